@@ -1,0 +1,283 @@
+/** The nouns and units of the project. Imports nothing; every room may import it. */
+
+/** How much of the work is the framework's: no framework, as documented, or hand-optimised. */
+export type StackClass = 'raw' | 'framework' | 'tuned';
+
+/** What a stack runs on: `none` is a compiled binary. */
+export type RuntimeKind = 'node' | 'python' | 'none';
+
+/** What must be true in the live server, or what it says of itself: one JSON value per property. */
+export type Attestation = Record<string, string | number | boolean | null>;
+
+/** One way to run a stack's application, as its `stack.json` states it. */
+export interface Variant {
+  command: string[];
+  env: Record<string, string>;
+  workloads: string[];
+  class: StackClass;
+  attest: Attestation;
+  note?: string;
+}
+
+/** A server program: one folder with one `stack.json`. */
+export interface Stack {
+  name: string;
+  language: string;
+  framework: string;
+  runtime: RuntimeKind;
+  /** Commands (argv arrays) that run once per environment before anything is measured. */
+  build: string[][];
+  default: string;
+  variants: Record<string, Variant>;
+  /** Absolute path of the folder. */
+  root: string;
+  /** The manifest's path as a user would type it. */
+  manifest: string;
+}
+
+/** `stack[/variant][@runtime]`, resolved: one thing to be measured. */
+export interface Target {
+  /** As written in tables: the variant is left out when it is the default, the runtime when not asked for. */
+  id: string;
+  stack: string;
+  variant: string;
+  class: StackClass;
+  language: string;
+  framework: string;
+  /** The runtime as asked for, e.g. `3.13` or `26`; absent where the stack is a binary or already running. */
+  runtime?: RuntimeSpec;
+}
+
+/** A runtime as asked for on the command line. */
+export interface RuntimeSpec {
+  kind: RuntimeKind;
+  /** `3.13`, `3.14t`, `3.14+jit`, `22`, `bun`, a path. */
+  spec: string;
+}
+
+/** A runtime as found on this machine. */
+export interface ResolvedRuntime extends RuntimeSpec {
+  version: string;
+  /** What the build says of itself: compiler, configure flags, V8 version. */
+  build: Record<string, string>;
+}
+
+/** What a figure is compared by; a reason names those it invalidates. */
+export type MetricId = 'goodput' | 'p50' | 'p99' | 'cpu' | 'memory' | 'startup';
+export const METRIC_IDS: readonly MetricId[] = ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'];
+
+/** Why a trial is not simply `ok`: what was seen, in words and figures, and which metrics it spoils. */
+export interface Reason {
+  code: string;
+  text: string;
+  invalidates: MetricId[];
+}
+
+/** What became of requests. `sent` is exactly the sum of all the others. */
+export interface Counts {
+  sent: number;
+  ok: number;
+  non2xx: number;
+  mismatch: number;
+  timeout: number;
+  reset: number;
+  closedEarly: number;
+  inFlight: number;
+}
+
+/** Percentiles in µs; one that its sample cannot support is absent, one beyond the timeout is a lower bound. */
+export interface LatencyUs {
+  mean: number;
+  p50?: number;
+  p75?: number;
+  p90?: number;
+  p97_5?: number;
+  p99?: number;
+  p99_9?: number;
+  max: number;
+}
+
+/** How the connections came to stand. */
+export interface Connect {
+  asked: number;
+  /** Connections that answered at least once before the window. */
+  stood: number;
+  /** From the first connect to the last first answer (or the deadline), in seconds. */
+  seconds: number;
+  refused: number;
+  retried: number;
+}
+
+/** Resources of one side over the window. Absent fields were not measured on this platform. */
+export interface Resources {
+  /** What was read, and of which processes: `cgroup v1`, `proc stat ticks`, `self`. */
+  source: string;
+  scope: string;
+  seconds: number;
+  cpuUserUs: number;
+  cpuSystemUs: number;
+  coresUsed: number;
+  /** What memory figures mean: `pss`, `footprint`. */
+  memorySource?: string;
+  idleBytes?: number;
+  loadedBytes?: number;
+  peakBytes?: number;
+  contextSwitches?: number;
+  processes?: number;
+}
+
+/** What one generator process cost while it fired. */
+export interface GeneratorUse {
+  cpuUs: number;
+  seconds: number;
+  /** Event-loop utilisation over the window, 0 to 1. */
+  utilisation: number;
+}
+
+/** The load side of one window, all generator processes merged. */
+export interface LoadResult {
+  engine: string;
+  connect: Connect;
+  /** Mean of the processes' own windows, in seconds of a monotonic clock. */
+  windowSeconds: number;
+  /** When the window opened and closed, ms since the epoch, of the process that opened first and closed last. */
+  openedAtMs: number;
+  closedAtMs: number;
+  counts: Counts;
+  /** From the first connect to the end of the drain: what a server's own account is compared with. */
+  lifetime: Counts;
+  statusCodes: Record<string, number>;
+  /** Correct answers per second, summed over the processes. */
+  goodputPerSecond: number;
+  /** Completions of every class per second. */
+  completionsPerSecond: number;
+  latencyUs: LatencyUs | undefined;
+  /** HDR histogram of the latencies in µs, compressed V2, base64. */
+  latencyHistogram: string | undefined;
+  /** Mean time from one completion of a connection to its next, in µs. */
+  meanCycleUs: number | undefined;
+  /** Connections that completed nothing in the window. */
+  silentConnections: number;
+  /** Correct answers in consecutive slices of the window. */
+  slices: { milliseconds: number; ok: number[] };
+  bodyBytes: number | undefined;
+  bodiesHashed: number;
+  /** What autocannon's own tick counter would have printed as its average Req/Sec. */
+  printedByAutocannon: number | undefined;
+  generators: GeneratorUse[];
+}
+
+/** One `/usr/bin/time` report, both formats in one shape; a field its platform does not keep is absent. */
+export interface TimeReport {
+  format: 'gnu' | 'bsd';
+  elapsedSeconds?: number;
+  /** Descendants that were waited for. */
+  userSeconds?: number;
+  systemSeconds?: number;
+  /** Of the largest single process, not the sum. */
+  maxResidentBytes?: number;
+  minorFaults?: number;
+  majorFaults?: number;
+  voluntarySwitches?: number;
+  involuntarySwitches?: number;
+  fileInputs?: number;
+  fileOutputs?: number;
+  /** BSD only; count operating-system messages of the process, direct child only. */
+  messagesSent?: number;
+  messagesReceived?: number;
+  signalsReceived?: number;
+  instructions?: number;
+  cycles?: number;
+  peakFootprintBytes?: number;
+  exitStatus?: number;
+  terminatedBySignal?: number;
+}
+
+/** Who kept the figure from being higher. */
+export type Limit = 'server' | 'generator' | 'waiting';
+
+/** The shape of a window: how goodput moved in it. */
+export type Shape = 'flat' | 'warm-up' | 'slowdown' | 'none';
+
+/** The machine during the window. */
+export interface HostWindow {
+  /** CPU of processes that are not ours, in cores. */
+  foreignCores?: number;
+  stealCores?: number;
+  listenOverflows?: number;
+  retransmits?: number;
+  throttled?: number;
+  harnessCores?: number;
+}
+
+/** Everything a window gave. */
+export interface Measured {
+  load: LoadResult;
+  server?: Resources;
+  cpuUsPerRequest?: number;
+  bytesPerConnection?: number;
+  contextSwitchesPerRequest?: number;
+  limit: Limit;
+  shape: Shape;
+  host: HostWindow;
+  startupSeconds?: number;
+}
+
+/** What stands of a trial before its outcome is known. */
+export interface TrialHead {
+  schema: number;
+  id: string;
+  run: string;
+  target: Target;
+  runtime?: ResolvedRuntime;
+  /** What the live server said of itself, one entry per worker. */
+  attested: Attestation[];
+  workload: string;
+  connections: number;
+  round: number;
+  order: number;
+  seed: number;
+  startedAt: string;
+  engine: string;
+  workers: number;
+  placement: Placement;
+  warmupSeconds: number;
+  plannedSeconds: number;
+  timeoutSeconds: number;
+  /** A first impression (`--quick`): never published, never compared. */
+  quick?: boolean;
+}
+
+/** What is kept of the server's end, whatever the outcome. */
+export interface TrialTail {
+  time?: TimeReport;
+  /** Where the raw time(1) text and the log are, relative to the run's folder. */
+  files: string[];
+  logTail?: string[];
+}
+
+export interface OkTrial extends TrialHead, TrialTail {
+  status: 'ok';
+  reasons: [];
+  measured: Measured;
+}
+export interface SuspectTrial extends TrialHead, TrialTail {
+  status: 'suspect';
+  reasons: Reason[];
+  measured: Measured;
+}
+export interface FailedTrial extends TrialHead, TrialTail {
+  status: 'failed';
+  reasons: Reason[];
+  /** What was seen before it failed; never ranked. */
+  partial?: Partial<Measured>;
+}
+/** The record of one trial: figures can only be read where there are some. */
+export type Trial = OkTrial | SuspectTrial | FailedTrial;
+
+/** Which cores each side may use; absent lists mean that the platform cannot pin. */
+export interface Placement {
+  kind: 'separate' | 'shared' | 'unpinned';
+  server?: number[];
+  generator?: number[];
+}
