@@ -12,6 +12,8 @@ export type Attestation = Record<string, string | number | boolean | null>;
 /** One way to run a stack's application, as its `stack.json` states it. */
 export interface Variant {
   command: string[];
+  /** What this variant alone has to have built, after the stack's own build. */
+  build: string[][];
   env: Record<string, string>;
   workloads: string[];
   class: StackClass;
@@ -41,7 +43,8 @@ export interface Target {
   id: string;
   stack: string;
   variant: string;
-  class: StackClass;
+  /** Not known of a server that is already running. */
+  class: StackClass | 'unknown';
   language: string;
   framework: string;
   /** The runtime as asked for, e.g. `3.13` or `26`; absent where the stack is a binary or already running. */
@@ -95,6 +98,8 @@ export interface LatencyUs {
   p99?: number;
   p99_9?: number;
   max: number;
+  /** Percentiles that fell among the timeouts: the figure given is the timeout, a lower bound. */
+  atLeast?: string[];
 }
 
 /** How the connections came to stand. */

@@ -1,0 +1,155 @@
+import { createHistogram } from 'node:perf_hooks';
+import { type Burner, threadCpuUs } from './burner.ts';
+import type { Options } from './options.ts';
+
+/** The answers a planted server can give. */
+export type Answer = 'ok' | 'status500' | 'wrongBody' | 'wrongLength' | 'notFound';
+
+/** The account as it is read: everything the server knows of what it did, counted from its start. */
+export interface Snapshot {
+  pid: number;
+  /** The options that are not defaults, by their names on the command line. */
+  faults: Partial<Options>;
+  /** What the account was written for: a reading, SIGTERM, SIGINT, death. */
+  occasion: string;
+  uptimeSeconds: number;
+  connections: {
+    accepted: number;
+    open: number;
+    /** Closed by `--accept-and-close`. */
+    closedAtAccept: number;
+    /** Accepted and never answered, by `--serve-only`. */
+    unserved: number;
+    /** Closed by the server after an answer. */
+    closedAfterAnswer: number;
+    /** Ended by the client with a reset, or while the server wrote. */
+    errors: number;
+  };
+  /** `read` is exactly the sum of the answered and the five after them. */
+  requests: {
+    read: number;
+    answered: Record<Answer, number>;
+    /** Answered with a reset. */
+    resets: number;
+    /** Answered with the end of the connection. */
+    closedEarly: number;
+    /** Came after the server had ended the connection: never answered. */
+    late: number;
+    /** The connection ended before their answer was due. */
+    abandoned: number;
+    /** Not answered yet. */
+    pending: number;
+  };
+  /** Not counted as read: what its connection left behind, incomplete or after a reset; and what is not HTTP. */
+  unread: { leftover: number; malformed: number };
+  bodyBytesRead: number;
+  stall?: { atRequest: number; ms: number; cpuUs: number; connectionsOpen: number; held?: number };
+  burn: { burns: number; askedUs: number; burnedUs: number; clock: string; probeUs?: number };
+  memory: { allocatedBytes: number; rssBytes?: number };
+  /** From the request read to the answer written, over all answers since the last restart of it. */
+  latencyUs: {
+    count: number;
+    mean?: number;
+    min?: number;
+    p50?: number;
+    p90?: number;
+    p99?: number;
+    max?: number;
+  };
+  /** Of the whole process, threads that are gone included; and of the thread that serves. */
+  cpu: { userUs: number; systemUs: number; threadUs?: number };
+  /** `threads.py` only: threads that are gone, and their CPU time by their own clocks. */
+  threads?: { ended: number; cpuUs: number };
+  /** How often the account was read: each reading costs some CPU of the server's. */
+  readings: number;
+}
+
+/** What one server did, kept by the server itself. */
+export class Account {
+  readonly connections: Snapshot['connections'] = {
+    accepted: 0,
+    open: 0,
+    closedAtAccept: 0,
+    unserved: 0,
+    closedAfterAnswer: 0,
+    errors: 0,
+  };
+  readonly requests: Snapshot['requests'] = {
+    read: 0,
+    answered: { ok: 0, status500: 0, wrongBody: 0, wrongLength: 0, notFound: 0 },
+    resets: 0,
+    closedEarly: 0,
+    late: 0,
+    abandoned: 0,
+    pending: 0,
+  };
+  readonly unread = { leftover: 0, malformed: 0 };
+  bodyBytesRead = 0;
+  allocatedBytes = 0;
+  readings = 0;
+  stall: Snapshot['stall'];
+  readonly #latencyNs = createHistogram();
+  #latencySum = 0;
+  readonly #faults: Partial<Options>;
+  readonly #burner: Burner;
+
+  constructor(faults: Partial<Options>, burner: Burner) {
+    this.#faults = faults;
+    this.#burner = burner;
+  }
+
+  /** Counts an answer that was just written; `readAt` is `performance.now()` when its request was read. */
+  answer(answer: Answer, readAt: number): void {
+    this.requests.answered[answer]++;
+    const ns = Math.round((performance.now() - readAt) * 1e6);
+    this.#latencyNs.record(Math.max(1, ns));
+    this.#latencySum += ns;
+  }
+
+  /** Forgets the latencies so far, so that the next reading covers what comes now; counts are never reset. */
+  restartLatency(): void {
+    this.#latencyNs.reset();
+    this.#latencySum = 0;
+  }
+
+  /** The account as of now. */
+  snapshot(occasion: string): Snapshot {
+    const { burns, askedUs, burnedUs, clock, probeUs } = this.#burner;
+    const { user, system } = process.cpuUsage();
+    return {
+      pid: process.pid,
+      faults: this.#faults,
+      occasion,
+      uptimeSeconds: process.uptime(),
+      connections: this.connections,
+      requests: this.requests,
+      unread: this.unread,
+      bodyBytesRead: this.bodyBytesRead,
+      ...(this.stall === undefined ? {} : { stall: this.stall }),
+      burn: { burns, askedUs, burnedUs, clock, probeUs },
+      memory: { allocatedBytes: this.allocatedBytes, rssBytes: process.memoryUsage.rss() },
+      latencyUs: this.#latency(),
+      cpu: {
+        userUs: user,
+        systemUs: system,
+        ...(clock === 'thread' ? { threadUs: threadCpuUs() } : {}),
+      },
+      readings: this.readings,
+    };
+  }
+
+  #latency(): Snapshot['latencyUs'] {
+    const { count } = this.#latencyNs;
+    if (count === 0) return { count };
+    const percentile = (share: number): number => this.#latencyNs.percentile(share) / 1000;
+    return {
+      count,
+      mean: this.#latencySum / count / 1000,
+      min: this.#latencyNs.min / 1000,
+      p50: percentile(50),
+      p90: percentile(90),
+      p99: percentile(99),
+      max: this.#latencyNs.max / 1000,
+    };
+  }
+}

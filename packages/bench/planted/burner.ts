@@ -1,0 +1,54 @@
+/** Burns exact amounts of this thread's CPU time, and says how much it really was. */
+export class Burner {
+  /** What one reading of the clock costs, in µs: a burn contains one that it cannot see. */
+  readonly probeUs: number;
+  readonly clock: 'thread' | 'process';
+  burns = 0;
+  askedUs = 0;
+  burnedUs = 0;
+  readonly #now: () => number;
+
+  constructor() {
+    this.clock = typeof process.threadCpuUsage === 'function' ? 'thread' : 'process';
+    this.#now = this.clock === 'thread' ? threadCpuUs : processCpuUs;
+    const readings = 2000;
+    this.#now();
+    const start = this.#now();
+    for (let reading = 1; reading < readings; reading++) this.#now();
+    this.probeUs = (this.#now() - start) / readings;
+  }
+
+  /** Burns `us` µs of CPU time, or a clock reading more. */
+  burn(us: number): void {
+    const start = this.#now();
+    let spent = this.probeUs;
+    while (spent < us) {
+      spin(us - spent - this.probeUs / 2);
+      spent = this.#now() - start + this.probeUs;
+    }
+    this.burns++;
+    this.askedUs += us;
+    this.burnedUs += spent;
+  }
+}
+
+/** CPU time of the process so far, user and system, in µs. */
+export function processCpuUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+/** CPU time of this thread so far, in µs. */
+export function threadCpuUs(): number {
+  // Linux keeps a thread's own rusage up to date only at scheduler ticks (4 ms); asking for the whole
+  // process brings the running thread's figure up to date, and the next call then reads it to the µs.
+  process.cpuUsage();
+  const { user, system } = process.threadCpuUsage();
+  return user + system;
+}
+
+/** Spins for so much wall time, in user mode. */
+export function spin(us: number): void {
+  const until = performance.now() + us / 1000;
+  while (performance.now() < until);
+}

@@ -1,0 +1,151 @@
+import type { Socket } from 'node:net';
+import type { Account, Answer } from './account.ts';
+import type { Faults } from './faults.ts';
+import { type Request, readRequest } from './parser.ts';
+import type { Queue } from './queue.ts';
+
+/** What all connections of a server share. */
+export interface House {
+  account: Account;
+  faults: Faults;
+  queue: Queue;
+  answers: Record<Answer, Buffer>;
+  /** The same answers, for a client that asked for the connection to be closed. */
+  lastAnswers: Record<Answer, Buffer>;
+  closeAfterAnswer: boolean;
+  waits: boolean;
+}
+
+/** How a connection is treated, decided when it is accepted. */
+export type Treatment = 'serve' | 'closeAtAccept' | 'neverAnswer';
+
+const ROUTE = '/api/devices';
+
+/** One accepted connection: reads requests, and lets each have its fate. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #house: House;
+  readonly #treatment: Treatment;
+  #rest = '';
+  #pending = 0;
+  /** The server has ended its side. */
+  #ended = false;
+  #gone = false;
+
+  constructor(socket: Socket, house: House, treatment: Treatment) {
+    this.#socket = socket;
+    this.#house = house;
+    this.#treatment = treatment;
+    house.account.connections.accepted++;
+    house.account.connections.open++;
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('end', () => this.#leave());
+    socket.on('error', () => house.account.connections.errors++);
+    socket.on('close', () => {
+      house.account.connections.open--;
+      this.#leave();
+    });
+    if (treatment === 'closeAtAccept') {
+      house.account.connections.closedAtAccept++;
+      this.#end();
+    } else if (treatment === 'neverAnswer') {
+      house.account.connections.unserved++;
+    }
+  }
+
+  /** Writes the answer to a request that had to wait, unless the client has left meanwhile. */
+  answerLater(answer: Answer, readAt: number, close: boolean): boolean {
+    if (this.#gone) return false;
+    this.#pending--;
+    this.#house.account.requests.pending--;
+    this.#answer(answer, readAt, close);
+    return true;
+  }
+
+  #read(chunk: Buffer): void {
+    const readAt = performance.now();
+    let text = chunk.toString('latin1');
+    if (this.#rest !== '') text = this.#rest + text;
+    try {
+      for (let request = readRequest(text); request !== undefined; request = readRequest(text)) {
+        text = text.slice(request.length);
+        this.#take(request, readAt);
+        if (text === '' || this.#gone) break;
+      }
+      this.#rest = text;
+    } catch {
+      this.#house.account.unread.malformed++;
+      this.#rest = '';
+      this.#socket.destroy();
+    }
+  }
+
+  #take(request: Request, readAt: number): void {
+    const { account, faults, queue, waits } = this.#house;
+    account.requests.read++;
+    account.bodyBytesRead += request.bodyBytes;
+    if (this.#ended) {
+      account.requests.late++;
+      return;
+    }
+    if (this.#treatment === 'neverAnswer') {
+      this.#wait();
+      return;
+    }
+    const { number } = faults;
+    faults.suffer(number);
+    const fate = request.path === ROUTE ? faults.fate(number) : 'notFound';
+    if (fate === 'reset') {
+      account.requests.resets++;
+      this.#gone = true;
+      this.#socket.resetAndDestroy();
+    } else if (fate === 'closeEarly') {
+      account.requests.closedEarly++;
+      this.#end();
+    } else if (number > 0 && (waits || readAt < faults.heldUntil)) {
+      this.#wait();
+      queue.add({ connection: this, answer: fate, readAt, close: request.close });
+    } else {
+      this.#answer(fate, readAt, request.close);
+    }
+  }
+
+  #wait(): void {
+    this.#pending++;
+    this.#house.account.requests.pending++;
+  }
+
+  #answer(answer: Answer, readAt: number, close: boolean): void {
+    const { account, answers, lastAnswers, closeAfterAnswer } = this.#house;
+    if (this.#ended) {
+      account.requests.late++;
+      return;
+    }
+    if (close || closeAfterAnswer) {
+      this.#socket.write((closeAfterAnswer ? answers : lastAnswers)[answer]);
+      account.answer(answer, readAt);
+      account.connections.closedAfterAnswer++;
+      this.#end();
+    } else {
+      this.#socket.write(answers[answer]);
+      account.answer(answer, readAt);
+    }
+  }
+
+  /** Ends the server's side (FIN) and goes on reading: a request in flight is counted, never met by a reset. */
+  #end(): void {
+    this.#ended = true;
+    this.#socket.end();
+  }
+
+  /** The client has ended its side: whatever it was owed is abandoned. */
+  #leave(): void {
+    if (this.#rest !== '') this.#house.account.unread.leftover++;
+    this.#rest = '';
+    this.#house.account.requests.abandoned += this.#pending;
+    this.#house.account.requests.pending -= this.#pending;
+    this.#pending = 0;
+    this.#gone = true;
+    if (!this.#ended) this.#end();
+  }
+}

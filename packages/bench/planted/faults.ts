@@ -1,0 +1,92 @@
+import type { Account, Answer } from './account.ts';
+import { type Burner, spin, threadCpuUs } from './burner.ts';
+import type { Options } from './options.ts';
+
+/** What becomes of a request. */
+export type Fate = Answer | 'reset' | 'closeEarly';
+
+/** Decides by the number of a request what it costs and what becomes of it. */
+export class Faults {
+  /** Answers are held until then (`performance.now()`): a quiet stall. */
+  heldUntil = -Infinity;
+  readonly #options: Options;
+  readonly #account: Account;
+  readonly #burner: Burner;
+  readonly #die: () => void;
+  readonly #memory: Buffer[] = [];
+
+  constructor(options: Options, account: Account, burner: Burner, die: () => void) {
+    this.#options = options;
+    this.#account = account;
+    this.#burner = burner;
+    this.#die = die;
+  }
+
+  /** True once the sound requests are over. */
+  get begun(): boolean {
+    return this.#account.requests.read >= this.#options['sound-first'];
+  }
+
+  /** The number of the request just read, from 1, or 0 for one of the sound ones. */
+  get number(): number {
+    return Math.max(0, this.#account.requests.read - this.#options['sound-first']);
+  }
+
+  /** What request `number` does to the whole process: dies, allocates, stalls, burns. */
+  suffer(number: number): void {
+    const options = this.#options;
+    if (options['die-after-requests'] > 0 && number > options['die-after-requests']) this.#die();
+    if (options['allocate-mib'] > 0 && number === options['allocate-at']) this.#allocate();
+    if (options['stall-at'] > 0 && number === options['stall-at']) this.#stall(number);
+    const us = this.#costUs(number);
+    if (us > 0) this.#burner.burn(us);
+  }
+
+  /** What becomes of request `number`; where several faults meet, the first of this list has it. */
+  fate(number: number): Fate {
+    const options = this.#options;
+    const falls = (every: number): boolean => every > 0 && number % every === 0;
+    if (number === 0) return 'ok';
+    if (falls(options['reset-every'])) return 'reset';
+    if (falls(options['close-early-every'])) return 'closeEarly';
+    if (falls(options['status-500-every'])) return 'status500';
+    if (falls(options['wrong-body-every'])) return 'wrongBody';
+    if (falls(options['wrong-length-every'])) return 'wrongLength';
+    if (options['answer-wrong-after'] > 0 && number > options['answer-wrong-after']) return 'wrongBody';
+    return 'ok';
+  }
+
+  #costUs(number: number): number {
+    if (number === 0) return 0;
+    const options = this.#options;
+    const cold = Math.max(0, options['warm-up-requests'] - number);
+    return (
+      options['burn-us'] +
+      (options['slowdown-ns'] * number) / 1000 +
+      (cold === 0 ? 0 : (options['warm-up-us'] * cold) / options['warm-up-requests'])
+    );
+  }
+
+  #allocate(): void {
+    for (let left = this.#options['allocate-mib']; left > 0; left -= 16) {
+      // Filled, because a page that was never written is not in memory.
+      this.#memory.push(Buffer.alloc(Math.min(left, 16) * 2 ** 20, 0xb5));
+    }
+    this.#account.allocatedBytes = this.#memory.reduce((sum, piece) => sum + piece.length, 0);
+  }
+
+  #stall(atRequest: number): void {
+    const ms = this.#options['stall-ms'];
+    const connectionsOpen = this.#account.connections.open;
+    const from = performance.now();
+    if (this.#options['stall-quietly']) {
+      this.heldUntil = from + ms;
+      this.#account.stall = { atRequest, ms, cpuUs: 0, connectionsOpen, held: 0 };
+      return;
+    }
+    const cpu = threadCpuUs();
+    spin(ms * 1000);
+    const cpuUs = threadCpuUs() - cpu;
+    this.#account.stall = { atRequest, ms: performance.now() - from, cpuUs, connectionsOpen };
+  }
+}

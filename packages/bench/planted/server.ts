@@ -1,0 +1,136 @@
+import { writeSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { type Server, type Socket, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Account } from './account.ts';
+import { prepareAnswers } from './answers.ts';
+import { Burner, spin } from './burner.ts';
+import { Connection, type House, type Treatment } from './connection.ts';
+import { Faults } from './faults.ts';
+import { type Options, plantedFaults, readOptions } from './options.ts';
+import { Queue } from './queue.ts';
+
+/** Longer than any connection ladder, so that the accept queue is never what is measured. */
+const BACKLOG = 16_384;
+
+const options = readOptionsOrExit();
+const burner = new Burner();
+const account = new Account(plantedFaults(options), burner);
+const faults = new Faults(options, account, burner, die);
+const house = furnish();
+let acceptedSince = 0;
+
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+
+if (options['never-bind']) {
+  setInterval(() => {}, 60_000);
+} else {
+  await sleep(options['bind-after-ms']);
+  const accountPort = await listen(accountServer(), options['account-port']);
+  const load = createServer({ allowHalfOpen: true, noDelay: true }, accept);
+  const port = await listen(load, options.port);
+  attest({ port, accountPort });
+}
+
+function furnish(): House {
+  const framing = options.http10 ? 'http10' : 'keep-alive';
+  const closeAfterAnswer = options.http10 || options['close-after-response'] || options['close-silently'];
+  return {
+    account,
+    faults,
+    queue: new Queue(options['delay-ms'], faults, account),
+    answers: prepareAnswers(options['close-after-response'] ? 'close' : framing),
+    lastAnswers: prepareAnswers('close'),
+    closeAfterAnswer,
+    waits: options['delay-ms'] > 0,
+  };
+}
+
+function accept(socket: Socket): void {
+  // oxlint-disable-next-line no-new -- the socket's listeners keep it
+  new Connection(socket, house, treatment());
+}
+
+function treatment(): Treatment {
+  if (!faults.begun) return 'serve';
+  if (options['accept-and-close']) return 'closeAtAccept';
+  if (options['serve-only'] === 0) return 'serve';
+  return ++acceptedSince > options['serve-only'] ? 'neverAnswer' : 'serve';
+}
+
+/** Answers `GET /account`; `?latency=restart` lets the next reading cover only what comes after this one. */
+function accountServer(): Server {
+  return createHttpServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://planted');
+    if (request.method !== 'GET' || pathname !== '/account') {
+      response.writeHead(404).end();
+      return;
+    }
+    account.readings++;
+    const body = JSON.stringify(account.snapshot('reading'));
+    if (searchParams.get('latency') === 'restart') account.restartLatency();
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(body);
+  });
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.once('error', (error) => {
+    process.stderr.write(`planted: ${error.message}\n`);
+    process.exit(1);
+  });
+  server.listen({ host: options.host, port, backlog: BACKLOG }, resolve);
+  await promise;
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('not listening on a port');
+  return address.port;
+}
+
+function attest(ports: { port: number; accountPort: number }): void {
+  const more: object = JSON.parse(options['attest-as']);
+  const line = {
+    pid: process.pid,
+    implementation: 'node',
+    version: process.versions.node,
+    framework: 'planted',
+    server: 'node:net',
+    ...ports,
+    ...more,
+  };
+  print('bench-attest', line);
+}
+
+function stop(signal: NodeJS.Signals): void {
+  print('planted-account', account.snapshot(signal));
+  if (!options['ignore-sigterm']) process.exit(0);
+}
+
+function die(): void {
+  account.requests.pending++;
+  print('planted-account', account.snapshot('death'));
+  if (options['die-signal'] !== '') {
+    process.removeAllListeners(options['die-signal']);
+    process.kill(process.pid, options['die-signal']);
+    spin(1e6);
+  }
+  process.exit(1);
+}
+
+/** One line on stdout, written before anything else can happen to this process. */
+function print(name: string, value: unknown): void {
+  try {
+    writeSync(1, `${name} ${JSON.stringify(value)}\n`);
+  } catch {
+    // Whoever started this no longer reads: the account can still be asked for.
+  }
+}
+
+function readOptionsOrExit(): Options {
+  try {
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`planted: ${error instanceof Error ? error.message : String(error)}\n`);
+    return process.exit(2);
+  }
+}

@@ -1,0 +1,90 @@
+import type { Limit, MetricId, Reason, StackClass, Trial } from '../model.ts';
+import { METRIC_IDS } from '../model.ts';
+import { METRICS, figureOf } from './metrics.ts';
+
+/** One metric over the rounds of a target at a rung. */
+export interface Figure {
+  median: number;
+  least: number;
+  most: number;
+  rounds: number;
+  /** False when a reason spoils it in every round: shown, never ranked. */
+  valid: boolean;
+}
+
+/** A target at a rung, over all its rounds. */
+export interface Row {
+  target: string;
+  class: StackClass | 'unknown';
+  connections: number;
+  rounds: number;
+  statuses: Record<Trial['status'], number>;
+  figures: Partial<Record<MetricId, Figure>>;
+  /** The limits seen in its rounds, the most frequent first. */
+  limits: Limit[];
+  reasons: { reason: Reason; rounds: number }[];
+}
+
+/**
+ * One row for each target and rung, by rung and then by CPU per request (cheapest first, rows without
+ * one last). A figure is the median of the rounds in which it is valid, or of all when it is in none.
+ */
+export function summarise(trials: Trial[]): Row[] {
+  const groups = Map.groupBy(trials, ({ target, connections }) => `${connections} ${target.id}`);
+  return [...groups.values()].map(toRow).toSorted(byRungAndCost);
+}
+
+function toRow(trials: Trial[]): Row {
+  const [first] = trials as [Trial];
+  const statuses = { ok: 0, suspect: 0, failed: 0 };
+  for (const { status } of trials) statuses[status]++;
+  const figures = METRIC_IDS.flatMap((id) => {
+    const figure = toFigure(trials, id);
+    return figure === undefined ? [] : [[id, figure] as const];
+  });
+  const reasons = Map.groupBy(
+    trials.flatMap((trial) => trial.reasons),
+    ({ code }) => code,
+  );
+  return {
+    target: first.target.id,
+    class: first.target.class,
+    connections: first.connections,
+    rounds: trials.length,
+    statuses,
+    figures: Object.fromEntries(figures),
+    limits: byFrequency(trials.flatMap((trial) => (trial.status === 'failed' ? [] : [trial.measured.limit]))),
+    reasons: [...reasons.values()].map((same) => ({ reason: same[0] as Reason, rounds: same.length })),
+  };
+}
+
+function toFigure(trials: Trial[], id: MetricId): Figure | undefined {
+  const all = trials.flatMap((trial) => figureOf(trial, METRICS[id]) ?? []);
+  const valid = all.filter((figure) => figure.valid);
+  const used = (valid.length > 0 ? valid : all).map(({ value }) => value).toSorted((a, b) => a - b);
+  if (used.length === 0) return undefined;
+  return {
+    median: median(used),
+    least: used[0] as number,
+    most: used.at(-1) as number,
+    rounds: used.length,
+    valid: valid.length > 0,
+  };
+}
+
+function median(sorted: number[]): number {
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
+}
+
+function byFrequency(limits: Limit[]): Limit[] {
+  const groups = [...Map.groupBy(limits, (limit) => limit).values()];
+  return groups.toSorted((a, b) => b.length - a.length).map(([limit]) => limit as Limit);
+}
+
+function byRungAndCost(a: Row, b: Row): number {
+  const cost = ({ figures: { cpu } }: Row) => (cpu?.valid === true ? cpu.median : Infinity);
+  const difference = cost(a) - cost(b);
+  return a.connections - b.connections || (Number.isNaN(difference) ? a.target.localeCompare(b.target) : difference);
+}

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { Ajv, type ErrorObject } from 'ajv';
+import { findNodeAtLocation, parseTree, printParseErrorCode, getNodeValue, type Node, type ParseError } from 'jsonc-parser';
+import { BenchError } from '../errors.ts';
+import type { Attestation, RuntimeKind, Stack, StackClass, Variant } from '../model.ts';
+
+const SCHEMA = new URL('../../schema/stack.schema.json', import.meta.url);
+const PLACEHOLDERS = new Set(['runtime', 'root', 'host', 'port', 'workers']);
+
+const validate = new Ajv({ allErrors: true, strict: false }).compile<Manifest>(
+  JSON.parse(readFileSync(SCHEMA, 'utf8')) as object,
+);
+
+interface Manifest {
+  name: string;
+  language: string;
+  framework: string;
+  class: StackClass;
+  runtime: RuntimeKind;
+  build?: string[][];
+  default: string;
+  variants: Record<
+    string,
+    {
+      command: string[];
+      build?: string[][];
+      env?: Record<string, string>;
+      workloads: string[];
+      class?: StackClass;
+      attest?: Attestation;
+      note?: string;
+    }
+  >;
+}
+
+/**
+ * Reads one `stack.json`. Throws a usage error that names file and line when it is missing, is no
+ * JSON, or does not keep the contract.
+ */
+export function readManifest(file: string): Stack {
+  const shown = relative(process.cwd(), file) || file;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    throw new BenchError('usage', `${shown}: cannot be read`, 'name the path of a stack.json, e.g. ../my-api/stack.json');
+  }
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { disallowComments: true });
+  const [broken] = errors;
+  if (broken !== undefined || tree === undefined) {
+    const problem = broken === undefined ? 'is empty' : printParseErrorCode(broken.error);
+    throw new BenchError('usage', `${shown}:${lineAt(text, broken?.offset ?? 0)}: no JSON: ${problem}`, CONTRACT_HINT);
+  }
+  const manifest: unknown = getNodeValue(tree);
+  if (!validate(manifest)) {
+    const [first] = validate.errors ?? [];
+    throw new BenchError('usage', describe(shown, text, tree, first), CONTRACT_HINT);
+  }
+  refuseContradictions(shown, text, tree, manifest);
+  return toStack(manifest, dirname(resolve(file)), shown);
+}
+
+const CONTRACT_HINT = 'CONTRIBUTING.md, "Add a stack", shows a complete stack.json';
+
+function toStack(manifest: Manifest, root: string, shown: string): Stack {
+  const variants = Object.entries(manifest.variants).map(([name, one]): [string, Variant] => [
+    name,
+    {
+      command: one.command,
+      build: one.build ?? [],
+      env: one.env ?? {},
+      workloads: one.workloads,
+      class: one.class ?? manifest.class,
+      attest: one.attest ?? {},
+      ...(one.note === undefined ? {} : { note: one.note }),
+    },
+  ]);
+  return {
+    name: manifest.name,
+    language: manifest.language,
+    framework: manifest.framework,
+    runtime: manifest.runtime,
+    build: manifest.build ?? [],
+    default: manifest.default,
+    variants: Object.fromEntries(variants),
+    root,
+    manifest: shown,
+  };
+}
+
+/** What a schema cannot say: the default exists, placeholders are known, the port is passed on. */
+function refuseContradictions(shown: string, text: string, tree: Node, manifest: Manifest): void {
+  const fail = (path: (string | number)[], problem: string): never => {
+    throw new BenchError('usage', `${shown}:${lineOf(text, tree, path)}: ${problem}`, CONTRACT_HINT);
+  };
+  if (manifest.variants[manifest.default] === undefined) {
+    const names = Object.keys(manifest.variants).join(', ');
+    fail(['default'], `the default variant "${manifest.default}" is not among the variants (${names})`);
+  }
+  for (const [name, variant] of Object.entries(manifest.variants)) {
+    const argvs: [(string | number)[], string[]][] = [
+      [['variants', name, 'command'], variant.command],
+      ...(variant.build ?? []).map((argv, index): [(string | number)[], string[]] => [
+        ['variants', name, 'build', index],
+        argv,
+      ]),
+    ];
+    for (const [path, argv] of argvs) {
+      for (const [index, word] of argv.entries()) {
+        for (const [, placeholder = ''] of word.matchAll(/\{(\w*)\}/g)) {
+          if (!PLACEHOLDERS.has(placeholder)) {
+            fail([...path, index], `unknown placeholder {${placeholder}}: there are ${[...PLACEHOLDERS].map((one) => `{${one}}`).join(' ')}`);
+          }
+        }
+      }
+    }
+    if (!variant.command.some((word) => word.includes('{port}'))) {
+      fail(['variants', name, 'command'], `the command of "${name}" passes no {port}: the harness chooses the port of each trial`);
+    }
+  }
+}
+
+function describe(shown: string, text: string, tree: Node, error: ErrorObject | undefined): string {
+  const path = (error?.instancePath ?? '').split('/').slice(1).map(unescape);
+  const extra = error?.keyword === 'additionalProperties' ? [String(error.params['additionalProperty'])] : [];
+  const allowed = error?.keyword === 'enum' ? ` (${(error.params['allowedValues'] as string[]).join(', ')})` : '';
+  const where = path.length > 0 ? `"${path.join('.')}" ` : '';
+  const named = extra.length > 0 ? ` "${extra[0]}"` : '';
+  return `${shown}:${lineOf(text, tree, [...path, ...extra])}: ${where}${error?.message ?? 'is invalid'}${allowed}${named}`;
+}
+
+function unescape(part: string): string | number {
+  const text = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  return /^\d+$/.test(text) ? Number(text) : text;
+}
+
+function lineOf(text: string, tree: Node, path: (string | number)[]): number {
+  return lineAt(text, findNodeAtLocation(tree, path)?.offset ?? findNodeAtLocation(tree, path.slice(0, -1))?.offset ?? 0);
+}
+
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
+}

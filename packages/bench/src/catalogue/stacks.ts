@@ -1,0 +1,95 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { distance } from 'fastest-levenshtein';
+import { BenchError } from '../errors.ts';
+import type { Stack, Target, Variant } from '../model.ts';
+import { readManifest } from './manifest.ts';
+import { DEFAULT_RUNTIMES } from './runtimes.ts';
+
+/** The repository's folder. */
+export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** The servers of the project's first document, which a bare `pnpm bench` measures. */
+export const FIRST_FIVE = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn'];
+
+/** Every stack of the repository, by name. Throws on a manifest that does not keep the contract. */
+export function readStacks(): Stack[] {
+  return globSync(['packages/*/stack.json', 'python/*/stack.json'], { cwd: ROOT })
+    .map((file) => readManifest(join(ROOT, file)))
+    .toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
+const PATTERN = /^(?<stack>[^/@]+)(?:\/(?<variant>[^@]+))?(?:@(?<runtime>.+))?$/;
+
+/**
+ * The targets that patterns like `fastify`, `fastapi/*` or `fastapi@3.12` name, each once, in the
+ * order named. Throws a usage error for a name that is not there (with the nearest ones), or a
+ * workload that a target named outright does not offer.
+ */
+export function expandTargets(patterns: string[], stacks: Stack[], workload: string): Target[] {
+  const targets = new Map<string, Target>();
+  for (const pattern of patterns) {
+    for (const target of expand(pattern, stacks, workload)) targets.set(target.id, target);
+  }
+  return [...targets.values()];
+}
+
+function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
+  const { stack: name = '', variant, runtime } = PATTERN.exec(pattern)?.groups ?? {};
+  const known = stacks.filter((stack) => matches(name, stack.name));
+  if (known.length === 0) {
+    throw new BenchError('usage', `there is no stack "${name || pattern}"`, suggest(pattern, stacks));
+  }
+  const isGlob = pattern.includes('*');
+  const targets = known.flatMap((stack) => {
+    const names = variant === undefined ? [stack.default] : Object.keys(stack.variants).filter((one) => matches(variant, one));
+    if (names.length === 0 && !name.includes('*')) {
+      throw new BenchError('usage', `${stack.name} has no variant "${variant}"`, suggest(pattern, stacks));
+    }
+    return names.flatMap((one) => {
+      const found = stack.variants[one] as Variant;
+      if (found.workloads.includes(workload)) return [toTarget(stack, one, found, runtime)];
+      if (isGlob) return [];
+      const offers = `${stack.name}/${one} offers ${found.workloads.join(', ')}`;
+      throw new BenchError('usage', `${pattern} does not offer the workload "${workload}"`, offers);
+    });
+  });
+  if (targets.length === 0) {
+    throw new BenchError('usage', `nothing that "${pattern}" names offers the workload "${workload}"`, 'pnpm stacks lists what offers what');
+  }
+  return targets;
+}
+
+function toTarget(stack: Stack, variant: string, found: Variant, runtime: string | undefined): Target {
+  const named = variant === stack.default ? stack.name : `${stack.name}/${variant}`;
+  const spec = runtime ?? DEFAULT_RUNTIMES[stack.runtime];
+  return {
+    id: runtime === undefined ? named : `${named}@${runtime}`,
+    stack: stack.name,
+    variant,
+    class: found.class,
+    language: stack.language,
+    framework: stack.framework,
+    ...(spec === undefined ? {} : { runtime: { kind: stack.runtime, spec } }),
+  };
+}
+
+function matches(glob: string, text: string): boolean {
+  const source = glob
+    .split('*')
+    .map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'))
+    .join('.*');
+  return new RegExp(`^${source}$`).test(text);
+}
+
+function suggest(pattern: string, stacks: Stack[]): string {
+  const [bare = ''] = pattern.split('@');
+  const names = stacks.flatMap((stack) => [stack.name, ...Object.keys(stack.variants).map((one) => `${stack.name}/${one}`)]);
+  return `did you mean ${nearest(bare, names).join(', ')}? pnpm stacks lists them all`;
+}
+
+/** The three names nearest to a mistyped one. */
+export function nearest(typed: string, names: string[]): string[] {
+  return names.toSorted((a, b) => distance(typed, a) - distance(typed, b)).slice(0, 3);
+}

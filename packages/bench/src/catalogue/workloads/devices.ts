@@ -1,0 +1,36 @@
+import { canonicalise, checkJson, type Workload } from './workload.ts';
+
+/** `GET /api/devices`: the golden list, serialised on each request. */
+export const devices: Workload = {
+  name: 'devices',
+  rungs: [10, 100, 1000, 10_000],
+  windowSeconds: 5,
+  warmupSeconds: 2,
+  timeoutSeconds: 10,
+  draw(random) {
+    const golden = JSON.stringify([1, 2, 3].map(() => drawDevice(random)));
+    const expected = canonicalise(golden);
+    return {
+      requests: [{ method: 'GET', path: '/api/devices', headers: {} }],
+      files: { BENCH_DEVICES: golden },
+      check: (answer) => checkJson(answer, expected),
+      fixedBody: true,
+    };
+  },
+};
+
+// Every draw has the same length, so that the body's size is the stack's doing.
+function drawDevice(random: () => number): Record<string, string | number> {
+  const hex = (digits: number) =>
+    Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join('');
+  const integer = (low: number, high: number) => low + Math.floor(random() * (high - low));
+  const moment = () => new Date(integer(1.6e12, 1.75e12)).toISOString();
+  return {
+    id: integer(1, 9),
+    uuid: `${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`,
+    mac: Array.from({ length: 6 }, () => hex(2).toUpperCase()).join(':'),
+    firmware: `${integer(1, 9)}.${integer(0, 9)}.${integer(0, 9)}`,
+    created_at: moment(),
+    updated_at: moment(),
+  };
+}

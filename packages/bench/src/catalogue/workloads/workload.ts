@@ -1,0 +1,69 @@
+/** One request of a workload. */
+export interface WorkloadRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** One answer, as it came over the wire. */
+export interface Answer {
+  status: number;
+  contentType: string;
+  body: Buffer;
+}
+
+/** What one trial asks and expects: drawn anew for each trial, so that no answer can be hard-coded. */
+export interface Draw {
+  requests: WorkloadRequest[];
+  /** Files the server reads, by the environment variable that names each. */
+  files: Record<string, string>;
+  /** What is wrong with an answer to `requests[index]`, in words; undefined when it is right. */
+  check(answer: Answer, index: number): string | undefined;
+  /** Whether right answers are the same bytes each time. */
+  fixedBody: boolean;
+}
+
+/** The requests and what a right answer is. */
+export interface Workload {
+  name: string;
+  rungs: number[];
+  windowSeconds: number;
+  warmupSeconds: number;
+  timeoutSeconds: number;
+  /** `random` gives numbers in [0, 1). */
+  draw(random: () => number): Draw;
+}
+
+/** A short excerpt of a body, fit for a message. */
+export function excerpt(body: Buffer | string): string {
+  const text = body.toString().replaceAll(/\s+/g, ' ');
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
+
+/** JSON with object keys in one order, so that equal values are equal texts. Throws on text that is no JSON. */
+export function canonicalise(text: string): string {
+  return JSON.stringify(JSON.parse(text), (_key, value: unknown) =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+}
+
+/** What keeps an answer from being the expected JSON, in words; undefined when it is. */
+export function checkJson(answer: Answer, expected: string): string | undefined {
+  if (answer.status !== 200) return `status ${answer.status} instead of 200: ${excerpt(answer.body)}`;
+  if (!/^application\/json\b/.test(answer.contentType)) {
+    return `content type "${answer.contentType}" instead of application/json`;
+  }
+  let got: string;
+  try {
+    got = canonicalise(answer.body.toString());
+  } catch {
+    return `the body is no JSON: ${excerpt(answer.body)}`;
+  }
+  if (got === expected) return undefined;
+  const at = [...expected].findIndex((letter, index) => letter !== got[index]);
+  const from = Math.max(0, (at === -1 ? expected.length : at) - 20);
+  return `wrong body: "…${got.slice(from, from + 60)}…" instead of "…${expected.slice(from, from + 60)}…"`;
+}

@@ -1,0 +1,174 @@
+import type { Connect, HostWindow, Limit, LoadResult, MetricId, Reason, Resources, Shape } from '../model.ts';
+import { METRIC_IDS } from '../model.ts';
+import { classifySlices } from '../steadiness.ts';
+import { countCompletions } from './load/merge.ts';
+
+/** A share of a core, or of its budget, from which on it counts as used up. */
+const FULL = 0.9;
+const LITTLE_TOLERANCE = 0.05;
+const ERROR_SHARE = 0.001;
+const FOREIGN_CORES = 0.1;
+
+/** What there is to judge a window by. */
+export interface Evidence {
+  load: LoadResult;
+  server: Resources | undefined;
+  /** Cores that the server may use. */
+  budgetCores: number;
+  host: HostWindow;
+  warmupSeconds: number;
+}
+
+/** What was found: whether it failed, why it is suspect, who was the limit, and the window's shape. */
+export interface Judgement {
+  failed: boolean;
+  reasons: Reason[];
+  limit: Limit;
+  shape: Shape;
+}
+
+const ALL: MetricId[] = [...METRIC_IDS];
+const RATES: MetricId[] = ['goodput', 'p50', 'p99'];
+
+/** Judges one window by the checks that README explains under "Status". Pure. */
+export function judge(evidence: Evidence): Judgement {
+  const limit = findLimit(evidence);
+  const { shape, reasons: unsteady } = judgeShape(evidence.load);
+  const fatal = [...judgeAccounting(evidence.load), ...judgeAnswers(evidence.load)];
+  const doubts = [
+    ...judgeConnect(evidence.load.connect),
+    ...judgeErrors(evidence.load),
+    ...judgeLittle(evidence.load),
+    ...judgeLimit(limit, evidence),
+    ...unsteady,
+    ...judgeHost(evidence.host),
+  ];
+  return { failed: fatal.length > 0, reasons: [...fatal, ...doubts], limit, shape };
+}
+
+/** Who was at the end of its means: the server's cores, the generators' loop, or neither. */
+export function findLimit({ load, server, budgetCores }: Evidence): Limit {
+  if (server !== undefined && server.coresUsed >= FULL * budgetCores) return 'server';
+  return load.generators.some((use) => busy(use) > FULL) ? 'generator' : 'waiting';
+}
+
+function busy(use: { cpuUs: number; seconds: number; utilisation: number }): number {
+  return Math.max(use.utilisation, use.cpuUs / 1e6 / use.seconds);
+}
+
+function judgeAccounting({ counts }: LoadResult): Reason[] {
+  const { sent, ...rest } = counts;
+  const sum = Object.values(rest).reduce((total, count) => total + count, 0);
+  if (sent === sum) return [];
+  return [{ code: 'accounting', text: `${sent} requests were sent but ${sum} are accounted for: a defect of the tool`, invalidates: ALL }];
+}
+
+function judgeAnswers({ counts, connect }: LoadResult): Reason[] {
+  if (counts.mismatch > 0) {
+    return [{ code: 'wrong-body', text: `${counts.mismatch} answers had a wrong body`, invalidates: ALL }];
+  }
+  if (counts.ok === 0) {
+    const seen = Object.entries(counts).filter(([name, count]) => count > 0 && name !== 'sent');
+    const what = seen.map(([name, count]) => `${count} ${name}`).join(', ') || 'nothing at all';
+    return [{ code: 'no-answers', text: `no right answer in the window, ${connect.stood} of ${connect.asked} connections stood: ${what}`, invalidates: ALL }];
+  }
+  return [];
+}
+
+function judgeConnect({ asked, stood, refused }: Connect): Reason[] {
+  if (stood >= asked) return [];
+  const why = refused > 0 ? `${refused} connects were refused or failed` : `${asked - stood} never answered`;
+  return [{ code: 'not-all-stood', text: `${stood} of ${asked} connections stood when the window opened: ${why}`, invalidates: [...RATES, 'memory'] }];
+}
+
+function judgeErrors({ counts }: LoadResult): Reason[] {
+  const { non2xx, timeout, reset, closedEarly } = counts;
+  const errors = non2xx + timeout + reset + closedEarly;
+  const share = errors / Math.max(1, countCompletions(counts));
+  if (share <= ERROR_SHARE) return [];
+  const named = Object.entries({ non2xx, timeout, reset, closedEarly }).filter(([, count]) => count > 0);
+  const list = named.map(([name, count]) => `${count} ${name}`).join(', ');
+  return [{ code: 'errors', text: `${(share * 100).toFixed(2)} % of the requests failed (${list})`, invalidates: ALL.filter((metric) => metric !== 'startup') }];
+}
+
+/**
+ * Little's law for a closed loop (Little 1961): completions per second × mean time from completion to
+ * completion = connections. It falls short where connections starve. And a latency longer than that
+ * cycle was paired with the wrong request.
+ */
+function judgeLittle({ counts, completionsPerSecond, meanCycleUs, connect, silentConnections, latencyUs }: LoadResult): Reason[] {
+  const reasons: Reason[] = [];
+  const served = meanCycleUs === undefined ? undefined : (completionsPerSecond * meanCycleUs) / 1e6;
+  const share = (served ?? connect.asked) / connect.asked;
+  // Fewer than ten completions a connection: the window's edges weigh more than the tolerance.
+  const tolerance = Math.max(LITTLE_TOLERANCE, connect.asked / Math.max(1, 2 * countCompletions(counts)));
+  if (Math.abs(share - 1) > tolerance || silentConnections > connect.asked * LITTLE_TOLERANCE) {
+    const silent = silentConnections > 0 ? `; ${silentConnections} got no answer in the window` : '';
+    reasons.push({
+      code: 'little',
+      text: `the answers account for ${Math.round(served ?? 0)} of ${connect.asked} connections (Little's law)${silent}`,
+      invalidates: [...RATES, 'memory'],
+    });
+  }
+  if (latencyUs !== undefined && meanCycleUs !== undefined && latencyUs.mean > meanCycleUs * (1 + tolerance)) {
+    reasons.push({
+      code: 'pairing',
+      text: `mean latency ${Math.round(latencyUs.mean)} µs exceeds the mean cycle of a connection, ${Math.round(meanCycleUs)} µs`,
+      invalidates: ['p50', 'p99'],
+    });
+  }
+  return reasons;
+}
+
+function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
+  if (limit !== 'generator') return [];
+  const most = Math.max(...load.generators.map(busy));
+  const beside = server === undefined ? '' : ` while the server used ${server.coresUsed.toFixed(2)} cores`;
+  return [
+    {
+      code: 'generator-bound',
+      text: `the generator was ${Math.round(most * 100)} % busy${beside}: goodput is a lower bound, latency is the client's`,
+      invalidates: RATES,
+    },
+  ];
+}
+
+function judgeShape({ slices, meanCycleUs }: LoadResult): { shape: Shape; reasons: Reason[] } {
+  const counts = coarsen(slices, meanCycleUs);
+  const shape = classifySlices(counts)?.shape ?? 'flat';
+  if (shape === 'flat') return { shape, reasons: [] };
+  const words = { 'warm-up': 'it was still getting faster', slowdown: 'it was getting slower', none: 'it kept changing its pace' };
+  const range = `${Math.min(...counts)} to ${Math.max(...counts)} answers a slice`;
+  return { shape, reasons: [{ code: 'unsteady', text: `not steady in the window: ${words[shape]} (${range})`, invalidates: [...RATES, 'cpu'] }] };
+}
+
+/** Slices joined until each is longer than a connection's cycle, without the last, which is cut short. */
+function coarsen({ milliseconds, ok }: LoadResult['slices'], meanCycleUs: number | undefined): number[] {
+  const whole = ok.slice(0, -1);
+  const joined = Math.max(1, Math.ceil((meanCycleUs ?? 0) / 1000 / milliseconds));
+  const groups = Math.floor(whole.length / joined);
+  return Array.from({ length: groups }, (_, group) =>
+    whole.slice(group * joined, (group + 1) * joined).reduce((sum, count) => sum + count, 0),
+  );
+}
+
+function judgeHost({ foreignCores, stealCores, listenOverflows, retransmits, throttled }: HostWindow): Reason[] {
+  const reasons: Reason[] = [];
+  const percent = (cores: number) => `${Math.round(cores * 100)} %`;
+  if ((foreignCores ?? 0) > FOREIGN_CORES) {
+    reasons.push({ code: 'foreign-cpu', text: `other processes used ${percent(foreignCores ?? 0)} of a core`, invalidates: RATES });
+  }
+  if ((stealCores ?? 0) > FOREIGN_CORES) {
+    reasons.push({ code: 'steal', text: `the hypervisor took ${percent(stealCores ?? 0)} of a core`, invalidates: RATES });
+  }
+  if ((listenOverflows ?? 0) > 0) {
+    reasons.push({ code: 'listen-overflows', text: `${listenOverflows} connects overran the accept queue`, invalidates: ['p99'] });
+  }
+  if ((retransmits ?? 0) > 0) {
+    reasons.push({ code: 'retransmits', text: `${retransmits} TCP segments were sent again`, invalidates: ['p99'] });
+  }
+  if ((throttled ?? 0) > 0) {
+    reasons.push({ code: 'throttled', text: `the CPU was throttled ${throttled} times`, invalidates: [...RATES, 'cpu'] });
+  }
+  return reasons;
+}

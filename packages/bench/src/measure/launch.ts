@@ -1,0 +1,255 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { mkdirSync, openSync, closeSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { $, type ProcessPromise } from 'zx';
+import { BenchError } from '../errors.ts';
+import type { Attestation, TimeReport } from '../model.ts';
+import { describeListeners, findFreePort, isListening } from './ports.ts';
+import type { Cgroup } from './resources/cgroup.ts';
+import { openCgroup } from './resources/cgroup.ts';
+import { childrenOf, readText } from './resources/procfs.ts';
+import { parseTime, type TimeCommand } from './resources/time.ts';
+
+const HOST = '127.0.0.1';
+const POLL_MS = 10;
+/** How long a server may take over SIGTERM before it is killed. */
+const GRACE_MS = 5000;
+const LOG_LINES = 20;
+
+/** How a server is started. */
+export interface LaunchSpec {
+  /** The trial's id: names the files that are kept. */
+  id: string;
+  /** Marks every process of this run, so that a later start can prove what is its own. */
+  token: string;
+  /** The server's argv with `{host}`, `{port}` and `{workers}` still to be filled in. */
+  command: string[];
+  cwd: string;
+  env: Record<string, string>;
+  /** Contents by environment variable: each is written to a file that the variable names. */
+  files: Record<string, string>;
+  workers: number;
+  /** Command that pins what follows it to the server's cores; empty where nothing can pin. */
+  prefix: string[];
+  time: TimeCommand | undefined;
+  /** The run's folder: logs and time reports are kept below it. */
+  folder: string;
+}
+
+/** What is left of a server when it has stopped. */
+export interface Stopped {
+  time?: TimeReport;
+  files: string[];
+  /** What was unusual about the stop, in words. */
+  trouble: { code: string; text: string }[];
+}
+
+/** A running server. Disposing stops it, whatever state it is in. */
+export interface Server extends AsyncDisposable {
+  host: string;
+  port: number;
+  /** The server itself, not time(1); undefined where it is not known. Throws when it has ended. */
+  pid(): number | undefined;
+  cgroup: Cgroup | undefined;
+  /** On the monotonic clock; absent where somebody else started it. */
+  startedAtMs: number | undefined;
+  /** Undefined while it runs; how it ended once it has. */
+  ended(): string | undefined;
+  log(): string;
+  logTail(): string[];
+  /** What its workers have said of themselves so far. */
+  attestations(): Attestation[];
+  /** SIGTERM to the server itself, SIGKILL to its group after a grace period; then the port must be closed. */
+  stop(): Promise<Stopped>;
+}
+
+/** Starts a server under time(1) in a process group of its own. Throws a trial error when its port is taken. */
+export async function launch(spec: LaunchSpec): Promise<Server> {
+  const port = await findFreePort();
+  const logFile = join(spec.folder, 'logs', `${spec.id}.log`);
+  const timeFile = join(spec.folder, 'time', `${spec.id}.txt`);
+  const dataFolder = join(spec.folder, 'data');
+  for (const folder of ['logs', 'time', 'data']) mkdirSync(join(spec.folder, folder), { recursive: true });
+
+  const files = Object.entries(spec.files).map(([variable, text]) => {
+    const file = join(dataFolder, `${spec.id}-${variable}.json`);
+    writeFileSync(file, text);
+    return [variable, file] as const;
+  });
+  const fill = (word: string) =>
+    word.replaceAll('{host}', HOST).replaceAll('{port}', String(port)).replaceAll('{workers}', String(spec.workers));
+  const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
+  const argv = [...timed, ...spec.prefix, ...spec.command.map(fill)];
+  const { cgroup } = openCgroup(`${spec.token}-${spec.id.slice(0, 3)}`);
+
+  const log = openSync(logFile, 'a');
+  const startedAtMs = performance.now();
+  const child = $({
+    cwd: spec.cwd,
+    detached: true,
+    nothrow: true,
+    quiet: true,
+    stdio: ['ignore', log, log],
+    env: { ...neutralEnvironment(), ...Object.fromEntries(files), ...spec.env, BENCH_TOKEN: spec.token },
+    // The shell becomes time(1), so that the pid and the group are those of what is measured.
+  })`for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
+  closeSync(log);
+  return new LaunchedServer({ spec, port, logFile, timeFile, cgroup, child, startedAtMs });
+}
+
+interface Parts {
+  spec: LaunchSpec;
+  port: number;
+  logFile: string;
+  timeFile: string;
+  cgroup: Cgroup | undefined;
+  child: ProcessPromise;
+  startedAtMs: number;
+}
+
+class LaunchedServer implements Server {
+  readonly host = HOST;
+  readonly port: number;
+  readonly cgroup: Cgroup | undefined;
+  readonly startedAtMs: number;
+  readonly #parts: Parts;
+  readonly #group: number;
+  readonly #watchdog: ChildProcess;
+  readonly #exit: Promise<unknown>;
+  #ended: string | undefined;
+  #stopped: Promise<Stopped> | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.port = parts.port;
+    this.cgroup = parts.cgroup;
+    this.startedAtMs = parts.startedAtMs;
+    if (parts.child.pid === undefined) throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
+    this.#group = parts.child.pid;
+    this.#watchdog = watch(this.#group);
+    this.#exit = parts.child.then(({ exitCode, signal }) => {
+      // time(1) and shells report a signal as 128 + its number.
+      const killed = signal ?? (exitCode !== null && exitCode > 128 ? `signal ${exitCode - 128}` : undefined);
+      this.#ended = killed === undefined ? `exit status ${exitCode}` : `ended by ${killed}`;
+    });
+  }
+
+  pid(): number {
+    if (this.#ended !== undefined) throw new BenchError('trial', `the server is not running (${this.#ended})`);
+    if (this.#parts.spec.time === undefined) return this.#group;
+    return childOf(this.#group) ?? this.#group;
+  }
+
+  ended(): string | undefined {
+    return this.#ended;
+  }
+
+  log(): string {
+    return readText(this.#parts.logFile) ?? '';
+  }
+
+  logTail(): string[] {
+    return this.log().trimEnd().split('\n').filter((line) => !line.startsWith(ATTEST)).slice(-LOG_LINES);
+  }
+
+  attestations(): Attestation[] {
+    return this.log()
+      .split('\n')
+      .filter((line) => line.startsWith(ATTEST))
+      .flatMap((line) => {
+        try {
+          return [JSON.parse(line.slice(ATTEST.length)) as Attestation];
+        } catch {
+          return [];
+        }
+      });
+  }
+
+  stop(): Promise<Stopped> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #stop(): Promise<Stopped> {
+    const trouble: Stopped['trouble'] = [];
+    if (this.#ended === undefined) {
+      const server = this.pid();
+      // Before time(1) has forked there is nothing to keep a report of.
+      signal(server, 'SIGTERM');
+      if (!(await this.#endsWithin(GRACE_MS))) {
+        trouble.push({ code: 'ignored-sigterm', text: `the server ignored SIGTERM for ${GRACE_MS / 1000} s and was killed` });
+        signal(server, 'SIGKILL');
+        await this.#endsWithin(GRACE_MS);
+      }
+    }
+    signal(-this.#group, 'SIGKILL');
+    for (const pid of this.cgroup?.pids() ?? []) signal(pid, 'SIGKILL');
+    await this.#exit;
+    this.#watchdog.stdin?.end('done\n');
+    await this.cgroup?.remove();
+    if (await isListening(this.host, this.port)) {
+      trouble.push({ code: 'port-held', text: `port ${this.port} is still open after the stop: ${describeListeners(this.port)}` });
+    }
+    return { trouble, ...this.#readTime() };
+  }
+
+  async #endsWithin(milliseconds: number): Promise<boolean> {
+    const deadline = performance.now() + milliseconds;
+    while (this.#ended === undefined && performance.now() < deadline) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, POLL_MS);
+      });
+    }
+    return this.#ended !== undefined;
+  }
+
+  #readTime(): Pick<Stopped, 'time' | 'files'> {
+    const { spec, logFile, timeFile } = this.#parts;
+    const files = [relative(spec.folder, logFile)];
+    const text = readText(timeFile);
+    if (text === undefined) return { files };
+    files.push(relative(spec.folder, timeFile));
+    try {
+      return { files, time: parseTime(text) };
+    } catch {
+      return { files };
+    }
+  }
+}
+
+const ATTEST = 'bench-attest ';
+
+/** The user's environment without what would change a runtime unseen. */
+function neutralEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PYTHON|NODE_|UV_|VIRTUAL_ENV)/.test(name)));
+}
+
+function childOf(pid: number): number | undefined {
+  if (process.platform === 'linux') return childrenOf(pid)[0];
+  const found = spawnSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' }).stdout.trim().split('\n')[0];
+  return found ? Number(found) : undefined;
+}
+
+/** Sends a signal to a process, or to a group by its negative id; one that is gone is fine. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Outlives the harness by as long as it takes to end the server's group, should the harness be killed. */
+function watch(group: number): ChildProcess {
+  const script = 'read -r word; [ "$word" = done ] && exit 0; kill -TERM -- "-$1"; sleep 1; kill -KILL -- "-$1"';
+  const dog = spawn('/bin/sh', ['-c', script, 'sh', String(group)], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  dog.on('error', () => {});
+  dog.stdin?.on('error', () => {});
+  dog.unref();
+  return dog;
+}
+

@@ -1,0 +1,144 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { BenchError } from '../../errors.ts';
+import type { Connect, LoadResult } from '../../model.ts';
+import type { LoadEngine, LoadSession, LoadSpec, Window } from './engine.ts';
+import { mergeConnects, mergeReports, splitShares } from './merge.ts';
+import { readLines, type ArmedReport, type DoneReport, type Order, type Report } from './protocol.ts';
+
+const GENERATOR = fileURLToPath(new URL('generator.ts', import.meta.url));
+/** From the order to fire to the begin of the warm-up: enough for every process to hear it. */
+const LEAD_MS = 100;
+
+/** How many processes send, and the command prefix that pins them to their cores. */
+export interface GeneratorOptions {
+  processes: number;
+  prefix: string[];
+}
+
+/** Autocannon 9.0.0 in processes of its own, under our accounting. */
+export function createAutocannonEngine(options: GeneratorOptions): LoadEngine {
+  return { name: 'autocannon', open: (spec) => new Fleet(spec, options) };
+}
+
+class Generator {
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<Report['event'], PromiseWithResolvers<Report>>();
+  #broken: BenchError | undefined;
+  #stderr = '';
+  mark: (edge: 'opened' | 'closed') => void = () => {};
+
+  constructor(prefix: string[]) {
+    const [command = process.execPath, ...args] = [...prefix, process.execPath, GENERATOR];
+    this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+    this.#child.on('error', (error) => this.#break(error.message));
+    this.#child.on('exit', (status, signal) => this.#break(`it ended (${signal ?? status}). ${this.#stderr}`));
+    this.#child.stdin?.on('error', () => {});
+    this.#child.stderr?.on('data', (text: Buffer) => {
+      this.#stderr = (this.#stderr + text.toString()).slice(-2000);
+    });
+    if (this.#child.stdout) readLines<Report>(this.#child.stdout, (report) => this.#take(report));
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Sends an order and gives the report it ends with; throws when the process breaks first. */
+  ask<R extends ArmedReport | DoneReport>(order: Order, event: R['event']): Promise<R> {
+    if (this.#broken) throw this.#broken;
+    const waiting = Promise.withResolvers<Report>();
+    this.#waiting.set(event, waiting);
+    this.#child.stdin?.write(`${JSON.stringify(order)}\n`);
+    return waiting.promise as Promise<R>;
+  }
+
+  async end(): Promise<void> {
+    this.#child.removeAllListeners('exit');
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) return;
+    const gone = new Promise((resolve) => {
+      this.#child.once('exit', resolve);
+    });
+    this.#child.kill('SIGKILL');
+    await gone;
+  }
+
+  #take(report: Report): void {
+    if (report.event === 'broken') this.#break(report.message);
+    else if (report.event === 'opened' || report.event === 'closed') this.mark(report.event);
+    else this.#waiting.get(report.event)?.resolve(report);
+  }
+
+  #break(why: string): void {
+    this.#broken = new BenchError('trial', `the load generator broke: ${why.trim()}`);
+    for (const { reject } of this.#waiting.values()) reject(this.#broken);
+  }
+}
+
+/** The generator processes of one trial; connections are shared out exactly. */
+class Fleet implements LoadSession {
+  readonly #generators: Generator[];
+  readonly #spec: LoadSpec;
+  #connect: Connect | undefined;
+
+  constructor(spec: LoadSpec, options: GeneratorOptions) {
+    this.#spec = spec;
+    const processes = Math.min(options.processes, spec.connections);
+    this.#generators = Array.from({ length: processes }, () => new Generator(options.prefix));
+  }
+
+  get pids(): number[] {
+    return this.#generators.flatMap(({ pid }) => pid ?? []);
+  }
+
+  async arm(): Promise<Connect> {
+    const { connections, connectsPerSecond, ...rest } = this.#spec;
+    const shares = splitShares(connections, this.#generators.length);
+    const reports = await Promise.all(
+      this.#generators.map((generator, index) =>
+        generator.ask<ArmedReport>(
+          {
+            do: 'arm',
+            ...rest,
+            connections: shares[index] ?? 0,
+            connectsPerSecond: connectsPerSecond / this.#generators.length,
+          },
+          'armed',
+        ),
+      ),
+    );
+    this.#connect = mergeConnects(reports.map((report) => report.connect));
+    return this.#connect;
+  }
+
+  async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
+    if (this.#connect === undefined) throw new Error('fire before arm');
+    const seen = { opened: 0, closed: 0 };
+    const amounts = window.amount === undefined ? [] : splitShares(window.amount, this.#generators.length);
+    const atMs = Date.now() + LEAD_MS;
+    const reports = await Promise.all(
+      this.#generators.map((generator, index) => {
+        generator.mark = (edge) => {
+          seen[edge]++;
+          // The sampled span is the widest: from the first window that opens to the last that closes.
+          if (edge === 'opened' ? seen.opened === 1 : seen.closed === this.#generators.length) mark(edge);
+        };
+        return generator.ask<DoneReport>(
+          {
+            do: 'fire',
+            atMs,
+            warmupSeconds: window.warmupSeconds,
+            windowSeconds: window.windowSeconds,
+            amount: amounts[index],
+          },
+          'done',
+        );
+      }),
+    );
+    return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, 'autocannon');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#generators.map((generator) => generator.end()));
+  }
+}

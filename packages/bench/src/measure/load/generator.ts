@@ -1,0 +1,209 @@
+/**
+ * One generator process: autocannon under our own accounting. Speaks the protocol of `protocol.ts` on
+ * stdin and stdout and ends with its stdin, so that it never outlives the harness.
+ */
+import { createRequire } from 'node:module';
+import { performance, type EventLoopUtilization } from 'node:perf_hooks';
+import autocannon from 'autocannon';
+import { harden, type AutocannonClient, type Gate } from './client.ts';
+import { encodeHistogram } from './histogram.ts';
+import { Ledger } from './ledger.ts';
+import { Pacer } from './pacer.ts';
+import { readLines, type ArmOrder, type FireOrder, type Order, type Report } from './protocol.ts';
+import type { Connect } from '../../model.ts';
+
+const POLL_MS = 5;
+const FOREVER_SECONDS = 86_400;
+/** Until all connections stand each asks once a second: often enough to be kept alive, and no load yet. */
+const REST_MS = 1000;
+/** How long answers under way at the end of the window are waited for, at the most. */
+const DRAIN_SECONDS = 5;
+
+const { version } = createRequire(import.meta.url)('autocannon/package.json') as { version: string };
+
+let armed: Session | undefined;
+
+process.stdin.on('end', () => process.exit(0));
+readLines<Order>(process.stdin, (order) => {
+  void carryOut(order).catch((error: unknown) => {
+    tell({ event: 'broken', message: error instanceof Error ? error.message : String(error) });
+  });
+});
+
+async function carryOut(order: Order): Promise<void> {
+  if (order.do === 'arm') {
+    armed = new Session(order);
+    tell({ event: 'armed', connect: await armed.stand() });
+  } else if (armed !== undefined) {
+    tell(await armed.fire(order));
+  }
+}
+
+function tell(report: Report): void {
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+}
+
+async function until(condition: () => boolean, deadlineMs: number): Promise<void> {
+  while (!condition() && performance.now() < deadlineMs) await sleep(POLL_MS);
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, Math.max(0, milliseconds));
+  });
+}
+
+/** One moment on the clocks of this process. */
+interface Mark {
+  nowMs: number;
+  epochMs: number;
+  cpuUs: number;
+  loop: EventLoopUtilization;
+}
+
+/** The connections of this process, from the first connect to the end of the drain. */
+class Session {
+  readonly #order: ArmOrder;
+  readonly #ledger: Ledger;
+  readonly #pacer: Pacer;
+  readonly #startedAt = performance.now();
+  readonly #asks: (() => void)[] = [];
+  #arming = true;
+  /** How many more requests may leave; infinite but for an amount. */
+  #budget = Infinity;
+  #ticks: number[] = [];
+
+  constructor(order: ArmOrder) {
+    if (version !== '9.0.0') throw new Error(`autocannon ${version} is installed, the driver knows 9.0.0 only`);
+    this.#order = order;
+    this.#ledger = new Ledger(order.expected, order.hashEvery);
+    this.#pacer = new Pacer(order.connectsPerSecond);
+    const gate: Gate = {
+      reserve: () => {
+        if (this.#budget <= 0) return false;
+        this.#budget--;
+        return true;
+      },
+      refund: () => {
+        this.#budget++;
+      },
+      restMs: () => (this.#arming ? REST_MS : 0),
+    };
+    autocannon(
+      {
+        url: `http://${order.host}:${order.port}`,
+        connections: order.connections,
+        duration: FOREVER_SECONDS,
+        timeout: order.timeoutSeconds,
+        requests: order.requests,
+        skipAggregateResult: true,
+        histograms: {
+          latencies: discard(),
+          requests: discard((count) => {
+            if (this.#ledger.isOpen) this.#ticks.push(count);
+          }),
+          throughput: discard(),
+        },
+        setupClient: (client) => {
+          const slot = this.#ledger.addSlot();
+          this.#asks.push(harden(client as AutocannonClient, slot, this.#ledger, this.#pacer, gate));
+        },
+      },
+      (error) => {
+        tell({ event: 'broken', message: error?.message ?? 'autocannon stopped by itself' });
+      },
+    );
+  }
+
+  /** Waits until every connection has answered once, or the barrier's deadline. */
+  async stand(): Promise<Connect> {
+    const { connections, barrierSeconds } = this.#order;
+    await until(() => this.#ledger.standing >= connections, this.#startedAt + barrierSeconds * 1000);
+    return this.#connect((performance.now() - this.#startedAt) / 1000);
+  }
+
+  #connect(seconds: number): Connect {
+    const { retries, refused } = this.#pacer;
+    return { asked: this.#order.connections, stood: this.#ledger.standing, seconds, refused, retried: retries };
+  }
+
+  /** Warms up, opens the window, closes it, drains, and gives the account. */
+  async fire(order: FireOrder): Promise<Report> {
+    const ledger = this.#ledger;
+    await sleep(order.atMs - Date.now());
+    this.#arming = false;
+    this.#askAll();
+    await sleep(order.atMs + order.warmupSeconds * 1000 - Date.now());
+    if (order.amount !== undefined) await this.#fallSilent();
+    const connect = this.#connect(0);
+    const opened = this.#mark();
+    const closing = Promise.withResolvers<Mark>();
+    ledger.onClose = () => {
+      closing.resolve(this.#mark());
+      tell({ event: 'closed' });
+    };
+    const isDone = () => this.#budget <= 0 && ledger.countInFlight() === 0;
+    ledger.open(order.windowSeconds * 1000);
+    tell({ event: 'opened' });
+    if (order.amount !== undefined) {
+      this.#budget = order.amount;
+      this.#askAll();
+    }
+    await until(order.amount === undefined ? () => false : isDone, opened.nowMs + order.windowSeconds * 1000);
+    ledger.close();
+    const closed = await closing.promise;
+    await this.#fallSilent();
+    const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
+    const windowSeconds = (endMs - opened.nowMs) / 1000;
+    ledger.lifetime.inFlight = ledger.countInFlight();
+    return {
+      event: 'done',
+      connect,
+      openedAtMs: opened.epochMs,
+      closedAtMs: closed.epochMs,
+      windowSeconds,
+      counts: ledger.window,
+      lifetime: ledger.lifetime,
+      statusCodes: ledger.statusCodes,
+      latencyHistogram: encodeHistogram(ledger.histogram),
+      cycleUs: ledger.cycleUs,
+      silentConnections: ledger.silentConnections,
+      slices: ledger.slices,
+      bodyBytes: ledger.bodyBytes,
+      bodiesHashed: ledger.bodiesHashed,
+      unsolicited: ledger.unsolicited,
+      autocannonTicks: this.#ticks,
+      use: {
+        seconds: (closed.nowMs - opened.nowMs) / 1000,
+        cpuUs: closed.cpuUs - opened.cpuUs,
+        utilisation: performance.eventLoopUtilization(closed.loop, opened.loop).utilization,
+      },
+    };
+  }
+
+  /** Sends nothing more, and waits for what is under way: an answer, a loss, or the drain's end. */
+  async #fallSilent(): Promise<void> {
+    this.#budget = 0;
+    const patience = Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds);
+    await until(() => this.#ledger.countInFlight() === 0, performance.now() + patience * 1000);
+  }
+
+  #askAll(): void {
+    for (const ask of this.#asks) ask();
+  }
+
+  #mark(): Mark {
+    const { user, system } = process.cpuUsage();
+    return {
+      nowMs: performance.now(),
+      epochMs: performance.timeOrigin + performance.now(),
+      cpuUs: user + system,
+      loop: performance.eventLoopUtilization(),
+    };
+  }
+}
+
+/** A histogram in autocannon's eyes that keeps nothing but what `take` does with each value. */
+function discard(take: (value: number) => void = () => {}): object {
+  return { __custom: true, recordValue: take, recordValueWithExpectedInterval: take, reset() {}, destroy() {} };
+}

@@ -1,0 +1,71 @@
+import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js';
+import type { LatencyUs } from '../../model.ts';
+
+const HIGHEST_US = 120_000_000;
+
+/** An empty histogram of µs: 1 µs to 120 s at three significant digits, sized once and for all. */
+export function createHistogram(): Histogram {
+  return build({
+    bitBucketSize: 64,
+    autoResize: false,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: HIGHEST_US,
+    numberOfSignificantValueDigits: 3,
+  });
+}
+
+/** Records one latency given in ms, as autocannon times it. */
+export function recordMilliseconds(histogram: Histogram, milliseconds: number): void {
+  histogram.recordValue(Math.min(HIGHEST_US, Math.max(1, Math.round(milliseconds * 1000))));
+}
+
+/** The histogram as compressed V2 base64, as the record keeps it. */
+export function encodeHistogram(histogram: Histogram): string {
+  return encodeIntoCompressedBase64(histogram);
+}
+
+/** One histogram holding every value of the encoded ones. Throws on text that is no histogram. */
+export function mergeHistograms(encoded: string[]): Histogram {
+  const sum = createHistogram();
+  for (const text of encoded) sum.add(decodeFromCompressedBase64(text, 64, false));
+  return sum;
+}
+
+/** How many answers must lie beyond a percentile before it is given. */
+const TAIL_SUPPORT = 10;
+
+const PERCENTILES = [
+  ['p50', 50],
+  ['p75', 75],
+  ['p90', 90],
+  ['p97_5', 97.5],
+  ['p99', 99],
+  ['p99_9', 99.9],
+] as const;
+
+/**
+ * Percentiles in µs of the answered requests with the timed-out ones counted above all of them: a
+ * percentile that falls among those is a lower bound at the timeout and named in `atLeast`. One with
+ * fewer than ten answers beyond it is left out. Undefined when nothing was answered.
+ */
+export function summariseLatency(
+  histogram: Histogram,
+  timeouts: number,
+  timeoutSeconds: number,
+): LatencyUs | undefined {
+  const answered = histogram.totalCount;
+  if (answered === 0) return undefined;
+  const all = answered + timeouts;
+  const latency: LatencyUs = { mean: histogram.mean, max: histogram.maxValue };
+  for (const [name, percent] of PERCENTILES) {
+    if (all * (1 - percent / 100) < TAIL_SUPPORT) continue;
+    const rank = (percent * all) / answered;
+    if (rank <= 100) {
+      latency[name] = histogram.getValueAtPercentile(rank);
+    } else {
+      latency[name] = timeoutSeconds * 1e6;
+      latency.atLeast = [...(latency.atLeast ?? []), name];
+    }
+  }
+  return latency;
+}

@@ -1,0 +1,181 @@
+import { createHash, type Hash } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import type { Counts } from '../../model.ts';
+import { createHistogram, recordMilliseconds } from './histogram.ts';
+import type { ExpectedBody } from './protocol.ts';
+
+/** What became of one request. */
+export type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
+
+const SLICE_MS = 250;
+
+/** One connection's place in the load: what it is doing, across all its reconnects. */
+export class Slot {
+  /** A request has left and nothing has become of it yet. */
+  pending = false;
+  stood = false;
+  /** End of the previous request, ms of the monotonic clock; undefined until there is one. */
+  lastEnd: number | undefined;
+  completions = 0;
+  bodyBytes = 0;
+  hash: Hash | undefined;
+}
+
+function emptyCounts(): Counts {
+  return { sent: 0, ok: 0, non2xx: 0, mismatch: 0, timeout: 0, reset: 0, closedEarly: 0, inFlight: 0 };
+}
+
+/**
+ * Every request of one generator process, accounted for once: over the whole life, and over the
+ * window. Requests that were under way when the window opened count as sent in it, so that in both
+ * accounts sent = ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight.
+ */
+export class Ledger {
+  readonly slots: Slot[] = [];
+  readonly lifetime = emptyCounts();
+  readonly window = emptyCounts();
+  readonly statusCodes: Record<string, number> = {};
+  readonly histogram = createHistogram();
+  readonly cycleUs = { sum: 0, count: 0 };
+  readonly slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
+  bodiesHashed = 0;
+  unsolicited = 0;
+  bodyBytes: number | undefined;
+  standing = 0;
+  /** Called once, at the moment the window closes. */
+  onClose: () => void = () => {};
+  #answers = 0;
+  #open = false;
+  #openedAt = 0;
+  #closesAt = Infinity;
+  #silent = 0;
+  #silentBefore: number[] = [];
+  readonly #expected: ExpectedBody | undefined;
+  readonly #hashEvery: number;
+
+  constructor(expected: ExpectedBody | undefined, hashEvery: number) {
+    this.#expected = expected;
+    this.#hashEvery = hashEvery;
+  }
+
+  addSlot(): Slot {
+    const slot = new Slot();
+    this.slots.push(slot);
+    return slot;
+  }
+
+  get isOpen(): boolean {
+    return this.#open;
+  }
+
+  /** Requests under way now, counted anew from the slots: the independent side of the identity. */
+  countInFlight(): number {
+    return this.slots.reduce((sum, slot) => sum + (slot.pending ? 1 : 0), 0);
+  }
+
+  /** When the last request ended, ms of the monotonic clock. */
+  lastEndMs(): number {
+    return Math.max(...this.slots.map((slot) => slot.lastEnd ?? this.#openedAt));
+  }
+
+  /** A request has left. */
+  send(slot: Slot): void {
+    slot.pending = true;
+    slot.bodyBytes = 0;
+    this.lifetime.sent++;
+    if (this.#open) this.window.sent++;
+  }
+
+  /** A piece of an answer's body has come. */
+  receive(slot: Slot, piece: Buffer): void {
+    if (slot.bodyBytes === 0 && this.#expected !== undefined && this.#answers++ % this.#hashEvery === 0) {
+      slot.hash = createHash('sha256');
+    }
+    slot.bodyBytes += piece.length;
+    slot.hash?.update(piece);
+  }
+
+  /** An answer is complete; `milliseconds` is its latency. */
+  complete(slot: Slot, status: number, milliseconds: number): void {
+    const { bodyBytes } = slot;
+    const wrongHash = this.#hashDiffers(slot);
+    const outcome = status < 200 || status > 299 ? 'non2xx' : this.#isWrong(bodyBytes) || wrongHash ? 'mismatch' : 'ok';
+    const first = !slot.stood;
+    const now = performance.now();
+    if (now >= this.#closesAt) this.close();
+    if (first) {
+      slot.stood = true;
+      this.standing++;
+    }
+    if (this.#open) {
+      this.statusCodes[status] = (this.statusCodes[status] ?? 0) + 1;
+      if (outcome === 'ok') {
+        const slice = Math.floor((now - this.#openedAt) / SLICE_MS);
+        this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
+        this.bodyBytes = bodyBytes;
+        if (!first) recordMilliseconds(this.histogram, milliseconds);
+      }
+    }
+    this.#end(slot, outcome, now);
+  }
+
+  /** A request was lost. */
+  lose(slot: Slot, outcome: 'timeout' | 'reset' | 'closedEarly'): void {
+    slot.hash = undefined;
+    this.#end(slot, outcome, performance.now());
+  }
+
+  /**
+   * Opens the window for so many ms: what is under way now counts as sent in it. It closes with the
+   * first request that ends after its time, or by `close`, whichever comes first: a loop that is busy
+   * with thousands of answers would let a timer wait.
+   */
+  open(milliseconds: number): void {
+    this.window.sent = this.countInFlight();
+    this.#silentBefore = this.slots.map((slot) => slot.completions);
+    this.#openedAt = performance.now();
+    this.#closesAt = this.#openedAt + milliseconds;
+    this.#open = true;
+  }
+
+  /** Closes the window if it is open. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.window.inFlight = this.countInFlight();
+    this.slices.ok = Array.from(this.slices.ok, (count) => count ?? 0);
+    this.#silent = this.slots.filter((slot, index) => slot.completions === this.#silentBefore[index]).length;
+    this.onClose();
+  }
+
+  /** Connections that completed nothing in the window; 0 before it is closed. */
+  get silentConnections(): number {
+    return this.#silent;
+  }
+
+  #end(slot: Slot, outcome: Outcome, now: number): void {
+    slot.pending = false;
+    this.lifetime[outcome]++;
+    slot.completions++;
+    if (this.#open) {
+      this.window[outcome]++;
+      if (slot.lastEnd !== undefined) {
+        this.cycleUs.sum += (now - slot.lastEnd) * 1000;
+        this.cycleUs.count++;
+      }
+    }
+    slot.lastEnd = now;
+  }
+
+  #isWrong(bodyBytes: number): boolean {
+    return this.#expected !== undefined && bodyBytes !== this.#expected.bytes;
+  }
+
+  #hashDiffers(slot: Slot): boolean {
+    if (slot.hash === undefined) return false;
+    const digest = slot.hash.digest('hex');
+    slot.hash = undefined;
+    this.bodiesHashed++;
+    return digest !== this.#expected?.sha256;
+  }
+}

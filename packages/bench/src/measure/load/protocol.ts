@@ -1,0 +1,98 @@
+import type { Connect, Counts, GeneratorUse } from '../../model.ts';
+
+/**
+ * What the harness and a generator process say to each other: one JSON object per line, on stdin and
+ * stdout. A generator ends when its stdin ends. Times are wall-clock so that one day a generator can
+ * stand on another machine; spans are measured on its own monotonic clock.
+ */
+export type Order = ArmOrder | FireOrder;
+
+/** One request of the workload's cycle. */
+export interface RequestSpec {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+/** What a right answer looks like on the wire; absent fields are not checked. */
+export interface ExpectedBody {
+  bytes: number;
+  /** SHA-256 of the body, hex. */
+  sha256: string;
+}
+
+export interface ArmOrder {
+  do: 'arm';
+  host: string;
+  port: number;
+  requests: RequestSpec[];
+  /** This process's share of the connections. */
+  connections: number;
+  /** This process's share of the pace, connects per second. */
+  connectsPerSecond: number;
+  timeoutSeconds: number;
+  /** How long to wait for all connections to stand. */
+  barrierSeconds: number;
+  expected: ExpectedBody | undefined;
+  /** One in how many bodies is hashed. */
+  hashEvery: number;
+}
+
+export interface FireOrder {
+  do: 'fire';
+  /** When the warm-up begins, ms since the epoch. */
+  atMs: number;
+  warmupSeconds: number;
+  windowSeconds: number;
+  /** Send exactly this many requests; the window then ends with their last answer, or after its time. */
+  amount: number | undefined;
+}
+
+export type Report = ArmedReport | MarkReport | DoneReport | BrokenReport;
+
+/** The window has just opened or closed. */
+export interface MarkReport {
+  event: 'opened' | 'closed';
+}
+
+export interface ArmedReport {
+  event: 'armed';
+  connect: Connect;
+}
+
+export interface DoneReport {
+  event: 'done';
+  connect: Connect;
+  openedAtMs: number;
+  closedAtMs: number;
+  windowSeconds: number;
+  counts: Counts;
+  lifetime: Counts;
+  statusCodes: Record<string, number>;
+  latencyHistogram: string;
+  cycleUs: { sum: number; count: number };
+  silentConnections: number;
+  slices: { milliseconds: number; ok: number[] };
+  bodyBytes: number | undefined;
+  bodiesHashed: number;
+  unsolicited: number;
+  autocannonTicks: number[];
+  use: GeneratorUse;
+}
+
+export interface BrokenReport {
+  event: 'broken';
+  message: string;
+}
+
+/** Splits a byte stream into lines and hands each parsed one to `take`. */
+export function readLines<T>(stream: NodeJS.ReadableStream, take: (message: T) => void): void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') take(JSON.parse(line) as T);
+  });
+}

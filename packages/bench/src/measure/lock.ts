@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BenchError } from '../errors.ts';
+import { environHas, listPids, readProcess } from './resources/procfs.ts';
+
+/** What the lock file says of its holder. */
+interface Holder {
+  pid: number;
+  /** When that process began, so that another one under the same id is not taken for it. */
+  began: string;
+  run: string;
+  token: string;
+}
+
+/** The one right to measure on this host. Disposing gives it back. */
+export interface HostLock extends Disposable {
+  /** What an earlier run that was killed had left behind and was removed now, in words. */
+  removed: string[];
+}
+
+const FILE = join(tmpdir(), 'bench-http.lock');
+
+/**
+ * Takes the host's lock: two runs at once would measure each other. A lock whose holder is dead is
+ * taken over, after whatever that holder left running has been ended. Throws a usage error when the
+ * holder lives.
+ */
+export function lockHost(run: string, token: string, file = FILE): HostLock {
+  const removed: string[] = [];
+  const mine: Holder = { pid: process.pid, began: beginOf(process.pid) ?? '', run, token };
+  while (!tryCreate(file, mine)) {
+    const holder = readHolder(file);
+    if (holder !== undefined && beginOf(holder.pid) === holder.began) {
+      throw new BenchError('usage', `run ${holder.run} is measuring on this machine (process ${holder.pid})`, 'wait for it: two runs at once would measure each other');
+    }
+    if (holder !== undefined) removed.push(...removeLeftovers(holder));
+    // Whoever renames it first clears it away; the other one starts anew.
+    const aside = `${file}.${process.pid}`;
+    try {
+      renameSync(file, aside);
+      rmSync(aside);
+    } catch {
+      continue;
+    }
+  }
+  return {
+    removed,
+    [Symbol.dispose]() {
+      if (readHolder(file)?.token === token) rmSync(file, { force: true });
+    },
+  };
+}
+
+function tryCreate(file: string, holder: Holder): boolean {
+  // Written aside and linked into place: nobody ever reads a lock that is half there.
+  const draft = `${file}.${holder.pid}.new`;
+  try {
+    writeFileSync(draft, JSON.stringify(holder));
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw new BenchError('usage', `${file} cannot be written: ${(error as Error).message}`, 'set TMPDIR to a folder that you may write to');
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function readHolder(file: string): Holder | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Holder;
+  } catch {
+    return undefined;
+  }
+}
+
+/** When a process began, in whatever form the platform gives; undefined when there is none. */
+function beginOf(pid: number): string | undefined {
+  if (process.platform === 'linux') {
+    const found = readProcess(pid);
+    return found === undefined || found.zombie ? undefined : String(found.startTicks);
+  }
+  const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() || undefined;
+}
+
+/** Ends every process that carries the token of a dead run in its environment: no other proof counts. */
+function removeLeftovers({ run, token }: Holder): string[] {
+  if (process.platform !== 'linux') return [];
+  const own = listPids().filter((pid) => pid !== process.pid && environHas(pid, 'BENCH_TOKEN', token));
+  for (const pid of own) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
+  return own.length === 0 ? [] : [`run ${run} had been killed and left ${own.length} processes running: ended them (${own.join(', ')})`];
+}

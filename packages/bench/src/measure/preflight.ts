@@ -1,0 +1,189 @@
+/** Whether this machine can carry a plan, and what to change where it cannot. Pure: from facts to findings. */
+
+import type { MachineFacts } from './facts.ts';
+
+/** What a plan asks of the machine. */
+export interface PreflightNeeds {
+  /** The most connections of any trial. */
+  connections: number;
+  /** Generator processes, which share them. */
+  generators: number;
+  /** Cores for the processes of one server. */
+  serverCores: number;
+  /** Client addresses that the generators connect from, 1 unless told: each has the ephemeral ports once more. */
+  addresses?: number;
+}
+
+/** One thing looked at. `stop`: the plan cannot be measured; `warn`: figures will be worse or noisier for it. */
+export interface Finding {
+  level: 'ok' | 'warn' | 'stop';
+  what: string;
+  advice?: string;
+}
+
+/** Files that a server or generator holds beside its connections: libraries, logs, pipes, listening sockets. */
+const SPARE_FILES = 200;
+/** CPU of others that a window may hold before its trial is suspect, in cores. */
+const FOREIGN_CORES = 0.1;
+
+type Check = (facts: MachineFacts, needs: PreflightNeeds) => Finding | undefined;
+
+/** Looks at everything that is known, one finding each; the worst first. */
+export function preflight(facts: MachineFacts, needs: PreflightNeeds): Finding[] {
+  const order = { stop: 0, warn: 1, ok: 2 };
+  return CHECKS.map((check) => check(facts, needs))
+    .filter((finding) => finding !== undefined)
+    .toSorted((a, b) => order[a.level] - order[b.level]);
+}
+
+const checkOpenFiles: Check = ({ openFiles, platform }, { connections }) => {
+  if (openFiles === undefined) return undefined;
+  const need = connections + SPARE_FILES;
+  const { soft, hard } = openFiles;
+  if (hard >= need) {
+    const lifted = soft >= need ? '' : `, the soft limit of ${figure(soft)} is lifted`;
+    return { level: 'ok', what: `open files: ${figure(hard)} allowed, ${figure(need)} needed${lifted}` };
+  }
+  return {
+    level: 'stop',
+    what: `open files: ${figure(hard)} allowed, but server and generator each need ${figure(need)} for ${figure(connections)} connections`,
+    advice:
+      platform === 'darwin'
+        ? `sudo launchctl limit maxfiles ${need} ${need}, then a new terminal`
+        : `raise the hard limit: sudo prlimit --nofile=${need}:${need} --pid $$`,
+  };
+};
+
+const checkPorts: Check = ({ ephemeralPorts, platform }, { connections, addresses = 1 }) => {
+  if (ephemeralPorts === undefined) return undefined;
+  const ports = (ephemeralPorts.last - ephemeralPorts.first + 1) * addresses;
+  if (ports >= connections) {
+    return { level: 'ok', what: `ephemeral ports: ${figure(ports)} for ${figure(connections)} connections` };
+  }
+  return {
+    level: 'stop',
+    what: `ephemeral ports: ${figure(ports)} for ${figure(connections)} connections`,
+    advice:
+      platform === 'darwin'
+        ? 'sudo sysctl -w net.inet.ip.portrange.first=32768'
+        : 'sudo sysctl -w net.ipv4.ip_local_port_range="1024 65535", or more client addresses (any 127.x.y.z)',
+  };
+};
+
+const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
+  const { ephemeralPorts, timeWait, timeWaitSeconds, platform } = facts;
+  if (ephemeralPorts === undefined) return undefined;
+  const ports = (ephemeralPorts.last - ephemeralPorts.first + 1) * addresses;
+  if (platform === 'darwin') {
+    // How many ports wait is not visible there; two trials in a row are what fills them.
+    if (ports >= 2 * connections) return undefined;
+    return {
+      level: 'warn',
+      what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds ?? 30} s; two trials of ${figure(connections)} connections within that exhaust ${figure(ports)}`,
+      advice: 'sudo sysctl -w net.inet.tcp.msl=1000, or leave a pause between trials',
+    };
+  }
+  if (timeWait === undefined) return undefined;
+  if (ports - timeWait >= connections) {
+    return { level: 'ok', what: `TIME_WAIT: ${figure(timeWait)} ports still taken` };
+  }
+  return {
+    level: 'warn',
+    what: `TIME_WAIT: ${figure(timeWait)} of ${figure(ports)} ports are still taken, ${figure(connections)} are needed`,
+    advice: `wait ${timeWaitSeconds ?? 60} s`,
+  };
+};
+
+const checkAcceptQueue: Check = ({ somaxconn, platform }, { connections }) => {
+  if (somaxconn === undefined) return undefined;
+  if (somaxconn >= connections) {
+    return { level: 'ok', what: `accept queue: up to ${figure(somaxconn)}, if the server asks for it` };
+  }
+  return {
+    level: 'warn',
+    what: `accept queue: ${figure(somaxconn)} at most for ${figure(connections)} connections; what overflows connects 1, 3 or 7 s late`,
+    advice: `sudo sysctl -w ${platform === 'darwin' ? 'kern.ipc' : 'net.core'}.somaxconn=${connections}; slower connects help too`,
+  };
+};
+
+const checkForeign: Check = ({ foreignCores, load, cores }) => {
+  const advice = 'end or pause what else runs; a trial with more than 10 % of a core of it is suspect';
+  if (foreignCores !== undefined) {
+    const what = `other processes use ${foreignCores.toFixed(2)} cores`;
+    return foreignCores > FOREIGN_CORES ? { level: 'warn', what, advice } : { level: 'ok', what };
+  }
+  if (load === undefined) return undefined;
+  const what = `load average ${load.toFixed(2)} on ${cores} cores`;
+  return load > Math.max(0.5, cores / 4) ? { level: 'warn', what, advice } : { level: 'ok', what };
+};
+
+const checkGovernor: Check = ({ governor }) => {
+  if (governor === undefined) return undefined;
+  const what = `frequency governor: ${governor}`;
+  if (governor === 'performance') return { level: 'ok', what };
+  return { level: 'warn', what, advice: 'sudo cpupower frequency-set -g performance' };
+};
+
+const checkPower: Check = ({ onBattery }) => {
+  if (onBattery === undefined) return undefined;
+  if (!onBattery) return { level: 'ok', what: 'on mains power' };
+  return { level: 'warn', what: 'on battery: the CPU saves power', advice: 'plug it in' };
+};
+
+const checkThrottling: Check = ({ throttled }) => {
+  if (throttled === undefined || throttled === 0) return undefined;
+  return {
+    level: 'warn',
+    what: `the CPU was throttled ${figure(throttled)} times while it was looked at`,
+    advice: 'let it cool down, or raise the CPU quota of this container',
+  };
+};
+
+const checkCores: Check = ({ cores }, { serverCores, generators }) => {
+  if (cores >= serverCores + generators) return { level: 'ok', what: coresOf(cores) };
+  const shared = cores < serverCores + 1;
+  return {
+    level: 'warn',
+    what: shared
+      ? `${coresOf(cores)} for a server on ${serverCores} and its load: they take each other's time`
+      : `${coresOf(cores)} for a server on ${serverCores} and ${generators} generators: the generators share`,
+    advice: shared ? 'read CPU per request rather than goodput' : `use ${cores - serverCores} generators`,
+  };
+};
+
+const checkPinning: Check = ({ unpinned, platform }) => {
+  if (unpinned === undefined)
+    return { level: 'ok', what: 'server and generator can be kept on their own cores' };
+  const what = `not pinned to cores: ${unpinned}`;
+  return platform === 'linux'
+    ? { level: 'warn', what, advice: 'install util-linux' }
+    : { level: 'warn', what };
+};
+
+const checkTime: Check = ({ time, platform }) => {
+  if (time) return { level: 'ok', what: '/usr/bin/time works' };
+  const what = '/usr/bin/time is missing: no report of the whole life of a server';
+  return platform === 'linux' ? { level: 'warn', what, advice: 'apt install time' } : { level: 'warn', what };
+};
+
+const CHECKS: readonly Check[] = [
+  checkOpenFiles,
+  checkPorts,
+  checkTimeWait,
+  checkAcceptQueue,
+  checkForeign,
+  checkGovernor,
+  checkPower,
+  checkThrottling,
+  checkCores,
+  checkPinning,
+  checkTime,
+];
+
+function coresOf(cores: number): string {
+  return cores === 1 ? '1 core' : `${figure(cores)} cores`;
+}
+
+function figure(value: number): string {
+  return Number.isFinite(value) ? value.toLocaleString('en') : 'any number';
+}

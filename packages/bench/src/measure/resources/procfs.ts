@@ -1,0 +1,185 @@
+/** What Linux says of single processes under `/proc`. A process that is gone gives undefined, never an error. */
+
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** The unit of the times in `/proc`: USER_HZ, fixed at 100 on every architecture that Node supports. */
+export const TICKS_PER_SECOND = 100;
+export const US_PER_TICK = 1_000_000 / TICKS_PER_SECOND;
+
+// include/linux/sched.h; such a task has no memory and no command of its own.
+const PF_KTHREAD = 0x0020_0000;
+
+/** One process; times in ticks. `startTicks` since boot, together with the pid, is its identity. */
+export interface Process {
+  pid: number;
+  command: string;
+  zombie: boolean;
+  kernelThread: boolean;
+  ppid: number;
+  userTicks: number;
+  systemTicks: number;
+  /** Of children that have exited and were waited for, with theirs. */
+  childUserTicks: number;
+  childSystemTicks: number;
+  threads: number;
+  startTicks: number;
+}
+
+/** The text of a small file, undefined when it cannot be read. */
+export function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** The names in a folder, none when it cannot be read. */
+export function readNames(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+/** Reads one line of `/proc/<pid>/stat`, as proc_pid_stat(5) numbers its fields. Undefined when it is not one. */
+export function parseProcess(text: string): Process | undefined {
+  // The command stands in brackets and may itself hold brackets and spaces: the last one closes it.
+  const open = text.indexOf('(');
+  const close = text.lastIndexOf(')');
+  if (open < 0 || close < open) return undefined;
+  const rest = text.slice(close + 2).split(' ');
+  const field = (number: number): number => Number(rest[number - 3]);
+  const process: Process = {
+    pid: Number(text.slice(0, open)),
+    command: text.slice(open + 1, close),
+    zombie: rest[0] === 'Z' || rest[0] === 'X',
+    kernelThread: (field(9) & PF_KTHREAD) !== 0,
+    ppid: field(4),
+    userTicks: field(14),
+    systemTicks: field(15),
+    childUserTicks: field(16),
+    childSystemTicks: field(17),
+    threads: field(20),
+    startTicks: field(22),
+  };
+  return Number.isFinite(process.startTicks) ? process : undefined;
+}
+
+/** The process of that id; times in ticks. */
+export function readProcess(pid: number): Process | undefined {
+  const text = readText(`/proc/${pid}/stat`);
+  return text === undefined ? undefined : parseProcess(text);
+}
+
+/** The ids of all processes that this one may see. */
+export function listPids(): number[] {
+  return readNames('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
+}
+
+/** The processes given and all that they started, children of children included. */
+export function familyOf(pids: readonly number[]): Set<number> {
+  const children =
+    readText(`/proc/self/task/${process.pid}/children`) === undefined ? childrenByParent() : childrenOf;
+  const family = new Set(pids);
+  // A set hands out what is added to it while it is walked.
+  for (const pid of family) for (const child of children(pid)) family;
+  return family;
+}
+
+/** Each thread keeps the list of the children it started. */
+export function childrenOf(pid: number): number[] {
+  return readNames(`/proc/${pid}/task`).flatMap((thread) =>
+    (readText(`/proc/${pid}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
+  );
+}
+
+/** The same from one scan of every process's parent, for kernels built without CONFIG_PROC_CHILDREN. */
+export function childrenByParent(): (pid: number) => number[] {
+  const byParent = Map.groupBy(
+    listPids()
+      .map(readProcess)
+      .filter((process) => process !== undefined),
+    ({ ppid }) => ppid,
+  );
+  return (pid) => byParent.get(pid)?.map((child) => child.pid) ?? [];
+}
+
+/** Context switches of each living thread, voluntary and involuntary together, by thread id. */
+export function readSwitches(pid: number): Map<number, number> {
+  const switches = new Map<number, number>();
+  for (const thread of readNames(`/proc/${pid}/task`)) {
+    const status = readText(`/proc/${pid}/task/${thread}/status`);
+    if (status === undefined) continue;
+    let count = 0;
+    for (const [, number] of status.matchAll(/^(?:non)?voluntary_ctxt_switches:\s*(\d+)/gm))
+      count += Number(number);
+    switches.set(Number(thread), count);
+  }
+  return switches;
+}
+
+/**
+ * Proportional set size in bytes: a page shared by n processes counts one n-th in each, so a tree can be summed.
+ * Undefined for another user's process and for one without memory.
+ */
+export function readPssBytes(pid: number): number | undefined {
+  return kilobytes(readText(`/proc/${pid}/smaps_rollup`), 'Pss');
+}
+
+/** Resident bytes now, and the most there ever were. */
+export function readResident(pid: number): { bytes: number; peakBytes: number } | undefined {
+  const status = readText(`/proc/${pid}/status`);
+  const bytes = kilobytes(status, 'VmRSS');
+  const peakBytes = kilobytes(status, 'VmHWM');
+  return bytes === undefined || peakBytes === undefined ? undefined : { bytes, peakBytes };
+}
+
+/**
+ * Whether the process was started with this variable: how a leftover process is proven to be ours.
+ * Undefined when its environment may not be read.
+ */
+export function environHas(pid: number, name: string, value: string): boolean | undefined {
+  return readText(`/proc/${pid}/environ`)?.split('\0').includes(`${name}=${value}`);
+}
+
+/** The ids of the processes that hold the listening socket of a TCP port, of those that this one may look into. */
+export function listenersOn(port: number): number[] {
+  const sockets = new Set(
+    ['tcp', 'tcp6'].flatMap((table) => listeningInodes(readText(`/proc/net/${table}`) ?? '', port)),
+  );
+  if (sockets.size === 0) return [];
+  return listPids().filter((pid) =>
+    readNames(`/proc/${pid}/fd`).some((descriptor) => {
+      const inode = /^socket:\[(\d+)\]$/.exec(readLink(`/proc/${pid}/fd/${descriptor}`))?.[1];
+      return inode !== undefined && sockets.has(inode);
+    }),
+  );
+}
+
+/** The inodes of the sockets in state LISTEN on a port, in the text of `/proc/net/tcp` or `tcp6`. */
+export function listeningInodes(table: string, port: number): string[] {
+  const LISTEN = '0A';
+  return table
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[3] === LISTEN && Number.parseInt(fields[1]?.split(':')[1] ?? '', 16) === port)
+    .flatMap((fields) => fields[9] ?? []);
+}
+
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+function kilobytes(text: string | undefined, label: string): number | undefined {
+  const found = new RegExp(`^${label}:\\s*(\\d+) kB`, 'm').exec(text ?? '')?.[1];
+  return found === undefined ? undefined : Number(found) * 1024;
+}

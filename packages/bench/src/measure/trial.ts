@@ -1,0 +1,241 @@
+import { findWorkload } from '../catalogue/workloads/index.ts';
+import type { Draw } from '../catalogue/workloads/workload.ts';
+import { BenchError } from '../errors.ts';
+import type { Attestation, FailedTrial, Measured, Reason, Target, Trial, TrialHead, TrialTail } from '../model.ts';
+import { METRIC_IDS } from '../model.ts';
+import type { Plan, PlannedTrial } from '../plan.ts';
+import { createRandom } from '../random.ts';
+import { judge } from './judge.ts';
+import type { Server, Stopped } from './launch.ts';
+import type { LoadEngine } from './load/engine.ts';
+import type { ExpectedBody } from './load/protocol.ts';
+import type { Placed } from './placement.ts';
+import type { Prepared } from './prepare.ts';
+import type { Sampler } from './resources/sampler.ts';
+import { drawUrl } from './url.ts';
+
+/** The version of a trial's record; the schema file carries its history. */
+export const RECORD_SCHEMA = 1;
+
+const START_SECONDS = 30;
+const ATTEST_SECONDS = 5;
+const POLL_MS = 20;
+
+/** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */
+export interface TrialEffects {
+  launch(prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<Server>;
+  /** Asks until the first right answer. */
+  awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
+  verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody | undefined>;
+  load: LoadEngine;
+  /** Undefined where the server's process is not known. */
+  resources(server: Server): Promise<Sampler | undefined>;
+  now(): number;
+}
+
+/** What all trials of a run have in common. */
+export interface TrialContext {
+  plan: Plan;
+  placed: Placed;
+  /** Undefined for a server that is already running. */
+  prepared: Prepared | undefined;
+  target: Target;
+}
+
+/** Measures one trial: one fresh server, one window. Never throws for what goes wrong in it: a trial is data, also when it fails. */
+export async function measureTrial(planned: PlannedTrial, context: TrialContext, effects: TrialEffects): Promise<Trial> {
+  const { plan, target, prepared, placed } = context;
+  const head: TrialHead = {
+    schema: RECORD_SCHEMA,
+    id: planned.id,
+    run: plan.run,
+    target,
+    ...(prepared?.runtime === undefined ? {} : { runtime: prepared.runtime }),
+    attested: [],
+    workload: plan.workload,
+    connections: planned.connections,
+    round: planned.round,
+    order: planned.order,
+    seed: planned.seed,
+    startedAt: new Date(effects.now()).toISOString(),
+    engine: effects.load.name,
+    workers: plan.workers,
+    placement: placed.placement,
+    warmupSeconds: plan.warmupSeconds,
+    plannedSeconds: plan.windowSeconds,
+    timeoutSeconds: plan.timeoutSeconds,
+    ...(plan.quick ? { quick: true } : {}),
+  };
+  const random = createRandom(planned.seed);
+  const draw = plan.url === undefined ? findWorkload(plan.workload).draw(() => random.float()) : drawUrl(plan.url);
+  let server: Server;
+  try {
+    server = await effects.launch(prepared as Prepared, planned, draw);
+  } catch (error) {
+    return { ...head, status: 'failed', files: [], reasons: [toReason(error)] };
+  }
+  const observed = await observe(server, draw, planned, context, effects, head);
+  return finish(head, observed, await server.stop(), server.logTail());
+}
+
+/** What was seen up to the server's stop: figures, doubts, and the failure that ended it early. */
+interface Observed {
+  measured?: Measured;
+  reasons: Reason[];
+  failed: boolean;
+}
+
+async function observe(
+  server: Server,
+  draw: Draw,
+  planned: PlannedTrial,
+  { plan, prepared, placed }: TrialContext,
+  effects: TrialEffects,
+  head: TrialHead,
+): Promise<Observed> {
+  const observed: Observed = { reasons: [], failed: false };
+  try {
+    await effects.awaitRightAnswer(server, draw, START_SECONDS);
+    const { startedAtMs } = server;
+    const startup = startedAtMs === undefined ? {} : { startupSeconds: (performance.now() - startedAtMs) / 1000 };
+    head.attested = await attest(server, prepared?.variant.attest ?? {}, plan.workers);
+    const expected = await effects.verify(server, draw, 'before the load');
+    using sampler = await effects.resources(server);
+    await using session = effects.load.open({
+      host: server.host,
+      port: server.port,
+      requests: draw.requests,
+      connections: planned.connections,
+      connectsPerSecond: plan.connectsPerSecond,
+      timeoutSeconds: plan.timeoutSeconds,
+      barrierSeconds: plan.barrierSeconds,
+      expected,
+      hashEvery: plan.hashEvery,
+    });
+    await sampler?.idle();
+    const died = deathOf(server);
+    await Promise.race([session.arm(), died.promise]);
+    const marks: Promise<unknown>[] = [];
+    let sampled: Awaited<ReturnType<Sampler['stop']>> | undefined;
+    const load = await Promise.race([
+      session.fire(
+        {
+          warmupSeconds: plan.warmupSeconds,
+          windowSeconds: plan.amount === undefined ? plan.windowSeconds : AMOUNT_SECONDS,
+          ...(plan.amount === undefined ? {} : { amount: plan.amount }),
+        },
+        (edge) => {
+          if (sampler === undefined) return;
+          marks.push(
+            edge === 'opened'
+              ? sampler.start(session.pids)
+              : sampler.stop().then((seen) => {
+                  sampled = seen;
+                }),
+          );
+        },
+      ),
+      died.promise,
+    ]).finally(() => died.stop());
+    await Promise.all(marks);
+    const resources = sampled?.server;
+    const host = sampled?.host ?? {};
+    const budgetCores = placed.placement.server?.length ?? plan.workers;
+    const judgement = judge({ load, server: resources, budgetCores, host, warmupSeconds: plan.warmupSeconds });
+    observed.reasons.push(...judgement.reasons);
+    observed.failed = judgement.failed;
+    observed.measured = {
+      load,
+      ...(resources === undefined ? {} : { server: resources, ...derive(load, resources, planned.connections) }),
+      limit: judgement.limit,
+      shape: judgement.shape,
+      host,
+      ...startup,
+    };
+    await session[Symbol.asyncDispose]();
+    await effects.verify(server, draw, 'after the load');
+  } catch (error) {
+    observed.reasons.unshift(toReason(error));
+    observed.failed = true;
+  }
+  return observed;
+}
+
+/** An amount of requests has no fixed end; this is how long it may take at the most. */
+const AMOUNT_SECONDS = 600;
+
+function derive(load: Measured['load'], server: NonNullable<Measured['server']>, connections: number): Partial<Measured> {
+  const { ok } = load.counts;
+  const { coresUsed, contextSwitches, idleBytes, peakBytes } = server;
+  return {
+    // As rates, because the sampled span and the generators' windows differ by some ms at their edges.
+    ...(ok > 0 ? { cpuUsPerRequest: (coresUsed * 1e6) / load.goodputPerSecond } : {}),
+    ...(ok > 0 && contextSwitches !== undefined ? { contextSwitchesPerRequest: contextSwitches / ok } : {}),
+    ...(idleBytes !== undefined && peakBytes !== undefined ? { bytesPerConnection: (peakBytes - idleBytes) / connections } : {}),
+  };
+}
+
+/** Waits until every worker has told what it is, and fails the trial when one is not what the manifest states. */
+async function attest(server: Server, claims: Attestation, workers: number): Promise<Attestation[]> {
+  const asked = Object.entries(claims);
+  const deadline = performance.now() + (asked.length > 0 ? ATTEST_SECONDS * 1000 : 0);
+  while (server.attestations().length < workers && performance.now() < deadline) await pause();
+  const told = server.attestations();
+  if (asked.length > 0 && told.length < workers) {
+    throw new BenchError('trial', `${told.length} of ${workers} workers said what they are (no bench-attest line in the log)`);
+  }
+  for (const [worker, one] of told.entries()) {
+    for (const [property, wanted] of asked) {
+      if (one[property] !== wanted) {
+        const which = workers > 1 ? `worker ${worker + 1} of ${workers}: ` : '';
+        throw new BenchError('trial', `false attestation: ${which}${property} is ${JSON.stringify(one[property])}, the manifest states ${JSON.stringify(wanted)}`);
+      }
+    }
+  }
+  return told;
+}
+
+/** Rejects when the server ends while it is being loaded. */
+function deathOf(server: Server): { promise: Promise<never>; stop(): void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setInterval(() => {
+    const end = server.ended();
+    if (end !== undefined) reject(new BenchError('trial', `the server died under load (${end})`));
+  }, POLL_MS);
+  promise.catch(() => clearInterval(timer));
+  return { promise, stop: () => clearInterval(timer) };
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, POLL_MS);
+  });
+}
+
+function toReason(error: unknown): Reason {
+  const text = error instanceof Error ? error.message : String(error);
+  // A defect of the tool is data too, but it has to be recognisable as one.
+  const code = error instanceof BenchError ? 'trial' : 'defect';
+  if (code === 'defect' && process.env['DEBUG'] !== undefined) console.error(error);
+  return { code, text, invalidates: [...METRIC_IDS] };
+}
+
+function finish(head: TrialHead, observed: Observed, stopped: Stopped, logTail: string[]): Trial {
+  const held = stopped.trouble.some(({ code }) => code === 'port-held');
+  const reasons = [
+    ...observed.reasons,
+    ...stopped.trouble.map(({ code, text }): Reason => ({ code, text, invalidates: code === 'port-held' ? [...METRIC_IDS] : [] })),
+  ];
+  const tail: TrialTail = {
+    files: stopped.files,
+    ...(stopped.time === undefined ? {} : { time: stopped.time }),
+    ...(reasons.length > 0 ? { logTail } : {}),
+  };
+  const { measured } = observed;
+  if (observed.failed || held || measured === undefined) {
+    const failed: FailedTrial = { ...head, ...tail, status: 'failed', reasons };
+    return measured === undefined ? failed : { ...failed, partial: measured };
+  }
+  if (reasons.length > 0) return { ...head, ...tail, status: 'suspect', reasons, measured };
+  return { ...head, ...tail, status: 'ok', reasons: [], measured };
+}

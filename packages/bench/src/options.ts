@@ -1,0 +1,169 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { nearest } from './catalogue/stacks.ts';
+import { BenchError } from './errors.ts';
+
+type Flags = NonNullable<ParseArgsConfig['options']>;
+
+const FLAGS = {
+  all: { type: 'boolean' },
+  amount: { type: 'string' },
+  body: { type: 'string' },
+  connections: { type: 'string' },
+  'connect-rate': { type: 'string' },
+  detail: { type: 'boolean' },
+  'dry-run': { type: 'boolean' },
+  duration: { type: 'string' },
+  expect: { type: 'string' },
+  generators: { type: 'string' },
+  header: { type: 'string', multiple: true },
+  help: { type: 'boolean', short: 'h' },
+  json: { type: 'boolean' },
+  method: { type: 'string' },
+  pid: { type: 'string' },
+  'prove-limit': { type: 'boolean' },
+  quick: { type: 'boolean' },
+  resume: { type: 'string' },
+  rounds: { type: 'string' },
+  seed: { type: 'string' },
+  stack: { type: 'string', multiple: true },
+  timeout: { type: 'string' },
+  url: { type: 'string' },
+  warmup: { type: 'string' },
+  workers: { type: 'string' },
+  workload: { type: 'string' },
+} as const satisfies Flags;
+
+/** What `pnpm bench` was asked to do; absent fields take the workload's defaults. */
+export interface BenchOptions {
+  targets: string[];
+  all: boolean;
+  stacks: string[];
+  workload: string;
+  connections?: number[];
+  rounds?: number;
+  windowSeconds?: number;
+  warmupSeconds?: number;
+  timeoutSeconds?: number;
+  amount?: number;
+  workers: number;
+  generators: number;
+  connectsPerSecond: number;
+  seed?: number;
+  quick: boolean;
+  proveLimit: boolean;
+  dryRun: boolean;
+  resume?: string;
+  json: boolean;
+  detail: boolean;
+  help: boolean;
+  url?: UrlOptions;
+}
+
+/** A server that is already running, and what to ask of it. */
+export interface UrlOptions {
+  url: URL;
+  method: string;
+  headers: Record<string, string>;
+  /** The text itself, or `@file`. */
+  body?: string;
+  expect?: string;
+  pid?: number;
+}
+
+/** Reads the command line of `pnpm bench`. Throws a usage error for whatever it cannot mean. */
+export function parseBenchOptions(args: string[]): BenchOptions {
+  const { values, positionals } = parse(args, FLAGS);
+  const options: BenchOptions = {
+    targets: positionals,
+    all: values.all ?? false,
+    stacks: values.stack ?? [],
+    workload: values.workload ?? 'devices',
+    workers: wholeNumber('workers', values.workers) ?? 1,
+    generators: wholeNumber('generators', values.generators) ?? 1,
+    connectsPerSecond: wholeNumber('connect-rate', values['connect-rate']) ?? 2000,
+    quick: values.quick ?? false,
+    proveLimit: values['prove-limit'] ?? false,
+    dryRun: values['dry-run'] ?? false,
+    json: values.json ?? false,
+    detail: values.detail ?? false,
+    help: values.help ?? false,
+    ...present({
+      connections: values.connections?.split(',').map((text) => wholeNumber('connections', text) as number),
+      rounds: wholeNumber('rounds', values.rounds),
+      windowSeconds: seconds('duration', values.duration),
+      warmupSeconds: seconds('warmup', values.warmup, 0),
+      timeoutSeconds: seconds('timeout', values.timeout),
+      amount: wholeNumber('amount', values.amount),
+      seed: wholeNumber('seed', values.seed, 0),
+      resume: values.resume,
+      url: parseUrl(values),
+    }),
+  };
+  if (options.resume !== undefined && (positionals.length > 0 || options.url !== undefined)) {
+    throw new BenchError('usage', '--resume goes on with a stored plan: it takes no targets', `pnpm bench --resume ${options.resume}`);
+  }
+  if (options.url !== undefined && (positionals.length > 0 || options.stacks.length > 0 || options.all)) {
+    throw new BenchError('usage', '--url measures one server that is already running: it takes no targets', 'leave the targets away, or --url');
+  }
+  return options;
+}
+
+/** Parses `args` strictly by `flags`. Throws a usage error with the nearest option for one that is not there. */
+export function parse<const T extends Flags>(args: string[], flags: T): ReturnType<typeof parseArgs<{ args: string[]; options: T; allowPositionals: true }>> {
+  try {
+    return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const [, unknown] = /Unknown option '-*([^']+)'/.exec(message) ?? [];
+    if (unknown === undefined) throw new BenchError('usage', message.split('. ')[0] ?? message, '--help lists the options');
+    const close = nearest(unknown, Object.keys(flags)).map((name) => `--${name}`);
+    throw new BenchError('usage', `there is no option --${unknown}`, `did you mean ${close.join(', ')}? --help lists them`);
+  }
+}
+
+/** A whole number from `least` (1 unless told) on; undefined for undefined. Throws a usage error for anything else. */
+export function wholeNumber(flag: string, text: string | undefined, least = 1): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
+  throw new BenchError('usage', `--${flag} ${text}: not a whole number from ${least} on`, `e.g. --${flag} ${Math.max(10, least)}`);
+}
+
+function seconds(flag: string, text: string | undefined, least = 0.1): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text.replace(/s$/, ''));
+  if (text.trim() !== '' && Number.isFinite(value) && value >= least) return value;
+  throw new BenchError('usage', `--${flag} ${text}: not a number of seconds from ${least} on`, `e.g. --${flag} 5`);
+}
+
+function parseUrl(values: { url?: string; method?: string; header?: string[]; body?: string; expect?: string; pid?: string }): UrlOptions | undefined {
+  if (values.url === undefined) {
+    const stray = (['method', 'header', 'body', 'expect', 'pid'] as const).find((flag) => values[flag] !== undefined);
+    if (stray !== undefined) {
+      throw new BenchError('usage', `--${stray} belongs to --url`, 'e.g. --url http://127.0.0.1:3000/orders');
+    }
+    return undefined;
+  }
+  const url = URL.parse(values.url);
+  if (url === null || url.protocol !== 'http:') {
+    throw new BenchError('usage', `--url ${values.url}: not an http:// address`, 'e.g. --url http://127.0.0.1:3000/orders');
+  }
+  const headers = (values.header ?? []).map((text) => {
+    const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
+    if (name === undefined || value === undefined) {
+      throw new BenchError('usage', `--header ${text}: not of the form name: value`, "e.g. --header 'authorization: x'");
+    }
+    return [name.toLowerCase(), value] as const;
+  });
+  return {
+    url,
+    method: (values.method ?? (values.body === undefined ? 'GET' : 'POST')).toUpperCase(),
+    headers: Object.fromEntries(headers),
+    ...present({ body: values.body, expect: values.expect, pid: wholeNumber('pid', values.pid) }),
+  };
+}
+
+/** The fields that are there: what `exactOptionalPropertyTypes` asks for. */
+export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}

@@ -1,0 +1,131 @@
+import { FIRST_FIVE, expandTargets } from './catalogue/stacks.ts';
+import { findWorkload } from './catalogue/workloads/index.ts';
+import { BenchError } from './errors.ts';
+import type { Stack, Target, Trial } from './model.ts';
+import { present, type BenchOptions, type UrlOptions } from './options.ts';
+import { createRandom } from './random.ts';
+
+/** One trial to be: which target, at how many connections, when. */
+export interface PlannedTrial {
+  id: string;
+  target: string;
+  connections: number;
+  round: number;
+  /** Position in the whole run, from 0. */
+  order: number;
+  /** Seed of what the trial draws. */
+  seed: number;
+}
+
+/** What will be measured: a value, printed by `--dry-run` and stored with the run. */
+export interface Plan {
+  schema: 1;
+  run: string;
+  seed: number;
+  workload: string;
+  targets: Target[];
+  rungs: number[];
+  rounds: number;
+  windowSeconds: number;
+  warmupSeconds: number;
+  timeoutSeconds: number;
+  amount?: number;
+  workers: number;
+  generators: number;
+  connectsPerSecond: number;
+  barrierSeconds: number;
+  hashEvery: number;
+  engine: string;
+  quick: boolean;
+  proveLimit: boolean;
+  url?: PlannedUrl;
+  /** Manifests from outside the repository, as typed. */
+  stacks: string[];
+  trials: PlannedTrial[];
+}
+
+/** What happens in a run, for whoever shows it. */
+export type RunEvent =
+  | { kind: 'started'; planned: PlannedTrial; done: number; of: number }
+  | { kind: 'ended'; trial: Trial; done: number; of: number };
+
+/** The request to a server that is already running. */
+export type PlannedUrl = Omit<UrlOptions, 'url'> & { url: string };
+
+const QUICK = { connections: [10, 1000], rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
+
+/**
+ * The plan that the options ask for. A round holds every target at every rung once, in an order drawn
+ * from the seed, so that the order of any two is a fair coin. Throws a usage error for targets or
+ * workloads that are not there.
+ */
+export function makePlan(options: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
+  const workload = findWorkload(options.workload);
+  const asked = { ...(options.quick ? QUICK : {}), ...options };
+  const targets = options.url === undefined ? chooseTargets(options, stacks) : [urlTarget(options.url)];
+  const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
+  const rounds = asked.rounds ?? 3;
+  const random = createRandom(seed);
+  const trials: PlannedTrial[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    const block = targets.flatMap((target) => rungs.map((connections) => ({ target: target.id, connections })));
+    for (const { target, connections } of random.shuffle(block)) {
+      const order = trials.length;
+      const id = `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
+      trials.push({ id, target, connections, round, order, seed: random.below(2 ** 32) });
+    }
+  }
+  if (options.amount !== undefined && options.amount < Math.max(...rungs)) {
+    throw new BenchError('usage', `--amount ${options.amount} is less than the ${Math.max(...rungs)} connections`, 'every connection sends at least one request');
+  }
+  return {
+    schema: 1,
+    run,
+    seed,
+    workload: workload.name,
+    targets,
+    rungs,
+    rounds,
+    windowSeconds: asked.windowSeconds ?? workload.windowSeconds,
+    warmupSeconds: asked.warmupSeconds ?? workload.warmupSeconds,
+    timeoutSeconds: asked.timeoutSeconds ?? workload.timeoutSeconds,
+    workers: options.workers,
+    generators: options.generators,
+    connectsPerSecond: options.connectsPerSecond,
+    barrierSeconds: 30,
+    hashEvery: 64,
+    engine: 'autocannon',
+    quick: options.quick,
+    proveLimit: options.proveLimit,
+    stacks: options.stacks,
+    trials,
+    ...present({
+      amount: options.amount,
+      url: options.url === undefined ? undefined : { ...options.url, url: options.url.url.href },
+    }),
+  };
+}
+
+function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
+  const { targets, workload } = options;
+  if (options.all) return expandTargets([...targets, '*'], stacks, workload);
+  if (targets.length > 0) return expandTargets(targets, stacks, workload);
+  const given = stacks.filter((stack) => options.stacks.includes(stack.manifest)).map((stack) => stack.name);
+  return expandTargets(given.length > 0 ? given : FIRST_FIVE, stacks, workload);
+}
+
+function urlTarget({ url, method }: UrlOptions): Target {
+  return { id: `${method} ${url.href}`, stack: 'url', variant: method, class: 'unknown', language: 'unknown', framework: 'unknown' };
+}
+
+/** Seconds that one trial takes beside its warm-up and window: start-up, verification, stop. */
+const OVERHEAD_SECONDS = 3;
+
+/** About how long the trials will take, in seconds: an estimate from the plan alone. */
+export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
+  return trials.reduce(
+    (sum, { connections }) =>
+      sum + OVERHEAD_SECONDS + connections / plan.connectsPerSecond + plan.warmupSeconds + plan.windowSeconds,
+    0,
+  );
+}

@@ -1,0 +1,50 @@
+import type { Trial } from '../model.ts';
+import { estimateSeconds } from '../plan.ts';
+import type { Plan, RunEvent } from '../plan.ts';
+import { METRICS, figureOf } from '../analyse/metrics.ts';
+import { formatCost, formatCount, formatSpan, formatUs } from './format.ts';
+
+/** Where progress is shown. */
+export interface Screen {
+  isTTY: boolean;
+  write(text: string): unknown;
+}
+
+/** Shows a run's progress: one live line with the time left on a terminal, else a plain line a trial. */
+export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => void {
+  const began = Date.now();
+  let spent = 0;
+  return (event) => {
+    if (event.kind === 'ended') spent = (Date.now() - began) / 1000;
+    const done = event.kind === 'ended' ? event.done : event.done;
+    const rest = plan.trials.slice(-Math.max(0, event.of - done));
+    const foreseen = done < event.of ? estimateSeconds(plan, rest) : 0;
+    const measured = plan.trials.slice(0, done);
+    // What has been seen so far corrects the estimate, once there is something to go by.
+    const pace = spent > 0 && measured.length > 2 ? spent / estimateSeconds(plan, measured) : 1;
+    const left = formatSpan(foreseen * pace);
+    if (event.kind === 'started') {
+      const { target, connections, round } = event.planned;
+      if (screen.isTTY) screen.write(`\r\u001B[K[${done + 1}/${event.of}] ${target} at ${connections}, round ${round} · ${left} left`);
+    } else {
+      screen.write(`${screen.isTTY ? '\r\u001B[K' : ''}${describeTrial(event.trial, event.done, event.of)}\n`);
+    }
+  };
+}
+
+/** One trial in one line. */
+export function describeTrial(trial: Trial, done: number, of: number): string {
+  const head = `[${done}/${of}] ${trial.target.id} at ${trial.connections}, round ${trial.round}: ${trial.status}`;
+  const [reason] = trial.reasons;
+  const why = reason === undefined ? '' : ` — ${reason.text}`;
+  if (trial.status === 'failed') return `${head}${why}`;
+  const goodput = figureOf(trial, METRICS.goodput);
+  const p99 = figureOf(trial, METRICS.p99);
+  const cpu = figureOf(trial, METRICS.cpu);
+  const figures = [
+    goodput && `${formatCount(goodput.value)}/s`,
+    p99 && `p99 ${formatUs(p99.value)}`,
+    cpu && `${formatCost(cpu.value)} µs CPU/req`,
+  ];
+  return `${head}, ${figures.filter(Boolean).join(', ')}${why}`;
+}

@@ -1,0 +1,122 @@
+import type { Figure, Row } from '../analyse/summary.ts';
+import { summarise } from '../analyse/summary.ts';
+import type { Trial } from '../model.ts';
+import { estimateSeconds } from '../plan.ts';
+import type { Plan } from '../plan.ts';
+import type { Host } from '../results/host.ts';
+import type { LeftOut } from '../results/store.ts';
+import { formatBytes, formatCost, formatCount, formatSpan, formatUs } from './format.ts';
+
+/** What every report format shows: text in cells, in the order in which it is read. */
+export interface View {
+  title: string;
+  /** How it was measured, one fact a line. */
+  setting: string[];
+  columns: string[];
+  groups: { heading: string; rows: string[][] }[];
+  /** What has to be known to read the figures. */
+  notes: string[];
+}
+
+/** What a view is made from: a stored run. */
+export interface Source {
+  plan: Plan;
+  host: Host;
+  leftOut: LeftOut[];
+  trials: Trial[];
+}
+
+const COLUMNS = ['target', 'class', 'goodput/s', 'p50', 'p99', 'CPU µs/req', 'memory', 'start-up', 'limit', 'status'];
+
+/** The run as a view: rows grouped by rung, each status explained below. */
+export function toView({ plan, host, leftOut, trials }: Source): View {
+  const rows = summarise(trials);
+  const rungs = [...new Set(rows.map(({ connections }) => connections))];
+  return {
+    title: `${plan.workload}, ${plan.rounds} ${plan.rounds === 1 ? 'round' : 'rounds'}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
+    setting: describeSetting(plan, host, trials),
+    columns: COLUMNS,
+    groups: rungs.map((rung) => ({
+      heading: `${formatWhole(rung)} ${rung === 1 ? 'connection' : 'connections'}`,
+      rows: rows.filter(({ connections }) => connections === rung).map(toCells),
+    })),
+    notes: [...explain(rows), ...leftOut.map(({ target, reason, hint }) => `${target} was left out: ${reason}${hint ? ` (${hint})` : ''}`)],
+  };
+}
+
+function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
+  const [first] = trials;
+  const machine = [host.virtualised ? 'VM' : '', host.cpuModel ?? '', `${host.cores} cores`, `${host.platform} ${host.release}`];
+  const span = plan.amount === undefined ? `${plan.warmupSeconds} s warm-up, ${plan.windowSeconds} s window` : `${plan.warmupSeconds} s warm-up, ${plan.amount} requests`;
+  return [
+    `run ${plan.run}, seed ${plan.seed}, ${span}, timeout ${plan.timeoutSeconds} s`,
+    machine.filter(Boolean).join(', '),
+    ...(first === undefined ? [] : [`${plan.engine} in ${plan.generators} process(es), ${plan.workers} worker(s) a server, ${describePlacement(first)}`]),
+  ];
+}
+
+function describePlacement({ placement: { kind, server, generator } }: Trial): string {
+  if (kind === 'separate') return `server on core ${server?.join(',')}, generator on core ${generator?.join(',')}`;
+  return kind === 'shared' ? 'server and generator share the cores' : 'nothing pinned to cores';
+}
+
+function toCells(row: Row): string[] {
+  const { goodput, p50, p99, cpu, memory, startup } = row.figures;
+  const isBound = row.reasons.some(({ reason }) => reason.code === 'generator-bound') && goodput?.valid === false;
+  return [
+    row.target,
+    row.class,
+    `${isBound ? '≥ ' : ''}${cell(goodput, formatCount, true, isBound)}`,
+    cell(p50, formatUs),
+    cell(p99, formatUs),
+    cell(cpu, formatCost, true),
+    cell(memory, formatBytes),
+    cell(startup, (seconds) => formatUs(seconds * 1e6)),
+    row.limits[0] ?? '—',
+    describeStatus(row),
+  ];
+}
+
+function cell(figure: Figure | undefined, format: (value: number) => string, spread = false, marked = false): string {
+  if (figure === undefined) return '—';
+  const half = (figure.most - figure.least) / 2 / figure.median;
+  const range = spread && figure.rounds > 1 ? ` ±${(half * 100).toFixed(half < 0.0995 ? 1 : 0)} %` : '';
+  return `${format(figure.median)}${range}${figure.valid || marked ? '' : ' ?'}`;
+}
+
+function describeStatus({ statuses, rounds }: Row): string {
+  const seen = Object.entries(statuses).filter(([, count]) => count > 0);
+  return seen.map(([status, count]) => (count === rounds ? status : `${count} ${status}`)).join(', ');
+}
+
+/** Each reason once for each row it was seen in, and what the marks mean. */
+function explain(rows: Row[]): string[] {
+  const reasons = rows.flatMap(({ target, connections, rounds, reasons: seen }) =>
+    seen.map(({ reason, rounds: count }) => {
+      const often = rounds > 1 ? ` (${count} of ${rounds} rounds)` : '';
+      const spoils = reason.invalidates.length > 0 ? `; not ranked by ${reason.invalidates.join(', ')}` : '';
+      return `${target} at ${formatWhole(connections)}: ${reason.text}${often}${spoils}`;
+    }),
+  );
+  const marks = [
+    '± is half the range over the rounds; a figure is the median of the rounds in which it is valid.',
+    '≥ is a lower bound: the generator was the limit. ? was spoilt by what stands below and is not ranked.',
+  ];
+  return [...marks, ...reasons];
+}
+
+/** The plan in words: what `--dry-run` prints. */
+export function describePlan(plan: Plan): string {
+  const lines = [
+    `${plan.trials.length} trials: ${plan.targets.length} targets at ${plan.rungs.map(formatWhole).join(', ')} connections, ${plan.rounds} rounds, workload ${plan.workload}`,
+    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${plan.workers} worker(s), seed ${plan.seed}`,
+    `about ${formatSpan(estimateSeconds(plan))}`,
+    '',
+    ...plan.trials.map(({ order, round, target, connections }) => `${String(order + 1).padStart(4)}  round ${round}  ${target} at ${formatWhole(connections)}`),
+  ];
+  return lines.join('\n');
+}
+
+function formatWhole(value: number): string {
+  return value.toLocaleString('en-US');
+}

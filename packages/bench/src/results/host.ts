@@ -1,0 +1,95 @@
+/** The machine that a run was measured on, as `host.json` keeps it. Holds no names of users or hosts, and no paths. */
+
+import { arch, cpus, loadavg, release, totalmem } from 'node:os';
+import { readEphemeralPorts, readGovernor, readOpenFiles, readSomaxconn, sysctl } from '../measure/facts.ts';
+import { openCgroup } from '../measure/resources/cgroup.ts';
+import { readText } from '../measure/resources/procfs.ts';
+
+/** One machine, and its state before the run. What it does not tell is absent. */
+export interface Host {
+  platform: NodeJS.Platform;
+  arch: string;
+  /** Of the kernel. */
+  release: string;
+  cpuModel?: string;
+  /** Logical cores. */
+  cores: number;
+  memoryBytes: number;
+  virtualised?: boolean;
+  governor?: string;
+  /** Files a process may hold open, in words where there is no limit. */
+  openFiles?: { soft: number | 'unlimited'; hard: number | 'unlimited' };
+  ephemeralPorts?: { first: number; last: number };
+  somaxconn?: number;
+  /** `v1` or `v2` where servers get a cgroup of their own, else why not. */
+  cgroup: string;
+  /** Runnable tasks before the run: means over 1, 5 and 15 minutes. */
+  load: number[];
+  /** The harness's own. */
+  node: string;
+}
+
+/** Reads what this machine is. Makes a cgroup and removes it again, to know whether that works. */
+export async function readHost(): Promise<Host> {
+  const cpuModel = cpus()[0]?.model.trim();
+  const governor = readGovernor();
+  const virtualised = await readVirtualised();
+  const openFiles = await readOpenFiles();
+  const ephemeralPorts = await readEphemeralPorts();
+  const somaxconn = await readSomaxconn();
+  return {
+    platform: process.platform,
+    arch: arch(),
+    release: release(),
+    // Node says `unknown` on most ARM machines.
+    ...(cpuModel && cpuModel !== 'unknown' && { cpuModel }),
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+    ...(virtualised !== undefined && { virtualised }),
+    ...(governor !== undefined && { governor }),
+    ...(openFiles && { openFiles: { soft: sayLimit(openFiles.soft), hard: sayLimit(openFiles.hard) } }),
+    ...(ephemeralPorts && { ephemeralPorts }),
+    ...(somaxconn !== undefined && { somaxconn }),
+    cgroup: await tryCgroup(),
+    load: loadavg(),
+    node: process.version,
+  };
+}
+
+/** What makes two machines too unlike to compare figures from them, one sentence each; none when they are alike. */
+export function unlikeHosts(a: Host, b: Host): string[] {
+  const differences: string[] = [];
+  const compare = (what: string, of: (host: Host) => string | number | undefined): void => {
+    if (of(a) !== of(b)) differences.push(`${what}: ${of(a) ?? 'not known'} and ${of(b) ?? 'not known'}`);
+  };
+  compare('CPU model', (host) => host.cpuModel);
+  compare('cores', (host) => host.cores);
+  // The same machine reports a little more or less after a kernel update.
+  if (Math.abs(a.memoryBytes - b.memoryBytes) > 0.02 * Math.max(a.memoryBytes, b.memoryBytes)) {
+    compare('memory', (host) => `${(host.memoryBytes / 2 ** 30).toFixed(1)} GiB`);
+  }
+  compare('kernel release', (host) => host.release);
+  compare('governor', (host) => host.governor);
+  return differences;
+}
+
+async function tryCgroup(): Promise<string> {
+  const { cgroup, reason } = openCgroup(`probe-${process.pid}`);
+  if (cgroup === undefined) return reason;
+  await cgroup.remove();
+  return cgroup.version;
+}
+
+async function readVirtualised(): Promise<boolean | undefined> {
+  if (process.platform === 'darwin') {
+    const present = await sysctl('kern.hv_vmm_present');
+    return present === undefined ? undefined : present === 1;
+  }
+  // Only x86 says so.
+  const flags = /^flags\s*:(.*)$/m.exec(readText('/proc/cpuinfo') ?? '')?.[1];
+  return flags?.split(' ').includes('hypervisor');
+}
+
+function sayLimit(limit: number): number | 'unlimited' {
+  return Number.isFinite(limit) ? limit : 'unlimited';
+}

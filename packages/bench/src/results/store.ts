@@ -1,0 +1,144 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, readdirSync, truncateSync, writeSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { ROOT, nearest } from '../catalogue/stacks.ts';
+import { BenchError } from '../errors.ts';
+import type { Trial } from '../model.ts';
+import type { Plan } from '../plan.ts';
+import type { Host } from './host.ts';
+
+/** Every run has a folder here; `published/` holds those that are kept with the project. */
+export const RESULTS = join(ROOT, 'results');
+
+/** The version of what is stored. A newer one is refused, not guessed at. */
+export const STORE_SCHEMA = 1;
+
+/** What a run was made with: a resumed run must find the same. */
+export type Versions = Record<string, string>;
+
+/** A target that was left out of a run, and why. */
+export interface LeftOut {
+  target: string;
+  reason: string;
+  hint: string;
+}
+
+/** `run.json`. */
+export interface RunFile {
+  schema: number;
+  plan: Plan;
+  versions: Versions;
+  leftOut: LeftOut[];
+}
+
+/** A run as it lies in its folder. */
+export interface StoredRun extends RunFile {
+  folder: string;
+  host: Host;
+  trials: Trial[];
+}
+
+/** Creates the run's folder with `run.json` and `host.json`. Throws a usage error when the results folder cannot be written. */
+export function createRun(run: RunFile, host: Host): string {
+  const folder = join(RESULTS, run.plan.run);
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeDurably(join(folder, 'run.json'), `${JSON.stringify(run, null, 2)}\n`, 'w');
+    writeDurably(join(folder, 'host.json'), `${JSON.stringify(host, null, 2)}\n`, 'w');
+  } catch (error) {
+    throw new BenchError('usage', `${shown(folder)} cannot be written: ${(error as Error).message}`, `make ${shown(RESULTS)} a folder that you may write to`);
+  }
+  return folder;
+}
+
+/** Adds one trial to the run: on the disk when this returns. */
+export function appendTrial(folder: string, trial: Trial): void {
+  writeDurably(join(folder, 'trials.jsonl'), `${JSON.stringify(trial)}\n`, 'a');
+}
+
+function writeDurably(file: string, text: string, mode: 'a' | 'w'): void {
+  const open = openSync(file, mode);
+  try {
+    writeSync(open, text);
+    fsyncSync(open);
+  } finally {
+    closeSync(open);
+  }
+}
+
+/** The folder of a run, by its id or by a path. Throws a usage error with the nearest ids when there is none. */
+export function findRun(name: string): string {
+  const candidates = [name, join(RESULTS, name), join(RESULTS, 'published', name)];
+  const found = candidates.find((folder) => existsSync(join(folder, 'run.json')));
+  if (found !== undefined) return found;
+  const runs = listRuns();
+  const hint = runs.length > 0 ? `the nearest are ${nearest(name, runs).join(', ')}` : 'pnpm bench makes one';
+  throw new BenchError('usage', `there is no run "${name}"`, hint);
+}
+
+/** The ids of all stored runs, oldest first. */
+export function listRuns(): string[] {
+  const here = (folder: string) =>
+    existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'run.json'))) : [];
+  return [...here(RESULTS), ...here(join(RESULTS, 'published'))].toSorted();
+}
+
+/**
+ * Reads a run. A last line without its end is what a kill left of the trial in flight and is passed
+ * over. Throws a usage error (file:line) for anything else that cannot be read, and for a newer schema.
+ */
+export function readRun(folder: string): StoredRun {
+  const run = readJson<RunFile>(join(folder, 'run.json'));
+  refuseNewer(run.schema, join(folder, 'run.json'));
+  const host = readJson<Host>(join(folder, 'host.json'));
+  const file = join(folder, 'trials.jsonl');
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n').slice(0, -1);
+  const trials = lines.map((line, index) => {
+    const trial = parse<Trial>(line, `${shown(file)}:${index + 1}`);
+    refuseNewer(trial.schema, `${file}:${index + 1}`);
+    if (typeof trial.id !== 'string' || typeof trial.status !== 'string') {
+      throw new BenchError('usage', `${shown(file)}:${index + 1}: not the record of a trial`, REPAIR);
+    }
+    return trial;
+  });
+  return { ...run, folder, host, trials };
+}
+
+/** Cuts off what a kill left of the last line, so that the next trial begins a line of its own. */
+export function mendRun(folder: string): void {
+  const file = join(folder, 'trials.jsonl');
+  if (!existsSync(file)) return;
+  const bytes = readFileSync(file);
+  truncateSync(file, bytes.lastIndexOf(0x0a) + 1);
+}
+
+/** What differs between the versions that a run was made with and those of now, in words. */
+export function versionDifferences(then: Versions, now: Versions): string[] {
+  return [...new Set([...Object.keys(then), ...Object.keys(now)])]
+    .filter((name) => then[name] !== now[name])
+    .map((name) => `${name}: ${then[name] ?? 'absent'} then, ${now[name] ?? 'absent'} now`);
+}
+
+const REPAIR = 'delete the line to lose that trial only, then --resume measures it anew';
+
+function readJson<T>(file: string): T {
+  return parse<T>(readFileSync(file, 'utf8'), shown(file));
+}
+
+function parse<T>(text: string, where: string): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (error) {
+    throw new BenchError('usage', `${where}: cannot be read: ${(error as Error).message}`, REPAIR);
+  }
+}
+
+function refuseNewer(schema: number, where: string): void {
+  if (schema > STORE_SCHEMA) {
+    throw new BenchError('usage', `${shown(where)}: written by a newer version (schema ${schema}, this one knows ${STORE_SCHEMA})`, 'update this checkout: git pull');
+  }
+}
+
+function shown(file: string): string {
+  return relative(process.cwd(), file) || '.';
+}

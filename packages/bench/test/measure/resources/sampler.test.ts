@@ -1,0 +1,148 @@
+import { describe, expect, it, vi } from 'vitest';
+import { openCgroup } from '../../../src/measure/resources/cgroup.ts';
+import { hostBetween } from '../../../src/measure/resources/linux.ts';
+import type { Reading } from '../../../src/measure/resources/linux.ts';
+import { readProcess } from '../../../src/measure/resources/procfs.ts';
+import { openSampler } from '../../../src/measure/resources/sampler.ts';
+import { startWorker } from './worker.ts';
+
+const MIB = 1024 * 1024;
+
+/** A condition that holds from the `count`-th time on that it is asked. */
+const timesTrue = (count: number) => (): boolean => --count < 0;
+
+describe('hostBetween', () => {
+  const totals = { userUs: 0, niceUs: 0, systemUs: 0, irqUs: 0, softirqUs: 0, stealUs: 40_000 };
+  const server = { totalUs: 5_000_000, userUs: 4_000_000, systemUs: 1_000_000 };
+  const opened: Reading = {
+    atMs: 1000,
+    everyoneUs: 9_000_000,
+    server,
+    oursUs: 70_000,
+    harnessUs: 30_000,
+    totals,
+  };
+  const closed: Reading = {
+    atMs: 3000,
+    everyoneUs: 13_000_000,
+    server: { ...server, totalUs: 6_900_000 },
+    oursUs: 1_470_000,
+    harnessUs: 130_000,
+    totals: { ...totals, stealUs: 100_000 },
+  };
+
+  it('leaves as foreign what is neither server nor ours nor harness', () => {
+    const host = hostBetween(opened, closed);
+    expect(host.foreignCores).toBeCloseTo((4 - 1.9 - 1.4 - 0.1) / 2, 9);
+    expect(host.harnessCores).toBeCloseTo(0.05, 9);
+    expect(host.stealCores).toBeCloseTo(0.03, 9);
+  });
+
+  it('never gives less than none', () => {
+    expect(hostBetween(opened, { ...closed, everyoneUs: 12_300_000 }).foreignCores).toBe(0);
+  });
+
+  it('leaves out what was not read', () => {
+    const host = hostBetween({ ...opened, everyoneUs: undefined, totals: undefined }, closed);
+    expect(host).not.toHaveProperty('foreignCores');
+    expect(host).not.toHaveProperty('stealCores');
+    expect(hostBetween(opened, { ...closed, server: undefined })).not.toHaveProperty('foreignCores');
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('openSampler', () => {
+  it('tells what a server cost in a window, and its memory before and at its end', async () => {
+    await using server = await startWorker();
+    using sampler = await openSampler({ serverPid: server.pid });
+    await server.ask('burn 200');
+    const idleBytes = await sampler.idle();
+    await sampler.start([]);
+    const { burntUs = 0 } = await server.ask('burn 300');
+    await server.ask('hold 32');
+    const { server: found, hostSource } = await sampler.stop();
+    expect(found).toMatchObject({ source: 'proc stat ticks', scope: 'process tree', memorySource: 'pss' });
+    expect(found).toMatchObject({ idleBytes, processes: 1 });
+    const { cpuUserUs = 0, cpuSystemUs = 0, coresUsed = 0, seconds = 0 } = found ?? {};
+    expect(cpuUserUs + cpuSystemUs).toBeGreaterThan(burntUs - 40_000);
+    // The burning before the window, 200 ms more, is not in it.
+    expect(cpuUserUs + cpuSystemUs).toBeLessThan(burntUs + 150_000);
+    expect(coresUsed * seconds * 1e6).toBeCloseTo(cpuUserUs + cpuSystemUs, 0);
+    expect(found?.loadedBytes).toBeGreaterThan((idleBytes ?? Infinity) + 31 * MIB);
+    expect(found?.peakBytes).toBeGreaterThanOrEqual(found?.loadedBytes ?? Infinity);
+    expect(found?.contextSwitches).toBeGreaterThan(0);
+    expect(hostSource).toBeDefined();
+  });
+
+  it('keeps the most memory that it saw, though a worker took it along', async () => {
+    await using server = await startWorker();
+    const { pid = 0 } = await server.ask('holder 32');
+    using sampler = await openSampler({ serverPid: server.pid });
+    await sampler.start([]);
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => readProcess(pid)?.zombie ?? true).toBe(true);
+    const { server: found } = await sampler.stop();
+    expect(found?.peakBytes).toBeGreaterThan((found?.loadedBytes ?? Infinity) + 31 * MIB);
+    expect(found?.processes).toBe(1);
+  });
+
+  it('looks at memory while the window is open', async () => {
+    await using server = await startWorker();
+    using sampler = await openSampler({ serverPid: server.pid, memoryIntervalMs: 10 });
+    await sampler.start([]);
+    const before = await sampler.idle();
+    const { pid = 0 } = await server.ask('holder 32');
+    // Timers that are due run in order: three rounds of a slower one leave at least one sample.
+    await vi.waitUntil(timesTrue(3), { interval: 20 });
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => readProcess(pid)?.zombie ?? true).toBe(true);
+    const { server: found } = await sampler.stop();
+    expect(found?.peakBytes).toBeGreaterThan((before ?? Infinity) + 31 * MIB);
+  });
+
+  it('reads the cgroup that the server is in, and only then', async () => {
+    const { cgroup } = openCgroup(`sampler-${process.pid}`);
+    if (cgroup === undefined) return;
+    const sourceOf = async (joins: string[]): Promise<string | undefined> => {
+      await using server = await startWorker(joins);
+      using sampler = await openSampler({ serverPid: server.pid, cgroup });
+      await sampler.start([]);
+      await server.ask('burn 1');
+      return (await sampler.stop()).server?.source;
+    };
+    expect(await sourceOf(cgroup.procsFiles)).toBe(`cgroup ${cgroup.version}`);
+    expect(await sourceOf([])).toBe('proc stat ticks');
+    await expect.poll(() => cgroup.remove()).toEqual([]);
+  });
+
+  it('names what a stranger burns as foreign', async () => {
+    await using server = await startWorker();
+    await using stranger = await startWorker();
+    using sampler = await openSampler({ serverPid: server.pid });
+    const from = performance.now();
+    await sampler.start([]);
+    const { burntUs = 0 } = await stranger.ask('burn 400');
+    const { host } = await sampler.stop();
+    const windowUs = (performance.now() - from) * 1000;
+    // A window is a little shorter than the time around it, so the share can only be larger.
+    expect(host.foreignCores).toBeGreaterThan((burntUs - 40_000) / windowUs);
+  });
+
+  it('gives no server figures when the server ended in the window', async () => {
+    const server = await startWorker();
+    using sampler = await openSampler({ serverPid: server.pid });
+    await sampler.start([]);
+    await server[Symbol.asyncDispose]();
+    const sampled = await sampler.stop();
+    expect(sampled).not.toHaveProperty('server');
+    expect(sampled.host.harnessCores).toBeGreaterThan(0);
+  });
+
+  it('refuses a server that is not there, and a window that was not opened', async () => {
+    const server = await startWorker();
+    const sampler = await openSampler({ serverPid: server.pid });
+    await expect(sampler.stop()).rejects.toMatchObject({ code: 'trial' });
+    await server[Symbol.asyncDispose]();
+    expect(readProcess(server.pid)).toBeUndefined();
+    await expect(openSampler({ serverPid: server.pid })).rejects.toMatchObject({ code: 'trial' });
+  });
+});

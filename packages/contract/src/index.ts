@@ -1,0 +1,102 @@
+import cluster from 'node:cluster';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { parseArgs } from 'node:util';
+
+/** One row of the golden list. */
+export interface Device {
+  id: number;
+  uuid: string;
+  mac: string;
+  firmware: string;
+  created_at: string;
+  updated_at: string;
+}
+
+/** Where to listen, and with how many processes. */
+export interface Settings {
+  host: string;
+  port: number;
+  workers: number;
+}
+
+/** Longer than any connection ladder, so that the accept queue is never what is measured. */
+export const BACKLOG = 16_384;
+
+/** A connection idle for this long may be closed; longer than any pause a load makes. */
+export const KEEP_ALIVE_MS = 75_000;
+
+const BY_HAND: Device[] = [1, 2, 3].map((id) => ({
+  id,
+  uuid: `00000000-0000-4000-8000-00000000000${id}`,
+  mac: `5E:00:00:00:00:0${id}`,
+  firmware: `1.0.${id}`,
+  created_at: '2025-01-01T00:00:00.000Z',
+  updated_at: '2025-01-01T00:00:00.000Z',
+}));
+
+/** The golden devices: from the file that `BENCH_DEVICES` names, else a small list for running by hand. */
+export function loadDevices(): Device[] {
+  const file = process.env['BENCH_DEVICES'];
+  return file === undefined ? BY_HAND : (JSON.parse(readFileSync(file, 'utf8')) as Device[]);
+}
+
+/** Reads `--host`, `--port` and `--workers` from the command line; throws on anything else. */
+export function readSettings(args: string[] = process.argv.slice(2)): Settings {
+  const { values } = parseArgs({
+    args,
+    options: {
+      host: { type: 'string', default: '127.0.0.1' },
+      port: { type: 'string', default: '8080' },
+      workers: { type: 'string', default: '1' },
+    },
+  });
+  return { host: values.host, port: Number(values.port), workers: Number(values.workers) };
+}
+
+/**
+ * Starts `listen` in as many processes as asked for, prints one attestation line for each once it
+ * listens, and stops on SIGTERM. `framework` is the npm package whose version is reported.
+ */
+export async function serve(
+  framework: string | undefined,
+  listen: (settings: Settings) => Promise<() => Promise<unknown>>,
+): Promise<void> {
+  const settings = readSettings();
+  if (settings.workers > 1 && cluster.isPrimary) {
+    for (let worker = 0; worker < settings.workers; worker++) cluster.fork();
+    stopOn('SIGTERM', async () => {
+      for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGTERM');
+    });
+    return;
+  }
+  const close = await listen(settings);
+  stopOn('SIGTERM', close);
+  stopOn('SIGINT', close);
+  attest(framework);
+}
+
+function stopOn(signal: 'SIGTERM' | 'SIGINT', close: () => Promise<unknown>): void {
+  process.once(signal, () => {
+    void close().finally(() => process.exit(0));
+  });
+}
+
+function attest(framework: string | undefined): void {
+  const { versions } = process as { versions: Record<string, string | undefined> };
+  const name = versions['bun'] ? 'bun' : versions['deno'] ? 'deno' : 'node';
+  const line = {
+    pid: process.pid,
+    implementation: name,
+    version: versions[name],
+    v8: versions['v8'],
+    server: 'node:http',
+    ...(framework === undefined ? {} : { framework: `${framework} ${versionOf(framework)}` }),
+  };
+  process.stdout.write(`bench-attest ${JSON.stringify(line)}\n`);
+}
+
+function versionOf(framework: string): string {
+  const require = createRequire(`${process.argv[1]}`);
+  return (require(`${framework}/package.json`) as { version: string }).version;
+}

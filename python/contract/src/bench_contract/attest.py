@@ -1,0 +1,84 @@
+"""What a live worker says of itself: one line on stdout, `bench-attest {json}`."""
+
+import asyncio
+import json
+import os
+import sys
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.metadata import version
+from types import FunctionType, ModuleType
+from typing import NotRequired, TypedDict
+
+
+class Attestation(TypedDict):
+    """What is true in this process now, whatever was asked for."""
+
+    pid: int
+    implementation: str
+    version: str
+    gil: bool
+    jit: bool
+    loop: str
+    http: str
+    framework: NotRequired[str]
+    server: str
+    mypyc: bool
+
+
+def attest(app: ModuleType, *, http: str, framework: str | None, server: str) -> None:
+    """Print the attestation of this worker. Call it in the running loop, after the app is imported."""
+    line = f"bench-attest {json.dumps(describe(app, http=http, framework=framework, server=server))}\n"
+    sys.stdout.write(line)
+    sys.stdout.flush()
+
+
+def describe(app: ModuleType, *, http: str, framework: str | None, server: str) -> Attestation:
+    """Look at this process. `framework` and `server` are distributions, `http` is the parser in use."""
+    attestation: Attestation = {
+        "pid": os.getpid(),
+        "implementation": sys.implementation.name,
+        "version": python_version(),
+        "gil": gil_enabled(),
+        "jit": jit_enabled(),
+        "loop": type(asyncio.get_running_loop()).__module__.partition(".")[0],
+        "http": http,
+        "server": f"{server} {version(server)}",
+        "mypyc": is_compiled(app),
+    }
+    if framework is not None:
+        attestation["framework"] = f"{framework} {version(framework)}"
+    return attestation
+
+
+def python_version() -> str:
+    """Give the interpreter's version, as `3.13.0` or `3.15.0rc1`."""
+    major, minor, micro, level, serial = sys.version_info
+    stage = "" if level == "final" else f"{ {'alpha': 'a', 'beta': 'b', 'candidate': 'rc'}[level] }{serial}"
+    return f"{major}.{minor}.{micro}{stage}"
+
+
+def gil_enabled() -> bool:
+    """Whether the GIL is on now: an extension module can switch it back on in a free-threaded build."""
+    ask = getattr(sys, "_is_gil_enabled", None)
+    return True if ask is None else bool(ask())
+
+
+def jit_enabled() -> bool:
+    """Whether the interpreter compiles hot code to machine code."""
+    jit = getattr(sys, "_jit", None)
+    return False if jit is None else bool(jit.is_enabled())
+
+
+def is_compiled(module: ModuleType) -> bool:
+    """Whether a module is an extension and its own functions are machine code, not bytecode."""
+    own = (None, module.__name__)  # mypyc gives some of its functions no module
+    functions = [
+        value
+        for value in vars(module).values()
+        if callable(value) and not isinstance(value, type) and getattr(value, "__module__", None) in own
+    ]
+    return (
+        str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))
+        and functions != []
+        and not any(isinstance(function, FunctionType) for function in functions)
+    )

@@ -1,0 +1,62 @@
+"""What a stack is told on its command line."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench_contract.devices import DevicesError, load_devices
+
+BACKLOG = 16_384
+"""Connections that may wait to be accepted: more than the highest rung. The kernel may allow fewer."""
+
+KEEP_ALIVE_SECONDS = 75
+"""An idle connection stays open: a server at its limit must not take a slow round for an idle client."""
+
+STOP_SECONDS = 2
+"""How long a stopping server waits for answers that are under way."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where a server listens, with how many processes, and which variant of its stack it is."""
+
+    host: str
+    port: int
+    workers: int
+    variant: str
+    backlog: int
+
+
+def read_settings(program: str, variants: Sequence[str], argv: Sequence[str] | None = None) -> Settings:
+    """Parse the command line (`sys.argv` by default); the first of the variants is the default.
+
+    Golden data that cannot be read ends here too, with one line, not with a traceback in every worker.
+    """
+    parser = argparse.ArgumentParser(prog=program, description="Serve GET /api/devices.")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=port, default=8080)
+    parser.add_argument("--workers", type=positive, default=1, help="processes (default: 1)")
+    parser.add_argument("--variant", choices=variants, default=variants[0], help=f"default: {variants[0]}")
+    parser.add_argument("--backlog", type=positive, default=BACKLOG, help=f"default: {BACKLOG}")
+    settings = Settings(**vars(parser.parse_args(argv)))
+    try:
+        load_devices()
+    except DevicesError as error:
+        parser.error(str(error))
+    return settings
+
+
+def positive(text: str) -> int:
+    """Parse a whole number from 1 on."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
+def port(text: str) -> int:
+    """Parse a TCP port that a server can be found on."""
+    number = positive(text)
+    if number > 65_535:
+        raise argparse.ArgumentTypeError(f"{number} is not a port: 1 to 65535")
+    return number

@@ -1,0 +1,112 @@
+"""Serving an ASGI app with uvicorn, the same way for every stack that does."""
+
+import contextlib
+import signal
+import sys
+from types import FrameType
+from typing import Literal
+
+import uvicorn
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
+
+from bench_contract.attest import attest
+from bench_contract.settings import KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings
+
+HEALTH_SECONDS = 30
+"""How long a worker under load may leave its supervisor without an answer before it is replaced."""
+
+FILES = 65_536
+"""Open files wanted, one per connection."""
+
+
+class Config(uvicorn.Config):
+    """A configuration that makes every worker attest once, in its running loop, as soon as it listens."""
+
+    framework: str | None = None
+
+    async def attest(self) -> None:
+        """Say what this worker is: uvicorn calls it on its first tick, before any request is read."""
+        self.timeout_notify = sys.maxsize  # never again
+        attest(
+            sys.modules[str(self.app).partition(":")[0]],
+            http=self.http_protocol_class.__module__.rpartition(".")[2].removesuffix("_impl"),
+            framework=self.framework,
+            server="uvicorn",
+        )
+
+
+def serve(
+    app: str,
+    settings: Settings,
+    *,
+    framework: str | None,
+    factory: bool = False,
+    loop: Literal["uvloop", "asyncio"] = "uvloop",
+    http: Literal["httptools", "h11"] = "httptools",
+) -> None:
+    """Serve the app `module:name` until SIGTERM or SIGINT; `framework` is its distribution, if it has one.
+
+    Logs no requests. Ends the process with a status other than 0 when the server could not start.
+    """
+    config = Config(
+        app,
+        factory=factory,
+        # Compiled callables do not look like coroutine functions, by which uvicorn would tell.
+        interface="asgi3",
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        backlog=settings.backlog,
+        loop=loop,
+        http=http,
+        access_log=False,
+        log_level="warning",
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=STOP_SECONDS,
+        timeout_worker_healthcheck=HEALTH_SECONDS,
+    )
+    config.framework = framework
+    config.callback_notify = config.attest
+    lift_file_limit()
+    if settings.workers > 1:
+        supervise(config)
+    else:
+        run(config)
+
+
+def run(config: Config) -> None:
+    """Serve from this process."""
+    server = uvicorn.Server(config)
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        # uvicorn raises the signal once more after it has stopped: by then it is a normal end.
+        if not server.started:
+            sys.exit(0)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    server.run()
+    if not server.started:
+        sys.exit(STARTUP_FAILURE)
+
+
+def supervise(config: Config) -> None:
+    """Serve from as many processes as the configuration says, under uvicorn's own supervisor."""
+    supervisor = Multiprocess(config, sockets=[config.bind_socket()])
+    supervisor.run()
+    if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):
+        sys.exit(STARTUP_FAILURE)
+
+
+def lift_file_limit() -> None:
+    """Raise the soft limit of open files towards the hard one: the usual 1024 is less than a high rung."""
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

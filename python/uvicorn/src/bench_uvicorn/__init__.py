@@ -1,0 +1,8 @@
+"""`GET /api/devices` by an ASGI app without a framework, interpreted or compiled from one source."""
+
+from typing import Final
+
+SOURCE: Final = "bench_uvicorn.app"
+
+COMPILED: Final = "bench_uvicorn_compiled"
+"""The same module compiled: named apart, so that neither can stand in for the other."""

@@ -1,0 +1,65 @@
+import { createAutocannonEngine } from '@bench/harness/measure/load/autocannon';
+import { launch, type Server } from '@bench/harness/measure/launch';
+import type { Placed } from '@bench/harness/measure/placement';
+import { openSampler } from '@bench/harness/measure/resources/sampler';
+import { timeCommand } from '@bench/harness/measure/resources/time';
+import type { RunEffects } from '@bench/harness/measure/run';
+import { attachServer } from '@bench/harness/measure/url';
+import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
+import type { Plan } from '@bench/harness/plan';
+
+/** What wires a run to the machine. */
+export interface Wiring {
+  plan: Plan;
+  placed: Placed;
+  token: string;
+  folder: string;
+  record: RunEffects['record'];
+  on: RunEffects['on'];
+}
+
+/** The effects of a real run, and how to stop it from outside. */
+export async function createEffects({ plan, placed, token, folder, record, on }: Wiring): Promise<{ effects: RunEffects; stop(): void; stopped(): boolean }> {
+  const time = await timeCommand();
+  let stopped = false;
+  let live: Server | undefined;
+  const effects: RunEffects = {
+    async launch(prepared, planned, draw) {
+      live =
+        plan.url === undefined
+          ? await launch({
+              id: planned.id,
+              token,
+              command: prepared.command,
+              cwd: prepared.stack.root,
+              env: prepared.variant.env,
+              files: draw.files,
+              workers: plan.workers,
+              prefix: placed.server,
+              time,
+              folder,
+            })
+          : await attachServer(plan.url, () => stopped);
+      return live;
+    },
+    awaitRightAnswer,
+    verify,
+    load: createAutocannonEngine({ processes: plan.generators, prefix: placed.generator }),
+    async resources(server) {
+      const pid = server.pid();
+      return pid === undefined ? undefined : openSampler({ serverPid: pid, cgroup: server.cgroup });
+    },
+    now: () => Date.now(),
+    record,
+    decide: () => (stopped ? 'stop' : 'continue'),
+    on,
+  };
+  return {
+    effects,
+    stop() {
+      stopped = true;
+      void live?.stop();
+    },
+    stopped: () => stopped,
+  };
+}

@@ -1,0 +1,85 @@
+import { readManifest } from '@bench/harness/catalogue/manifest';
+import { readStacks } from '@bench/harness/catalogue/stacks';
+import { BenchError } from '@bench/harness/errors';
+import { readFacts } from '@bench/harness/measure/facts';
+import { choosePlacement, pinHarness, type Placed } from '@bench/harness/measure/placement';
+import { preflight } from '@bench/harness/measure/preflight';
+import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
+import { run } from '@bench/harness/measure/run';
+import type { Plan } from '@bench/harness/plan';
+import { showProgress } from '@bench/harness/report/progress';
+import type { Source } from '@bench/harness/report/view';
+import { readHost } from '@bench/harness/results/host';
+import { appendTrial, createRun, mendRun, versionDifferences, type LeftOut, type StoredRun, type Versions } from '@bench/harness/results/store';
+import { createEffects } from './effects.ts';
+import { onInterrupt, tell } from './shell.ts';
+
+/** A run to be made, or to be gone on with. */
+export interface Job {
+  plan: Plan;
+  token: string;
+  stored: StoredRun | undefined;
+  /** Whether the user named the targets: then one that is missing is an error. */
+  isNamed: boolean;
+}
+
+/** Prepares, measures and keeps the plan's trials. Throws a usage or toolchain error before anything is measured. */
+export async function measurePlan({ plan, token, stored, isNamed }: Job): Promise<{ source: Source; interrupted: boolean }> {
+  const placed = await prepareMachine(plan);
+  const { prepared, leftOut } = await prepareTargets(plan, isNamed);
+  const versions = readVersions(prepared);
+  if (stored !== undefined) refuseOthers(stored, versions);
+  const host = await readHost();
+  const folder = stored?.folder ?? createRun({ schema: 1, plan, versions, leftOut }, host);
+  if (stored !== undefined) mendRun(folder);
+  const { effects, stop, stopped } = await createEffects({
+    plan,
+    placed,
+    token,
+    folder,
+    record: async (trial) => appendTrial(folder, trial),
+    on: showProgress(plan, process.stderr),
+  });
+  using _ = onInterrupt(stop);
+  const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
+  return { source: { plan, host, leftOut, trials }, interrupted: stopped() };
+}
+
+async function prepareMachine(plan: Plan): Promise<Placed> {
+  const needs = { serverCores: plan.workers, generators: plan.generators };
+  const findings = preflight(await readFacts(), { ...needs, connections: Math.max(...plan.rungs) });
+  for (const { level, what, advice } of findings) {
+    if (level === 'stop') throw new BenchError('usage', what, advice);
+    if (level === 'warn') tell(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
+  }
+  const placed = await choosePlacement(needs);
+  if (placed.reason !== undefined) tell(`placement: ${placed.reason}`);
+  await pinHarness(placed);
+  return placed;
+}
+
+async function prepareTargets(plan: Plan, isNamed: boolean): Promise<{ prepared: Prepared[]; leftOut: LeftOut[] }> {
+  if (plan.url !== undefined) return { prepared: [], leftOut: [] };
+  const { prepared, missing } = await prepareAll(plan.targets, [...readStacks(), ...plan.stacks.map(readManifest)], tell);
+  const [first] = missing;
+  if (first !== undefined && (isNamed || prepared.length === 0 || process.env['CI'] !== undefined)) {
+    throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
+  }
+  const leftOut = missing.map(({ target, reason, hint }) => ({ target: target.id, reason, hint }));
+  for (const { target, reason } of leftOut) tell(`${target} is left out: ${reason}`);
+  return { prepared, leftOut };
+}
+
+/** What a resumed run must find unchanged: the runtimes, and the sources and locks of each target. */
+function readVersions(prepared: Prepared[]): Versions {
+  return Object.fromEntries([
+    ['node', process.versions.node],
+    ...prepared.map(({ target, runtime, digest }) => [target.id, `${runtime?.version ?? 'binary'}, sources ${digest}`]),
+  ]) as Versions;
+}
+
+function refuseOthers(stored: StoredRun, versions: Versions): void {
+  const differences = versionDifferences(stored.versions, versions);
+  if (differences.length === 0) return;
+  throw new BenchError('usage', `run ${stored.plan.run} was made with other versions: ${differences.join('; ')}`, 'start a new run: trials of two versions do not belong in one');
+}

@@ -1,0 +1,62 @@
+import { BenchError } from '@bench/harness/errors';
+
+const LEAST_NODE = [22, 18] as const;
+/** Under `npx pnpm` one Ctrl-C arrives twice; within this time it is the same press. */
+const SAME_PRESS_MS = 1000;
+
+/** Runs a command's `main`, and turns what it throws into a message on stderr and an exit code. */
+export async function runMain(main: () => Promise<number | void>): Promise<void> {
+  try {
+    refuseOldNode();
+    process.exitCode = (await main()) ?? 0;
+  } catch (error) {
+    process.exitCode = fail(error);
+  }
+}
+
+/** One line to the user on stderr: stdout is the report's. */
+export function tell(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+function refuseOldNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) return;
+  throw new BenchError('toolchain', `Node ${process.versions.node} is too old`, `install Node ${LEAST_NODE.join('.')} or newer`);
+}
+
+/** Prints the message of an error and gives its exit code. A stack trace is shown only with DEBUG. */
+export function fail(error: unknown): number {
+  if (process.env['DEBUG'] !== undefined) console.error(error);
+  if (error instanceof BenchError) {
+    process.stderr.write(`error: ${error.message}\n${error.hint === undefined ? '' : `       ${error.hint}\n`}`);
+    return error.exitCode;
+  }
+  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n       a defect of this tool: DEBUG=1 shows where\n`);
+  return 1;
+}
+
+/**
+ * Calls `stop` on the first Ctrl-C (or SIGTERM), and ends the process at once on a second one that is
+ * not an echo of the first.
+ */
+export function onInterrupt(stop: () => void): Disposable {
+  let pressedAt: number | undefined;
+  const press = (): void => {
+    const now = performance.now();
+    if (pressedAt === undefined) {
+      pressedAt = now;
+      process.stderr.write('\nstopping: what has been measured is kept\n');
+      stop();
+    } else if (now - pressedAt > SAME_PRESS_MS) {
+      process.exit(130);
+    }
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, press);
+  return {
+    [Symbol.dispose]() {
+      for (const signal of signals) process.off(signal, press);
+    },
+  };
+}
