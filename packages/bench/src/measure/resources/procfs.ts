@@ -86,7 +86,7 @@ export function familyOf(pids: readonly number[]): Set<number> {
     readText(`/proc/self/task/${process.pid}/children`) === undefined ? childrenByParent() : childrenOf;
   const family = new Set(pids);
   // A set hands out what is added to it while it is walked.
-  for (const pid of family) for (const child of children(pid)) family;
+  for (const pid of family) for (const child of children(pid)) family.add(child);
   return family;
 }
 
