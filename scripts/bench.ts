@@ -22,7 +22,12 @@ await runMain(async () => {
   const token = randomBytes(8).toString('hex');
   using lock = lockHost(plan.run, token);
   for (const line of lock.removed) tell(line);
-  const { source, interrupted } = await measurePlan({ plan, token, stored, isNamed: options.targets.length > 0 });
+  const { source, interrupted } = await measurePlan({
+    plan,
+    token,
+    stored,
+    isNamed: options.targets.length > 0,
+  });
   print(options.json ? renderJson(source) : renderTerminal(toView(source)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
   tell(`kept in results/${plan.run}; pnpm report ${plan.run} shows it again`);

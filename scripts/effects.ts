@@ -19,7 +19,14 @@ export interface Wiring {
 }
 
 /** The effects of a real run, and how to stop it from outside. */
-export async function createEffects({ plan, placed, token, folder, record, on }: Wiring): Promise<{ effects: RunEffects; stop(): void; stopped(): boolean }> {
+export async function createEffects({
+  plan,
+  placed,
+  token,
+  folder,
+  record,
+  on,
+}: Wiring): Promise<{ effects: RunEffects; stop: () => void; stopped: () => boolean }> {
   const time = await timeCommand();
   let stopped = false;
   let live: Server | undefined;

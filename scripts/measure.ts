@@ -10,7 +10,15 @@ import type { Plan } from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost } from '@bench/harness/results/host';
-import { appendTrial, createRun, mendRun, versionDifferences, type LeftOut, type StoredRun, type Versions } from '@bench/harness/results/store';
+import {
+  appendTrial,
+  createRun,
+  mendRun,
+  versionDifferences,
+  type LeftOut,
+  type StoredRun,
+  type Versions,
+} from '@bench/harness/results/store';
 import { createEffects } from './effects.ts';
 import { onInterrupt, tell } from './shell.ts';
 
@@ -24,7 +32,12 @@ export interface Job {
 }
 
 /** Prepares, measures and keeps the plan's trials. Throws a usage or toolchain error before anything is measured. */
-export async function measurePlan({ plan, token, stored, isNamed }: Job): Promise<{ source: Source; interrupted: boolean }> {
+export async function measurePlan({
+  plan,
+  token,
+  stored,
+  isNamed,
+}: Job): Promise<{ source: Source; interrupted: boolean }> {
   const placed = await prepareMachine(plan);
   const { prepared, leftOut } = await prepareTargets(plan, isNamed);
   const versions = readVersions(prepared);
@@ -58,9 +71,16 @@ async function prepareMachine(plan: Plan): Promise<Placed> {
   return placed;
 }
 
-async function prepareTargets(plan: Plan, isNamed: boolean): Promise<{ prepared: Prepared[]; leftOut: LeftOut[] }> {
+async function prepareTargets(
+  plan: Plan,
+  isNamed: boolean,
+): Promise<{ prepared: Prepared[]; leftOut: LeftOut[] }> {
   if (plan.url !== undefined) return { prepared: [], leftOut: [] };
-  const { prepared, missing } = await prepareAll(plan.targets, [...readStacks(), ...plan.stacks.map(readManifest)], tell);
+  const { prepared, missing } = await prepareAll(
+    plan.targets,
+    [...readStacks(), ...plan.stacks.map(readManifest)],
+    tell,
+  );
   const [first] = missing;
   if (first !== undefined && (isNamed || prepared.length === 0 || process.env['CI'] !== undefined)) {
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
@@ -74,12 +94,19 @@ async function prepareTargets(plan: Plan, isNamed: boolean): Promise<{ prepared:
 function readVersions(prepared: Prepared[]): Versions {
   return Object.fromEntries([
     ['node', process.versions.node],
-    ...prepared.map(({ target, runtime, digest }) => [target.id, `${runtime?.version ?? 'binary'}, sources ${digest}`]),
+    ...prepared.map(({ target, runtime, digest }) => [
+      target.id,
+      `${runtime?.version ?? 'binary'}, sources ${digest}`,
+    ]),
   ]) as Versions;
 }
 
 function refuseOthers(stored: StoredRun, versions: Versions): void {
   const differences = versionDifferences(stored.versions, versions);
   if (differences.length === 0) return;
-  throw new BenchError('usage', `run ${stored.plan.run} was made with other versions: ${differences.join('; ')}`, 'start a new run: trials of two versions do not belong in one');
+  throw new BenchError(
+    'usage',
+    `run ${stored.plan.run} was made with other versions: ${differences.join('; ')}`,
+    'start a new run: trials of two versions do not belong in one',
+  );
 }

@@ -22,17 +22,25 @@ export function tell(line: string): void {
 function refuseOldNode(): void {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) return;
-  throw new BenchError('toolchain', `Node ${process.versions.node} is too old`, `install Node ${LEAST_NODE.join('.')} or newer`);
+  throw new BenchError(
+    'toolchain',
+    `Node ${process.versions.node} is too old`,
+    `install Node ${LEAST_NODE.join('.')} or newer`,
+  );
 }
 
 /** Prints the message of an error and gives its exit code. A stack trace is shown only with DEBUG. */
 export function fail(error: unknown): number {
   if (process.env['DEBUG'] !== undefined) console.error(error);
   if (error instanceof BenchError) {
-    process.stderr.write(`error: ${error.message}\n${error.hint === undefined ? '' : `       ${error.hint}\n`}`);
+    process.stderr.write(
+      `error: ${error.message}\n${error.hint === undefined ? '' : `       ${error.hint}\n`}`,
+    );
     return error.exitCode;
   }
-  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n       a defect of this tool: DEBUG=1 shows where\n`);
+  process.stderr.write(
+    `error: ${error instanceof Error ? error.message : String(error)}\n       a defect of this tool: DEBUG=1 shows where\n`,
+  );
   return 1;
 }
 

@@ -100,24 +100,40 @@ export function parseBenchOptions(args: string[]): BenchOptions {
     }),
   };
   if (options.resume !== undefined && (positionals.length > 0 || options.url !== undefined)) {
-    throw new BenchError('usage', '--resume goes on with a stored plan: it takes no targets', `pnpm bench --resume ${options.resume}`);
+    throw new BenchError(
+      'usage',
+      '--resume goes on with a stored plan: it takes no targets',
+      `pnpm bench --resume ${options.resume}`,
+    );
   }
   if (options.url !== undefined && (positionals.length > 0 || options.stacks.length > 0 || options.all)) {
-    throw new BenchError('usage', '--url measures one server that is already running: it takes no targets', 'leave the targets away, or --url');
+    throw new BenchError(
+      'usage',
+      '--url measures one server that is already running: it takes no targets',
+      'leave the targets away, or --url',
+    );
   }
   return options;
 }
 
 /** Parses `args` strictly by `flags`. Throws a usage error with the nearest option for one that is not there. */
-export function parse<const T extends Flags>(args: string[], flags: T): ReturnType<typeof parseArgs<{ args: string[]; options: T; allowPositionals: true }>> {
+export function parse<const T extends Flags>(
+  args: string[],
+  flags: T,
+): ReturnType<typeof parseArgs<{ args: string[]; options: T; allowPositionals: true }>> {
   try {
     return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const [, unknown] = /Unknown option '-*([^']+)'/.exec(message) ?? [];
-    if (unknown === undefined) throw new BenchError('usage', message.split('. ')[0] ?? message, '--help lists the options');
+    if (unknown === undefined)
+      throw new BenchError('usage', message.split('. ')[0] ?? message, '--help lists the options');
     const close = nearest(unknown, Object.keys(flags)).map((name) => `--${name}`);
-    throw new BenchError('usage', `there is no option --${unknown}`, `did you mean ${close.join(', ')}? --help lists them`);
+    throw new BenchError(
+      'usage',
+      `there is no option --${unknown}`,
+      `did you mean ${close.join(', ')}? --help lists them`,
+    );
   }
 }
 
@@ -126,19 +142,36 @@ export function wholeNumber(flag: string, text: string | undefined, least = 1): 
   if (text === undefined) return undefined;
   const value = Number(text);
   if (text.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
-  throw new BenchError('usage', `--${flag} ${text}: not a whole number from ${least} on`, `e.g. --${flag} ${Math.max(10, least)}`);
+  throw new BenchError(
+    'usage',
+    `--${flag} ${text}: not a whole number from ${least} on`,
+    `e.g. --${flag} ${Math.max(10, least)}`,
+  );
 }
 
 function seconds(flag: string, text: string | undefined, least = 0.1): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text.replace(/s$/, ''));
   if (text.trim() !== '' && Number.isFinite(value) && value >= least) return value;
-  throw new BenchError('usage', `--${flag} ${text}: not a number of seconds from ${least} on`, `e.g. --${flag} 5`);
+  throw new BenchError(
+    'usage',
+    `--${flag} ${text}: not a number of seconds from ${least} on`,
+    `e.g. --${flag} 5`,
+  );
 }
 
-function parseUrl(values: { url?: string; method?: string; header?: string[]; body?: string; expect?: string; pid?: string }): UrlOptions | undefined {
+function parseUrl(values: {
+  url?: string;
+  method?: string;
+  header?: string[];
+  body?: string;
+  expect?: string;
+  pid?: string;
+}): UrlOptions | undefined {
   if (values.url === undefined) {
-    const stray = (['method', 'header', 'body', 'expect', 'pid'] as const).find((flag) => values[flag] !== undefined);
+    const stray = (['method', 'header', 'body', 'expect', 'pid'] as const).find(
+      (flag) => values[flag] !== undefined,
+    );
     if (stray !== undefined) {
       throw new BenchError('usage', `--${stray} belongs to --url`, 'e.g. --url http://127.0.0.1:3000/orders');
     }
@@ -146,12 +179,20 @@ function parseUrl(values: { url?: string; method?: string; header?: string[]; bo
   }
   const url = URL.parse(values.url);
   if (url === null || url.protocol !== 'http:') {
-    throw new BenchError('usage', `--url ${values.url}: not an http:// address`, 'e.g. --url http://127.0.0.1:3000/orders');
+    throw new BenchError(
+      'usage',
+      `--url ${values.url}: not an http:// address`,
+      'e.g. --url http://127.0.0.1:3000/orders',
+    );
   }
   const headers = (values.header ?? []).map((text) => {
     const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
     if (name === undefined || value === undefined) {
-      throw new BenchError('usage', `--header ${text}: not of the form name: value`, "e.g. --header 'authorization: x'");
+      throw new BenchError(
+        'usage',
+        `--header ${text}: not of the form name: value`,
+        "e.g. --header 'authorization: x'",
+      );
     }
     return [name.toLowerCase(), value] as const;
   });

@@ -68,7 +68,9 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const random = createRandom(seed);
   const trials: PlannedTrial[] = [];
   for (let round = 1; round <= rounds; round++) {
-    const block = targets.flatMap((target) => rungs.map((connections) => ({ target: target.id, connections })));
+    const block = targets.flatMap((target) =>
+      rungs.map((connections) => ({ target: target.id, connections })),
+    );
     for (const { target, connections } of random.shuffle(block)) {
       const order = trials.length;
       const id = `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
@@ -76,7 +78,11 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     }
   }
   if (options.amount !== undefined && options.amount < Math.max(...rungs)) {
-    throw new BenchError('usage', `--amount ${options.amount} is less than the ${Math.max(...rungs)} connections`, 'every connection sends at least one request');
+    throw new BenchError(
+      'usage',
+      `--amount ${options.amount} is less than the ${Math.max(...rungs)} connections`,
+      'every connection sends at least one request',
+    );
   }
   return {
     schema: 1,
@@ -115,7 +121,14 @@ function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
 }
 
 function urlTarget({ url, method }: UrlOptions): Target {
-  return { id: `${method} ${url.href}`, stack: 'url', variant: method, class: 'unknown', language: 'unknown', framework: 'unknown' };
+  return {
+    id: `${method} ${url.href}`,
+    stack: 'url',
+    variant: method,
+    class: 'unknown',
+    language: 'unknown',
+    framework: 'unknown',
+  };
 }
 
 /** Seconds that one trial takes beside its warm-up and window: start-up, verification, stop. */

@@ -55,7 +55,7 @@ export function createRandom(seed: number): Random {
 
 function sfc32(seed: number): () => number {
   let a = 0;
-  let b = seed % TWO_32 | 0;
+  let b = (seed % TWO_32) | 0;
   let c = Math.floor(seed / TWO_32) | 0;
   let counter = 1;
   const next = (): number => {

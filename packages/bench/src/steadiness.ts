@@ -145,7 +145,12 @@ function joinAlike(blocks: readonly number[], cut: readonly Level[], least: numb
   return levels;
 }
 
-function dropPauses(blocks: readonly number[], all: readonly Level[], typical: number, least: number): Level[] {
+function dropPauses(
+  blocks: readonly number[],
+  all: readonly Level[],
+  typical: number,
+  least: number,
+): Level[] {
   const levels = [...all];
   for (let at = 0; at < levels.length && levels.length > 1; at++) {
     const run = levels[at] as Level;

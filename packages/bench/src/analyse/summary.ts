@@ -86,5 +86,8 @@ function byFrequency(limits: Limit[]): Limit[] {
 function byRungAndCost(a: Row, b: Row): number {
   const cost = ({ figures: { cpu } }: Row) => (cpu?.valid === true ? cpu.median : Infinity);
   const difference = cost(a) - cost(b);
-  return a.connections - b.connections || (Number.isNaN(difference) ? a.target.localeCompare(b.target) : difference);
+  return (
+    a.connections - b.connections ||
+    (Number.isNaN(difference) ? a.target.localeCompare(b.target) : difference)
+  );
 }

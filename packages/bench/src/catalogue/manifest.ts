@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { Ajv, type ErrorObject } from 'ajv';
-import { findNodeAtLocation, parseTree, printParseErrorCode, getNodeValue, type Node, type ParseError } from 'jsonc-parser';
+import {
+  findNodeAtLocation,
+  parseTree,
+  printParseErrorCode,
+  getNodeValue,
+  type Node,
+  type ParseError,
+} from 'jsonc-parser';
 import { BenchError } from '../errors.ts';
 import type { Attestation, RuntimeKind, Stack, StackClass, Variant } from '../model.ts';
 
@@ -44,14 +51,22 @@ export function readManifest(file: string): Stack {
   try {
     text = readFileSync(file, 'utf8');
   } catch {
-    throw new BenchError('usage', `${shown}: cannot be read`, 'name the path of a stack.json, e.g. ../my-api/stack.json');
+    throw new BenchError(
+      'usage',
+      `${shown}: cannot be read`,
+      'name the path of a stack.json, e.g. ../my-api/stack.json',
+    );
   }
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { disallowComments: true });
   const [broken] = errors;
   if (broken !== undefined || tree === undefined) {
     const problem = broken === undefined ? 'is empty' : printParseErrorCode(broken.error);
-    throw new BenchError('usage', `${shown}:${lineAt(text, broken?.offset ?? 0)}: no JSON: ${problem}`, CONTRACT_HINT);
+    throw new BenchError(
+      'usage',
+      `${shown}:${lineAt(text, broken?.offset ?? 0)}: no JSON: ${problem}`,
+      CONTRACT_HINT,
+    );
   }
   const manifest: unknown = getNodeValue(tree);
   if (!validate(manifest)) {
@@ -111,13 +126,19 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
       for (const [index, word] of argv.entries()) {
         for (const [, placeholder = ''] of word.matchAll(/\{(\w*)\}/g)) {
           if (!PLACEHOLDERS.has(placeholder)) {
-            fail([...path, index], `unknown placeholder {${placeholder}}: there are ${[...PLACEHOLDERS].map((one) => `{${one}}`).join(' ')}`);
+            fail(
+              [...path, index],
+              `unknown placeholder {${placeholder}}: there are ${[...PLACEHOLDERS].map((one) => `{${one}}`).join(' ')}`,
+            );
           }
         }
       }
     }
     if (!variant.command.some((word) => word.includes('{port}'))) {
-      fail(['variants', name, 'command'], `the command of "${name}" passes no {port}: the harness chooses the port of each trial`);
+      fail(
+        ['variants', name, 'command'],
+        `the command of "${name}" passes no {port}: the harness chooses the port of each trial`,
+      );
     }
   }
 }
@@ -125,7 +146,8 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
 function describe(shown: string, text: string, tree: Node, error: ErrorObject | undefined): string {
   const path = (error?.instancePath ?? '').split('/').slice(1).map(unescape);
   const extra = error?.keyword === 'additionalProperties' ? [String(error.params['additionalProperty'])] : [];
-  const allowed = error?.keyword === 'enum' ? ` (${(error.params['allowedValues'] as string[]).join(', ')})` : '';
+  const allowed =
+    error?.keyword === 'enum' ? ` (${(error.params['allowedValues'] as string[]).join(', ')})` : '';
   const where = path.length > 0 ? `"${path.join('.')}" ` : '';
   const named = extra.length > 0 ? ` "${extra[0]}"` : '';
   return `${shown}:${lineOf(text, tree, [...path, ...extra])}: ${where}${error?.message ?? 'is invalid'}${allowed}${named}`;
@@ -137,7 +159,10 @@ function unescape(part: string): string | number {
 }
 
 function lineOf(text: string, tree: Node, path: (string | number)[]): number {
-  return lineAt(text, findNodeAtLocation(tree, path)?.offset ?? findNodeAtLocation(tree, path.slice(0, -1))?.offset ?? 0);
+  return lineAt(
+    text,
+    findNodeAtLocation(tree, path)?.offset ?? findNodeAtLocation(tree, path.slice(0, -1))?.offset ?? 0,
+  );
 }
 
 function lineAt(text: string, offset: number): number {

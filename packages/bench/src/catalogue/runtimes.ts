@@ -20,15 +20,26 @@ export interface FoundRuntime {
   path: string;
 }
 
-/** Finds the runtime on this machine. Throws a toolchain error that says what is missing and how to get it. */
-export async function findRuntime(spec: RuntimeSpec, uv: string | undefined): Promise<FoundRuntime> {
+/**
+ * Finds the runtime on this machine; a Python that is not here is installed through uv unless `mayInstall`
+ * is false. Throws a toolchain error that says what is missing and how to get it.
+ */
+export async function findRuntime(
+  spec: RuntimeSpec,
+  uv: string | undefined,
+  mayInstall = true,
+): Promise<FoundRuntime> {
   if (spec.kind === 'node') return findNode(spec);
-  return findPython(spec, uv);
+  return findPython(spec, uv, mayInstall);
 }
 
 async function findNode(spec: RuntimeSpec): Promise<FoundRuntime> {
   if (spec.spec !== DEFAULT_RUNTIMES.node) {
-    throw new BenchError('toolchain', `node ${spec.spec} is not here`, `this project runs Node ${DEFAULT_RUNTIMES.node}: leave @${spec.spec} away`);
+    throw new BenchError(
+      'toolchain',
+      `node ${spec.spec} is not here`,
+      `this project runs Node ${DEFAULT_RUNTIMES.node}: leave @${spec.spec} away`,
+    );
   }
   const { node: version, v8 } = process.versions;
   return { runtime: { ...spec, version, build: { v8 } }, path: process.execPath };
@@ -45,11 +56,18 @@ print(json.dumps({
     "executable": sys.executable,
 }))`;
 
-async function findPython(spec: RuntimeSpec, uv: string | undefined): Promise<FoundRuntime> {
-  for (const path of await pythonCandidates(spec.spec, uv)) {
+async function findPython(
+  spec: RuntimeSpec,
+  uv: string | undefined,
+  mayInstall: boolean,
+): Promise<FoundRuntime> {
+  for (const path of await pythonCandidates(spec.spec, uv, mayInstall)) {
     const asked = await run(path, ['-c', ASK_PYTHON]).catch(() => undefined);
     if (asked === undefined) continue;
-    const told = JSON.parse(asked.stdout) as Record<'version' | 'implementation' | 'compiler' | 'flags' | 'executable', string> & {
+    const told = JSON.parse(asked.stdout) as Record<
+      'version' | 'implementation' | 'compiler' | 'flags' | 'executable',
+      string
+    > & {
       freethreaded: boolean;
     };
     const build = {
@@ -68,14 +86,21 @@ async function findPython(spec: RuntimeSpec, uv: string | undefined): Promise<Fo
 }
 
 /** Interpreters to try, best first: what uv finds, what pyenv keeps, what uv can install. */
-async function pythonCandidates(spec: string, uv: string | undefined): Promise<string[]> {
+async function pythonCandidates(
+  spec: string,
+  uv: string | undefined,
+  mayInstall: boolean,
+): Promise<string[]> {
   if (spec.includes('/')) return [spec];
-  const found = uv === undefined ? undefined : await run(uv, ['python', 'find', '--no-python-downloads', spec]).catch(() => undefined);
+  const found =
+    uv === undefined
+      ? undefined
+      : await run(uv, ['python', 'find', '--no-python-downloads', spec]).catch(() => undefined);
   if (found !== undefined) return [found.stdout.trim()];
   const pyenv = process.env['PYENV_ROOT'] ?? `${homedir()}/.pyenv`;
   const kept = globSync(`${pyenv}/versions/${spec}{.*,}/bin/python3`);
   if (kept.length > 0) return kept.toSorted().toReversed();
-  if (uv === undefined) return [];
+  if (uv === undefined || !mayInstall) return [];
   await run(uv, ['python', 'install', spec]).catch(() => undefined);
   const installed = await run(uv, ['python', 'find', spec]).catch(() => undefined);
   return installed === undefined ? [] : [installed.stdout.trim()];

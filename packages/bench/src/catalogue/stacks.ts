@@ -43,7 +43,10 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
   }
   const isGlob = pattern.includes('*');
   const targets = known.flatMap((stack) => {
-    const names = variant === undefined ? [stack.default] : Object.keys(stack.variants).filter((one) => matches(variant, one));
+    const names =
+      variant === undefined
+        ? [stack.default]
+        : Object.keys(stack.variants).filter((one) => matches(variant, one));
     if (names.length === 0 && !name.includes('*')) {
       throw new BenchError('usage', `${stack.name} has no variant "${variant}"`, suggest(pattern, stacks));
     }
@@ -56,9 +59,18 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
     });
   });
   if (targets.length === 0) {
-    throw new BenchError('usage', `nothing that "${pattern}" names offers the workload "${workload}"`, 'pnpm stacks lists what offers what');
+    throw new BenchError(
+      'usage',
+      `nothing that "${pattern}" names offers the workload "${workload}"`,
+      'pnpm stacks lists what offers what',
+    );
   }
   return targets;
+}
+
+/** Every variant of a stack as a target, on its default runtime. */
+export function targetsOf(stack: Stack): Target[] {
+  return Object.entries(stack.variants).map(([name, variant]) => toTarget(stack, name, variant, undefined));
 }
 
 function toTarget(stack: Stack, variant: string, found: Variant, runtime: string | undefined): Target {
@@ -85,7 +97,10 @@ function matches(glob: string, text: string): boolean {
 
 function suggest(pattern: string, stacks: Stack[]): string {
   const [bare = ''] = pattern.split('@');
-  const names = stacks.flatMap((stack) => [stack.name, ...Object.keys(stack.variants).map((one) => `${stack.name}/${one}`)]);
+  const names = stacks.flatMap((stack) => [
+    stack.name,
+    ...Object.keys(stack.variants).map((one) => `${stack.name}/${one}`),
+  ]);
   return `did you mean ${nearest(bare, names).join(', ')}? pnpm stacks lists them all`;
 }
 

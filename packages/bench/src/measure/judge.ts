@@ -60,7 +60,13 @@ function judgeAccounting({ counts }: LoadResult): Reason[] {
   const { sent, ...rest } = counts;
   const sum = Object.values(rest).reduce((total, count) => total + count, 0);
   if (sent === sum) return [];
-  return [{ code: 'accounting', text: `${sent} requests were sent but ${sum} are accounted for: a defect of the tool`, invalidates: ALL }];
+  return [
+    {
+      code: 'accounting',
+      text: `${sent} requests were sent but ${sum} are accounted for: a defect of the tool`,
+      invalidates: ALL,
+    },
+  ];
 }
 
 function judgeAnswers({ counts, connect }: LoadResult): Reason[] {
@@ -70,7 +76,13 @@ function judgeAnswers({ counts, connect }: LoadResult): Reason[] {
   if (counts.ok === 0) {
     const seen = Object.entries(counts).filter(([name, count]) => count > 0 && name !== 'sent');
     const what = seen.map(([name, count]) => `${count} ${name}`).join(', ') || 'nothing at all';
-    return [{ code: 'no-answers', text: `no right answer in the window, ${connect.stood} of ${connect.asked} connections stood: ${what}`, invalidates: ALL }];
+    return [
+      {
+        code: 'no-answers',
+        text: `no right answer in the window, ${connect.stood} of ${connect.asked} connections stood: ${what}`,
+        invalidates: ALL,
+      },
+    ];
   }
   return [];
 }
@@ -78,7 +90,13 @@ function judgeAnswers({ counts, connect }: LoadResult): Reason[] {
 function judgeConnect({ asked, stood, refused }: Connect): Reason[] {
   if (stood >= asked) return [];
   const why = refused > 0 ? `${refused} connects were refused or failed` : `${asked - stood} never answered`;
-  return [{ code: 'not-all-stood', text: `${stood} of ${asked} connections stood when the window opened: ${why}`, invalidates: [...RATES, 'memory'] }];
+  return [
+    {
+      code: 'not-all-stood',
+      text: `${stood} of ${asked} connections stood when the window opened: ${why}`,
+      invalidates: [...RATES, 'memory'],
+    },
+  ];
 }
 
 function judgeErrors({ counts }: LoadResult): Reason[] {
@@ -88,7 +106,13 @@ function judgeErrors({ counts }: LoadResult): Reason[] {
   if (share <= ERROR_SHARE) return [];
   const named = Object.entries({ non2xx, timeout, reset, closedEarly }).filter(([, count]) => count > 0);
   const list = named.map(([name, count]) => `${count} ${name}`).join(', ');
-  return [{ code: 'errors', text: `${(share * 100).toFixed(2)} % of the requests failed (${list})`, invalidates: ALL.filter((metric) => metric !== 'startup') }];
+  return [
+    {
+      code: 'errors',
+      text: `${(share * 100).toFixed(2)} % of the requests failed (${list})`,
+      invalidates: ALL.filter((metric) => metric !== 'startup'),
+    },
+  ];
 }
 
 /**
@@ -96,7 +120,14 @@ function judgeErrors({ counts }: LoadResult): Reason[] {
  * completion = connections. It falls short where connections starve. And a latency longer than that
  * cycle was paired with the wrong request.
  */
-function judgeLittle({ counts, completionsPerSecond, meanCycleUs, connect, silentConnections, latencyUs }: LoadResult): Reason[] {
+function judgeLittle({
+  counts,
+  completionsPerSecond,
+  meanCycleUs,
+  connect,
+  silentConnections,
+  latencyUs,
+}: LoadResult): Reason[] {
   const reasons: Reason[] = [];
   const served = meanCycleUs === undefined ? undefined : (completionsPerSecond * meanCycleUs) / 1e6;
   const share = (served ?? connect.asked) / connect.asked;
@@ -110,7 +141,11 @@ function judgeLittle({ counts, completionsPerSecond, meanCycleUs, connect, silen
       invalidates: [...RATES, 'memory'],
     });
   }
-  if (latencyUs !== undefined && meanCycleUs !== undefined && latencyUs.mean > meanCycleUs * (1 + tolerance)) {
+  if (
+    latencyUs !== undefined &&
+    meanCycleUs !== undefined &&
+    latencyUs.mean > meanCycleUs * (1 + tolerance)
+  ) {
     reasons.push({
       code: 'pairing',
       text: `mean latency ${Math.round(latencyUs.mean)} µs exceeds the mean cycle of a connection, ${Math.round(meanCycleUs)} µs`,
@@ -137,9 +172,22 @@ function judgeShape({ slices, meanCycleUs }: LoadResult): { shape: Shape; reason
   const counts = coarsen(slices, meanCycleUs);
   const shape = classifySlices(counts)?.shape ?? 'flat';
   if (shape === 'flat') return { shape, reasons: [] };
-  const words = { 'warm-up': 'it was still getting faster', slowdown: 'it was getting slower', none: 'it kept changing its pace' };
+  const words = {
+    'warm-up': 'it was still getting faster',
+    slowdown: 'it was getting slower',
+    none: 'it kept changing its pace',
+  };
   const range = `${Math.min(...counts)} to ${Math.max(...counts)} answers a slice`;
-  return { shape, reasons: [{ code: 'unsteady', text: `not steady in the window: ${words[shape]} (${range})`, invalidates: [...RATES, 'cpu'] }] };
+  return {
+    shape,
+    reasons: [
+      {
+        code: 'unsteady',
+        text: `not steady in the window: ${words[shape]} (${range})`,
+        invalidates: [...RATES, 'cpu'],
+      },
+    ],
+  };
 }
 
 /** Slices joined until each is longer than a connection's cycle, without the last, which is cut short. */
@@ -152,23 +200,52 @@ function coarsen({ milliseconds, ok }: LoadResult['slices'], meanCycleUs: number
   );
 }
 
-function judgeHost({ foreignCores, stealCores, listenOverflows, retransmits, throttled }: HostWindow): Reason[] {
+function judgeHost({
+  foreignCores,
+  stealCores,
+  listenOverflows,
+  retransmits,
+  throttled,
+}: HostWindow): Reason[] {
   const reasons: Reason[] = [];
-  const percent = (cores: number) => `${Math.round(cores * 100)} %`;
   if ((foreignCores ?? 0) > FOREIGN_CORES) {
-    reasons.push({ code: 'foreign-cpu', text: `other processes used ${percent(foreignCores ?? 0)} of a core`, invalidates: RATES });
+    reasons.push({
+      code: 'foreign-cpu',
+      text: `other processes used ${percent(foreignCores ?? 0)} of a core`,
+      invalidates: RATES,
+    });
   }
   if ((stealCores ?? 0) > FOREIGN_CORES) {
-    reasons.push({ code: 'steal', text: `the hypervisor took ${percent(stealCores ?? 0)} of a core`, invalidates: RATES });
+    reasons.push({
+      code: 'steal',
+      text: `the hypervisor took ${percent(stealCores ?? 0)} of a core`,
+      invalidates: RATES,
+    });
   }
   if ((listenOverflows ?? 0) > 0) {
-    reasons.push({ code: 'listen-overflows', text: `${listenOverflows} connects overran the accept queue`, invalidates: ['p99'] });
+    reasons.push({
+      code: 'listen-overflows',
+      text: `${listenOverflows} connects overran the accept queue`,
+      invalidates: ['p99'],
+    });
   }
   if ((retransmits ?? 0) > 0) {
-    reasons.push({ code: 'retransmits', text: `${retransmits} TCP segments were sent again`, invalidates: ['p99'] });
+    reasons.push({
+      code: 'retransmits',
+      text: `${retransmits} TCP segments were sent again`,
+      invalidates: ['p99'],
+    });
   }
   if ((throttled ?? 0) > 0) {
-    reasons.push({ code: 'throttled', text: `the CPU was throttled ${throttled} times`, invalidates: [...RATES, 'cpu'] });
+    reasons.push({
+      code: 'throttled',
+      text: `the CPU was throttled ${throttled} times`,
+      invalidates: [...RATES, 'cpu'],
+    });
   }
   return reasons;
+}
+
+function percent(cores: number): string {
+  return `${Math.round(cores * 100)} %`;
 }

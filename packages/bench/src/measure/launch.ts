@@ -77,7 +77,10 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
     return [variable, file] as const;
   });
   const fill = (word: string) =>
-    word.replaceAll('{host}', HOST).replaceAll('{port}', String(port)).replaceAll('{workers}', String(spec.workers));
+    word
+      .replaceAll('{host}', HOST)
+      .replaceAll('{port}', String(port))
+      .replaceAll('{workers}', String(spec.workers));
   const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
   const argv = [...timed, ...spec.prefix, ...spec.command.map(fill)];
   const { cgroup } = openCgroup(`${spec.token}-${spec.id.slice(0, 3)}`);
@@ -124,7 +127,8 @@ class LaunchedServer implements Server {
     this.port = parts.port;
     this.cgroup = parts.cgroup;
     this.startedAtMs = parts.startedAtMs;
-    if (parts.child.pid === undefined) throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
+    if (parts.child.pid === undefined)
+      throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
     this.#group = parts.child.pid;
     this.#watchdog = watch(this.#group);
     this.#exit = parts.child.then(({ exitCode, signal }) => {
@@ -135,7 +139,8 @@ class LaunchedServer implements Server {
   }
 
   pid(): number {
-    if (this.#ended !== undefined) throw new BenchError('trial', `the server is not running (${this.#ended})`);
+    if (this.#ended !== undefined)
+      throw new BenchError('trial', `the server is not running (${this.#ended})`);
     if (this.#parts.spec.time === undefined) return this.#group;
     return childOf(this.#group) ?? this.#group;
   }
@@ -149,7 +154,11 @@ class LaunchedServer implements Server {
   }
 
   logTail(): string[] {
-    return this.log().trimEnd().split('\n').filter((line) => !line.startsWith(ATTEST)).slice(-LOG_LINES);
+    return this.log()
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !line.startsWith(ATTEST))
+      .slice(-LOG_LINES);
   }
 
   attestations(): Attestation[] {
@@ -179,20 +188,26 @@ class LaunchedServer implements Server {
     if (this.#ended === undefined) {
       const server = this.pid();
       // Before time(1) has forked there is nothing to keep a report of.
-      signal(server, 'SIGTERM');
+      sendSignal(server, 'SIGTERM');
       if (!(await this.#endsWithin(GRACE_MS))) {
-        trouble.push({ code: 'ignored-sigterm', text: `the server ignored SIGTERM for ${GRACE_MS / 1000} s and was killed` });
-        signal(server, 'SIGKILL');
+        trouble.push({
+          code: 'ignored-sigterm',
+          text: `the server ignored SIGTERM for ${GRACE_MS / 1000} s and was killed`,
+        });
+        sendSignal(server, 'SIGKILL');
         await this.#endsWithin(GRACE_MS);
       }
     }
-    signal(-this.#group, 'SIGKILL');
-    for (const pid of this.cgroup?.pids() ?? []) signal(pid, 'SIGKILL');
+    sendSignal(-this.#group, 'SIGKILL');
+    for (const pid of this.cgroup?.pids() ?? []) sendSignal(pid, 'SIGKILL');
     await this.#exit;
     this.#watchdog.stdin?.end('done\n');
     await this.cgroup?.remove();
     if (await isListening(this.host, this.port)) {
-      trouble.push({ code: 'port-held', text: `port ${this.port} is still open after the stop: ${describeListeners(this.port)}` });
+      trouble.push({
+        code: 'port-held',
+        text: `port ${this.port} is still open after the stop: ${describeListeners(this.port)}`,
+      });
     }
     return { trouble, ...this.#readTime() };
   }
@@ -225,17 +240,21 @@ const ATTEST = 'bench-attest ';
 
 /** The user's environment without what would change a runtime unseen. */
 function neutralEnvironment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PYTHON|NODE_|UV_|VIRTUAL_ENV)/.test(name)));
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(PYTHON|NODE_|UV_|VIRTUAL_ENV)/.test(name)),
+  );
 }
 
 function childOf(pid: number): number | undefined {
   if (process.platform === 'linux') return childrenOf(pid)[0];
-  const found = spawnSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' }).stdout.trim().split('\n')[0];
+  const found = spawnSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
+    .stdout.trim()
+    .split('\n')[0];
   return found ? Number(found) : undefined;
 }
 
 /** Sends a signal to a process, or to a group by its negative id; one that is gone is fine. */
-function signal(pid: number, name: NodeJS.Signals): void {
+function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
@@ -245,11 +264,14 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 /** Outlives the harness by as long as it takes to end the server's group, should the harness be killed. */
 function watch(group: number): ChildProcess {
-  const script = 'read -r word; [ "$word" = done ] && exit 0; kill -TERM -- "-$1"; sleep 1; kill -KILL -- "-$1"';
-  const dog = spawn('/bin/sh', ['-c', script, 'sh', String(group)], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  const script =
+    'read -r word; [ "$word" = done ] && exit 0; kill -TERM -- "-$1"; sleep 1; kill -KILL -- "-$1"';
+  const dog = spawn('/bin/sh', ['-c', script, 'sh', String(group)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
   dog.on('error', () => {});
   dog.stdin?.on('error', () => {});
   dog.unref();
   return dog;
 }
-

@@ -33,7 +33,11 @@ export function lockHost(run: string, token: string, file = FILE): HostLock {
   while (!tryCreate(file, mine)) {
     const holder = readHolder(file);
     if (holder !== undefined && beginOf(holder.pid) === holder.began) {
-      throw new BenchError('usage', `run ${holder.run} is measuring on this machine (process ${holder.pid})`, 'wait for it: two runs at once would measure each other');
+      throw new BenchError(
+        'usage',
+        `run ${holder.run} is measuring on this machine (process ${holder.pid})`,
+        'wait for it: two runs at once would measure each other',
+      );
     }
     if (holder !== undefined) removed.push(...removeLeftovers(holder));
     // Whoever renames it first clears it away; the other one starts anew.
@@ -62,7 +66,11 @@ function tryCreate(file: string, holder: Holder): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw new BenchError('usage', `${file} cannot be written: ${(error as Error).message}`, 'set TMPDIR to a folder that you may write to');
+    throw new BenchError(
+      'usage',
+      `${file} cannot be written: ${(error as Error).message}`,
+      'set TMPDIR to a folder that you may write to',
+    );
   } finally {
     rmSync(draft, { force: true });
   }
@@ -97,5 +105,7 @@ function removeLeftovers({ run, token }: Holder): string[] {
       // It ended by itself.
     }
   }
-  return own.length === 0 ? [] : [`run ${run} had been killed and left ${own.length} processes running: ended them (${own.join(', ')})`];
+  return own.length === 0
+    ? []
+    : [`run ${run} had been killed and left ${own.length} processes running: ended them (${own.join(', ')})`];
 }

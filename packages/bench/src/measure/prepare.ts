@@ -7,7 +7,7 @@ import { ROOT } from '../catalogue/stacks.ts';
 import { findRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { ResolvedRuntime, Stack, Target, Variant } from '../model.ts';
-import { findUv } from './uv.ts';
+import { findUv, provideUv } from './uv.ts';
 
 const run = promisify(execFile);
 
@@ -56,11 +56,9 @@ export async function prepareAll(
 }
 
 async function prepare(target: Target, stacks: Stack[]): Promise<Prepared> {
-  const stack = stacks.find(({ name }) => name === target.stack);
-  const variant = stack?.variants[target.variant];
-  if (stack === undefined || variant === undefined) throw new Error(`no stack for ${target.id}`);
+  const { stack, variant } = findStack(target, stacks);
   if (target.runtime === undefined) return finish(target, stack, variant, '', undefined);
-  const uv = stack.runtime === 'python' ? await findUv(CACHE) : undefined;
+  const uv = stack.runtime === 'python' ? await provideUv(CACHE) : undefined;
   const found = await findRuntime(target.runtime, uv);
   if (uv === undefined || !existsSync(join(stack.root, 'requirements.txt'))) {
     return finish(target, stack, variant, found.path, found.runtime);
@@ -79,11 +77,58 @@ function finish(
   runtime: ResolvedRuntime | undefined,
 ): Prepared {
   const command = variant.command.map((word) => fill(word, runtimePath, stack));
-  return { target, stack, variant, command, digest: digestOf(filesOf(stack), ''), ...(runtime === undefined ? {} : { runtime }) };
+  return {
+    target,
+    stack,
+    variant,
+    command,
+    digest: digestOf(filesOf(stack), ''),
+    ...(runtime === undefined ? {} : { runtime }),
+  };
 }
 
 function fill(word: string, runtimePath: string, stack: Stack): string {
   return word.replaceAll('{runtime}', runtimePath).replaceAll('{root}', stack.root);
+}
+
+/** Marks an environment that has everything, and a variant that is built in it. */
+const READY = 'bench-ready';
+const builtMark = (variant: string) => `bench-built-${variant}`;
+
+function environmentOf(stack: Stack, python: string, version: string): string {
+  return join(CACHE, 'environments', `${stack.name}-${version}-${digestOf(filesOf(stack), python)}`);
+}
+
+/** Whether a target could be launched: `ready`, to be made `on first use`, or `missing`, and why. Makes and fetches nothing. */
+export async function inspectTarget(
+  target: Target,
+  stacks: Stack[],
+): Promise<{ state: 'ready' | 'on first use' | 'missing'; why: string }> {
+  const { stack, variant } = findStack(target, stacks);
+  if (target.runtime === undefined) return { state: 'ready', why: '' };
+  const uv = stack.runtime === 'python' ? await findUv(CACHE) : undefined;
+  try {
+    const { runtime, path } = await findRuntime(target.runtime, uv, false);
+    const name = `${runtime.kind} ${runtime.version}`;
+    if (stack.runtime !== 'python') return { state: 'ready', why: name };
+    const environment = environmentOf(stack, path, runtime.version);
+    const built =
+      [...stack.build, ...variant.build].length === 0 ||
+      existsSync(join(environment, builtMark(target.variant)));
+    if (existsSync(join(environment, READY)) && built) return { state: 'ready', why: name };
+    return { state: 'on first use', why: `${name}${uv === undefined ? ', uv through pip' : ''}` };
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    return { state: 'missing', why: `${error.message} (${error.hint})` };
+  }
+}
+
+function findStack(target: Target, stacks: Stack[]): { stack: Stack; variant: Variant } {
+  const stack = stacks.find(({ name }) => name === target.stack);
+  const variant = stack?.variants[target.variant];
+  if (stack === undefined || variant === undefined)
+    throw new BenchError('usage', `the stack of ${target.id} is not here any more`);
+  return { stack, variant };
 }
 
 /** One virtual environment per interpreter and stack, from the committed lock; kept until a source changes. */
@@ -91,9 +136,8 @@ async function makeEnvironment(stack: Stack, python: string, version: string, uv
   const contract = join(stack.root, '..', 'contract');
   const packages = [contract, stack.root].filter((folder) => existsSync(join(folder, 'pyproject.toml')));
   const lock = join(stack.root, 'requirements.txt');
-  const digest = digestOf(filesOf(stack), python);
-  const environment = join(CACHE, 'environments', `${stack.name}-${version}-${digest}`);
-  const ready = join(environment, 'bench-ready');
+  const environment = environmentOf(stack, python, version);
+  const ready = join(environment, READY);
   if (existsSync(ready)) return environment;
   rmSync(environment, { recursive: true, force: true });
   mkdirSync(join(CACHE, 'environments'), { recursive: true });
@@ -105,7 +149,11 @@ async function makeEnvironment(stack: Stack, python: string, version: string, uv
   ];
   for (const step of steps) {
     await run(uv, step, { cwd: stack.root, timeout: 600_000 }).catch((error: unknown) => {
-      throw new BenchError('toolchain', `${stack.name} on Python ${version}: uv ${step.slice(0, 2).join(' ')} failed: ${lastLine(error)}`, 'pnpm clean environments, then try again');
+      throw new BenchError(
+        'toolchain',
+        `${stack.name} on Python ${version}: uv ${step.slice(0, 2).join(' ')} failed: ${lastLine(error)}`,
+        'pnpm clean environments, then try again',
+      );
     });
   }
   writeFileSync(ready, '');
@@ -113,13 +161,23 @@ async function makeEnvironment(stack: Stack, python: string, version: string, uv
 }
 
 /** Runs the build commands of a variant once per environment. */
-async function buildOnce(environment: string, variant: string, commands: string[][], stack: Stack, python: string): Promise<void> {
-  const built = join(environment, `bench-built-${variant}`);
+async function buildOnce(
+  environment: string,
+  variant: string,
+  commands: string[][],
+  stack: Stack,
+  python: string,
+): Promise<void> {
+  const built = join(environment, builtMark(variant));
   if (existsSync(built)) return;
   for (const argv of commands) {
     const [command = '', ...args] = argv.map((word) => fill(word, python, stack));
     await run(command, args, { cwd: stack.root, timeout: 600_000 }).catch((error: unknown) => {
-      throw new BenchError('toolchain', `${stack.name}/${variant} could not be built: ${lastLine(error)}`, `in ${stack.manifest}, see "build"`);
+      throw new BenchError(
+        'toolchain',
+        `${stack.name}/${variant} could not be built: ${lastLine(error)}`,
+        `in ${stack.manifest}, see "build"`,
+      );
     });
   }
   writeFileSync(built, '');

@@ -22,7 +22,11 @@ export interface RunMeans {
 }
 
 /** Measures the plan's trials in their order, leaving out those already kept, and gives all of them. */
-export async function run(plan: Plan, { placed, prepared, before }: RunMeans, effects: RunEffects): Promise<Trial[]> {
+export async function run(
+  plan: Plan,
+  { placed, prepared, before }: RunMeans,
+  effects: RunEffects,
+): Promise<Trial[]> {
   const trials = [...before];
   const kept = new Set(before.map(({ id }) => id));
   const launchable = new Map<string, { target: Target; prepared: Prepared | undefined }>();

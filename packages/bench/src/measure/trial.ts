@@ -1,7 +1,16 @@
 import { findWorkload } from '../catalogue/workloads/index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
-import type { Attestation, FailedTrial, Measured, Reason, Target, Trial, TrialHead, TrialTail } from '../model.ts';
+import type {
+  Attestation,
+  FailedTrial,
+  Measured,
+  Reason,
+  Target,
+  Trial,
+  TrialHead,
+  TrialTail,
+} from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
 import type { Plan, PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
@@ -43,7 +52,11 @@ export interface TrialContext {
 }
 
 /** Measures one trial: one fresh server, one window. Never throws for what goes wrong in it: a trial is data, also when it fails. */
-export async function measureTrial(planned: PlannedTrial, context: TrialContext, effects: TrialEffects): Promise<Trial> {
+export async function measureTrial(
+  planned: PlannedTrial,
+  context: TrialContext,
+  effects: TrialEffects,
+): Promise<Trial> {
   const { plan, target, prepared, placed } = context;
   const head: TrialHead = {
     schema: RECORD_SCHEMA,
@@ -67,7 +80,8 @@ export async function measureTrial(planned: PlannedTrial, context: TrialContext,
     ...(plan.quick ? { quick: true } : {}),
   };
   const random = createRandom(planned.seed);
-  const draw = plan.url === undefined ? findWorkload(plan.workload).draw(() => random.float()) : drawUrl(plan.url);
+  const draw =
+    plan.url === undefined ? findWorkload(plan.workload).draw(() => random.float()) : drawUrl(plan.url);
   let server: Server;
   try {
     server = await effects.launch(prepared as Prepared, planned, draw);
@@ -97,7 +111,8 @@ async function observe(
   try {
     await effects.awaitRightAnswer(server, draw, START_SECONDS);
     const { startedAtMs } = server;
-    const startup = startedAtMs === undefined ? {} : { startupSeconds: (performance.now() - startedAtMs) / 1000 };
+    const startup =
+      startedAtMs === undefined ? {} : { startupSeconds: (performance.now() - startedAtMs) / 1000 };
     head.attested = await attest(server, prepared?.variant.attest ?? {}, plan.workers);
     const expected = await effects.verify(server, draw, 'before the load');
     using sampler = await effects.resources(server);
@@ -141,12 +156,20 @@ async function observe(
     const resources = sampled?.server;
     const host = sampled?.host ?? {};
     const budgetCores = placed.placement.server?.length ?? plan.workers;
-    const judgement = judge({ load, server: resources, budgetCores, host, warmupSeconds: plan.warmupSeconds });
+    const judgement = judge({
+      load,
+      server: resources,
+      budgetCores,
+      host,
+      warmupSeconds: plan.warmupSeconds,
+    });
     observed.reasons.push(...judgement.reasons);
     observed.failed = judgement.failed;
     observed.measured = {
       load,
-      ...(resources === undefined ? {} : { server: resources, ...derive(load, resources, planned.connections) }),
+      ...(resources === undefined
+        ? {}
+        : { server: resources, ...derive(load, resources, planned.connections) }),
       limit: judgement.limit,
       shape: judgement.shape,
       host,
@@ -164,14 +187,20 @@ async function observe(
 /** An amount of requests has no fixed end; this is how long it may take at the most. */
 const AMOUNT_SECONDS = 600;
 
-function derive(load: Measured['load'], server: NonNullable<Measured['server']>, connections: number): Partial<Measured> {
+function derive(
+  load: Measured['load'],
+  server: NonNullable<Measured['server']>,
+  connections: number,
+): Partial<Measured> {
   const { ok } = load.counts;
   const { coresUsed, contextSwitches, idleBytes, peakBytes } = server;
   return {
     // As rates, because the sampled span and the generators' windows differ by some ms at their edges.
     ...(ok > 0 ? { cpuUsPerRequest: (coresUsed * 1e6) / load.goodputPerSecond } : {}),
     ...(ok > 0 && contextSwitches !== undefined ? { contextSwitchesPerRequest: contextSwitches / ok } : {}),
-    ...(idleBytes !== undefined && peakBytes !== undefined ? { bytesPerConnection: (peakBytes - idleBytes) / connections } : {}),
+    ...(idleBytes !== undefined && peakBytes !== undefined
+      ? { bytesPerConnection: (peakBytes - idleBytes) / connections }
+      : {}),
   };
 }
 
@@ -182,13 +211,19 @@ async function attest(server: Server, claims: Attestation, workers: number): Pro
   while (server.attestations().length < workers && performance.now() < deadline) await pause();
   const told = server.attestations();
   if (asked.length > 0 && told.length < workers) {
-    throw new BenchError('trial', `${told.length} of ${workers} workers said what they are (no bench-attest line in the log)`);
+    throw new BenchError(
+      'trial',
+      `${told.length} of ${workers} workers said what they are (no bench-attest line in the log)`,
+    );
   }
   for (const [worker, one] of told.entries()) {
     for (const [property, wanted] of asked) {
       if (one[property] !== wanted) {
         const which = workers > 1 ? `worker ${worker + 1} of ${workers}: ` : '';
-        throw new BenchError('trial', `false attestation: ${which}${property} is ${JSON.stringify(one[property])}, the manifest states ${JSON.stringify(wanted)}`);
+        throw new BenchError(
+          'trial',
+          `false attestation: ${which}${property} is ${JSON.stringify(one[property])}, the manifest states ${JSON.stringify(wanted)}`,
+        );
       }
     }
   }
@@ -224,7 +259,11 @@ function finish(head: TrialHead, observed: Observed, stopped: Stopped, logTail: 
   const held = stopped.trouble.some(({ code }) => code === 'port-held');
   const reasons = [
     ...observed.reasons,
-    ...stopped.trouble.map(({ code, text }): Reason => ({ code, text, invalidates: code === 'port-held' ? [...METRIC_IDS] : [] })),
+    ...stopped.trouble.map(({ code, text }): Reason => ({
+      code,
+      text,
+      invalidates: code === 'port-held' ? [...METRIC_IDS] : [],
+    })),
   ];
   const tail: TrialTail = {
     files: stopped.files,

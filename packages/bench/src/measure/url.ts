@@ -22,7 +22,8 @@ export function drawUrl({ url, method, headers, body, expect }: PlannedUrl): Dra
     files: {},
     fixedBody: expected !== undefined,
     check(answer) {
-      if (answer.status < 200 || answer.status > 299) return `status ${answer.status}: ${excerpt(answer.body)}`;
+      if (answer.status < 200 || answer.status > 299)
+        return `status ${answer.status}: ${excerpt(answer.body)}`;
       if (expected === undefined || sameAnswer(answer.body.toString(), expected)) return undefined;
       return `the body is not what --expect says: ${excerpt(answer.body)}`;
     },
@@ -44,7 +45,11 @@ function readArgument(flag: string, text: string | undefined): string | undefine
   try {
     return readFileSync(text.slice(1), 'utf8');
   } catch {
-    throw new BenchError('usage', `--${flag} ${text}: the file cannot be read`, `e.g. --${flag} @order.json, relative to where you are`);
+    throw new BenchError(
+      'usage',
+      `--${flag} ${text}: the file cannot be read`,
+      `e.g. --${flag} @order.json, relative to where you are`,
+    );
   }
 }
 
@@ -54,7 +59,11 @@ export async function attachServer({ url, pid }: PlannedUrl, isStopped: () => bo
   const host = hostname === 'localhost' ? '127.0.0.1' : hostname;
   const number = Number(port || 80);
   if (!(await isListening(host, number))) {
-    throw new BenchError('usage', `nothing listens on ${host}:${number}`, 'start your server first, or check --url');
+    throw new BenchError(
+      'usage',
+      `nothing listens on ${host}:${number}`,
+      'start your server first, or check --url',
+    );
   }
   return {
     host,

@@ -6,21 +6,39 @@ import { BenchError } from '../errors.ts';
 
 const run = promisify(execFile);
 
-/**
- * The path of uv: from PATH, else from the cache folder, else put there through `python3 -m pip`.
- * Throws a toolchain error when none of these works.
- */
-export async function findUv(cache: string): Promise<string> {
-  const own = join(cache, 'uv', 'bin', 'uv');
+/** The path of uv, from PATH or from the cache folder; undefined when it is in neither. */
+export async function findUv(cache: string): Promise<string | undefined> {
+  const own = ownUv(cache);
   if (await answers('uv')) return 'uv';
-  if (existsSync(own) && (await answers(own))) return own;
+  return existsSync(own) && (await answers(own)) ? own : undefined;
+}
+
+/**
+ * The path of uv, which is put into the cache folder through `python3 -m pip` when it is not here yet.
+ * Throws a toolchain error when that does not work.
+ */
+export async function provideUv(cache: string): Promise<string> {
+  const found = await findUv(cache);
+  if (found !== undefined) return found;
   try {
-    await run('python3', ['-m', 'pip', 'install', '--quiet', '--upgrade', '--target', join(cache, 'uv'), 'uv'], { timeout: 300_000 });
+    await run(
+      'python3',
+      ['-m', 'pip', 'install', '--quiet', '--upgrade', '--target', join(cache, 'uv'), 'uv'],
+      { timeout: 300_000 },
+    );
   } catch (error) {
     const why = (error as { stderr?: string }).stderr?.trim().split('\n').at(-1) ?? String(error);
-    throw new BenchError('toolchain', `uv is not on PATH and python3 -m pip could not install it: ${why}`, 'install uv, then run this again');
+    throw new BenchError(
+      'toolchain',
+      `uv is not on PATH and python3 -m pip could not install it: ${why}`,
+      'install uv, then run this again',
+    );
   }
-  return own;
+  return ownUv(cache);
+}
+
+function ownUv(cache: string): string {
+  return join(cache, 'uv', 'bin', 'uv');
 }
 
 async function answers(uv: string): Promise<boolean> {

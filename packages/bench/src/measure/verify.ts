@@ -15,20 +15,26 @@ export interface Asked {
 }
 
 /** One request and its whole answer, on a connection of its own. Throws what node:http throws. */
-export function ask({ host, port }: Asked, { method, path, headers, body }: WorkloadRequest): Promise<Answer> {
+export function ask(
+  { host, port }: Asked,
+  { method, path, headers, body }: WorkloadRequest,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host, port, method, path, headers, agent: false, timeout: ANSWER_TIMEOUT_MS }, (response) => {
-      const pieces: Buffer[] = [];
-      response.on('data', (piece: Buffer) => pieces.push(piece));
-      response.on('error', reject);
-      response.on('end', () => {
-        resolve({
-          status: response.statusCode ?? 0,
-          contentType: response.headers['content-type'] ?? '',
-          body: Buffer.concat(pieces),
+    const sent = request(
+      { host, port, method, path, headers, agent: false, timeout: ANSWER_TIMEOUT_MS },
+      (response) => {
+        const pieces: Buffer[] = [];
+        response.on('data', (piece: Buffer) => pieces.push(piece));
+        response.on('error', reject);
+        response.on('end', () => {
+          resolve({
+            status: response.statusCode ?? 0,
+            contentType: response.headers['content-type'] ?? '',
+            body: Buffer.concat(pieces),
+          });
         });
-      });
-    });
+      },
+    );
     sent.on('error', reject);
     sent.on('timeout', () => sent.destroy(new Error(`no answer in ${ANSWER_TIMEOUT_MS / 1000} s`)));
     sent.end(body);
@@ -75,9 +81,15 @@ export async function verify(asked: Asked, draw: Draw, when: string): Promise<Ex
     });
     const wrong = draw.check(answer, index);
     if (wrong !== undefined) throw new BenchError('trial', `${spec.method} ${spec.path} ${when}: ${wrong}`);
-    const seen = { bytes: answer.body.length, sha256: createHash('sha256').update(answer.body).digest('hex') };
+    const seen = {
+      bytes: answer.body.length,
+      sha256: createHash('sha256').update(answer.body).digest('hex'),
+    };
     if (draw.fixedBody && expected !== undefined && seen.sha256 !== expected.sha256) {
-      throw new BenchError('trial', `${spec.method} ${spec.path} ${when}: two right answers differ in their bytes`);
+      throw new BenchError(
+        'trial',
+        `${spec.method} ${spec.path} ${when}: two right answers differ in their bytes`,
+      );
     }
     expected = seen;
   }

@@ -3,7 +3,11 @@ import { formatBytes, formatCost, formatCount, formatUs } from './format.ts';
 
 /** Every trial in full, as text: what the table leaves out, and what autocannon itself would have printed. */
 export function describeDetail(trials: Trial[]): string {
-  return trials.map((trial) => [`${trial.id}: ${trial.status}`, ...describe(trial).map((line) => `  ${line}`), ''].join('\n')).join('\n');
+  return trials
+    .map((trial) =>
+      [`${trial.id}: ${trial.status}`, ...describe(trial).map((line) => `  ${line}`), ''].join('\n'),
+    )
+    .join('\n');
 }
 
 function describe(trial: Trial): string[] {
@@ -21,7 +25,14 @@ function describe(trial: Trial): string[] {
   ];
 }
 
-function describeMeasured({ load, server, cpuUsPerRequest, limit, shape, host }: Partial<Measured>): string[] {
+function describeMeasured({
+  load,
+  server,
+  cpuUsPerRequest,
+  limit,
+  shape,
+  host,
+}: Partial<Measured>): string[] {
   const lines: string[] = [];
   if (load !== undefined) {
     const { counts, connect, latencyUs, printedByAutocannon } = load;
@@ -32,17 +43,26 @@ function describeMeasured({ load, server, cpuUsPerRequest, limit, shape, host }:
       `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
     );
     if (latencyUs !== undefined) {
-      const named = Object.entries(latencyUs).filter((entry): entry is [string, number] => typeof entry[1] === 'number');
-      lines.push(`latency ${named.map(([name, us]) => `${name.replace('_', '.')} ${latencyUs.atLeast?.includes(name) ? '≥ ' : ''}${formatUs(us)}`).join(', ')}`);
+      const named = Object.entries(latencyUs).filter(
+        (entry): entry is [string, number] => typeof entry[1] === 'number',
+      );
+      lines.push(
+        `latency ${named.map(([name, us]) => `${name.replace('_', '.')} ${latencyUs.atLeast?.includes(name) ? '≥ ' : ''}${formatUs(us)}`).join(', ')}`,
+      );
     }
-    lines.push(`generators: ${load.generators.map((use) => `${(use.cpuUs / 1e6 / use.seconds).toFixed(2)} cores, loop ${Math.round(use.utilisation * 100)} % busy`).join('; ')}`);
+    lines.push(
+      `generators: ${load.generators.map((use) => `${(use.cpuUs / 1e6 / use.seconds).toFixed(2)} cores, loop ${Math.round(use.utilisation * 100)} % busy`).join('; ')}`,
+    );
   }
   if (server !== undefined) {
     lines.push(
       `server (${server.scope}, ${server.source}): ${server.coresUsed.toFixed(2)} cores${cpuUsPerRequest === undefined ? '' : `, ${formatCost(cpuUsPerRequest)} µs a request`}, ${server.idleBytes === undefined ? '—' : formatBytes(server.idleBytes)} idle, ${server.peakBytes === undefined ? '—' : formatBytes(server.peakBytes)} peak`,
     );
   }
-  if (host?.foreignCores !== undefined) lines.push(`others used ${host.foreignCores.toFixed(2)} cores, the harness ${(host.harnessCores ?? 0).toFixed(2)}`);
+  if (host?.foreignCores !== undefined)
+    lines.push(
+      `others used ${host.foreignCores.toFixed(2)} cores, the harness ${(host.harnessCores ?? 0).toFixed(2)}`,
+    );
   lines.push(`limit: ${limit ?? 'not known'}; shape: ${shape ?? 'not known'}`);
   return lines;
 }

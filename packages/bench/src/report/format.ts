@@ -28,7 +28,9 @@ export function formatBytes(bytes: number): string {
 export function formatSpan(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   const minutes = Math.ceil(seconds / 60);
-  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+  return minutes < 90
+    ? `${minutes} min`
+    : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
 function significant(value: number): string {

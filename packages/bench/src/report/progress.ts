@@ -25,9 +25,14 @@ export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => v
     const left = formatSpan(foreseen * pace);
     if (event.kind === 'started') {
       const { target, connections, round } = event.planned;
-      if (screen.isTTY) screen.write(`\r\u001B[K[${done + 1}/${event.of}] ${target} at ${connections}, round ${round} · ${left} left`);
+      if (screen.isTTY)
+        screen.write(
+          `\r\u001B[K[${done + 1}/${event.of}] ${target} at ${connections}, round ${round} · ${left} left`,
+        );
     } else {
-      screen.write(`${screen.isTTY ? '\r\u001B[K' : ''}${describeTrial(event.trial, event.done, event.of)}\n`);
+      screen.write(
+        `${screen.isTTY ? '\r\u001B[K' : ''}${describeTrial(event.trial, event.done, event.of)}\n`,
+      );
     }
   };
 }

@@ -26,7 +26,18 @@ export interface Source {
   trials: Trial[];
 }
 
-const COLUMNS = ['target', 'class', 'goodput/s', 'p50', 'p99', 'CPU µs/req', 'memory', 'start-up', 'limit', 'status'];
+const COLUMNS = [
+  'target',
+  'class',
+  'goodput/s',
+  'p50',
+  'p99',
+  'CPU µs/req',
+  'memory',
+  'start-up',
+  'limit',
+  'status',
+];
 
 /** The run as a view: rows grouped by rung, each status explained below. */
 export function toView({ plan, host, leftOut, trials }: Source): View {
@@ -40,29 +51,48 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
       heading: `${formatWhole(rung)} ${rung === 1 ? 'connection' : 'connections'}`,
       rows: rows.filter(({ connections }) => connections === rung).map(toCells),
     })),
-    notes: [...explain(rows), ...leftOut.map(({ target, reason, hint }) => `${target} was left out: ${reason}${hint ? ` (${hint})` : ''}`)],
+    notes: [
+      ...explain(rows),
+      ...leftOut.map(
+        ({ target, reason, hint }) => `${target} was left out: ${reason}${hint ? ` (${hint})` : ''}`,
+      ),
+    ],
   };
 }
 
 function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
   const [first] = trials;
-  const machine = [host.virtualised ? 'VM' : '', host.cpuModel ?? '', `${host.cores} cores`, `${host.platform} ${host.release}`];
-  const span = plan.amount === undefined ? `${plan.warmupSeconds} s warm-up, ${plan.windowSeconds} s window` : `${plan.warmupSeconds} s warm-up, ${plan.amount} requests`;
+  const machine = [
+    host.virtualised ? 'VM' : '',
+    host.cpuModel ?? '',
+    `${host.cores} cores`,
+    `${host.platform} ${host.release}`,
+  ];
+  const span =
+    plan.amount === undefined
+      ? `${plan.warmupSeconds} s warm-up, ${plan.windowSeconds} s window`
+      : `${plan.warmupSeconds} s warm-up, ${plan.amount} requests`;
   return [
     `run ${plan.run}, seed ${plan.seed}, ${span}, timeout ${plan.timeoutSeconds} s`,
     machine.filter(Boolean).join(', '),
-    ...(first === undefined ? [] : [`${plan.engine} in ${plan.generators} process(es), ${plan.workers} worker(s) a server, ${describePlacement(first)}`]),
+    ...(first === undefined
+      ? []
+      : [
+          `${plan.engine} in ${plan.generators} process(es), ${plan.workers} worker(s) a server, ${describePlacement(first)}`,
+        ]),
   ];
 }
 
 function describePlacement({ placement: { kind, server, generator } }: Trial): string {
-  if (kind === 'separate') return `server on core ${server?.join(',')}, generator on core ${generator?.join(',')}`;
+  if (kind === 'separate')
+    return `server on core ${server?.join(',')}, generator on core ${generator?.join(',')}`;
   return kind === 'shared' ? 'server and generator share the cores' : 'nothing pinned to cores';
 }
 
 function toCells(row: Row): string[] {
   const { goodput, p50, p99, cpu, memory, startup } = row.figures;
-  const isBound = row.reasons.some(({ reason }) => reason.code === 'generator-bound') && goodput?.valid === false;
+  const isBound =
+    row.reasons.some(({ reason }) => reason.code === 'generator-bound') && goodput?.valid === false;
   return [
     row.target,
     row.class,
@@ -77,7 +107,12 @@ function toCells(row: Row): string[] {
   ];
 }
 
-function cell(figure: Figure | undefined, format: (value: number) => string, spread = false, marked = false): string {
+function cell(
+  figure: Figure | undefined,
+  format: (value: number) => string,
+  spread = false,
+  marked = false,
+): string {
   if (figure === undefined) return '—';
   const half = (figure.most - figure.least) / 2 / figure.median;
   const range = spread && figure.rounds > 1 ? ` ±${(half * 100).toFixed(half < 0.0995 ? 1 : 0)} %` : '';
@@ -112,7 +147,10 @@ export function describePlan(plan: Plan): string {
     `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${plan.workers} worker(s), seed ${plan.seed}`,
     `about ${formatSpan(estimateSeconds(plan))}`,
     '',
-    ...plan.trials.map(({ order, round, target, connections }) => `${String(order + 1).padStart(4)}  round ${round}  ${target} at ${formatWhole(connections)}`),
+    ...plan.trials.map(
+      ({ order, round, target, connections }) =>
+        `${String(order + 1).padStart(4)}  round ${round}  ${target} at ${formatWhole(connections)}`,
+    ),
   ];
   return lines.join('\n');
 }

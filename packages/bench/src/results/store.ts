@@ -1,4 +1,15 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, readdirSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { ROOT, nearest } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
@@ -45,7 +56,11 @@ export function createRun(run: RunFile, host: Host): string {
     writeDurably(join(folder, 'run.json'), `${JSON.stringify(run, null, 2)}\n`, 'w');
     writeDurably(join(folder, 'host.json'), `${JSON.stringify(host, null, 2)}\n`, 'w');
   } catch (error) {
-    throw new BenchError('usage', `${shown(folder)} cannot be written: ${(error as Error).message}`, `make ${shown(RESULTS)} a folder that you may write to`);
+    throw new BenchError(
+      'usage',
+      `${shown(folder)} cannot be written: ${(error as Error).message}`,
+      `make ${shown(RESULTS)} a folder that you may write to`,
+    );
   }
   return folder;
 }
@@ -70,16 +85,25 @@ export function findRun(name: string): string {
   const candidates = [name, join(RESULTS, name), join(RESULTS, 'published', name)];
   const found = candidates.find((folder) => existsSync(join(folder, 'run.json')));
   if (found !== undefined) return found;
-  const runs = listRuns();
+  const runs = [...listRuns(), ...listRuns(join(RESULTS, 'published'))];
   const hint = runs.length > 0 ? `the nearest are ${nearest(name, runs).join(', ')}` : 'pnpm bench makes one';
   throw new BenchError('usage', `there is no run "${name}"`, hint);
 }
 
-/** The ids of all stored runs, oldest first. */
-export function listRuns(): string[] {
-  const here = (folder: string) =>
-    existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'run.json'))) : [];
-  return [...here(RESULTS), ...here(join(RESULTS, 'published'))].toSorted();
+/** The ids of the runs in a folder, oldest first; published ones are in a folder of their own. */
+export function listRuns(folder = RESULTS): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => existsSync(join(folder, name, 'run.json')))
+    .toSorted();
+}
+
+/** What a folder and all below it takes on the disk, in bytes; 0 when it is not there. */
+export function sizeOf(folder: string): number {
+  if (!existsSync(folder)) return 0;
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + lstatSync(join(entry.parentPath, entry.name)).size, 0);
 }
 
 /**
@@ -92,7 +116,10 @@ export function readRun(folder: string): StoredRun {
   const host = readJson<Host>(join(folder, 'host.json'));
   const file = join(folder, 'trials.jsonl');
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n').slice(0, -1);
+  const lines = text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .slice(0, -1);
   const trials = lines.map((line, index) => {
     const trial = parse<Trial>(line, `${shown(file)}:${index + 1}`);
     refuseNewer(trial.schema, `${file}:${index + 1}`);
@@ -135,7 +162,11 @@ function parse<T>(text: string, where: string): T {
 
 function refuseNewer(schema: number, where: string): void {
   if (schema > STORE_SCHEMA) {
-    throw new BenchError('usage', `${shown(where)}: written by a newer version (schema ${schema}, this one knows ${STORE_SCHEMA})`, 'update this checkout: git pull');
+    throw new BenchError(
+      'usage',
+      `${shown(where)}: written by a newer version (schema ${schema}, this one knows ${STORE_SCHEMA})`,
+      'update this checkout: git pull',
+    );
   }
 }
 

@@ -1,5 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { choosePlacement, parseCpuList, placeOn, readCores } from '../../src/measure/placement.ts';
+import {
+  choosePlacement,
+  parseCpuList,
+  placeOn,
+  readCores,
+  whyNotPinned,
+} from '../../src/measure/placement.ts';
 import type { Core } from '../../src/measure/placement.ts';
 
 /** Cores without siblings. */
@@ -121,5 +128,21 @@ describe('choosePlacement', () => {
       placement: { kind: 'unpinned' },
       reason: expect.stringContaining('macOS'),
     });
+  });
+});
+
+describe.skipIf(readCores().length < 2 || (await whyNotPinned()) !== undefined)('pinHarness', () => {
+  it('keeps every thread of the process that calls it on the cores of the load', () => {
+    const placement = { kind: 'separate', server: [readCores().at(-1)?.id], generator: [readCores()[0]?.id] };
+    const program = `
+      import { readdirSync, readFileSync } from 'node:fs';
+      import { pinHarness } from ${JSON.stringify(new URL('../../src/measure/placement.ts', import.meta.url).href)};
+      await pinHarness(${JSON.stringify({ placement, server: [], generator: [] })});
+      const lists = readdirSync('/proc/self/task').map((thread) =>
+        /Cpus_allowed_list:\\s*(\\S+)/.exec(readFileSync('/proc/self/task/' + thread + '/status', 'utf8'))[1]);
+      console.log(JSON.stringify([...new Set(lists)]));
+    `;
+    const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+    expect(JSON.parse(said)).toEqual([String(readCores()[0]?.id)]);
   });
 });

@@ -8,7 +8,11 @@ const WORKLOADS: Record<string, Workload> = { devices };
 export function findWorkload(name: string): Workload {
   const found = WORKLOADS[name];
   if (found === undefined) {
-    throw new BenchError('usage', `there is no workload "${name}"`, `there are: ${Object.keys(WORKLOADS).join(', ')}`);
+    throw new BenchError(
+      'usage',
+      `there is no workload "${name}"`,
+      `there are: ${Object.keys(WORKLOADS).join(', ')}`,
+    );
   }
   return found;
 }

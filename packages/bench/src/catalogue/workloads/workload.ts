@@ -63,7 +63,8 @@ export function checkJson(answer: Answer, expected: string): string | undefined 
     return `the body is no JSON: ${excerpt(answer.body)}`;
   }
   if (got === expected) return undefined;
-  const at = [...expected].findIndex((letter, index) => letter !== got[index]);
-  const from = Math.max(0, (at === -1 ? expected.length : at) - 20);
+  let at = 0;
+  while (at < expected.length && expected[at] === got[at]) at++;
+  const from = Math.max(0, at - 20);
   return `wrong body: "…${got.slice(from, from + 60)}…" instead of "…${expected.slice(from, from + 60)}…"`;
 }

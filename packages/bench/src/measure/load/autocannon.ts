@@ -29,10 +29,12 @@ class Generator {
   mark: (edge: 'opened' | 'closed') => void = () => {};
 
   constructor(prefix: string[]) {
-    const [command = process.execPath, ...args] = [...prefix, process.execPath, GENERATOR];
+    const [command, ...args] = [...prefix, process.execPath, GENERATOR];
     this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
     this.#child.on('error', (error) => this.#break(error.message));
-    this.#child.on('exit', (status, signal) => this.#break(`it ended (${signal ?? status}). ${this.#stderr}`));
+    this.#child.on('exit', (status, signal) =>
+      this.#break(`it ended (${signal ?? status}). ${this.#stderr}`),
+    );
     this.#child.stdin?.on('error', () => {});
     this.#child.stderr?.on('data', (text: Buffer) => {
       this.#stderr = (this.#stderr + text.toString()).slice(-2000);
@@ -55,7 +57,8 @@ class Generator {
 
   async end(): Promise<void> {
     this.#child.removeAllListeners('exit');
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined) return;
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined)
+      return;
     const gone = new Promise((resolve) => {
       this.#child.once('exit', resolve);
     });

@@ -10,7 +10,9 @@ export interface AutocannonClient extends EventEmitter {
   parser: {
     finish(): void;
     reinitialize(type: string): void;
-    constructor: Record<'kOnBody' | 'kOnHeadersComplete' | 'kOnMessageComplete', number> & { RESPONSE: string };
+    constructor: Record<'kOnBody' | 'kOnHeadersComplete' | 'kOnMessageComplete', number> & {
+      RESPONSE: string;
+    };
     [callback: number]: (...args: never[]) => unknown;
   };
   pipelinedRequests: { addBody(piece: Buffer): void; clear(): void; size(): number };
@@ -46,7 +48,8 @@ export function assertClient(client: AutocannonClient): void {
     ['pipelinedRequests.size', client.pipelinedRequests?.size],
   ];
   for (const [name, member] of members) {
-    if (typeof member !== 'function') throw new Error(`autocannon's client has no ${name}: pin autocannon 9.0.0`);
+    if (typeof member !== 'function')
+      throw new Error(`autocannon's client has no ${name}: pin autocannon 9.0.0`);
   }
 }
 
@@ -57,7 +60,13 @@ export function assertClient(client: AutocannonClient): void {
  * after an announced close the next request waits for a new connection instead of dying on the old.
  * Gives the function that makes a resting or silent slot ask again.
  */
-export function harden(client: AutocannonClient, slot: Slot, ledger: Ledger, pacer: Pacer, gate: Gate): () => void {
+export function harden(
+  client: AutocannonClient,
+  slot: Slot,
+  ledger: Ledger,
+  pacer: Pacer,
+  gate: Gate,
+): () => void {
   assertClient(client);
   const connect = client._connect.bind(client);
   const sendRequest = client._doRequest.bind(client);
@@ -116,7 +125,9 @@ export function harden(client: AutocannonClient, slot: Slot, ledger: Ledger, pac
 
   const install = (): void => {
     const { kOnBody, kOnHeadersComplete, kOnMessageComplete } = client.parser.constructor;
-    const headersComplete = client.parser[kOnHeadersComplete] as (info: { shouldKeepAlive: boolean }) => unknown;
+    const headersComplete = client.parser[kOnHeadersComplete] as (info: {
+      shouldKeepAlive: boolean;
+    }) => unknown;
     const messageComplete = client.parser[kOnMessageComplete] as () => unknown;
     client.parser[kOnHeadersComplete] = (info: { shouldKeepAlive: boolean }) => {
       serverCloses = !info.shouldKeepAlive;

@@ -74,7 +74,8 @@ class Session {
   #ticks: number[] = [];
 
   constructor(order: ArmOrder) {
-    if (version !== '9.0.0') throw new Error(`autocannon ${version} is installed, the driver knows 9.0.0 only`);
+    if (version !== '9.0.0')
+      throw new Error(`autocannon ${version} is installed, the driver knows 9.0.0 only`);
     this.#order = order;
     this.#ledger = new Ledger(order.expected, order.hashEvery);
     this.#pacer = new Pacer(order.connectsPerSecond);
@@ -124,7 +125,13 @@ class Session {
 
   #connect(seconds: number): Connect {
     const { retries, refused } = this.#pacer;
-    return { asked: this.#order.connections, stood: this.#ledger.standing, seconds, refused, retried: retries };
+    return {
+      asked: this.#order.connections,
+      stood: this.#ledger.standing,
+      seconds,
+      refused,
+      retried: retries,
+    };
   }
 
   /** Warms up, opens the window, closes it, drains, and gives the account. */
@@ -205,5 +212,11 @@ class Session {
 
 /** A histogram in autocannon's eyes that keeps nothing but what `take` does with each value. */
 function discard(take: (value: number) => void = () => {}): object {
-  return { __custom: true, recordValue: take, recordValueWithExpectedInterval: take, reset() {}, destroy() {} };
+  return {
+    __custom: true,
+    recordValue: take,
+    recordValueWithExpectedInterval: take,
+    reset() {},
+    destroy() {},
+  };
 }

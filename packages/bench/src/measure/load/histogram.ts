@@ -1,4 +1,9 @@
-import { build, decodeFromCompressedBase64, encodeIntoCompressedBase64, type Histogram } from 'hdr-histogram-js';
+import {
+  build,
+  decodeFromCompressedBase64,
+  encodeIntoCompressedBase64,
+  type Histogram,
+} from 'hdr-histogram-js';
 import type { LatencyUs } from '../../model.ts';
 
 const HIGHEST_US = 120_000_000;

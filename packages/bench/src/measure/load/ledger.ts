@@ -99,7 +99,8 @@ export class Ledger {
   complete(slot: Slot, status: number, milliseconds: number): void {
     const { bodyBytes } = slot;
     const wrongHash = this.#hashDiffers(slot);
-    const outcome = status < 200 || status > 299 ? 'non2xx' : this.#isWrong(bodyBytes) || wrongHash ? 'mismatch' : 'ok';
+    const outcome =
+      status < 200 || status > 299 ? 'non2xx' : this.#isWrong(bodyBytes) || wrongHash ? 'mismatch' : 'ok';
     const first = !slot.stood;
     const now = performance.now();
     if (now >= this.#closesAt) this.close();

@@ -43,7 +43,9 @@ export function mergeReports(
     lifetime: mergeCounts(reports.map((report) => report.lifetime)),
     statusCodes: sumByKey(reports.map((report) => report.statusCodes)),
     goodputPerSecond: sum(reports.map((report) => report.counts.ok / report.windowSeconds)),
-    completionsPerSecond: sum(reports.map((report) => countCompletions(report.counts) / report.windowSeconds)),
+    completionsPerSecond: sum(
+      reports.map((report) => countCompletions(report.counts) / report.windowSeconds),
+    ),
     latencyUs: summariseLatency(histogram, counts.timeout, timeoutSeconds),
     latencyHistogram: histogram.totalCount > 0 ? encodeHistogram(histogram) : undefined,
     meanCycleUs: cycles > 0 ? sum(reports.map((report) => report.cycleUs.sum)) / cycles : undefined,

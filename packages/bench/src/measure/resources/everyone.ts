@@ -7,6 +7,7 @@ import type { Hierarchy } from './cgroup.ts';
 import { readCpuTotals } from './machine.ts';
 import type { CpuTotals } from './machine.ts';
 import { listPids, readNames, readProcess, readText, US_PER_TICK } from './procfs.ts';
+import type { Process } from './procfs.ts';
 
 /** A running sum over all tasks, in µs, without what the kernel's softirq threads did: loopback traffic is our own. */
 export interface Everyone {
@@ -65,16 +66,23 @@ export function fromProcesses(): Everyone | undefined {
   const softirq = new Set(softirqThreads());
   return {
     source: 'sum of processes',
-    readUs() {
-      let ticks = 0;
-      for (const pid of listPids()) {
-        const process = softirq.has(pid) ? undefined : readProcess(pid);
-        if (process === undefined) continue;
-        ticks += process.userTicks + process.systemTicks + process.childUserTicks + process.childSystemTicks;
-      }
-      return ticks * US_PER_TICK;
-    },
+    readUs: () =>
+      sumProcessesUs(
+        listPids()
+          .filter((pid) => !softirq.has(pid))
+          .map(readProcess),
+      ),
   };
+}
+
+/** The CPU of processes and of the children they waited for, in µs; those that are gone count nothing. */
+export function sumProcessesUs(processes: readonly (Process | undefined)[]): number {
+  let ticks = 0;
+  for (const process of processes) {
+    if (process === undefined) continue;
+    ticks += process.userTicks + process.systemTicks + process.childUserTicks + process.childSystemTicks;
+  }
+  return ticks * US_PER_TICK;
 }
 
 /**

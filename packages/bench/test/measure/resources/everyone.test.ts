@@ -8,7 +8,9 @@ import {
   fromV1Root,
   fromV2TopLevel,
   openEveryone,
+  sumProcessesUs,
 } from '../../../src/measure/resources/everyone.ts';
+import { parseProcess } from '../../../src/measure/resources/procfs.ts';
 import { startWorker } from './worker.ts';
 
 const folder = (): string => {
@@ -26,6 +28,13 @@ describe('busyUs', () => {
 
   it('leaves softirq out where the kernel times interrupts apart', () => {
     expect(busyUs({ ...totals, irqUs: 50 }, 40)).toBe(1000 + 10 + 500);
+  });
+});
+
+describe('sumProcessesUs', () => {
+  it('takes a process with the children it waited for, in ticks of 10 ms', () => {
+    const process = parseProcess('7 (sh) S 1 7 7 0 -1 4194304 0 0 0 0 1 20 300 4000 20 0 1 0 86638 0 0\n');
+    expect(sumProcessesUs([process, undefined, process])).toBe(2 * 4321 * 10_000);
   });
 });
 

@@ -114,6 +114,21 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     await expect.poll(() => cgroup.remove()).toEqual([]);
   });
 
+  it('leaves out of memory what stands above the server in its cgroup, as time(1) does', async () => {
+    const { cgroup } = openCgroup(`wrapped-${process.pid}`);
+    if (cgroup === undefined) return;
+    {
+      await using wrapper = await startWorker(cgroup.procsFiles);
+      const { pid = 0 } = await wrapper.ask('sleeper');
+      using sampler = await openSampler({ serverPid: pid, cgroup });
+      await sampler.start([]);
+      const { server: found } = await sampler.stop();
+      expect(found).toMatchObject({ source: `cgroup ${cgroup.version}`, processes: 1 });
+      expect(found?.peakBytes).toBeLessThan(10 * MIB);
+    }
+    await expect.poll(() => cgroup.remove()).toEqual([]);
+  });
+
   it('names what a stranger burns as foreign', async () => {
     await using server = await startWorker();
     await using stranger = await startWorker();

@@ -1,0 +1,21 @@
+import { readFacts } from '@bench/harness/measure/facts';
+import { preflight } from '@bench/harness/measure/preflight';
+import { parse, wholeNumber } from '@bench/harness/options';
+import { runMain } from './shell.ts';
+
+await runMain(async () => {
+  const { values } = parse(process.argv.slice(2), {
+    connections: { type: 'string' },
+    generators: { type: 'string' },
+    workers: { type: 'string' },
+  });
+  const findings = preflight(await readFacts(), {
+    connections: wholeNumber('connections', values.connections) ?? 10_000,
+    generators: wholeNumber('generators', values.generators) ?? 1,
+    serverCores: wholeNumber('workers', values.workers) ?? 1,
+  });
+  for (const { level, what, advice } of findings) {
+    process.stdout.write(`${level.padEnd(5)} ${what}\n${advice === undefined ? '' : `      ${advice}\n`}`);
+  }
+  return findings.some(({ level }) => level === 'stop') ? 1 : 0;
+});

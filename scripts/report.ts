@@ -1,0 +1,28 @@
+import { parse } from '@bench/harness/options';
+import { BenchError } from '@bench/harness/errors';
+import { describeDetail } from '@bench/harness/report/detail';
+import { renderJson } from '@bench/harness/report/json';
+import { renderTerminal } from '@bench/harness/report/terminal';
+import { toView } from '@bench/harness/report/view';
+import { findRun, listRuns, readRun } from '@bench/harness/results/store';
+import { runMain } from './shell.ts';
+
+await runMain(async () => {
+  const { values, positionals } = parse(process.argv.slice(2), {
+    json: { type: 'boolean' },
+    detail: { type: 'boolean' },
+  });
+  const [name, ...rest] = positionals;
+  if (name === undefined || rest.length > 0) {
+    const runs = listRuns();
+    throw new BenchError(
+      'usage',
+      'name the one run to report',
+      runs.length > 0 ? `pnpm report ${runs.at(-1)}` : 'pnpm bench makes one',
+    );
+  }
+  const run = readRun(findRun(name));
+  if (values.json) return void process.stdout.write(renderJson(run));
+  process.stdout.write(renderTerminal(toView(run)));
+  if (values.detail) process.stdout.write(describeDetail(run.trials));
+});

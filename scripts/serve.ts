@@ -1,0 +1,70 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { $ } from 'zx';
+import { expandTargets, readStacks } from '@bench/harness/catalogue/stacks';
+import { findWorkload } from '@bench/harness/catalogue/workloads/index';
+import { readManifest } from '@bench/harness/catalogue/manifest';
+import { BenchError } from '@bench/harness/errors';
+import { describeListeners, isListening } from '@bench/harness/measure/ports';
+import { prepareAll } from '@bench/harness/measure/prepare';
+import { parse, wholeNumber } from '@bench/harness/options';
+import { onInterrupt, runMain, tell } from './shell.ts';
+
+const HOST = '127.0.0.1';
+
+await runMain(async () => {
+  const { values, positionals } = parse(process.argv.slice(2), {
+    port: { type: 'string' },
+    stack: { type: 'string', multiple: true },
+    workers: { type: 'string' },
+    workload: { type: 'string' },
+  });
+  const given = (values.stack ?? []).map(readManifest);
+  const stacks = [...readStacks(), ...given];
+  const workload = values.workload ?? 'devices';
+  const patterns = positionals.length > 0 ? positionals : given.map(({ name }) => name);
+  const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload);
+  const [target] = targets;
+  if (target === undefined || targets.length > 1)
+    throw new BenchError('usage', 'name the one target to serve', 'e.g. pnpm serve fastify');
+  const port = wholeNumber('port', values.port) ?? 8080;
+  if (await isListening(HOST, port)) {
+    throw new BenchError(
+      'usage',
+      `port ${port} is taken by ${describeListeners(port)}`,
+      `pnpm serve ${target.id} --port ${port + 1}`,
+    );
+  }
+  const { prepared, missing } = await prepareAll([target], stacks, tell);
+  const [ready] = prepared;
+  if (ready === undefined)
+    throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
+  const draw = findWorkload(workload).draw(() => Math.random());
+  const files = Object.entries(draw.files).map(([variable, text]) => {
+    const file = join(tmpdir(), `bench-serve-${process.pid}-${variable}.json`);
+    writeFileSync(file, text);
+    return [variable, file] as const;
+  });
+  const workers = values.workers ?? '1';
+  const argv = ready.command.map((word) =>
+    word.replaceAll('{host}', HOST).replaceAll('{port}', String(port)).replaceAll('{workers}', workers),
+  );
+  for (const { method, path } of draw.requests)
+    tell(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
+  const env = { ...process.env, ...ready.variant.env, ...Object.fromEntries(files) };
+  const server = $({
+    cwd: ready.stack.root,
+    env,
+    stdio: 'inherit',
+    nothrow: true,
+    detached: true,
+  })`exec ${argv}`;
+  let interrupted = false;
+  using _ = onInterrupt(() => {
+    interrupted = true;
+    if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
+  });
+  const { exitCode } = await server;
+  return interrupted ? 130 : exitCode === 0 ? 0 : 1;
+});
