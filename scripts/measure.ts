@@ -60,7 +60,11 @@ export async function measurePlan({
 
 async function prepareMachine(plan: Plan): Promise<Placed> {
   const needs = { serverCores: plan.workers, generators: plan.generators };
-  const findings = preflight(await readFacts(), { ...needs, connections: Math.max(...plan.rungs) });
+  const findings = preflight(await readFacts(), {
+    ...needs,
+    connections: Math.max(...plan.rungs),
+    connectsPerSecond: plan.connectsPerSecond,
+  });
   for (const { level, what, advice } of findings) {
     if (level === 'stop') throw new BenchError('usage', what, advice);
     if (level === 'warn') tell(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);

@@ -1,6 +1,6 @@
 import { readFacts } from '@bench/harness/measure/facts';
 import { preflight } from '@bench/harness/measure/preflight';
-import { parse, wholeNumber } from '@bench/harness/options';
+import { DEFAULT_CONNECT_RATE, parse, wholeNumber } from '@bench/harness/options';
 import { runMain } from './shell.ts';
 
 await runMain(async () => {
@@ -8,11 +8,13 @@ await runMain(async () => {
     connections: { type: 'string' },
     generators: { type: 'string' },
     workers: { type: 'string' },
+    'connect-rate': { type: 'string' },
   });
   const findings = preflight(await readFacts(), {
     connections: wholeNumber('connections', values.connections) ?? 10_000,
     generators: wholeNumber('generators', values.generators) ?? 1,
     serverCores: wholeNumber('workers', values.workers) ?? 1,
+    connectsPerSecond: wholeNumber('connect-rate', values['connect-rate']) ?? DEFAULT_CONNECT_RATE,
   });
   for (const { level, what, advice } of findings) {
     process.stdout.write(`${level.padEnd(5)} ${what}\n${advice === undefined ? '' : `      ${advice}\n`}`);

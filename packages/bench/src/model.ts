@@ -208,9 +208,13 @@ export type Shape = 'flat' | 'warm-up' | 'slowdown' | 'none';
 export interface HostWindow {
   /** CPU of processes that are not ours, in cores. */
   foreignCores?: number;
+  /** What that was read from: the cgroup root, a sum over processes, ticks of `/proc/stat`. */
+  foreignSource?: string;
   stealCores?: number;
   listenOverflows?: number;
+  /** Without tail loss probes. */
   retransmits?: number;
+  /** Thermal throttles of cores and exhausted CPU quotas. */
   throttled?: number;
   harnessCores?: number;
 }

@@ -33,6 +33,9 @@ const FLAGS = {
   workload: { type: 'string' },
 } as const satisfies Flags;
 
+/** Connects per second, at which servers on one core kept up with accepting. */
+export const DEFAULT_CONNECT_RATE = 2000;
+
 /** What `pnpm bench` was asked to do; absent fields take the workload's defaults. */
 export interface BenchOptions {
   targets: string[];
@@ -80,7 +83,7 @@ export function parseBenchOptions(args: string[]): BenchOptions {
     workload: values.workload ?? 'devices',
     workers: wholeNumber('workers', values.workers) ?? 1,
     generators: wholeNumber('generators', values.generators) ?? 1,
-    connectsPerSecond: wholeNumber('connect-rate', values['connect-rate']) ?? 2000,
+    connectsPerSecond: wholeNumber('connect-rate', values['connect-rate']) ?? DEFAULT_CONNECT_RATE,
     quick: values.quick ?? false,
     proveLimit: values['prove-limit'] ?? false,
     dryRun: values['dry-run'] ?? false,

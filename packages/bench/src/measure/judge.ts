@@ -41,7 +41,7 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeLittle(evidence.load),
     ...judgeLimit(limit, evidence),
     ...unsteady,
-    ...judgeHost(evidence.host),
+    ...judgeHost(evidence.host, countCompletions(evidence.load.counts)),
   ];
   return { failed: fatal.length > 0, reasons: [...fatal, ...doubts], limit, shape };
 }
@@ -200,13 +200,10 @@ function coarsen({ milliseconds, ok }: LoadResult['slices'], meanCycleUs: number
   );
 }
 
-function judgeHost({
-  foreignCores,
-  stealCores,
-  listenOverflows,
-  retransmits,
-  throttled,
-}: HostWindow): Reason[] {
+function judgeHost(
+  { foreignCores, stealCores, listenOverflows, retransmits, throttled }: HostWindow,
+  completions: number,
+): Reason[] {
   const reasons: Reason[] = [];
   if ((foreignCores ?? 0) > FOREIGN_CORES) {
     reasons.push({
@@ -229,7 +226,7 @@ function judgeHost({
       invalidates: ['p99'],
     });
   }
-  if ((retransmits ?? 0) > 0) {
+  if ((retransmits ?? 0) > completions * ERROR_SHARE) {
     reasons.push({
       code: 'retransmits',
       text: `${retransmits} TCP segments were sent again`,

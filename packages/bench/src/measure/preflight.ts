@@ -10,6 +10,8 @@ export interface PreflightNeeds {
   generators: number;
   /** Cores for the processes of one server. */
   serverCores: number;
+  /** The pace of the connects; all at once unless told. */
+  connectsPerSecond?: number;
   /** Client addresses that the generators connect from, 1 unless told: each has the ephemeral ports once more. */
   addresses?: number;
 }
@@ -94,9 +96,13 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
   };
 };
 
-const checkAcceptQueue: Check = ({ somaxconn, platform }, { connections }) => {
+const checkAcceptQueue: Check = (
+  { somaxconn, platform },
+  { connections, connectsPerSecond = connections },
+) => {
   if (somaxconn === undefined) return undefined;
-  if (somaxconn >= connections) {
+  // Paced, the queue has to hold what comes while the server is busy elsewhere: a second's worth.
+  if (somaxconn >= Math.min(connections, connectsPerSecond)) {
     return { level: 'ok', what: `accept queue: up to ${figure(somaxconn)}, if the server asks for it` };
   }
   return {

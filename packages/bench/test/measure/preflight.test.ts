@@ -90,6 +90,13 @@ describe('preflight', () => {
     expect(about('TIME_WAIT', { timeWait: 18_233 })).toMatchObject({ level: 'warn', advice: 'wait 60 s' });
   });
 
+  it('wants an accept queue for a second of paced connects', () => {
+    const paced = preflight({ ...GOOD, somaxconn: 4096 }, { ...NEEDS, connectsPerSecond: 4096 });
+    expect(paced.find(({ what }) => what.startsWith('accept queue'))?.level).toBe('ok');
+    const hurried = preflight({ ...GOOD, somaxconn: 4096 }, { ...NEEDS, connectsPerSecond: 4097 });
+    expect(hurried.find(({ what }) => what.startsWith('accept queue'))?.level).toBe('warn');
+  });
+
   it('wants an accept queue as long as there are connections', () => {
     expect(about('accept queue', { somaxconn: 10_000 })?.level).toBe('ok');
     expect(about('accept queue', { somaxconn: 4096 })).toMatchObject({

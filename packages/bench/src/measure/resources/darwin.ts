@@ -163,9 +163,9 @@ class DarwinSampler implements Sampler {
       }),
       host: {
         foreignCores: foreignUs(opened.processes, closed.processes, known) / us,
+        foreignSource: 'ps',
         harnessCores: (closed.harnessUs - opened.harnessUs) / us,
       },
-      hostSource: 'ps',
     };
   }
 

@@ -87,12 +87,12 @@ class LinuxSampler implements Sampler {
     const closed = this.#read(window.ours);
     const trouble = troubleBetween(window.trouble, readTrouble());
     const server = this.#tree.rooted ? this.#serverBetween(window, closed) : undefined;
-    const host = { ...hostBetween(window.opened, closed), ...pickHost(trouble) };
-    return {
-      ...(server && { server }),
-      host,
-      ...(this.#everyone && { hostSource: this.#everyone.source }),
+    const host = {
+      ...hostBetween(window.opened, closed),
+      ...(this.#everyone && { foreignSource: this.#everyone.source }),
+      ...pickHost(trouble),
     };
+    return { ...(server && { server }), host };
   }
 
   [Symbol.dispose](): void {

@@ -42,7 +42,7 @@ export interface TroubleCounters {
   listenOverflows?: number;
   /** SYNs dropped at listening sockets for any reason, overflows included. */
   listenDrops?: number;
-  /** TCP segments sent again. */
+  /** TCP segments sent again, but for tail loss probes: on loopback those repeat what did arrive. */
   retransmits?: number;
   /** Times that the CPU was slowed for heat or that the cgroup of this process ran out of quota. */
   throttled?: number;
@@ -54,10 +54,19 @@ export function readTrouble(): TroubleCounters {
   const found = {
     listenOverflows: parseCounter(netstat, 'TcpExt', 'ListenOverflows'),
     listenDrops: parseCounter(netstat, 'TcpExt', 'ListenDrops'),
-    retransmits: parseCounter(readText('/proc/net/snmp') ?? '', 'Tcp', 'RetransSegs'),
+    retransmits: countRetransmits(readText('/proc/net/snmp') ?? '', netstat),
     throttled: readThrottled(),
   };
   return Object.fromEntries(Object.entries(found).filter(([, count]) => count !== undefined));
+}
+
+/**
+ * Segments sent again without tail loss probes (RFC 8985, section 7), which Linux counts among them:
+ * a busy server on loopback draws thousands, though nothing was lost.
+ */
+export function countRetransmits(snmp: string, netstat: string): number | undefined {
+  const all = parseCounter(snmp, 'Tcp', 'RetransSegs');
+  return all === undefined ? undefined : all - (parseCounter(netstat, 'TcpExt', 'TCPLossProbes') ?? 0);
 }
 
 /** What happened between two readings, counter by counter. */

@@ -20,8 +20,6 @@ export interface SamplerOptions {
 export interface Sampled {
   server?: Resources;
   host: HostWindow;
-  /** Where the machine's total came from, of which foreign CPU is what remains. */
-  hostSource?: string;
 }
 
 /** One server's sampler: any number of windows, one after the other. Closing it stops what still runs. */

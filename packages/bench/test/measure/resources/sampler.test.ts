@@ -59,7 +59,7 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     await sampler.start([]);
     const { burntUs = 0 } = await server.ask('burn 300');
     await server.ask('hold 32');
-    const { server: found, hostSource } = await sampler.stop();
+    const { server: found, host } = await sampler.stop();
     expect(found).toMatchObject({ source: 'proc stat ticks', scope: 'process tree', memorySource: 'pss' });
     expect(found).toMatchObject({ idleBytes, processes: 1 });
     const { cpuUserUs = 0, cpuSystemUs = 0, coresUsed = 0, seconds = 0 } = found ?? {};
@@ -70,7 +70,7 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     expect(found?.loadedBytes).toBeGreaterThan((idleBytes ?? Infinity) + 31 * MIB);
     expect(found?.peakBytes).toBeGreaterThanOrEqual(found?.loadedBytes ?? Infinity);
     expect(found?.contextSwitches).toBeGreaterThan(0);
-    expect(hostSource).toBeDefined();
+    expect(host.foreignSource).toBeDefined();
   });
 
   it('keeps the most memory that it saw, though a worker took it along', async () => {
