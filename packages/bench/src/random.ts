@@ -46,7 +46,7 @@ export function createRandom(seed: number): Random {
       const shuffled = [...items];
       for (let last = shuffled.length - 1; last > 0; last--) {
         const other = below(last + 1);
-        [shuffled[last], shuffled[other]] = [shuffled[other] as T, shuffled[last] as T];
+        [shuffled[last], shuffled[other]] = [shuffled[other]!, shuffled[last]!];
       }
       return shuffled;
     },

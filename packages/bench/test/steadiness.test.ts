@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import type { Shape } from '../src/model.ts';
+import { createRandom, type Random } from '../src/random.ts';
+import { classifySlices } from '../src/steadiness.ts';
+
+const LEVEL = 3000;
+
+type Draw = (random: Random, slices: number) => number[];
+
+const slicesOf = (slices: number, at: (slice: number) => number): number[] =>
+  Array.from({ length: slices }, (_, slice) => Math.max(0, Math.round(at(slice))));
+
+const normal =
+  (sd: number, factor: (slice: number, slices: number) => number = () => 1): Draw =>
+  (random, slices) =>
+    slicesOf(slices, (slice) => LEVEL * (1 + sd * random.normal()) * factor(slice, slices));
+
+const poisson =
+  (rate: number): Draw =>
+  (random, slices) =>
+    slicesOf(slices, () => {
+      let count = 0;
+      for (let product = random.float(); product > Math.exp(-rate); product *= random.float()) count++;
+      return count;
+    });
+
+const t3 =
+  (scale: number): Draw =>
+  (random, slices) =>
+    slicesOf(slices, () => {
+      const chiSquare = random.normal() ** 2 + random.normal() ** 2 + random.normal() ** 2;
+      return LEVEL * (1 + (scale * random.normal()) / Math.sqrt(chiSquare / 3));
+    });
+
+const autocorrelated =
+  (sd: number, correlation: number): Draw =>
+  (random, slices) => {
+    let state = random.normal();
+    return slicesOf(slices, () => {
+      const count = LEVEL * (1 + sd * state);
+      state = correlation * state + Math.sqrt(1 - correlation ** 2) * random.normal();
+      return count;
+    });
+  };
+
+const pausing =
+  (share: number): Draw =>
+  (random, slices) =>
+    slicesOf(slices, () => LEVEL * (1 + 0.03 * random.normal()) * (random.float() < share ? 0.6 : 1));
+
+function countShapes(draw: Draw, slices: number, windows: number): Record<Shape, number> {
+  const random = createRandom(slices);
+  const counts: Record<Shape, number> = { flat: 0, 'warm-up': 0, slowdown: 0, none: 0 };
+  for (let i = 0; i < windows; i++) counts[classifySlices(draw(random, slices))!.shape]++;
+  return counts;
+}
+
+describe('stationary noise', () => {
+  const independent: [string, Draw][] = [
+    ['Poisson, 1 a slice', poisson(1)],
+    ['Poisson, 12 a slice', poisson(12)],
+    ['Poisson, 100 a slice', poisson(100)],
+    ['normal, 2 %', normal(0.02)],
+    ['normal, 10 %', normal(0.1)],
+    ['normal, 25 %', normal(0.25)],
+    ['t3, 5 %', t3(0.05)],
+    ['t3, 10 %', t3(0.1)],
+  ];
+  it.each(independent)('%s: not flat in one window of 100 at most', (_, draw) => {
+    expect(1500 - countShapes(draw, 8, 1500).flat).toBeLessThanOrEqual(15);
+    expect(1500 - countShapes(draw, 20, 1500).flat).toBeLessThanOrEqual(15);
+    expect(500 - countShapes(draw, 40, 500).flat).toBeLessThanOrEqual(5);
+  });
+
+  const dependent: [string, Draw][] = [
+    ['autocorrelation 0.3, 5 %', autocorrelated(0.05, 0.3)],
+    ['autocorrelation 0.5, 3 %', autocorrelated(0.03, 0.5)],
+    ['autocorrelation 0.5, 10 %', autocorrelated(0.1, 0.5)],
+    ['one slice in twenty at 60 %', pausing(0.05)],
+  ];
+  it.each(dependent)('%s: not flat in two windows of 100 at most', (_, draw) => {
+    expect(3000 - countShapes(draw, 20, 3000).flat).toBeLessThanOrEqual(60);
+    expect(1000 - countShapes(draw, 40, 1000).flat).toBeLessThanOrEqual(20);
+  });
+
+  it('counts that hardly vary are flat', () => {
+    expect(classifySlices(slicesOf(20, (slice) => 12 + (slice % 2)))?.shape).toBe('flat');
+    expect(classifySlices(slicesOf(20, () => 0))?.shape).toBe('flat');
+    expect(classifySlices(slicesOf(20, () => 5000))?.shape).toBe('flat');
+  });
+
+  it('a window of 45 s is read like a short one', () => {
+    expect(countShapes(normal(0.05), 180, 200).flat).toBeGreaterThanOrEqual(198);
+  });
+});
+
+describe('moving windows', () => {
+  const moves: [string, Shape, (slice: number, slices: number) => number][] = [
+    ['slow by 30 % for the first second', 'warm-up', (slice) => (slice < 4 ? 0.7 : 1)],
+    ['half speed for the first half second', 'warm-up', (slice) => (slice < 2 ? 0.5 : 1)],
+    ['approaching its level', 'warm-up', (slice) => 1 - 0.4 * Math.exp(-slice / 4)],
+    ['in two steps up', 'warm-up', (slice, n) => 0.6 + 0.2 * Math.floor((3 * slice) / n)],
+    ['30 % slower in the last second', 'slowdown', (slice, n) => (slice >= n - 4 ? 0.7 : 1)],
+    ['slower by half from the middle on', 'slowdown', (slice, n) => (slice < n / 2 ? 1 : 0.5)],
+    ['stalled for a second in the middle', 'none', (slice) => (slice >= 8 && slice < 12 ? 0 : 1)],
+    ['stalled for one slice only', 'flat', (slice) => (slice === 9 ? 0 : 1)],
+    ['every other slice empty', 'none', (slice) => slice % 2],
+    ['up, then down', 'none', (slice, n) => (slice < n / 4 || slice >= (3 * n) / 4 ? 0.7 : 1)],
+  ];
+  it.each(moves)('%s: %s', (_, shape, factor) => {
+    expect(countShapes(normal(0.03, factor), 20, 200)[shape]).toBeGreaterThanOrEqual(195);
+    expect(countShapes(normal(0.03, factor), 40, 100)[shape]).toBeGreaterThanOrEqual(98);
+  });
+
+  it('10 % in the first second is seen now and then, 10 % for half of the window mostly', () => {
+    const firstSecond = countShapes(
+      normal(0.03, (slice) => (slice < 4 ? 0.9 : 1)),
+      20,
+      400,
+    );
+    const half = countShapes(
+      normal(0.03, (slice) => (slice < 10 ? 0.9 : 1)),
+      20,
+      400,
+    );
+    expect(firstSecond['warm-up']).toBeGreaterThan(140);
+    expect(half['warm-up']).toBeGreaterThan(300);
+  });
+
+  it('a change under 5 % is no change', () => {
+    expect(classifySlices(slicesOf(20, (slice) => (slice < 10 ? 1000 : 1040)))?.shape).toBe('flat');
+    expect(classifySlices(slicesOf(20, (slice) => (slice < 10 ? 1000 : 1060)))?.shape).toBe('warm-up');
+  });
+});
+
+describe('levels', () => {
+  it('say where the count changed, and from what to what', () => {
+    const counts = slicesOf(20, (slice) => (slice < 5 ? 700 : 1000) + (slice % 3));
+    expect(classifySlices(counts)).toEqual({
+      shape: 'warm-up',
+      levels: [
+        { from: 0, to: 5, perSlice: 701 },
+        { from: 5, to: 20, perSlice: 1001 },
+      ],
+    });
+  });
+
+  it('are in slices, and cover all of them, where slices were read in blocks', () => {
+    const levels = classifySlices(slicesOf(182, (slice) => (slice < 60 ? 500 : 1000)))?.levels;
+    expect(levels).toEqual([
+      { from: 0, to: 60, perSlice: 500 },
+      { from: 60, to: 182, perSlice: 1000 },
+    ]);
+  });
+});
+
+describe('limits', () => {
+  it('under 8 slices nothing is said', () => {
+    expect(classifySlices([1, 2, 3, 4, 5, 6, 7])).toBeUndefined();
+    expect(classifySlices([])).toBeUndefined();
+  });
+
+  it('a count that is none is an error', () => {
+    expect(() => classifySlices([1, 2, Number.NaN, 4, 5, 6, 7, 8])).toThrow(RangeError);
+    expect(() => classifySlices([1, 2, -3, 4, 5, 6, 7, 8])).toThrow(RangeError);
+  });
+});
