@@ -128,6 +128,14 @@ export function parse<const T extends Flags>(
     return parseArgs({ args, options: flags, allowPositionals: true, strict: true });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
+    const [, dashed] = /Option '(?:-\w, )?--(\S+).*' argument is ambiguous/.exec(message) ?? [];
+    if (dashed !== undefined) {
+      throw new BenchError(
+        'usage',
+        `--${dashed} is followed by what looks like another option`,
+        `a value that begins with a dash is written --${dashed}=-1`,
+      );
+    }
     const [, unknown] = /Unknown option '-*([^']+)'/.exec(message) ?? [];
     if (unknown === undefined)
       throw new BenchError('usage', message.split('. ')[0] ?? message, '--help lists the options');
@@ -154,8 +162,9 @@ export function wholeNumber(flag: string, text: string | undefined, least = 1): 
 
 function seconds(flag: string, text: string | undefined, least = 0.1): number | undefined {
   if (text === undefined) return undefined;
-  const value = Number(text.replace(/s$/, ''));
-  if (text.trim() !== '' && Number.isFinite(value) && value >= least) return value;
+  const figure = text.replace(/s$/, '').trim();
+  const value = Number(figure);
+  if (figure !== '' && Number.isFinite(value) && value >= least) return value;
   throw new BenchError(
     'usage',
     `--${flag} ${text}: not a number of seconds from ${least} on`,

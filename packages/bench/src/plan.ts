@@ -33,6 +33,8 @@ export interface Plan {
   workers: number;
   generators: number;
   connectsPerSecond: number;
+  /** How long a server may take to its first right answer. */
+  startSeconds: number;
   barrierSeconds: number;
   hashEvery: number;
   engine: string;
@@ -98,6 +100,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     workers: options.workers,
     generators: options.generators,
     connectsPerSecond: options.connectsPerSecond,
+    startSeconds: 30,
     barrierSeconds: 30,
     hashEvery: 64,
     engine: 'autocannon',

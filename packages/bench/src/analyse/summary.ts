@@ -1,6 +1,7 @@
 import type { Limit, MetricId, Reason, StackClass, Trial } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
 import { METRICS, figureOf } from './metrics.ts';
+import { median } from './quantiles.ts';
 
 /** One metric over the rounds of a target at a rung. */
 export interface Figure {
@@ -70,12 +71,6 @@ function toFigure(trials: Trial[], id: MetricId): Figure | undefined {
     rounds: used.length,
     valid: valid.length > 0,
   };
-}
-
-function median(sorted: number[]): number {
-  const middle = sorted.length >> 1;
-  const upper = sorted[middle] as number;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }
 
 function byFrequency(limits: Limit[]): Limit[] {

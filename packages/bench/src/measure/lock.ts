@@ -20,7 +20,8 @@ export interface HostLock extends Disposable {
   removed: string[];
 }
 
-const FILE = join(tmpdir(), 'bench-http.lock');
+/** One for all of the host's checkouts and users, unless `BENCH_LOCK` names another. */
+const FILE = process.env['BENCH_LOCK'] ?? join(tmpdir(), 'bench-http.lock');
 
 /**
  * Takes the host's lock: two runs at once would measure each other. A lock whose holder is dead is

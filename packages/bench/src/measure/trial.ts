@@ -26,7 +26,6 @@ import { drawUrl } from './url.ts';
 /** The version of a trial's record; the schema file carries its history. */
 export const RECORD_SCHEMA = 1;
 
-const START_SECONDS = 30;
 const ATTEST_SECONDS = 5;
 const POLL_MS = 20;
 
@@ -109,7 +108,7 @@ async function observe(
 ): Promise<Observed> {
   const observed: Observed = { reasons: [], failed: false };
   try {
-    await effects.awaitRightAnswer(server, draw, START_SECONDS);
+    await effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const { startedAtMs } = server;
     const startup =
       startedAtMs === undefined ? {} : { startupSeconds: (performance.now() - startedAtMs) / 1000 };

@@ -10,15 +10,15 @@ import {
   truncateSync,
   writeSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { ROOT, nearest } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
 import type { Trial } from '../model.ts';
 import type { Plan } from '../plan.ts';
 import type { Host } from './host.ts';
 
-/** Every run has a folder here; `published/` holds those that are kept with the project. */
-export const RESULTS = join(ROOT, 'results');
+/** Every run has a folder here, elsewhere by `BENCH_RESULTS`; `published/` holds those that are kept with the project. */
+export const RESULTS = resolve(process.env['BENCH_RESULTS'] ?? join(ROOT, 'results'));
 
 /** The version of what is stored. A newer one is refused, not guessed at. */
 export const STORE_SCHEMA = 1;
@@ -68,6 +68,11 @@ export function createRun(run: RunFile, host: Host): string {
 /** Adds one trial to the run: on the disk when this returns. */
 export function appendTrial(folder: string, trial: Trial): void {
   writeDurably(join(folder, 'trials.jsonl'), `${JSON.stringify(trial)}\n`, 'a');
+}
+
+/** Keeps a report beside the run it was made from. */
+export function writeReport(folder: string, name: string, text: string): void {
+  writeDurably(join(folder, name), text, 'w');
 }
 
 function writeDurably(file: string, text: string, mode: 'a' | 'w'): void {

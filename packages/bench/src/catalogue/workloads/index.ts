@@ -6,7 +6,7 @@ const WORKLOADS: Record<string, Workload> = { devices };
 
 /** The workload of that name. Throws a usage error that lists the names there are. */
 export function findWorkload(name: string): Workload {
-  const found = WORKLOADS[name];
+  const found = Object.hasOwn(WORKLOADS, name) ? WORKLOADS[name] : undefined;
   if (found === undefined) {
     throw new BenchError(
       'usage',

@@ -12,5 +12,15 @@ declare module 'autocannon' {
     histograms: Record<'latencies' | 'requests' | 'throughput', object>;
     setupClient(client: unknown): void;
   }
+  /** The parts of autocannon's own result that a comparison with it reads. */
+  interface Result {
+    requests: { total: number; average: number };
+    latency: { average: number };
+    errors: number;
+    duration: number;
+  }
+  export default function autocannon(
+    options: Pick<Options, 'url' | 'connections' | 'duration'> & { histograms: { requests: object } },
+  ): Promise<Result>;
   export default function autocannon(options: Options, done: (error: Error | null) => void): EventEmitter;
 }

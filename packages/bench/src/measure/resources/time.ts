@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { BenchError } from '../../errors.ts';
 import type { TimeReport } from '../../model.ts';
 
-const PATH = '/usr/bin/time';
+/** Where both systems keep it, unless `BENCH_TIME` names another: a shell's own `time` reports less. */
+const PATH = process.env['BENCH_TIME'] ?? '/usr/bin/time';
 
 /** `argv` ends in `-o`: the file for the report comes next, then the command to time. */
 export interface TimeCommand {

@@ -1,0 +1,217 @@
+import { get } from 'node:http';
+import type { Attestation, Measured, Stack, Trial, Variant } from '../model.ts';
+
+/** One planted server, how it is loaded, and what it is to be compared with. */
+export interface Scenario {
+  name: string;
+  /** Options of the planted server beside its ports. */
+  faults: string[];
+  program: 'server' | 'threads';
+  connections: number;
+  /** Requests in the window; a window of `seconds` where there is none. */
+  amount?: number;
+  seconds?: number;
+}
+
+/** What is planted, and which known answer is to be recovered from it. */
+export interface Check {
+  name: string;
+  unit: string;
+  /** Largest allowed difference between told and measured. */
+  tolerance: (told: number) => number;
+  scenarios: string[];
+  /** From the scenarios' readings, in their order. */
+  told: (readings: Reading[]) => number | undefined;
+  measured: (readings: Reading[]) => number | undefined;
+}
+
+/** A scenario that was measured: our figures, and the server's own account over the same load. */
+export interface Reading {
+  trial: Trial;
+  before: Account;
+  after: Account;
+}
+
+/** The parts of the planted server's account that are compared with. */
+export interface Account {
+  requests: { read: number };
+  burn: { burns: number; burnedUs: number };
+  memory: { allocatedBytes: number };
+  latencyUs: { count: number; p50?: number };
+  cpu: { userUs: number; systemUs: number };
+}
+
+/** Long enough that what differs beside it (a client that sleeps longer costs more to wake) is small. */
+const BURN_US = 300;
+const THREAD_BURN_US = 1000;
+const MEBIBYTES = 64;
+/** A delay long enough that twins are offered the same load, whatever they burn. */
+const PACE = ['--delay-ms', '8'];
+
+const TWINS: Pick<Scenario, 'connections' | 'amount'> = { connections: 18, amount: 100_000 };
+const THREADS: Pick<Scenario, 'connections' | 'amount' | 'program'> = {
+  connections: 1,
+  amount: 10_000,
+  program: 'threads',
+};
+
+/** What is measured, in this order. */
+export const SCENARIOS: Scenario[] = [
+  { name: '1 ms at 4', faults: ['--delay-ms', '1'], program: 'server', connections: 4, seconds: 4 },
+  { name: '5 ms at 1', faults: ['--delay-ms', '5'], program: 'server', connections: 1, seconds: 4 },
+  { name: '5 ms at 20', faults: ['--delay-ms', '5'], program: 'server', connections: 20, seconds: 4 },
+  { name: '50 ms at 100', faults: ['--delay-ms', '50'], program: 'server', connections: 100, seconds: 4 },
+  { name: 'no burn', faults: PACE, program: 'server', ...TWINS },
+  { name: 'burn', faults: [...PACE, '--burn-us', String(BURN_US)], program: 'server', ...TWINS },
+  { name: 'threads, no burn', faults: [], ...THREADS },
+  { name: 'threads, burn', faults: ['--burn-us', String(THREAD_BURN_US)], ...THREADS },
+  { name: 'no allocation', faults: PACE, program: 'server', connections: 10, seconds: 2 },
+  {
+    name: 'allocation',
+    faults: [...PACE, '--allocate-mib', String(MEBIBYTES)],
+    program: 'server',
+    connections: 10,
+    seconds: 2,
+  },
+];
+
+/** The known answers. */
+export const CHECKS: Check[] = [
+  ...SCENARIOS.filter(({ name }) => name.includes(' ms at ')).map(({ name }) => checkMedian(name)),
+  checkBurn('CPU of a burn, as the difference of twins', 'no burn', 'burn'),
+  checkBurn('CPU of a burn in threads that are gone', 'threads, no burn', 'threads, burn'),
+  checkOwnAccount('CPU per request against the server’s own rusage', 'burn'),
+  {
+    name: `memory of ${MEBIBYTES} MiB, as the difference of twins`,
+    unit: 'MiB',
+    tolerance: share(0.05),
+    scenarios: ['no allocation', 'allocation'],
+    told: ([, planted]) => mebibytes(planted?.after.memory.allocatedBytes),
+    measured: ([plain, planted]) => difference(mebibytes(memoryOf(plain)), mebibytes(memoryOf(planted))),
+  },
+];
+
+function checkMedian(scenario: string): Check {
+  return {
+    name: `median latency, ${scenario} connections`,
+    unit: 'µs',
+    tolerance: (told) => Math.max(0.03 * told, 200),
+    scenarios: [scenario],
+    told: ([reading]) => reading?.after.latencyUs.p50,
+    measured: ([reading]) => measuredOf(reading)?.load.latencyUs?.p50,
+  };
+}
+
+function checkBurn(name: string, plain: string, planted: string): Check {
+  return {
+    name,
+    unit: 'µs a request',
+    tolerance: share(0.05),
+    scenarios: [plain, planted],
+    told: ([, burning]) =>
+      burning &&
+      (burning.after.burn.burnedUs - burning.before.burn.burnedUs) /
+        (burning.after.burn.burns - burning.before.burn.burns),
+    measured: ([idle, burning]) =>
+      difference(measuredOf(idle)?.cpuUsPerRequest, measuredOf(burning)?.cpuUsPerRequest),
+  };
+}
+
+function checkOwnAccount(name: string, scenario: string): Check {
+  const spent = ({ cpu }: Account) => cpu.userUs + cpu.systemUs;
+  return {
+    name,
+    unit: 'µs a request',
+    tolerance: share(0.05),
+    scenarios: [scenario],
+    told: ([reading]) =>
+      reading &&
+      (spent(reading.after) - spent(reading.before)) /
+        (reading.after.requests.read - reading.before.requests.read),
+    measured: ([reading]) => measuredOf(reading)?.cpuUsPerRequest,
+  };
+}
+
+function share(part: number): (told: number) => number {
+  return (told) => part * told;
+}
+
+function measuredOf(reading: Reading | undefined): Measured | undefined {
+  return reading === undefined || reading.trial.status === 'failed' ? undefined : reading.trial.measured;
+}
+
+function memoryOf(reading: Reading | undefined): number | undefined {
+  return measuredOf(reading)?.server?.loadedBytes;
+}
+
+function mebibytes(bytes: number | undefined): number | undefined {
+  return bytes === undefined ? undefined : bytes / 2 ** 20;
+}
+
+function difference(plain: number | undefined, planted: number | undefined): number | undefined {
+  return plain === undefined || planted === undefined ? undefined : planted - plain;
+}
+
+/** One check's outcome; `measured` is absent when its trial failed. */
+export interface Calibrated {
+  name: string;
+  unit: string;
+  told?: number;
+  measured?: number;
+  tolerance?: number;
+  inside: boolean;
+}
+
+/** Holds what was measured against what the planted servers told. */
+export function evaluate(readings: Map<string, Reading>): Calibrated[] {
+  return CHECKS.map(({ name, unit, tolerance, scenarios, told, measured }) => {
+    const found = scenarios.flatMap((scenario) => readings.get(scenario) ?? []);
+    const said = told(found);
+    const got = measured(found);
+    if (said === undefined || got === undefined) return { name, unit, inside: false };
+    const allowed = tolerance(said);
+    return {
+      name,
+      unit,
+      told: said,
+      measured: got,
+      tolerance: allowed,
+      inside: Math.abs(got - said) <= allowed,
+    };
+  });
+}
+
+/** The planted stack with one variant for each scenario, made from the variants that run its two programs. */
+export function plantScenarios(planted: Stack): Stack {
+  const variants = SCENARIOS.map(({ name, program, faults }): [string, Variant] => {
+    const base = planted.variants[program === 'server' ? 'steady' : 'threads'];
+    if (base === undefined)
+      throw new Error(`${planted.manifest} has lost the variant that calibration builds on`);
+    return [variantOf(name), { ...base, command: [...base.command, ...faults] }];
+  });
+  return { ...planted, default: variantOf(SCENARIOS[0]?.name ?? ''), variants: Object.fromEntries(variants) };
+}
+
+/** The name of a scenario's variant: a word. */
+export function variantOf(scenario: string): string {
+  return scenario.replaceAll(/\W+/g, '-').toLowerCase();
+}
+
+/** Reads the account of the planted server that attested this; its latencies start anew when `restart` is true. */
+export async function readAccount(attested: Attestation | undefined, restart: boolean): Promise<Account> {
+  const port = attested?.['accountPort'];
+  if (typeof port !== 'number') throw new Error('the planted server has not said where its account is');
+  return new Promise((resolve, reject) => {
+    get(
+      { host: '127.0.0.1', port, path: restart ? '/account?latency=restart' : '/account', agent: false },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (piece: string) => {
+          text += piece;
+        });
+        response.on('end', () => resolve(JSON.parse(text) as Account));
+      },
+    ).on('error', reject);
+  });
+}

@@ -1,0 +1,53 @@
+/**
+ * Stock autocannon in a process of its own, as a yardstick for the driver: `node stock.ts URL CONNECTIONS SECONDS`
+ * prints one JSON line with what it printed itself and what it cost.
+ */
+import autocannon from 'autocannon';
+import { build } from 'hdr-histogram-js';
+
+/** What one run of stock autocannon gave. */
+export interface StockResult {
+  /** Answers of any status. */
+  completed: number;
+  /** Its own average Req/Sec. */
+  printedAverage: number;
+  /** Its own mean latency, in ms. */
+  printedLatencyMs: number;
+  errors: number;
+  /** Answers, and CPU of this process in µs, between its first tick and its last: start and connects are over. */
+  steady: { completed: number; cpuUs: number };
+}
+
+const [url = '', connections = '10', duration = '5'] = process.argv.slice(2);
+
+// Its own histogram of answers per tick, with a look at the CPU clock at each.
+const ticks: { completed: number; cpuUs: number }[] = [];
+const requests = build({
+  autoResize: true,
+  highestTrackableValue: 1_000_000,
+  numberOfSignificantValueDigits: 3,
+});
+const record = requests.recordValue.bind(requests);
+requests.recordValue = (completed) => {
+  const { user, system } = process.cpuUsage();
+  ticks.push({ completed, cpuUs: user + system });
+  record(completed);
+};
+
+const result = await autocannon({
+  url,
+  connections: Number(connections),
+  duration: Number(duration),
+  histograms: { requests },
+});
+const told: StockResult = {
+  completed: result.requests.total,
+  printedAverage: result.requests.average,
+  printedLatencyMs: result.latency.average,
+  errors: result.errors,
+  steady: {
+    completed: ticks.slice(1).reduce((sum, { completed }) => sum + completed, 0),
+    cpuUs: (ticks.at(-1)?.cpuUs ?? 0) - (ticks[0]?.cpuUs ?? 0),
+  },
+};
+process.stdout.write(`${JSON.stringify(told)}\n`);

@@ -1,0 +1,51 @@
+import { median } from '../analyse/quantiles.ts';
+import type { Measured } from '../model.ts';
+import { formatCount } from './format.ts';
+
+/** One round at one rung: our trial with and without sampling, and stock autocannon, on the same server program. */
+export interface SelfRound {
+  connections: number;
+  sampled: Measured;
+  plain: Measured;
+  stock: { steady: { completed: number; cpuUs: number } };
+  /** From the trial's begin to its record, in seconds. */
+  wallSeconds: number;
+}
+
+/** The instrument's own cost: medians over the rounds of ratios taken inside one round. */
+export function summariseSelf(
+  rounds: SelfRound[],
+  connectsPerSecond: number,
+): { head: string[]; rows: string[][]; notes: string[] } {
+  const rungs = [...new Set(rounds.map(({ connections }) => connections))].toSorted((a, b) => a - b);
+  const rows = rungs.map((rung) => {
+    const here = rounds.filter(({ connections }) => connections === rung);
+    const of = (figure: (round: SelfRound) => number) => median(here.map(figure));
+    return [
+      formatCount(rung),
+      of(
+        (round) =>
+          perCpuSecond(round.sampled) / (round.stock.steady.completed / (round.stock.steady.cpuUs / 1e6)),
+      ).toFixed(2),
+      of(({ sampled, plain }) => sampled.load.goodputPerSecond / plain.load.goodputPerSecond).toFixed(3),
+      `${(of(({ sampled, wallSeconds }) => sampled.load.windowSeconds / wallSeconds) * 100).toFixed(0)} %`,
+      `${of(({ sampled }) => sampled.load.connect.seconds).toFixed(2)} s`,
+      of(({ sampled }) => sampled.load.connect.seconds / (rung / connectsPerSecond)).toFixed(2),
+    ];
+  });
+  return {
+    head: ['connections', 'driver/stock', 'sampled/plain', 'duty cycle', 'armed after', 'armed/pace'],
+    rows,
+    notes: [
+      'driver/stock: answers per CPU second of the generator, ours over stock autocannon’s, both after connects and start',
+      'sampled/plain: goodput with resource sampling over goodput without',
+      'duty cycle: window over the wall time of its trial; armed after: from the first connect until all stand; armed/pace: that over connections ÷ pace',
+    ],
+  };
+}
+
+function perCpuSecond({ load }: Measured): number {
+  const cpuSeconds = load.generators.reduce((sum, { cpuUs }) => sum + cpuUs / 1e6, 0);
+  const seconds = load.generators[0]?.seconds ?? 0;
+  return (load.completionsPerSecond * seconds) / cpuSeconds;
+}

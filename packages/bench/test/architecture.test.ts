@@ -1,0 +1,154 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const SOURCE = join(ROOT, 'packages/bench/src');
+
+/** A room imports only rooms before it; options.ts and plan.ts are the room `plan`. */
+const ROOMS = ['catalogue', 'plan', 'measure', 'results', 'analyse', 'report'];
+
+/** What every room may import. */
+const FOUNDATIONS = ['model.ts', 'errors.ts', 'random.ts', 'steadiness.ts'];
+
+/** Understand and show what is stored, and so run without what measures. */
+const READERS = ['analyse', 'report'];
+
+/** Started as a process of its own: what is on its command line comes from the harness, not from a user. */
+const PROGRAMS = ['measure/load/stock.ts'];
+
+interface Import {
+  from: string;
+  to: string;
+  /** Written as a path: must be a file of ours. */
+  relative: boolean;
+  /** Only a type: gone when it runs. */
+  erased: boolean;
+}
+
+const sources = globSync('**/*.ts', { cwd: SOURCE }).filter((file) => !file.endsWith('.d.ts'));
+const imports = sources.flatMap(importsOf);
+
+function read(file: string): string {
+  return readFileSync(join(SOURCE, file), 'utf8');
+}
+
+function importsOf(from: string): Import[] {
+  const text = read(from);
+  const statements = [
+    ...text.matchAll(/^\s*(?:import|export)\s(?<clause>[^'";]*?)from\s*'(?<path>[^']+)'/gm),
+    ...text.matchAll(/^\s*import\s*(?<clause>)'(?<path>[^']+)'/gm),
+    ...text.matchAll(/\b(?:import|require)(?<clause>)\(\s*['"`](?<path>[^'"`]+)['"`]\s*\)/g),
+  ];
+  return statements.map(({ groups }) => {
+    const { clause = '', path = '' } = groups ?? {};
+    const relative = path.startsWith('.');
+    return {
+      from,
+      to: relative ? normalize(join(dirname(from), path)) : path,
+      relative,
+      erased: isErased(clause),
+    };
+  });
+}
+
+/** Whether a clause such as `type { A } ` or `{ type A, type B } ` brings in nothing but types. */
+function isErased(clause: string): boolean {
+  if (/^type\s/.test(clause)) return true;
+  const [, names = ''] = /^\{([^}]*)\}\s*$/.exec(clause) ?? [];
+  const named = names.split(',').filter((name) => name.trim() !== '');
+  return named.length > 0 && named.every((name) => /^\s*type\s/.test(name));
+}
+
+function isOurs({ to }: Import): boolean {
+  return sources.includes(to);
+}
+
+/** A file's room; undefined for a foundation. */
+function roomOf(file: string): string | undefined {
+  if (FOUNDATIONS.includes(file)) return undefined;
+  const [room = ''] = file.split('/');
+  return room === 'options.ts' ? 'plan' : room.replace(/\.ts$/, '');
+}
+
+function show(found: readonly Import[]): string[] {
+  return found.map(({ from, to }) => `${from} imports ${to}`);
+}
+
+describe('the direction of imports', () => {
+  it('is read from the sources, every one of them', () => {
+    expect(sources.length).toBeGreaterThan(40);
+    expect(show(imports.filter((found) => found.relative && !isOurs(found)))).toEqual([]);
+    const ends = sources.map((file) => read(file).match(/^(?:import |\}).*from '.*;$/gm)?.length ?? 0);
+    expect(imports.length).toBeGreaterThanOrEqual(ends.reduce((sum, count) => sum + count, 0));
+  });
+
+  it('knows the room of every file', () => {
+    const rooms = sources.map(roomOf).filter((room) => room !== undefined);
+    expect([...new Set(rooms)].filter((room) => !ROOMS.includes(room))).toEqual([]);
+  });
+
+  it('goes from later rooms to earlier ones only', () => {
+    const wrong = imports.filter(isOurs).filter(({ from, to }) => {
+      const [source, target] = [roomOf(from), roomOf(to)];
+      if (target === undefined) return false;
+      return source === undefined || ROOMS.indexOf(target) > ROOMS.indexOf(source);
+    });
+    expect(show(wrong)).toEqual([]);
+  });
+
+  it('ends at the nouns and the errors, which import nothing', () => {
+    const wrong = imports.filter(({ from }) => from === 'model.ts' || from === 'errors.ts');
+    expect(show(wrong)).toEqual([]);
+  });
+
+  it('lets analyse and report run without what measures', () => {
+    const direct = imports.filter(({ from, to }) => READERS.includes(roomOf(from) ?? '') && roomOf(to) === 'measure');
+    expect(show(direct)).toEqual([]);
+    const running = imports.filter((found) => isOurs(found) && !found.erased);
+    const reached = new Set(sources.filter((file) => READERS.includes(roomOf(file) ?? '')));
+    // A set hands out what is added to it while it is walked.
+    for (const file of reached) {
+      for (const { to } of running.filter(({ from }) => from === file)) reached.add(to);
+    }
+    expect([...reached].filter((file) => roomOf(file) === 'measure')).toEqual([]);
+  });
+
+  it('leaves the command line and the exit code to the scripts', () => {
+    const wrong = sources.filter((file) => /process\.(argv|exitCode)|parseArgs\(\)/.test(read(file)));
+    expect(wrong).toEqual(PROGRAMS);
+  });
+});
+
+describe('the files', () => {
+  const written = globSync(
+    [
+      'packages/*/{src,test,planted,schema}/**/*.{ts,json,py,go,rs,cs}',
+      'packages/*/*.{ts,json}',
+      'python/*/**/*.py',
+      'python/*/*.json',
+      'scripts/**/*.ts',
+      '*.ts',
+    ],
+    { cwd: ROOT },
+  ).filter((file) => !/node_modules|fixtures|\.venv|\/build\//.test(file));
+
+  it('are at most 400 lines long', () => {
+    expect(written.length).toBeGreaterThan(90);
+    const long = written.filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length > 401);
+    expect(long).toEqual([]);
+  });
+
+  it('that lock versions name no registry', () => {
+    const locks = ['pnpm-lock.yaml', ...globSync('python/{*/requirements,*requirements}.txt', { cwd: ROOT })];
+    expect(locks.length).toBeGreaterThanOrEqual(5);
+    const named = locks.flatMap((file) =>
+      readFileSync(join(ROOT, file), 'utf8')
+        .split('\n')
+        .map((line, index) => `${file}:${index + 1}: ${line.trim()}`)
+        .filter((line) => /\w:\/\/|--(?:extra-)?index-url|--find-links|\btarball:|registry\.|pypi\.org/.test(line)),
+    );
+    expect(named).toEqual([]);
+  });
+});

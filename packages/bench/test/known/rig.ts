@@ -1,0 +1,157 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, vi } from 'vitest';
+import { createEffects } from '../../../../scripts/effects.ts';
+import type { Snapshot } from '../../planted/account.ts';
+import { readManifest } from '../../src/catalogue/manifest.ts';
+import { choosePlacement } from '../../src/measure/placement.ts';
+import { prepareAll } from '../../src/measure/prepare.ts';
+import { environHas, listPids } from '../../src/measure/resources/procfs.ts';
+import { measureTrial, type TrialEffects } from '../../src/measure/trial.ts';
+import type { Counts, LoadResult, Stack, Trial } from '../../src/model.ts';
+import { parseBenchOptions } from '../../src/options.ts';
+import { makePlan, type Plan } from '../../src/plan.ts';
+
+const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
+
+/** What the harness asks before any load: one request until the server is ready, two to verify it. */
+export const ASKED_BEFORE = 3;
+/** And after it, where the answers are still right. */
+export const ASKED_AFTER = 2;
+export const ASKED = ASKED_BEFORE + ASKED_AFTER;
+
+/** What a busy machine may add to any trial; all other reasons are the server's doing or the tool's. */
+const NOISE = new Set([
+  'foreign-cpu',
+  'steal',
+  'listen-overflows',
+  'retransmits',
+  'throttled',
+  'unsteady',
+  'generator-bound',
+]);
+
+/** One trial to be made. */
+export interface Order {
+  /** Options of the planted server, or the name of one of its variants. */
+  planted: string[] | string;
+  /** Options of `pnpm bench`. */
+  bench: string[];
+  /** What has no option on the command line. */
+  plan?: Partial<Plan>;
+  /** Stands between the trial and the world. */
+  wrap?: (effects: TrialEffects) => TrialEffects;
+  /** A stack other than the planted one. */
+  stack?: Stack;
+}
+
+/** What the trial says and what the server says. */
+export interface Seen {
+  trial: Trial;
+  /** The server's log, attestations included. */
+  log: string;
+}
+
+/** Measures as a real run does, in a folder of its own, under a token of its own. */
+export interface Rig {
+  measure(order: Order): Promise<Seen>;
+  token: string;
+  folder: string;
+}
+
+/** Opens the rig of one test file; after its last test nothing that was started may be left. */
+export function openRig(): Rig {
+  const token = randomBytes(8).toString('hex');
+  const folder = mkdtempSync(join(tmpdir(), 'bench-known-'));
+  // Servers are given the token; generators and watchdogs inherit it.
+  process.env['BENCH_TOKEN'] = token;
+  afterAll(async () => {
+    await vi.waitFor(() => expect(survivorsOf(token)).toEqual([]), { timeout: 10_000 });
+    rmSync(folder, { recursive: true, force: true });
+  });
+  let order = 0;
+  return { token, folder, measure: (asked) => measure(asked, token, folder, order++) };
+}
+
+async function measure(
+  { planted, bench, plan: changes, wrap = (effects) => effects, stack }: Order,
+  token: string,
+  folder: string,
+  order: number,
+): Promise<Seen> {
+  const stacks = [stack ?? plant(planted)];
+  const name = stack?.name ?? 'planted';
+  const target = `${name}/${typeof planted === 'string' ? planted : 'known'}`;
+  const options = parseBenchOptions([target, '--rounds', '1', '--warmup', '0', ...bench]);
+  const plan: Plan = { ...makePlan(options, stacks, 'known', randomInt(2 ** 32)), hashEvery: 1, ...changes };
+  const { prepared, missing } = await prepareAll(plan.targets, stacks);
+  const [found] = prepared;
+  const [planned] = plan.trials;
+  if (found === undefined || planned === undefined) throw new Error(missing[0]?.reason ?? target);
+  const id = `${String(order).padStart(3, '0')}-${planned.id}`;
+  const placed = await choosePlacement({ serverCores: plan.workers, generators: plan.generators });
+  const { effects } = await createEffects({
+    plan,
+    placed,
+    token,
+    folder,
+    record: async () => {},
+    on: () => {},
+  });
+  const trial = await measureTrial(
+    { ...planned, id },
+    { plan, placed, prepared: found, target: found.target },
+    wrap(effects),
+  );
+  return { trial, log: readFileSync(join(folder, 'logs', `${id}.log`), 'utf8') };
+}
+
+/** The planted stack, with a variant `known` that has these options. */
+function plant(planted: string[] | string): Stack {
+  const stack = readManifest(PLANTED);
+  const { steady } = stack.variants;
+  if (steady === undefined) throw new Error('the planted stack has no variant "steady"');
+  const extra = typeof planted === 'string' ? [] : planted;
+  return {
+    ...stack,
+    variants: { ...stack.variants, known: { ...steady, command: [...steady.command, ...extra] } },
+  };
+}
+
+function survivorsOf(token: string): number[] {
+  return listPids().filter((pid) => pid !== process.pid && environHas(pid, 'BENCH_TOKEN', token) === true);
+}
+
+/** The last account that the server wrote: at SIGTERM, or at its planted death. */
+export function accountOf({ log }: Seen): Snapshot {
+  const line = log.split('\n').findLast((one) => one.startsWith('planted-account '));
+  if (line === undefined) throw new Error(`no account in the log: ${log}`);
+  return JSON.parse(line.slice('planted-account '.length)) as Snapshot;
+}
+
+/** The load side of a trial, also of one that failed after its window. */
+export function loadOf({ trial }: Seen): LoadResult {
+  const load = trial.status === 'failed' ? trial.partial?.load : trial.measured.load;
+  if (load === undefined) throw new Error(`no load: ${JSON.stringify(trial.reasons)}`);
+  return load;
+}
+
+/** The codes of the reasons that are not the machine's, in their order. */
+export function reasonsOf({ trial }: Seen): string[] {
+  return trial.reasons.map(({ code }) => code).filter((code) => !NOISE.has(code));
+}
+
+/** The reason of that code. */
+export function reasonOf({ trial }: Seen, code: string): { text: string; invalidates: string[] } {
+  const found = trial.reasons.find((reason) => reason.code === code);
+  if (found === undefined) throw new Error(`no reason "${code}": ${JSON.stringify(trial.reasons)}`);
+  return found;
+}
+
+/** Everything that became of the requests that were sent. */
+export function sumOf({ sent: _, ...rest }: Counts): number {
+  return Object.values(rest).reduce((total, count) => total + count, 0);
+}

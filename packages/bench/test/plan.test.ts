@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { parseBenchOptions } from '../src/options.ts';
+import { estimateSeconds, makePlan } from '../src/plan.ts';
+import { errorOf, samplePlan, sampleStack } from './samples.ts';
+
+const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
+
+describe('makePlan', () => {
+  it('holds every target at every rung once in each round', () => {
+    const { trials } = samplePlan('--connections 100,10 --rounds 5', FOUR);
+    const block = FOUR.flatMap((target) => [`${target} at 10`, `${target} at 100`]).toSorted();
+    for (const [index, round] of [1, 2, 3, 4, 5].entries()) {
+      const part = trials.slice(index * block.length, (index + 1) * block.length);
+      expect(part.map((trial) => trial.round)).toEqual(block.map(() => round));
+      expect(part.map(({ target, connections }) => `${target} at ${connections}`).toSorted()).toEqual(block);
+    }
+    expect(trials.map(({ order }) => order)).toEqual(trials.map((_, index) => index));
+  });
+
+  it('gives every trial an id and a seed of its own', () => {
+    const { trials } = samplePlan('--rounds 6', FOUR);
+    expect(new Set(trials.map(({ id }) => id)).size).toBe(trials.length);
+    expect(new Set(trials.map(({ seed }) => seed)).size).toBe(trials.length);
+  });
+
+  it('names files by ids that hold nothing a file name cannot', () => {
+    const { trials } = makePlan(
+      parseBenchOptions(['uvicorn/interpreted@3.14+jit', '--rounds', '1', '--connections', '10']),
+      [sampleStack('uvicorn', { mypyc: {}, interpreted: {} })],
+      'a-run',
+      1,
+    );
+    expect(trials.map(({ id }) => id)).toEqual(['001-uvicorn_interpreted_3.14+jit-c10-r1']);
+  });
+
+  it('is the same for the same seed and another for another', () => {
+    expect(samplePlan('--rounds 4', FOUR, 42)).toEqual(samplePlan('--rounds 4', FOUR, 42));
+    const orderOf = (seed: number) =>
+      samplePlan('--rounds 4', FOUR, seed).trials.map(({ id }) => id.slice(4));
+    expect(orderOf(42)).not.toEqual(orderOf(43));
+  });
+
+  it('puts any two targets in the order of a fair coin, independently from round to round', () => {
+    const rounds = 2000;
+    const { trials } = samplePlan(`--rounds ${rounds} --connections 10`, FOUR, 7);
+    const place = new Map(trials.map(({ target, round, order }) => [`${target} ${round}`, order]));
+    const isFirst = (a: string, b: string, round: number) =>
+      place.get(`${a} ${round}`)! < place.get(`${b} ${round}`)!;
+    // Five standard deviations of so many coins: the seed is fixed, so this either holds or does not.
+    const far = 5 * Math.sqrt(rounds / 4);
+    for (const [index, a] of FOUR.entries()) {
+      for (const b of FOUR.slice(index + 1)) {
+        const coins = Array.from({ length: rounds }, (_, round) => isFirst(a, b, round + 1));
+        expect(Math.abs(coins.filter(Boolean).length - rounds / 2)).toBeLessThan(far);
+        const repeats = coins.slice(1).filter((coin, round) => coin === coins[round]).length;
+        expect(Math.abs(repeats - rounds / 2)).toBeLessThan(far);
+      }
+    }
+  });
+
+  it('sorts the rungs and counts each once', () => {
+    expect(samplePlan('--connections 1000,10,1000,100').rungs).toEqual([10, 100, 1000]);
+  });
+
+  it("takes the workload's defaults, and the first five stacks", () => {
+    const names = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn', 'another'];
+    const stacks = names.map((name) => sampleStack(name));
+    const plan = makePlan(parseBenchOptions([]), stacks, 'a-run', 1);
+    expect(plan).toMatchObject({
+      rungs: [10, 100, 1000, 10_000],
+      rounds: 3,
+      windowSeconds: 5,
+      warmupSeconds: 2,
+      timeoutSeconds: 10,
+      hashEvery: 64,
+      connectsPerSecond: 2000,
+    });
+    expect(plan.targets.map(({ id }) => id)).toEqual(names.slice(0, 5));
+    const all = makePlan(parseBenchOptions(['--all']), stacks, 'a-run', 1);
+    expect(all.targets.map(({ id }) => id)).toEqual(names);
+  });
+
+  it('measures the stacks of --stack alone, when no target is named', () => {
+    const stacks = [sampleStack('vanilla'), { ...sampleStack('my-api'), manifest: '../my-api/stack.json' }];
+    const plan = makePlan(parseBenchOptions(['--stack', '../my-api/stack.json']), stacks, 'a-run', 1);
+    expect(plan.targets.map(({ id }) => id)).toEqual(['my-api']);
+    expect(plan.stacks).toEqual(['../my-api/stack.json']);
+  });
+
+  it('makes --quick short, and gives way to what was asked for beside it', () => {
+    expect(samplePlan('--quick')).toMatchObject({
+      quick: true,
+      rungs: [10, 1000],
+      rounds: 1,
+      windowSeconds: 1.5,
+    });
+    expect(samplePlan('--quick --rounds 4 --connections 5')).toMatchObject({
+      rungs: [5],
+      rounds: 4,
+      windowSeconds: 1.5,
+    });
+  });
+
+  it('refuses an amount below the connections', () => {
+    const { code, message } = errorOf(() => samplePlan('--connections 10,100 --amount 99'));
+    expect([code, message]).toEqual(['usage', '--amount 99 is less than the 100 connections']);
+    expect(samplePlan('--connections 10,100 --amount 100').amount).toBe(100);
+  });
+
+  it('refuses a workload that is not there', () => {
+    for (const name of ['device', 'constructor']) {
+      expect(errorOf(() => samplePlan(`--workload ${name}`))).toMatchObject({
+        message: `there is no workload "${name}"`,
+        hint: expect.stringContaining('devices'),
+      });
+    }
+  });
+
+  it('keeps the request to a running server', () => {
+    const plan = samplePlan('--url http://127.0.0.1:3000/a --method put --header x:1');
+    expect(plan.url).toEqual({ url: 'http://127.0.0.1:3000/a', method: 'PUT', headers: { x: '1' } });
+    expect(plan.targets).toEqual([
+      expect.objectContaining({ id: 'PUT http://127.0.0.1:3000/a', class: 'unknown' }),
+    ]);
+    expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
+  });
+});
+
+describe('estimateSeconds', () => {
+  it('adds up connects, warm-up, window and what surrounds them', () => {
+    const plan = samplePlan('--connections 10,10000 --rounds 1 --duration 5 --warmup 2', ['vanilla']);
+    const connecting = 10 / 2000 + 10_000 / 2000;
+    expect(estimateSeconds(plan)).toBeGreaterThanOrEqual(2 * (5 + 2) + connecting);
+    expect(estimateSeconds(plan, plan.trials.slice(0, 1))).toBeLessThan(estimateSeconds(plan));
+    expect(estimateSeconds(plan, [])).toBe(0);
+    const longer = samplePlan('--connections 10,10000 --rounds 1 --duration 7 --warmup 2', ['vanilla']);
+    expect(estimateSeconds(longer) - estimateSeconds(plan)).toBeCloseTo(4);
+  });
+});

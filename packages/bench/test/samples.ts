@@ -1,0 +1,208 @@
+/** Values as the house makes them, with what a test is about put in: nothing here is measured. */
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { BenchError } from '../src/errors.ts';
+import type {
+  Counts,
+  FailedTrial,
+  LoadResult,
+  Measured,
+  OkTrial,
+  Reason,
+  Stack,
+  SuspectTrial,
+  Target,
+  Trial,
+  TrialHead,
+  Variant,
+} from '../src/model.ts';
+import { parseBenchOptions } from '../src/options.ts';
+import { makePlan, type Plan } from '../src/plan.ts';
+import { readRun, type StoredRun } from '../src/results/store.ts';
+
+const GOLDEN_RUN = fileURLToPath(new URL('fixtures/run/', import.meta.url));
+
+/** The committed run: eight trials as they were measured and four that were edited by hand. */
+export function readGoldenRun(): StoredRun {
+  return readRun(GOLDEN_RUN);
+}
+
+/** The text of a file beside the tests. */
+export function readFixture(path: string): string {
+  return readFileSync(new URL(`fixtures/${path}`, import.meta.url), 'utf8');
+}
+
+/** A JSON Schema that is shipped with the package. */
+export function readSchema(name: string): object {
+  return JSON.parse(
+    readFileSync(new URL(`../schema/${name}.schema.json`, import.meta.url), 'utf8'),
+  ) as object;
+}
+
+/** What a call that must fail throws, if it is an error meant for the user. */
+export function errorOf(call: () => unknown): BenchError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof BenchError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+/** One stack whose variants all run the same command. */
+export function sampleStack(name: string, variants: Record<string, Partial<Variant>> = { node: {} }): Stack {
+  const complete = Object.entries(variants).map(([variant, given]): [string, Variant] => [
+    variant,
+    {
+      command: ['{runtime}', 'server.ts', '{port}'],
+      build: [],
+      env: {},
+      workloads: ['devices'],
+      class: 'framework',
+      attest: {},
+      ...given,
+    },
+  ]);
+  return {
+    name,
+    language: 'typescript',
+    framework: name,
+    runtime: 'node',
+    build: [],
+    default: Object.keys(variants)[0] ?? '',
+    variants: Object.fromEntries(complete),
+    root: `/stacks/${name}`,
+    manifest: `stacks/${name}/stack.json`,
+  };
+}
+
+/** The plan that a command line asks for, of stacks with these names. */
+export function samplePlan(line: string, names = ['vanilla', 'fastify'], seed = 1): Plan {
+  const options = parseBenchOptions(line.split(' ').filter(Boolean));
+  const stacks = names.map((name) => sampleStack(name));
+  return makePlan({ ...options, targets: options.url ? [] : names }, stacks, '20261120-120000-devices', seed);
+}
+
+/** Counts in which `sent` is what the others add up to. */
+export function sampleCounts(given: Partial<Counts> = {}): Counts {
+  const parts = {
+    ok: 0,
+    non2xx: 0,
+    mismatch: 0,
+    timeout: 0,
+    reset: 0,
+    closedEarly: 0,
+    inFlight: 0,
+    ...given,
+  };
+  const { ok, non2xx, mismatch, timeout, reset, closedEarly, inFlight } = parts;
+  return { sent: ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight, ...parts };
+}
+
+/** A quiet window of 5 s: 10 connections, a cycle of 1 ms, 50,000 right answers, a generator at a quarter. */
+export function sampleLoad(given: Partial<LoadResult> = {}): LoadResult {
+  const counts = given.counts ?? sampleCounts({ ok: 50_000, inFlight: 10 });
+  return {
+    engine: 'autocannon',
+    connect: { asked: 10, stood: 10, seconds: 0.02, refused: 0, retried: 0 },
+    windowSeconds: 5,
+    openedAtMs: 1_795_180_000_000,
+    closedAtMs: 1_795_180_005_000,
+    counts,
+    lifetime: counts,
+    statusCodes: { 200: counts.ok },
+    goodputPerSecond: counts.ok / 5,
+    completionsPerSecond: (counts.sent - counts.inFlight) / 5,
+    latencyUs: { mean: 980, p50: 950, p99: 2000, max: 9000 },
+    latencyHistogram: undefined,
+    meanCycleUs: 1000,
+    silentConnections: 0,
+    slices: { milliseconds: 250, ok: Array.from({ length: 20 }, () => 2500) },
+    bodyBytes: 541,
+    bodiesHashed: 782,
+    printedByAutocannon: undefined,
+    generators: [{ cpuUs: 1_250_000, seconds: 5, utilisation: 0.25 }],
+    ...given,
+  };
+}
+
+/** The target of a stack's default variant. */
+export function sampleTarget(id: string): Target {
+  return {
+    id,
+    stack: id,
+    variant: 'node',
+    class: 'framework',
+    language: 'typescript',
+    framework: id,
+    runtime: { kind: 'node', spec: '26' },
+  };
+}
+
+function sampleHead(target: string, given: Partial<TrialHead>): TrialHead {
+  const { connections = 10, round = 1, order = 0 } = given;
+  return {
+    schema: 1,
+    id: `${String(order + 1).padStart(3, '0')}-${target}-c${connections}-r${round}`,
+    run: '20261120-120000-devices',
+    target: sampleTarget(target),
+    attested: [],
+    workload: 'devices',
+    connections,
+    round,
+    order,
+    seed: 1,
+    startedAt: '2026-11-20T12:00:00.000Z',
+    engine: 'autocannon',
+    workers: 1,
+    placement: { kind: 'separate', server: [1], generator: [0] },
+    warmupSeconds: 2,
+    plannedSeconds: 5,
+    timeoutSeconds: 10,
+    ...given,
+  };
+}
+
+/** What a window gave, with these figures. */
+export function sampleMeasured(
+  figures: { goodput?: number; cpu?: number; given?: Partial<Measured> } = {},
+): Measured {
+  const { goodput, cpu, given } = figures;
+  return {
+    load: sampleLoad(goodput === undefined ? {} : { goodputPerSecond: goodput }),
+    ...(cpu === undefined ? {} : { cpuUsPerRequest: cpu }),
+    limit: 'waiting',
+    shape: 'flat',
+    host: {},
+    ...given,
+  };
+}
+
+export function okTrial(target: string, measured: Measured, head: Partial<TrialHead> = {}): OkTrial {
+  return { ...sampleHead(target, head), files: [], status: 'ok', reasons: [], measured };
+}
+
+export function suspectTrial(
+  target: string,
+  measured: Measured,
+  reasons: Reason[],
+  head: Partial<TrialHead> = {},
+): SuspectTrial {
+  return { ...sampleHead(target, head), files: [], status: 'suspect', reasons, measured };
+}
+
+export function failedTrial(target: string, text: string, head: Partial<TrialHead> = {}): FailedTrial {
+  const reason: Reason = {
+    code: 'trial',
+    text,
+    invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'],
+  };
+  return { ...sampleHead(target, head), files: [], status: 'failed', reasons: [reason] };
+}
+
+/** A trial as it reads back from a file. */
+export function asStored(trial: Trial): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(trial)) as Record<string, unknown>;
+}

@@ -1,0 +1,100 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { readManifest } from '@bench/harness/catalogue/manifest';
+import { lockHost } from '@bench/harness/measure/lock';
+import {
+  SCENARIOS,
+  evaluate,
+  plantScenarios,
+  readAccount,
+  variantOf,
+  type Account,
+  type Reading,
+} from '@bench/harness/measure/calibration';
+import { choosePlacement, pinHarness } from '@bench/harness/measure/placement';
+import { prepareAll } from '@bench/harness/measure/prepare';
+import { measureTrial, type TrialEffects } from '@bench/harness/measure/trial';
+import { parse, parseBenchOptions } from '@bench/harness/options';
+import { makePlan } from '@bench/harness/plan';
+import { renderCalibration } from '@bench/harness/report/calibration';
+import { describeTrial } from '@bench/harness/report/progress';
+import { readHost } from '@bench/harness/results/host';
+import { appendTrial, createRun, writeReport } from '@bench/harness/results/store';
+import { createEffects } from './effects.ts';
+import { onInterrupt, runMain, tell } from './shell.ts';
+
+const PLANTED = fileURLToPath(import.meta.resolve('@bench/harness/planted'));
+
+await runMain(async () => {
+  parse(process.argv.slice(2), {});
+  const run = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}-calibration`;
+  const token = randomBytes(8).toString('hex');
+  using lock = lockHost(run, token);
+  for (const line of lock.removed) tell(line);
+  const stack = plantScenarios(readManifest(PLANTED));
+  const options = {
+    ...parseBenchOptions(['planted/*', '--rounds', '1', '--connections', '1', '--warmup', '1']),
+    stacks: [PLANTED],
+  };
+  const base = makePlan(options, [stack], run, randomInt(2 ** 32));
+  const placed = await choosePlacement({ serverCores: 1, generators: 1 });
+  await pinHarness(placed);
+  const { prepared } = await prepareAll(base.targets, [stack], tell);
+  const host = await readHost();
+  const folder = createRun(
+    { schema: 1, plan: base, versions: { node: process.versions.node }, leftOut: [] },
+    host,
+  );
+
+  const readings = new Map<string, Reading>();
+  let interrupted = false;
+  for (const [order, scenario] of SCENARIOS.entries()) {
+    const { amount, seconds = base.windowSeconds, connections, name } = scenario;
+    const plan = { ...base, windowSeconds: seconds, ...(amount === undefined ? {} : { amount }) };
+    const { effects, stop, stopped } = await createEffects({
+      plan,
+      placed,
+      token,
+      folder,
+      record: async () => {},
+      on: () => {},
+    });
+    using _ = onInterrupt(stop);
+    const accounts: Account[] = [];
+    const found = prepared.find(({ target }) => target.variant === variantOf(name));
+    const planned = plan.trials.find(({ target }) => target === found?.target.id);
+    if (found === undefined || planned === undefined) throw new Error(`no trial for ${name}`);
+    const trial = await measureTrial(
+      { ...planned, order, connections },
+      { plan, placed, prepared: found, target: found.target },
+      withAccounts(effects, accounts),
+    );
+    interrupted = stopped();
+    if (interrupted) break;
+    appendTrial(folder, trial);
+    tell(describeTrial(trial, order + 1, SCENARIOS.length));
+    const [before, after] = accounts;
+    if (before !== undefined && after !== undefined) readings.set(name, { trial, before, after });
+  }
+  const calibrated = evaluate(readings);
+  const text = renderCalibration(calibrated, host, run);
+  writeReport(folder, 'calibration.txt', text);
+  process.stdout.write(text);
+  if (interrupted) return 130;
+  return calibrated.every(({ inside }) => inside) ? 0 : 1;
+});
+
+/** Reads the server's own account right before the load and right after it. */
+function withAccounts(effects: TrialEffects, accounts: Account[]): TrialEffects {
+  return {
+    ...effects,
+    async verify(server, draw, when) {
+      const isBefore = accounts.length === 0;
+      const attested = server.attestations()[0];
+      if (!isBefore) accounts.push(await readAccount(attested, false));
+      const expected = await effects.verify(server, draw, when);
+      if (isBefore) accounts.push(await readAccount(attested, true));
+      return expected;
+    },
+  };
+}

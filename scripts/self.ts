@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { $ } from 'zx';
+import { expandTargets, readStacks } from '@bench/harness/catalogue/stacks';
+import { lockHost } from '@bench/harness/measure/lock';
+import { choosePlacement, pinHarness } from '@bench/harness/measure/placement';
+import { prepareAll } from '@bench/harness/measure/prepare';
+import { measureTrial } from '@bench/harness/measure/trial';
+import type { StockResult } from '@bench/harness/measure/load/stock';
+import type { Measured } from '@bench/harness/model';
+import { parse, parseBenchOptions, wholeNumber } from '@bench/harness/options';
+import { makePlan } from '@bench/harness/plan';
+import { renderRows } from '@bench/harness/report/terminal';
+import { summariseSelf, type SelfRound } from '@bench/harness/report/self';
+import { createEffects } from './effects.ts';
+import { onInterrupt, runMain, tell } from './shell.ts';
+
+const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/measure/load/stock'));
+const SECONDS = 3;
+const RUNGS = [10, 1000, 10_000];
+
+await runMain(async () => {
+  const { values } = parse(process.argv.slice(2), { rounds: { type: 'string' } });
+  const rounds = wholeNumber('rounds', values.rounds) ?? 3;
+  const token = randomBytes(8).toString('hex');
+  using lock = lockHost('self', token);
+  for (const line of lock.removed) tell(line);
+  const placed = await choosePlacement({ serverCores: 1, generators: 1 });
+  await pinHarness(placed);
+  const stacks = readStacks();
+  const [target] = expandTargets(['vanilla'], stacks, 'devices');
+  if (target === undefined) throw new Error('no vanilla');
+  const { prepared } = await prepareAll([target], stacks);
+  const options = parseBenchOptions([
+    'vanilla',
+    '--rounds',
+    String(rounds),
+    '--duration',
+    String(SECONDS),
+    '--warmup',
+    '1',
+    '--connections',
+    RUNGS.join(','),
+  ]);
+  const plan = makePlan(options, stacks, 'self', Date.now());
+  const folder = (await $`mktemp -d`).stdout.trim();
+  const { effects, stop, stopped } = await createEffects({
+    plan,
+    placed,
+    token,
+    folder,
+    record: async () => {},
+    on: () => {},
+  });
+  using _ = onInterrupt(stop);
+  const unsampled = { ...effects, resources: async () => undefined };
+
+  const seen: SelfRound[] = [];
+  for (const planned of plan.trials) {
+    if (stopped()) return 130;
+    const context = { plan, placed, prepared: prepared[0], target };
+    const began = performance.now();
+    const sampled = measuredOf(await measureTrial(planned, context, effects));
+    const wallSeconds = (performance.now() - began) / 1000;
+    const plain = measuredOf(await measureTrial(planned, context, unsampled));
+    let stock: StockResult | undefined;
+    const withStock = {
+      ...unsampled,
+      // The verified server of a trial, loaded by stock autocannon before our own load begins.
+      async verify(...[server, draw, when]: Parameters<typeof effects.verify>) {
+        const url = `http://${server.host}:${server.port}/api/devices`;
+        if (stock === undefined) {
+          const { stdout } =
+            await $`${[...placed.generator, process.execPath, STOCK, url, planned.connections, SECONDS + 1]}`;
+          stock = JSON.parse(stdout) as StockResult;
+        }
+        return effects.verify(server, draw, when);
+      },
+    };
+    await measureTrial(
+      planned,
+      { ...context, plan: { ...plan, windowSeconds: 0.2, warmupSeconds: 0 } },
+      withStock,
+    );
+    if (stock !== undefined && sampled !== undefined && plain !== undefined) {
+      seen.push({ connections: planned.connections, sampled, plain, stock, wallSeconds });
+    }
+    tell(`[${seen.length}/${plan.trials.length}] ${planned.connections} connections, round ${planned.round}`);
+  }
+  const { head, rows, notes } = summariseSelf(seen, plan.connectsPerSecond);
+  process.stdout.write(`${renderRows(head, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`);
+  return 0;
+});
+
+function measuredOf(trial: Awaited<ReturnType<typeof measureTrial>>): Measured | undefined {
+  return trial.status === 'failed' ? undefined : trial.measured;
+}
