@@ -1,5 +1,4 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { readManifest } from '@bench/harness/catalogue/manifest';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { lockHost } from '@bench/harness/measure/lock';
 import { parseBenchOptions, type BenchOptions } from '@bench/harness/options';
@@ -8,29 +7,29 @@ import { describeDetail } from '@bench/harness/report/detail';
 import { renderJson } from '@bench/harness/report/json';
 import { renderTerminal } from '@bench/harness/report/terminal';
 import { describePlan, toView } from '@bench/harness/report/view';
-import { findRun, readRun } from '@bench/harness/results/store';
+import { findRun, readRun, shown } from '@bench/harness/results/store';
 import { measurePlan } from './measure.ts';
 import { runMain, tell } from './shell.ts';
-import { BENCH_USAGE } from './usage.ts';
 
 await runMain(async () => {
   const options = parseBenchOptions(process.argv.slice(2));
-  if (options.help) return print(BENCH_USAGE);
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
   const plan = stored?.plan ?? planFrom(options);
   if (options.dryRun) return print(`${describePlan(plan)}\n`);
   const token = randomBytes(8).toString('hex');
   using lock = lockHost(plan.run, token);
   for (const line of lock.removed) tell(line);
-  const { source, interrupted } = await measurePlan({
+  const { source, folder, interrupted } = await measurePlan({
     plan,
     token,
+    lock,
     stored,
     isNamed: options.targets.length > 0,
   });
-  print(options.json ? renderJson(source) : renderTerminal(toView(source)));
+  if (options.json) print(renderJson(source));
+  else if (source.trials.length > 0) print(renderTerminal(toView(source)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
-  tell(`kept in results/${plan.run}; pnpm report ${plan.run} shows it again`);
+  tell(`kept in ${shown(folder)}; pnpm report ${plan.run} shows it again`);
   if (interrupted) tell(`pnpm bench --resume ${plan.run} goes on`);
   if (interrupted) return 130;
   return source.trials.some(({ status }) => status === 'failed') ? 1 : 0;
@@ -41,7 +40,7 @@ function print(text: string): void {
 }
 
 function planFrom(options: BenchOptions): Plan {
-  const stacks = [...readStacks(), ...options.stacks.map(readManifest)];
+  const stacks = readStacks(options.stacks);
   const moment = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
   const run = `${moment}-${options.url === undefined ? options.workload : 'url'}`;
   return makePlan(options, stacks, run, options.seed ?? randomInt(2 ** 32));

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ROOT } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
+import { lockHost } from '@bench/harness/measure/lock';
 import { CACHE } from '@bench/harness/measure/prepare';
 import { parse } from '@bench/harness/options';
 import { formatBytes } from '@bench/harness/report/format';
@@ -25,6 +27,8 @@ await runMain(async () => {
       `there is nothing called "${unknown}" to clean`,
       `pnpm clean ${Object.keys(KINDS).join(' ')}`,
     );
+  // What a run is using must not be removed under it.
+  using _ = positionals.length === 0 ? undefined : lockHost('clean', randomBytes(8).toString('hex'));
   for (const kind of Object.keys(KINDS) as Kind[]) {
     const found = KINDS[kind]()
       .map((folder) => ({ folder, bytes: sizeOf(folder) }))

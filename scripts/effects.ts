@@ -47,11 +47,13 @@ export async function createEffects({
               folder,
             })
           : await attachServer(plan.url, () => stopped);
+      // A Ctrl-C that came while it was being launched found nothing to stop yet.
+      if (stopped) await live.stop();
       return live;
     },
     awaitRightAnswer,
     verify,
-    load: createAutocannonEngine({ processes: plan.generators, prefix: placed.generator }),
+    load: createAutocannonEngine(placed.generator),
     async resources(server) {
       const pid = server.pid();
       return pid === undefined ? undefined : openSampler({ serverPid: pid, cgroup: server.cgroup });

@@ -1,4 +1,3 @@
-import { readManifest } from '@bench/harness/catalogue/manifest';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
@@ -6,6 +5,7 @@ import { choosePlacement, pinHarness, type Placed } from '@bench/harness/measure
 import { preflight } from '@bench/harness/measure/preflight';
 import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
 import { run } from '@bench/harness/measure/run';
+import { attachServer, drawUrl } from '@bench/harness/measure/url';
 import type { Plan } from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
@@ -26,6 +26,8 @@ import { onInterrupt, tell } from './shell.ts';
 export interface Job {
   plan: Plan;
   token: string;
+  /** Given back where a Ctrl-C ends the process at once. */
+  lock: Disposable;
   stored: StoredRun | undefined;
   /** Whether the user named the targets: then one that is missing is an error. */
   isNamed: boolean;
@@ -35,9 +37,17 @@ export interface Job {
 export async function measurePlan({
   plan,
   token,
+  lock,
   stored,
   isNamed,
-}: Job): Promise<{ source: Source; interrupted: boolean }> {
+}: Job): Promise<{ source: Source; folder: string; interrupted: boolean }> {
+  const preparing = onInterrupt(
+    () => {
+      lock[Symbol.dispose]();
+      process.exit(130);
+    },
+    stored === undefined ? 'stopping: nothing had been measured yet' : undefined,
+  );
   const placed = await prepareMachine(plan);
   const { prepared, leftOut } = await prepareTargets(plan, isNamed);
   const versions = readVersions(prepared);
@@ -54,8 +64,9 @@ export async function measurePlan({
     on: showProgress(plan, process.stderr),
   });
   using _ = onInterrupt(stop);
+  preparing[Symbol.dispose]();
   const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
-  return { source: { plan, host, leftOut, trials }, interrupted: stopped() };
+  return { source: { plan, host, leftOut, trials }, folder, interrupted: stopped() };
 }
 
 async function prepareMachine(plan: Plan): Promise<Placed> {
@@ -79,12 +90,13 @@ async function prepareTargets(
   plan: Plan,
   isNamed: boolean,
 ): Promise<{ prepared: Prepared[]; leftOut: LeftOut[] }> {
-  if (plan.url !== undefined) return { prepared: [], leftOut: [] };
-  const { prepared, missing } = await prepareAll(
-    plan.targets,
-    [...readStacks(), ...plan.stacks.map(readManifest)],
-    tell,
-  );
+  if (plan.url !== undefined) {
+    // What it names has to be there before anything is kept of the run.
+    drawUrl(plan.url);
+    await attachServer(plan.url, () => false);
+    return { prepared: [], leftOut: [] };
+  }
+  const { prepared, missing } = await prepareAll(plan.targets, readStacks(plan.stacks), tell);
   const [first] = missing;
   if (first !== undefined && (isNamed || prepared.length === 0 || process.env['CI'] !== undefined)) {
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);

@@ -2,6 +2,7 @@ import { parse } from '@bench/harness/options';
 import { BenchError } from '@bench/harness/errors';
 import { describeDetail } from '@bench/harness/report/detail';
 import { renderJson } from '@bench/harness/report/json';
+import { renderMarkdown } from '@bench/harness/report/markdown';
 import { renderTerminal } from '@bench/harness/report/terminal';
 import { toView } from '@bench/harness/report/view';
 import { findRun, listRuns, readRun } from '@bench/harness/results/store';
@@ -11,6 +12,7 @@ await runMain(async () => {
   const { values, positionals } = parse(process.argv.slice(2), {
     json: { type: 'boolean' },
     detail: { type: 'boolean' },
+    markdown: { type: 'boolean' },
   });
   const [name, ...rest] = positionals;
   if (name === undefined || rest.length > 0) {
@@ -23,6 +25,6 @@ await runMain(async () => {
   }
   const run = readRun(findRun(name));
   if (values.json) return void process.stdout.write(renderJson(run));
-  process.stdout.write(renderTerminal(toView(run)));
+  process.stdout.write(values.markdown ? renderMarkdown(toView(run)) : renderTerminal(toView(run)));
   if (values.detail) process.stdout.write(describeDetail(run.trials));
 });

@@ -20,10 +20,10 @@ await runMain(async () => {
     workers: { type: 'string' },
     workload: { type: 'string' },
   });
-  const given = (values.stack ?? []).map(readManifest);
-  const stacks = [...readStacks(), ...given];
+  const stacks = readStacks(values.stack);
   const workload = values.workload ?? 'devices';
-  const patterns = positionals.length > 0 ? positionals : given.map(({ name }) => name);
+  const given = (values.stack ?? []).map((file) => readManifest(file).name);
+  const patterns = positionals.length > 0 ? positionals : given;
   const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload);
   const [target] = targets;
   if (target === undefined || targets.length > 1)
@@ -64,7 +64,7 @@ await runMain(async () => {
   using _ = onInterrupt(() => {
     interrupted = true;
     if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
-  });
+  }, `stopping ${target.id}`);
   const { exitCode } = await server;
   return interrupted ? 130 : exitCode === 0 ? 0 : 1;
 });

@@ -1,4 +1,6 @@
+import { basename } from 'node:path';
 import { BenchError } from '@bench/harness/errors';
+import { USAGES } from './usage.ts';
 
 const LEAST_NODE = [22, 18] as const;
 /** Under `npx pnpm` one Ctrl-C arrives twice; within this time it is the same press. */
@@ -6,12 +8,24 @@ const SAME_PRESS_MS = 1000;
 
 /** Runs a command's `main`, and turns what it throws into a message on stderr and an exit code. */
 export async function runMain(main: () => Promise<number | void>): Promise<void> {
+  // Whoever reads may leave, as `| head` does: what is measured goes on and is kept.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+    });
+  }
   try {
     refuseOldNode();
-    process.exitCode = (await main()) ?? 0;
+    const usage = asksForHelp() ? USAGES[basename(process.argv[1] ?? '', '.ts')] : undefined;
+    if (usage === undefined) process.exitCode = (await main()) ?? 0;
+    else process.stdout.write(usage);
   } catch (error) {
     process.exitCode = fail(error);
   }
+}
+
+function asksForHelp(): boolean {
+  return process.argv.slice(2).some((word) => word === '--help' || word === '-h');
 }
 
 /** One line to the user on stderr: stdout is the report's. */
@@ -45,16 +59,19 @@ export function fail(error: unknown): number {
 }
 
 /**
- * Calls `stop` on the first Ctrl-C (or SIGTERM), and ends the process at once on a second one that is
- * not an echo of the first.
+ * Says `words` and calls `stop` on the first Ctrl-C (or SIGTERM), and ends the process at once on a
+ * second one that is not an echo of the first.
  */
-export function onInterrupt(stop: () => void): Disposable {
+export function onInterrupt(
+  stop: () => void,
+  words = 'stopping: what has been measured is kept',
+): Disposable {
   let pressedAt: number | undefined;
   const press = (): void => {
     const now = performance.now();
     if (pressedAt === undefined) {
       pressedAt = now;
-      process.stderr.write('\nstopping: what has been measured is kept\n');
+      tell(`\n${words}`);
       stop();
     } else if (now - pressedAt > SAME_PRESS_MS) {
       process.exit(130);

@@ -1,5 +1,4 @@
-/** What `pnpm bench --help` prints. */
-export const BENCH_USAGE = `pnpm bench [target...] [options]
+const BENCH = `pnpm bench [target...] [options]
 
 Measures HTTP servers on this machine, one fresh server a trial, and prints a table.
 A target is stack[/variant][@runtime], globs allowed: fastify  'fastapi/*'  fastapi@3.12
@@ -27,3 +26,60 @@ What to see
 
 Exit codes: 0 done, 1 a trial failed, 2 bad usage, 3 a toolchain asked for by name is missing, 130 interrupted.
 `;
+
+const CALIBRATE = `pnpm calibrate
+
+Measures servers that do exactly what they are told, and prints how far off this instrument is on this
+machine: latency, CPU per request, memory. Takes some minutes; exits 1 when a bias is out of its tolerance.
+`;
+
+const CHECK = `pnpm check [--fix]
+
+Format, lint and types of every language, side by side. --fix changes what can be changed.
+`;
+
+const CLEAN = `pnpm clean [environments] [tools] [runs] [--yes]
+
+Lists what the project keeps on this machine, with sizes, and removes what is named.
+It asks first, unless told --yes. Published runs are kept.
+`;
+
+const PREFLIGHT = `pnpm preflight [--connections N] [--workers N] [--generators N] [--connect-rate N]
+
+Is this machine fit to measure on: limits, ports, load, governor, throttling; and what to change.
+Looks for 10000 connections, one worker and one generator unless told. Exits 1 when something has to change.
+`;
+
+const REPORT = `pnpm report RUN [--detail] [--json]
+
+Shows a stored run again, by its id or its folder. Nothing is measured.
+`;
+
+const SELF = `pnpm bench:self [--rounds N]
+
+Measures the instrument itself: what its load driver costs beside stock autocannon, what sampling costs,
+and how much of the time is window.
+`;
+
+const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--workload NAME] [--stack FILE]
+
+Starts one server to poke at by hand, on port 8080 unless told. Ctrl-C stops it.
+`;
+
+const STACKS = `pnpm stacks
+
+Lists every target: what it offers, and whether it is ready, made on first use, or missing, and why.
+`;
+
+/** What `--help` prints, by script. */
+export const USAGES: Record<string, string> = {
+  bench: BENCH,
+  calibrate: CALIBRATE,
+  check: CHECK,
+  clean: CLEAN,
+  preflight: PREFLIGHT,
+  report: REPORT,
+  self: SELF,
+  serve: SERVE,
+  stacks: STACKS,
+};

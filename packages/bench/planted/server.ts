@@ -18,7 +18,8 @@ const burner = new Burner();
 const account = new Account(plantedFaults(options), burner);
 const faults = new Faults(options, account, burner, die);
 const house = furnish();
-let acceptedSince = 0;
+/** Connections that are open and answered, where `--serve-only` limits them. */
+let served = 0;
 
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
@@ -48,15 +49,27 @@ function furnish(): House {
 }
 
 function accept(socket: Socket): void {
+  const how = treatment();
+  if (how === 'serve' && options['serve-only'] > 0 && faults.begun) countServed(socket);
   // oxlint-disable-next-line no-new -- the socket's listeners keep it
-  new Connection(socket, house, treatment());
+  new Connection(socket, house, how);
+}
+
+function countServed(socket: Socket): void {
+  served++;
+  let gone = false;
+  const leave = (): void => {
+    if (!gone) served--;
+    gone = true;
+  };
+  socket.once('end', leave).once('close', leave);
 }
 
 function treatment(): Treatment {
   if (!faults.begun) return 'serve';
   if (options['accept-and-close']) return 'closeAtAccept';
   if (options['serve-only'] === 0) return 'serve';
-  return ++acceptedSince > options['serve-only'] ? 'neverAnswer' : 'serve';
+  return served < options['serve-only'] ? 'serve' : 'neverAnswer';
 }
 
 /** Answers `GET /account`; `?latency=restart` lets the next reading cover only what comes after this one. */

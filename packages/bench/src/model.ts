@@ -201,6 +201,9 @@ export interface TimeReport {
 /** Who kept the figure from being higher. */
 export type Limit = 'server' | 'generator' | 'waiting';
 
+/** What one generator more did to goodput, or why that could not be tried. */
+export type LimitProof = { goodputPerSecond: number; ratio: number } | { unproven: string };
+
 /** The shape of a window: how goodput moved in it. */
 export type Shape = 'flat' | 'warm-up' | 'slowdown' | 'none';
 
@@ -227,6 +230,8 @@ export interface Measured {
   bytesPerConnection?: number;
   contextSwitchesPerRequest?: number;
   limit: Limit;
+  /** Only with `--prove-limit`. */
+  limitProof?: LimitProof;
   shape: Shape;
   host: HostWindow;
   startupSeconds?: number;
@@ -289,4 +294,15 @@ export interface Placement {
   kind: 'separate' | 'shared' | 'unpinned';
   server?: number[];
   generator?: number[];
+}
+
+/** A known answer and what was measured of it; figures are absent when its trial failed. */
+export interface Calibrated {
+  name: string;
+  unit: string;
+  told?: number;
+  measured?: number;
+  /** Largest allowed difference of the two. */
+  tolerance?: number;
+  inside: boolean;
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { FIRST_FIVE, expandTargets } from './catalogue/stacks.ts';
 import { findWorkload } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
@@ -119,8 +120,9 @@ function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
   const { targets, workload } = options;
   if (options.all) return expandTargets([...targets, '*'], stacks, workload);
   if (targets.length > 0) return expandTargets(targets, stacks, workload);
-  const given = stacks.filter((stack) => options.stacks.includes(stack.manifest)).map((stack) => stack.name);
-  return expandTargets(given.length > 0 ? given : FIRST_FIVE, stacks, workload);
+  const given = new Set(options.stacks.map((file) => resolve(file)));
+  const own = stacks.filter(({ manifest }) => given.has(resolve(manifest))).map(({ name }) => name);
+  return expandTargets(own.length > 0 ? own : FIRST_FIVE, stacks, workload);
 }
 
 function urlTarget({ url, method }: UrlOptions): Target {

@@ -43,10 +43,23 @@ export const METRICS: Record<MetricId, Metric> = {
   },
 };
 
-/** What a trial gives for a metric; undefined when it failed or did not measure it. `valid` is false when a reason spoils it. */
-export function figureOf(trial: Trial, { id, from }: Metric): { value: number; valid: boolean } | undefined {
+/** What one trial gives for a metric. */
+export interface TrialFigure {
+  value: number;
+  /** False when a reason spoils it. */
+  valid: boolean;
+  /** Whether the value is a lower bound: a percentile that fell among the timeouts. */
+  atLeast: boolean;
+}
+
+/** What a trial gives for a metric; undefined when it failed or did not measure it. */
+export function figureOf(trial: Trial, { id, from }: Metric): TrialFigure | undefined {
   if (trial.status === 'failed') return undefined;
   const value = from(trial.measured);
   if (value === undefined) return undefined;
-  return { value, valid: !trial.reasons.some(({ invalidates }) => invalidates.includes(id)) };
+  return {
+    value,
+    valid: !trial.reasons.some(({ invalidates }) => invalidates.includes(id)),
+    atLeast: trial.measured.load.latencyUs?.atLeast?.includes(id) ?? false,
+  };
 }

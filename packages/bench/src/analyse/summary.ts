@@ -9,6 +9,8 @@ export interface Figure {
   least: number;
   most: number;
   rounds: number;
+  /** Whether the median is a lower bound. */
+  atLeast: boolean;
   /** False when a reason spoils it in every round: shown, never ranked. */
   valid: boolean;
 }
@@ -62,13 +64,16 @@ function toRow(trials: Trial[]): Row {
 function toFigure(trials: Trial[], id: MetricId): Figure | undefined {
   const all = trials.flatMap((trial) => figureOf(trial, METRICS[id]) ?? []);
   const valid = all.filter((figure) => figure.valid);
-  const used = (valid.length > 0 ? valid : all).map(({ value }) => value).toSorted((a, b) => a - b);
-  if (used.length === 0) return undefined;
+  const used = (valid.length > 0 ? valid : all).toSorted((a, b) => a.value - b.value);
+  const [least] = used;
+  if (least === undefined) return undefined;
+  const values = used.map(({ value }) => value);
   return {
-    median: median(used),
-    least: used[0] as number,
-    most: used.at(-1) as number,
+    median: median(values),
+    least: least.value,
+    most: values.at(-1) as number,
     rounds: used.length,
+    atLeast: used[used.length >> 1]?.atLeast === true,
     valid: valid.length > 0,
   };
 }

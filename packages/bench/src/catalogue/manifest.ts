@@ -46,7 +46,8 @@ interface Manifest {
  * JSON, or does not keep the contract.
  */
 export function readManifest(file: string): Stack {
-  const shown = relative(process.cwd(), file) || file;
+  const near = relative(process.cwd(), file);
+  const shown = near === '' || near.startsWith('..') ? file : near;
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -114,26 +115,23 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
     const names = Object.keys(manifest.variants).join(', ');
     fail(['default'], `the default variant "${manifest.default}" is not among the variants (${names})`);
   }
-  for (const [name, variant] of Object.entries(manifest.variants)) {
-    const argvs: [(string | number)[], string[]][] = [
-      [['variants', name, 'command'], variant.command],
-      ...(variant.build ?? []).map((argv, index): [(string | number)[], string[]] => [
-        ['variants', name, 'build', index],
-        argv,
-      ]),
-    ];
-    for (const [path, argv] of argvs) {
-      for (const [index, word] of argv.entries()) {
-        for (const [, placeholder = ''] of word.matchAll(/\{(\w*)\}/g)) {
-          if (!PLACEHOLDERS.has(placeholder)) {
-            fail(
-              [...path, index],
-              `unknown placeholder {${placeholder}}: there are ${[...PLACEHOLDERS].map((one) => `{${one}}`).join(' ')}`,
-            );
-          }
+  const check = (path: (string | number)[], argv: string[]): void => {
+    for (const [index, word] of argv.entries()) {
+      for (const [, placeholder = ''] of word.matchAll(/\{(\w*)\}/g)) {
+        if (!PLACEHOLDERS.has(placeholder)) {
+          fail(
+            [...path, index],
+            `unknown placeholder {${placeholder}}: there are ${[...PLACEHOLDERS].map((one) => `{${one}}`).join(' ')}`,
+          );
         }
       }
     }
+  };
+  for (const [index, argv] of (manifest.build ?? []).entries()) check(['build', index], argv);
+  for (const [name, variant] of Object.entries(manifest.variants)) {
+    check(['variants', name, 'command'], variant.command);
+    for (const [index, argv] of (variant.build ?? []).entries())
+      check(['variants', name, 'build', index], argv);
     if (!variant.command.some((word) => word.includes('{port}'))) {
       fail(
         ['variants', name, 'command'],

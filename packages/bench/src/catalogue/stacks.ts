@@ -13,11 +13,25 @@ export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 /** The servers of the project's first document, which a bare `pnpm bench` measures. */
 export const FIRST_FIVE = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn'];
 
-/** Every stack of the repository, by name. Throws on a manifest that does not keep the contract. */
-export function readStacks(): Stack[] {
-  return globSync(['packages/*/stack.json', 'python/*/stack.json'], { cwd: ROOT })
+/**
+ * Every stack of the repository, by name, then those of the user's own manifests. Throws on a manifest that
+ * does not keep the contract, and on a name that is taken.
+ */
+export function readStacks(own: string[] = []): Stack[] {
+  const stacks = globSync(['packages/*/stack.json', 'python/*/stack.json'], { cwd: ROOT })
     .map((file) => readManifest(join(ROOT, file)))
     .toSorted((a, b) => a.name.localeCompare(b.name));
+  for (const stack of own.map(readManifest)) {
+    const taken = stacks.find(({ name }) => name === stack.name);
+    if (taken === undefined) stacks.push(stack);
+    else if (taken.root !== stack.root)
+      throw new BenchError(
+        'usage',
+        `${stack.manifest}: there is a stack "${stack.name}" already (${taken.manifest})`,
+        'give yours another "name"',
+      );
+  }
+  return stacks;
 }
 
 const PATTERN = /^(?<stack>[^/@]+)(?:\/(?<variant>[^@]+))?(?:@(?<runtime>.+))?$/;
@@ -49,6 +63,14 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
         : Object.keys(stack.variants).filter((one) => matches(variant, one));
     if (names.length === 0 && !name.includes('*')) {
       throw new BenchError('usage', `${stack.name} has no variant "${variant}"`, suggest(pattern, stacks));
+    }
+    if (runtime !== undefined && stack.runtime === 'none') {
+      if (isGlob) return [];
+      throw new BenchError(
+        'usage',
+        `${stack.name} is a binary: it has no runtimes`,
+        `leave @${runtime} away`,
+      );
     }
     return names.flatMap((one) => {
       const found = stack.variants[one] as Variant;

@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import type { Attestation, Measured, Stack, Trial, Variant } from '../model.ts';
+import type { Attestation, Calibrated, Measured, Stack, Trial, Variant } from '../model.ts';
 
 /** One planted server, how it is loaded, and what it is to be compared with. */
 export interface Scenario {
@@ -150,16 +150,6 @@ function mebibytes(bytes: number | undefined): number | undefined {
 
 function difference(plain: number | undefined, planted: number | undefined): number | undefined {
   return plain === undefined || planted === undefined ? undefined : planted - plain;
-}
-
-/** One check's outcome; `measured` is absent when its trial failed. */
-export interface Calibrated {
-  name: string;
-  unit: string;
-  told?: number;
-  measured?: number;
-  tolerance?: number;
-  inside: boolean;
 }
 
 /** Holds what was measured against what the planted servers told. */

@@ -1,4 +1,14 @@
-import type { Connect, HostWindow, Limit, LoadResult, MetricId, Reason, Resources, Shape } from '../model.ts';
+import type {
+  Connect,
+  HostWindow,
+  Limit,
+  LimitProof,
+  LoadResult,
+  MetricId,
+  Reason,
+  Resources,
+  Shape,
+} from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
 import { classifySlices } from '../steadiness.ts';
 import { countCompletions } from './load/merge.ts';
@@ -117,8 +127,8 @@ function judgeErrors({ counts }: LoadResult): Reason[] {
 
 /**
  * Little's law for a closed loop (Little 1961): completions per second × mean time from completion to
- * completion = connections. It falls short where connections starve. And a latency longer than that
- * cycle was paired with the wrong request.
+ * completion = connections. It falls short where connections starve. And right answers that took longer
+ * than all cycles together were paired with the wrong requests.
  */
 function judgeLittle({
   counts,
@@ -144,11 +154,11 @@ function judgeLittle({
   if (
     latencyUs !== undefined &&
     meanCycleUs !== undefined &&
-    latencyUs.mean > meanCycleUs * (1 + tolerance)
+    latencyUs.mean * counts.ok > meanCycleUs * countCompletions(counts) * (1 + tolerance)
   ) {
     reasons.push({
       code: 'pairing',
-      text: `mean latency ${Math.round(latencyUs.mean)} µs exceeds the mean cycle of a connection, ${Math.round(meanCycleUs)} µs`,
+      text: `mean latency ${Math.round(latencyUs.mean)} µs cannot be: the mean cycle of a connection was ${Math.round(meanCycleUs)} µs`,
       invalidates: ['p50', 'p99'],
     });
   }
@@ -163,6 +173,23 @@ function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
     {
       code: 'generator-bound',
       text: `the generator was ${Math.round(most * 100)} % busy${beside}: goodput is a lower bound, latency is the client's`,
+      invalidates: RATES,
+    },
+  ];
+}
+
+/** How much goodput may rise with one generator more before the first figure counts as the client's. */
+const PROOF_RATIO = 1.03;
+
+/** What a proof of the limit says against the trial. */
+export function judgeProof(proof: LimitProof): Reason[] {
+  if ('unproven' in proof) return [];
+  if (proof.ratio <= PROOF_RATIO) return [];
+  const rise = ((proof.ratio - 1) * 100).toFixed(1);
+  return [
+    {
+      code: 'generator-bound',
+      text: `one generator more raised goodput by ${rise} %: the first figure was the client's`,
       invalidates: RATES,
     },
   ];

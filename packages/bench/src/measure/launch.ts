@@ -1,5 +1,5 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdirSync, openSync, closeSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, closeSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { $, type ProcessPromise } from 'zx';
 import { BenchError } from '../errors.ts';
@@ -85,7 +85,9 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   const argv = [...timed, ...spec.prefix, ...spec.command.map(fill)];
   const { cgroup } = openCgroup(`${spec.token}-${spec.id.slice(0, 3)}`);
 
-  const log = openSync(logFile, 'a');
+  // Anew: the attempt that a kill cut short may have left a log of the same name.
+  const log = openSync(logFile, 'w');
+  rmSync(timeFile, { force: true });
   const startedAtMs = performance.now();
   const child = $({
     cwd: spec.cwd,

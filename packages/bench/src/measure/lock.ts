@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../errors.ts';
@@ -32,30 +32,50 @@ export function lockHost(run: string, token: string, file = FILE): HostLock {
   const removed: string[] = [];
   const mine: Holder = { pid: process.pid, began: beginOf(process.pid) ?? '', run, token };
   while (!tryCreate(file, mine)) {
-    const holder = readHolder(file);
-    if (holder !== undefined && beginOf(holder.pid) === holder.began) {
+    const holder = clearAway(file, mine, (dead) => removed.push(...removeLeftovers(dead)));
+    if (holder !== undefined) {
       throw new BenchError(
         'usage',
         `run ${holder.run} is measuring on this machine (process ${holder.pid})`,
         'wait for it: two runs at once would measure each other',
       );
     }
-    if (holder !== undefined) removed.push(...removeLeftovers(holder));
-    // Whoever renames it first clears it away; the other one starts anew.
-    const aside = `${file}.${process.pid}`;
-    try {
-      renameSync(file, aside);
-      rmSync(aside);
-    } catch {
-      continue;
-    }
   }
   return {
     removed,
     [Symbol.dispose]() {
-      if (readHolder(file)?.token === token) rmSync(file, { force: true });
+      const holder = readHolder(file);
+      if (holder !== 'absent' && holder?.token === token) rmSync(file, { force: true });
     },
   };
+}
+
+/**
+ * Removes the lock of a dead holder, after `bury`; gives the holder where it lives. Only who holds the
+ * claim may remove: else a slow taker could remove what a quick one has just put there. A claim is a
+ * lock as well, so that one whose holder died over it is cleared away in the same manner.
+ */
+function clearAway(file: string, mine: Holder, bury: (dead: Holder) => void): Holder | undefined {
+  const claim = `${file}.claim`;
+  if (!tryCreate(claim, mine)) {
+    if (clearAway(claim, mine, () => {}) !== undefined) pause();
+    return undefined;
+  }
+  try {
+    const holder = readHolder(file);
+    if (holder === 'absent') return undefined;
+    if (holder !== undefined && beginOf(holder.pid) === holder.began) return holder;
+    if (holder !== undefined) bury(holder);
+    rmSync(file, { force: true });
+    return undefined;
+  } finally {
+    rmSync(claim, { force: true });
+  }
+}
+
+/** Lets whoever holds the claim come to its end. */
+function pause(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
 }
 
 function tryCreate(file: string, holder: Holder): boolean {
@@ -63,7 +83,11 @@ function tryCreate(file: string, holder: Holder): boolean {
   const draft = `${file}.${holder.pid}.new`;
   try {
     writeFileSync(draft, JSON.stringify(holder));
-    linkSync(draft, file);
+    try {
+      linkSync(draft, file);
+    } finally {
+      rmSync(draft);
+    }
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -72,16 +96,18 @@ function tryCreate(file: string, holder: Holder): boolean {
       `${file} cannot be written: ${(error as Error).message}`,
       'set TMPDIR to a folder that you may write to',
     );
-  } finally {
-    rmSync(draft, { force: true });
   }
 }
 
-function readHolder(file: string): Holder | undefined {
+/** Who holds a lock; undefined when its file does not say. */
+function readHolder(file: string): Holder | 'absent' | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Holder;
-  } catch {
-    return undefined;
+    const said = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder> | null;
+    const { pid, began, run, token } = said ?? {};
+    if (!Number.isInteger(pid) || !began || !token || run === undefined) return undefined;
+    return said as Holder;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'absent' : undefined;
   }
 }
 

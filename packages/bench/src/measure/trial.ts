@@ -4,6 +4,8 @@ import { BenchError } from '../errors.ts';
 import type {
   Attestation,
   FailedTrial,
+  LimitProof,
+  LoadResult,
   Measured,
   Reason,
   Target,
@@ -14,13 +16,13 @@ import type {
 import { METRIC_IDS } from '../model.ts';
 import type { Plan, PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
-import { judge } from './judge.ts';
+import { judge, judgeProof } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
 import type { LoadEngine } from './load/engine.ts';
-import type { ExpectedBody } from './load/protocol.ts';
+import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
-import type { Sampler } from './resources/sampler.ts';
+import type { Sampled, Sampler } from './resources/sampler.ts';
 import { drawUrl } from './url.ts';
 
 /** The version of a trial's record; the schema file carries its history. */
@@ -115,7 +117,8 @@ async function observe(
     head.attested = await attest(server, prepared?.variant.attest ?? {}, plan.workers);
     const expected = await effects.verify(server, draw, 'before the load');
     using sampler = await effects.resources(server);
-    await using session = effects.load.open({
+    await sampler?.idle();
+    const spec: LoadSpec = {
       host: server.host,
       port: server.port,
       requests: draw.requests,
@@ -125,33 +128,8 @@ async function observe(
       barrierSeconds: plan.barrierSeconds,
       expected,
       hashEvery: plan.hashEvery,
-    });
-    await sampler?.idle();
-    const died = deathOf(server);
-    await Promise.race([session.arm(), died.promise]);
-    const marks: Promise<unknown>[] = [];
-    let sampled: Awaited<ReturnType<Sampler['stop']>> | undefined;
-    const load = await Promise.race([
-      session.fire(
-        {
-          warmupSeconds: plan.warmupSeconds,
-          windowSeconds: plan.amount === undefined ? plan.windowSeconds : AMOUNT_SECONDS,
-          ...(plan.amount === undefined ? {} : { amount: plan.amount }),
-        },
-        (edge) => {
-          if (sampler === undefined) return;
-          marks.push(
-            edge === 'opened'
-              ? sampler.start(session.pids)
-              : sampler.stop().then((seen) => {
-                  sampled = seen;
-                }),
-          );
-        },
-      ),
-      died.promise,
-    ]).finally(() => died.stop());
-    await Promise.all(marks);
+    };
+    const { load, sampled } = await loadServer(server, spec, plan, effects.load, sampler);
     const resources = sampled?.server;
     const host = sampled?.host ?? {};
     const budgetCores = placed.placement.server?.length ?? plan.workers;
@@ -174,13 +152,62 @@ async function observe(
       host,
       ...startup,
     };
-    await session[Symbol.asyncDispose]();
+    if (plan.proveLimit) {
+      const proof = await proveLimit(server, spec, plan, effects.load, placed, load);
+      observed.measured.limitProof = proof;
+      observed.reasons.push(...judgeProof(proof));
+    }
     await effects.verify(server, draw, 'after the load');
   } catch (error) {
     observed.reasons.unshift(toReason(error));
     observed.failed = true;
   }
   return observed;
+}
+
+/** Arms, fires one window with the sampler beside it, and ends the generators. Throws when the server dies in it. */
+async function loadServer(
+  server: Server,
+  spec: LoadSpec,
+  plan: Plan,
+  engine: LoadEngine,
+  sampler: Sampler | undefined,
+  processes = plan.generators,
+): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
+  await using session = engine.open(spec, processes);
+  using died = watchForDeath(server);
+  await Promise.race([session.arm(), died.promise]);
+  const marks: Promise<unknown>[] = [];
+  let sampled: Sampled | undefined;
+  const closeSample = async (): Promise<void> => {
+    sampled = await sampler?.stop();
+  };
+  const fired = session.fire(
+    plan.amount === undefined
+      ? { warmupSeconds: plan.warmupSeconds, windowSeconds: plan.windowSeconds }
+      : { warmupSeconds: plan.warmupSeconds, windowSeconds: AMOUNT_SECONDS, amount: plan.amount },
+    (edge) => {
+      if (sampler !== undefined) marks.push(edge === 'opened' ? sampler.start(session.pids) : closeSample());
+    },
+  );
+  const load = await Promise.race([fired, died.promise]);
+  await Promise.all(marks);
+  return { load, sampled };
+}
+
+/** Measures once more with one generator more, where a core is free for it. */
+async function proveLimit(
+  server: Server,
+  spec: LoadSpec,
+  plan: Plan,
+  engine: LoadEngine,
+  { placement }: Placed,
+  first: LoadResult,
+): Promise<LimitProof> {
+  const free = placement.kind === 'separate' ? (placement.generator?.length ?? 0) - plan.generators : 0;
+  if (free < 1) return { unproven: 'no core is free for one generator more' };
+  const { load } = await loadServer(server, spec, plan, engine, undefined, plan.generators + 1);
+  return { goodputPerSecond: load.goodputPerSecond, ratio: load.goodputPerSecond / first.goodputPerSecond };
 }
 
 /** An amount of requests has no fixed end; this is how long it may take at the most. */
@@ -230,14 +257,14 @@ async function attest(server: Server, claims: Attestation, workers: number): Pro
 }
 
 /** Rejects when the server ends while it is being loaded. */
-function deathOf(server: Server): { promise: Promise<never>; stop(): void } {
+function watchForDeath(server: Server): { promise: Promise<never> } & Disposable {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setInterval(() => {
     const end = server.ended();
     if (end !== undefined) reject(new BenchError('trial', `the server died under load (${end})`));
   }, POLL_MS);
-  promise.catch(() => clearInterval(timer));
-  return { promise, stop: () => clearInterval(timer) };
+  promise.catch(() => {});
+  return { promise, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function pause(): Promise<void> {

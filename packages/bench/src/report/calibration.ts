@@ -1,15 +1,6 @@
+import type { Calibrated } from '../model.ts';
 import type { Host } from '../results/host.ts';
 import { renderRows } from './terminal.ts';
-
-/** A known answer and what was measured of it. */
-interface Calibrated {
-  name: string;
-  unit: string;
-  told?: number;
-  measured?: number;
-  tolerance?: number;
-  inside: boolean;
-}
 
 /** The bias of this instrument on this machine, as text. */
 export function renderCalibration(calibrated: Calibrated[], host: Host, run: string): string {

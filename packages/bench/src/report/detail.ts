@@ -30,6 +30,7 @@ function describeMeasured({
   server,
   cpuUsPerRequest,
   limit,
+  limitProof,
   shape,
   host,
 }: Partial<Measured>): string[] {
@@ -63,6 +64,13 @@ function describeMeasured({
     lines.push(
       `others used ${host.foreignCores.toFixed(2)} cores, the harness ${(host.harnessCores ?? 0).toFixed(2)}`,
     );
+  if (limitProof !== undefined) {
+    lines.push(
+      'unproven' in limitProof
+        ? `the limit is not proven: ${limitProof.unproven}`
+        : `one generator more: goodput × ${limitProof.ratio.toFixed(3)}`,
+    );
+  }
   lines.push(`limit: ${limit ?? 'not known'}; shape: ${shape ?? 'not known'}`);
   return lines;
 }

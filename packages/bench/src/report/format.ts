@@ -1,27 +1,27 @@
-/** Numbers as people read them. */
+/** Numbers as people read them. Each bound stands where rounding would reach the next form. */
 
 /** `74,079`; below ten with one decimal. */
 export function formatCount(value: number): string {
-  return value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US');
+  return value < 9.95 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US');
 }
 
 /** A duration given in µs, in the unit that fits: `107 µs`, `18.8 ms`, `1.32 s`. */
 export function formatUs(us: number): string {
-  if (us < 1000) return `${us < 10 ? us.toFixed(1) : Math.round(us)} µs`;
-  if (us < 1e6) return `${significant(us / 1000)} ms`;
+  if (us < 999.5) return `${us < 9.95 ? us.toFixed(1) : Math.round(us)} µs`;
+  if (us < 999_500) return `${significant(us / 1000)} ms`;
   return `${significant(us / 1e6)} s`;
 }
 
 /** CPU time of one request, in µs without the unit: `13.4`, `141`. */
 export function formatCost(us: number): string {
-  return us < 100 ? us.toFixed(1) : Math.round(us).toLocaleString('en-US');
+  return us < 99.95 ? us.toFixed(1) : Math.round(us).toLocaleString('en-US');
 }
 
 /** `54.1 MiB`, `1.20 GiB`. */
 export function formatBytes(bytes: number): string {
   const mebibytes = bytes / 2 ** 20;
   if (mebibytes < 1) return `${significant(bytes / 1024)} KiB`;
-  return mebibytes < 1024 ? `${significant(mebibytes)} MiB` : `${significant(mebibytes / 1024)} GiB`;
+  return mebibytes < 1023.5 ? `${significant(mebibytes)} MiB` : `${significant(mebibytes / 1024)} GiB`;
 }
 
 /** A span given in seconds: `45 s`, `12 min`, `1 h 05 min`. */
@@ -34,5 +34,5 @@ export function formatSpan(seconds: number): string {
 }
 
 function significant(value: number): string {
-  return value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : String(Math.round(value));
+  return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : String(Math.round(value));
 }

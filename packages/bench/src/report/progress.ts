@@ -16,7 +16,7 @@ export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => v
   let spent = 0;
   return (event) => {
     if (event.kind === 'ended') spent = (Date.now() - began) / 1000;
-    const done = event.kind === 'ended' ? event.done : event.done;
+    const { done } = event;
     const rest = plan.trials.slice(-Math.max(0, event.of - done));
     const foreseen = done < event.of ? estimateSeconds(plan, rest) : 0;
     const measured = plan.trials.slice(0, done);
@@ -48,7 +48,7 @@ export function describeTrial(trial: Trial, done: number, of: number): string {
   const cpu = figureOf(trial, METRICS.cpu);
   const figures = [
     goodput && `${formatCount(goodput.value)}/s`,
-    p99 && `p99 ${formatUs(p99.value)}`,
+    p99 && `p99 ${p99.atLeast ? '≥ ' : ''}${formatUs(p99.value)}`,
     cpu && `${formatCost(cpu.value)} µs CPU/req`,
   ];
   return `${head}, ${figures.filter(Boolean).join(', ')}${why}`;

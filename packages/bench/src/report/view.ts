@@ -116,7 +116,8 @@ function cell(
   if (figure === undefined) return '—';
   const half = (figure.most - figure.least) / 2 / figure.median;
   const range = spread && figure.rounds > 1 ? ` ±${(half * 100).toFixed(half < 0.0995 ? 1 : 0)} %` : '';
-  return `${format(figure.median)}${range}${figure.valid || marked ? '' : ' ?'}`;
+  const bound = figure.atLeast ? '≥ ' : '';
+  return `${bound}${format(figure.median)}${range}${figure.valid || marked ? '' : ' ?'}`;
 }
 
 function describeStatus({ statuses, rounds }: Row): string {
@@ -135,7 +136,7 @@ function explain(rows: Row[]): string[] {
   );
   const marks = [
     '± is half the range over the rounds; a figure is the median of the rounds in which it is valid.',
-    '≥ is a lower bound: the generator was the limit. ? was spoilt by what stands below and is not ranked.',
+    '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below and is not ranked.',
   ];
   return [...marks, ...reasons];
 }

@@ -117,8 +117,14 @@ export function sizeOf(folder: string): number {
  */
 export function readRun(folder: string): StoredRun {
   const run = readJson<RunFile>(join(folder, 'run.json'));
-  refuseNewer(run.schema, join(folder, 'run.json'));
+  refuseNewer(run?.schema, join(folder, 'run.json'));
+  if (!Array.isArray(run?.plan?.trials)) {
+    throw new BenchError('usage', `${shown(join(folder, 'run.json'))}: not the plan of a run`, LOST);
+  }
   const host = readJson<Host>(join(folder, 'host.json'));
+  if (typeof host?.platform !== 'string') {
+    throw new BenchError('usage', `${shown(join(folder, 'host.json'))}: not the description of a host`, LOST);
+  }
   const file = join(folder, 'trials.jsonl');
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const lines = text
@@ -127,8 +133,8 @@ export function readRun(folder: string): StoredRun {
     .slice(0, -1);
   const trials = lines.map((line, index) => {
     const trial = parse<Trial>(line, `${shown(file)}:${index + 1}`);
-    refuseNewer(trial.schema, `${file}:${index + 1}`);
-    if (typeof trial.id !== 'string' || typeof trial.status !== 'string') {
+    refuseNewer(trial?.schema, `${file}:${index + 1}`);
+    if (typeof trial?.id !== 'string' || typeof trial.status !== 'string') {
       throw new BenchError('usage', `${shown(file)}:${index + 1}: not the record of a trial`, REPAIR);
     }
     return trial;
@@ -152,21 +158,28 @@ export function versionDifferences(then: Versions, now: Versions): string[] {
 }
 
 const REPAIR = 'delete the line to lose that trial only, then --resume measures it anew';
+const LOST = 'the run cannot be shown or resumed without it: measure it anew';
 
 function readJson<T>(file: string): T {
-  return parse<T>(readFileSync(file, 'utf8'), shown(file));
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new BenchError('usage', `${shown(file)}: cannot be read: ${(error as Error).message}`, LOST);
+  }
+  return parse<T>(text, shown(file), LOST);
 }
 
-function parse<T>(text: string, where: string): T {
+function parse<T>(text: string, where: string, hint = REPAIR): T {
   try {
     return JSON.parse(text) as T;
   } catch (error) {
-    throw new BenchError('usage', `${where}: cannot be read: ${(error as Error).message}`, REPAIR);
+    throw new BenchError('usage', `${where}: cannot be read: ${(error as Error).message}`, hint);
   }
 }
 
-function refuseNewer(schema: number, where: string): void {
-  if (schema > STORE_SCHEMA) {
+function refuseNewer(schema: number | undefined, where: string): void {
+  if (schema !== undefined && schema > STORE_SCHEMA) {
     throw new BenchError(
       'usage',
       `${shown(where)}: written by a newer version (schema ${schema}, this one knows ${STORE_SCHEMA})`,
@@ -175,6 +188,8 @@ function refuseNewer(schema: number, where: string): void {
   }
 }
 
-function shown(file: string): string {
-  return relative(process.cwd(), file) || '.';
+/** A path as a user would type it. */
+export function shown(file: string): string {
+  const near = relative(process.cwd(), file);
+  return near.startsWith('..') ? file : near || '.';
 }

@@ -1,19 +1,19 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, vi } from 'vitest';
+import { afterAll } from 'vitest';
 import { createEffects } from '../../../../scripts/effects.ts';
 import type { Snapshot } from '../../planted/account.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { choosePlacement } from '../../src/measure/placement.ts';
 import { prepareAll } from '../../src/measure/prepare.ts';
-import { environHas, listPids } from '../../src/measure/resources/procfs.ts';
 import { measureTrial, type TrialEffects } from '../../src/measure/trial.ts';
 import type { Counts, LoadResult, Stack, Trial } from '../../src/model.ts';
 import { parseBenchOptions } from '../../src/options.ts';
 import { makePlan, type Plan } from '../../src/plan.ts';
+import { openToken } from './leftovers.ts';
 
 const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
 
@@ -23,8 +23,12 @@ export const ASKED_BEFORE = 3;
 export const ASKED_AFTER = 2;
 export const ASKED = ASKED_BEFORE + ASKED_AFTER;
 
-/** What a busy machine may add to any trial; all other reasons are the server's doing or the tool's. */
+/**
+ * What a busy machine may add to any trial; all other reasons are the server's doing or the tool's.
+ * Little's law is among them because these windows are short: one pause weighs more than its tolerance.
+ */
 const NOISE = new Set([
+  'little',
   'foreign-cpu',
   'steal',
   'listen-overflows',
@@ -58,22 +62,15 @@ export interface Seen {
 /** Measures as a real run does, in a folder of its own, under a token of its own. */
 export interface Rig {
   measure(order: Order): Promise<Seen>;
-  token: string;
-  folder: string;
 }
 
-/** Opens the rig of one test file; after its last test nothing that was started may be left. */
+/** Opens the rig of one test file. */
 export function openRig(): Rig {
-  const token = randomBytes(8).toString('hex');
+  const token = openToken();
   const folder = mkdtempSync(join(tmpdir(), 'bench-known-'));
-  // Servers are given the token; generators and watchdogs inherit it.
-  process.env['BENCH_TOKEN'] = token;
-  afterAll(async () => {
-    await vi.waitFor(() => expect(survivorsOf(token)).toEqual([]), { timeout: 10_000 });
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   let order = 0;
-  return { token, folder, measure: (asked) => measure(asked, token, folder, order++) };
+  return { measure: (asked) => measure(asked, token, folder, order++) };
 }
 
 async function measure(
@@ -119,10 +116,6 @@ function plant(planted: string[] | string): Stack {
     ...stack,
     variants: { ...stack.variants, known: { ...steady, command: [...steady.command, ...extra] } },
   };
-}
-
-function survivorsOf(token: string): number[] {
-  return listPids().filter((pid) => pid !== process.pid && environHas(pid, 'BENCH_TOKEN', token) === true);
 }
 
 /** The last account that the server wrote: at SIGTERM, or at its planted death. */

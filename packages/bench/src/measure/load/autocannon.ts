@@ -2,23 +2,24 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../../errors.ts';
 import type { Connect, LoadResult } from '../../model.ts';
-import type { LoadEngine, LoadSession, LoadSpec, Window } from './engine.ts';
+import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { mergeConnects, mergeReports, splitShares } from './merge.ts';
-import { readLines, type ArmedReport, type DoneReport, type Order, type Report } from './protocol.ts';
+import {
+  readLines,
+  type ArmedReport,
+  type DoneReport,
+  type LoadSpec,
+  type Order,
+  type Report,
+} from './protocol.ts';
 
 const GENERATOR = fileURLToPath(new URL('generator.ts', import.meta.url));
 /** From the order to fire to the begin of the warm-up: enough for every process to hear it. */
 const LEAD_MS = 100;
 
-/** How many processes send, and the command prefix that pins them to their cores. */
-export interface GeneratorOptions {
-  processes: number;
-  prefix: string[];
-}
-
-/** Autocannon 9.0.0 in processes of its own, under our accounting. */
-export function createAutocannonEngine(options: GeneratorOptions): LoadEngine {
-  return { name: 'autocannon', open: (spec) => new Fleet(spec, options) };
+/** Autocannon 9.0.0 in processes of its own, under our accounting; `prefix` is the command that pins them to their cores. */
+export function createAutocannonEngine(prefix: string[]): LoadEngine {
+  return { name: 'autocannon', open: (spec, processes) => new Fleet(spec, processes, prefix) };
 }
 
 class Generator {
@@ -84,10 +85,10 @@ class Fleet implements LoadSession {
   readonly #spec: LoadSpec;
   #connect: Connect | undefined;
 
-  constructor(spec: LoadSpec, options: GeneratorOptions) {
+  constructor(spec: LoadSpec, processes: number, prefix: string[]) {
     this.#spec = spec;
-    const processes = Math.min(options.processes, spec.connections);
-    this.#generators = Array.from({ length: processes }, () => new Generator(options.prefix));
+    const length = Math.min(processes, spec.connections);
+    this.#generators = Array.from({ length }, () => new Generator(prefix));
   }
 
   get pids(): number[] {

@@ -7,6 +7,8 @@ import type { Pacer } from './pacer.ts';
 export interface AutocannonClient extends EventEmitter {
   conn: Socket | undefined;
   destroyed: boolean;
+  /** Of a request, in ms. */
+  timeout: number;
   parser: {
     finish(): void;
     reinitialize(type: string): void;

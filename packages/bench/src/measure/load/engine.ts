@@ -1,18 +1,5 @@
 import type { Connect, LoadResult } from '../../model.ts';
-import type { ExpectedBody, RequestSpec } from './protocol.ts';
-
-/** What to send, where, and over how many connections. */
-export interface LoadSpec {
-  host: string;
-  port: number;
-  requests: RequestSpec[];
-  connections: number;
-  connectsPerSecond: number;
-  timeoutSeconds: number;
-  barrierSeconds: number;
-  expected: ExpectedBody | undefined;
-  hashEvery: number;
-}
+import type { LoadSpec } from './protocol.ts';
 
 /** When to warm up and measure. */
 export interface Window {
@@ -35,5 +22,6 @@ export interface LoadSession extends AsyncDisposable {
 /** What sends the load. */
 export interface LoadEngine {
   name: string;
-  open(spec: LoadSpec): LoadSession;
+  /** Opens a session over so many generator processes, no more than there are connections. */
+  open(spec: LoadSpec, processes: number): LoadSession;
 }

@@ -71,6 +71,8 @@ class Session {
   #arming = true;
   /** How many more requests may leave; infinite but for an amount. */
   #budget = Infinity;
+  /** How many have been let go: those that still wait for their connection are not sent yet. */
+  #reserved = 0;
   #ticks: number[] = [];
 
   constructor(order: ArmOrder) {
@@ -83,10 +85,12 @@ class Session {
       reserve: () => {
         if (this.#budget <= 0) return false;
         this.#budget--;
+        this.#reserved++;
         return true;
       },
       refund: () => {
         this.#budget++;
+        this.#reserved--;
       },
       restMs: () => (this.#arming ? REST_MS : 0),
     };
@@ -95,7 +99,7 @@ class Session {
         url: `http://${order.host}:${order.port}`,
         connections: order.connections,
         duration: FOREVER_SECONDS,
-        timeout: order.timeoutSeconds,
+        timeout: Math.max(1, order.timeoutSeconds),
         requests: order.requests,
         skipAggregateResult: true,
         histograms: {
@@ -106,6 +110,8 @@ class Session {
           throughput: discard(),
         },
         setupClient: (client) => {
+          // As an option, autocannon takes no less than 1 s.
+          (client as AutocannonClient).timeout = order.timeoutSeconds * 1000;
           const slot = this.#ledger.addSlot();
           this.#asks.push(harden(client as AutocannonClient, slot, this.#ledger, this.#pacer, gate));
         },
@@ -149,7 +155,7 @@ class Session {
       closing.resolve(this.#mark());
       tell({ event: 'closed' });
     };
-    const isDone = () => this.#budget <= 0 && ledger.countInFlight() === 0;
+    const isDone = () => this.#budget <= 0 && this.#isQuiet();
     ledger.open(order.windowSeconds * 1000);
     tell({ event: 'opened' });
     if (order.amount !== undefined) {
@@ -190,12 +196,19 @@ class Session {
 
   /** Sends nothing more, and waits for what is under way: an answer, a loss, or the drain's end. */
   async #fallSilent(): Promise<void> {
-    this.#budget = 0;
+    // No refund lifts it: a connection that fails now is not replaced.
+    this.#budget = -Infinity;
     const patience = Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds);
-    await until(() => this.#ledger.countInFlight() === 0, performance.now() + patience * 1000);
+    await until(() => this.#isQuiet(), performance.now() + patience * 1000);
+  }
+
+  /** Nothing is under way, and nothing waits for its connection to leave. */
+  #isQuiet(): boolean {
+    return this.#reserved === this.#ledger.lifetime.sent && this.#ledger.countInFlight() === 0;
   }
 
   #askAll(): void {
+    this.#ledger.wake();
     for (const ask of this.#asks) ask();
   }
 

@@ -39,13 +39,14 @@ export function mergeHistograms(encoded: string[]): Histogram {
 /** How many answers must lie beyond a percentile before it is given. */
 const TAIL_SUPPORT = 10;
 
+/** In thousandths, so that what lies beyond one is a whole number of answers and not 9.999999999999998. */
 const PERCENTILES = [
-  ['p50', 50],
-  ['p75', 75],
-  ['p90', 90],
-  ['p97_5', 97.5],
-  ['p99', 99],
-  ['p99_9', 99.9],
+  ['p50', 500],
+  ['p75', 750],
+  ['p90', 900],
+  ['p97_5', 975],
+  ['p99', 990],
+  ['p99_9', 999],
 ] as const;
 
 /**
@@ -62,11 +63,10 @@ export function summariseLatency(
   if (answered === 0) return undefined;
   const all = answered + timeouts;
   const latency: LatencyUs = { mean: histogram.mean, max: histogram.maxValue };
-  for (const [name, percent] of PERCENTILES) {
-    if (all * (1 - percent / 100) < TAIL_SUPPORT) continue;
-    const rank = (percent * all) / answered;
-    if (rank <= 100) {
-      latency[name] = histogram.getValueAtPercentile(rank);
+  for (const [name, thousandths] of PERCENTILES) {
+    if (all * (1000 - thousandths) < TAIL_SUPPORT * 1000) continue;
+    if (thousandths * all <= 1000 * answered) {
+      latency[name] = histogram.getValueAtPercentile((thousandths * all) / (10 * answered));
     } else {
       latency[name] = timeoutSeconds * 1e6;
       latency.atLeast = [...(latency.atLeast ?? []), name];

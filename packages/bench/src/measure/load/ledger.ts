@@ -78,6 +78,12 @@ export class Ledger {
     return Math.max(...this.slots.map((slot) => slot.lastEnd ?? this.#openedAt));
   }
 
+  /** All slots are about to ask: those that were kept waiting begin their cycle now, not with their last answer. */
+  wake(): void {
+    const now = performance.now();
+    for (const slot of this.slots) if (!slot.pending && slot.lastEnd !== undefined) slot.lastEnd = now;
+  }
+
   /** A request has left. */
   send(slot: Slot): void {
     slot.pending = true;
@@ -123,7 +129,9 @@ export class Ledger {
   /** A request was lost. */
   lose(slot: Slot, outcome: 'timeout' | 'reset' | 'closedEarly'): void {
     slot.hash = undefined;
-    this.#end(slot, outcome, performance.now());
+    const now = performance.now();
+    if (now >= this.#closesAt) this.close();
+    this.#end(slot, outcome, now);
   }
 
   /**

@@ -22,21 +22,26 @@ export interface ExpectedBody {
   sha256: string;
 }
 
-export interface ArmOrder {
-  do: 'arm';
+/** What to send, where, and over how many connections. */
+export interface LoadSpec {
   host: string;
   port: number;
   requests: RequestSpec[];
-  /** This process's share of the connections. */
   connections: number;
-  /** This process's share of the pace, connects per second. */
+  /** Pace of the connects. */
   connectsPerSecond: number;
+  /** Of one request. */
   timeoutSeconds: number;
   /** How long to wait for all connections to stand. */
   barrierSeconds: number;
   expected: ExpectedBody | undefined;
   /** One in how many bodies is hashed. */
   hashEvery: number;
+}
+
+/** One process's share of the load. */
+export interface ArmOrder extends LoadSpec {
+  do: 'arm';
 }
 
 export interface FireOrder {

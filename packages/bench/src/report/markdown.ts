@@ -1,0 +1,25 @@
+import type { View } from './view.ts';
+
+/** The view as Markdown: a table for each rung, the setting above, the notes below. */
+export function renderMarkdown(view: View): string {
+  const alignment = view.columns.map((_, index) => (index < 2 || index > 7 ? '---' : '---:'));
+  const tables = view.groups.flatMap(({ heading, rows }) => [
+    `**${heading}**`,
+    '',
+    toRow(view.columns),
+    toRow(alignment),
+    ...rows.map(toRow),
+    '',
+  ]);
+  const setting = view.setting.map((line) => `- ${line}`);
+  const notes = view.notes.map((note) => `- ${escapeCell(note)}`);
+  return [...setting, '', ...tables, ...notes, ''].join('\n');
+}
+
+function toRow(cells: string[]): string {
+  return `| ${cells.map(escapeCell).join(' | ')} |`;
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}

@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readManifest } from '../../src/catalogue/manifest.ts';
+import { errorOf } from '../samples.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-manifest-'));
+const file = join(folder, 'stack.json');
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const GOOD = `{
+  "name": "my-api",
+  "language": "typescript",
+  "framework": "fastify",
+  "class": "framework",
+  "runtime": "node",
+  "build": [["{runtime}", "build.ts"]],
+  "default": "node",
+  "variants": {
+    "node": {
+      "command": ["{runtime}", "server.ts", "--port", "{port}"],
+      "workloads": ["devices"]
+    },
+    "tuned": {
+      "class": "tuned",
+      "command": ["{runtime}", "{root}/fast.ts", "{host}:{port}", "{workers}"],
+      "build": [["{runtime}", "warm.ts"]],
+      "env": { "FAST": "1" },
+      "workloads": ["devices", "gather"],
+      "attest": { "fast": true },
+      "note": "with the switch on"
+    }
+  }
+}`;
+
+function read(text: string): ReturnType<typeof readManifest> {
+  writeFileSync(file, text);
+  return readManifest(file);
+}
+
+/** The message for GOOD with one piece of its text replaced. */
+function refuse(piece: string, by: string): string {
+  expect(GOOD.split(piece).length).toBeGreaterThan(1);
+  const error = errorOf(() => read(GOOD.replace(piece, by)));
+  expect([error.code, error.hint]).toEqual(['usage', expect.stringContaining('CONTRIBUTING.md')]);
+  const shown = relative(process.cwd(), file);
+  expect(error.message.startsWith(`${shown}:`)).toBe(true);
+  return error.message.slice(shown.length + 1);
+}
+
+describe('readManifest', () => {
+  it('reads a stack, with what it leaves out filled in', () => {
+    expect(read(GOOD)).toMatchObject({
+      name: 'my-api',
+      runtime: 'node',
+      build: [['{runtime}', 'build.ts']],
+      default: 'node',
+      root: folder,
+      manifest: relative(process.cwd(), file),
+      variants: {
+        node: { class: 'framework', env: {}, attest: {}, build: [], workloads: ['devices'] },
+        tuned: { class: 'tuned', env: { FAST: '1' }, attest: { fast: true }, note: 'with the switch on' },
+      },
+    });
+  });
+
+  it('says when there is no file', () => {
+    const missing = join(folder, 'no', 'stack.json');
+    expect(errorOf(() => readManifest(missing))).toMatchObject({
+      code: 'usage',
+      message: `${relative(process.cwd(), missing)}: cannot be read`,
+    });
+  });
+
+  it.each([
+    ['"name": "my-api",', '"name": "my-api"', '3: no JSON: CommaExpected'],
+    ['"language": "typescript"', '// a comment\n"language": "typescript"', '3: no JSON: InvalidCommentToken'],
+    ['"runtime": "node"', '"runtime": node', '6: no JSON: InvalidSymbol'],
+    ['"FAST": "1"', '"FAST": "1', '18: no JSON: UnexpectedEndOfString'],
+  ])('says on which line it is no JSON: %s', (piece, by, message) => {
+    expect(refuse(piece, by)).toBe(message);
+  });
+
+  it('says that an empty file is no JSON', () => {
+    expect(errorOf(() => read('')).message).toMatch(/:1: no JSON: /);
+  });
+
+  it.each([
+    [
+      '"framework": "fastify"',
+      '"framework": "fastify", "colour": "red"',
+      '4: must NOT have additional properties "colour"',
+    ],
+    ['"note": "with', '"notes": "with', '21: "variants.tuned" must NOT have additional properties "notes"'],
+    [
+      '"class": "framework"',
+      '"class": "quick"',
+      '5: "class" must be equal to one of the allowed values (raw, framework, tuned)',
+    ],
+    [
+      '"runtime": "node"',
+      '"runtime": "java"',
+      '6: "runtime" must be equal to one of the allowed values (node, python, none)',
+    ],
+    ['"name": "my-api"', '"name": "My Api"', '2: "name" must match pattern "^[a-z0-9][a-z0-9-]*$"'],
+    ['"FAST": "1"', '"FAST": 1', '18: "variants.tuned.env.FAST" must be string'],
+    ['["devices", "gather"]', '[]', '19: "variants.tuned.workloads" must NOT have fewer than 1 items'],
+    ['"default": "node",', '', "1: must have required property 'default'"],
+    [
+      '["{runtime}", "server.ts", "--port", "{port}"]',
+      '"node server.ts {port}"',
+      '11: "variants.node.command" must be array',
+    ],
+  ])('says on which line the contract is broken: %s', (piece, by, message) => {
+    expect(refuse(piece, by)).toBe(message);
+  });
+
+  it.each([
+    [
+      '"default": "node"',
+      '"default": "bun"',
+      '8: the default variant "bun" is not among the variants (node, tuned)',
+    ],
+    [
+      '"default": "node"',
+      '"default": "constructor"',
+      '8: the default variant "constructor" is not among the variants (node, tuned)',
+    ],
+    [
+      '"--port", "{port}"',
+      '"--port", "3000"',
+      '11: the command of "node" passes no {port}: the harness chooses the port of each trial',
+    ],
+    [
+      '"{root}/fast.ts"',
+      '"{folder}/fast.ts"',
+      '16: unknown placeholder {folder}: there are {runtime} {root} {host} {port} {workers}',
+    ],
+    [
+      '"{host}:{port}"',
+      '"{host}:{port}{}"',
+      '16: unknown placeholder {}: there are {runtime} {root} {host} {port} {workers}',
+    ],
+    [
+      '"warm.ts"',
+      '"{out}"',
+      '17: unknown placeholder {out}: there are {runtime} {root} {host} {port} {workers}',
+    ],
+    [
+      '"build.ts"',
+      '"{out}"',
+      '7: unknown placeholder {out}: there are {runtime} {root} {host} {port} {workers}',
+    ],
+  ])('says on which line it contradicts itself: %s by %s', (piece, by, message) => {
+    expect(refuse(piece, by)).toBe(message);
+  });
+});

@@ -1,0 +1,143 @@
+import { mkdirSync, readdirSync, writeFileSync, existsSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, it } from 'vitest';
+import { Place, ROOT } from './cli.ts';
+
+describe('--help', () => {
+  const SCRIPTS = ['bench', 'calibrate', 'check', 'clean', 'preflight', 'report', 'self', 'serve', 'stacks'];
+
+  it.concurrent.for(SCRIPTS)('of %s says how it is called', async (script, { expect }) => {
+    await using place = new Place();
+    const { status, stdout, stderr } = await place.run(script, ['--help']);
+    expect(stdout).toMatch(new RegExp(`^pnpm (bench:)?${script}\\b`));
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  it.concurrent('of bench names its exit codes, and every one of its options', async ({ expect }) => {
+    await using place = new Place();
+    const { stdout } = await place.run('bench', ['vanilla', '-h']);
+    expect(stdout).toMatch(/0 done, 1 .*, 2 .*, 3 .*, 130 interrupted/);
+    for (const flag of ['--url', '--stack', '--connections', '--resume', '--dry-run', '--json', '--pid'])
+      expect(stdout).toContain(flag);
+  });
+});
+
+describe('pnpm stacks', () => {
+  it.concurrent('lists each target, and whether it is ready', async ({ expect }) => {
+    await using place = new Place();
+    const { status, stdout } = await place.run('stacks');
+    expect(stdout).toMatch(/^target .*state/m);
+    expect(stdout).toMatch(/^vanilla +raw +typescript +devices +ready +node \d/m);
+    expect(stdout).toMatch(/^uvicorn\/interpreted +raw +python +devices +(ready|on first use|missing) /m);
+    expect(status).toBe(0);
+  });
+});
+
+describe('pnpm preflight', () => {
+  it.concurrent('says what was looked at, and what to change', async ({ expect }) => {
+    await using place = new Place();
+    const { status, stdout } = await place.run('preflight', ['--connections', '10'], {
+      BENCH_TIME: join(place.folder, 'time'),
+    });
+    expect(stdout).toMatch(/^ok +(open files|ephemeral ports): /m);
+    expect(stdout).toMatch(/^warn +\S+ is missing: no report of the whole life of a server/m);
+    expect(status).toBe(0);
+  });
+
+  it.concurrent('exits with 1 when a plan could not be measured', async ({ expect }) => {
+    await using place = new Place();
+    const { status, stdout } = await place.run('preflight', ['--connections', '1000000']);
+    expect(stdout).toMatch(/^stop +(open files|ephemeral ports): .*\n +\S/m);
+    expect(status).toBe(1);
+  });
+});
+
+describe('pnpm serve', () => {
+  it.concurrent('starts a server to poke at, and stops it on Ctrl-C', async ({ expect }) => {
+    await using place = new Place();
+    const port = await freePort();
+    const serving = place.startInTerminal(`node --import tsx scripts/serve.ts vanilla --port ${port}`);
+    const url = `http://127.0.0.1:${port}/api/devices`;
+    const answer = await serving.until(() => fetch(url).catch(() => undefined), 'its first answer');
+    expect(await answer.json()).toHaveLength(3);
+    expect(serving.output).toContain(`GET ${url} — Ctrl-C stops it`);
+    serving.type('\u0003');
+    const { status, stdout } = await serving.ended;
+    expect(stdout).toContain('stopping vanilla');
+    expect(status).toBe(130);
+    await place.untilGone();
+  });
+});
+
+describe('pnpm clean', () => {
+  it.concurrent('lists, and removes nothing that is not named', async ({ expect }) => {
+    await using place = new Place();
+    const run = keepRun(place, 'one');
+    const { status, stdout } = await place.run('clean');
+    expect(stdout).toMatch(/^environments: /m);
+    expect(stdout).toMatch(/^runs: [\d.]+ [KM]iB$/m);
+    expect(stdout).toMatch(/^ +[\d.]+ KiB {2}\S+one$/m);
+    expect(status).toBe(0);
+    expect(existsSync(run)).toBe(true);
+  });
+
+  it.concurrent('refuses where it cannot ask', async ({ expect }) => {
+    await using place = new Place();
+    const run = keepRun(place, 'one');
+    const { status, stderr } = await place.run('clean', ['runs']);
+    expect(stderr).toMatch(/remove runs\? There is no terminal to ask on\n +pnpm clean runs --yes/);
+    expect(status).toBe(2);
+    expect(existsSync(run)).toBe(true);
+  });
+
+  it.concurrent('removes what is named with --yes, and keeps published runs', async ({ expect }) => {
+    await using place = new Place();
+    const run = keepRun(place, 'one');
+    const published = keepRun(place, 'published/two');
+    const before = listCache();
+    const { status, stdout } = await place.run('clean', ['runs', '--yes']);
+    expect(stdout).toMatch(/^runs: removed$/m);
+    expect(status).toBe(0);
+    expect(existsSync(run)).toBe(false);
+    expect(existsSync(published)).toBe(true);
+    expect(listCache()).toEqual(before);
+  });
+
+  it.concurrent('asks in a terminal, and takes anything but yes as no', async ({ expect }) => {
+    await using place = new Place();
+    const run = keepRun(place, 'one');
+    for (const [answer, stays] of [
+      ['n', true],
+      ['', true],
+      ['y', false],
+    ] as const) {
+      const cleaning = place.startInTerminal('node --import tsx scripts/clean.ts runs');
+      await cleaning.until(() => cleaning.output.includes('[y/N]'), 'its question');
+      cleaning.type(`${answer}\r`);
+      expect((await cleaning.ended).status).toBe(0);
+      expect(existsSync(run)).toBe(stays);
+    }
+  });
+});
+
+function keepRun(place: Place, name: string): string {
+  const folder = join(place.results, name);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'run.json'), '{}');
+  writeFileSync(join(folder, 'trials.jsonl'), 'x'.repeat(5000));
+  return folder;
+}
+
+function listCache(): string[] {
+  const cache = join(ROOT, '.cache');
+  return existsSync(cache) ? readdirSync(cache) : [];
+}
+
+async function freePort(): Promise<number> {
+  await using server = createServer();
+  await new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(undefined));
+  });
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs';
+import { describe, it } from 'vitest';
+import { PLANTED, Place, hasProc, type Running } from './cli.ts';
+
+/** A moment at which a user presses Ctrl-C, and what has been kept by then. */
+interface Moment {
+  when: string;
+  args: string;
+  /** Holds from the moment on. */
+  reached: (place: Place, running: Running) => boolean | Promise<boolean>;
+  says: string;
+  kept: number;
+}
+
+const steady = `--stack ${PLANTED} planted/steady --warmup 0`;
+
+const MOMENTS: Moment[] = [
+  {
+    when: 'while it looks at the machine',
+    args: 'vanilla --connections 1',
+    reached: (place) => place.holder() !== undefined,
+    says: 'stopping: nothing had been measured yet',
+    kept: 0,
+  },
+  {
+    when: 'while a server starts',
+    args: `--stack ${PLANTED} planted/never-binds --connections 1`,
+    reached: (place) => place.countLaunched() > 0,
+    says: 'stopping: what has been measured is kept',
+    kept: 0,
+  },
+  {
+    when: 'while connections are made',
+    args: `${steady} --connections 20 --connect-rate 1`,
+    // One for each question asked before the load, and the first of the load.
+    reached: async (place) => ((await place.readAccount())?.connections.accepted ?? 0) > 3,
+    says: 'stopping: what has been measured is kept',
+    kept: 0,
+  },
+  {
+    when: 'in the window',
+    args: `${steady} --connections 2 --duration 60`,
+    // Until all connections stand each asks once a second.
+    reached: async (place) => ((await place.readAccount())?.requests.read ?? 0) > 300,
+    says: 'stopping: what has been measured is kept',
+    kept: 0,
+  },
+  {
+    when: 'between trials',
+    args: `${steady} --connections 1 --duration 0.2 --rounds 100`,
+    reached: (place) => place.trials().length > 0,
+    says: 'stopping: what has been measured is kept',
+    kept: 1,
+  },
+];
+
+describe.skipIf(!hasProc)('one Ctrl-C under npx pnpm, in a terminal', () => {
+  it.concurrent.for(MOMENTS)('$when', async ({ args, reached, says, kept }, { expect }) => {
+    await using place = new Place();
+    const running = place.startInTerminal(`npx -y pnpm@12 bench ${args}`);
+    await running.until(() => reached(place, running), 'the moment');
+    running.type('\u0003');
+    const { status, stdout } = await running.ended;
+    expect(stdout.split(says)).toHaveLength(2);
+    expect(stdout).not.toMatch(/error|defect|\n\s+at /i);
+    expect(status).toBe(130);
+    const trials = place.trials();
+    expect(trials.length).toBeGreaterThanOrEqual(kept);
+    // What was cut short is nobody's figure.
+    expect(trials.filter((trial) => trial.status === 'failed')).toEqual([]);
+    if (trials.length > 0) expect(stdout).toMatch(/│ planted\/steady │/);
+    expect(existsSync(place.lock)).toBe(false);
+    await place.untilGone();
+  });
+});
+
+describe.skipIf(!hasProc)('SIGTERM to the command alone', () => {
+  it('stops it in the same way, and --resume then finishes: same order, same seeds, no trial twice', async ({
+    expect,
+  }) => {
+    await using place = new Place();
+    const args = ['planted/steady', 'planted/delays-1-ms', '--connections', '1,2', '--rounds', '1'];
+    const short = ['--duration', '0.2', '--warmup', '0', '--seed', '11'];
+    const running = place.start('bench', ['--stack', PLANTED, ...args, ...short]);
+    await running.until(() => place.trials().length > 0, 'the first trial');
+    running.signal('SIGTERM');
+    const { status, stderr } = await running.ended;
+    const { plan } = place.runFile();
+    expect(stderr).toContain(`pnpm bench --resume ${plan.run} goes on`);
+    expect(status).toBe(130);
+    await place.untilGone();
+    const before = place.trials();
+    expect(before.length).toBeLessThan(4);
+
+    const resumed = await place.run('bench', ['--resume', plan.run]);
+    expect(resumed.stderr).toMatch(new RegExp(`^\\[${before.length + 1}/4\\] `, 'm'));
+    expect(resumed.status).toBe(0);
+    const after = place.trials();
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.map(({ id, order, seed }) => ({ id, order, seed }))).toEqual(
+      plan.trials.map(({ id, order, seed }) => ({ id, order, seed })),
+    );
+    expect(place.runFile().plan).toEqual(plan);
+    expect(existsSync(place.lock)).toBe(false);
+  });
+});

@@ -1,0 +1,148 @@
+import { spawn } from 'node:child_process';
+import { appendFileSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PLANTED, Place, hasProc, isAlive, until } from './cli.ts';
+
+const steady = ['--stack', PLANTED, 'planted/steady', '--warmup', '0', '--connections', '2'];
+/** Takes the lock, and ends soon: nothing listens there. */
+const NOWHERE = ['--url', 'http://127.0.0.1:9/'];
+
+async function isLoaded(place: Place): Promise<boolean> {
+  return ((await place.readAccount())?.requests.read ?? 0) > 300;
+}
+
+describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
+  let place: Place;
+
+  beforeAll(async () => {
+    place = new Place();
+    const running = place.start(
+      'bench',
+      [
+        ...['--stack', PLANTED, 'planted/steady', 'planted/steady-too', '--connections', '2', '--seed', '5'],
+        ...['--rounds', '2', '--warmup', '0', '--duration', '1.5'],
+      ].map((word) => (word === 'planted/steady-too' ? 'planted/delays-1-ms' : word)),
+    );
+    await running.until(() => place.trials().length > 0, 'the first trial');
+    await running.until(
+      async () => place.countLaunched() > 1 && (await isLoaded(place)),
+      'the second window',
+    );
+    running.signal('SIGKILL');
+    await running.ended;
+  });
+  afterAll(() => place[Symbol.asyncDispose]());
+
+  it('leaves no server and no generator', async () => {
+    await place.untilGone();
+  });
+
+  it('leaves results that can be read, half a line at their end or not', async () => {
+    const { run } = place.runFile().plan;
+    const whole = await place.run('report', [run, '--json']);
+    expect(whole.status).toBe(0);
+    expect(JSON.parse(whole.stdout)).toMatchObject({ trials: [{ order: 0 }] });
+    appendFileSync(join(place.runFolder(), 'trials.jsonl'), '{"schema":1,"id":"002-');
+    expect(await place.run('report', [run, '--json'])).toEqual(whole);
+  });
+
+  it('is not gone on with by other versions', async () => {
+    const file = join(place.runFolder(), 'run.json');
+    const text = readFileSync(file, 'utf8');
+    const { plan, versions } = place.runFile();
+    writeFileSync(file, text.replace(`"node": "${versions['node']}"`, '"node": "18.0.0"'));
+    const { status, stdout, stderr } = await place.run('bench', ['--resume', plan.run]);
+    writeFileSync(file, text);
+    expect(stderr).toContain(`run ${plan.run} was made with other versions: `);
+    expect(stderr).toContain(`node: 18.0.0 then, ${versions['node']} now`);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(place.trials()).toHaveLength(1);
+  });
+
+  it('is gone on with by --resume: same seeds and order, no trial twice, no log of two attempts', async () => {
+    const { plan } = place.runFile();
+    const before = place.trials();
+    const { status, stderr } = await place.run('bench', ['--resume', plan.run]);
+    expect(stderr).toMatch(/^\[2\/4\] /m);
+    expect(status).toBe(0);
+    const after = place.trials();
+    expect(after.slice(0, 1)).toEqual(before);
+    expect(after.map(({ id, order, seed }) => ({ id, order, seed }))).toEqual(
+      plan.trials.map(({ id, order, seed }) => ({ id, order, seed })),
+    );
+    for (const { attested } of after) expect(attested).toHaveLength(1);
+    for (const log of globSync('*/logs/*.log', { cwd: place.results })) {
+      const text = readFileSync(join(place.results, log), 'utf8');
+      expect(text.match(/^bench-attest /gm)).toHaveLength(1);
+    }
+    expect(existsSync(place.lock)).toBe(false);
+    await place.untilGone();
+  });
+});
+
+describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdog', () => {
+  it('leaves a server, which the next start proves to be its own and removes; a stranger stays', async () => {
+    await using place = new Place();
+    const stranger = spawn('sleep', ['600'], { env: { ...process.env, BENCH_TOKEN: 'of-somebody-else' } });
+    try {
+      const running = place.start('bench', [...steady, '--duration', '60']);
+      await running.until(() => isLoaded(place), 'the window');
+      for (const pid of place.pidsOf('read -r word')) process.kill(pid, 'SIGKILL');
+      running.signal('SIGKILL');
+      await running.ended;
+      await until(() => place.pidsOf('generator.ts').length === 0, 'the end of the generator');
+      const left = place.pids();
+      expect(left.length).toBeGreaterThan(0);
+      expect(await isLoaded(place)).toBe(true);
+
+      const { status, stderr } = await place.run('bench', NOWHERE);
+      const { run } = place.runFile().plan;
+      expect(stderr).toContain(`run ${run} had been killed and left ${left.length} processes running: `);
+      for (const pid of left) expect(stderr).toContain(String(pid));
+      expect(status).toBe(2);
+      await place.untilGone();
+      expect(isAlive(stranger.pid ?? 0)).toBe(true);
+      expect(existsSync(place.lock)).toBe(false);
+    } finally {
+      stranger.kill('SIGKILL');
+    }
+  });
+});
+
+describe.skipIf(!hasProc)('the lock of the host', () => {
+  it('refuses a second run and a cleaning while one measures, and names it', async () => {
+    await using place = new Place();
+    const running = place.start('bench', ['--stack', PLANTED, 'planted/never-binds', '--connections', '1']);
+    await running.until(() => place.countLaunched() > 0, 'the first server');
+    const { run } = place.runFile().plan;
+    for (const [script, args] of [
+      ['bench', ['vanilla', '--connections', '1']],
+      ['clean', ['runs', '--yes']],
+    ] as const) {
+      const { status, stderr } = await place.run(script, [...args]);
+      expect(stderr).toContain(`run ${run} is measuring on this machine (process ${running.pid})`);
+      expect(status).toBe(2);
+    }
+    expect(place.holder()).toMatchObject({ pid: running.pid, run });
+    expect(place.runFile().plan.run).toBe(run);
+    running.signal('SIGTERM');
+    expect((await running.ended).status).toBe(130);
+  });
+
+  it.for([
+    ['of a process that is no more', JSON.stringify({ pid: 2 ** 22, began: '1', run: 'old', token: 'old' })],
+    [
+      'of a process whose id is another one’s now',
+      JSON.stringify({ pid: process.pid, began: '1', run: 'old', token: 'old' }),
+    ],
+    ['that is torn', '{"pid":'],
+  ] as const)('takes over a lock %s', async ([, text]) => {
+    await using place = new Place();
+    writeFileSync(place.lock, text);
+    const { stderr } = await place.run('bench', NOWHERE);
+    expect(stderr).toContain('nothing listens on 127.0.0.1:9');
+    expect(stderr).not.toMatch(/had been killed|is measuring/);
+    expect(existsSync(place.lock)).toBe(false);
+  });
+});

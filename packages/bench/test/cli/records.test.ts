@@ -1,0 +1,217 @@
+import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Trial } from '../../src/model.ts';
+import type { Plan } from '../../src/plan.ts';
+import { readProcess } from '../../src/measure/resources/procfs.ts';
+import { Place, type Ended } from './cli.ts';
+
+const SHORT = ['--duration', '0.3', '--warmup', '0', '--seed', '7'];
+
+interface Document {
+  schema: number;
+  plan: Plan;
+  host: { platform: string };
+  rows: { target: string; connections: number; rounds: number }[];
+  trials: Trial[];
+}
+
+let place: Place;
+let ended: Ended;
+let document: Document;
+
+beforeAll(async () => {
+  place = new Place();
+  ended = await place.run('bench', ['vanilla', '--connections', '1,2', '--rounds', '1', ...SHORT, '--json']);
+  document = JSON.parse(ended.stdout) as Document;
+});
+afterAll(() => place[Symbol.asyncDispose]());
+
+describe('a run', () => {
+  it('with --json prints one document on stdout, and its progress on stderr', () => {
+    expect(ended.status).toBe(0);
+    expect(ended.stdout.startsWith('{')).toBe(true);
+    expect(document.trials.map(({ id }) => id)).toEqual(document.plan.trials.map(({ id }) => id));
+    expect(document.rows.map(({ target, connections }) => [target, connections])).toEqual([
+      ['vanilla', 1],
+      ['vanilla', 2],
+    ]);
+    expect(ended.stderr).toMatch(/^\[1\/2\] vanilla at \d, round 1: (ok|suspect), [\d,.]+\/s, /m);
+    expect(ended.stderr).toMatch(/^\[2\/2\] vanilla at \d, round 1: /m);
+    expect(ended.stderr).toContain(`kept in ${place.runFolder()}; pnpm report ${document.plan.run} shows`);
+    // A terminal's line control has no place in a file.
+    expect(ended.stderr).not.toMatch(/[\r\u001B]/);
+  });
+
+  it('keeps what it printed, and leaves no process and no lock', () => {
+    expect(place.trials()).toEqual(document.trials);
+    expect(place.runFile().plan).toEqual(document.plan);
+    expect(document.plan.seed).toBe(7);
+    expect(existsSync(place.lock)).toBe(false);
+    expect(place.pids()).toEqual([]);
+  });
+
+  it('keeps the server log and the report of time(1) of each trial', () => {
+    for (const { files, time } of document.trials) {
+      expect(files).toHaveLength(2);
+      for (const file of files) expect(existsSync(join(place.runFolder(), file))).toBe(true);
+      expect(time?.maxResidentBytes).toBeGreaterThan(2 ** 20);
+    }
+  });
+});
+
+describe('pnpm report', () => {
+  it('shows the run again, as a table and as the same document', async () => {
+    const table = await place.run('report', [document.plan.run, '--detail']);
+    expect(table.stdout).toMatch(/│ vanilla │ raw {3}│/);
+    expect(table.stdout).toContain(`run ${document.plan.run}, seed 7`);
+    expect(table.stdout).toMatch(/printed by autocannon|window 0\.\d+ s: \d+ sent/);
+    expect(table).toMatchObject({ status: 0, stderr: '' });
+    const json = await place.run('report', [place.runFolder(), '--json']);
+    expect(json).toEqual({ status: 0, stderr: '', stdout: ended.stdout });
+  });
+
+  it('names the nearest runs for one that is not there', async () => {
+    const { status, stderr } = await place.run('report', [`${document.plan.run}x`]);
+    expect(stderr).toContain(`there is no run "${document.plan.run}x"`);
+    expect(stderr).toContain(`the nearest are ${document.plan.run}`);
+    expect(status).toBe(2);
+  });
+
+  it('stops quietly when its reader leaves', async () => {
+    await using copy = copyRun();
+    const file = join(copy.folder, 'trials.jsonl');
+    const lines = readFileSync(file, 'utf8');
+    for (let size = 0; size < 200_000; size += lines.length) appendFileSync(file, lines);
+    const line = `node --import tsx scripts/report.ts ${copy.folder} --json | head -1; echo "$?"`;
+    const { stdout, status } = await copy.place.startInTerminal(`sh -c '${line}'`).ended;
+    expect(stdout.replaceAll('\r', '')).toBe('{\n0\n');
+    expect(status).toBe(0);
+  });
+});
+
+describe('a stored run that cannot be read is refused by file and line, not guessed at', () => {
+  it.for<{ what: string; spoil: (folder: string) => void; says: RegExp }>([
+    {
+      what: 'a record cut in the middle',
+      spoil: (folder) => editLine(folder, 0, (line) => line.slice(0, 100)),
+      says: /trials\.jsonl:1: cannot be read: .*JSON.*\n.*delete the line.*--resume/,
+    },
+    {
+      what: 'a line that is no record',
+      spoil: (folder) => editLine(folder, 1, () => 'null'),
+      says: /trials\.jsonl:2: not the record of a trial/,
+    },
+    {
+      what: 'a record with a newer schema',
+      spoil: (folder) => editLine(folder, 1, (line) => line.replace('"schema":1', '"schema":99')),
+      says: /trials\.jsonl:2: written by a newer version \(schema 99, this one knows 1\)\n.*update/,
+    },
+    {
+      what: 'a plan with a newer schema',
+      spoil: (folder) => edit(folder, 'run.json', (text) => text.replace('"schema": 1', '"schema": 99')),
+      says: /run\.json: written by a newer version \(schema 99/,
+    },
+    {
+      what: 'a plan that is none',
+      spoil: (folder) => edit(folder, 'run.json', () => '{}'),
+      says: /run\.json: not the plan of a run/,
+    },
+    {
+      what: 'no host.json',
+      spoil: (folder) => rmSync(join(folder, 'host.json')),
+      says: /host\.json: cannot be read: ENOENT/,
+    },
+  ])('$what', async ({ spoil, says }) => {
+    await using copy = copyRun();
+    spoil(copy.folder);
+    for (const [script, args] of [
+      ['report', [copy.folder]],
+      ['bench', ['--resume', copy.folder]],
+    ] as const) {
+      const { status, stdout, stderr } = await copy.place.run(script, [...args]);
+      expect(stderr).toMatch(says);
+      expect(stderr).not.toMatch(/defect/);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    }
+  });
+
+  it('but half a last line is what a kill leaves, and is passed over', async () => {
+    await using copy = copyRun();
+    appendFileSync(join(copy.folder, 'trials.jsonl'), '{"schema":1,"id":"003-van');
+    const { status, stdout } = await copy.place.run('report', [copy.folder, '--json']);
+    expect(stdout).toBe(ended.stdout);
+    expect(status).toBe(0);
+  });
+});
+
+describe('without /usr/bin/time', () => {
+  it('a run goes on, says so, and has no such report', async () => {
+    await using other = new Place();
+    const missing = { BENCH_TIME: join(other.folder, 'time') };
+    const args = ['vanilla', '--connections', '1', '--rounds', '1', ...SHORT];
+    const { status, stdout, stderr } = await other.run('bench', args, missing);
+    expect(stderr).toMatch(/warning: \S+ is missing: no report of the whole life of a server/);
+    expect(stdout).toMatch(/│ vanilla │/);
+    expect(status).toBe(0);
+    const [trial] = other.trials();
+    expect(trial).not.toHaveProperty('time');
+    expect(trial?.files).toHaveLength(1);
+    expect(trial).toHaveProperty('measured.cpuUsPerRequest');
+    expect(trial).toHaveProperty('measured.server.peakBytes');
+    await other.untilGone();
+  });
+});
+
+describe('--dry-run', () => {
+  it('prints the plan, and starts, keeps and locks nothing', async () => {
+    await using other = new Place();
+    // Somebody is measuring: that is in the way of a run, not of a plan.
+    const began = String(readProcess(process.pid)?.startTicks ?? '');
+    const lock = JSON.stringify({ pid: process.pid, began, run: 'another', token: 'x' });
+    writeFileSync(other.lock, lock);
+    const args = ['vanilla', 'fastify', '--connections', '10,1000', '--rounds', '2', '--seed', '7'];
+    const { status, stdout, stderr } = await other.run('bench', [...args, '--dry-run']);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^8 trials: 2 targets at 10, 1,000 connections, 2 rounds, workload devices$/m);
+    expect(stdout).toMatch(/^about \d+ (s|min)$/m);
+    expect(stdout.match(/^ +\d+ {2}round [12] {2}(vanilla|fastify) at (10|1,000)$/gm)).toHaveLength(8);
+    expect(readFileSync(other.lock, 'utf8')).toBe(lock);
+    expect(existsSync(other.results)).toBe(false);
+    const again = await other.run('bench', [...args, '--dry-run']);
+    expect(again.stdout).toBe(stdout);
+  });
+
+  it('of a stack of my own plans that stack, however its path is written', async () => {
+    await using other = new Place();
+    const stack = join(other.folder, 'stack.json');
+    const mine = readFileSync('packages/vanilla/stack.json', 'utf8').replace('"vanilla"', '"mine"');
+    writeFileSync(stack, mine);
+    for (const path of [stack, join(other.folder, '.', 'x', '..', 'stack.json')]) {
+      const { stdout } = await other.run('bench', ['--stack', path, '--connections', '1', '--dry-run']);
+      expect(stdout).toMatch(/^3 trials: 1 targets? at 1 connections?/);
+      expect(stdout).toMatch(/round 1 {2}mine at 1$/m);
+    }
+  });
+});
+
+function copyRun(): AsyncDisposable & { place: Place; folder: string } {
+  const other = new Place();
+  const folder = join(other.folder, 'copy');
+  cpSync(place.runFolder(), folder, { recursive: true });
+  return { place: other, folder, [Symbol.asyncDispose]: () => other[Symbol.asyncDispose]() };
+}
+
+function edit(folder: string, name: string, change: (text: string) => string): void {
+  const file = join(folder, name);
+  writeFileSync(file, change(readFileSync(file, 'utf8')));
+}
+
+function editLine(folder: string, index: number, change: (line: string) => string): void {
+  edit(folder, 'trials.jsonl', (text) =>
+    text
+      .split('\n')
+      .map((line, at) => (at === index ? change(line) : line))
+      .join('\n'),
+  );
+}

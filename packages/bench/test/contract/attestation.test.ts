@@ -1,0 +1,41 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
+import { prepareAll, type Missing } from '../../src/measure/prepare.ts';
+import type { Stack } from '../../src/model.ts';
+import { openRig, reasonOf, reasonsOf } from '../known/rig.ts';
+
+const rig = openRig();
+const uvicorn = readStacks().find(({ name }) => name === 'uvicorn');
+if (uvicorn === undefined) throw new Error('there is no stack "uvicorn"');
+
+/** The stack with a manifest that claims of the interpreted variant that it is compiled. */
+function pose(stack: Stack): Stack {
+  const { interpreted } = stack.variants;
+  if (interpreted === undefined) throw new Error('uvicorn has no variant "interpreted"');
+  const attest = { ...interpreted.attest, mypyc: true };
+  return { ...stack, variants: { ...stack.variants, interpreted: { ...interpreted, attest } } };
+}
+
+describe('uvicorn', () => {
+  let missing: Missing[];
+
+  beforeAll(async () => {
+    ({ missing } = await prepareAll(expandTargets(['uvicorn/interpreted'], [uvicorn], 'devices'), [uvicorn]));
+  }, 900_000);
+
+  it('interpreted and posing as compiled by mypyc fails its trial, in each worker', async ({ skip }) => {
+    skip(missing.length > 0, missing[0]?.reason);
+    const seen = await rig.measure({
+      planted: 'interpreted',
+      stack: pose(uvicorn),
+      bench: ['--connections', '10', '--amount', '100', '--workers', '2'],
+    });
+    expect(seen.trial.status).toBe('failed');
+    expect(seen.trial).not.toHaveProperty('partial');
+    expect(reasonsOf(seen)).toEqual(['trial']);
+    expect(reasonOf(seen, 'trial')).toMatchObject({
+      text: 'false attestation: worker 1 of 2: mypyc is false, the manifest states true',
+      invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'],
+    });
+  });
+});

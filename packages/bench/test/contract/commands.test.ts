@@ -1,0 +1,57 @@
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
+import { canonicalise, checkJson, type Draw } from '../../src/catalogue/workloads/workload.ts';
+import { prepareAll, type Missing, type Prepared } from '../../src/measure/prepare.ts';
+import { awaitRightAnswer } from '../../src/measure/verify.ts';
+import { START_SECONDS, listenersOf, loopback, openHost } from './host.ts';
+
+const host = openHost();
+const stacks = readStacks().filter((stack) => stack.variants[stack.default]?.workloads.includes('devices'));
+
+/** What every stack answers when nobody gives it data. */
+const BY_HAND = canonicalise(
+  JSON.stringify(
+    [1, 2, 3].map((id) => ({
+      id,
+      uuid: `00000000-0000-4000-8000-00000000000${id}`,
+      mac: `5E:00:00:00:00:0${id}`,
+      firmware: `1.0.${id}`,
+      created_at: '2025-01-01T00:00:00.000Z',
+      updated_at: '2025-01-01T00:00:00.000Z',
+    })),
+  ),
+);
+const draw: Draw = {
+  requests: [{ method: 'GET', path: '/api/devices', headers: {} }],
+  files: {},
+  check: (answer) => checkJson(answer, BY_HAND),
+  fixedBody: true,
+};
+
+describe.each(stacks.map(({ name }) => name))('%s, started by hand with nothing but a port', (name) => {
+  let prepared: Prepared[];
+  let missing: Missing[];
+
+  beforeAll(async () => {
+    ({ prepared, missing } = await prepareAll(expandTargets([name], stacks, 'devices'), stacks));
+  }, 900_000);
+
+  it('answers on the loopback address, and stops', async ({ skip }) => {
+    skip(missing.length > 0, missing[0]?.reason);
+    const [ready] = prepared;
+    if (ready === undefined) throw new Error(`${name} is neither ready nor missing`);
+    const server = await host.start({ command: typed(ready), cwd: ready.stack.root, env: {} });
+    await awaitRightAnswer(server, draw, START_SECONDS);
+    expect(listenersOf(server) ?? [loopback(server.port)]).toEqual([loopback(server.port)]);
+    expect(await server.stop()).toMatchObject({ trouble: [] });
+    expect(server.ended()).toBe('exit status 0');
+  });
+});
+
+/** What a person types, with `{port}` for the port. */
+function typed({ stack, command: [runtime = ''] }: Prepared): string[] {
+  return stack.runtime === 'python'
+    ? [join(dirname(runtime), `bench-${stack.name}`), '--port', '{port}']
+    : [runtime, 'src/server.ts', '--port', '{port}'];
+}

@@ -1,0 +1,100 @@
+import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { findWorkload } from '../../src/catalogue/workloads/index.ts';
+import type { Draw } from '../../src/catalogue/workloads/workload.ts';
+import { launch, type Server } from '../../src/measure/launch.ts';
+import type { Prepared } from '../../src/measure/prepare.ts';
+import { familyOf, readNames, readText } from '../../src/measure/resources/procfs.ts';
+import { timeCommand } from '../../src/measure/resources/time.ts';
+import { createRandom } from '../../src/random.ts';
+import { openToken } from '../known/leftovers.ts';
+
+/** How long a server may take to its first right answer on a busy machine. */
+export const START_SECONDS = 60;
+
+/** A server that runs, and what it was given to answer. */
+export interface Running {
+  server: Server;
+  draw: Draw;
+}
+
+/** What a command line starts. */
+export interface Command {
+  command: string[];
+  cwd: string;
+  env: Record<string, string>;
+}
+
+/** Starts servers as a trial does, and stops what a test file has left running. */
+export interface Host {
+  /** A target with data drawn from the seed. */
+  serve(prepared: Prepared, asked: { workload: string; seed: number; workers: number }): Promise<Running>;
+  /** A command line with `{port}` to be filled in, without any data. */
+  start(command: Command): Promise<Server>;
+}
+
+/** Opens the host of one test file. */
+export function openHost(): Host {
+  const token = openToken();
+  const folder = mkdtempSync(join(tmpdir(), 'bench-contract-'));
+  const servers: Server[] = [];
+  let count = 0;
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const open = async (command: Command, files: Record<string, string>, workers: number): Promise<Server> => {
+    const id = String(count++).padStart(3, '0');
+    const time = await timeCommand();
+    const server = await launch({ ...command, id, token, files, workers, prefix: [], time, folder });
+    servers.push(server);
+    return server;
+  };
+  return {
+    async serve({ command, stack, variant }, { workload, seed, workers }) {
+      const random = createRandom(seed);
+      const draw = findWorkload(workload).draw(() => random.float());
+      const server = await open({ command, cwd: stack.root, env: variant.env }, draw.files, workers);
+      return { server, draw };
+    },
+    start: (command) => open(command, {}, 1),
+  };
+}
+
+/**
+ * Where a server and all that it started listen, each once, as `/proc/net/tcp` writes it: the address, then the port,
+ * both hexadecimal. Undefined where the platform does not say.
+ */
+export function listenersOf(server: Server): string[] | undefined {
+  const pid = server.pid();
+  if (process.platform !== 'linux' || pid === undefined) return undefined;
+  const own = new Set(
+    [...familyOf([pid])].flatMap((one) =>
+      readNames(`/proc/${one}/fd`).map((fd) => linkOf(`/proc/${one}/fd/${fd}`)),
+    ),
+  );
+  const LISTEN = '0A';
+  const rows = ['tcp', 'tcp6'].flatMap((table) =>
+    (readText(`/proc/net/${table}`) ?? '').split('\n').slice(1),
+  );
+  const found = rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter((fields) => fields[3] === LISTEN && own.has(`socket:[${fields[9]}]`))
+    .map((fields) => String(fields[1]));
+  return [...new Set(found)];
+}
+
+/** 127.0.0.1 and that port, as `listenersOf` gives it. */
+export function loopback(port: number): string {
+  return `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}

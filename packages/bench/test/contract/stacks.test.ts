@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
+import { prepareAll, type Prepared } from '../../src/measure/prepare.ts';
+import { ask, awaitRightAnswer, verify } from '../../src/measure/verify.ts';
+import type { Target } from '../../src/model.ts';
+import { START_SECONDS, listenersOf, loopback, openHost, type Running } from './host.ts';
+
+const host = openHost();
+const stacks = readStacks();
+
+/** Targets that are not tested here, and why. */
+const skipped = new Map<string, string>();
+
+const offered = stacks.flatMap(targetsOf).flatMap((target) => {
+  const variant = stacks.find(({ name }) => name === target.stack)?.variants[target.variant];
+  return (variant?.workloads ?? []).map((workload) => ({ target, workload }));
+});
+
+describe.each(offered)('$target.id, $workload', ({ target, workload }) => {
+  let prepared: Prepared;
+  let one: Running;
+  let two: Running;
+
+  beforeAll(async () => {
+    const found = await prepareTarget(target);
+    if (found === undefined) return;
+    prepared = found;
+    [one, two] = await Promise.all([
+      host.serve(prepared, { workload, seed: 1, workers: 1 }),
+      host.serve(prepared, { workload, seed: 2, workers: 2 }),
+    ]);
+  }, 900_000);
+
+  afterAll(async () => {
+    await Promise.all([one, two].map((running) => running?.server.stop()));
+  });
+
+  it('answers what was drawn for it, and other data otherwise', async ({ skip }) => {
+    skip(skipped.has(target.id), skipped.get(target.id));
+    for (const { server, draw } of [one, two]) {
+      await awaitRightAnswer(server, draw, START_SECONDS);
+      await verify(server, draw, 'in the contract test');
+    }
+    const [request] = one.draw.requests;
+    if (request === undefined) throw new Error(`${workload} asks nothing`);
+    const answer = await ask(one.server, request);
+    expect(answer.contentType).toMatch(/^application\/json\b/);
+    expect(one.draw.check(answer, 0)).toBeUndefined();
+    expect(two.draw.check(answer, 0)).toMatch(/^wrong body/);
+  });
+
+  it('attests in each worker what its manifest states, and what it runs on', async ({ skip }) => {
+    skip(skipped.has(target.id), skipped.get(target.id));
+    const { variant, stack, runtime } = prepared;
+    for (const [{ server }, workers] of [
+      [one, 1],
+      [two, 2],
+    ] as const) {
+      await vi.waitFor(() => expect(server.attestations()).toHaveLength(workers), { timeout: 30_000 });
+      const told = server.attestations();
+      expect(new Set(told.map(({ pid }) => pid)).size).toBe(workers);
+      for (const attestation of told) {
+        expect(attestation).toMatchObject({ ...variant.attest, version: runtime?.version });
+        const framework =
+          variant.class === 'raw' ? undefined : expect.stringContaining(`${stack.framework} `);
+        expect(attestation['framework']).toEqual(framework);
+      }
+    }
+  });
+
+  it('listens on its one port of the loopback address only', async ({ skip }) => {
+    skip(skipped.has(target.id), skipped.get(target.id));
+    skip(process.platform !== 'linux', 'needs /proc/net/tcp');
+    for (const { server } of [one, two]) expect(listenersOf(server)).toEqual([loopback(server.port)]);
+  });
+
+  it('stops by itself on SIGTERM', async ({ skip }) => {
+    skip(skipped.has(target.id), skipped.get(target.id));
+    const ends = await Promise.all(
+      [one, two].map(async ({ server }) => ({ ...(await server.stop()), end: server.ended() })),
+    );
+    for (const { trouble, end } of ends)
+      expect({ trouble, end }).toEqual({ trouble: [], end: 'exit status 0' });
+  });
+});
+
+describe.runIf(process.env['CI'] !== undefined)('under CI', () => {
+  it('just what is committed as skipped is skipped', () => {
+    const file = new URL('skipped-under-ci.json', import.meta.url);
+    expect([...skipped.keys()].toSorted()).toEqual(JSON.parse(readFileSync(file, 'utf8')));
+  });
+});
+
+/** The target ready to be launched; undefined, and among the skipped, where it can't be. */
+async function prepareTarget(target: Target): Promise<Prepared | undefined> {
+  const { prepared, missing } = await prepareAll([target], stacks);
+  for (const { reason } of missing) skipped.set(target.id, reason);
+  return prepared[0];
+}

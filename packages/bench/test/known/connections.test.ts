@@ -1,0 +1,188 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { readNames } from '../../src/measure/resources/procfs.ts';
+import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonOf, reasonsOf, sumOf } from './rig.ts';
+import type { Seen } from './rig.ts';
+
+const rig = openRig();
+
+const SOUND = ['--sound-first', String(ASKED_BEFORE)];
+const RATES = ['goodput', 'p50', 'p99'];
+
+function medianOf(seen: Seen): number {
+  const p50 = loadOf(seen).latencyUs?.p50;
+  if (p50 === undefined) throw new Error('no median');
+  return p50;
+}
+
+describe('a server that closes after each answer', () => {
+  const LOAD = ['--connections', '10', '--amount', '300'];
+
+  it.each([
+    ['and says so', ['--close-after-response']],
+    ['and ends its bodies that way', ['--http10']],
+  ])('%s loses nothing, on as many connections as requests', async (_, how) => {
+    const seen = await rig.measure({ planted: [...how, '--delay-ms', '20'], bench: LOAD });
+    const { counts, lifetime } = loadOf(seen);
+    const { requests, connections, latencyUs } = accountOf(seen);
+    expect(counts).toMatchObject({ sent: 300, ok: 300 });
+    expect(requests.answered.ok).toBe(lifetime.ok + ASKED);
+    expect(requests.late).toBe(0);
+    expect(connections.accepted).toBe(lifetime.sent + ASKED);
+    expect(medianOf(seen)).toBeGreaterThanOrEqual(20_000);
+    expect(medianOf(seen)).toBeLessThan(2 * Number(latencyUs.p50));
+    expect(reasonsOf(seen)).toEqual([]);
+  });
+
+  it('and does not say so loses just what came too late', async () => {
+    const seen = await rig.measure({ planted: ['--close-silently', '--delay-ms', '20'], bench: LOAD });
+    const { counts, lifetime } = loadOf(seen);
+    const { requests, connections, latencyUs } = accountOf(seen);
+    expect(counts.sent).toBe(300);
+    expect(sumOf(counts)).toBe(counts.sent);
+    expect(counts.closedEarly).toBeGreaterThan(0);
+    expect(requests.read).toBe(lifetime.sent + ASKED);
+    expect(requests.answered.ok).toBe(lifetime.ok + ASKED);
+    expect(requests.late).toBe(lifetime.closedEarly);
+    expect(connections.accepted).toBe(lifetime.ok + ASKED);
+    expect(medianOf(seen)).toBeLessThan(2 * Number(latencyUs.p50));
+    expect(reasonsOf(seen)).toContain('errors');
+    expect(reasonsOf(seen)).not.toContain('pairing');
+  });
+});
+
+describe('latency where connections are lost', () => {
+  it('is that of the same server without the fault, not several times as much', async () => {
+    const load = ['--connections', '10', '--amount', '700'];
+    const delayed = [...SOUND, '--delay-ms', '5'];
+    const sound = await rig.measure({ planted: delayed, bench: load });
+    const resets = await rig.measure({ planted: [...delayed, '--reset-every', '5'], bench: load });
+    const closes = await rig.measure({ planted: [...delayed, '--close-after-response'], bench: load });
+    const silent = await rig.measure({ planted: [...delayed, '--close-silently'], bench: load });
+    expect(loadOf(resets).counts.reset).toBeGreaterThanOrEqual(700 / 5 - 1);
+    const most = 4 * medianOf(sound);
+    expect(medianOf(resets)).toBeLessThan(most);
+    expect(medianOf(closes)).toBeLessThan(most);
+    expect(medianOf(silent)).toBeLessThan(most);
+  });
+});
+
+describe('a server that accepts and closes', () => {
+  it('has failed, and not with zero errors', async () => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--accept-and-close'],
+      bench: ['--connections', '10', '--duration', '0.5'],
+      plan: { barrierSeconds: 0.5 },
+    });
+    const { counts, lifetime, connect, latencyUs } = loadOf(seen);
+    const { requests, connections } = accountOf(seen);
+    expect(seen.trial.status).toBe('failed');
+    expect(connect).toMatchObject({ asked: 10, stood: 0 });
+    expect(counts.closedEarly).toBeGreaterThan(0);
+    expect(counts).toMatchObject({ ok: 0, sent: sumOf(counts) });
+    expect(latencyUs).toBeUndefined();
+    // The verification after the load is the last to be turned away.
+    expect(connections.closedAtAccept).toBe(lifetime.sent + 1);
+    expect(requests.late).toBe(lifetime.closedEarly + 1);
+    expect(reasonsOf(seen)).toEqual(
+      expect.arrayContaining(['trial', 'no-answers', 'not-all-stood', 'errors']),
+    );
+    expect(reasonOf(seen, 'trial').text).toMatch(/after the load/);
+  });
+});
+
+describe('the barrier', () => {
+  it('measures a server that answers only some connections, and says how many', async () => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--serve-only', '4'],
+      bench: ['--connections', '10', '--duration', '0.5', '--timeout', '2.5'],
+      plan: { barrierSeconds: 0.4 },
+    });
+    const { connect, silentConnections, counts, lifetime } = loadOf(seen);
+    const { connections, requests } = accountOf(seen);
+    expect(connect).toMatchObject({ asked: 10, stood: 4, refused: 0 });
+    expect(silentConnections).toBe(6);
+    expect(counts.inFlight).toBeGreaterThanOrEqual(6);
+    expect(connections).toMatchObject({ accepted: 10 + ASKED, unserved: 6 });
+    expect(requests.answered.ok).toBe(lifetime.ok + ASKED);
+    expect(lifetime.timeout + lifetime.inFlight).toBe(6);
+    expect(seen.trial.status).toBe('suspect');
+    expect(reasonsOf(seen)).toEqual(['not-all-stood']);
+    expect(reasonOf(seen, 'not-all-stood')).toMatchObject({
+      text: '4 of 10 connections stood when the window opened: 6 never answered',
+      invalidates: [...RATES, 'memory'],
+    });
+    expect(reasonOf(seen, 'little')).toMatchObject({
+      text: expect.stringContaining('6 got no answer in the window') as string,
+      invalidates: [...RATES, 'memory'],
+    });
+  });
+});
+
+describe('ten connections over four processes', () => {
+  it('are ten, shared out exactly, and their reports are one', async () => {
+    const shares: number[] = [];
+    const seen = await rig.measure({
+      planted: [],
+      bench: ['--connections', '10', '--duration', '1.5', '--generators', '4'],
+      wrap: (effects) => ({
+        ...effects,
+        async resources(server) {
+          const sampler = await effects.resources(server);
+          if (sampler === undefined) return undefined;
+          return {
+            idle: () => sampler.idle(),
+            async start(ours) {
+              shares.push(...ours.map((pid) => connectionsTo(pid, server.port)));
+              return sampler.start(ours);
+            },
+            stop: () => sampler.stop(),
+            [Symbol.dispose]: () => sampler[Symbol.dispose](),
+          };
+        },
+      }),
+    });
+    const { connect, counts, lifetime, generators, printedByAutocannon } = loadOf(seen);
+    const { requests, connections } = accountOf(seen);
+    expect(shares).toEqual(process.platform === 'linux' ? [3, 3, 2, 2] : [0, 0, 0, 0]);
+    expect(generators).toHaveLength(4);
+    expect(connect).toMatchObject({ asked: 10, stood: 10 });
+    expect(connections.accepted).toBe(10 + ASKED);
+    expect(sumOf(counts)).toBe(counts.sent);
+    expect(requests.read).toBe(lifetime.sent + ASKED);
+    expect(printedByAutocannon).toBeGreaterThan(0);
+    expect(reasonsOf(seen)).toEqual([]);
+  });
+
+  it('are two processes when there are only two connections', async () => {
+    const seen = await rig.measure({
+      planted: [],
+      bench: ['--connections', '2', '--amount', '103', '--generators', '4'],
+    });
+    expect(loadOf(seen).generators).toHaveLength(2);
+    expect(loadOf(seen).counts).toMatchObject({ sent: 103, ok: 103 });
+    expect(accountOf(seen).connections.accepted).toBe(2 + ASKED);
+  });
+});
+
+/** How many established connections to a local port a process holds; 0 where `/proc` does not say. */
+function connectionsTo(pid: number, port: number): number {
+  if (process.platform !== 'linux') return 0;
+  const remote = port.toString(16).toUpperCase().padStart(4, '0');
+  const inodes = new Set(
+    readFileSync('/proc/net/tcp', 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter((fields) => fields[2]?.endsWith(`:${remote}`) && fields[3] === '01')
+      .map((fields) => `socket:[${fields[9]}]`),
+  );
+  return readNames(`/proc/${pid}/fd`).filter((fd) => inodes.has(linkOf(`/proc/${pid}/fd/${fd}`))).length;
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}

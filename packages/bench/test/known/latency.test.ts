@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { ASKED_BEFORE, accountOf, loadOf, openRig, reasonsOf } from './rig.ts';
+
+const rig = openRig();
+
+const SOUND = ['--sound-first', String(ASKED_BEFORE)];
+
+describe('a planted delay', () => {
+  it.each([5, 50])('of %i ms is never seen as less, nor as a multiple', async (ms) => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--delay-ms', String(ms)],
+      bench: ['--connections', '10', '--duration', '0.8'],
+    });
+    const { latencyUs, counts, windowSeconds } = loadOf(seen);
+    expect(latencyUs?.p50).toBeGreaterThanOrEqual(ms * 1000);
+    expect(latencyUs?.mean).toBeGreaterThanOrEqual(ms * 1000);
+    expect(latencyUs?.p50).toBeLessThan(4 * Number(accountOf(seen).latencyUs.p50));
+    // In a closed loop no connection can be answered more often than its delay allows.
+    expect(counts.ok).toBeGreaterThan(0);
+    expect(counts.ok).toBeLessThanOrEqual(10 * (1 + (windowSeconds * 1000) / ms));
+    expect(reasonsOf(seen)).toEqual([]);
+  });
+});
+
+describe('one stall', () => {
+  it('is in the maximum whole, and in the percentiles by as many requests as it held', async () => {
+    const connections = 40;
+    const amount = 2000;
+    const seen = await rig.measure({
+      planted: [...SOUND, '--stall-at', '500', '--stall-ms', '1000'],
+      bench: ['--connections', String(connections), '--amount', String(amount)],
+    });
+    const { stall } = accountOf(seen);
+    const { latencyUs, counts } = loadOf(seen);
+    expect(counts).toMatchObject({ sent: amount, ok: amount });
+    expect(stall).toMatchObject({ atRequest: 500, connectionsOpen: connections });
+    expect(stall?.ms).toBeGreaterThanOrEqual(1000);
+    expect(latencyUs?.max).toBeGreaterThanOrEqual(0.9 * 1e6);
+    // It held one request of each connection, 2 % of all: those beyond p98.
+    expect(latencyUs?.p99).toBeGreaterThanOrEqual(0.5 * 1e6);
+    expect(latencyUs?.p90).toBeLessThan(0.5 * 1e6);
+    expect(reasonsOf(seen)).toEqual([]);
+  });
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../src/plan.ts';
+import { describeDetail } from '../../src/report/detail.ts';
+import { renderJson } from '../../src/report/json.ts';
+import { describeTrial, showProgress } from '../../src/report/progress.ts';
+import { renderTerminal } from '../../src/report/terminal.ts';
+import { describePlan, toView } from '../../src/report/view.ts';
+import { readGoldenRun, samplePlan } from '../samples.ts';
+
+const run = readGoldenRun();
+
+const golden = (name: string) => `../fixtures/golden/${name}`;
+
+describe('the committed run', () => {
+  it('is shown on a terminal', async () => {
+    await expect(renderTerminal(toView(run))).toMatchFileSnapshot(golden('terminal.txt'));
+  });
+
+  it('is shown as it goes, one plain line a trial', async () => {
+    const written: string[] = [];
+    const show = showProgress(run.plan, { isTTY: false, write: (text) => written.push(text) });
+    for (const [index, trial] of run.trials.entries()) {
+      const event: RunEvent = { kind: 'started', planned: run.plan.trials[index]!, done: index, of: 12 };
+      show(event);
+      show({ kind: 'ended', trial, done: index + 1, of: 12 });
+    }
+    expect(written).toHaveLength(12);
+    await expect(written.join('')).toMatchFileSnapshot(golden('progress.txt'));
+  });
+
+  it('is shown in detail', async () => {
+    await expect(describeDetail(run.trials)).toMatchFileSnapshot(golden('detail.txt'));
+  });
+
+  it('is one JSON document', async () => {
+    // One trial of each status keeps the file short; the rows are of all of them.
+    const text = renderJson(run);
+    const document = JSON.parse(text) as { trials: { status: string }[] };
+    expect(document.trials).toEqual(run.trials);
+    const trials = ['ok', 'suspect', 'failed'].map((status) =>
+      run.trials.find((trial) => trial.status === status)!,
+    );
+    const short = { ...document, trials };
+    await expect(`${JSON.stringify(short, null, 2)}\n`).toMatchFileSnapshot(golden('run.json'));
+    expect(text).toMatch(/^\{\n {2}"schema": 1,\n[^]*\}\n$/);
+  });
+
+  it('is planned in words', async () => {
+    await expect(`${describePlan(run.plan)}\n`).toMatchFileSnapshot(golden('plan.txt'));
+  });
+});
+
+describe('what the table says of each kind of trial', () => {
+  const view = toView(run);
+  const rowOf = (target: string, rung: string) =>
+    view.groups
+      .find(({ heading }) => heading.startsWith(`${rung} `))
+      ?.rows.find(([name]) => name === target) ?? [];
+  const cellOf = (target: string, rung: string, column: string) =>
+    rowOf(target, rung)[view.columns.indexOf(column)];
+
+  it('shows nothing where nothing was measured: no 0, no -1', () => {
+    const text = renderTerminal(view);
+    expect(text).not.toMatch(/\b0\.0\b|-1\b|NaN|undefined|Infinity/);
+    expect(cellOf('uvicorn/interpreted', '10', 'CPU µs/req')).toBe('—');
+    expect(cellOf('uvicorn/interpreted', '10', 'status')).toBe('1 ok, 1 failed');
+  });
+
+  it('names every reason of every trial once for its row', () => {
+    const text = view.notes.join('\n');
+    for (const { reasons } of run.trials)
+      for (const { text: reason } of reasons) expect(text).toContain(reason);
+    expect(text).toContain('litestar was left out: CPython 3.13 is not here');
+  });
+
+  it('marks a figure that was spoilt in every round, and only that', () => {
+    expect(cellOf('uvicorn/interpreted', '100', 'goodput/s')).toMatch(/ \?$/);
+    expect(cellOf('uvicorn/interpreted', '100', 'start-up')).not.toMatch(/\?/);
+    expect(cellOf('vanilla', '100', 'goodput/s')).not.toMatch(/[?≥]/);
+  });
+
+  it('gives a percentile beyond the timeout as a lower bound', () => {
+    expect(cellOf('uvicorn/interpreted', '100', 'p99')).toBe('≥ 10.0 s ?');
+    const [stalled] = run.trials.filter(({ reasons }) => reasons.some(({ code }) => code === 'errors'));
+    expect(describeTrial(stalled!, 1, 12)).toContain('p99 ≥ 10.0 s');
+    expect(describeDetail([stalled!])).toContain('p99 ≥ 10.0 s');
+  });
+
+  it('gives a goodput that the generator bounded as a lower bound', () => {
+    const bound = run.trials.filter(({ reasons }) => reasons.some(({ code }) => code === 'generator-bound'));
+    expect(bound.length).toBeGreaterThan(0);
+    const only = toView({ ...run, trials: bound });
+    const goodput = only.groups.flatMap(({ rows }) =>
+      rows.map((cells) => cells[only.columns.indexOf('goodput/s')]),
+    );
+    expect(goodput.length).toBeGreaterThan(0);
+    for (const cell of goodput) expect(cell).toMatch(/^≥ [\d,]+$/);
+  });
+
+  it('gives a comparison by --quick away', () => {
+    expect(toView({ ...run, plan: { ...run.plan, quick: true } }).title).toContain(
+      'a first impression (--quick)',
+    );
+  });
+});
+
+describe('showProgress on a terminal', () => {
+  it('keeps one live line with the time left, and lets a trial that ended stand above it', () => {
+    const plan = samplePlan('--connections 10 --rounds 2 --duration 5 --warmup 2', ['vanilla']);
+    const written: string[] = [];
+    const show = showProgress(plan, { isTTY: true, write: (text) => written.push(text) });
+    const [first] = run.trials;
+    show({ kind: 'started', planned: plan.trials[0]!, done: 0, of: 2 });
+    show({ kind: 'ended', trial: first!, done: 1, of: 2 });
+    show({ kind: 'started', planned: plan.trials[1]!, done: 1, of: 2 });
+    expect(written[0]).toMatch(/^\r\u001B\[K\[1\/2\] vanilla at 10, round 1 · \d+ s left$/);
+    expect(written[1]).toBe(`\r\u001B[K${describeTrial(first!, 1, 2)}\n`);
+    const left = written.map((text) => Number(/(\d+) s left/.exec(text)?.[1]));
+    expect(left[2]).toBeLessThan(left[0]!);
+  });
+});

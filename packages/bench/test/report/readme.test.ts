@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../../src/catalogue/stacks.ts';
+import { renderMarkdown } from '../../src/report/markdown.ts';
+import { toView } from '../../src/report/view.ts';
+import { RESULTS, readRun } from '../../src/results/store.ts';
+
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const QUOTES = [...README.matchAll(/<!-- run (?<run>[\w-]+) -->\n(?<quote>.*?)<!-- end -->/gs)];
+
+describe('the README', () => {
+  it('quotes a published run', () => {
+    expect(QUOTES.length).toBeGreaterThan(0);
+  });
+
+  it.each(QUOTES.map(({ groups }) => [groups?.['run'] ?? '', groups?.['quote'] ?? '']))(
+    'agrees with the published run %s',
+    (run, quote) => {
+      const stored = readRun(join(RESULTS, 'published', run));
+      expect(quote.trim()).toBe(renderMarkdown(toView(stored)).trim());
+      expect(stored.plan.quick).toBe(false);
+    },
+  );
+});

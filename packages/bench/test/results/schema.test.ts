@@ -1,0 +1,327 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import type {
+  FailedTrial,
+  HostWindow,
+  LatencyUs,
+  LoadResult,
+  Measured,
+  Resources,
+  SuspectTrial,
+  TimeReport,
+} from '../../src/model.ts';
+import type { Plan } from '../../src/plan.ts';
+import { STORE_SCHEMA, type RunFile } from '../../src/results/store.ts';
+import type { Host } from '../../src/results/host.ts';
+import { RECORD_SCHEMA } from '../../src/measure/trial.ts';
+import {
+  asStored,
+  failedTrial,
+  okTrial,
+  readFixture,
+  readGoldenRun,
+  readSchema,
+  sampleLoad,
+} from '../samples.ts';
+import { sampleMeasured, samplePlan } from '../samples.ts';
+
+const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+ajv.addSchema(readSchema('record'), 'record.schema.json');
+const isRecord = ajv.getSchema('record.schema.json') as ValidateFunction;
+const isRun = ajv.compile(readSchema('run'));
+const isHost = ajv.compile(readSchema('host'));
+
+/** What is wrong with a value, one line each; none when it keeps the schema. */
+function wrongWith(isValid: ValidateFunction, value: unknown): string[] {
+  isValid(value);
+  return (isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+type Json = Record<string, unknown>;
+
+/** A copy with one field (`a.b.c`) set, or taken away where `value` is undefined. */
+function withField(value: Json, path: string, field: unknown): Json {
+  const copy = structuredClone(value);
+  const keys = path.split('.');
+  const last = keys.pop() ?? '';
+  const parent = keys.reduce((object, key) => object[key] as Json, copy);
+  if (field === undefined) delete parent[last];
+  else parent[last] = field;
+  return copy;
+}
+
+// Every optional field is there, by its type: a field that model.ts gains has to be put here, and so into the schema.
+const latency: Required<LatencyUs> = {
+  mean: 1,
+  p50: 1,
+  p75: 1,
+  p90: 1,
+  p97_5: 1,
+  p99: 1,
+  p99_9: 1,
+  max: 1,
+  atLeast: ['p99'],
+};
+const load: Required<LoadResult> = sampleLoad({
+  latencyUs: latency,
+  latencyHistogram: 'HISTFAAA',
+  bodyBytes: 541,
+  printedByAutocannon: 10_000,
+}) as Required<LoadResult>;
+const server: Required<Resources> = {
+  source: 'cgroup v2',
+  scope: 'process tree',
+  seconds: 5,
+  cpuUserUs: 1,
+  cpuSystemUs: 1,
+  coresUsed: 0.5,
+  memorySource: 'pss',
+  idleBytes: 1,
+  loadedBytes: 1,
+  peakBytes: 1,
+  contextSwitches: 1,
+  processes: 1,
+};
+const host: Required<HostWindow> = {
+  foreignCores: 0,
+  foreignSource: 'cgroup v1 root',
+  stealCores: 0,
+  listenOverflows: 0,
+  retransmits: 0,
+  throttled: 0,
+  harnessCores: 0,
+};
+const measured: Required<Measured> = {
+  load,
+  server,
+  cpuUsPerRequest: 1,
+  bytesPerConnection: -614.4,
+  contextSwitchesPerRequest: 1,
+  limit: 'server',
+  limitProof: { goodputPerSecond: 10_000, ratio: 1.01 },
+  shape: 'flat',
+  host,
+  startupSeconds: 0.1,
+};
+const time: Required<TimeReport> = {
+  format: 'bsd',
+  elapsedSeconds: 1,
+  userSeconds: 1,
+  systemSeconds: 1,
+  maxResidentBytes: 1,
+  minorFaults: 1,
+  majorFaults: 1,
+  voluntarySwitches: 1,
+  involuntarySwitches: 1,
+  fileInputs: 1,
+  fileOutputs: 1,
+  messagesSent: 1,
+  messagesReceived: 1,
+  signalsReceived: 1,
+  instructions: 1,
+  cycles: 1,
+  peakFootprintBytes: 1,
+  exitStatus: 0,
+  terminatedBySignal: 15,
+};
+const head = {
+  ...okTrial('fastify', measured),
+  runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
+  attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
+  quick: true,
+  time,
+  files: ['logs/001.log'],
+  logTail: ['listening'],
+  reasons: [{ code: 'errors', text: '1 % of the requests failed', invalidates: ['p99'] }],
+} as const;
+const suspect = { ...head, status: 'suspect' } as unknown as Required<SuspectTrial>;
+const { measured: _, ...unmeasured } = head;
+const unproven = { ...measured, limitProof: { unproven: 'no core is free for one generator more' } };
+const failed = { ...unmeasured, status: 'failed', partial: unproven } as unknown as Required<FailedTrial>;
+const plan: Required<Plan> = {
+  ...samplePlan('--rounds 2'),
+  amount: 20_000,
+  stacks: ['../my-api/stack.json'],
+  url: {
+    url: 'http://127.0.0.1:1/',
+    method: 'POST',
+    headers: { a: 'b' },
+    body: '{}',
+    expect: '@a.json',
+    pid: 1,
+  },
+};
+const run: Required<RunFile> = {
+  schema: 1,
+  plan,
+  versions: { node: '26.10.0' },
+  leftOut: [{ target: 'gin', reason: 'go is not here', hint: '' }],
+};
+const machine: Required<Host> = {
+  platform: 'linux',
+  arch: 'x64',
+  release: '6.8.0',
+  cpuModel: 'AMD EPYC',
+  cores: 2,
+  memoryBytes: 2 ** 34,
+  virtualised: true,
+  governor: 'performance',
+  openFiles: { soft: 1024, hard: 'unlimited' },
+  ephemeralPorts: { first: 32_768, last: 60_999 },
+  somaxconn: 4096,
+  cgroup: 'v2',
+  load: [0.1, 0.2, 0.3],
+  node: 'v26.10.0',
+};
+
+describe('the schemas that are shipped', () => {
+  const golden = readGoldenRun();
+  const lines = readFixture('run/trials.jsonl').trimEnd().split('\n');
+
+  it('hold for a run as it was stored', () => {
+    expect(lines).toHaveLength(12);
+    for (const line of lines) expect(wrongWith(isRecord, JSON.parse(line))).toEqual([]);
+    expect(wrongWith(isRun, JSON.parse(readFixture('run/run.json')))).toEqual([]);
+    expect(wrongWith(isHost, JSON.parse(readFixture('run/host.json')))).toEqual([]);
+    expect(new Set(golden.trials.map(({ status }) => status))).toEqual(new Set(['ok', 'suspect', 'failed']));
+  });
+
+  it('know every field that the model has', () => {
+    expect(wrongWith(isRecord, asStored(suspect))).toEqual([]);
+    expect(wrongWith(isRecord, asStored(failed))).toEqual([]);
+    expect(wrongWith(isRun, JSON.parse(JSON.stringify(run)))).toEqual([]);
+    expect(wrongWith(isHost, machine)).toEqual([]);
+  });
+
+  it.each([
+    ['record', [asStored(suspect), asStored(failed)]],
+    ['run', [JSON.parse(JSON.stringify(run))]],
+    ['host', [machine]],
+  ])('%s knows no field that the model has not', (name, values) => {
+    const seen = new Set<string>();
+    JSON.stringify(values, (key, value: unknown) => {
+      seen.add(key);
+      return value;
+    });
+    expect(propertiesOf(readSchema(name)).filter((property) => !seen.has(property))).toEqual([]);
+  });
+
+  it('say the unit of every figure first', () => {
+    const units =
+      /^(version|count|seed|s|ms|ms since the epoch|µs|bytes|cores|per second|share|ratio|status|signal|port|process): ./;
+    for (const name of ['record', 'run', 'host']) {
+      const figures = figuresOf(readSchema(name));
+      expect(figures.length).toBeGreaterThan(6);
+      expect(figures.filter(([, description]) => !units.test(description))).toEqual([]);
+    }
+  });
+
+  it('let no object have fields that they do not name, but for maps', () => {
+    const open = ['record', 'run', 'host'].flatMap((name) => openObjects(readSchema(name), name));
+    expect(open).toEqual([]);
+  });
+
+  it('are of the version that is written, and tell their history', () => {
+    expect(readSchema('record')).toMatchObject({ properties: { schema: { const: RECORD_SCHEMA } } });
+    expect(readSchema('run')).toMatchObject({ properties: { schema: { const: STORE_SCHEMA } } });
+    for (const name of ['record', 'run', 'host']) {
+      const { description } = readSchema(name) as { description: string };
+      expect(description).toMatch(/History: 1 \(\d{4}-\d{2}-\d{2}\) /);
+    }
+  });
+});
+
+describe('a record', () => {
+  const ok = asStored(readGoldenRun().trials[0]!);
+
+  it.each([
+    ['without the length of its window', 'measured.load.windowSeconds', undefined],
+    ['without its goodput', 'measured.load.goodputPerSecond', undefined],
+    ['without one class of its counts', 'measured.load.counts.reset', undefined],
+    ['without CPU in the kernel', 'measured.server.cpuSystemUs', undefined],
+    ['without the cores of a generator', 'measured.load.generators.0.cpuUs', undefined],
+    ['without a window of load', 'measured.load', undefined],
+    ['with a -1 for what was not measured', 'measured.cpuUsPerRequest', -1],
+    ['with a -1 in its latency', 'measured.load.latencyUs.p99', -1],
+    ['with a -1 of the host', 'measured.host.foreignCores', -1],
+    ['with no memory as 0', 'measured.server.idleBytes', 0],
+    ['with a unit in a string', 'measured.load.latencyUs.p50', '173us'],
+    ['with a null', 'measured.startupSeconds', null],
+    ['with half a request', 'measured.load.counts.ok', 0.5],
+    ['with a share above 1', 'measured.load.generators.0.utilisation', 1.1],
+    ['with a field that is not known', 'measured.load.latencyUs.p99ms', 3],
+    ['with a field of its own', 'hostname', 'a-machine'],
+    ['with a status that is not known', 'status', 'fine'],
+    ['with a path out of its folder', 'files', ['../../secret.log']],
+    ['with an absolute path', 'files', ['/tmp/server.log']],
+    ['of a newer schema', 'schema', 2],
+    ['with a local time', 'startedAt', '2026-11-20 13:17'],
+    ['that is ok with a reason', 'reasons', [{ code: 'errors', text: 'some', invalidates: [] }]],
+    ['that is suspect without a reason', 'status', 'suspect'],
+  ])('is refused %s', (_what, path, value) => {
+    expect(wrongWith(isRecord, ok)).toEqual([]);
+    expect(wrongWith(isRecord, withField(ok, path, value))).not.toEqual([]);
+  });
+
+  it('is refused when it failed and yet has figures, or has none and did not', () => {
+    const broken = asStored(failedTrial('fastify', 'the server died under load'));
+    expect(wrongWith(isRecord, broken)).toEqual([]);
+    expect(
+      wrongWith(isRecord, { ...broken, measured: asStored(okTrial('a', sampleMeasured()))['measured'] }),
+    ).not.toEqual([]);
+    expect(wrongWith(isRecord, { ...broken, reasons: [] })).not.toEqual([]);
+    expect(wrongWith(isRecord, withField(ok, 'measured', undefined))).not.toEqual([]);
+    expect(wrongWith(isRecord, { ...ok, partial: ok['measured'] })).not.toEqual([]);
+  });
+
+  it('is refused when a reason spoils a metric that there is not', () => {
+    const reasons = [{ code: 'errors', text: 'some', invalidates: ['p98'] }];
+    expect(wrongWith(isRecord, { ...asStored(suspect), reasons })).not.toEqual([]);
+  });
+});
+
+describe('a host and a run', () => {
+  it.each(['hostname', 'user', 'env'])('are refused with a %s', (field) => {
+    expect(wrongWith(isHost, { ...machine, [field]: 'x' })).not.toEqual([]);
+    expect(wrongWith(isRun, { ...run, [field]: 'x' })).not.toEqual([]);
+  });
+
+  it('are refused with a figure that was not measured', () => {
+    expect(wrongWith(isHost, { ...machine, somaxconn: -1 })).not.toEqual([]);
+    expect(wrongWith(isHost, { ...machine, openFiles: { soft: Infinity, hard: 1 } })).not.toEqual([]);
+    expect(wrongWith(isRun, { ...run, plan: { ...plan, windowSeconds: 0 } })).not.toEqual([]);
+  });
+});
+
+/** The names of all properties of a schema, at any depth. */
+function propertiesOf(schema: unknown): string[] {
+  if (schema === null || typeof schema !== 'object') return [];
+  const { properties } = schema as { properties?: Json };
+  const named =
+    properties === undefined ? [] : Object.entries(properties).filter(([, value]) => value !== false);
+  return [...named.map(([name]) => name), ...Object.values(schema).flatMap(propertiesOf)];
+}
+
+const FIGURES = ['count', 'ordinal', 'amount', 'span'].map((name) => `#/definitions/${name}`);
+
+/** Every figure with its description, at any depth; the definitions that only say a range are not figures. */
+function figuresOf(schema: unknown, path = ''): [string, string][] {
+  if (schema === null || typeof schema !== 'object') return [];
+  const { type, $ref, description = '' } = schema as { type?: string; $ref?: string; description?: string };
+  const isRange = FIGURES.includes(path);
+  const isFigure = type === 'integer' || type === 'number' || ($ref !== undefined && FIGURES.includes($ref));
+  const inside = Object.entries(schema).flatMap(([key, value]) =>
+    figuresOf(value, path === '' ? `#/${key}` : `${path}/${key}`),
+  );
+  return isFigure && !isRange ? [[path, description], ...inside] : inside;
+}
+
+/** Objects that let any field in; what stands under `allOf` narrows an object that is described elsewhere. */
+function openObjects(schema: unknown, path: string): string[] {
+  if (schema === null || typeof schema !== 'object') return [];
+  const { type, additionalProperties, properties } = schema as Json;
+  const isMap = typeof additionalProperties === 'object' && properties === undefined;
+  const isOpen = type === 'object' && !path.includes('/allOf/') && additionalProperties !== false && !isMap;
+  const inside = Object.entries(schema).flatMap(([key, value]) => openObjects(value, `${path}/${key}`));
+  return isOpen ? [path, ...inside] : inside;
+}

@@ -1,0 +1,222 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type * as Stacks from '../../src/catalogue/stacks.ts';
+import {
+  RESULTS,
+  appendTrial,
+  createRun,
+  findRun,
+  listRuns,
+  mendRun,
+  readRun,
+  sizeOf,
+  versionDifferences,
+  type RunFile,
+} from '../../src/results/store.ts';
+import { errorOf, failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
+
+// The store keeps runs below the repository: for these tests that is a folder of their own.
+const { ROOT } = vi.hoisted(() => ({ ROOT: { folder: '' } }));
+vi.mock('../../src/catalogue/stacks.ts', async (importOriginal) => {
+  const { mkdtempSync: make } = await import('node:fs');
+  const os = await import('node:os');
+  ROOT.folder = make(`${os.tmpdir()}/bench-store-`);
+  return { ...(await importOriginal<typeof Stacks>()), ROOT: ROOT.folder };
+});
+
+afterAll(() => rmSync(ROOT.folder, { recursive: true }));
+beforeEach(() => mkdirSync(join(RESULTS, 'published'), { recursive: true }));
+afterEach(() => rmSync(RESULTS, { recursive: true, force: true }));
+
+const { host } = readGoldenRun();
+
+function runOf(id: string): RunFile {
+  return { schema: 1, plan: { ...samplePlan(''), run: id }, versions: { node: '26' }, leftOut: [] };
+}
+
+const trials = [
+  okTrial('a', sampleMeasured({ goodput: 5, cpu: 7 })),
+  failedTrial('b', 'it died'),
+  okTrial('c', sampleMeasured()),
+];
+const stored = JSON.parse(JSON.stringify(trials)) as typeof trials;
+
+/** A run with these three trials, and the path of its lines. */
+function makeRun(id = 'a-run'): { folder: string; lines: string } {
+  const folder = createRun(runOf(id), host);
+  for (const trial of trials) appendTrial(folder, trial);
+  return { folder, lines: join(folder, 'trials.jsonl') };
+}
+
+const refuse = (call: () => unknown) => {
+  const error = errorOf(call);
+  expect([error.code, error.exitCode, error.hint === undefined]).toEqual(['usage', 2, false]);
+  return error;
+};
+
+describe('a run that is stored', () => {
+  it('stands apart from the runs of the repository', () => {
+    expect(RESULTS).toBe(join(ROOT.folder, 'results'));
+  });
+
+  it('reads back as it was, trial by trial', () => {
+    const { folder } = makeRun();
+    expect(readRun(folder)).toEqual({
+      ...JSON.parse(JSON.stringify(runOf('a-run'))),
+      folder,
+      host,
+      trials: stored,
+    });
+  });
+
+  it('has no trials until there is one', () => {
+    expect(readRun(createRun(runOf('a-run'), host)).trials).toEqual([]);
+  });
+
+  it('cannot be made where nothing can be written', () => {
+    rmSync(RESULTS, { recursive: true });
+    writeFileSync(RESULTS, 'in the way');
+    const { message, hint } = refuse(() => createRun(runOf('a-run'), host));
+    expect(message).toContain(join(RESULTS, 'a-run'));
+    expect(message).toContain('cannot be written');
+    expect(hint).toContain('a folder that you may write to');
+  });
+
+  it('has a size', () => {
+    const { folder } = makeRun();
+    const bytes = ['run.json', 'host.json', 'trials.jsonl'].map(
+      (name) => readFileSync(join(folder, name)).length,
+    );
+    expect(sizeOf(folder)).toBe(bytes.reduce((sum, size) => sum + size));
+  });
+});
+
+describe('a run whose harness was killed', () => {
+  const torn = '{"schema":1,"id":"004-d","sta';
+
+  it('loses the trial in flight, and no other', () => {
+    const { folder, lines } = makeRun();
+    appendFileSync(lines, torn);
+    expect(readRun(folder).trials).toEqual(stored);
+  });
+
+  it('is mended before it goes on, so that the next trial has a line of its own', () => {
+    const { folder, lines } = makeRun();
+    const whole = readFileSync(lines, 'utf8');
+    appendFileSync(lines, torn);
+    mendRun(folder);
+    expect(readFileSync(lines, 'utf8')).toBe(whole);
+    mendRun(folder);
+    expect(readFileSync(lines, 'utf8')).toBe(whole);
+    appendTrial(folder, trials[0]!);
+    expect(readRun(folder).trials).toEqual([...stored, stored[0]]);
+  });
+
+  it('is mended in its first trial, and before it', () => {
+    const { folder, lines } = makeRun();
+    writeFileSync(lines, torn);
+    mendRun(folder);
+    expect(readRun(folder).trials).toEqual([]);
+    rmSync(lines);
+    mendRun(folder);
+    expect(existsSync(lines)).toBe(false);
+  });
+});
+
+describe('a run that cannot be read', () => {
+  it.each([
+    ['is no JSON', '{"schema":1,'],
+    ['is empty', ''],
+    ['is nothing', 'null'],
+    ['is a figure', '7'],
+    ['is no trial', '{"schema":1,"id":"x"}'],
+  ])('names file and line that %s', (_what, line) => {
+    const { folder, lines } = makeRun();
+    const [first = '', ...rest] = readFileSync(lines, 'utf8').split('\n');
+    writeFileSync(lines, [first, line, ...rest].join('\n'));
+    expect(refuse(() => readRun(folder)).message).toMatch(
+      new RegExp(`^${RegExp.escape(lines)}:2: (not the record of a trial|cannot be read: .+)$`),
+    );
+  });
+
+  it('refuses a newer schema of a trial, by its line', () => {
+    const { folder, lines } = makeRun();
+    appendFileSync(lines, `${JSON.stringify({ ...trials[0], schema: 2 })}\n`);
+    expect(refuse(() => readRun(folder))).toMatchObject({
+      message: `${lines}:4: written by a newer version (schema 2, this one knows 1)`,
+      hint: expect.stringContaining('git pull'),
+    });
+  });
+
+  it('refuses a newer schema of the run', () => {
+    const folder = createRun({ ...runOf('a-run'), schema: 2 }, host);
+    expect(refuse(() => readRun(folder)).message).toMatch(/run\.json: written by a newer version/);
+  });
+
+  it.each(['run.json', 'host.json'])('names %s that is broken, or gone', (name) => {
+    for (const text of ['{', 'null', '']) {
+      const { folder } = makeRun();
+      writeFileSync(join(folder, name), text);
+      expect(refuse(() => readRun(folder)).message).toContain(`${name}: `);
+    }
+    const { folder } = makeRun();
+    rmSync(join(folder, name));
+    expect(refuse(() => readRun(folder)).message).toContain(`${name}: `);
+  });
+});
+
+describe('findRun', () => {
+  it('finds a run by its id, published or not, and by its path', () => {
+    const { folder } = makeRun('20261120-100000-devices');
+    const published = createRun(runOf('published/20261119-100000-devices'), host);
+    const elsewhere = mkdtempSync(join(tmpdir(), 'bench-run-'));
+    writeFileSync(join(elsewhere, 'run.json'), '{}');
+    expect(findRun('20261120-100000-devices')).toBe(folder);
+    expect(findRun('20261119-100000-devices')).toBe(published);
+    expect(findRun(elsewhere)).toBe(elsewhere);
+    rmSync(elsewhere, { recursive: true });
+  });
+
+  it('lists the runs of a folder, oldest first', () => {
+    createRun(runOf('20261118-100000-devices'), host);
+    createRun(runOf('20261120-100000-devices'), host);
+    createRun(runOf('published/20261119-100000-devices'), host);
+    mkdirSync(join(RESULTS, 'no-run'));
+    expect(listRuns()).toEqual(['20261118-100000-devices', '20261120-100000-devices']);
+    expect(listRuns(join(RESULTS, 'published'))).toEqual(['20261119-100000-devices']);
+    expect(listRuns(join(RESULTS, 'nowhere'))).toEqual([]);
+  });
+
+  it('names the nearest for one that is not there', () => {
+    for (const id of ['20261120-100000-devices', '20261120-200000-devices', 'zzz', 'yyyyyyyy'])
+      createRun(runOf(id), host);
+    expect(refuse(() => findRun('20261120-100001-devices'))).toMatchObject({
+      message: 'there is no run "20261120-100001-devices"',
+      hint: expect.stringMatching(/^the nearest are 20261120-100000-devices, 20261120-200000-devices/),
+    });
+    rmSync(RESULTS, { recursive: true });
+    expect(refuse(() => findRun('a-run')).hint).toBe('pnpm bench makes one');
+  });
+});
+
+describe('versionDifferences', () => {
+  it('finds none between equals', () => {
+    expect(versionDifferences({ node: '26.1', fastify: 'x' }, { fastify: 'x', node: '26.1' })).toEqual([]);
+  });
+
+  it('names what changed, what is gone and what is new', () => {
+    expect(
+      versionDifferences({ node: '26.1', gone: '1', same: '=' }, { node: '26.2', same: '=', fresh: '2' }),
+    ).toEqual(['node: 26.1 then, 26.2 now', 'gone: 1 then, absent now', 'fresh: absent then, 2 now']);
+  });
+});
