@@ -101,7 +101,8 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     workers: options.workers,
     generators: options.generators,
     connectsPerSecond: options.connectsPerSecond,
-    startSeconds: 30,
+    // What is already running need not be waited for.
+    startSeconds: options.url === undefined ? 30 : 1,
     barrierSeconds: 30,
     hashEvery: 64,
     engine: 'autocannon',

@@ -58,6 +58,20 @@ describe('makePlan', () => {
     }
   });
 
+  it('puts the targets in every order equally often, not only every two of them', () => {
+    const rounds = 2400;
+    const { trials } = samplePlan(`--rounds ${rounds} --connections 10`, FOUR, 11);
+    const orders = Array.from({ length: rounds }, (_, round) =>
+      trials
+        .slice(4 * round, 4 * round + 4)
+        .map(({ target }) => target)
+        .join(' '),
+    );
+    const often = [...Map.groupBy(orders, (order) => order).values()].map(({ length }) => length);
+    expect(often).toHaveLength(24);
+    for (const count of often) expect(Math.abs(count - 100)).toBeLessThan(5 * Math.sqrt(100));
+  });
+
   it('sorts the rungs and counts each once', () => {
     expect(samplePlan('--connections 1000,10,1000,100').rungs).toEqual([10, 100, 1000]);
   });

@@ -101,6 +101,12 @@ export function sampleCounts(given: Partial<Counts> = {}): Counts {
   return { sent: ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight, ...parts };
 }
 
+/** What the parts of an account add up to, by which `sent` is checked. */
+export function sumOf(counts: Counts): number {
+  const { ok, non2xx, mismatch, timeout, reset, closedEarly, inFlight } = counts;
+  return ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight;
+}
+
 /** A quiet window of 5 s: 10 connections, a cycle of 1 ms, 50,000 right answers, a generator at a quarter. */
 export function sampleLoad(given: Partial<LoadResult> = {}): LoadResult {
   const counts = given.counts ?? sampleCounts({ ok: 50_000, inFlight: 10 });

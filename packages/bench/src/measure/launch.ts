@@ -266,8 +266,9 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
 
 /** Outlives the harness by as long as it takes to end the server's group, should the harness be killed. */
 function watch(group: number): ChildProcess {
+  // `-s`: dash takes the `--` of `kill -TERM -- -1` for a number.
   const script =
-    'read -r word; [ "$word" = done ] && exit 0; kill -TERM -- "-$1"; sleep 1; kill -KILL -- "-$1"';
+    'read -r word; [ "$word" = done ] && exit 0; kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"';
   const dog = spawn('/bin/sh', ['-c', script, 'sh', String(group)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

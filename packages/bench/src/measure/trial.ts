@@ -90,7 +90,11 @@ export async function measureTrial(
     return { ...head, status: 'failed', files: [], reasons: [toReason(error)] };
   }
   const observed = await observe(server, draw, planned, context, effects, head);
-  return finish(head, observed, await server.stop(), server.logTail());
+  const stopped = await server.stop().catch((error: unknown): Stopped => {
+    const text = `the server could not be stopped: ${toReason(error).text}`;
+    return { files: [], trouble: [{ code: 'not-stopped', text }] };
+  });
+  return finish(head, observed, stopped, server.logTail());
 }
 
 /** What was seen up to the server's stop: figures, doubts, and the failure that ended it early. */
@@ -187,7 +191,11 @@ async function loadServer(
       ? { warmupSeconds: plan.warmupSeconds, windowSeconds: plan.windowSeconds }
       : { warmupSeconds: plan.warmupSeconds, windowSeconds: AMOUNT_SECONDS, amount: plan.amount },
     (edge) => {
-      if (sampler !== undefined) marks.push(edge === 'opened' ? sampler.start(session.pids) : closeSample());
+      if (sampler === undefined) return;
+      const mark = edge === 'opened' ? sampler.start(session.pids) : closeSample();
+      // What it throws is thrown after the window; unhandled until then, it would end the harness.
+      mark.catch(() => {});
+      marks.push(mark);
     },
   );
   const load = await Promise.race([fired, died.promise]);
@@ -281,14 +289,18 @@ function toReason(error: unknown): Reason {
   return { code, text, invalidates: [...METRIC_IDS] };
 }
 
+/** Something of the server is still there: it would answer for the next one. */
+function isFatal({ code }: Stopped['trouble'][number]): boolean {
+  return code === 'port-held' || code === 'not-stopped';
+}
+
 function finish(head: TrialHead, observed: Observed, stopped: Stopped, logTail: string[]): Trial {
-  const held = stopped.trouble.some(({ code }) => code === 'port-held');
+  const remains = stopped.trouble.some(isFatal);
   const reasons = [
     ...observed.reasons,
-    ...stopped.trouble.map(({ code, text }): Reason => ({
-      code,
-      text,
-      invalidates: code === 'port-held' ? [...METRIC_IDS] : [],
+    ...stopped.trouble.map((trouble): Reason => ({
+      ...trouble,
+      invalidates: isFatal(trouble) ? [...METRIC_IDS] : [],
     })),
   ];
   const tail: TrialTail = {
@@ -297,7 +309,7 @@ function finish(head: TrialHead, observed: Observed, stopped: Stopped, logTail: 
     ...(reasons.length > 0 ? { logTail } : {}),
   };
   const { measured } = observed;
-  if (observed.failed || held || measured === undefined) {
+  if (observed.failed || remains || measured === undefined) {
     const failed: FailedTrial = { ...head, ...tail, status: 'failed', reasons };
     return measured === undefined ? failed : { ...failed, partial: measured };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { METRICS, figureOf } from '../../src/analyse/metrics.ts';
 import { summarise } from '../../src/analyse/summary.ts';
-import { METRIC_IDS, type MetricId, type Reason, type Trial } from '../../src/model.ts';
+import { METRIC_IDS, type Limit, type MetricId, type Reason, type Trial } from '../../src/model.ts';
 import { failedTrial, okTrial, sampleLoad, sampleMeasured, suspectTrial } from '../samples.ts';
 
 const spoil = (...invalidates: MetricId[]): Reason => ({
@@ -23,6 +23,9 @@ const at = (
     ? okTrial(target, measured, { round, connections })
     : suspectTrial(target, measured, [spoil(...spoilt)], { round, connections });
 };
+
+const limited = (limit: Limit, round: number): Trial =>
+  okTrial('a', sampleMeasured({ given: { limit } }), { round });
 
 describe('figureOf', () => {
   it('gives what was measured, and whether it holds', () => {
@@ -127,8 +130,6 @@ describe('summarise', () => {
   });
 
   it('counts a reason by its code over the rounds, and names the limits, most frequent first', () => {
-    const limited = (limit: 'server' | 'waiting', round: number) =>
-      okTrial('a', sampleMeasured({ given: { limit } }), { round });
     expect(summarise([limited('waiting', 1), limited('server', 2), limited('server', 3)])[0]?.limits).toEqual(
       ['server', 'waiting'],
     );

@@ -67,7 +67,9 @@ export class Place implements AsyncDisposable {
   }
 
   #spawn(command: string, args: string[], env: Record<string, string>): Running {
-    const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_|DEBUG$)/.test(name));
+    const inherited = Object.entries(process.env).filter(
+      ([name]) => !/^(VITEST|NODE_ENV$|DEBUG$)/.test(name),
+    );
     const own = {
       BENCH_RESULTS: this.results,
       BENCH_LOCK: this.lock,
@@ -94,8 +96,10 @@ export class Place implements AsyncDisposable {
 
   /** Resolves when no process is left; throws with their command lines when some stay. */
   async untilGone(): Promise<void> {
-    const lines = () => this.pids().map((pid) => `${pid} ${readText(`/proc/${pid}/cmdline`)}`);
-    await until(() => this.pids().length === 0, `the end of all processes, not ${lines().join('; ')}`);
+    await until(() => this.pids().length === 0, 'the end of all processes').catch((error: unknown) => {
+      const lines = this.pids().map((pid) => `${pid} ${readText(`/proc/${pid}/cmdline`)}`);
+      throw new Error(`${String(error)}:\n${lines.join('\n').replaceAll('\0', ' ')}`, { cause: error });
+    });
   }
 
   /** The folder of the one run there is. */

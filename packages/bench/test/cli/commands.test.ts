@@ -1,27 +1,34 @@
-import { mkdirSync, readdirSync, writeFileSync, existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
+import { USAGES } from '../../../../scripts/usage.ts';
 import { Place, ROOT } from './cli.ts';
 
 describe('--help', () => {
-  const SCRIPTS = ['bench', 'calibrate', 'check', 'clean', 'preflight', 'report', 'self', 'serve', 'stacks'];
+  it.concurrent.for(['bench', 'stacks', 'serve'])(
+    'of %s says how it is called',
+    async (script, { expect }) => {
+      await using place = new Place();
+      const { status, stdout, stderr } = await place.run(script, ['--help']);
+      expect(stdout).toBe(USAGES[script]);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    },
+  );
 
-  it.concurrent.for(SCRIPTS)('of %s says how it is called', async (script, { expect }) => {
-    await using place = new Place();
-    const { status, stdout, stderr } = await place.run(script, ['--help']);
-    expect(stdout).toMatch(new RegExp(`^pnpm (bench:)?${script}\\b`));
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-  });
-
-  it.concurrent('of bench names its exit codes, and every one of its options', async ({ expect }) => {
-    await using place = new Place();
-    const { stdout } = await place.run('bench', ['vanilla', '-h']);
-    expect(stdout).toMatch(/0 done, 1 .*, 2 .*, 3 .*, 130 interrupted/);
-    for (const flag of ['--url', '--stack', '--connections', '--resume', '--dry-run', '--json', '--pid'])
-      expect(stdout).toContain(flag);
+  it('is there for every script, and names what is to be typed', ({ expect }) => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as Package;
+    for (const [name, command] of Object.entries(scripts)) {
+      const [, script] = /scripts\/(\w+)\.ts$/.exec(command) ?? [];
+      if (script !== undefined) expect(USAGES[script]).toMatch(new RegExp(`^pnpm ${name}\\b`));
+    }
+    expect(USAGES['bench']).toMatch(/0 done, 1 .*, 2 .*, 3 .*, 130 interrupted/);
   });
 });
+
+interface Package {
+  scripts: Record<string, string>;
+}
 
 describe('pnpm stacks', () => {
   it.concurrent('lists each target, and whether it is ready', async ({ expect }) => {

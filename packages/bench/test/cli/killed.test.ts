@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PLANTED, Place, hasProc, isAlive, until } from './cli.ts';
+import { PLANTED, Place, flags, hasProc, isAlive, until } from './cli.ts';
 
-const steady = ['--stack', PLANTED, 'planted/steady', '--warmup', '0', '--connections', '2'];
 /** Takes the lock, and ends soon: nothing listens there. */
 const NOWHERE = ['--url', 'http://127.0.0.1:9/'];
 
@@ -17,13 +16,8 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
 
   beforeAll(async () => {
     place = new Place();
-    const running = place.start(
-      'bench',
-      [
-        ...['--stack', PLANTED, 'planted/steady', 'planted/steady-too', '--connections', '2', '--seed', '5'],
-        ...['--rounds', '2', '--warmup', '0', '--duration', '1.5'],
-      ].map((word) => (word === 'planted/steady-too' ? 'planted/delays-1-ms' : word)),
-    );
+    const options = { stack: PLANTED, connections: 2, rounds: 2, warmup: 0, duration: 1, seed: 5 };
+    const running = place.start('bench', ['planted/steady', 'planted/delays-1-ms', ...flags(options)]);
     await running.until(() => place.trials().length > 0, 'the first trial');
     await running.until(
       async () => place.countLaunched() > 1 && (await isLoaded(place)),
@@ -36,6 +30,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
 
   it('leaves no server and no generator', async () => {
     await place.untilGone();
+    expect(place.pids()).toEqual([]);
   });
 
   it('leaves results that can be read, half a line at their end or not', async () => {
@@ -86,7 +81,8 @@ describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdog', () => {
     await using place = new Place();
     const stranger = spawn('sleep', ['600'], { env: { ...process.env, BENCH_TOKEN: 'of-somebody-else' } });
     try {
-      const running = place.start('bench', [...steady, '--duration', '60']);
+      const options = { stack: PLANTED, connections: 2, warmup: 0, duration: 60 };
+      const running = place.start('bench', ['planted/steady', ...flags(options)]);
       await running.until(() => isLoaded(place), 'the window');
       for (const pid of place.pidsOf('read -r word')) process.kill(pid, 'SIGKILL');
       running.signal('SIGKILL');

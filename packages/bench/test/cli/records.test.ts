@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trial } from '../../src/model.ts';
 import type { Plan } from '../../src/plan.ts';
 import { readProcess } from '../../src/measure/resources/procfs.ts';
-import { Place, type Ended } from './cli.ts';
+import { Place, flags, type Ended } from './cli.ts';
 
-const SHORT = ['--duration', '0.3', '--warmup', '0', '--seed', '7'];
+const SHORT = { rounds: 1, duration: 0.3, warmup: 0, seed: 7 };
 
 interface Document {
   schema: number;
@@ -22,7 +22,7 @@ let document: Document;
 
 beforeAll(async () => {
   place = new Place();
-  ended = await place.run('bench', ['vanilla', '--connections', '1,2', '--rounds', '1', ...SHORT, '--json']);
+  ended = await place.run('bench', ['vanilla', ...flags({ connections: '1,2', ...SHORT }), '--json']);
   document = JSON.parse(ended.stdout) as Document;
 });
 afterAll(() => place[Symbol.asyncDispose]());
@@ -40,7 +40,7 @@ describe('a run', () => {
     expect(ended.stderr).toMatch(/^\[2\/2\] vanilla at \d, round 1: /m);
     expect(ended.stderr).toContain(`kept in ${place.runFolder()}; pnpm report ${document.plan.run} shows`);
     // A terminal's line control has no place in a file.
-    expect(ended.stderr).not.toMatch(/[\r\u001B]/);
+    for (const control of ['\r', '\u001B']) expect(ended.stderr).not.toContain(control);
   });
 
   it('keeps what it printed, and leaves no process and no lock', () => {
@@ -125,15 +125,19 @@ describe('a stored run that cannot be read is refused by file and line, not gues
   ])('$what', async ({ spoil, says }) => {
     await using copy = copyRun();
     spoil(copy.folder);
-    for (const [script, args] of [
-      ['report', [copy.folder]],
-      ['bench', ['--resume', copy.folder]],
-    ] as const) {
-      const { status, stdout, stderr } = await copy.place.run(script, [...args]);
-      expect(stderr).toMatch(says);
-      expect(stderr).not.toMatch(/defect/);
-      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    }
+    const { status, stdout, stderr } = await copy.place.run('report', [copy.folder]);
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toMatch(/defect/);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  });
+
+  it('nor gone on with', async () => {
+    await using copy = copyRun();
+    editLine(copy.folder, 0, () => '{}');
+    const { status, stderr } = await copy.place.run('bench', ['--resume', copy.folder]);
+    expect(stderr).toMatch(/trials\.jsonl:1: not the record of a trial/);
+    expect(status).toBe(2);
+    expect(existsSync(copy.place.lock)).toBe(false);
   });
 
   it('but half a last line is what a kill leaves, and is passed over', async () => {
@@ -149,7 +153,7 @@ describe('without /usr/bin/time', () => {
   it('a run goes on, says so, and has no such report', async () => {
     await using other = new Place();
     const missing = { BENCH_TIME: join(other.folder, 'time') };
-    const args = ['vanilla', '--connections', '1', '--rounds', '1', ...SHORT];
+    const args = ['vanilla', ...flags({ connections: 1, ...SHORT })];
     const { status, stdout, stderr } = await other.run('bench', args, missing);
     expect(stderr).toMatch(/warning: \S+ is missing: no report of the whole life of a server/);
     expect(stdout).toMatch(/│ vanilla │/);

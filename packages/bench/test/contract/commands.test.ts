@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, it } from 'vitest';
 import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
 import { canonicalise, checkJson, type Draw } from '../../src/catalogue/workloads/workload.ts';
 import { prepareAll, type Missing, type Prepared } from '../../src/measure/prepare.ts';
@@ -29,24 +29,29 @@ const draw: Draw = {
   fixedBody: true,
 };
 
-describe.each(stacks.map(({ name }) => name))('%s, started by hand with nothing but a port', (name) => {
+describe('started by hand with nothing but a port', () => {
   let prepared: Prepared[];
   let missing: Missing[];
 
   beforeAll(async () => {
-    ({ prepared, missing } = await prepareAll(expandTargets([name], stacks, 'devices'), stacks));
+    const names = stacks.map(({ name }) => name);
+    ({ prepared, missing } = await prepareAll(expandTargets(names, stacks, 'devices'), stacks));
   }, 900_000);
 
-  it('answers on the loopback address, and stops', async ({ skip }) => {
-    skip(missing.length > 0, missing[0]?.reason);
-    const [ready] = prepared;
-    if (ready === undefined) throw new Error(`${name} is neither ready nor missing`);
-    const server = await host.start({ command: typed(ready), cwd: ready.stack.root, env: {} });
-    await awaitRightAnswer(server, draw, START_SECONDS);
-    expect(listenersOf(server) ?? [loopback(server.port)]).toEqual([loopback(server.port)]);
-    expect(await server.stop()).toMatchObject({ trouble: [] });
-    expect(server.ended()).toBe('exit status 0');
-  });
+  // Concurrent, because most of their time is that of starting and stopping.
+  for (const { name } of stacks) {
+    it.concurrent(`${name} answers on the loopback address, and stops`, async ({ skip, expect }) => {
+      const absent = missing.find(({ target }) => target.stack === name);
+      skip(absent !== undefined, absent?.reason);
+      const ready = prepared.find(({ stack }) => stack.name === name);
+      if (ready === undefined) throw new Error(`${name} is neither ready nor missing`);
+      const server = await host.start({ command: typed(ready), cwd: ready.stack.root, env: {} });
+      await awaitRightAnswer(server, draw, START_SECONDS);
+      expect(listenersOf(server) ?? [loopback(server.port)]).toEqual([loopback(server.port)]);
+      expect(await server.stop()).toMatchObject({ trouble: [] });
+      expect(server.ended()).toBe('exit status 0');
+    });
+  }
 });
 
 /** What a person types, with `{port}` for the port. */

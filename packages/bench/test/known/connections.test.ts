@@ -34,6 +34,18 @@ describe('a server that closes after each answer', () => {
     expect(reasonsOf(seen)).toEqual([]);
   });
 
+  it('is accounted for to the request that waits for its connection when the window ends', async () => {
+    const seen = await rig.measure({
+      planted: ['--close-after-response'],
+      bench: ['--connections', '4', '--generators', '4', '--duration', '0.5'],
+    });
+    const { counts, lifetime } = loadOf(seen);
+    expect(sumOf(counts)).toBe(counts.sent);
+    expect(accountOf(seen).requests.read).toBe(lifetime.sent + ASKED);
+    expect(accountOf(seen).connections.accepted).toBe(lifetime.sent + ASKED);
+    expect(reasonsOf(seen)).toEqual([]);
+  });
+
   it('and does not say so loses just what came too late', async () => {
     const seen = await rig.measure({ planted: ['--close-silently', '--delay-ms', '20'], bench: LOAD });
     const { counts, lifetime } = loadOf(seen);

@@ -111,11 +111,9 @@ describe('each class of error is counted as the server counted it', () => {
   });
 
   it('all at once, sent by four processes', async () => {
+    const first = ['--reset-every', '1000', '--close-early-every', '800', '--status-500-every', '600'];
     const seen = await rig.measure({
-      planted: [
-        ...[...SOUND, '--reset-every', '1000', '--close-early-every', '800', '--status-500-every', '600'],
-        ...['--wrong-body-every', '400', '--wrong-length-every', '200'],
-      ],
+      planted: [...SOUND, ...first, '--wrong-body-every', '400', '--wrong-length-every', '200'],
       bench: ['--connections', '10', '--amount', '3000', '--generators', '4'],
     });
     const { counts, statusCodes, bodiesHashed, lifetime, generators } = loadOf(seen);

@@ -110,6 +110,9 @@ describe('judge', () => {
   });
 });
 
+const paired = (mean: number, given: Partial<LoadResult> = {}) =>
+  reasonsOf(evidenceOf({ latencyUs: { mean, max: mean }, ...given }));
+
 describe("Little's law", () => {
   it('holds within 5 %, and finds connections that starve', () => {
     // 10,000 completions a second: the mean cycle says how many connections that takes.
@@ -146,8 +149,6 @@ describe("Little's law", () => {
   });
 
   it('finds latencies that were paired with other requests, by their sum', () => {
-    const paired = (mean: number, given: Partial<LoadResult> = {}) =>
-      reasonsOf(evidenceOf({ latencyUs: { mean, max: mean }, ...given }));
     expect(paired(1049)).toEqual({});
     expect(paired(1051)).toEqual({ pairing: ['p50', 'p99'] });
     // Half of the completions are quick errors, so that right answers may take twice the mean cycle.
@@ -157,14 +158,14 @@ describe("Little's law", () => {
   });
 });
 
-describe('who was the limit', () => {
-  const busy = (use: Partial<GeneratorUse>): GeneratorUse => ({
-    cpuUs: 1e6,
-    seconds: 5,
-    utilisation: 0.2,
-    ...use,
-  });
+const busy = (use: Partial<GeneratorUse>): GeneratorUse => ({
+  cpuUs: 1e6,
+  seconds: 5,
+  utilisation: 0.2,
+  ...use,
+});
 
+describe('who was the limit', () => {
   it.each([
     ['server', 0.9, 1, 0.99],
     ['server', 1.8, 2, 0.2],
@@ -209,10 +210,11 @@ describe('who was the limit', () => {
   });
 });
 
-describe('the shape of the window', () => {
-  const slicesOf = (counts: number[]): Partial<LoadResult> => ({ slices: { milliseconds: 250, ok: counts } });
-  const level = (count: number, length: number) => Array.from({ length }, () => count);
+const slicesOf = (counts: number[]): Partial<LoadResult> => ({ slices: { milliseconds: 250, ok: counts } });
 
+const level = (count: number, length: number) => Array.from({ length }, () => count);
+
+describe('the shape of the window', () => {
   it.each([
     ['warm-up', [...level(1000, 8), ...level(2500, 13)]],
     ['slowdown', [...level(2500, 10), ...level(1500, 11)]],

@@ -67,7 +67,7 @@ const load: Required<LoadResult> = sampleLoad({
   latencyHistogram: 'HISTFAAA',
   bodyBytes: 541,
   printedByAutocannon: 10_000,
-}) as Required<LoadResult>;
+});
 const server: Required<Resources> = {
   source: 'cgroup v2',
   scope: 'process tree',
@@ -221,6 +221,22 @@ describe('the schemas that are shipped', () => {
     expect(open).toEqual([]);
   });
 
+  it('require whatever the model does', () => {
+    // By their types these hold what must be there, and nothing that may be absent.
+    const least = [
+      asStored(okTrial('fastify', sampleMeasured())),
+      asStored(failedTrial('fastify', 'it died')),
+      asStored({ ...okTrial('fastify', sampleMeasured({ given: { server: leastServer } })) }),
+    ];
+    for (const record of least) {
+      expect(wrongWith(isRecord, record)).toEqual([]);
+      const unneeded = pathsOf(record).filter(
+        (path) => wrongWith(isRecord, withField(record, path, undefined)).length === 0,
+      );
+      expect(unneeded.filter((path) => !OPTIONAL.includes(path))).toEqual([]);
+    }
+  });
+
   it('are of the version that is written, and tell their history', () => {
     expect(readSchema('record')).toMatchObject({ properties: { schema: { const: RECORD_SCHEMA } } });
     expect(readSchema('run')).toMatchObject({ properties: { schema: { const: STORE_SCHEMA } } });
@@ -292,6 +308,39 @@ describe('a host and a run', () => {
     expect(wrongWith(isRun, { ...run, plan: { ...plan, windowSeconds: 0 } })).not.toEqual([]);
   });
 });
+
+/** Fields of the samples that may be absent: their values say more than the least. */
+const OPTIONAL = [
+  'target.runtime',
+  'placement.server',
+  'placement.generator',
+  'measured.server',
+  'measured.load.statusCodes.200',
+  'measured.load.latencyUs',
+  'measured.load.latencyUs.p50',
+  'measured.load.latencyUs.p99',
+  'measured.load.meanCycleUs',
+  'measured.load.bodyBytes',
+];
+
+const leastServer: Resources = {
+  source: 'proc stat ticks',
+  scope: 'process tree',
+  seconds: 5,
+  cpuUserUs: 1,
+  cpuSystemUs: 1,
+  coresUsed: 0.5,
+};
+
+/** The paths of all fields, at any depth. */
+function pathsOf(value: unknown, path = ''): string[] {
+  if (value === null || typeof value !== 'object') return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value).flatMap(([key, inside]) => {
+    const own = path === '' ? key : `${path}.${key}`;
+    return [...(isList ? [] : [own]), ...pathsOf(inside, own)];
+  });
+}
 
 /** The names of all properties of a schema, at any depth. */
 function propertiesOf(schema: unknown): string[] {

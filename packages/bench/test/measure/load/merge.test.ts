@@ -8,8 +8,8 @@ import {
 } from '../../../src/measure/load/merge.ts';
 import type { DoneReport } from '../../../src/measure/load/protocol.ts';
 import type { Counts } from '../../../src/model.ts';
-import { createRandom } from '../../../src/random.ts';
-import { sampleCounts } from '../../samples.ts';
+import { createRandom, type Random } from '../../../src/random.ts';
+import { sampleCounts, sumOf } from '../../samples.ts';
 
 const connect = { asked: 10, stood: 9, seconds: 0.5, refused: 1, retried: 2 };
 
@@ -38,9 +38,11 @@ function reportOf(given: Partial<DoneReport> = {}): DoneReport {
   };
 }
 
-/** What the parts of an account add up to. */
-function sumOf({ sent: _, ...parts }: Counts): number {
-  return Object.values(parts).reduce((sum, count) => sum + count, 0);
+function randomCounts(random: Random): Counts {
+  const below = (n: number): number => random.below(n);
+  const answered = { ok: below(5000), non2xx: below(50), mismatch: below(3) };
+  const lost = { timeout: below(9), reset: below(9), closedEarly: below(9) };
+  return sampleCounts({ ...answered, ...lost, inFlight: below(99) });
 }
 
 describe('splitShares', () => {
@@ -71,22 +73,11 @@ describe('mergeConnects', () => {
 
 describe('mergeReports', () => {
   const random = createRandom(11);
-  const randomCounts = (): Counts => {
-    const below = (n: number) => random.below(n);
-    const answered = { ok: below(5000), non2xx: below(50), mismatch: below(3) };
-    return sampleCounts({
-      ...answered,
-      timeout: below(9),
-      reset: below(9),
-      closedEarly: below(9),
-      inFlight: below(99),
-    });
-  };
 
   it('keeps the accounts exact, of the window and of the whole life', () => {
     for (let round = 0; round < 50; round++) {
       const reports = Array.from({ length: 1 + random.below(4) }, () =>
-        reportOf({ counts: randomCounts(), lifetime: randomCounts() }),
+        reportOf({ counts: randomCounts(random), lifetime: randomCounts(random) }),
       );
       const { counts, lifetime } = mergeReports(reports, connect, 10, 'autocannon');
       expect(sumOf(counts)).toBe(counts.sent);

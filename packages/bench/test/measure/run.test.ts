@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { BenchError } from '../../src/errors.ts';
+import type { Trial } from '../../src/model.ts';
+import type { Placed } from '../../src/measure/placement.ts';
+import { run } from '../../src/measure/run.ts';
+import type { Plan } from '../../src/plan.ts';
+import { failedTrial, okTrial, sampleMeasured, samplePlan } from '../samples.ts';
+import { createWorld, prepareFor, type Twist, type World } from './world.ts';
+
+const placed: Placed = { placement: { kind: 'unpinned' }, server: [], generator: [] };
+
+const PLAN = samplePlan('--rounds 2 --connections 10,100', ['vanilla', 'fastify']);
+
+async function runIn(
+  twist: Twist,
+  plan: Plan = PLAN,
+  before: Trial[] = [],
+): Promise<{ world: World; trials: Trial[] }> {
+  const world = createWorld(twist);
+  const trials = await run(plan, { placed, prepared: prepareFor(plan), before }, world.effects);
+  return { world, trials };
+}
+
+const idsOf = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
+
+describe('run', () => {
+  it('measures every trial of the plan, in its order', async () => {
+    const { world, trials } = await runIn({});
+    expect(trials).toHaveLength(8);
+    expect(idsOf(trials)).toEqual(idsOf(PLAN.trials));
+    expect(
+      trials.map(({ target, connections, round, seed, order }) => [
+        target.id,
+        connections,
+        round,
+        seed,
+        order,
+      ]),
+    ).toEqual(
+      PLAN.trials.map(({ target, connections, round, seed, order }) => [
+        target,
+        connections,
+        round,
+        seed,
+        order,
+      ]),
+    );
+    expect(world.recorded).toEqual(trials);
+  });
+
+  it('keeps each trial before the next begins, after its server has stopped', async () => {
+    const { world } = await runIn({});
+    const marks = world.done.filter((what) => /^(launch|stop|record)/.test(what));
+    expect(marks).toEqual(PLAN.trials.flatMap(({ id }) => [`launch ${id}`, 'stop', `record ${id}`]));
+  });
+
+  it('tells how far it is', async () => {
+    const { world, trials } = await runIn({});
+    expect(world.events).toEqual(
+      PLAN.trials.flatMap((planned, done) => [
+        { kind: 'started', planned, done, of: 8 },
+        { kind: 'ended', trial: trials[done], done: done + 1, of: 8 },
+      ]),
+    );
+  });
+
+  it('goes on after a trial that failed, and keeps that too', async () => {
+    const { world, trials } = await runIn({
+      at: {
+        launch: (count) => {
+          if (count === 3) throw new BenchError('trial', 'port 3000 is taken');
+        },
+        arm: (count) => {
+          if (count === 5) throw new Error('no such generator');
+        },
+      },
+    });
+    expect(trials.map(({ status }) => status)).toEqual([
+      'ok',
+      'ok',
+      'failed',
+      'ok',
+      'ok',
+      'failed',
+      'ok',
+      'ok',
+    ]);
+    expect(world.recorded).toEqual(trials);
+    expect(trials[2]).toMatchObject({ reasons: [{ code: 'trial', text: 'port 3000 is taken' }] });
+    expect(world.done.filter((what) => what === 'stop')).toHaveLength(7);
+  });
+
+  it('measures nothing again that is kept', async () => {
+    const before = PLAN.trials.slice(0, 3).map(({ id, target, connections, round, order }) => ({
+      ...okTrial(target, sampleMeasured(), { connections, round, order }),
+      id,
+    }));
+    const { world, trials } = await runIn({}, PLAN, before);
+    expect(trials.slice(0, 3)).toEqual(before);
+    expect(idsOf(trials)).toEqual(idsOf(PLAN.trials));
+    expect(idsOf(world.recorded)).toEqual(idsOf(PLAN.trials.slice(3)));
+    expect(world.events[0]).toMatchObject({ kind: 'started', done: 3, of: 8 });
+  });
+
+  it('does not measure a failed trial again either, and nothing when all is there', async () => {
+    const [first] = PLAN.trials;
+    const failed = { ...failedTrial(first!.target, 'it died'), id: first!.id };
+    const { world } = await runIn({}, PLAN, [failed]);
+    expect(idsOf(world.recorded)).toEqual(idsOf(PLAN.trials.slice(1)));
+    const again = await runIn({}, PLAN, [failed, ...world.recorded]);
+    expect(again.world.done).toEqual([]);
+  });
+
+  it('stops when it is decided, and keeps what there is', async () => {
+    const { world, trials } = await runIn({ decide: (kept) => (kept.length >= 3 ? 'stop' : 'continue') });
+    expect(idsOf(trials)).toEqual(idsOf(PLAN.trials.slice(0, 3)));
+    expect(world.done.filter((what) => what.startsWith('launch'))).toHaveLength(3);
+  });
+
+  it('drops a trial that was interrupted, with its server stopped', async () => {
+    let interrupted = false;
+    const { world, trials } = await runIn({
+      decide: () => (interrupted ? 'stop' : 'continue'),
+      at: {
+        fire: (count) => {
+          interrupted = count === 2;
+        },
+      },
+    });
+    expect(trials).toHaveLength(1);
+    expect(world.recorded).toHaveLength(1);
+    expect(world.done.at(-1)).toBe('stop');
+  });
+
+  it('decides by all trials, those kept before too', async () => {
+    const seen: number[] = [];
+    const before = [{ ...okTrial('vanilla', sampleMeasured()), id: PLAN.trials[0]!.id }];
+    await runIn(
+      {
+        decide: (trials) => {
+          seen.push(trials.length);
+          return trials.length > 1 ? 'stop' : 'continue';
+        },
+      },
+      PLAN,
+      before,
+    );
+    expect(seen).toEqual([1, 1, 2]);
+  });
+
+  it('leaves out targets that could not be prepared', async () => {
+    const world = createWorld();
+    const prepared = prepareFor(PLAN).filter(({ target }) => target.id === 'fastify');
+    const trials = await run(PLAN, { placed, prepared, before: [] }, world.effects);
+    expect(new Set(trials.map(({ target }) => target.id))).toEqual(new Set(['fastify']));
+    expect(world.events.at(-1)).toMatchObject({ done: 4, of: 4 });
+  });
+
+  it('needs nothing prepared for a server that is already running', async () => {
+    const plan = samplePlan('--url http://127.0.0.1:3000/a --rounds 2 --connections 10', []);
+    const world = createWorld();
+    const trials = await run(plan, { placed, prepared: [], before: [] }, world.effects);
+    expect(trials.map(({ status, target }) => [status, target.class])).toEqual([
+      ['ok', 'unknown'],
+      ['ok', 'unknown'],
+    ]);
+  });
+
+  it('stops when a trial cannot be kept: nothing is measured that would be lost', async () => {
+    const world = createWorld();
+    world.effects.record = async () => {
+      throw new BenchError('usage', 'no space left on device');
+    };
+    const attempt = run(PLAN, { placed, prepared: prepareFor(PLAN), before: [] }, world.effects);
+    await expect(attempt).rejects.toThrow('no space left');
+    expect(world.done.filter((what) => what.startsWith('launch'))).toHaveLength(1);
+    expect(world.done.at(-1)).toBe('stop');
+  });
+});

@@ -1,0 +1,293 @@
+import { Ajv } from 'ajv';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BenchError } from '../../src/errors.ts';
+import { METRIC_IDS, type Attestation, type Trial } from '../../src/model.ts';
+import { measureTrial } from '../../src/measure/trial.ts';
+import type { Placed } from '../../src/measure/placement.ts';
+import { asStored, readSchema, sampleCounts, sampleLoad, samplePlan } from '../samples.ts';
+import { createWorld, prepareFor, type Step, type Twist, type World } from './world.ts';
+
+const isRecord = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(readSchema('record'));
+
+const PLACED: Placed = {
+  placement: { kind: 'separate', server: [1], generator: [0] },
+  server: [],
+  generator: [],
+};
+
+/** One trial in such a world; whatever it comes to, it is a record that keeps the schema. */
+async function measure(
+  twist: Twist = {},
+  { line = '', attest = {}, placed = PLACED }: { line?: string; attest?: Attestation; placed?: Placed } = {},
+): Promise<{ trial: Trial; world: World }> {
+  const world = createWorld(twist);
+  const plan = samplePlan(`--rounds 1 --connections 10 ${line}`, ['fastify']);
+  const [prepared] = prepareFor(plan, attest);
+  const context = { plan, placed, prepared, target: plan.targets[0]! };
+  const trial = await measureTrial(plan.trials[0]!, context, world.effects);
+  isRecord(asStored(trial));
+  expect(isRecord.errors ?? []).toEqual([]);
+  return { trial, world };
+}
+
+const fail = (text: string) => () => {
+  throw new BenchError('trial', text);
+};
+
+const textsOf = ({ reasons }: Trial): string[] => reasons.map(({ code, text }) => `${code}: ${text}`);
+
+describe('measureTrial', () => {
+  it('goes through a trial in its order', async () => {
+    const { trial, world } = await measure();
+    expect(trial.status).toBe('ok');
+    expect(world.done).toEqual([
+      'launch 001-fastify-c10-r1',
+      'ready',
+      'verify before the load',
+      'resources',
+      'idle',
+      'open',
+      'arm',
+      'sample start 4711',
+      'fire',
+      'sample stop',
+      'close',
+      'verify after the load',
+      'sample end',
+      'stop',
+    ]);
+  });
+
+  it('keeps what was planned, and what was found', async () => {
+    const { trial } = await measure({}, { line: '--seed 5 --duration 3 --warmup 1 --timeout 4 --quick' });
+    expect(trial).toMatchObject({
+      schema: 1,
+      id: '001-fastify-c10-r1',
+      connections: 10,
+      round: 1,
+      order: 0,
+      startedAt: '2026-11-20T12:00:00.000Z',
+      engine: 'fake',
+      warmupSeconds: 1,
+      plannedSeconds: 3,
+      timeoutSeconds: 4,
+      quick: true,
+      placement: PLACED.placement,
+      files: ['logs/a.log'],
+    });
+  });
+
+  it('derives CPU, memory and switches from the two sides', async () => {
+    const { trial } = await measure();
+    if (trial.status === 'failed') throw new Error('failed');
+    const { cpuUsPerRequest, bytesPerConnection, contextSwitchesPerRequest, startupSeconds } = trial.measured;
+    // Half a core over 10,000 answers a second; 20 MB more over 10 connections; 100,000 switches over 50,000 answers.
+    expect(cpuUsPerRequest).toBeCloseTo(50);
+    expect(bytesPerConnection).toBe(2e6);
+    expect(contextSwitchesPerRequest).toBe(2);
+    expect(startupSeconds).toBeGreaterThanOrEqual(0.25);
+  });
+
+  it('leaves out what could not be measured', async () => {
+    for (const sampled of ['none', { host: {} }] as const) {
+      const { trial } = await measure({ sampled });
+      expect(trial.status).toBe('ok');
+      const measured = (asStored(trial) as { measured: object }).measured;
+      for (const field of ['server', 'cpuUsPerRequest', 'bytesPerConnection', 'contextSwitchesPerRequest'])
+        expect(measured).not.toHaveProperty(field);
+    }
+  });
+
+  it('keeps the log of a trial that is suspect, and its figures', async () => {
+    const counts = sampleCounts({ ok: 50_000, non2xx: 500, inFlight: 10 });
+    const { trial } = await measure({ load: sampleLoad({ counts }) });
+    expect(trial).toMatchObject({
+      status: 'suspect',
+      logTail: ['the last line'],
+      measured: { limit: 'waiting' },
+    });
+  });
+
+  it('fails a trial whose answers were wrong, and keeps what was seen apart', async () => {
+    const counts = sampleCounts({ ok: 50_000, mismatch: 1, inFlight: 10 });
+    const { trial } = await measure({ load: sampleLoad({ counts }) });
+    expect(trial).toMatchObject({ status: 'failed', partial: { load: { counts: { mismatch: 1 } } } });
+    expect(trial).not.toHaveProperty('measured');
+  });
+
+  it('judges a server by the cores it may use', async () => {
+    const placed: Placed = { ...PLACED, placement: { kind: 'separate', server: [1, 2], generator: [0] } };
+    const half = {
+      host: {},
+      server: { source: 's', scope: 's', seconds: 5, cpuUserUs: 5e6, cpuSystemUs: 0, coresUsed: 1 },
+    };
+    const narrow = await measure({ sampled: half });
+    const wide = await measure({ sampled: half }, { placed });
+    expect([narrow.trial, wide.trial]).toMatchObject([
+      { measured: { limit: 'server' } },
+      { measured: { limit: 'waiting' } },
+    ]);
+  });
+});
+
+describe('a trial in which something throws', () => {
+  let unhandled: unknown[] = [];
+  const notice = (error: unknown): void => {
+    unhandled.push(error);
+  };
+  beforeEach(() => {
+    unhandled = [];
+    process.on('unhandledRejection', notice);
+  });
+  afterEach(() => {
+    process.off('unhandledRejection', notice);
+  });
+
+  const STEPS: Step[] = [
+    'ready',
+    'verify before the load',
+    'resources',
+    'idle',
+    'open',
+    'arm',
+    'fire',
+    'sample start',
+    'sample stop',
+    'verify after the load',
+  ];
+
+  it.each(STEPS)('at "%s" failed, and its server is stopped', async (step) => {
+    const { trial, world } = await measure({ at: { [step]: fail(`broken at ${step}`) } });
+    expect(trial.status).toBe('failed');
+    expect(textsOf(trial)).toEqual([`trial: broken at ${step}`]);
+    expect(trial.reasons[0]?.invalidates).toEqual(METRIC_IDS);
+    expect(trial).toMatchObject({ logTail: ['the last line'], files: ['logs/a.log'] });
+    expect(world.done.filter((what) => what === 'stop')).toEqual(['stop']);
+    expect(world.done.at(-1)).toBe('stop');
+    const opened = world.done.includes('open') && step !== 'open';
+    expect(world.done.includes('close')).toBe(opened);
+    const sampling = world.done.includes('idle');
+    expect(world.done.includes('sample end')).toBe(sampling);
+    expect(trial).not.toHaveProperty('measured');
+    expect(Object.hasOwn(trial, 'partial')).toBe(step === 'verify after the load');
+  });
+
+  it('at its launch failed, and has nothing to stop', async () => {
+    const { trial, world } = await measure({ at: { launch: fail('port 3000 is taken') } });
+    expect(textsOf(trial)).toEqual(['trial: port 3000 is taken']);
+    expect(trial).toMatchObject({ status: 'failed', files: [] });
+    expect(world.done).toEqual(['launch 001-fastify-c10-r1']);
+  });
+
+  it('at its stop failed as well: it may still run', async () => {
+    const { trial } = await measure({ at: { stop: fail('no such group') } });
+    expect(trial.status).toBe('failed');
+    expect(textsOf(trial).join()).toContain('no such group');
+  });
+
+  it('calls a defect of the tool one', async () => {
+    const { trial } = await measure({
+      at: {
+        arm: () => {
+          throw new TypeError('x is not a function');
+        },
+      },
+    });
+    expect(textsOf(trial)).toEqual(['defect: x is not a function']);
+  });
+
+  it('lets no rejection go unhandled while the window is still open', async () => {
+    const { trial } = await measure({
+      at: {
+        'sample start': fail('the server has no process'),
+        // Long enough for an unhandled rejection to be noticed: it is, once the microtasks are done.
+        fire: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
+      },
+    });
+    expect(textsOf(trial)).toEqual(['trial: the server has no process']);
+    expect(unhandled).toEqual([]);
+  });
+});
+
+describe('a server that dies', () => {
+  it.each(['arm', 'fire'] as const)('in "%s" ends its trial at once', async (step) => {
+    let end: string | undefined;
+    const { trial, world } = await measure({
+      ended: () => end,
+      at: {
+        // Never settles: only the death of the server can end this.
+        [step]: () => {
+          end = 'ended by SIGSEGV';
+          return new Promise<void>(() => {});
+        },
+      },
+    });
+    expect(textsOf(trial)).toEqual(['trial: the server died under load (ended by SIGSEGV)']);
+    expect(trial.status).toBe('failed');
+    expect(world.done.slice(-3)).toEqual(['close', 'sample end', 'stop']);
+  });
+});
+
+describe('what a server says of itself', () => {
+  const CLAIMS = { mypyc: true, loop: 'uvloop' };
+
+  it('is kept when it is what the manifest states, with whatever else it says', async () => {
+    const told = { ...CLAIMS, version: '3.13.0' };
+    const { trial } = await measure({ attestations: () => [told] }, { attest: CLAIMS });
+    expect(trial).toMatchObject({ status: 'ok', attested: [told] });
+  });
+
+  it('is waited for', async () => {
+    let asked = 0;
+    const { trial } = await measure(
+      { attestations: () => (++asked > 2 ? [CLAIMS] : []) },
+      { attest: CLAIMS },
+    );
+    expect(trial.status).toBe('ok');
+  });
+
+  it.each([
+    [{ ...CLAIMS, mypyc: false }, 'false attestation: mypyc is false, the manifest states true'],
+    [{ mypyc: true }, 'false attestation: loop is undefined, the manifest states "uvloop"'],
+    [{ ...CLAIMS, mypyc: 'true' }, 'false attestation: mypyc is "true", the manifest states true'],
+  ])('fails its trial when it is not: %j', async (told, text) => {
+    const { trial, world } = await measure({ attestations: () => [told] }, { attest: CLAIMS });
+    expect(textsOf(trial)).toEqual([`trial: ${text}`]);
+    expect(trial.status).toBe('failed');
+    expect(world.done).not.toContain('open');
+    expect(world.done.at(-1)).toBe('stop');
+  });
+
+  it('is asked of every worker', async () => {
+    const told = [CLAIMS, { ...CLAIMS, loop: 'asyncio' }];
+    const { trial } = await measure({ attestations: () => told }, { line: '--workers 2', attest: CLAIMS });
+    expect(textsOf(trial)).toEqual([
+      'trial: false attestation: worker 2 of 2: loop is "asyncio", the manifest states "uvloop"',
+    ]);
+  });
+});
+
+describe('the stop of a server', () => {
+  it('that ignored SIGTERM is said, and spoils nothing', async () => {
+    const trouble = [{ code: 'ignored-sigterm', text: 'the server ignored SIGTERM for 5 s and was killed' }];
+    const { trial } = await measure({ stopped: { files: ['a.log'], trouble } });
+    expect(trial).toMatchObject({
+      status: 'suspect',
+      reasons: [{ code: 'ignored-sigterm', invalidates: [] }],
+    });
+  });
+
+  it('that left its port open fails the trial', async () => {
+    const trouble = [{ code: 'port-held', text: 'port 3000 is still open after the stop: process 7 (node)' }];
+    const { trial } = await measure({ stopped: { files: ['a.log'], trouble } });
+    expect(trial).toMatchObject({ status: 'failed', partial: { limit: 'waiting' } });
+    expect(textsOf(trial)[0]).toContain('process 7 (node)');
+  });
+
+  it('gives the report of time(1)', async () => {
+    const time = { format: 'gnu', userSeconds: 1.5 } as const;
+    const { trial } = await measure({ stopped: { files: ['a.log', 'a.txt'], trouble: [], time } });
+    expect(trial).toMatchObject({ status: 'ok', time, files: ['a.log', 'a.txt'] });
+    expect(trial).not.toHaveProperty('logTail');
+  });
+});

@@ -1,0 +1,168 @@
+/** A world in which nothing is launched or sent: it writes down what was done to it, in order. */
+
+import type { Attestation, LoadResult, Trial } from '../../src/model.ts';
+import type { Server, Stopped } from '../../src/measure/launch.ts';
+import type { Prepared } from '../../src/measure/prepare.ts';
+import type { Sampled } from '../../src/measure/resources/sampler.ts';
+import type { RunEffects } from '../../src/measure/run.ts';
+import type { Plan, RunEvent } from '../../src/plan.ts';
+import { sampleLoad, sampleStack } from '../samples.ts';
+
+/** Every point at which something can go wrong. */
+export type Step =
+  | 'launch'
+  | 'ready'
+  | 'verify before the load'
+  | 'verify after the load'
+  | 'resources'
+  | 'idle'
+  | 'open'
+  | 'arm'
+  | 'fire'
+  | 'sample start'
+  | 'sample stop'
+  | 'stop';
+
+/** What is different from a world in which all goes well. */
+export interface Twist {
+  /** What happens at a step before it does its part; what it throws, the step throws. */
+  at?: Partial<Record<Step, (count: number) => void | Promise<void>>>;
+  load?: LoadResult;
+  sampled?: Sampled | 'none';
+  attestations?: () => Attestation[];
+  /** How the server ended, once it has. */
+  ended?: () => string | undefined;
+  stopped?: Stopped;
+  decide?: (trials: Trial[]) => 'continue' | 'stop';
+}
+
+export interface World {
+  effects: RunEffects;
+  /** What was done, step by step. */
+  done: string[];
+  events: RunEvent[];
+  recorded: Trial[];
+}
+
+const SAMPLED: Sampled = {
+  server: {
+    source: 'cgroup v2',
+    scope: 'process tree',
+    seconds: 5,
+    cpuUserUs: 2e6,
+    cpuSystemUs: 0.5e6,
+    coresUsed: 0.5,
+    idleBytes: 40e6,
+    loadedBytes: 50e6,
+    peakBytes: 60e6,
+    contextSwitches: 100_000,
+    processes: 1,
+  },
+  host: { foreignCores: 0.01, harnessCores: 0.01 },
+};
+
+export function createWorld(twist: Twist = {}): World {
+  const done: string[] = [];
+  const events: RunEvent[] = [];
+  const recorded: Trial[] = [];
+  const counts = new Map<Step, number>();
+  const reach = async (step: Step, what = ''): Promise<void> => {
+    done.push(`${step}${what}`);
+    const count = (counts.get(step) ?? 0) + 1;
+    counts.set(step, count);
+    await twist.at?.[step]?.(count);
+  };
+  const effects: RunEffects = {
+    async launch(_prepared, planned) {
+      await reach('launch', ` ${planned.id}`);
+      return createServer(twist, reach);
+    },
+    awaitRightAnswer: () => reach('ready'),
+    async verify(_server, _draw, when) {
+      await reach(`verify ${when}` as Step);
+      return { bytes: 541, sha256: 'abc' };
+    },
+    load: {
+      name: 'fake',
+      open() {
+        done.push('open');
+        // `open` is the one step that is not waited for.
+        void twist.at?.open?.(1);
+        return {
+          pids: [4711],
+          async arm() {
+            await reach('arm');
+            return { asked: 10, stood: 10, seconds: 0.1, refused: 0, retried: 0 };
+          },
+          async fire(_window, mark) {
+            mark('opened');
+            await reach('fire');
+            mark('closed');
+            return twist.load ?? sampleLoad();
+          },
+          async [Symbol.asyncDispose]() {
+            done.push('close');
+          },
+        };
+      },
+    },
+    async resources() {
+      await reach('resources');
+      if (twist.sampled === 'none') return undefined;
+      return {
+        async idle() {
+          await reach('idle');
+          return 40e6;
+        },
+        start: (pids) => reach('sample start', ` ${pids.join()}`),
+        async stop() {
+          await reach('sample stop');
+          return twist.sampled === undefined || twist.sampled === 'none' ? SAMPLED : twist.sampled;
+        },
+        [Symbol.dispose]() {
+          done.push('sample end');
+        },
+      };
+    },
+    now: () => Date.UTC(2026, 10, 20, 12),
+    async record(trial) {
+      done.push(`record ${trial.id}`);
+      recorded.push(trial);
+    },
+    decide: twist.decide ?? (() => 'continue'),
+    on: (event) => {
+      events.push(event);
+    },
+  };
+  return { effects, done, events, recorded };
+}
+
+function createServer(twist: Twist, reach: (step: Step) => Promise<void>): Server {
+  return {
+    host: '127.0.0.1',
+    port: 3000,
+    pid: () => 4710,
+    cgroup: undefined,
+    startedAtMs: performance.now() - 250,
+    ended: () => twist.ended?.(),
+    log: () => '',
+    logTail: () => ['the last line'],
+    attestations: () => twist.attestations?.() ?? [],
+    async stop() {
+      await reach('stop');
+      return twist.stopped ?? { files: ['logs/a.log'], trouble: [] };
+    },
+    async [Symbol.asyncDispose]() {
+      await this.stop();
+    },
+  };
+}
+
+/** What there is to launch for every target of a plan. */
+export function prepareFor(plan: Plan, attest: Attestation = {}): Prepared[] {
+  return plan.targets.map((target) => {
+    const stack = sampleStack(target.stack, { node: { attest } });
+    const variant = stack.variants['node']!;
+    return { target, stack, variant, command: variant.command, digest: 'abc' };
+  });
+}
