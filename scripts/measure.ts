@@ -13,6 +13,7 @@ import { readHost } from '@bench/harness/results/host';
 import {
   appendTrial,
   createRun,
+  NOT_KEPT,
   mendRun,
   versionDifferences,
   type LeftOut,
@@ -118,6 +119,14 @@ function readVersions(prepared: Prepared[]): Versions {
 }
 
 function refuseOthers(stored: StoredRun, versions: Versions): void {
+  const secret = Object.entries(stored.plan.url?.headers ?? {}).find(([, value]) => value === NOT_KEPT);
+  if (secret !== undefined) {
+    throw new BenchError(
+      'usage',
+      `the value of the header ${secret[0]} was not kept with run ${stored.plan.run}`,
+      'start a new run with --header: secrets are never stored',
+    );
+  }
   const differences = versionDifferences(stored.versions, versions);
   if (differences.length === 0) return;
   throw new BenchError(

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { $ } from 'zx';
 import { expandTargets, readStacks } from '@bench/harness/catalogue/stacks';
 import { findWorkload } from '@bench/harness/catalogue/workloads/index';
@@ -66,5 +66,6 @@ await runMain(async () => {
     if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
   }, `stopping ${target.id}`);
   const { exitCode } = await server;
+  for (const [, file] of files) rmSync(file, { force: true });
   return interrupted ? 130 : exitCode === 0 ? 0 : 1;
 });

@@ -232,7 +232,8 @@ export interface Measured {
   limit: Limit;
   /** Only with `--prove-limit`. */
   limitProof?: LimitProof;
-  shape: Shape;
+  /** Absent where the window was too short to tell. */
+  shape?: Shape;
   host: HostWindow;
   startupSeconds?: number;
 }

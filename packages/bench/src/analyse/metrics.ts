@@ -48,7 +48,7 @@ export interface TrialFigure {
   value: number;
   /** False when a reason spoils it. */
   valid: boolean;
-  /** Whether the value is a lower bound: a percentile that fell among the timeouts. */
+  /** Whether the value is a lower bound: goodput that the generator held back, a percentile among the timeouts. */
   atLeast: boolean;
 }
 
@@ -60,6 +60,9 @@ export function figureOf(trial: Trial, { id, from }: Metric): TrialFigure | unde
   return {
     value,
     valid: !trial.reasons.some(({ invalidates }) => invalidates.includes(id)),
-    atLeast: trial.measured.load.latencyUs?.atLeast?.includes(id) ?? false,
+    atLeast:
+      id === 'goodput'
+        ? trial.reasons.some(({ code }) => code === 'generator-bound')
+        : (trial.measured.load.latencyUs?.atLeast?.includes(id) ?? false),
   };
 }

@@ -63,18 +63,21 @@ function toRow(trials: Trial[]): Row {
 
 function toFigure(trials: Trial[], id: MetricId): Figure | undefined {
   const all = trials.flatMap((trial) => figureOf(trial, METRICS[id]) ?? []);
-  const valid = all.filter((figure) => figure.valid);
-  const used = (valid.length > 0 ? valid : all).toSorted((a, b) => a.value - b.value);
-  const [least] = used;
+  const isSound = all.some(({ valid }) => valid);
+  // Lower bounds stay beside the valid ones: without them the median would lean to the rounds that were slow enough.
+  const used = all.filter(({ valid, atLeast }) => !isSound || valid || atLeast);
+  const values = used.map(({ value }) => value).toSorted((a, b) => a - b);
+  const [least] = values;
   if (least === undefined) return undefined;
-  const values = used.map(({ value }) => value);
+  const upperMiddle = values[values.length >> 1] as number;
+  const bounds = used.filter(({ value, atLeast }) => atLeast && value <= upperMiddle);
   return {
     median: median(values),
-    least: least.value,
+    least,
     most: values.at(-1) as number,
     rounds: used.length,
-    atLeast: used[used.length >> 1]?.atLeast === true,
-    valid: valid.length > 0,
+    atLeast: bounds.length > 0,
+    valid: isSound && bounds.every(({ valid }) => valid),
   };
 }
 

@@ -26,7 +26,8 @@ export interface Evidence {
   /** Cores that the server may use. */
   budgetCores: number;
   host: HostWindow;
-  warmupSeconds: number;
+  /** A fixed amount was sent: connections run dry one by one, and the loop is not closed to its end. */
+  isAmount: boolean;
 }
 
 /** What was found: whether it failed, why it is suspect, who was the limit, and the window's shape. */
@@ -34,7 +35,8 @@ export interface Judgement {
   failed: boolean;
   reasons: Reason[];
   limit: Limit;
-  shape: Shape;
+  /** Undefined where the window is too short to tell. */
+  shape: Shape | undefined;
 }
 
 const ALL: MetricId[] = [...METRIC_IDS];
@@ -48,7 +50,7 @@ export function judge(evidence: Evidence): Judgement {
   const doubts = [
     ...judgeConnect(evidence.load.connect),
     ...judgeErrors(evidence.load),
-    ...judgeLittle(evidence.load),
+    ...(evidence.isAmount ? [] : judgeLittle(evidence.load)),
     ...judgeLimit(limit, evidence),
     ...unsteady,
     ...judgeHost(evidence.host, countCompletions(evidence.load.counts)),
@@ -195,10 +197,10 @@ export function judgeProof(proof: LimitProof): Reason[] {
   ];
 }
 
-function judgeShape({ slices, meanCycleUs }: LoadResult): { shape: Shape; reasons: Reason[] } {
+function judgeShape({ slices, meanCycleUs }: LoadResult): { shape: Shape | undefined; reasons: Reason[] } {
   const counts = coarsen(slices, meanCycleUs);
-  const shape = classifySlices(counts)?.shape ?? 'flat';
-  if (shape === 'flat') return { shape, reasons: [] };
+  const shape = classifySlices(counts)?.shape;
+  if (shape === undefined || shape === 'flat') return { shape, reasons: [] };
   const words = {
     'warm-up': 'it was still getting faster',
     slowdown: 'it was getting slower',

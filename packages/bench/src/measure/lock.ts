@@ -3,6 +3,7 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../errors.ts';
+import { removeCgroups } from './resources/cgroup.ts';
 import { environHas, listPids, readProcess } from './resources/procfs.ts';
 
 /** What the lock file says of its holder. */
@@ -22,6 +23,9 @@ export interface HostLock extends Disposable {
 
 /** One for all of the host's checkouts and users, unless `BENCH_LOCK` names another. */
 const FILE = process.env['BENCH_LOCK'] ?? join(tmpdir(), 'bench-http.lock');
+
+/** How long a leftover may take to be gone once it is killed. */
+const END_MS = 2000;
 
 /**
  * Takes the host's lock: two runs at once would measure each other. A lock whose holder is dead is
@@ -73,7 +77,7 @@ function clearAway(file: string, mine: Holder, bury: (dead: Holder) => void): Ho
   }
 }
 
-/** Lets whoever holds the claim come to its end. */
+/** Stands still for 2 ms: before the lock is held nothing else is under way. */
 function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
 }
@@ -132,6 +136,9 @@ function removeLeftovers({ run, token }: Holder): string[] {
       // It ended by itself.
     }
   }
+  const deadline = performance.now() + END_MS;
+  while (own.some((pid) => beginOf(pid) !== undefined) && performance.now() < deadline) pause();
+  removeCgroups(token);
   return own.length === 0
     ? []
     : [`run ${run} had been killed and left ${own.length} processes running: ended them (${own.join(', ')})`];

@@ -142,7 +142,7 @@ async function observe(
       server: resources,
       budgetCores,
       host,
-      warmupSeconds: plan.warmupSeconds,
+      isAmount: plan.amount !== undefined,
     });
     observed.reasons.push(...judgement.reasons);
     observed.failed = judgement.failed;
@@ -152,7 +152,7 @@ async function observe(
         ? {}
         : { server: resources, ...derive(load, resources, planned.connections) }),
       limit: judgement.limit,
-      shape: judgement.shape,
+      ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
       host,
       ...startup,
     };
@@ -214,8 +214,13 @@ async function proveLimit(
 ): Promise<LimitProof> {
   const free = placement.kind === 'separate' ? (placement.generator?.length ?? 0) - plan.generators : 0;
   if (free < 1) return { unproven: 'no core is free for one generator more' };
-  const { load } = await loadServer(server, spec, plan, engine, undefined, plan.generators + 1);
-  return { goodputPerSecond: load.goodputPerSecond, ratio: load.goodputPerSecond / first.goodputPerSecond };
+  try {
+    const { load } = await loadServer(server, spec, plan, engine, undefined, plan.generators + 1);
+    return { goodputPerSecond: load.goodputPerSecond, ratio: load.goodputPerSecond / first.goodputPerSecond };
+  } catch (error) {
+    // The first window stands, whatever became of the second.
+    return { unproven: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 /** An amount of requests has no fixed end; this is how long it may take at the most. */

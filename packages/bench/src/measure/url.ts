@@ -56,7 +56,7 @@ function readArgument(flag: string, text: string | undefined): string | undefine
 /** A server that somebody else started and keeps: nothing of it is stopped. Throws a usage error when nothing listens. */
 export async function attachServer({ url, pid }: PlannedUrl, isStopped: () => boolean): Promise<Server> {
   const { hostname, port } = new URL(url);
-  const host = hostname === 'localhost' ? '127.0.0.1' : hostname;
+  const host = hostname === 'localhost' ? '127.0.0.1' : hostname.replace(/^\[(.*)\]$/, '$1');
   const number = Number(port || 80);
   if (!(await isListening(host, number))) {
     throw new BenchError(

@@ -14,12 +14,14 @@ export interface Screen {
 export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => void {
   const began = Date.now();
   let spent = 0;
+  let kept: number | undefined;
   return (event) => {
+    kept ??= event.kind === 'started' ? event.done : event.done - 1;
     if (event.kind === 'ended') spent = (Date.now() - began) / 1000;
     const { done } = event;
     const rest = plan.trials.slice(-Math.max(0, event.of - done));
     const foreseen = done < event.of ? estimateSeconds(plan, rest) : 0;
-    const measured = plan.trials.slice(0, done);
+    const measured = plan.trials.slice(kept, done);
     // What has been seen so far corrects the estimate, once there is something to go by.
     const pace = spent > 0 && measured.length > 2 ? spent / estimateSeconds(plan, measured) : 1;
     const left = formatSpan(foreseen * pace);

@@ -91,12 +91,11 @@ function describePlacement({ placement: { kind, server, generator } }: Trial): s
 
 function toCells(row: Row): string[] {
   const { goodput, p50, p99, cpu, memory, startup } = row.figures;
-  const isBound =
-    row.reasons.some(({ reason }) => reason.code === 'generator-bound') && goodput?.valid === false;
   return [
     row.target,
     row.class,
-    `${isBound ? '≥ ' : ''}${cell(goodput, formatCount, true, isBound)}`,
+    // A lower bound says enough by its mark.
+    cell(goodput?.atLeast === true ? { ...goodput, valid: true } : goodput, formatCount, true),
     cell(p50, formatUs),
     cell(p99, formatUs),
     cell(cpu, formatCost, true),
@@ -107,17 +106,11 @@ function toCells(row: Row): string[] {
   ];
 }
 
-function cell(
-  figure: Figure | undefined,
-  format: (value: number) => string,
-  spread = false,
-  marked = false,
-): string {
+function cell(figure: Figure | undefined, format: (value: number) => string, spread = false): string {
   if (figure === undefined) return '—';
-  const half = (figure.most - figure.least) / 2 / figure.median;
+  const half = figure.median > 0 ? (figure.most - figure.least) / 2 / figure.median : 0;
   const range = spread && figure.rounds > 1 ? ` ±${(half * 100).toFixed(half < 0.0995 ? 1 : 0)} %` : '';
-  const bound = figure.atLeast ? '≥ ' : '';
-  return `${bound}${format(figure.median)}${range}${figure.valid || marked ? '' : ' ?'}`;
+  return `${figure.atLeast ? '≥ ' : ''}${format(figure.median)}${range}${figure.valid ? '' : ' ?'}`;
 }
 
 function describeStatus({ statuses, rounds }: Row): string {

@@ -50,10 +50,15 @@ export interface StoredRun extends RunFile {
 
 /** Creates the run's folder with `run.json` and `host.json`. Throws a usage error when the results folder cannot be written. */
 export function createRun(run: RunFile, host: Host): string {
+  const text = JSON.stringify(
+    run,
+    (name, value: unknown) => (name === 'headers' ? withoutSecrets(value) : value),
+    2,
+  );
   const folder = join(RESULTS, run.plan.run);
   try {
     mkdirSync(folder, { recursive: true });
-    writeDurably(join(folder, 'run.json'), `${JSON.stringify(run, null, 2)}\n`, 'w');
+    writeDurably(join(folder, 'run.json'), `${text}\n`, 'w');
     writeDurably(join(folder, 'host.json'), `${JSON.stringify(host, null, 2)}\n`, 'w');
   } catch (error) {
     throw new BenchError(
@@ -63,6 +68,18 @@ export function createRun(run: RunFile, host: Host): string {
     );
   }
   return folder;
+}
+
+/** What stands in a stored run for the value of a header that may be a secret. */
+export const NOT_KEPT = '(not kept)';
+
+function withoutSecrets(headers: unknown): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(headers ?? {}).map(([name, value]) => [
+      name,
+      /auth|cookie|token|key|secret/i.test(name) ? NOT_KEPT : value,
+    ]),
+  );
 }
 
 /** Adds one trial to the run: on the disk when this returns. */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
 import { PLANTED, Place, flags, hasProc, type Running } from './cli.ts';
 
@@ -72,6 +73,46 @@ describe.skipIf(!hasProc)('one Ctrl-C under npx pnpm, in a terminal', () => {
     if (trials.length > 0) expect(stdout).toMatch(/│ planted │/);
     expect(existsSync(place.lock)).toBe(false);
     await place.untilGone();
+  });
+});
+
+describe.skipIf(!hasProc)('a server that does not obey, so that stopping takes its time', () => {
+  const stubborn = { stack: PLANTED, connections: 1, duration: 60, warmup: 0 };
+
+  async function startStubborn(place: Place): Promise<Running> {
+    const running = place.start('bench', ['planted/ignores-sigterm', ...flags(stubborn)]);
+    await running.until(async () => ((await place.readAccount())?.requests.read ?? 0) > 300, 'the window');
+    return running;
+  }
+
+  it.concurrent('is stopped in order when one Ctrl-C arrives twice', async ({ expect }) => {
+    await using place = new Place();
+    const running = await startStubborn(place);
+    // Two different signals, because the kernel may join two that are the same.
+    running.signal('SIGINT');
+    running.signal('SIGTERM');
+    const { status, stderr } = await running.ended;
+    expect(stderr.match(/^stopping: /gm)).toHaveLength(1);
+    expect(stderr).toMatch(/^pnpm bench --resume \S+ goes on$/m);
+    expect(status).toBe(130);
+    expect(existsSync(place.lock)).toBe(false);
+    await place.untilGone();
+  });
+
+  it.concurrent('is left to the watchdog by a second Ctrl-C', async ({ expect }) => {
+    await using place = new Place();
+    const running = await startStubborn(place);
+    running.signal('SIGINT');
+    await running.until(() => running.output.includes('stopping: '), 'its answer');
+    // Within a second it would be the same press.
+    await sleep(1100);
+    running.signal('SIGINT');
+    const { status, stderr } = await running.ended;
+    expect(stderr).not.toContain('--resume');
+    expect(status).toBe(130);
+    await place.untilGone();
+    const next = await place.run('bench', ['--url', 'http://127.0.0.1:9/']);
+    expect(next.stderr).toContain('nothing listens on 127.0.0.1:9');
   });
 });
 

@@ -89,6 +89,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdog', () => {
       await running.ended;
       await until(() => place.pidsOf('generator.ts').length === 0, 'the end of the generator');
       const left = place.pids();
+      const cgroups = `/sys/fs/cgroup/**/bench-${place.holder()?.token}-*`;
       expect(left.length).toBeGreaterThan(0);
       expect(await isLoaded(place)).toBe(true);
 
@@ -99,6 +100,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdog', () => {
       expect(status).toBe(2);
       await place.untilGone();
       expect(isAlive(stranger.pid ?? 0)).toBe(true);
+      expect(globSync(cgroups)).toEqual([]);
       expect(existsSync(place.lock)).toBe(false);
     } finally {
       stranger.kill('SIGKILL');

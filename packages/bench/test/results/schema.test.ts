@@ -311,6 +311,7 @@ describe('a host and a run', () => {
 
 /** Fields of the samples that may be absent: their values say more than the least. */
 const OPTIONAL = [
+  'measured.shape',
   'target.runtime',
   'placement.server',
   'placement.generator',

@@ -5,7 +5,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../../errors.ts';
 import type { CpuReading } from './cpu.ts';
-import { readText } from './procfs.ts';
+import { readNames, readText } from './procfs.ts';
 
 /** One server's cgroup. */
 export interface Cgroup {
@@ -76,6 +76,20 @@ export function openCgroup(token: string, hierarchies = readHierarchies()): Cgro
     reasons.push(`${hierarchy.version}: ${made.reason}`);
   }
   return { reason: reasons.length === 0 ? 'no cgroup hierarchy is mounted' : reasons.join('; ') };
+}
+
+/** Removes the cgroups that a run of this token has left behind; one that is still held stays. */
+export function removeCgroups(token: string, hierarchies = readHierarchies()): void {
+  for (const { own } of hierarchies) {
+    if (own === undefined) continue;
+    for (const name of readNames(own).filter((one) => one.startsWith(`bench-${token}-`))) {
+      try {
+        rmdirSync(join(own, name));
+      } catch {
+        // Held, or not ours to remove.
+      }
+    }
+  }
 }
 
 function makeIn({ version, own }: Hierarchy, name: string): CgroupOrReason {

@@ -22,5 +22,5 @@ export function cpuBetween(before: CpuReading, after: CpuReading): CpuSpent {
   const user = Math.max(0, after.userUs - before.userUs);
   const system = Math.max(0, after.systemUs - before.systemUs);
   const systemUs = user + system === 0 ? 0 : (total * system) / (user + system);
-  return { userUs: total - systemUs, systemUs };
+  return { userUs: Math.max(0, total - systemUs), systemUs };
 }
