@@ -55,15 +55,25 @@ function sayShown({ printed, goodput, verdict }: CheckedTest): string {
     return 'no goodput, and no bounds of it: what the average was counted over is not in the text.';
   }
   const shown = sayBounds(goodput);
-  const average = printed.requests?.average;
-  if (average === undefined || verdict === undefined) return `${shown}.`;
-  const { low = goodput.high, high = goodput.low } = goodput;
-  if (low === undefined || high === undefined) return `${shown}.`;
+  const { low, high } = goodput;
+  const average = printed.requests?.average ?? 0;
+  if (verdict === undefined) return `${shown}.`;
   if (verdict === 'too-high')
-    return `${shown}: the printed figure is ${factors(average / high, average / low)} too high.`;
+    return `${shown}: the printed figure is ${sayFactors(average, low, high)} too high.`;
   if (verdict === 'too-low') return `${shown}: the printed figure is below what the totals prove.`;
   if (verdict === 'consistent') return `${shown}: the printed figure is nearly consistent with that.`;
-  return `${shown}: the printed figure lies ${average >= high * 0.99 ? 'at the upper end of that, and nothing in the text raises the lower' : 'within, and the text does not narrow it down'}.`;
+  return average >= (high ?? 0) * 0.99
+    ? `${shown}: the printed figure lies at the upper end of that, and nothing in the text raises the lower.`
+    : `${shown}: the printed figure lies within, and the text does not narrow it down.`;
+}
+
+/** By how much an average is above its bounds. */
+function sayFactors(average: number, low: number | undefined, high = average): string {
+  if (high === 0 || low === 0) return 'any number of times';
+  const least = (average / high).toFixed(2);
+  if (low === undefined) return `at least ${least} times`;
+  const most = (average / low).toFixed(2);
+  return least === most ? `${least} times` : `${least} to ${most} times`;
 }
 
 function sayBounds({ low, high }: Goodput): string {
@@ -135,7 +145,7 @@ function sayTotals({ printed, totals, goodput }: CheckedTest): string | undefine
 function sayTicks({ printed, ticks }: CheckedTest): string | undefined {
   if (ticks === undefined) return undefined;
   const { meantSeconds, seconds, stretched, expected, byBytes, contradiction } = ticks;
-  const number = `${figure(ticks.ticks)} samples${expected === undefined ? '' : ` where ${figure(expected)} were due`}${seconds === undefined ? '' : `, one every ${figure(seconds)} s`}`;
+  const number = `${figure(ticks.ticks)} ${ticks.ticks === 1 ? 'sample' : 'samples'}${expected === undefined ? '' : ` where ${figure(expected)} were due`}${seconds === undefined ? '' : `, one every ${figure(seconds)} s`}`;
   const meaning = stretched
     ? `: autocannon means ${figure(meantSeconds)} s, its timer ran late, and it never divides by the time. So the average is per tick, not per second.`
     : meantSeconds === 1
@@ -158,7 +168,7 @@ function sayLittle({ printed, little, goodput, errors }: CheckedTest): string | 
     verdict === 'too-many'
       ? `${first}, and ${there}: ${factor.low.toFixed(2)} times as many. Throughput and latency cannot both be true.`
       : verdict === 'idle'
-        ? `${first}, and ${there}: the others were waiting to connect, held back by a rate, or lost.`
+        ? `${first}, and ${there}: the others were waiting to connect, held back by a rate, ${printed.amount === undefined ? 'or lost' : 'lost, or done before the last tick'}.`
         : `${first}, and ${there}: that agrees.`,
   ];
   if (neededByGoodput !== undefined && verdict === 'too-many') {
@@ -241,11 +251,6 @@ function percent(share: number): string {
 
 function percentages({ low, high }: Range): string {
   return percent(low) === percent(high) ? percent(low) : `${percent(low)} to ${percent(high)}`;
-}
-
-function factors(low: number, high: number): string {
-  const [from, to] = [low.toFixed(2), high.toFixed(2)];
-  return from === to ? `${from} times` : `${from} to ${to} times`;
 }
 
 /** `1 table`, `2 tables`. */

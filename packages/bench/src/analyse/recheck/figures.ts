@@ -21,7 +21,7 @@ const SPACES = /[\s'’\u00a0\u202f]/g;
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
 /**
- * A number with the separators of any locale: `42,865.6`, `42.865,6`, `42 865,6`. Undefined for what is none.
+ * A number with the separators of any locale: `12,345.6`, `12.345,6`, `12 345,6`. Undefined for what is none.
  * No figure in the tables has more than two decimals, so three digits after a separator are a group of thousands.
  */
 export function parseFigure(text: string): number | undefined {

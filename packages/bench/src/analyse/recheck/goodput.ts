@@ -150,14 +150,14 @@ function missingOf({ requests, samples, elapsedSeconds, responses }: PrintedTest
   return missing;
 }
 
-/** Where the printed average lies; undefined without one or without bounds. */
+/** Where the printed average lies; undefined without one, or where the bound that would tell is missing. */
 export function judgePrinted({ requests }: PrintedTest, bounds: Goodput | Missing): Verdict | undefined {
   if ('missing' in bounds || requests === undefined) return undefined;
-  const { low = bounds.high, high = bounds.low, slack } = bounds;
-  if (low === undefined || high === undefined) return undefined;
+  const { low, high, slack } = bounds;
   const { average } = requests;
-  if (average > Math.max(high * (1 + CLOSE / 2), high + slack)) return 'too-high';
-  if (average < low * (1 - CLOSE / 2) - slack) return 'too-low';
+  if (high !== undefined && average > Math.max(high * (1 + CLOSE / 2), high + slack)) return 'too-high';
+  if (low !== undefined && average < low * (1 - CLOSE / 2) - slack) return 'too-low';
+  if (low === undefined || high === undefined) return undefined;
   return high <= low * (1 + CLOSE) ? 'consistent' : 'within';
 }
 
