@@ -4,11 +4,12 @@ import { join, relative } from 'node:path';
 import { $, type ProcessPromise } from 'zx';
 import { BenchError } from '../errors.ts';
 import type { Attestation, TimeReport } from '../model.ts';
+import { parseTime } from '../time-report.ts';
 import { describeListeners, findFreePort, isListening } from './ports.ts';
 import type { Cgroup } from './resources/cgroup.ts';
 import { openCgroup } from './resources/cgroup.ts';
 import { childrenOf, readText } from './resources/procfs.ts';
-import { parseTime, type TimeCommand } from './resources/time.ts';
+import type { TimeCommand } from './resources/time.ts';
 
 const HOST = '127.0.0.1';
 const POLL_MS = 10;

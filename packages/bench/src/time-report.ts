@@ -1,0 +1,102 @@
+/** Reads what `/usr/bin/time` printed: of a server of ours, or as somebody pasted it. */
+
+import { BenchError } from './errors.ts';
+import type { TimeReport } from './model.ts';
+
+/** The fields of a report that are plain figures, without those that say how the command ended. */
+type Figure = Exclude<keyof TimeReport, 'format'>;
+
+/** One line of a report: what it is called there, the field it becomes, and what one of it is. */
+type Line = readonly [label: string, field: Figure, unit?: number];
+
+// GNU's messages, signals and swaps are not read: the kernel never fills them in, so their 0 says nothing.
+const GNU_LINES: readonly Line[] = [
+  ['User time (seconds)', 'userSeconds'],
+  ['System time (seconds)', 'systemSeconds'],
+  ['Maximum resident set size (kbytes)', 'maxResidentBytes', 1024],
+  ['Major (requiring I/O) page faults', 'majorFaults'],
+  ['Minor (reclaiming a frame) page faults', 'minorFaults'],
+  ['Voluntary context switches', 'voluntarySwitches'],
+  ['Involuntary context switches', 'involuntarySwitches'],
+  ['File system inputs', 'fileInputs'],
+  ['File system outputs', 'fileOutputs'],
+];
+
+const BSD_LINES: readonly Line[] = [
+  ['real', 'elapsedSeconds'],
+  ['user', 'userSeconds'],
+  ['sys', 'systemSeconds'],
+  ['maximum resident set size', 'maxResidentBytes'],
+  ['page reclaims', 'minorFaults'],
+  ['page faults', 'majorFaults'],
+  ['voluntary context switches', 'voluntarySwitches'],
+  ['involuntary context switches', 'involuntarySwitches'],
+  ['block input operations', 'fileInputs'],
+  ['block output operations', 'fileOutputs'],
+  ['messages sent', 'messagesSent'],
+  ['messages received', 'messagesReceived'],
+  ['signals received', 'signalsReceived'],
+  ['instructions retired', 'instructions'],
+  ['cycles elapsed', 'cycles'],
+  ['peak memory footprint', 'peakFootprintBytes'],
+];
+
+/**
+ * Reads the report of GNU `time -v` or macOS `time -l`, also when pasted with `> ` before each line.
+ * Times in seconds, sizes in bytes; a line that is missing leaves its field absent.
+ * Throws a usage error on text that holds no report.
+ */
+export function parseTime(text: string): TimeReport {
+  const bare = text.replace(/^[>\s]+/gm, '');
+  const report = /^Maximum resident set size|^Elapsed \(wall clock\)|^User time \(seconds\)/m.test(bare)
+    ? parseGnu(bare)
+    : parseBsd(bare);
+  if (report !== undefined) return report;
+  throw new BenchError(
+    'usage',
+    `no time(1) report in ${text.trim() === '' ? 'an empty text' : JSON.stringify(text.trim().slice(0, 80))}`,
+    'give the output of GNU `/usr/bin/time -v` or macOS `/usr/bin/time -l`',
+  );
+}
+
+function parseGnu(bare: string): TimeReport {
+  const report: TimeReport = { format: 'gnu' };
+  const values = new Map<string, string>();
+  for (const line of bare.split('\n')) {
+    const found = /^(.+?): +(\S+)\s*$/.exec(line);
+    if (found?.[1] !== undefined && found[2] !== undefined) values.set(found[1], found[2]);
+  }
+  for (const [label, field, unit = 1] of GNU_LINES) {
+    const value = values.get(label);
+    if (value !== undefined) put(report, field, Number(value) * unit);
+  }
+  const elapsed = values.get('Elapsed (wall clock) time (h:mm:ss or m:ss)');
+  if (elapsed !== undefined) put(report, 'elapsedSeconds', secondsOf(elapsed));
+  const signal = /^Command terminated by signal (\d+)/m.exec(bare)?.[1];
+  const status = /^Command exited with non-zero status (\d+)/m.exec(bare)?.[1] ?? values.get('Exit status');
+  // A command that died of a signal has no exit status; GNU prints 0 there.
+  if (signal !== undefined) put(report, 'terminatedBySignal', Number(signal));
+  else if (status !== undefined) put(report, 'exitStatus', Number(status));
+  return report;
+}
+
+function parseBsd(bare: string): TimeReport | undefined {
+  const report: TimeReport = { format: 'bsd' };
+  for (const [label, field] of BSD_LINES) {
+    // `real`, `user` and `sys` may share one line; every other label ends its own.
+    const end = label.length <= 4 ? '(?=\\s*$|\\s+\\d)' : '\\s*$';
+    const value = new RegExp(`(?:^|\\s)([\\d.,]+)\\s+${label}${end}`, 'm').exec(bare)?.[1];
+    // Some locales write a decimal comma.
+    if (value !== undefined) put(report, field, Number(value.replace(',', '.')));
+  }
+  return report.elapsedSeconds === undefined && report.maxResidentBytes === undefined ? undefined : report;
+}
+
+function put(report: TimeReport, field: Figure, value: number): void {
+  if (Number.isFinite(value)) report[field] = value;
+}
+
+/** `h:mm:ss` or `m:ss.ss` in seconds. */
+function secondsOf(clock: string): number {
+  return clock.split(':').reduce((total, part) => total * 60 + Number(part), 0);
+}
