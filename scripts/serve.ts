@@ -67,6 +67,5 @@ await runMain(async () => {
   }, `stopping ${target.id}`);
   const { exitCode } = await server;
   for (const [, file] of files) rmSync(file, { force: true });
-  for (const [, file] of files) rmSync(file, { force: true });
   return interrupted ? 130 : exitCode === 0 ? 0 : 1;
 });

@@ -50,7 +50,13 @@ Is this machine fit to measure on: limits, ports, load, governor, throttling; an
 Looks for 10000 connections, one worker and one generator unless told. Exits 1 when something has to change.
 `;
 
-const REPORT = `pnpm report RUN [--detail] [--json]
+const RECHECK = `pnpm recheck FILE [--json]
+
+Reads figures that were published elsewhere, tables of autocannon and reports of time(1), and says which of
+them cannot be true together. - reads what is piped in. Nothing is measured.
+`;
+
+const REPORT = `pnpm report RUN [--detail] [--markdown] [--json]
 
 Shows a stored run again, by its id or its folder. Nothing is measured.
 `;
@@ -78,6 +84,7 @@ export const USAGES: Record<string, string> = {
   check: CHECK,
   clean: CLEAN,
   preflight: PREFLIGHT,
+  recheck: RECHECK,
   report: REPORT,
   self: SELF,
   serve: SERVE,

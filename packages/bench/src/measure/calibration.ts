@@ -117,8 +117,11 @@ function checkBurn(name: string, plain: string, planted: string): Check {
   };
 }
 
+function spent({ cpu }: Account): number {
+  return cpu.userUs + cpu.systemUs;
+}
+
 function checkOwnAccount(name: string, scenario: string): Check {
-  const spent = ({ cpu }: Account) => cpu.userUs + cpu.systemUs;
   return {
     name,
     unit: 'µs a request',

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { USAGES } from '../../../../scripts/usage.ts';
-import { Place, ROOT } from './cli.ts';
+import { Place, ROOT, hasProc } from './cli.ts';
 
 describe('--help', () => {
   it.concurrent.for(['bench', 'stacks', 'serve'])(
@@ -69,10 +70,15 @@ describe('pnpm serve', () => {
     const answer = await serving.until(() => fetch(url).catch(() => undefined), 'its first answer');
     expect(await answer.json()).toHaveLength(3);
     expect(serving.output).toContain(`GET ${url} — Ctrl-C stops it`);
+    const data = place
+      .pidsOf('scripts/serve.ts')
+      .flatMap((pid) => globSync(join(tmpdir(), `bench-serve-${pid}-*`)));
+    expect(data).toHaveLength(hasProc ? 1 : 0);
     serving.type('\u0003');
     const { status, stdout } = await serving.ended;
     expect(stdout).toContain('stopping vanilla');
     expect(status).toBe(130);
+    for (const file of data) expect(existsSync(file)).toBe(false);
     await place.untilGone();
   });
 });
