@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import { BenchError } from '@bench/harness/errors';
 import { USAGES } from './usage.ts';
 
-const LEAST_NODE = [22, 18] as const;
 /** Under `npx pnpm` one Ctrl-C arrives twice; within this time it is the same press. */
 const SAME_PRESS_MS = 1000;
 
@@ -15,7 +14,6 @@ export async function runMain(main: () => Promise<number | void>): Promise<void>
     });
   }
   try {
-    refuseOldNode();
     const usage = asksForHelp() ? USAGES[basename(process.argv[1] ?? '', '.ts')] : undefined;
     if (usage === undefined) process.exitCode = (await main()) ?? 0;
     else process.stdout.write(usage);
@@ -31,16 +29,6 @@ function asksForHelp(): boolean {
 /** One line to the user on stderr: stdout is the report's. */
 export function tell(line: string): void {
   process.stderr.write(`${line}\n`);
-}
-
-function refuseOldNode(): void {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) return;
-  throw new BenchError(
-    'toolchain',
-    `Node ${process.versions.node} is too old`,
-    `install Node ${LEAST_NODE.join('.')} or newer`,
-  );
 }
 
 /** Prints the message of an error and gives its exit code. A stack trace is shown only with DEBUG. */

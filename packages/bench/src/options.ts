@@ -102,13 +102,7 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       url: parseUrl(values),
     }),
   };
-  if (options.resume !== undefined && (positionals.length > 0 || options.url !== undefined)) {
-    throw new BenchError(
-      'usage',
-      '--resume goes on with a stored plan: it takes no targets',
-      `pnpm bench --resume ${options.resume}`,
-    );
-  }
+  refuseWithResume(options, values, positionals);
   if (options.url !== undefined && (positionals.length > 0 || options.stacks.length > 0 || options.all)) {
     throw new BenchError(
       'usage',
@@ -117,6 +111,19 @@ export function parseBenchOptions(args: string[]): BenchOptions {
     );
   }
   return options;
+}
+
+/** What may stand beside `--resume`: it changes nothing of the plan. */
+const BESIDE_RESUME = ['resume', 'json', 'detail', 'dry-run', 'help'];
+
+function refuseWithResume({ resume }: BenchOptions, values: object, positionals: string[]): void {
+  const [stray] = [...Object.keys(values).filter((flag) => !BESIDE_RESUME.includes(flag)).map((flag) => `--${flag}`), ...positionals];
+  if (resume === undefined || stray === undefined) return;
+  throw new BenchError(
+    'usage',
+    `--resume goes on with a stored plan: it takes no ${stray}`,
+    `pnpm bench --resume ${resume}`,
+  );
 }
 
 /** Parses `args` strictly by `flags`. Throws a usage error with the nearest option for one that is not there. */

@@ -55,6 +55,9 @@ export type RunEvent =
 /** The request to a server that is already running. */
 export type PlannedUrl = Omit<UrlOptions, 'url'> & { url: string };
 
+/** More than a week of them: a slip of the keyboard. */
+const MOST_TRIALS = 100_000;
+
 const QUICK = { connections: [10, 1000], rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 
 /**
@@ -68,6 +71,14 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const targets = options.url === undefined ? chooseTargets(options, stacks) : [urlTarget(options.url)];
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
   const rounds = asked.rounds ?? 3;
+  const count = targets.length * rungs.length * rounds;
+  if (count > MOST_TRIALS) {
+    throw new BenchError(
+      'usage',
+      `that makes ${count.toLocaleString('en-US')} trials, more than ${MOST_TRIALS.toLocaleString('en-US')}`,
+      'ask for fewer rounds, targets or connections',
+    );
+  }
   const random = createRandom(seed);
   const trials: PlannedTrial[] = [];
   for (let round = 1; round <= rounds; round++) {

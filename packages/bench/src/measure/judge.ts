@@ -149,7 +149,7 @@ function judgeLittle({
     const silent = silentConnections > 0 ? `; ${silentConnections} got no answer in the window` : '';
     reasons.push({
       code: 'little',
-      text: `the answers account for ${Math.round(served ?? 0)} of ${connect.asked} connections (Little's law)${silent}`,
+      text: `${describeServed(Math.round(served ?? 0), connect.asked)}${silent}`,
       invalidates: [...RATES, 'memory'],
     });
   }
@@ -165,6 +165,12 @@ function judgeLittle({
     });
   }
   return reasons;
+}
+
+function describeServed(served: number, asked: number): string {
+  return served <= asked
+    ? `rate and cycle time account for ${served} of ${asked} connections only (Little's law): the others were not served`
+    : `rate and cycle time make ${served} connections where there are ${asked} (Little's law): the pace changed too much to trust it`;
 }
 
 function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {

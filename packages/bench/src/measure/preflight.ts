@@ -91,7 +91,7 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
   }
   return {
     level: 'warn',
-    what: `TIME_WAIT: ${figure(timeWait)} of ${figure(ports)} ports are still taken, ${figure(connections)} are needed`,
+    what: `TIME_WAIT: ${figure(timeWait)} closed connections are still remembered; ${figure(connections)} of ${figure(ports)} ports are needed`,
     advice: `wait ${timeWaitSeconds ?? 60} s`,
   };
 };

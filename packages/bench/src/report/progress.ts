@@ -29,7 +29,7 @@ export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => v
       const { target, connections, round } = event.planned;
       if (screen.isTTY)
         screen.write(
-          `\r\u001B[K[${done + 1}/${event.of}] ${target} at ${connections}, round ${round} · ${left} left`,
+          `\r\u001B[K[${done + 1}/${event.of}] ${target} at ${connections.toLocaleString('en-US')}, round ${round} · ${left} left`,
         );
     } else {
       screen.write(
@@ -41,7 +41,7 @@ export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => v
 
 /** One trial in one line. */
 export function describeTrial(trial: Trial, done: number, of: number): string {
-  const head = `[${done}/${of}] ${trial.target.id} at ${trial.connections}, round ${trial.round}: ${trial.status}`;
+  const head = `[${done}/${of}] ${trial.target.id} at ${trial.connections.toLocaleString('en-US')}, round ${trial.round}: ${trial.status}`;
   const [reason] = trial.reasons;
   const why = reason === undefined ? '' : ` — ${reason.text}`;
   if (trial.status === 'failed') return `${head}${why}`;

@@ -1,6 +1,6 @@
 import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
-import type { Trial } from '../model.ts';
+import type { Reason, Trial } from '../model.ts';
 import { estimateSeconds } from '../plan.ts';
 import type { Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
@@ -44,7 +44,7 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
   const rows = summarise(trials);
   const rungs = [...new Set(rows.map(({ connections }) => connections))];
   return {
-    title: `${plan.workload}, ${plan.rounds} ${plan.rounds === 1 ? 'round' : 'rounds'}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
+    title: `${plan.workload}, ${countOf(plan.rounds, 'round')}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
     setting: describeSetting(plan, host, trials),
     columns: COLUMNS,
     groups: rungs.map((rung) => ({
@@ -78,7 +78,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
     ...(first === undefined
       ? []
       : [
-          `${plan.engine} in ${plan.generators} process(es), ${plan.workers} worker(s) a server, ${describePlacement(first)}`,
+          `${plan.engine} in ${countOf(plan.generators, 'process')}, ${countOf(plan.workers, 'worker')} a server, ${describePlacement(first)}`,
         ]),
   ];
 }
@@ -118,27 +118,42 @@ function describeStatus({ statuses, rounds }: Row): string {
   return seen.map(([status, count]) => (count === rounds ? status : `${count} ${status}`)).join(', ');
 }
 
-/** Each reason once for each row it was seen in, and what the marks mean. */
+/** What the marks mean, and each kind of reason once, with the rows it was seen in. */
 function explain(rows: Row[]): string[] {
-  const reasons = rows.flatMap(({ target, connections, rounds, reasons: seen }) =>
-    seen.map(({ reason, rounds: count }) => {
-      const often = rounds > 1 ? ` (${count} of ${rounds} rounds)` : '';
-      const spoils = reason.invalidates.length > 0 ? `; not ranked by ${reason.invalidates.join(', ')}` : '';
-      return `${target} at ${formatWhole(connections)}: ${reason.text}${often}${spoils}`;
-    }),
-  );
   const marks = [
     '± is half the range over the rounds; a figure is the median of the rounds in which it is valid.',
-    '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below and is not ranked.',
+    '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below.',
+    'limit: who was at the end of its means, the server’s core or the load generator; waiting is neither.',
   ];
-  return [...marks, ...reasons];
+  const goodputs = rows.flatMap(({ figures: { goodput } }) => goodput ?? []);
+  const isUnfit = goodputs.length > 0 && goodputs.every(({ valid, atLeast }) => !valid && !atLeast);
+  const seen = rows.flatMap((row) => row.reasons.map((one) => ({ row, ...one })));
+  const kinds = [...Map.groupBy(seen, ({ reason }) => reason.code).values()];
+  return [
+    ...(isUnfit ? ['No row here has a goodput or latency fit to compare: the reasons follow.'] : []),
+    ...marks,
+    ...kinds.map(describeKind),
+  ];
+}
+
+function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): string {
+  const [first] = seen;
+  if (first === undefined) return '';
+  const { code, text, invalidates } = first.reason;
+  const places = seen.map(({ row, rounds }) => {
+    const often = row.rounds > 1 ? ` (${rounds} of ${row.rounds} rounds)` : '';
+    return `${row.target} at ${formatWhole(row.connections)}${often}`;
+  });
+  const hasFigures = seen.some(({ row }) => row.statuses.failed < row.rounds);
+  const advice = hasFigures && invalidates.length > 0 ? `. Do not compare these by ${invalidates.join(', ')}` : '';
+  return `${code}: ${seen.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${places.join(', ')}${advice}.`;
 }
 
 /** The plan in words: what `--dry-run` prints. */
 export function describePlan(plan: Plan): string {
   const lines = [
-    `${plan.trials.length} trials: ${plan.targets.length} targets at ${plan.rungs.map(formatWhole).join(', ')} connections, ${plan.rounds} rounds, workload ${plan.workload}`,
-    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${plan.workers} worker(s), seed ${plan.seed}`,
+    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${plan.workload}`,
+    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${countOf(plan.workers, 'worker')}, seed ${plan.seed}`,
     `about ${formatSpan(estimateSeconds(plan))}`,
     '',
     ...plan.trials.map(
@@ -151,4 +166,8 @@ export function describePlan(plan: Plan): string {
 
 function formatWhole(value: number): string {
   return value.toLocaleString('en-US');
+}
+
+function countOf(count: number, noun: string): string {
+  return `${formatWhole(count)} ${noun}${count === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;
 }
