@@ -52,7 +52,7 @@ await runMain(async () => {
   );
   for (const { method, path } of draw.requests)
     tell(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
-  const env = { ...process.env, ...ready.variant.env, ...Object.fromEntries(files) };
+  const env = { ...process.env, ...ready.env, ...Object.fromEntries(files) };
   const server = $({
     cwd: ready.stack.root,
     env,

@@ -114,7 +114,7 @@ async function observe(
     const { startedAtMs } = server;
     const startup =
       startedAtMs === undefined ? {} : { startupSeconds: (performance.now() - startedAtMs) / 1000 };
-    head.attested = await attest(server, prepared?.variant.attest ?? {}, plan.workers);
+    head.attested = await attest(server, prepared?.claims ?? {}, plan.workers);
     const expected = await effects.verify(server, draw, 'before the load');
     using sampler = await effects.resources(server);
     await sampler?.idle();
