@@ -89,8 +89,11 @@ describe('stationary noise', () => {
     expect(classifySlices(slicesOf(20, () => 5000))?.shape).toBe('flat');
   });
 
-  it('a window of 45 s is read like a short one', () => {
+  it('a window of 45 s is read like a short one: what lasts is what lasts a tenth of it', () => {
     expect(countShapes(normal(0.05), 180, 200).flat).toBeGreaterThanOrEqual(198);
+    const stalled = (length: number) => normal(0.05, (slice) => (slice >= 90 && slice < 90 + length ? 0 : 1));
+    expect(countShapes(stalled(5), 180, 100).flat).toBeGreaterThanOrEqual(98);
+    expect(countShapes(stalled(20), 180, 100).none).toBeGreaterThanOrEqual(98);
   });
 });
 
@@ -103,6 +106,11 @@ describe('moving windows', () => {
     ['30 % slower in the last second', 'slowdown', (slice, n) => (slice >= n - 4 ? 0.7 : 1)],
     ['slower by half from the middle on', 'slowdown', (slice, n) => (slice < n / 2 ? 1 : 0.5)],
     ['stalled for a second in the middle', 'none', (slice) => (slice >= 8 && slice < 12 ? 0 : 1)],
+    [
+      'slow for half a second at the start and again later',
+      'flat',
+      (slice) => ([0, 1, 9].includes(slice) ? 0.6 : 1),
+    ],
     ['stalled for one slice only', 'flat', (slice) => (slice === 9 ? 0 : 1)],
     ['every other slice empty', 'none', (slice) => slice % 2],
     ['up, then down', 'none', (slice, n) => (slice < n / 4 || slice >= (3 * n) / 4 ? 0.7 : 1)],

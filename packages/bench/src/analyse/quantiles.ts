@@ -22,7 +22,7 @@ export function quantileOfSorted(sorted: ArrayLike<number>, share: number): numb
   return low + (high - low) * (position - below);
 }
 
-/** The median of `values` in their unit; the mean of the two middle ones of an even number. Throws RangeError for none. */
+/** The median of `values` in their unit, of an even number the mean of the middle two. Throws RangeError for none. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
@@ -33,7 +33,10 @@ export function medianAbsoluteDeviation(values: readonly number[]): number {
   return median(values.map((value) => Math.abs(value - centre)));
 }
 
-/** A standard deviation that outliers do not move: 1.4826 × the median absolute deviation (Hampel 1974). Throws RangeError for none. */
+/**
+ * A standard deviation that outliers do not move: 1.4826 × the median absolute deviation (Hampel 1974), in the unit
+ * of `values`. Throws RangeError for none.
+ */
 export function robustDeviation(values: readonly number[]): number {
   return NORMAL_CONSISTENCY * medianAbsoluteDeviation(values);
 }

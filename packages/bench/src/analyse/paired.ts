@@ -1,0 +1,88 @@
+/**
+ * Rounds compared: two targets in the same rounds give one log ratio a round (above 0: the candidate is worse), and
+ * several comparisons of one table share one error budget.
+ */
+import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
+import { type Share, shareBudget } from './holm.ts';
+import { ERROR_BUDGET, errorOf, lastLook, type Schedule } from './looks.ts';
+import { estimateCentre, intervalWithin, signedRankP, trimFor, walshAverages } from './signed-rank.ts';
+import { type Better, foreseeRounds, logRatio } from './verdict.ts';
+
+/** The log ratio of each round, in order; undefined where a trial failed and its block is dropped. */
+export type Differences = readonly (number | undefined)[];
+
+/** What holds for every paired comparison of a table. */
+export interface PairedRules extends Rules {
+  schedule: Schedule;
+  /** The effect that `neededRounds` is counted for, a share; 6 % unless told. */
+  soughtEffect?: number;
+}
+
+interface Sample {
+  values: number[];
+  dropped: number;
+  tooManyDropped: boolean;
+  averages: Float64Array;
+  /** The error that the interval may make before the budget is shared; 0 where there can be none. */
+  level: number;
+}
+
+/**
+ * Per round the log ratio of candidate to baseline, turned so that above 0 is worse. A figure that is missing, or is
+ * not finite and above 0, drops its block.
+ */
+export function differencesOf(
+  candidate: readonly (number | undefined)[],
+  baseline: readonly (number | undefined)[],
+  better: Better,
+): (number | undefined)[] {
+  const rounds = Math.max(candidate.length, baseline.length);
+  return Array.from({ length: rounds }, (_, round) => logRatio(candidate[round], baseline[round], better));
+}
+
+/** One comparison with the whole budget: Hodges-Lehmann, exact signed-rank interval, two-level verdict. */
+export function compareRounds(differences: Differences, rules: PairedRules): Comparison {
+  return compareTable([differences], rules)[0]!;
+}
+
+/**
+ * The comparisons of one table, in order. Each stands on the last look that its rounds have reached and may err by
+ * what that look allows, divided by Holm's step-down over the table; interval and verdict come from the same
+ * divided level. A block dropped keeps the level of its look and takes the exact interval of the rounds left.
+ * Throws RangeError unless the threshold is above 0.
+ */
+export function compareTable(rows: readonly Differences[], rules: PairedRules): Comparison[] {
+  const samples = rows.map((row) => takeSample(row, rules.schedule));
+  const shares = shareBudget(samples.map(pOfBudget), ERROR_BUDGET);
+  return samples.map((sample, row) => concludeSample(sample, shares[row]!, rules));
+}
+
+function takeSample(row: Differences, schedule: Schedule): Sample {
+  const look = lastLook(schedule, row.length);
+  const blocks = look ? row.slice(0, look.rounds) : row;
+  const values = blocks.filter((difference) => difference !== undefined);
+  const dropped = blocks.length - values.length;
+  const tooManyDropped = losesTooMany(dropped, blocks.length);
+  const level = look && !tooManyDropped ? errorOf(look, schedule) : 0;
+  return { values, dropped, tooManyDropped, averages: walshAverages(values), level };
+}
+
+/** Looks differ in what they may spend: scaled so that 5 % is a p value that just passes its look. */
+function pOfBudget({ averages, level }: Sample): number {
+  return level > 0 ? Math.min(1, (signedRankP(averages) * ERROR_BUDGET) / level) : 1;
+}
+
+function concludeSample(sample: Sample, { adjustedP, divisor }: Share, rules: PairedRules): Comparison {
+  const { values, dropped, tooManyDropped, averages, level } = sample;
+  const compared = { paired: true, rounds: values.length, dropped, adjustedP };
+  if (values.length === 0) return conclude(compared, tooManyDropped, undefined, rules);
+
+  const k = trimFor(values.length, level / divisor);
+  const figures = {
+    estimate: estimateCentre(averages),
+    interval: k === undefined ? undefined : intervalWithin(averages, k),
+    range: { low: averages[0]!, high: averages.at(-1)! },
+    neededRounds: foreseeRounds(values, rules.soughtEffect),
+  };
+  return conclude(compared, tooManyDropped, figures, rules);
+}

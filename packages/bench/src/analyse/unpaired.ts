@@ -1,0 +1,63 @@
+/** Runs from different times compared: nothing pairs their rounds, so what changed between the times is seen too. */
+import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
+import { shareBudget } from './holm.ts';
+import { ERROR_BUDGET } from './looks.ts';
+import { intervalOfShifts, mannWhitneyP, pairwiseShifts } from './mann-whitney.ts';
+import { quantileOfSorted } from './quantiles.ts';
+import { type Better, logRatio } from './verdict.ts';
+
+type Figures = readonly (number | undefined)[];
+
+/** One metric of a candidate and its baseline, in the metric's unit; undefined (or not above 0) is a dropped trial. */
+export interface UnpairedRow {
+  candidate: Figures;
+  baseline: Figures;
+}
+
+/**
+ * The unpaired comparisons of one table, in order: exact Mann-Whitney, Hodges-Lehmann shift of the logs with its
+ * interval and the two-level verdict, on one budget of 5 % shared by Holm's step-down.
+ * Throws RangeError unless the threshold is above 0, or above 100 figures a side.
+ */
+export function compareUnpaired(rows: readonly UnpairedRow[], rules: Rules): Comparison[] {
+  const samples = rows.map((row) => takeSample(row, rules.better));
+  const shares = shareBudget(
+    samples.map(({ p }) => p),
+    ERROR_BUDGET,
+  );
+  return samples.map(({ candidate, baseline, dropped, tooManyDropped }, row) => {
+    const { adjustedP, divisor } = shares[row]!;
+    const [n, m] = [candidate.length, baseline.length];
+    const compared = { paired: false, rounds: Math.min(n, m), dropped, adjustedP };
+    if (compared.rounds === 0) return conclude(compared, tooManyDropped, undefined, rules);
+
+    const shifts = pairwiseShifts(candidate, baseline);
+    const figures = {
+      estimate: quantileOfSorted(shifts, 0.5),
+      interval: tooManyDropped ? undefined : intervalOfShifts(shifts, n, m, ERROR_BUDGET / divisor),
+      range: { low: shifts[0]!, high: shifts.at(-1)! },
+    };
+    return conclude(compared, tooManyDropped, figures, rules);
+  });
+}
+
+function takeSample(row: UnpairedRow, better: Better) {
+  const candidate = toLogs(row.candidate, better);
+  const baseline = toLogs(row.baseline, better);
+  const tooManyDropped =
+    losesTooMany(row.candidate.length - candidate.length, row.candidate.length) ||
+    losesTooMany(row.baseline.length - baseline.length, row.baseline.length);
+  const dropped = row.candidate.length + row.baseline.length - candidate.length - baseline.length;
+  const comparable = !tooManyDropped && candidate.length > 0 && baseline.length > 0;
+  return {
+    candidate,
+    baseline,
+    dropped,
+    tooManyDropped,
+    p: comparable ? mannWhitneyP(candidate, baseline).p : 1,
+  };
+}
+
+function toLogs(figures: Figures, better: Better): number[] {
+  return figures.map((figure) => logRatio(figure, 1, better)).filter((log) => log !== undefined);
+}

@@ -1,0 +1,125 @@
+/** Rounds at which one looks, and up to which signed-rank sum the look excludes 0; none where it cannot. */
+export interface Boundary {
+  rounds: number;
+  k: number | undefined;
+}
+
+/**
+ * The exact probability that 0 falls outside the interval of at least one look when d is symmetric about 0.
+ * Signs are fair and independent of the ranks of |d|, and those are a random permutation: walking from the
+ * smallest |d| to the largest, the look that an element first belongs to is drawn without replacement.
+ */
+export function jointError(looks: readonly Boundary[]): number {
+  const able = looks.flatMap(({ rounds, k }) => (k === undefined ? [] : [{ rounds, k }]));
+  let error = 0;
+  for (let chosen = 1; chosen < 2 ** able.length; chosen++) {
+    const some = able.filter((_, i) => chosen & (1 << i));
+    error += (some.length % 2 === 1 ? 1 : -1) * crossAll(some);
+  }
+  return error;
+}
+
+/** Upper and lower bounds of the same from pairs of looks alone (Hunter 1976; Worsley 1982): quick at any size. */
+export function boundJointError(looks: readonly { rounds: number; k: number }[]): {
+  low: number;
+  high: number;
+} {
+  const singles = looks.map((look) => crossAll([look])).reduce((sum, p) => sum + p, 0);
+  let neighbours = 0;
+  let pairs = 0;
+  for (const [i, look] of looks.entries()) {
+    for (let j = i + 1; j < looks.length; j++) {
+      const both = crossAll([look, looks[j]!]);
+      pairs += both;
+      if (j === i + 1) neighbours += both;
+    }
+  }
+  return { low: singles - pairs, high: singles - neighbours };
+}
+
+/** Probability that every one of these looks excludes 0, on whichever side. */
+export function crossAll(looks: readonly { rounds: number; k: number }[]): number {
+  let probability = 0;
+  for (let sides = 0; sides < 2 ** (looks.length - 1); sides++) {
+    probability +=
+      2 * crossOn(looks.map((look, i) => ({ ...look, positive: i === 0 || (sides & (1 << (i - 1))) === 0 })));
+  }
+  return probability;
+}
+
+interface Side {
+  rounds: number;
+  k: number;
+  positive: boolean;
+}
+
+/** All combinations of rank sums, one for each look, up to its k: flat, with the sum of each look by cell. */
+interface Grid {
+  cells: number;
+  strides: number[];
+  sums: Int32Array[];
+}
+
+/** Probability that in every look the ranks of the elements of its sign sum to at most its k. */
+function crossOn(looks: readonly Side[]): number {
+  const grid = gridOf(looks);
+  const sizes = looks.map(({ rounds }, i) => rounds - (looks[i - 1]?.rounds ?? 0));
+  const total = looks.at(-1)!.rounds;
+  // By how many elements of each group have come so far: the chances of the sums.
+  let layer = new Map([
+    [sizes.map(() => 0).join(), { come: sizes.map(() => 0), chances: new Float64Array(grid.cells) }],
+  ]);
+  for (const { chances } of layer.values()) chances[0] = 1;
+
+  for (let seen = 0; seen < total; seen++) {
+    const next: typeof layer = new Map();
+    for (const { come, chances } of layer.values()) {
+      for (const [group, size] of sizes.entries()) {
+        const left = size - come[group]!;
+        if (left === 0) continue;
+        const after = come.with(group, come[group]! + 1);
+        const target = next.get(after.join()) ?? { come: after, chances: new Float64Array(grid.cells) };
+        next.set(after.join(), target);
+        for (const positive of [true, false]) {
+          const ranks = looks.map((look, i) =>
+            i >= group && look.positive === positive ? countUpTo(after, i) : 0,
+          );
+          addShifted(chances, target.chances, ranks, { grid, looks, share: left / (total - seen) / 2 });
+        }
+      }
+    }
+    layer = next;
+  }
+  return [...layer.values()].reduce((sum, { chances }) => sum + chances.reduce((a, b) => a + b, 0), 0);
+}
+
+function gridOf(looks: readonly Side[]): Grid {
+  const strides = looks.map((_, i) => looks.slice(i + 1).reduce((product, { k }) => product * (k + 1), 1));
+  const cells = strides[0]! * (looks[0]!.k + 1);
+  const sums = looks.map(({ k }, i) =>
+    Int32Array.from({ length: cells }, (_, cell) => Math.floor(cell / strides[i]!) % (k + 1)),
+  );
+  return { cells, strides, sums };
+}
+
+function countUpTo(come: readonly number[], look: number): number {
+  return come.slice(0, look + 1).reduce((sum, count) => sum + count, 0);
+}
+
+function addShifted(
+  from: Float64Array,
+  to: Float64Array,
+  ranks: readonly number[],
+  { grid, looks, share }: { grid: Grid; looks: readonly Side[]; share: number },
+): void {
+  const offset = ranks.reduce((sum, rank, i) => sum + rank * grid.strides[i]!, 0);
+  const room = looks.map(({ k }, i) => k - ranks[i]!);
+  if (room.some((left) => left < 0)) return;
+  for (let cell = 0; cell < from.length - offset; cell++) {
+    const chance = from[cell]!;
+    if (chance === 0) continue;
+    let fits = true;
+    for (let i = 0; i < room.length; i++) fits &&= grid.sums[i]![cell]! <= room[i]!;
+    if (fits) to[cell + offset]! += chance * share;
+  }
+}

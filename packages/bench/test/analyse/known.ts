@@ -1,0 +1,33 @@
+/** The answers of scipy: fixtures/scipy/generate.py says how they were made. */
+import { readFileSync } from 'node:fs';
+
+interface Known {
+  signedRank: {
+    differences: number[];
+    alpha: number;
+    estimate: number;
+    p: number;
+    interval: [number, number] | null;
+  }[];
+  signedRankErrors: { n: number; errors: number[] }[];
+  mannWhitney: {
+    first: number[];
+    second: number[];
+    u: number;
+    p: number;
+    estimate: number;
+    interval: [number, number] | null;
+  }[];
+  mannWhitneyTied: { first: number[]; second: number[]; u: number; p: number }[];
+  quantiles: { values: number[]; shares: number[]; quantiles: number[]; deviation: number }[];
+  student: { freedom: number; point: number }[];
+}
+
+export const known: Known = JSON.parse(
+  readFileSync(new URL('../fixtures/scipy/known.json', import.meta.url), 'utf8'),
+);
+
+/** Equal but for rounding: `digits` significant digits. */
+export function roundTo(value: number, digits = 10): number {
+  return Number(value.toPrecision(digits));
+}

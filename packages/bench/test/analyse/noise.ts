@@ -1,0 +1,80 @@
+/**
+ * Sittings as they are run: a round measures both targets one after the other, a fair coin says which goes first, and
+ * the machine's noise belongs to the place in time, not to the target.
+ */
+import type { Random } from '../../src/random.ts';
+
+/** Log noise at consecutive places in time, of no particular scale. */
+type Weather = (random: Random, places: number) => number[];
+
+const independent =
+  (draw: (random: Random) => number): Weather =>
+  (random, places) =>
+    Array.from({ length: places }, () => draw(random));
+
+const bursts: Weather = (random, places) => {
+  let loaded = false;
+  return Array.from({ length: places }, () => {
+    loaded = random.float() < (loaded ? 0.6 : 0.08);
+    return 0.3 * random.normal() + (loaded ? 2 - 2 * Math.log(1 - random.float()) : 0);
+  });
+};
+
+const drift: Weather = (random, places) => {
+  const slope = 0.5 + random.float();
+  let wandered = 0;
+  return Array.from({ length: places }, (_, place) => {
+    wandered += random.normal();
+    return slope * place + wandered + 0.3 * random.normal();
+  });
+};
+
+const drawT3 = (random: Random): number => {
+  const chiSquare = random.normal() ** 2 + random.normal() ** 2 + random.normal() ** 2;
+  return random.normal() / Math.sqrt(chiSquare / 3);
+};
+
+const WEATHERS = {
+  normal: independent((random) => random.normal()),
+  t3: independent(drawT3),
+  bursts,
+  drift,
+} satisfies Record<string, Weather>;
+
+export type Noise = keyof typeof WEATHERS;
+export const NOISES: readonly Noise[] = ['normal', 't3', 'bursts', 'drift'];
+
+const UNIT_PLACES = 20_000;
+const UNIT_LENGTH = 48;
+
+/** Draws sittings of `rounds` log ratios: `effect` (a share) and noise with a standard deviation of `sd` a round. */
+export function sittings(
+  noise: Noise,
+  sd: number,
+  effect: number,
+  random: Random,
+): (rounds: number) => number[] {
+  const weather = WEATHERS[noise];
+  const scale = sd / deviationOf(weather, random);
+  const planted = Math.log(1 + effect);
+  return (rounds) => {
+    const places = weather(random, 2 * rounds);
+    return Array.from({ length: rounds }, (_, round) => {
+      const firstMinusSecond = scale * (places[2 * round]! - places[2 * round + 1]!);
+      return planted + (random.coin() ? firstMinusSecond : -firstMinusSecond);
+    });
+  };
+}
+
+/** Root mean square of what one round sees of the weather, whichever target went first. */
+function deviationOf(weather: Weather, random: Random): number {
+  let squares = 0;
+  let rounds = 0;
+  while (rounds < UNIT_PLACES / 2) {
+    const places = weather(random, UNIT_LENGTH);
+    for (let round = 0; round < UNIT_LENGTH / 2; round++, rounds++) {
+      squares += (places[2 * round]! - places[2 * round + 1]!) ** 2;
+    }
+  }
+  return Math.sqrt(squares / rounds);
+}

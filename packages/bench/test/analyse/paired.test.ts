@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import type { Comparison } from '../../src/analyse/comparison.ts';
+import { fixedSchedule, scheduleNamed } from '../../src/analyse/looks.ts';
+import { compareRounds, compareTable, differencesOf } from '../../src/analyse/paired.ts';
+import { intervalWithin, walshAverages } from '../../src/analyse/signed-rank.ts';
+import { createRandom, type Random } from '../../src/random.ts';
+
+const RULES = { schedule: scheduleNamed('12/18/24'), better: 'lower', threshold: 0.02 } as const;
+const width = ({ interval }: Comparison): number => (interval ? interval.high - interval.low : Infinity);
+const fixed = (rounds: number) => ({ ...RULES, schedule: fixedSchedule(rounds) });
+
+const drawn = (random: Random, rounds: number, centre: number, sd: number): number[] =>
+  Array.from({ length: rounds }, () => centre + sd * random.normal());
+
+describe('differencesOf', () => {
+  it('pairs round with round, and drops the block of a figure that is missing or has no ratio', () => {
+    expect(differencesOf([110, undefined, 0, 100, 50], [100, 100, 100, undefined], 'lower')).toEqual([
+      Math.log(1.1),
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('is above 0 where the candidate is worse', () => {
+    expect(differencesOf([90], [100], 'higher')[0]).toBeGreaterThan(0);
+    expect(differencesOf([90], [100], 'lower')[0]).toBeLessThan(0);
+  });
+});
+
+describe('compareRounds', () => {
+  const random = createRandom(11);
+  const slow = drawn(random, 24, Math.log(1.08), 0.03);
+
+  it('takes the interval of the look, of the rounds up to it', () => {
+    for (const [rounds, upTo, k] of [
+      [12, 12, 4],
+      [17, 12, 4],
+      [18, 18, 32],
+      [24, 24, 78],
+    ] as const) {
+      const comparison = compareRounds(slow.slice(0, rounds), RULES);
+      expect(comparison.rounds).toBe(upTo);
+      expect(comparison.interval).toEqual(intervalWithin(walshAverages(slow.slice(0, upTo)), k));
+      expect(comparison.verdict).toBe('slower');
+    }
+  });
+
+  it('says by how much, as a factor', () => {
+    const comparison = compareRounds(slow, RULES);
+    expect(comparison.byMoreThanThreshold).toBe(true);
+    expect(comparison.ratio?.estimate).toBe(Math.exp(comparison.estimate!));
+    expect(comparison.ratio?.interval?.low).toBe(Math.exp(comparison.interval!.low));
+    expect(comparison.ratio?.range).toEqual({
+      low: Math.exp(Math.min(...slow)),
+      high: Math.exp(Math.max(...slow)),
+    });
+  });
+
+  it('more of a metric that should be high is faster, and its ratio still above 1', () => {
+    const goodput = drawn(random, 24, 0, 0.01).map((log) => 1000 * Math.exp(log + 0.1));
+    const differences = differencesOf(
+      goodput,
+      goodput.map(() => 1000),
+      'higher',
+    );
+    const comparison = compareRounds(differences, { ...RULES, better: 'higher' });
+    expect(comparison.verdict).toBe('faster');
+    expect(comparison.ratio?.interval?.low).toBeGreaterThan(1.05);
+  });
+
+  it('before the first look there is an estimate and a range, no interval', () => {
+    const comparison = compareRounds(slow.slice(0, 11), RULES);
+    expect(comparison).toMatchObject({ verdict: 'undecided', why: 'too-few-rounds', rounds: 11 });
+    expect(comparison.interval).toBeUndefined();
+    expect(comparison.ratio?.interval).toBeUndefined();
+    expect(comparison.ratio?.range.high).toBe(Math.exp(Math.max(...slow.slice(0, 11))));
+    expect(compareRounds(slow.slice(0, 6), { ...RULES, schedule: scheduleNamed('6/12/18') })).toMatchObject({
+      verdict: 'undecided',
+      why: 'too-few-rounds',
+    });
+  });
+
+  it('fixed: decides from 6 rounds on', () => {
+    const clear = [0.1, 0.11, 0.12, 0.1, 0.13, 0.12];
+    expect(compareRounds(clear, fixed(6))).toMatchObject({
+      verdict: 'slower',
+      interval: { low: 0.1, high: 0.13 },
+    });
+    expect(compareRounds(clear.slice(0, 5), fixed(5))).toMatchObject({
+      verdict: 'undecided',
+      why: 'too-few-rounds',
+    });
+  });
+
+  it('an undecided one foresees how many rounds it takes', () => {
+    const noisy = drawn(createRandom(12), 24, 0, 0.1);
+    const comparison = compareRounds(noisy, RULES);
+    expect(comparison).toMatchObject({ verdict: 'undecided', why: 'wide' });
+    const sixPercent = comparison.verdict === 'undecided' ? comparison.neededRounds! : 0;
+    expect(sixPercent).toBeGreaterThan(24);
+    expect(compareRounds(noisy, { ...RULES, soughtEffect: 0.12 })).toMatchObject({
+      neededRounds: expect.closeTo(sixPercent * (Math.log(1.06) / Math.log(1.12)) ** 2, -0.5),
+    });
+  });
+
+  it('one block of 24 dropped: the level of the look, the interval of the 23 left', () => {
+    const row: (number | undefined)[] = slow
+      .with(7, Number.NaN)
+      .map((d) => (Number.isNaN(d) ? undefined : d));
+    const comparison = compareRounds(row, RULES);
+    expect(comparison).toMatchObject({ rounds: 23, dropped: 1, verdict: 'slower' });
+    expect(comparison.interval).toEqual(intervalWithin(walshAverages(slow.toSpliced(7, 1)), 70));
+  });
+
+  it('more than 5 % of the blocks dropped: undecided', () => {
+    const row = slow.map((d, round) => (round === 3 || round === 20 ? undefined : d));
+    const comparison = compareRounds(row, RULES);
+    expect(comparison).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', rounds: 22, dropped: 2 });
+    expect(comparison.interval).toBeUndefined();
+    expect(comparison.estimate).toBeGreaterThan(0.05);
+    expect(compareRounds(row.slice(0, 12), RULES)).toMatchObject({ why: 'blocks-dropped', rounds: 11 });
+  });
+
+  it('nothing at all is undecided without figures', () => {
+    expect(compareRounds([], RULES)).toEqual({
+      paired: true,
+      verdict: 'undecided',
+      byMoreThanThreshold: false,
+      why: 'too-few-rounds',
+      rounds: 0,
+      dropped: 0,
+      adjustedP: 1,
+    });
+    expect(
+      compareRounds(
+        slow.map(() => undefined),
+        RULES,
+      ),
+    ).toMatchObject({ why: 'blocks-dropped', dropped: 24 });
+    expect(() => compareRounds(slow, { ...RULES, threshold: 0 })).toThrow(RangeError);
+  });
+});
+
+describe('compareTable', () => {
+  it('widens the intervals of a table, and narrows them where others are decided', () => {
+    const random = createRandom(13);
+    const rows = [drawn(random, 20, 0.3, 0.02), drawn(random, 20, 0.2, 0.02), drawn(random, 20, 0, 0.02)];
+    const table = compareTable(rows, fixed(20));
+    const alone = rows.map((row) => compareRounds(row, fixed(20)));
+    expect(table.map(({ verdict }) => verdict)).toEqual(['slower', 'slower', 'same']);
+    expect(width(table[0]!)).toBeGreaterThan(width(alone[0]!));
+    expect(width(table[2]!)).toBe(width(alone[2]!));
+  });
+
+  it('verdict and adjusted p value come from the same interval', () => {
+    const random = createRandom(14);
+    let decided = 0;
+    for (let table = 0; table < 300; table++) {
+      const rows = Array.from({ length: 1 + random.below(6) }, (_, row) =>
+        drawn(random, 18, 0.015 * row, 0.04),
+      );
+      for (const { interval, adjustedP, verdict } of compareTable(rows, RULES)) {
+        const excludesZero = interval !== undefined && (interval.low > 0 || interval.high < 0);
+        expect(excludesZero).toBe(adjustedP <= 0.05 * (1 + 1e-9));
+        if (verdict === 'slower') decided++;
+        expect(excludesZero || verdict === 'same' || verdict === 'undecided').toBe(true);
+      }
+    }
+    expect(decided).toBeGreaterThan(20);
+  });
+
+  it('with too few rounds for its size a table decides nothing', () => {
+    const clear = [0.1, 0.11, 0.12, 0.1, 0.13, 0.12];
+    expect(compareTable([clear, clear], fixed(6)).map(({ verdict }) => verdict)).toEqual([
+      'undecided',
+      'undecided',
+    ]);
+  });
+
+  it('a comparison that cannot be made still takes its share', () => {
+    const row = drawn(createRandom(15), 20, 0.1, 0.05);
+    const [, beside] = compareTable([[undefined], row], fixed(20));
+    expect(beside?.adjustedP).toBeCloseTo(2 * compareRounds(row, fixed(20)).adjustedP, 12);
+  });
+});

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import type { Comparison } from '../../src/analyse/comparison.ts';
+import { fixedSchedule, type Schedule, scheduleNamed } from '../../src/analyse/looks.ts';
+import { compareRounds, compareTable } from '../../src/analyse/paired.ts';
+import { countVerdicts, type VerdictShares } from '../../src/analyse/sitting.ts';
+import { createRandom, type Random } from '../../src/random.ts';
+import { type Noise, NOISES, sittings } from './noise.ts';
+
+const USUAL = scheduleNamed('12/18/24');
+const RULES = { schedule: USUAL, better: 'lower', threshold: 0.02 } as const;
+
+/** How sittings end under this noise; `sd` is the standard deviation of one round's log ratio. */
+function simulate(
+  noise: Noise,
+  sd: number,
+  effect: number,
+  count: number,
+  schedule: Schedule = USUAL,
+): VerdictShares {
+  const random = createRandom(1);
+  const draw = sittings(noise, sd, effect, random);
+  const rounds = schedule.at(-1)!.rounds;
+  return countVerdicts({ ...RULES, schedule, sittings: count }, () => draw(rounds));
+}
+
+/** Log ratios of rows to one baseline, whose noise they share. */
+function drawTable(effects: readonly number[], random: Random): number[][] {
+  const baseline = Array.from({ length: 24 }, () => 0.04 * random.normal());
+  return effects.map((effect) => baseline.map((own) => Math.log(1 + effect) + 0.04 * random.normal() - own));
+}
+
+const differs = ({ verdict }: Comparison): boolean => verdict === 'faster' || verdict === 'slower';
+
+describe.each(NOISES)('%s noise', (noise) => {
+  it.each([0.03, 0.08])('A/A at sd(d) = %d: faster or slower ≤ 0.055, by more ≤ 0.01', (sd) => {
+    const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0, 5000);
+    expect(verdicts.faster + verdicts.slower).toBeLessThanOrEqual(0.055);
+    expect(byMoreThanThreshold).toBeLessThanOrEqual(0.01);
+  });
+
+  it('A/A at sd(d) = 0.01 is the same, never faster or slower', () => {
+    const { verdicts } = simulate(noise, 0.01, 0, 1000);
+    expect(verdicts.same).toBeGreaterThan(0.99);
+    expect(verdicts.faster + verdicts.slower).toBe(0);
+  });
+
+  it.each([0.01, 0.03, 0.08])(
+    'exactly +2 percent at sd(d) = %d: by more, same, faster each ≤ 0.035',
+    (sd) => {
+      const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0.02, 2000);
+      expect(byMoreThanThreshold).toBeLessThanOrEqual(0.035);
+      expect(verdicts.same).toBeLessThanOrEqual(0.035);
+      expect(verdicts.faster).toBeLessThanOrEqual(0.035);
+    },
+  );
+
+  it('+6 and +3 percent at sd(d) = 0.054: the first is found, neither is denied', () => {
+    const six = simulate(noise, 0.054, 0.06, 1000).verdicts;
+    expect(six.slower).toBeGreaterThanOrEqual(0.95);
+    expect(six.faster + six.same).toBe(0);
+    const three = simulate(noise, 0.054, 0.03, 1000).verdicts;
+    expect(three.faster + three.same).toBeLessThanOrEqual(0.005);
+  });
+
+  it.each([6, 12])('%i rounds and one look: A/A ≤ 0.055, exactly +2 percent by more ≤ 0.035', (rounds) => {
+    const none = simulate(noise, 0.08, 0, 2000, fixedSchedule(rounds)).verdicts;
+    expect(none.faster + none.slower).toBeLessThanOrEqual(0.055);
+    const two = simulate(noise, 0.03, 0.02, 2000, fixedSchedule(rounds));
+    expect(two.byMoreThanThreshold).toBeLessThanOrEqual(0.035);
+  });
+});
+
+describe('the simulation can tell', () => {
+  it('looking after every round is wrong far more often', () => {
+    const draw = sittings('normal', 0.08, 0, createRandom(2));
+    const everyRound = Array.from({ length: 19 }, (_, i) => 6 + i);
+    const wrong = Array.from({ length: 1000 }, () => draw(24)).filter((differences) =>
+      everyRound.some((rounds) =>
+        differs(compareRounds(differences.slice(0, rounds), { ...RULES, schedule: fixedSchedule(rounds) })),
+      ),
+    );
+    expect(wrong.length).toBeGreaterThan(120);
+  });
+
+  it('a table whose rows do not share the budget is wrong far more often', () => {
+    const random = createRandom(3);
+    const tables = Array.from({ length: 500 }, () => drawTable([0, 0, 0, 0, 0, 0], random));
+    const wrong = tables.filter((rows) => rows.some((row) => differs(compareRounds(row, RULES))));
+    expect(wrong.length).toBeGreaterThan(50);
+  });
+});
+
+describe('a table of six rows against one baseline', () => {
+  it('of equals: any faster or slower at any look ≤ 0.055', () => {
+    const random = createRandom(3);
+    const tables = Array.from({ length: 1000 }, () => drawTable([0, 0, 0, 0, 0, 0], random));
+    const wrong = tables.filter((rows) =>
+      USUAL.some(({ rounds }) => {
+        const soFar = rows.map((row) => row.slice(0, rounds));
+        return compareTable(soFar, RULES).some(differs);
+      }),
+    );
+    expect(wrong.length / tables.length).toBeLessThanOrEqual(0.055);
+  });
+
+  it('of three that differ and three that do not: any wrong claim ≤ 0.055, the three found', () => {
+    const random = createRandom(4);
+    const tables = Array.from({ length: 1000 }, () =>
+      compareTable(drawTable([0.3, -0.2, 0.15, 0, 0, 0], random), RULES).map(({ verdict }) => verdict),
+    );
+    const wrong = tables.filter(
+      (verdicts) =>
+        ['faster', 'same'].includes(verdicts[0]!) ||
+        ['slower', 'same'].includes(verdicts[1]!) ||
+        ['faster', 'same'].includes(verdicts[2]!) ||
+        verdicts.slice(3).some((verdict) => verdict === 'faster' || verdict === 'slower'),
+    );
+    const found = tables.filter((verdicts) => verdicts.slice(0, 3).join() === 'slower,faster,slower');
+    expect(wrong.length / tables.length).toBeLessThanOrEqual(0.055);
+    expect(found.length / tables.length).toBeGreaterThan(0.95);
+  });
+});
