@@ -83,3 +83,20 @@ export const USAGES: Record<string, string> = {
   serve: SERVE,
   stacks: STACKS,
 };
+
+/** What `pnpm compare --help` prints. */
+export const COMPARE_USAGE = `pnpm compare <run> [<run>] [options]
+
+Inside one run: its targets against a baseline, paired by round. Between two runs: the same targets then and now.
+
+  --by METRIC           goodput p50 p99 cpu memory startup; cpu unless told
+  --baseline TARGET     of one run; its first target unless told
+  --threshold SHARE     the difference that matters, 2%
+  --across FACTOR       the one factor in which two runs are meant to differ: workers engine background upstream
+  --force               compare runs that are unlike, and mark it
+  --fail-on VERDICTS    exit 1 when one of these is found: slower faster same undecided
+  --strict              exit 1 when anything is undecided
+  --json
+
+Exit codes: 0 compared, 1 --fail-on or --strict found what it was told to, 2 refused or bad usage.
+`;

@@ -27,6 +27,8 @@ export interface Plan {
   targets: Target[];
   rungs: number[];
   rounds: number;
+  /** Looks at the rounds while they are made, by name; without one there is a single look at the end. */
+  schedule?: string;
   windowSeconds: number;
   warmupSeconds: number;
   timeoutSeconds: number;
