@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { concurrently } from 'concurrently';
 import { $ } from 'zx';
 import { ROOT } from '@bench/harness/catalogue/stacks';
-import { findRuntime } from '@bench/harness/catalogue/runtimes';
+import { findRuntime } from '@bench/harness/measure/runtimes';
 import { BenchError } from '@bench/harness/errors';
 import { CACHE } from '@bench/harness/measure/prepare';
 import { provideUv } from '@bench/harness/measure/uv';
@@ -47,7 +47,11 @@ async function pythonJobs(fix: boolean): Promise<{ name: string; command: string
 async function provideTools(): Promise<string> {
   const lock = join(ROOT, 'python', 'dev-requirements.txt');
   const uv = await provideUv(CACHE);
-  const { path } = await findRuntime({ kind: 'python', spec: '3.13' }, uv);
+  const { argv } = await findRuntime(
+    { kind: 'python', spec: '3.13' },
+    { cache: CACHE, uv, mayInstall: true },
+  );
+  const [path = ''] = argv;
   const digest = createHash('sha256').update(path).update(readFileSync(lock)).digest('hex').slice(0, 10);
   const environment = join(CACHE, 'tools', digest);
   if (existsSync(join(environment, 'bench-ready'))) return environment;

@@ -39,7 +39,7 @@ export async function createEffects({
               token,
               command: prepared.command,
               cwd: prepared.stack.root,
-              env: prepared.variant.env,
+              env: prepared.env,
               files: draw.files,
               workers: plan.workers,
               prefix: placed.server,

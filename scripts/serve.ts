@@ -6,6 +6,7 @@ import { expandTargets, readStacks } from '@bench/harness/catalogue/stacks';
 import { findWorkload } from '@bench/harness/catalogue/workloads/index';
 import { readManifest } from '@bench/harness/catalogue/manifest';
 import { BenchError } from '@bench/harness/errors';
+import { watchGroup } from '@bench/harness/measure/launch';
 import { describeListeners, isListening } from '@bench/harness/measure/ports';
 import { prepareAll } from '@bench/harness/measure/prepare';
 import { parse, wholeNumber } from '@bench/harness/options';
@@ -52,7 +53,7 @@ await runMain(async () => {
   );
   for (const { method, path } of draw.requests)
     tell(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
-  const env = { ...process.env, ...ready.variant.env, ...Object.fromEntries(files) };
+  const env = { ...process.env, ...ready.env, ...Object.fromEntries(files) };
   const server = $({
     cwd: ready.stack.root,
     env,
@@ -60,12 +61,14 @@ await runMain(async () => {
     nothrow: true,
     detached: true,
   })`exec ${argv}`;
+  const watchdog = server.pid === undefined ? undefined : watchGroup(server.pid);
   let interrupted = false;
   using _ = onInterrupt(() => {
     interrupted = true;
     if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
   }, `stopping ${target.id}`);
   const { exitCode } = await server;
+  watchdog?.stdin?.end('done\n');
   for (const [, file] of files) rmSync(file, { force: true });
   return interrupted ? 130 : exitCode === 0 ? 0 : 1;
 });

@@ -15,6 +15,9 @@ How
   --duration SECONDS     the window                 --warmup SECONDS
   --amount N             exactly N requests instead of a window
   --timeout SECONDS      of one request             --workers N       1
+  --python LIST, --node LIST
+                         the same targets on several runtimes: --python 3.12,3.14+jit  --node 22,26,bun
+  --with PACKAGE         a version or checkout on top of the lock; twice for two targets
   --generators N         load processes, 1          --connect-rate N  connects per second, 2000
   --seed N               the order of the trials, and what they ask for
   --prove-limit          add a generator to see whether the first was the limit
@@ -77,12 +80,29 @@ const STACKS = `pnpm stacks
 Lists every target: what it offers, and whether it is ready, made on first use, or missing, and why.
 `;
 
+const COMPARE = `pnpm compare <run> [<run>] [options]
+
+Inside one run: its targets against a baseline, paired by round. Between two runs: the same targets then and now.
+
+  --by METRIC           goodput p50 p99 cpu memory startup; cpu unless told
+  --baseline TARGET     of one run; its first target unless told
+  --threshold SHARE     the difference that matters, 2%
+  --across FACTOR       the one factor in which two runs are meant to differ: workers engine background upstream
+  --force               compare runs that are unlike, and mark it
+  --fail-on VERDICTS    exit 1 when one of these is found: slower faster same undecided
+  --strict              exit 1 when anything is undecided
+  --json
+
+Exit codes: 0 compared, 1 --fail-on or --strict found what it was told to, 2 refused or bad usage.
+`;
+
 /** What `--help` prints, by script. */
 export const USAGES: Record<string, string> = {
   bench: BENCH,
   calibrate: CALIBRATE,
   check: CHECK,
   clean: CLEAN,
+  compare: COMPARE,
   preflight: PREFLIGHT,
   recheck: RECHECK,
   report: REPORT,

@@ -49,6 +49,8 @@ export interface Target {
   framework: string;
   /** The runtime as asked for, e.g. `3.13` or `26`; absent where the stack is a binary or already running. */
   runtime?: RuntimeSpec;
+  /** Package versions or checkouts on top of the lock (`--with`). */
+  packages?: string[];
 }
 
 /** A runtime as asked for on the command line. */
@@ -187,7 +189,7 @@ export interface TimeReport {
   involuntarySwitches?: number;
   fileInputs?: number;
   fileOutputs?: number;
-  /** BSD only; count operating-system messages of the process, direct child only. */
+  /** BSD only: socket messages, of descendants that were waited for too. */
   messagesSent?: number;
   messagesReceived?: number;
   signalsReceived?: number;

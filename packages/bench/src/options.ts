@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { nearest } from './catalogue/stacks.ts';
+import { splitList } from './catalogue/runtimes.ts';
+import { nearest, type Matrix } from './catalogue/stacks.ts';
 import { BenchError } from './errors.ts';
 
 type Flags = NonNullable<ParseArgsConfig['options']>;
@@ -18,9 +19,11 @@ const FLAGS = {
   header: { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' },
   json: { type: 'boolean' },
+  node: { type: 'string' },
   method: { type: 'string' },
   pid: { type: 'string' },
   'prove-limit': { type: 'boolean' },
+  python: { type: 'string' },
   quick: { type: 'boolean' },
   resume: { type: 'string' },
   rounds: { type: 'string' },
@@ -29,6 +32,7 @@ const FLAGS = {
   timeout: { type: 'string' },
   url: { type: 'string' },
   warmup: { type: 'string' },
+  with: { type: 'string', multiple: true },
   workers: { type: 'string' },
   workload: { type: 'string' },
 } as const satisfies Flags;
@@ -41,6 +45,7 @@ export interface BenchOptions {
   targets: string[];
   all: boolean;
   stacks: string[];
+  matrix: Matrix;
   workload: string;
   connections?: number[];
   rounds?: number;
@@ -80,6 +85,11 @@ export function parseBenchOptions(args: string[]): BenchOptions {
     targets: positionals,
     all: values.all ?? false,
     stacks: values.stack ?? [],
+    matrix: {
+      python: splitList(values.python ?? ''),
+      node: splitList(values.node ?? ''),
+      packages: values.with ?? [],
+    },
     workload: values.workload ?? 'devices',
     workers: wholeNumber('workers', values.workers) ?? 1,
     generators: wholeNumber('generators', values.generators) ?? 1,

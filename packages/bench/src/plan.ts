@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { FIRST_FIVE, expandTargets } from './catalogue/stacks.ts';
+import { FIRST_FIVE, expandTargets, spreadTargets } from './catalogue/stacks.ts';
 import { findWorkload } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
 import type { Stack, Target, Trial } from './model.ts';
@@ -68,7 +68,10 @@ const QUICK = { connections: [10, 1000], rounds: 1, windowSeconds: 1.5, warmupSe
 export function makePlan(options: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
   const workload = findWorkload(options.workload);
   const asked = { ...(options.quick ? QUICK : {}), ...options };
-  const targets = options.url === undefined ? chooseTargets(options, stacks) : [urlTarget(options.url)];
+  const targets =
+    options.url === undefined
+      ? spreadTargets(chooseTargets(options, stacks), options.matrix)
+      : [urlTarget(options.url)];
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
   const rounds = asked.rounds ?? 3;
   const count = targets.length * rungs.length * rounds;

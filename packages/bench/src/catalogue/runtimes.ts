@@ -1,11 +1,5 @@
-import { execFile } from 'node:child_process';
-import { globSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
-import type { ResolvedRuntime, RuntimeKind, RuntimeSpec } from '../model.ts';
-
-const run = promisify(execFile);
+import type { Attestation, RuntimeKind, RuntimeSpec } from '../model.ts';
 
 /** The runtime of a target that asks for none, by kind. */
 export const DEFAULT_RUNTIMES: Record<RuntimeKind, string | undefined> = {
@@ -14,102 +8,70 @@ export const DEFAULT_RUNTIMES: Record<RuntimeKind, string | undefined> = {
   none: undefined,
 };
 
-/** A runtime on this machine: what it is, and the path to start it by. */
-export interface FoundRuntime {
-  runtime: ResolvedRuntime;
-  path: string;
+/** A runtime specifier taken apart: `3.14t+jit{PYTHON_GIL=0}`. */
+export interface ParsedRuntime {
+  /** A version, `bun`, `deno`, or the path of an executable. */
+  base: string;
+  jit: boolean;
+  env: Record<string, string>;
 }
+
+const SPECIFIER = /^(?<base>[^{}+]+?)(?<jit>\+jit)?(?:\{(?<env>[^{}]*)\})?$/;
 
 /**
- * Finds the runtime on this machine; a Python that is not here is installed through uv unless `mayInstall`
- * is false. Throws a toolchain error that says what is missing and how to get it.
+ * Takes a runtime specifier apart. Throws a usage error for one that its kind cannot mean.
  */
-export async function findRuntime(
-  spec: RuntimeSpec,
-  uv: string | undefined,
-  mayInstall = true,
-): Promise<FoundRuntime> {
-  if (spec.kind === 'node') return findNode(spec);
-  return findPython(spec, uv, mayInstall);
-}
-
-async function findNode(spec: RuntimeSpec): Promise<FoundRuntime> {
-  if (spec.spec !== DEFAULT_RUNTIMES.node) {
-    throw new BenchError(
-      'toolchain',
-      `node ${spec.spec} is not here`,
-      `this project runs Node ${DEFAULT_RUNTIMES.node}: leave @${spec.spec} away`,
-    );
+export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
+  const { base, jit, env } = SPECIFIER.exec(spec)?.groups ?? {};
+  if (base === undefined || (kind === 'node' && jit !== undefined)) {
+    throw new BenchError('usage', `@${spec} is no ${kind} runtime`, EXAMPLES[kind]);
   }
-  const { node: version, v8 } = process.versions;
-  return { runtime: { ...spec, version, build: { v8 } }, path: process.execPath };
+  const pattern = kind === 'python' ? /^(\d+(\.\d+){1,2}t?|.*\/.*)$/ : /^(\d+(\.\d+){0,2}|bun|deno|.*\/.*)$/;
+  if (!pattern.test(base)) throw new BenchError('usage', `@${spec} is no ${kind} runtime`, EXAMPLES[kind]);
+  const switches = (env ?? '').split(',').filter(Boolean);
+  return {
+    base,
+    jit: jit !== undefined,
+    env: Object.fromEntries(
+      switches.map((text) => {
+        const [, name, value] = /^(\w+)=(.*)$/.exec(text.trim()) ?? [];
+        if (name === undefined || value === undefined) {
+          throw new BenchError(
+            'usage',
+            `@${spec}: "${text}" is no switch`,
+            'write {NAME=value}, e.g. {PYTHON_GIL=0}',
+          );
+        }
+        return [name, value] as const;
+      }),
+    ),
+  };
 }
 
-const ASK_PYTHON = `
-import json, platform, sys, sysconfig
-print(json.dumps({
-    "version": platform.python_version(),
-    "implementation": platform.python_implementation(),
-    "compiler": platform.python_compiler(),
-    "flags": sysconfig.get_config_var("CONFIG_ARGS") or "",
-    "freethreaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-    "executable": sys.executable,
-}))`;
+const EXAMPLES: Record<RuntimeKind, string> = {
+  python: 'e.g. @3.13, @3.14t, @3.14+jit, @3.14{PYTHON_GIL=0}, @/opt/mine/bin/python',
+  node: 'e.g. @22, @24, @26, @bun, @deno, @/opt/mine/bin/node',
+  none: 'a binary has no runtime',
+};
 
-async function findPython(
-  spec: RuntimeSpec,
-  uv: string | undefined,
-  mayInstall: boolean,
-): Promise<FoundRuntime> {
-  for (const path of await pythonCandidates(spec.spec, uv, mayInstall)) {
-    const asked = await run(path, ['-c', ASK_PYTHON]).catch(() => undefined);
-    if (asked === undefined) continue;
-    const told = JSON.parse(asked.stdout) as Record<
-      'version' | 'implementation' | 'compiler' | 'flags' | 'executable',
-      string
-    > & {
-      freethreaded: boolean;
-    };
-    const build = {
-      implementation: told.implementation,
-      compiler: told.compiler,
-      flags: withoutPaths(told.flags),
-      freethreaded: String(told.freethreaded),
-    };
-    return { runtime: { ...spec, version: told.version, build }, path: told.executable };
-  }
-  throw new BenchError(
-    'toolchain',
-    `CPython ${spec.spec} is not here, and uv could not install it`,
-    `uv python install ${spec.spec}, or pyenv install ${spec.spec}`,
-  );
+/** The environment variables that a runtime is started with: the JIT is on or off by name, never by chance. */
+export function environmentOfRuntime(spec: RuntimeSpec): Record<string, string> {
+  const { jit, env } = parseRuntime(spec);
+  return spec.kind === 'python' ? { PYTHON_JIT: jit ? '1' : '0', ...env } : env;
 }
 
-/** Interpreters to try, best first: what uv finds, what pyenv keeps, what uv can install. */
-async function pythonCandidates(
-  spec: string,
-  uv: string | undefined,
-  mayInstall: boolean,
-): Promise<string[]> {
-  if (spec.includes('/')) return [spec];
-  const found =
-    uv === undefined
-      ? undefined
-      : await run(uv, ['python', 'find', '--no-python-downloads', spec]).catch(() => undefined);
-  if (found !== undefined) return [found.stdout.trim()];
-  const pyenv = process.env['PYENV_ROOT'] ?? `${homedir()}/.pyenv`;
-  const kept = globSync(`${pyenv}/versions/${spec}{.*,}/bin/python3`);
-  if (kept.length > 0) return kept.toSorted().toReversed();
-  if (uv === undefined || !mayInstall) return [];
-  await run(uv, ['python', 'install', spec]).catch(() => undefined);
-  const installed = await run(uv, ['python', 'find', spec]).catch(() => undefined);
-  return installed === undefined ? [] : [installed.stdout.trim()];
+/** What the live process has to say of itself when it really runs on this runtime. */
+export function claimsOfRuntime(spec: RuntimeSpec): Attestation {
+  if (spec.kind !== 'python') return {};
+  const { base, jit, env } = parseRuntime(spec);
+  const isFree = /^[\d.]+t$/.test(base) && env['PYTHON_GIL'] !== '1';
+  return { jit, ...(isFree ? { gil: false } : {}) };
 }
 
-/** Configure flags without the folders of the machine they were set on. */
-function withoutPaths(flags: string): string {
-  return flags
-    .split(/\s+/)
-    .filter((flag) => flag !== '' && !flag.includes('/'))
-    .join(' ');
+/** Splits a list at its commas, but not at those inside braces: `3.13,3.14{A=1,B=2}`. */
+export function splitList(text: string): string[] {
+  return text
+    .split(/,(?![^{]*\})/)
+    .map((one) => one.trim())
+    .filter(Boolean);
 }

@@ -5,7 +5,7 @@ import { distance } from 'fastest-levenshtein';
 import { BenchError } from '../errors.ts';
 import type { Stack, Target, Variant } from '../model.ts';
 import { readManifest } from './manifest.ts';
-import { DEFAULT_RUNTIMES } from './runtimes.ts';
+import { DEFAULT_RUNTIMES, parseRuntime } from './runtimes.ts';
 
 /** The repository's folder. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -131,4 +131,32 @@ export function nearest(typed: string, names: string[]): string[] {
   const sorted = names.toSorted((a, b) => distance(typed, a) - distance(typed, b)).slice(0, 3);
   // The first is always told; of the others only those that somebody may have meant.
   return sorted.filter((name, index) => index === 0 || distance(typed, name) <= Math.max(2, typed.length / 2));
+}
+
+/** What a matrix is made of: alternatives that every target of the kind is measured with. */
+export interface Matrix {
+  python: string[];
+  node: string[];
+  /** Each alone makes one more alternative of a target. */
+  packages: string[];
+}
+
+/** Every target on every runtime of its kind and with every package asked for. Throws a usage error for a runtime that cannot be. */
+export function spreadTargets(targets: Target[], { python, node, packages }: Matrix): Target[] {
+  const runtimes: Record<Stack['runtime'], string[]> = { python, node, none: [] };
+  return targets.flatMap((target) => {
+    const { runtime } = target;
+    const specs = runtime === undefined || target.id.includes('@') ? [] : runtimes[runtime.kind];
+    const spread = specs.map((spec): Target => ({
+      ...target,
+      id: `${target.id}@${spec}`,
+      runtime: { kind: runtime?.kind ?? 'none', spec },
+    }));
+    const onRuntimes = spread.length > 0 ? spread : [target];
+    for (const one of onRuntimes) if (one.runtime !== undefined) parseRuntime(one.runtime);
+    if (packages.length === 0) return onRuntimes;
+    return packages.flatMap((name) =>
+      onRuntimes.map((one): Target => ({ ...one, id: `${one.id}[${name}]`, packages: [name] })),
+    );
+  });
 }

@@ -133,7 +133,7 @@ class LaunchedServer implements Server {
     if (parts.child.pid === undefined)
       throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
     this.#group = parts.child.pid;
-    this.#watchdog = watch(this.#group);
+    this.#watchdog = watchGroup(this.#group);
     this.#exit = parts.child.then(({ exitCode, signal }) => {
       // time(1) and shells report a signal as 128 + its number.
       const killed = signal ?? (exitCode !== null && exitCode > 128 ? `signal ${exitCode - 128}` : undefined);
@@ -265,8 +265,11 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Outlives the harness by as long as it takes to end the server's group, should the harness be killed. */
-function watch(group: number): ChildProcess {
+/**
+ * Outlives the harness by as long as it takes to end the server's group, should the harness be killed. A line `done`
+ * on its stdin sends it home.
+ */
+export function watchGroup(group: number): ChildProcess {
   // `-s`: dash takes the `--` of `kill -TERM -- -1` for a number.
   const script =
     'read -r word; [ "$word" = done ] && exit 0; kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"';

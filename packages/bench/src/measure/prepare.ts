@@ -4,9 +4,10 @@ import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../catalogue/stacks.ts';
-import { findRuntime } from '../catalogue/runtimes.ts';
+import { claimsOfRuntime, environmentOfRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
-import type { ResolvedRuntime, Stack, Target, Variant } from '../model.ts';
+import type { Attestation, ResolvedRuntime, Stack, Target, Variant } from '../model.ts';
+import { findRuntime, lastLine, type FoundRuntime } from './runtimes.ts';
 import { findUv, provideUv } from './uv.ts';
 
 const run = promisify(execFile);
@@ -20,6 +21,9 @@ export interface Prepared {
   stack: Stack;
   variant: Variant;
   command: string[];
+  env: Record<string, string>;
+  /** What every worker has to say of itself. */
+  claims: Attestation;
   runtime?: ResolvedRuntime;
   /** Of the sources and the lock it is made from. */
   digest: string;
@@ -57,46 +61,62 @@ export async function prepareAll(
 
 async function prepare(target: Target, stacks: Stack[]): Promise<Prepared> {
   const { stack, variant } = findStack(target, stacks);
-  if (target.runtime === undefined) return finish(target, stack, variant, '', undefined);
+  if (target.runtime === undefined) return finish(target, stack, variant, undefined, []);
   const uv = stack.runtime === 'python' ? await provideUv(CACHE) : undefined;
-  const found = await findRuntime(target.runtime, uv);
+  const found = await findRuntime(target.runtime, { cache: CACHE, uv, mayInstall: true });
   if (uv === undefined || !existsSync(join(stack.root, 'requirements.txt'))) {
-    return finish(target, stack, variant, found.path, found.runtime);
+    return finish(target, stack, variant, found, found.argv);
   }
-  const environment = await makeEnvironment(stack, found.path, found.runtime.version, uv);
+  const environment = await makeEnvironment(target, stack, found, uv);
   const python = join(environment, 'bin', 'python');
   await buildOnce(environment, target.variant, [...stack.build, ...variant.build], stack, python);
-  return finish(target, stack, variant, python, found.runtime);
+  return finish(target, stack, variant, withBuilt(found, environment), [python]);
 }
 
 function finish(
   target: Target,
   stack: Stack,
   variant: Variant,
-  runtimePath: string,
-  runtime: ResolvedRuntime | undefined,
+  found: FoundRuntime | undefined,
+  argv: string[],
 ): Prepared {
-  const command = variant.command.map((word) => fill(word, runtimePath, stack));
   return {
     target,
     stack,
     variant,
-    command,
+    command: variant.command.flatMap((word) => fill(word, argv, stack)),
+    env: { ...(target.runtime === undefined ? {} : environmentOfRuntime(target.runtime)), ...variant.env },
+    claims: { ...(target.runtime === undefined ? {} : claimsOfRuntime(target.runtime)), ...variant.attest },
     digest: digestOf(filesOf(stack), ''),
-    ...(runtime === undefined ? {} : { runtime }),
+    ...(found === undefined ? {} : { runtime: found.runtime }),
   };
 }
 
-function fill(word: string, runtimePath: string, stack: Stack): string {
-  return word.replaceAll('{runtime}', runtimePath).replaceAll('{root}', stack.root);
+/** A word of an argv with its placeholders filled in; a word that is `{runtime}` becomes all the words that start it. */
+function fill(word: string, runtime: string[], stack: Stack): string[] {
+  if (word === '{runtime}') return runtime;
+  return [word.replaceAll('{runtime}', runtime[0] ?? '').replaceAll('{root}', stack.root)];
 }
 
 /** Marks an environment that has everything, and a variant that is built in it. */
 const READY = 'bench-ready';
 const builtMark = (variant: string) => `bench-built-${variant}`;
 
-function environmentOf(stack: Stack, python: string, version: string): string {
-  return join(CACHE, 'environments', `${stack.name}-${version}-${digestOf(filesOf(stack), python)}`);
+function environmentOf({ packages = [] }: Target, stack: Stack, { argv, runtime }: FoundRuntime): string {
+  const digest = digestOf(filesOf(stack), [...argv, ...packages].join(' '));
+  return join(CACHE, 'environments', `${stack.name}-${runtime.version}-${digest}`);
+}
+
+/** The file that names the packages that came without a wheel and were built here. */
+const BUILT_HERE = 'bench-built-here.txt';
+
+function withBuilt(found: FoundRuntime, environment: string): FoundRuntime {
+  const built = readFileSync(join(environment, BUILT_HERE), 'utf8').trim();
+  const build = {
+    ...found.runtime.build,
+    ...(built === '' ? {} : { builtHere: built.replaceAll('\n', ', ') }),
+  };
+  return { ...found, runtime: { ...found.runtime, build } };
 }
 
 /** Whether a target could be launched: `ready`, to be made `on first use`, or `missing`, and why. Makes and fetches nothing. */
@@ -108,10 +128,11 @@ export async function inspectTarget(
   if (target.runtime === undefined) return { state: 'ready', why: '' };
   const uv = stack.runtime === 'python' ? await findUv(CACHE) : undefined;
   try {
-    const { runtime, path } = await findRuntime(target.runtime, uv, false);
+    const found = await findRuntime(target.runtime, { cache: CACHE, uv, mayInstall: false });
+    const { runtime } = found;
     const name = `${runtime.kind} ${runtime.version}`;
     if (stack.runtime !== 'python') return { state: 'ready', why: name };
-    const environment = environmentOf(stack, path, runtime.version);
+    const environment = environmentOf(target, stack, found);
     const built =
       [...stack.build, ...variant.build].length === 0 ||
       existsSync(join(environment, builtMark(target.variant)));
@@ -131,31 +152,51 @@ function findStack(target: Target, stacks: Stack[]): { stack: Stack; variant: Va
   return { stack, variant };
 }
 
-/** One virtual environment per interpreter and stack, from the committed lock; kept until a source changes. */
-async function makeEnvironment(stack: Stack, python: string, version: string, uv: string): Promise<string> {
+/** One virtual environment per interpreter, stack and `--with`, from the committed lock; kept until a source changes. */
+async function makeEnvironment(
+  target: Target,
+  stack: Stack,
+  found: FoundRuntime,
+  uv: string,
+): Promise<string> {
   const contract = join(stack.root, '..', 'contract');
-  const packages = [contract, stack.root].filter((folder) => existsSync(join(folder, 'pyproject.toml')));
-  const lock = join(stack.root, 'requirements.txt');
-  const environment = environmentOf(stack, python, version);
+  const own = [contract, stack.root].filter((folder) => existsSync(join(folder, 'pyproject.toml')));
+  const environment = environmentOf(target, stack, found);
   const ready = join(environment, READY);
   if (existsSync(ready)) return environment;
   rmSync(environment, { recursive: true, force: true });
   mkdirSync(join(CACHE, 'environments'), { recursive: true });
   const inside = ['--python', join(environment, 'bin', 'python')];
   const steps = [
-    ['venv', '--python', python, environment],
-    ['pip', 'sync', '--require-hashes', '--compile-bytecode', ...inside, lock],
-    ['pip', 'install', '--no-deps', '--compile-bytecode', ...inside, ...packages],
+    ['venv', '--python', found.argv[0] ?? '', environment],
+    [
+      'pip',
+      'sync',
+      '--require-hashes',
+      '--compile-bytecode',
+      ...inside,
+      join(stack.root, 'requirements.txt'),
+    ],
+    ['pip', 'install', '--no-deps', '--compile-bytecode', ...inside, ...own],
+    // What --with names comes on top of the lock, with whatever it depends on.
+    ...(target.packages === undefined
+      ? []
+      : [['pip', 'install', '--compile-bytecode', ...inside, ...target.packages]]),
   ];
+  const built: string[] = [];
   for (const step of steps) {
-    await run(uv, step, { cwd: stack.root, timeout: 600_000 }).catch((error: unknown) => {
-      throw new BenchError(
-        'toolchain',
-        `${stack.name} on Python ${version}: uv ${step.slice(0, 2).join(' ')} failed: ${lastLine(error)}`,
-        'pnpm clean environments, then try again',
-      );
-    });
+    const { stderr } = await run(uv, step, { cwd: stack.root, timeout: 600_000 }).catch(
+      (error: { stderr?: string }) => {
+        throw new BenchError(
+          'toolchain',
+          `${target.id} on Python ${found.runtime.version}: uv ${step.slice(0, 2).join(' ')} failed: ${lastLine(error.stderr)}`,
+          'pnpm clean environments, then try again',
+        );
+      },
+    );
+    built.push(...[...stderr.matchAll(/^\s*Built (\S+==\S+)/gm)].map(([, name = '']) => name));
   }
+  writeFileSync(join(environment, BUILT_HERE), built.join('\n'));
   writeFileSync(ready, '');
   return environment;
 }
@@ -171,21 +212,18 @@ async function buildOnce(
   const built = join(environment, builtMark(variant));
   if (existsSync(built)) return;
   for (const argv of commands) {
-    const [command = '', ...args] = argv.map((word) => fill(word, python, stack));
-    await run(command, args, { cwd: stack.root, timeout: 600_000 }).catch((error: unknown) => {
-      throw new BenchError(
-        'toolchain',
-        `${stack.name}/${variant} could not be built: ${lastLine(error)}`,
-        `in ${stack.manifest}, see "build"`,
-      );
-    });
+    const [command = '', ...args] = argv.flatMap((word) => fill(word, [python], stack));
+    await run(command, args, { cwd: stack.root, timeout: 600_000 }).catch(
+      (error: { stderr?: string; message: string }) => {
+        throw new BenchError(
+          'toolchain',
+          `${stack.name}/${variant} could not be built: ${lastLine(error.stderr) || error.message}`,
+          `in ${stack.manifest}, see "build"`,
+        );
+      },
+    );
   }
   writeFileSync(built, '');
-}
-
-function lastLine(error: unknown): string {
-  const { stderr, message } = error as { stderr?: string; message?: string };
-  return (stderr?.trim() || message || String(error)).split('\n').at(-1) ?? '';
 }
 
 /** What a stack is made from: its lock, its sources, and those of the contract beside it. */

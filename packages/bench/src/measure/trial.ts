@@ -118,7 +118,7 @@ async function observe(
     const { startedAtMs } = server;
     const startup =
       startedAtMs === undefined ? {} : { startupSeconds: (performance.now() - startedAtMs) / 1000 };
-    head.attested = await attest(server, prepared?.variant.attest ?? {}, plan.workers);
+    head.attested = await attest(server, prepared?.claims ?? {}, plan.workers);
     const expected = await effects.verify(server, draw, 'before the load');
     using sampler = await effects.resources(server);
     await sampler?.idle();
@@ -161,7 +161,10 @@ async function observe(
       observed.measured.limitProof = proof;
       observed.reasons.push(...judgeProof(proof));
     }
-    await effects.verify(server, draw, 'after the load');
+    const after = await effects.verify(server, draw, 'after the load');
+    if (expected !== undefined && after?.sha256 !== expected.sha256) {
+      throw new BenchError('trial', 'right answers after the load differ in their bytes from those before it');
+    }
   } catch (error) {
     observed.reasons.unshift(toReason(error));
     observed.failed = true;

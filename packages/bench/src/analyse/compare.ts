@@ -1,0 +1,132 @@
+import { nearest } from '../catalogue/stacks.ts';
+import { BenchError } from '../errors.ts';
+import type { MetricId, Trial } from '../model.ts';
+import type { StoredRun } from '../results/store.ts';
+import type { Comparison } from './comparison.ts';
+import { fixedSchedule } from './looks.ts';
+import { figureOf, METRICS } from './metrics.ts';
+import { compareTable, differencesOf } from './paired.ts';
+import { shareRanks } from './ranks.ts';
+import { compareUnpaired } from './unpaired.ts';
+
+/** By what and how finely is compared. */
+export interface Question {
+  by: MetricId;
+  /** The difference that matters, as a share. */
+  threshold: number;
+  /** A target's id; the first of the plan unless told. */
+  baseline?: string;
+}
+
+/** One candidate against its baseline at one rung. */
+export interface ComparedRow {
+  connections: number;
+  candidate: string;
+  baseline: string;
+  comparison: Comparison;
+  /** Among the targets of this rung, 1 the best; those that cannot be told apart share one. Only within a run. */
+  rank?: number;
+}
+
+/** All comparisons of one metric: they share one error budget. */
+export interface ComparedTable extends Question {
+  paired: boolean;
+  rows: ComparedRow[];
+}
+
+/** Compares the targets of one run with its baseline, round by round. Throws a usage error for a baseline that is not in it. */
+export function compareWithin({ plan, trials }: StoredRun, question: Question): ComparedTable {
+  const ids = plan.targets.map(({ id }) => id);
+  const baseline = question.baseline ?? ids[0] ?? '';
+  if (!ids.includes(baseline)) {
+    throw new BenchError(
+      'usage',
+      `the run has no target "${baseline}"`,
+      `did you mean ${nearest(baseline, ids).join(', ')}?`,
+    );
+  }
+  const { better } = METRICS[question.by];
+  const pairs = plan.rungs.flatMap((connections) =>
+    ids.filter((id) => id !== baseline).map((candidate) => ({ connections, candidate, baseline })),
+  );
+  const rows = pairs.map(({ connections, candidate }) =>
+    differencesOf(
+      figuresByRound(trials, candidate, connections, question.by, plan.rounds),
+      figuresByRound(trials, baseline, connections, question.by, plan.rounds),
+      better,
+    ),
+  );
+  const comparisons = compareTable(rows, {
+    schedule: fixedSchedule(plan.rounds),
+    better,
+    threshold: question.threshold,
+  });
+  const compared = pairs.map((pair, index): ComparedRow => ({
+    ...pair,
+    comparison: comparisons[index] as Comparison,
+  }));
+  return {
+    ...question,
+    baseline,
+    paired: true,
+    rows: plan.rungs.flatMap((rung) =>
+      rankRung(
+        compared.filter(({ connections }) => connections === rung),
+        question.threshold,
+      ),
+    ),
+  };
+}
+
+/** Compares the same targets at two times. Nothing pairs their rounds: what else changed between the times is seen too. */
+export function compareRuns(old: StoredRun, now: StoredRun, question: Question): ComparedTable {
+  const shared = old.plan.targets
+    .map(({ id }) => id)
+    .filter((id) => now.plan.targets.some((target) => target.id === id));
+  if (shared.length === 0)
+    throw new BenchError('usage', 'the two runs share no target', 'compare runs of the same targets');
+  const pairs = old.plan.rungs
+    .filter((rung) => now.plan.rungs.includes(rung))
+    .flatMap((connections) => shared.map((candidate) => ({ connections, candidate, baseline: candidate })));
+  const rows = pairs.map(({ connections, candidate }) => ({
+    candidate: figuresByRound(now.trials, candidate, connections, question.by, now.plan.rounds),
+    baseline: figuresByRound(old.trials, candidate, connections, question.by, old.plan.rounds),
+  }));
+  const comparisons = compareUnpaired(rows, {
+    better: METRICS[question.by].better,
+    threshold: question.threshold,
+  });
+  return {
+    ...question,
+    paired: false,
+    rows: pairs.map((pair, index) => ({ ...pair, comparison: comparisons[index] as Comparison })),
+  };
+}
+
+/** The valid figures of a target at a rung, by round; undefined where a trial failed, is missing, or is spoilt for this metric. */
+function figuresByRound(
+  trials: Trial[],
+  target: string,
+  connections: number,
+  by: MetricId,
+  rounds: number,
+): (number | undefined)[] {
+  const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
+  return Array.from({ length: rounds }, (_, index) => {
+    const trial = here.find(({ round }) => round === index + 1);
+    const figure = trial === undefined ? undefined : figureOf(trial, METRICS[by]);
+    return figure?.valid === true ? figure.value : undefined;
+  });
+}
+
+function rankRung(rows: ComparedRow[], threshold: number): ComparedRow[] {
+  const ranked = rows.map(({ comparison: { estimate = 0, interval } }) => ({
+    estimate,
+    ...(interval === undefined ? {} : { interval }),
+  }));
+  const ranks = shareRanks([{ estimate: 0, interval: { low: 0, high: 0 } }, ...ranked], threshold);
+  return rows.map((row, index) => ({
+    ...row,
+    ...(row.comparison.interval === undefined ? {} : { rank: ranks[index + 1] as number }),
+  }));
+}

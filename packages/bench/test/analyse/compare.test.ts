@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { compareRuns, compareWithin } from '../../src/analyse/compare.ts';
+import { parseCompareOptions } from '../../src/analyse/question.ts';
+import { unlikeRuns } from '../../src/analyse/unlike.ts';
+import { createRandom } from '../../src/random.ts';
+import { describeChanges } from '../../src/report/changes.ts';
+import { renderComparison } from '../../src/report/compare.ts';
+import type { StoredRun } from '../../src/results/store.ts';
+import { errorOf, failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
+
+const CPU = { by: 'cpu', threshold: 0.02 } as const;
+
+/** A run of `vanilla` and `fastify` at 10 connections, in which the second costs `ratio` times the first, with 1 % of noise. */
+function sampleRun(ratio: number, rounds = 12, seed = 7): StoredRun {
+  const random = createRandom(seed);
+  const plan = samplePlan(`--connections 10 --rounds ${rounds}`);
+  const trials = Array.from({ length: rounds }, (_, index) => {
+    const round = index + 1;
+    const weather = 1 + 0.2 * random.float();
+    const cost = (factor: number) => sampleMeasured({ cpu: 100 * weather * factor * (1 + 0.01 * random.normal()) });
+    return [okTrial('vanilla', cost(1), { round }), okTrial('fastify', cost(ratio), { round })];
+  }).flat();
+  const { host } = readGoldenRun();
+  return { schema: 1, plan, versions: { node: '26.10.0' }, leftOut: [], folder: '', host, trials };
+}
+
+describe('targets of one run', () => {
+  it('tells a dearer one from its baseline, whatever the weather of a round', () => {
+    const [row] = compareWithin(sampleRun(1.06), CPU).rows;
+    expect(row?.comparison.verdict).toBe('slower');
+    expect(row?.comparison.ratio?.estimate).toBeCloseTo(1.06, 1);
+    expect(row?.candidate).toBe('fastify');
+  });
+
+  it('turns the verdict with the baseline', () => {
+    const [row] = compareWithin(sampleRun(1.06), { ...CPU, baseline: 'fastify' }).rows;
+    expect(row?.comparison.verdict).toBe('faster');
+    expect(row?.candidate).toBe('vanilla');
+  });
+
+  it('calls equals the same', () => {
+    expect(compareWithin(sampleRun(1), CPU).rows[0]?.comparison.verdict).toBe('same');
+  });
+
+  it('says nothing of three rounds', () => {
+    const [row] = compareWithin(sampleRun(1.5, 3), CPU).rows;
+    expect(row?.comparison.verdict).toBe('undecided');
+    expect(row?.comparison).toMatchObject({ why: 'too-few-rounds' });
+    expect(row?.rank).toBeUndefined();
+  });
+
+  it('drops the block of a failed trial, and does not decide where too many are gone', () => {
+    const run = sampleRun(1.2);
+    run.trials[0] = failedTrial('vanilla', 'it died', { round: 1 });
+    const [row] = compareWithin(run, CPU).rows;
+    expect(row?.comparison).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', dropped: 1 });
+  });
+
+  it('drops figures that a reason spoils, for that metric alone', () => {
+    const run = sampleRun(1.2);
+    run.trials = run.trials.map((trial) =>
+      trial.status === 'failed' || trial.round > 2
+        ? trial
+        : suspectTrial(trial.target.id, trial.measured, [{ code: 'foreign-cpu', text: 'busy', invalidates: ['goodput'] }], {
+            round: trial.round,
+          }),
+    );
+    expect(compareWithin(run, CPU).rows[0]?.comparison.dropped).toBe(0);
+    expect(compareWithin(run, { ...CPU, by: 'goodput' }).rows[0]?.comparison.dropped).toBe(2);
+  });
+
+  it('refuses a baseline that is not in the run, with the nearest', () => {
+    const error = errorOf(() => compareWithin(sampleRun(1), { ...CPU, baseline: 'vanila' }));
+    expect([error.exitCode, error.hint]).toEqual([2, expect.stringContaining('vanilla')]);
+  });
+});
+
+describe('runs of two times', () => {
+  it('compares each target with itself, unpaired', () => {
+    const [old, now] = [sampleRun(1), sampleRun(1.4, 12, 8)];
+    const table = compareRuns(old, now, CPU);
+    expect(table.paired).toBe(false);
+    const verdicts = Object.fromEntries(table.rows.map(({ candidate, comparison }) => [candidate, comparison.verdict]));
+    expect(verdicts['fastify']).toBe('slower');
+    expect(verdicts['vanilla']).not.toBe('slower');
+  });
+
+  it.each([
+    ['timeout', (run: StoredRun) => void (run.plan.timeoutSeconds = 3)],
+    ['workload', (run: StoredRun) => void (run.plan.workload = 'fib')],
+    ['rungs', (run: StoredRun) => void (run.plan.rungs = [10, 100])],
+    ['workers', (run: StoredRun) => void (run.plan.workers = 2)],
+    ['engine', (run: StoredRun) => void (run.plan.engine = 'wrk')],
+    ['cores', (run: StoredRun) => void (run.host = { ...run.host, cores: 96 })],
+    ['kernel', (run: StoredRun) => void (run.host = { ...run.host, release: '1.0' })],
+    ['placement', (run: StoredRun) => void (run.trials[0]!.placement = { kind: 'shared' })],
+  ])('are unlike by %s, by name', (factor, change) => {
+    const now = structuredClone(sampleRun(1));
+    change(now);
+    const found = unlikeRuns(sampleRun(1), now, undefined);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(factor);
+  });
+
+  it('may differ in the one factor that is declared', () => {
+    const now = structuredClone(sampleRun(1));
+    now.plan.workers = 2;
+    expect(unlikeRuns(sampleRun(1), now, 'workers')).toEqual([]);
+    expect(unlikeRuns(sampleRun(1), now, 'engine')).toHaveLength(1);
+  });
+
+  it('name what changed in the environment', () => {
+    const now = { ...sampleRun(1), versions: { node: '27.0.0' } };
+    expect(describeChanges(sampleRun(1), now)).toEqual(['changed: node 26.10.0 → 27.0.0']);
+  });
+});
+
+describe('the table', () => {
+  it('gives ratio, interval and verdict', () => {
+    const text = renderComparison(compareWithin(sampleRun(1.06), CPU), 'run', ['a mark']);
+    expect(text).toMatch(/fastify\s+× 1\.0\d\d\s+1\.0\d\d to 1\.\d\d\d\s+slower/);
+    expect(text).toContain('a mark');
+  });
+});
+
+describe('the command line of compare', () => {
+  it('asks by CPU and 2 % unless told', () => {
+    expect(parseCompareOptions(['a']).question).toEqual({ by: 'cpu', threshold: 0.02 });
+  });
+
+  it('reads shares with and without the sign', () => {
+    expect(parseCompareOptions(['a', '--threshold', '3%']).question.threshold).toBe(0.03);
+    expect(parseCompareOptions(['a', '--threshold', '0.05']).question.threshold).toBe(0.05);
+  });
+
+  it.each([['--threshold', '0'], ['--threshold', '200%'], ['--by', 'speed'], ['--fail-on', 'slow'], ['--across', 'hosts']])(
+    'refuses %s %s',
+    (flag, word) => {
+      expect(errorOf(() => parseCompareOptions(['a', flag, word])).exitCode).toBe(2);
+    },
+  );
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { spreadTargets } from '../../src/catalogue/stacks.ts';
+import {
+  claimsOfRuntime,
+  environmentOfRuntime,
+  parseRuntime,
+  splitList,
+} from '../../src/catalogue/runtimes.ts';
+import type { RuntimeSpec } from '../../src/model.ts';
+import { errorOf, sampleTarget } from '../samples.ts';
+
+const python = (spec: string): RuntimeSpec => ({ kind: 'python', spec });
+const node = (spec: string): RuntimeSpec => ({ kind: 'node', spec });
+
+describe('a runtime specifier', () => {
+  it.each([
+    [python('3.13'), { base: '3.13', jit: false, env: {} }],
+    [python('3.14t'), { base: '3.14t', jit: false, env: {} }],
+    [python('3.14+jit'), { base: '3.14', jit: true, env: {} }],
+    [python('3.14{PYTHON_GIL=0}'), { base: '3.14', jit: false, env: { PYTHON_GIL: '0' } }],
+    [python('3.14+jit{A=1,B=x=y}'), { base: '3.14', jit: true, env: { A: '1', B: 'x=y' } }],
+    [python('/opt/mine/bin/python'), { base: '/opt/mine/bin/python', jit: false, env: {} }],
+    [node('22'), { base: '22', jit: false, env: {} }],
+    [node('bun'), { base: 'bun', jit: false, env: {} }],
+  ])('is taken apart: $spec', (spec, parts) => {
+    expect(parseRuntime(spec)).toEqual(parts);
+  });
+
+  it.each([python('bun'), python('3'), python('3.14+no'), node('3.14t'), node('22+jit'), node(''), python('3.14{PYTHON_GIL}')])(
+    'is refused where it cannot be: $kind $spec',
+    (spec) => {
+      const error = errorOf(() => parseRuntime(spec));
+      expect(error.exitCode).toBe(2);
+      expect(error.message).toContain(`@${spec.spec}`);
+    },
+  );
+
+  it('turns the JIT on or off by name, never by chance', () => {
+    expect(environmentOfRuntime(python('3.14+jit'))).toEqual({ PYTHON_JIT: '1' });
+    expect(environmentOfRuntime(python('3.14{PYTHON_GIL=0}'))).toEqual({ PYTHON_JIT: '0', PYTHON_GIL: '0' });
+    expect(environmentOfRuntime(node('22'))).toEqual({});
+  });
+
+  it('has the live process confirm JIT and GIL', () => {
+    expect(claimsOfRuntime(python('3.14+jit'))).toEqual({ jit: true });
+    expect(claimsOfRuntime(python('3.13'))).toEqual({ jit: false });
+    expect(claimsOfRuntime(python('3.14t'))).toEqual({ jit: false, gil: false });
+    expect(claimsOfRuntime(python('3.14t{PYTHON_GIL=1}'))).toEqual({ jit: false });
+    expect(claimsOfRuntime(node('22'))).toEqual({});
+  });
+
+  it('keeps the commas inside braces', () => {
+    expect(splitList('3.13, 3.14{A=1,B=2},3.12')).toEqual(['3.13', '3.14{A=1,B=2}', '3.12']);
+    expect(splitList('')).toEqual([]);
+  });
+});
+
+describe('a matrix', () => {
+  const pythonTarget = { ...sampleTarget('fastapi'), runtime: python('3.13') };
+  const nodeTarget = { ...sampleTarget('vanilla'), runtime: node('26') };
+
+  it('spreads each target over the runtimes of its kind', () => {
+    const spread = spreadTargets([pythonTarget, nodeTarget], { python: ['3.12', '3.14+jit'], node: [], packages: [] });
+    expect(spread.map(({ id, runtime }) => [id, runtime?.spec])).toEqual([
+      ['fastapi@3.12', '3.12'],
+      ['fastapi@3.14+jit', '3.14+jit'],
+      ['vanilla', '26'],
+    ]);
+  });
+
+  it('leaves a target that names its runtime as it is', () => {
+    const named = { ...pythonTarget, id: 'fastapi@3.11', runtime: python('3.11') };
+    const spread = spreadTargets([named], { python: ['3.12'], node: [], packages: [] });
+    expect(spread).toEqual([named]);
+  });
+
+  it('makes an alternative of each package', () => {
+    const packages = ['fastapi==0.115', 'fastapi==0.163'];
+    const spread = spreadTargets([pythonTarget], { python: [], node: [], packages });
+    expect(spread.map((target) => [target.id, target.packages])).toEqual([
+      ['fastapi[fastapi==0.115]', ['fastapi==0.115']],
+      ['fastapi[fastapi==0.163]', ['fastapi==0.163']],
+    ]);
+  });
+
+  it('refuses a runtime that cannot be', () => {
+    expect(errorOf(() => spreadTargets([nodeTarget], { python: [], node: ['3.14t'], packages: [] })).exitCode).toBe(2);
+  });
+});

@@ -1,0 +1,52 @@
+import { compareRuns, compareWithin } from '@bench/harness/analyse/compare';
+import { unlikeRuns } from '@bench/harness/analyse/unlike';
+import { BenchError } from '@bench/harness/errors';
+import { describeChanges } from '@bench/harness/report/changes';
+import { renderComparison } from '@bench/harness/report/compare';
+import { parseCompareOptions } from '@bench/harness/analyse/question';
+import { findRun, readRun } from '@bench/harness/results/store';
+import { runMain, tell } from './shell.ts';
+
+await runMain(async () => {
+  const options = parseCompareOptions(process.argv.slice(2));
+  const [first, second] = options.runs.map((name) => readRun(findRun(name)));
+  if (first === undefined)
+    throw new BenchError('usage', 'name a run to compare', 'pnpm compare <run> [<run>]');
+  const marks: string[] = [];
+  for (const { plan } of [first, ...(second === undefined ? [] : [second])]) {
+    if (plan.quick)
+      throw new BenchError(
+        'usage',
+        `run ${plan.run} is a first impression (--quick): too short to compare`,
+        'measure without --quick',
+      );
+  }
+  if (second !== undefined) {
+    const unlike = unlikeRuns(first, second, options.across);
+    if (unlike.length > 0 && !options.force) {
+      throw new BenchError(
+        'usage',
+        `the runs are unlike: ${unlike.join('; ')}`,
+        '--across names the one factor meant to differ; --force compares all the same and marks it',
+      );
+    }
+    marks.push(
+      ...unlike.map((difference) => `FORCED although unlike: ${difference}`),
+      ...describeChanges(first, second),
+    );
+  }
+  const table =
+    second === undefined
+      ? compareWithin(first, options.question)
+      : compareRuns(first, second, options.question);
+  const title = second === undefined ? `run ${first.plan.run}` : `${first.plan.run} → ${second.plan.run}`;
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify({ schema: 1, title, marks, ...table }, null, 2)}\n`
+      : renderComparison(table, title, marks),
+  );
+  const verdicts = table.rows.map(({ comparison }) => comparison.verdict);
+  const found = options.failOn.filter((verdict) => verdicts.includes(verdict));
+  if (found.length > 0) tell(`--fail-on: found ${found.join(', ')}`);
+  return found.length > 0 || (options.strict && verdicts.includes('undecided')) ? 1 : 0;
+});
