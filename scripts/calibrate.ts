@@ -49,8 +49,12 @@ await runMain(async () => {
   const readings = new Map<string, Reading>();
   let interrupted = false;
   for (const [order, scenario] of SCENARIOS.entries()) {
-    const { amount, seconds = base.windowSeconds, connections, name } = scenario;
-    const plan = { ...base, windowSeconds: seconds, ...(amount === undefined ? {} : { amount }) };
+    const { rate, seconds, connections, name } = scenario;
+    const plan = {
+      ...base,
+      windowSeconds: seconds,
+      ...(rate === undefined ? {} : { rate, engine: 'paced' }),
+    };
     const { effects, stop, stopped } = await createEffects({
       plan,
       placed,

@@ -3,7 +3,9 @@ const LEAST = [22, 18];
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
-  process.stderr.write(`error: Node ${process.versions.node} is too old\n       install Node ${LEAST.join('.')} or newer\n`);
+  process.stderr.write(
+    `error: Node ${process.versions.node} is too old\n       install Node ${LEAST.join('.')} or newer\n`,
+  );
   process.exit(3);
 }
 

@@ -14,6 +14,7 @@ How
   --connections LIST     e.g. 10,100,1000,10000     --rounds N        3
   --duration SECONDS     the window                 --warmup SECONDS
   --amount N             exactly N requests instead of a window
+  --rate N               N starts a second whatever the server does (an open loop): latency from the intended start
   --timeout SECONDS      of one request             --workers N       1
   --python LIST, --node LIST
                          the same targets on several runtimes: --python 3.12,3.14+jit  --node 22,26,bun

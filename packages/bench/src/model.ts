@@ -141,6 +141,16 @@ export interface GeneratorUse {
   utilisation: number;
 }
 
+/** What became of the starts of an open loop over a window. */
+export interface ScheduleReport {
+  /** Starts that were due in the window. */
+  intended: number;
+  /** Left more than 1 ms after their time. */
+  late: number;
+  /** Still waiting for a free connection when the window closed. */
+  dropped: number;
+}
+
 /** The load side of one window, all generator processes merged. */
 export interface LoadResult {
   engine: string;
@@ -172,6 +182,8 @@ export interface LoadResult {
   /** What autocannon's own tick counter would have printed as its average Req/Sec. */
   printedByAutocannon: number | undefined;
   generators: GeneratorUse[];
+  /** Of an open loop (`--rate`); latency then counts from the intended start. */
+  schedule?: ScheduleReport;
 }
 
 /** One `/usr/bin/time` report, both formats in one shape; a field its platform does not keep is absent. */

@@ -25,6 +25,7 @@ const FLAGS = {
   'prove-limit': { type: 'boolean' },
   python: { type: 'string' },
   quick: { type: 'boolean' },
+  rate: { type: 'string' },
   resume: { type: 'string' },
   rounds: { type: 'string' },
   seed: { type: 'string' },
@@ -53,6 +54,7 @@ export interface BenchOptions {
   warmupSeconds?: number;
   timeoutSeconds?: number;
   amount?: number;
+  rate?: number;
   workers: number;
   generators: number;
   connectsPerSecond: number;
@@ -107,12 +109,16 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       warmupSeconds: seconds('warmup', values.warmup, 0),
       timeoutSeconds: seconds('timeout', values.timeout),
       amount: wholeNumber('amount', values.amount),
+      rate: wholeNumber('rate', values.rate),
       seed: wholeNumber('seed', values.seed, 0),
       resume: values.resume,
       url: parseUrl(values),
     }),
   };
   refuseWithResume(options, values, positionals);
+  if (options.rate !== undefined && options.amount !== undefined) {
+    throw new BenchError('usage', '--rate and --amount exclude each other', 'a rate runs for --duration');
+  }
   if (options.url !== undefined && (positionals.length > 0 || options.stacks.length > 0 || options.all)) {
     throw new BenchError(
       'usage',
@@ -127,7 +133,12 @@ export function parseBenchOptions(args: string[]): BenchOptions {
 const BESIDE_RESUME = ['resume', 'json', 'detail', 'dry-run', 'help'];
 
 function refuseWithResume({ resume }: BenchOptions, values: object, positionals: string[]): void {
-  const [stray] = [...Object.keys(values).filter((flag) => !BESIDE_RESUME.includes(flag)).map((flag) => `--${flag}`), ...positionals];
+  const [stray] = [
+    ...Object.keys(values)
+      .filter((flag) => !BESIDE_RESUME.includes(flag))
+      .map((flag) => `--${flag}`),
+    ...positionals,
+  ];
   if (resume === undefined || stray === undefined) return;
   throw new BenchError(
     'usage',

@@ -31,6 +31,8 @@ export interface Plan {
   warmupSeconds: number;
   timeoutSeconds: number;
   amount?: number;
+  /** Starts per second in all, an open loop. */
+  rate?: number;
   workers: number;
   generators: number;
   connectsPerSecond: number;
@@ -119,13 +121,14 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     startSeconds: options.url === undefined ? 30 : 1,
     barrierSeconds: 30,
     hashEvery: 64,
-    engine: 'autocannon',
+    engine: options.rate === undefined ? 'autocannon' : 'paced',
     quick: options.quick,
     proveLimit: options.proveLimit,
     stacks: options.stacks,
     trials,
     ...present({
       amount: options.amount,
+      rate: options.rate,
       url: options.url === undefined ? undefined : { ...options.url, url: options.url.url.href },
     }),
   };

@@ -16,7 +16,9 @@ export class SkipList implements Reporter {
       ...listed.filter((name) => !skipped.includes(name)).map((name) => `listed, but not skipped: ${name}`),
     ];
     if (odd.length === 0) return;
-    process.stderr.write(`packages/bench/test/skipped-under-ci.json:\n${odd.map((line) => `  ${line}\n`).join('')}`);
+    process.stderr.write(
+      `packages/bench/test/skipped-under-ci.json:\n${odd.map((line) => `  ${line}\n`).join('')}`,
+    );
     process.exitCode = 1;
   }
 }

@@ -1,5 +1,5 @@
 import type { Placement } from '../model.ts';
-import { unlikeHosts } from '../results/host.ts';
+import type { Host } from '../results/host.ts';
 import type { StoredRun } from '../results/store.ts';
 
 /** The factors in which two runs may be declared to differ on purpose. */
@@ -22,6 +22,7 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('timeout', ({ plan }) => plan.timeoutSeconds);
   compare('window', ({ plan }) => plan.amount ?? plan.windowSeconds);
   compare('warm-up', ({ plan }) => plan.warmupSeconds);
+  compare('rate', ({ plan }) => plan.rate);
   compare('workers', ({ plan }) => plan.workers);
   compare('generators', ({ plan }) => plan.generators);
   compare('engine', ({ plan }) => plan.engine);
@@ -34,4 +35,42 @@ function describePlacement(placement: Placement | undefined): string | undefined
   return [placement.kind, placement.server?.length, placement.generator?.length]
     .filter((part) => part !== undefined)
     .join(' ');
+}
+
+/** What makes two machines too unlike to compare figures from them, one sentence each; none when they are alike. */
+export function unlikeHosts(a: Host, b: Host): string[] {
+  const differences: string[] = [];
+  const compare = (what: string, of: (host: Host) => string | number | undefined): void => {
+    if (of(a) !== of(b)) differences.push(`${what}: ${of(a) ?? 'not known'} and ${of(b) ?? 'not known'}`);
+  };
+  compare('CPU model', (host) => host.cpuModel);
+  compare('cores', (host) => host.cores);
+  // The same machine reports a little more or less after a kernel update.
+  if (Math.abs(a.memoryBytes - b.memoryBytes) > 0.02 * Math.max(a.memoryBytes, b.memoryBytes)) {
+    compare('memory', (host) => `${(host.memoryBytes / 2 ** 30).toFixed(1)} GiB`);
+  }
+  compare('kernel release', (host) => host.release);
+  compare('governor', (host) => host.governor);
+  return differences;
+}
+
+async function tryCgroup(): Promise<string> {
+  const { cgroup, reason } = openCgroup(`probe-${process.pid}`);
+  if (cgroup === undefined) return reason;
+  await cgroup.remove();
+  return cgroup.version;
+}
+
+async function readVirtualised(): Promise<boolean | undefined> {
+  if (process.platform === 'darwin') {
+    const present = await sysctl('kern.hv_vmm_present');
+    return present === undefined ? undefined : present === 1;
+  }
+  // Only x86 says so.
+  const flags = /^flags\s*:(.*)$/m.exec(readText('/proc/cpuinfo') ?? '')?.[1];
+  return flags?.split(' ').includes('hypervisor');
+}
+
+function sayLimit(limit: number): number | 'unlimited' {
+  return Number.isFinite(limit) ? limit : 'unlimited';
 }

@@ -130,7 +130,9 @@ function suggest(pattern: string, stacks: Stack[]): string {
 export function nearest(typed: string, names: string[]): string[] {
   const sorted = names.toSorted((a, b) => distance(typed, a) - distance(typed, b)).slice(0, 3);
   // The first is always told; of the others only those that somebody may have meant.
-  return sorted.filter((name, index) => index === 0 || distance(typed, name) <= Math.max(2, typed.length / 2));
+  return sorted.filter(
+    (name, index) => index === 0 || distance(typed, name) <= Math.max(2, typed.length / 2),
+  );
 }
 
 /** What a matrix is made of: alternatives that every target of the kind is measured with. */

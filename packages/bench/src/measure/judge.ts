@@ -26,8 +26,8 @@ export interface Evidence {
   /** Cores that the server may use. */
   budgetCores: number;
   host: HostWindow;
-  /** A fixed amount was sent: connections run dry one by one, and the loop is not closed to its end. */
-  isAmount: boolean;
+  /** Whether every connection asks again when it is answered, to the end: not so with a fixed amount or rate. */
+  isClosedLoop: boolean;
 }
 
 /** What was found: whether it failed, why it is suspect, who was the limit, and the window's shape. */
@@ -50,7 +50,8 @@ export function judge(evidence: Evidence): Judgement {
   const doubts = [
     ...judgeConnect(evidence.load.connect),
     ...judgeErrors(evidence.load),
-    ...(evidence.isAmount ? [] : judgeLittle(evidence.load)),
+    ...(evidence.isClosedLoop ? judgeLittle(evidence.load) : []),
+    ...judgeSchedule(evidence.load),
     ...judgeLimit(limit, evidence),
     ...unsteady,
     ...judgeHost(evidence.host, countCompletions(evidence.load.counts)),
@@ -165,6 +166,18 @@ function judgeLittle({
     });
   }
   return reasons;
+}
+
+/** An open loop that found no free connection at its end: what waited there is in no percentile. */
+function judgeSchedule({ schedule }: LoadResult): Reason[] {
+  if (schedule === undefined || schedule.dropped <= schedule.intended * ERROR_SHARE) return [];
+  return [
+    {
+      code: 'overrun',
+      text: `${schedule.dropped} of ${schedule.intended} starts still waited for a connection when the window closed: the rate was more than was served`,
+      invalidates: RATES,
+    },
+  ];
 }
 
 function describeServed(served: number, asked: number): string {

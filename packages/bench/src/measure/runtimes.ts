@@ -22,7 +22,7 @@ export interface Search {
   mayInstall: boolean;
 }
 
-const found = new Map<string, Promise<FoundRuntime>>();
+const known = new Map<string, Promise<FoundRuntime>>();
 
 /**
  * Finds the runtime on this machine, once for each specifier. Throws a toolchain error that says what is missing and
@@ -30,9 +30,9 @@ const found = new Map<string, Promise<FoundRuntime>>();
  */
 export function findRuntime(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
   const key = `${spec.kind} ${spec.spec} ${search.mayInstall}`;
-  const known = found.get(key) ?? lookFor(spec, search);
-  found.set(key, known);
-  return known;
+  const looking = known.get(key) ?? lookFor(spec, search);
+  known.set(key, looking);
+  return looking;
 }
 
 async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
@@ -187,6 +187,9 @@ function withoutPaths(flags: string): string {
 
 /** The line of a command's stderr that says what went wrong: the last that names an error or a cause, else the last. */
 export function lastLine(text: string | undefined): string {
-  const lines = (text ?? '').trim().split('\n').map((line) => line.trim());
+  const lines = (text ?? '')
+    .trim()
+    .split('\n')
+    .map((line) => line.trim());
   return lines.findLast((line) => /^(error|cause|caused by|×|╰─▶|fatal)/i.test(line)) ?? lines.at(-1) ?? '';
 }

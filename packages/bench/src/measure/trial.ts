@@ -72,7 +72,7 @@ export async function measureTrial(
     order: planned.order,
     seed: planned.seed,
     startedAt: new Date(effects.now()).toISOString(),
-    engine: effects.load.name,
+    engine: plan.rate === undefined ? effects.load.name : plan.engine,
     workers: plan.workers,
     placement: placed.placement,
     warmupSeconds: plan.warmupSeconds,
@@ -142,7 +142,7 @@ async function observe(
       server: resources,
       budgetCores,
       host,
-      isAmount: plan.amount !== undefined,
+      isClosedLoop: plan.amount === undefined && plan.rate === undefined,
     });
     observed.reasons.push(...judgement.reasons);
     observed.failed = judgement.failed;
@@ -163,7 +163,10 @@ async function observe(
     }
     const after = await effects.verify(server, draw, 'after the load');
     if (expected !== undefined && after?.sha256 !== expected.sha256) {
-      throw new BenchError('trial', 'right answers after the load differ in their bytes from those before it');
+      throw new BenchError(
+        'trial',
+        'right answers after the load differ in their bytes from those before it',
+      );
     }
   } catch (error) {
     observed.reasons.unshift(toReason(error));
@@ -190,9 +193,12 @@ async function loadServer(
     sampled = await sampler?.stop();
   };
   const fired = session.fire(
-    plan.amount === undefined
-      ? { warmupSeconds: plan.warmupSeconds, windowSeconds: plan.windowSeconds }
-      : { warmupSeconds: plan.warmupSeconds, windowSeconds: AMOUNT_SECONDS, amount: plan.amount },
+    {
+      warmupSeconds: plan.warmupSeconds,
+      windowSeconds: plan.amount === undefined ? plan.windowSeconds : AMOUNT_SECONDS,
+      ...(plan.amount === undefined ? {} : { amount: plan.amount }),
+      ...(plan.rate === undefined ? {} : { rate: plan.rate }),
+    },
     (edge) => {
       if (sampler === undefined) return;
       const mark = edge === 'opened' ? sampler.start(session.pids) : closeSample();

@@ -68,12 +68,13 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
     `${host.cores} cores`,
     `${host.platform} ${host.release}`,
   ];
+  const rate = plan.rate === undefined ? '' : `, open loop at ${formatWhole(plan.rate)} starts a second`;
   const span =
     plan.amount === undefined
       ? `${plan.warmupSeconds} s warm-up, ${plan.windowSeconds} s window`
       : `${plan.warmupSeconds} s warm-up, ${plan.amount} requests`;
   return [
-    `run ${plan.run}, seed ${plan.seed}, ${span}, timeout ${plan.timeoutSeconds} s`,
+    `run ${plan.run}, seed ${plan.seed}, ${span}${rate}, timeout ${plan.timeoutSeconds} s`,
     machine.filter(Boolean).join(', '),
     ...(first === undefined
       ? []
@@ -145,7 +146,8 @@ function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): str
     return `${row.target} at ${formatWhole(row.connections)}${often}`;
   });
   const hasFigures = seen.some(({ row }) => row.statuses.failed < row.rounds);
-  const advice = hasFigures && invalidates.length > 0 ? `. Do not compare these by ${invalidates.join(', ')}` : '';
+  const advice =
+    hasFigures && invalidates.length > 0 ? `. Do not compare these by ${invalidates.join(', ')}` : '';
   return `${code}: ${seen.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${places.join(', ')}${advice}.`;
 }
 

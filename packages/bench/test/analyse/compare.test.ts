@@ -6,7 +6,15 @@ import { createRandom } from '../../src/random.ts';
 import { describeChanges } from '../../src/report/changes.ts';
 import { renderComparison } from '../../src/report/compare.ts';
 import type { StoredRun } from '../../src/results/store.ts';
-import { errorOf, failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
+import {
+  errorOf,
+  failedTrial,
+  okTrial,
+  readGoldenRun,
+  sampleMeasured,
+  samplePlan,
+  suspectTrial,
+} from '../samples.ts';
 
 const CPU = { by: 'cpu', threshold: 0.02 } as const;
 
@@ -17,7 +25,8 @@ function sampleRun(ratio: number, rounds = 12, seed = 7): StoredRun {
   const trials = Array.from({ length: rounds }, (_, index) => {
     const round = index + 1;
     const weather = 1 + 0.2 * random.float();
-    const cost = (factor: number) => sampleMeasured({ cpu: 100 * weather * factor * (1 + 0.01 * random.normal()) });
+    const cost = (factor: number) =>
+      sampleMeasured({ cpu: 100 * weather * factor * (1 + 0.01 * random.normal()) });
     return [okTrial('vanilla', cost(1), { round }), okTrial('fastify', cost(ratio), { round })];
   }).flat();
   const { host } = readGoldenRun();
@@ -61,9 +70,14 @@ describe('targets of one run', () => {
     run.trials = run.trials.map((trial) =>
       trial.status === 'failed' || trial.round > 2
         ? trial
-        : suspectTrial(trial.target.id, trial.measured, [{ code: 'foreign-cpu', text: 'busy', invalidates: ['goodput'] }], {
-            round: trial.round,
-          }),
+        : suspectTrial(
+            trial.target.id,
+            trial.measured,
+            [{ code: 'foreign-cpu', text: 'busy', invalidates: ['goodput'] }],
+            {
+              round: trial.round,
+            },
+          ),
     );
     expect(compareWithin(run, CPU).rows[0]?.comparison.dropped).toBe(0);
     expect(compareWithin(run, { ...CPU, by: 'goodput' }).rows[0]?.comparison.dropped).toBe(2);
@@ -80,7 +94,9 @@ describe('runs of two times', () => {
     const [old, now] = [sampleRun(1), sampleRun(1.4, 12, 8)];
     const table = compareRuns(old, now, CPU);
     expect(table.paired).toBe(false);
-    const verdicts = Object.fromEntries(table.rows.map(({ candidate, comparison }) => [candidate, comparison.verdict]));
+    const verdicts = Object.fromEntries(
+      table.rows.map(({ candidate, comparison }) => [candidate, comparison.verdict]),
+    );
     expect(verdicts['fastify']).toBe('slower');
     expect(verdicts['vanilla']).not.toBe('slower');
   });
@@ -133,10 +149,13 @@ describe('the command line of compare', () => {
     expect(parseCompareOptions(['a', '--threshold', '0.05']).question.threshold).toBe(0.05);
   });
 
-  it.each([['--threshold', '0'], ['--threshold', '200%'], ['--by', 'speed'], ['--fail-on', 'slow'], ['--across', 'hosts']])(
-    'refuses %s %s',
-    (flag, word) => {
-      expect(errorOf(() => parseCompareOptions(['a', flag, word])).exitCode).toBe(2);
-    },
-  );
+  it.each([
+    ['--threshold', '0'],
+    ['--threshold', '200%'],
+    ['--by', 'speed'],
+    ['--fail-on', 'slow'],
+    ['--across', 'hosts'],
+  ])('refuses %s %s', (flag, word) => {
+    expect(errorOf(() => parseCompareOptions(['a', flag, word])).exitCode).toBe(2);
+  });
 });

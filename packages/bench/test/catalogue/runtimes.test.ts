@@ -26,14 +26,19 @@ describe('a runtime specifier', () => {
     expect(parseRuntime(spec)).toEqual(parts);
   });
 
-  it.each([python('bun'), python('3'), python('3.14+no'), node('3.14t'), node('22+jit'), node(''), python('3.14{PYTHON_GIL}')])(
-    'is refused where it cannot be: $kind $spec',
-    (spec) => {
-      const error = errorOf(() => parseRuntime(spec));
-      expect(error.exitCode).toBe(2);
-      expect(error.message).toContain(`@${spec.spec}`);
-    },
-  );
+  it.each([
+    python('bun'),
+    python('3'),
+    python('3.14+no'),
+    node('3.14t'),
+    node('22+jit'),
+    node(''),
+    python('3.14{PYTHON_GIL}'),
+  ])('is refused where it cannot be: $kind $spec', (spec) => {
+    const error = errorOf(() => parseRuntime(spec));
+    expect(error.exitCode).toBe(2);
+    expect(error.message).toContain(`@${spec.spec}`);
+  });
 
   it('turns the JIT on or off by name, never by chance', () => {
     expect(environmentOfRuntime(python('3.14+jit'))).toEqual({ PYTHON_JIT: '1' });
@@ -60,7 +65,11 @@ describe('a matrix', () => {
   const nodeTarget = { ...sampleTarget('vanilla'), runtime: node('26') };
 
   it('spreads each target over the runtimes of its kind', () => {
-    const spread = spreadTargets([pythonTarget, nodeTarget], { python: ['3.12', '3.14+jit'], node: [], packages: [] });
+    const spread = spreadTargets([pythonTarget, nodeTarget], {
+      python: ['3.12', '3.14+jit'],
+      node: [],
+      packages: [],
+    });
     expect(spread.map(({ id, runtime }) => [id, runtime?.spec])).toEqual([
       ['fastapi@3.12', '3.12'],
       ['fastapi@3.14+jit', '3.14+jit'],
@@ -84,6 +93,8 @@ describe('a matrix', () => {
   });
 
   it('refuses a runtime that cannot be', () => {
-    expect(errorOf(() => spreadTargets([nodeTarget], { python: [], node: ['3.14t'], packages: [] })).exitCode).toBe(2);
+    expect(
+      errorOf(() => spreadTargets([nodeTarget], { python: [], node: ['3.14t'], packages: [] })).exitCode,
+    ).toBe(2);
   });
 });

@@ -42,3 +42,23 @@ describe('one stall', () => {
     expect(reasonsOf(seen)).toEqual([]);
   });
 });
+
+describe('one stall under an open loop', () => {
+  it('is felt by every start that fell into it, as arithmetic says', async () => {
+    const [rate, seconds, connections] = [400, 4, 20];
+    const seen = await rig.measure({
+      planted: [...SOUND, '--stall-at', '400', '--stall-ms', '1000'],
+      bench: ['--connections', String(connections), '--rate', String(rate), '--duration', String(seconds)],
+    });
+    const { latencyUs, schedule, engine } = loadOf(seen);
+    expect(engine).toBe('paced');
+    expect(accountOf(seen).stall?.ms).toBeGreaterThanOrEqual(1000);
+    // 400 of 1,600 starts fell into the second: of all, (1 − x)/4 waited longer than x seconds.
+    expect(latencyUs?.p90).toBeGreaterThanOrEqual(0.5 * 1e6);
+    expect(latencyUs?.p99).toBeGreaterThanOrEqual(0.9 * 1e6);
+    // All but the twenty that connections were free for left late.
+    expect(schedule?.late).toBeGreaterThanOrEqual(300);
+    expect(Math.abs((schedule?.intended ?? 0) - rate * seconds)).toBeLessThanOrEqual(rate / 10);
+    expect(reasonsOf(seen)).toEqual([]);
+  });
+});

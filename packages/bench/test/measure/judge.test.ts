@@ -27,7 +27,7 @@ function evidenceOf(load: Partial<LoadResult> = {}, given: Partial<Evidence> = {
     server: serverUsing(0.5),
     budgetCores: 1,
     host: {},
-    isAmount: false,
+    isClosedLoop: true,
     ...given,
   };
 }

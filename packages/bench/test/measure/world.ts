@@ -163,6 +163,14 @@ export function prepareFor(plan: Plan, attest: Attestation = {}): Prepared[] {
   return plan.targets.map((target) => {
     const stack = sampleStack(target.stack, { node: { attest } });
     const variant = stack.variants['node']!;
-    return { target, stack, variant, command: variant.command, digest: 'abc' };
+    return {
+      target,
+      stack,
+      variant,
+      command: variant.command,
+      env: {},
+      claims: variant.attest,
+      digest: 'abc',
+    };
   });
 }

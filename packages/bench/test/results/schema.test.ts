@@ -67,6 +67,7 @@ const load: Required<LoadResult> = sampleLoad({
   latencyHistogram: 'HISTFAAA',
   bodyBytes: 541,
   printedByAutocannon: 10_000,
+  schedule: { intended: 100, late: 1, dropped: 0 },
 });
 const server: Required<Resources> = {
   source: 'cgroup v2',
@@ -141,6 +142,7 @@ const failed = { ...unmeasured, status: 'failed', partial: unproven } as unknown
 const plan: Required<Plan> = {
   ...samplePlan('--rounds 2'),
   amount: 20_000,
+  rate: 2000,
   stacks: ['../my-api/stack.json'],
   url: {
     url: 'http://127.0.0.1:1/',
@@ -311,6 +313,8 @@ describe('a host and a run', () => {
 
 /** Fields of the samples that may be absent: their values say more than the least. */
 const OPTIONAL = [
+  'measured.load.schedule',
+  'target.packages',
   'measured.shape',
   'target.runtime',
   'placement.server',

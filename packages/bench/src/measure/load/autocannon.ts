@@ -134,12 +134,18 @@ class Fleet implements LoadSession {
             warmupSeconds: window.warmupSeconds,
             windowSeconds: window.windowSeconds,
             amount: amounts[index],
+            rate: window.rate === undefined ? undefined : window.rate / this.#generators.length,
           },
           'done',
         );
       }),
     );
-    return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, 'autocannon');
+    return mergeReports(
+      reports,
+      this.#connect,
+      this.#spec.timeoutSeconds,
+      window.rate === undefined ? 'autocannon' : 'paced',
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -26,10 +26,10 @@ export interface AutocannonClient extends EventEmitter {
 
 /** Who may send: closed when the window is over or the amount is used up. */
 export interface Gate {
-  /** Takes the right to send one request; false when the slot has to fall silent. */
-  reserve(): boolean;
+  /** Takes the right to send one request; false when the slot has to fall silent, until `ask` is called. */
+  reserve(slot: Slot, ask: () => void): boolean;
   /** Gives the right back: the request never left. */
-  refund(): void;
+  refund(slot: Slot): void;
   /** How long a slot that has just been answered rests before it asks again, in ms. */
   restMs(): number;
 }
@@ -81,11 +81,12 @@ export function harden(
   let timedOutIdle = false;
 
   const connectNow = (): void => {
-    if (client.destroyed || !gate.reserve()) {
+    if (client.destroyed || !gate.reserve(slot, ask)) {
       state = 'down';
       return;
     }
     state = 'connecting';
+    ledger.begin(slot);
     answered = false;
     serverCloses = false;
     cause = 'closedEarly';
@@ -110,7 +111,7 @@ export function harden(
   };
 
   const reconnect = (): void => {
-    if (state === 'connecting') gate.refund();
+    if (state === 'connecting') gate.refund(slot);
     state = 'reconnecting';
     client.parser.finish();
     if (slot.pending) ledger.lose(slot, cause);
@@ -159,7 +160,7 @@ export function harden(
       connectNow();
     } else if (state === 'connected' && serverCloses) {
       reconnect();
-    } else if (state === 'connected' && !slot.pending && gate.reserve()) {
+    } else if (state === 'connected' && !slot.pending && gate.reserve(slot, ask)) {
       sendRequest();
       ledger.send(slot);
     }

@@ -5,6 +5,8 @@ import type { LoadSpec } from './protocol.ts';
 export interface Window {
   warmupSeconds: number;
   windowSeconds: number;
+  /** Starts per second, an open loop; without it each connection asks again when it is answered. */
+  rate?: number;
   /** Exactly this many requests, with `windowSeconds` as the longest that may take. */
   amount?: number;
 }

@@ -9,13 +9,21 @@ import { harden, type AutocannonClient, type Gate } from './client.ts';
 import { encodeHistogram } from './histogram.ts';
 import { Ledger } from './ledger.ts';
 import { Pacer } from './pacer.ts';
+import { Schedule } from './schedule.ts';
 import { readLines, type ArmOrder, type FireOrder, type Order, type Report } from './protocol.ts';
 import type { Connect } from '../../model.ts';
 
 const POLL_MS = 5;
 const FOREVER_SECONDS = 86_400;
-/** Until all connections stand each asks once a second: often enough to be kept alive, and no load yet. */
-const REST_MS = 1000;
+/**
+ * Until all connections stand each asks only so often: enough to be kept alive (servers close what is idle for 5 s),
+ * too little to be a load.
+ */
+const REST_MS = { least: 1000, most: 4000, perConnection: 1 };
+/** Connections that may wait for their first answer at a time: as many as Node's own accept queue holds. */
+const MOST_WAITING = 500;
+/** A server that has not answered a new connection for so long will not: the others are tried all the same. */
+const HOLD_MS = 500;
 /** How long answers under way at the end of the window are waited for, at the most. */
 const DRAIN_SECONDS = 5;
 
@@ -74,25 +82,34 @@ class Session {
   /** How many have been let go: those that still wait for their connection are not sent yet. */
   #reserved = 0;
   #ticks: number[] = [];
+  /** Of an open loop, from the warm-up on. */
+  #schedule: Schedule | undefined;
 
   constructor(order: ArmOrder) {
     if (version !== '9.0.0')
       throw new Error(`autocannon ${version} is installed, the driver knows 9.0.0 only`);
     this.#order = order;
     this.#ledger = new Ledger(order.expected, order.hashEvery);
-    this.#pacer = new Pacer(order.connectsPerSecond);
+    this.#pacer = new Pacer(order.connectsPerSecond, () => this.#isBehind());
+    const restMs = Math.min(REST_MS.most, Math.max(REST_MS.least, order.connections * REST_MS.perConnection));
     const gate: Gate = {
-      reserve: () => {
+      reserve: (slot, ask) => {
         if (this.#budget <= 0) return false;
+        if (this.#schedule !== undefined) {
+          const intended = this.#schedule.take(ask);
+          if (intended === undefined) return false;
+          slot.intendedAt = intended;
+        }
         this.#budget--;
         this.#reserved++;
         return true;
       },
-      refund: () => {
+      refund: ({ intendedAt }) => {
+        if (intendedAt !== undefined) this.#schedule?.giveBack(intendedAt);
         this.#budget++;
         this.#reserved--;
       },
-      restMs: () => (this.#arming ? REST_MS : 0),
+      restMs: () => (this.#arming ? restMs : 0),
     };
     autocannon(
       {
@@ -129,6 +146,12 @@ class Session {
     return this.#connect((performance.now() - this.#startedAt) / 1000);
   }
 
+  /** The server has enough new connections to answer, and is at it. */
+  #isBehind(): boolean {
+    const { begun, standing, stoodAt } = this.#ledger;
+    return begun - standing >= MOST_WAITING && performance.now() - stoodAt < HOLD_MS;
+  }
+
   #connect(seconds: number): Connect {
     const { retries, refused } = this.#pacer;
     return {
@@ -145,6 +168,7 @@ class Session {
     const ledger = this.#ledger;
     await sleep(order.atMs - Date.now());
     this.#arming = false;
+    if (order.rate !== undefined) this.#schedule = new Schedule(order.rate);
     this.#askAll();
     await sleep(order.atMs + order.warmupSeconds * 1000 - Date.now());
     if (order.amount !== undefined) await this.#fallSilent();
@@ -157,6 +181,7 @@ class Session {
     };
     const isDone = () => this.#budget <= 0 && this.#isQuiet();
     ledger.open(order.windowSeconds * 1000);
+    this.#schedule?.open();
     tell({ event: 'opened' });
     if (order.amount !== undefined) {
       this.#budget = order.amount;
@@ -164,6 +189,7 @@ class Session {
     }
     await until(order.amount === undefined ? () => false : isDone, opened.nowMs + order.windowSeconds * 1000);
     ledger.close();
+    this.#schedule?.close();
     const closed = await closing.promise;
     await this.#fallSilent();
     const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
@@ -185,6 +211,7 @@ class Session {
       bodyBytes: ledger.bodyBytes,
       bodiesHashed: ledger.bodiesHashed,
       unsolicited: ledger.unsolicited,
+      schedule: this.#schedule?.report,
       autocannonTicks: this.#ticks,
       use: {
         seconds: (closed.nowMs - opened.nowMs) / 1000,

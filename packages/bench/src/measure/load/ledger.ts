@@ -13,6 +13,10 @@ const SLICE_MS = 250;
 export class Slot {
   /** A request has left and nothing has become of it yet. */
   pending = false;
+  /** When its request was meant to leave, ms of the monotonic clock; undefined in a closed loop. */
+  intendedAt: number | undefined;
+  /** Its first connect has been started. */
+  begun = false;
   stood = false;
   /** End of the previous request, ms of the monotonic clock; undefined until there is one. */
   lastEnd: number | undefined;
@@ -41,7 +45,10 @@ export class Ledger {
   bodiesHashed = 0;
   unsolicited = 0;
   bodyBytes: number | undefined;
+  begun = 0;
   standing = 0;
+  /** When the last connection came to stand, ms of the monotonic clock. */
+  stoodAt = -Infinity;
   /** Called once, at the moment the window closes. */
   onClose: () => void = () => {};
   #answers = 0;
@@ -84,6 +91,12 @@ export class Ledger {
     for (const slot of this.slots) if (!slot.pending && slot.lastEnd !== undefined) slot.lastEnd = now;
   }
 
+  /** A connect is being started. */
+  begin(slot: Slot): void {
+    if (!slot.begun) this.begun++;
+    slot.begun = true;
+  }
+
   /** A request has left. */
   send(slot: Slot): void {
     slot.pending = true;
@@ -113,6 +126,7 @@ export class Ledger {
     if (first) {
       slot.stood = true;
       this.standing++;
+      this.stoodAt = now;
     }
     if (this.#open) {
       this.statusCodes[status] = (this.statusCodes[status] ?? 0) + 1;
@@ -120,7 +134,8 @@ export class Ledger {
         const slice = Math.floor((now - this.#openedAt) / SLICE_MS);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
-        if (!first) recordMilliseconds(this.histogram, milliseconds);
+        const latency = slot.intendedAt === undefined ? milliseconds : now - slot.intendedAt;
+        if (!first) recordMilliseconds(this.histogram, latency);
       }
     }
     this.#end(slot, outcome, now);

@@ -32,6 +32,7 @@ export function mergeReports(
   const counts = mergeCounts(reports.map((report) => report.counts));
   const histogram = mergeHistograms(reports.map((report) => report.latencyHistogram));
   const cycles = sum(reports.map((report) => report.cycleUs.count));
+  const schedules = reports.flatMap(({ schedule }) => schedule ?? []).map((report) => ({ ...report }));
   const ticks = reports.map((report) => report.autocannonTicks);
   return {
     engine,
@@ -60,6 +61,7 @@ export function mergeReports(
       ? sum(ticks.map((each) => sum(each) / each.length))
       : undefined,
     generators: reports.map((report) => report.use),
+    ...(schedules.length > 0 ? { schedule: sumByKey(schedules) } : {}),
   };
 }
 

@@ -14,9 +14,12 @@ export class Pacer {
   #credit = 1;
   #last = performance.now();
   readonly #perSecond: number;
+  readonly #isHeld: () => boolean;
 
-  constructor(perSecond: number) {
+  /** `isHeld` says that the server has to catch up first. */
+  constructor(perSecond: number, isHeld: () => boolean) {
     this.#perSecond = perSecond;
+    this.#isHeld = isHeld;
   }
 
   /** Runs `connect` when its turn comes. */
@@ -30,7 +33,7 @@ export class Pacer {
     const most = Math.max(1, this.#perSecond * CREDIT_SECONDS);
     this.#credit = Math.min(most, this.#credit + ((now - this.#last) / 1000) * this.#perSecond);
     this.#last = now;
-    while (this.#credit >= 1 && this.#queue.length > 0) {
+    while (this.#credit >= 1 && this.#queue.length > 0 && !this.#isHeld()) {
       this.#credit--;
       this.#queue.shift()?.();
     }

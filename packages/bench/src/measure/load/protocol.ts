@@ -1,4 +1,4 @@
-import type { Connect, Counts, GeneratorUse } from '../../model.ts';
+import type { Connect, Counts, GeneratorUse, ScheduleReport } from '../../model.ts';
 
 /**
  * What the harness and a generator process say to each other: one JSON object per line, on stdin and
@@ -50,6 +50,8 @@ export interface FireOrder {
   atMs: number;
   warmupSeconds: number;
   windowSeconds: number;
+  /** Starts per second of this process: an open loop. Without it, each connection asks again when it is answered. */
+  rate: number | undefined;
   /** Send exactly this many requests; the window then ends with their last answer, or after its time. */
   amount: number | undefined;
 }
@@ -82,6 +84,8 @@ export interface DoneReport {
   bodyBytes: number | undefined;
   bodiesHashed: number;
   unsolicited: number;
+  /** Of an open loop. */
+  schedule: ScheduleReport | undefined;
   autocannonTicks: number[];
   use: GeneratorUse;
 }

@@ -32,6 +32,7 @@ function reportOf(given: Partial<DoneReport> = {}): DoneReport {
     bodyBytes: 541,
     bodiesHashed: 2,
     unsolicited: 0,
+    schedule: undefined,
     autocannonTicks: [20, 30],
     use: { cpuUs: 1, seconds: 5, utilisation: 0.5 },
     ...given,
