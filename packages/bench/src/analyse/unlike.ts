@@ -53,24 +53,3 @@ export function unlikeHosts(a: Host, b: Host): string[] {
   compare('governor', (host) => host.governor);
   return differences;
 }
-
-async function tryCgroup(): Promise<string> {
-  const { cgroup, reason } = openCgroup(`probe-${process.pid}`);
-  if (cgroup === undefined) return reason;
-  await cgroup.remove();
-  return cgroup.version;
-}
-
-async function readVirtualised(): Promise<boolean | undefined> {
-  if (process.platform === 'darwin') {
-    const present = await sysctl('kern.hv_vmm_present');
-    return present === undefined ? undefined : present === 1;
-  }
-  // Only x86 says so.
-  const flags = /^flags\s*:(.*)$/m.exec(readText('/proc/cpuinfo') ?? '')?.[1];
-  return flags?.split(' ').includes('hypervisor');
-}
-
-function sayLimit(limit: number): number | 'unlimited' {
-  return Number.isFinite(limit) ? limit : 'unlimited';
-}

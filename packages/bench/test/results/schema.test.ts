@@ -62,13 +62,15 @@ const latency: Required<LatencyUs> = {
   max: 1,
   atLeast: ['p99'],
 };
-const load: Required<LoadResult> = sampleLoad({
-  latencyUs: latency,
-  latencyHistogram: 'HISTFAAA',
-  bodyBytes: 541,
-  printedByAutocannon: 10_000,
+const load = {
+  ...sampleLoad({
+    latencyUs: latency,
+    latencyHistogram: 'HISTFAAA',
+    bodyBytes: 541,
+    printedByAutocannon: 10_000,
+  }),
   schedule: { intended: 100, late: 1, dropped: 0 },
-});
+} as Required<LoadResult>;
 const server: Required<Resources> = {
   source: 'cgroup v2',
   scope: 'process tree',
