@@ -18,6 +18,7 @@ describe('parseBenchOptions', () => {
       workers: 1,
       generators: 1,
       connectsPerSecond: 2000,
+      matrix: { python: [], node: [], packages: [] },
       quick: false,
       proveLimit: false,
       dryRun: false,
@@ -104,8 +105,8 @@ describe('parseBenchOptions', () => {
   it('names the nearest options for one that is not there', () => {
     const { message, hint } = refuse('--conections', '10');
     expect(message).toBe('there is no option --conections');
-    expect(hint).toMatch(/^did you mean --connections,/);
-    expect(refuse('--warm-up', '2').hint).toMatch(/^did you mean --warmup,/);
+    expect(hint).toMatch(/^did you mean --connections[,?]/);
+    expect(refuse('--warm-up', '2').hint).toMatch(/^did you mean --warmup[,?]/);
     expect(refuse('-x').message).toBe('there is no option --x');
   });
 
@@ -117,10 +118,35 @@ describe('parseBenchOptions', () => {
   it('lets --resume take no targets and no server', () => {
     expect(parseBenchOptions(['--resume', 'a-run']).resume).toBe('a-run');
     expect(refuse('fastify', '--resume', 'a-run')).toEqual({
-      message: '--resume goes on with a stored plan: it takes no targets',
+      message: '--resume goes on with a stored plan: it takes no fastify',
       hint: 'pnpm bench --resume a-run',
     });
-    expect(refuse('--resume', 'a-run', '--url', 'http://127.0.0.1:1/').message).toContain('--resume');
+    expect(refuse('--resume', 'a-run', '--url', 'http://127.0.0.1:1/').message).toContain('takes no --url');
+    expect(refuse('--resume', 'a-run', '--connections', '7').message).toContain('takes no --connections');
+    expect(parseBenchOptions(['--resume', 'a-run', '--json', '--detail']).json).toBe(true);
+  });
+});
+
+describe('parseBenchOptions with a matrix and a rate', () => {
+  it('splits runtimes, and takes --with more than once', () => {
+    const { matrix } = parseBenchOptions([
+      'fastapi',
+      '--python',
+      '3.12,3.14{A=1,B=2}',
+      '--node',
+      '22',
+      '--with',
+      'a==1',
+      '--with',
+      './b',
+    ]);
+    expect(matrix).toEqual({ python: ['3.12', '3.14{A=1,B=2}'], node: ['22'], packages: ['a==1', './b'] });
+  });
+
+  it('takes a rate, but not with an amount', () => {
+    expect(parseBenchOptions(['--rate', '2000']).rate).toBe(2000);
+    expect(refuse('--rate', '2000', '--amount', '100').message).toContain('exclude');
+    expect(refuse('--rate', '0').message).toContain('--rate 0');
   });
 });
 

@@ -25,12 +25,12 @@ describe('makePlan', () => {
 
   it('names files by ids that hold nothing a file name cannot', () => {
     const { trials } = makePlan(
-      parseBenchOptions(['uvicorn/interpreted@3.14+jit', '--rounds', '1', '--connections', '10']),
+      parseBenchOptions(['uvicorn/interpreted@26{A=1}', '--rounds', '1', '--connections', '10']),
       [sampleStack('uvicorn', { mypyc: {}, interpreted: {} })],
       'a-run',
       1,
     );
-    expect(trials.map(({ id }) => id)).toEqual(['001-uvicorn_interpreted_3.14+jit-c10-r1']);
+    expect(trials.map(({ id }) => id)).toEqual(['001-uvicorn_interpreted_26_A_1_-c10-r1']);
   });
 
   it('is the same for the same seed and another for another', () => {

@@ -145,10 +145,10 @@ function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): str
     const often = row.rounds > 1 ? ` (${rounds} of ${row.rounds} rounds)` : '';
     return `${row.target} at ${formatWhole(row.connections)}${often}`;
   });
-  const hasFigures = seen.some(({ row }) => row.statuses.failed < row.rounds);
-  const advice =
-    hasFigures && invalidates.length > 0 ? `. Do not compare these by ${invalidates.join(', ')}` : '';
-  return `${code}: ${seen.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${places.join(', ')}${advice}.`;
+  // What spoils even the start-up left no figures at all.
+  const isFatal = invalidates.length === 0 || invalidates.includes('startup');
+  const spoils = isFatal ? '' : `; it spoils ${invalidates.join(', ')} there`;
+  return `${code}: ${seen.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${places.join(', ')}${spoils}.`;
 }
 
 /** The plan in words: what `--dry-run` prints. */

@@ -120,7 +120,9 @@ describe("Little's law", () => {
     expect(reasonsOf(evidenceOf({ meanCycleUs: 1049 }))).toEqual({});
     const starved = evidenceOf({ meanCycleUs: 700, latencyUs: undefined });
     expect(reasonsOf(starved)).toEqual({ little: [...RATES, 'memory'] });
-    expect(textOf(starved)).toBe("the answers account for 7 of 10 connections (Little's law)");
+    expect(textOf(starved)).toBe(
+      "rate and cycle time account for 7 of 10 connections only (Little's law): the others were not served",
+    );
     expect(reasonsOf(evidenceOf({ meanCycleUs: 1060 }))).toEqual({ little: [...RATES, 'memory'] });
   });
 

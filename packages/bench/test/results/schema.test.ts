@@ -15,6 +15,7 @@ import { STORE_SCHEMA, type RunFile } from '../../src/results/store.ts';
 import type { Host } from '../../src/results/host.ts';
 import { RECORD_SCHEMA } from '../../src/measure/trial.ts';
 import {
+  sampleTarget,
   asStored,
   failedTrial,
   okTrial,
@@ -129,6 +130,7 @@ const time: Required<TimeReport> = {
 };
 const head = {
   ...okTrial('fastify', measured),
+  target: { ...sampleTarget('fastify'), packages: ['fastify@5'] },
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
   quick: true,
