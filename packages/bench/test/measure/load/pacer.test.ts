@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Pacer } from '../../../src/measure/load/pacer.ts';
 
+/** How many of 1,000 connects have been started after so many ms. */
+function startedAfter(milliseconds: number, isHeld: () => boolean): number {
+  const pacer = new Pacer(200, isHeld);
+  let started = 0;
+  for (let each = 0; each < 1000; each++) pacer.schedule(() => started++);
+  vi.advanceTimersByTime(milliseconds);
+  return started;
+}
+
 describe('the pace of connects', () => {
   beforeEach(() => {
     vi.useFakeTimers();
@@ -8,15 +17,6 @@ describe('the pace of connects', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
-
-  /** How many of 1,000 connects have been started after so many ms. */
-  function startedAfter(milliseconds: number, isHeld: () => boolean): number {
-    const pacer = new Pacer(200, isHeld);
-    let started = 0;
-    for (let each = 0; each < 1000; each++) pacer.schedule(() => started++);
-    vi.advanceTimersByTime(milliseconds);
-    return started;
-  }
 
   it('is kept from the first on', () => {
     expect(startedAfter(1000, () => false)).toBeGreaterThanOrEqual(199);
