@@ -46,7 +46,7 @@ await runMain(async () => {
     host,
   );
 
-  const readings = new Map<string, Reading>();
+  const readings = new Map<string, Reading[]>();
   let interrupted = false;
   for (const [order, scenario] of SCENARIOS.entries()) {
     const { rate, seconds, connections, name } = scenario;
@@ -69,7 +69,7 @@ await runMain(async () => {
     const planned = plan.trials.find(({ target }) => target === found?.target.id);
     if (found === undefined || planned === undefined) throw new Error(`no trial for ${name}`);
     const trial = await measureTrial(
-      { ...planned, order, connections },
+      { ...planned, id: `${String(order + 1).padStart(3, '0')}-${variantOf(name)}`, order, connections },
       { plan, placed, prepared: found, target: found.target },
       withAccounts(effects, accounts),
     );
@@ -78,7 +78,8 @@ await runMain(async () => {
     appendTrial(folder, trial);
     tell(describeTrial(trial, order + 1, SCENARIOS.length));
     const [before, after] = accounts;
-    if (before !== undefined && after !== undefined) readings.set(name, { trial, before, after });
+    if (before === undefined || after === undefined) continue;
+    readings.set(name, [...(readings.get(name) ?? []), { trial, before, after }]);
   }
   const calibrated = evaluate(readings);
   const text = renderCalibration(calibrated, host, run);
