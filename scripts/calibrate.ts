@@ -1,9 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { readManifest } from '@bench/harness/catalogue/manifest';
+import { measureBareMedian } from '@bench/harness/measure/load/bare';
 import { lockHost } from '@bench/harness/measure/lock';
 import {
   SCENARIOS,
+  isLatencyScenario,
   evaluate,
   plantScenarios,
   readAccount,
@@ -11,6 +13,7 @@ import {
   type Account,
   type Reading,
 } from '@bench/harness/measure/calibration';
+import type { Server } from '@bench/harness/measure/launch';
 import { choosePlacement, pinHarness } from '@bench/harness/measure/placement';
 import { prepareAll } from '@bench/harness/measure/prepare';
 import { measureTrial, type TrialEffects } from '@bench/harness/measure/trial';
@@ -23,6 +26,7 @@ import { appendTrial, createRun, writeReport } from '@bench/harness/results/stor
 import { createEffects } from './effects.ts';
 import { onInterrupt, runMain, tell } from './shell.ts';
 
+const DEVICES = '/api/devices';
 const PLANTED = fileURLToPath(import.meta.resolve('@bench/harness/planted'));
 
 await runMain(async () => {
@@ -65,13 +69,24 @@ await runMain(async () => {
     });
     using _ = onInterrupt(stop);
     const accounts: Account[] = [];
+    const bare: { bareMedianUs?: number } = {};
+    const askBare = async ({ host: address, port }: Server): Promise<void> => {
+      if (!isLatencyScenario(scenario)) return;
+      bare.bareMedianUs = await measureBareMedian({
+        host: address,
+        port,
+        path: DEVICES,
+        connections,
+        seconds: 2,
+      });
+    };
     const found = prepared.find(({ target }) => target.variant === variantOf(name));
     const planned = plan.trials.find(({ target }) => target === found?.target.id);
     if (found === undefined || planned === undefined) throw new Error(`no trial for ${name}`);
     const trial = await measureTrial(
       { ...planned, id: `${String(order + 1).padStart(3, '0')}-${variantOf(name)}`, order, connections },
       { plan, placed, prepared: found, target: found.target },
-      withAccounts(effects, accounts),
+      withAccounts(effects, accounts, askBare),
     );
     interrupted = stopped();
     if (interrupted) break;
@@ -79,7 +94,7 @@ await runMain(async () => {
     tell(describeTrial(trial, order + 1, SCENARIOS.length));
     const [before, after] = accounts;
     if (before === undefined || after === undefined) continue;
-    readings.set(name, [...(readings.get(name) ?? []), { trial, before, after }]);
+    readings.set(name, [...(readings.get(name) ?? []), { trial, before, after, ...bare }]);
   }
   const calibrated = evaluate(readings);
   const text = renderCalibration(calibrated, host, run);
@@ -89,8 +104,12 @@ await runMain(async () => {
   return calibrated.every(({ inside }) => inside) ? 0 : 1;
 });
 
-/** Reads the server's own account right before the load and right after it. */
-function withAccounts(effects: TrialEffects, accounts: Account[]): TrialEffects {
+/** Lets bare sockets ask, and reads the server's own account, right before the load; reads it again right after. */
+function withAccounts(
+  effects: TrialEffects,
+  accounts: Account[],
+  askBare: (server: Server) => Promise<void>,
+): TrialEffects {
   return {
     ...effects,
     async verify(server, draw, when) {
@@ -98,7 +117,10 @@ function withAccounts(effects: TrialEffects, accounts: Account[]): TrialEffects 
       const attested = server.attestations()[0];
       if (!isBefore) accounts.push(await readAccount(attested, false));
       const expected = await effects.verify(server, draw, when);
-      if (isBefore) accounts.push(await readAccount(attested, true));
+      if (isBefore) {
+        await askBare(server);
+        accounts.push(await readAccount(attested, true));
+      }
       return expected;
     },
   };
