@@ -40,7 +40,7 @@ export async function measureBareMedian({
       };
       socket.once('error', reject);
       socket.once('connect', send);
-      socket.on('data', (piece) => {
+      socket.on('data', (piece: Buffer) => {
         received += piece.length;
         size ??= sizeOfAnswer(piece);
         if (size === undefined) socket.destroy(new Error('the answer has no content length'));
