@@ -42,8 +42,20 @@ async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime>
     const { node: version, v8 } = process.versions;
     return { runtime: { ...spec, version, build: { v8 } }, argv: [process.execPath] };
   }
+  if (isTooOld(base)) {
+    throw new BenchError(
+      'toolchain',
+      `node ${base} cannot run these servers`,
+      'they are TypeScript, which Node runs by itself from 22.18 on: name 22.18 or newer',
+    );
+  }
   const path = base.includes('/') ? base : await provideBinary(base, search);
   return askJavaScript(spec, base, path);
+}
+
+function isTooOld(base: string): boolean {
+  const [major = 0, minor = Infinity] = base.split('.').map(Number);
+  return major < 22 || (major === 22 && minor < 18);
 }
 
 const ASK_JAVASCRIPT =
