@@ -36,10 +36,7 @@ await runMain(async () => {
   using lock = lockHost(run, token);
   for (const line of lock.removed) tell(line);
   const stack = plantScenarios(readManifest(PLANTED));
-  const options = {
-    ...parseBenchOptions(['planted/*', '--rounds', '1', '--connections', '1', '--warmup', '1']),
-    stacks: [PLANTED],
-  };
+  const options = parseBenchOptions(['planted/*', '--rounds', '1', '--connections', '1', '--warmup', '1']);
   const base = makePlan(options, [stack], run, randomInt(2 ** 32));
   const placed = await choosePlacement({ serverCores: 1, generators: 1 });
   await pinHarness(placed);
