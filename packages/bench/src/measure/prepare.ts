@@ -98,7 +98,7 @@ function fill(word: string, runtime: string[], stack: Stack): string[] {
   return [word.replaceAll('{runtime}', runtime[0] ?? '').replaceAll('{root}', stack.root)];
 }
 
-/** Marks an environment that has everything, and a variant that is built in it. */
+/** Marks an environment that has everything, and names the packages that came without a wheel; the other a variant that is built in it. */
 const READY = 'bench-ready';
 const builtMark = (variant: string) => `bench-built-${variant}`;
 
@@ -107,11 +107,8 @@ function environmentOf({ packages = [] }: Target, stack: Stack, { argv, runtime 
   return join(CACHE, 'environments', `${stack.name}-${runtime.version}-${digest}`);
 }
 
-/** The file that names the packages that came without a wheel and were built here. */
-const BUILT_HERE = 'bench-built-here.txt';
-
 function withBuilt(found: FoundRuntime, environment: string): FoundRuntime {
-  const built = readFileSync(join(environment, BUILT_HERE), 'utf8').trim();
+  const built = readFileSync(join(environment, READY), 'utf8').trim();
   const build = {
     ...found.runtime.build,
     ...(built === '' ? {} : { builtHere: built.replaceAll('\n', ', ') }),
@@ -196,8 +193,7 @@ async function makeEnvironment(
     );
     built.push(...[...stderr.matchAll(/^\s*Built (\S+==\S+)/gm)].map(([, name = '']) => name));
   }
-  writeFileSync(join(environment, BUILT_HERE), built.join('\n'));
-  writeFileSync(ready, '');
+  writeFileSync(ready, built.join('\n'));
   return environment;
 }
 
