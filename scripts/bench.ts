@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { lockHost } from '@bench/harness/measure/lock';
 import { parseBenchOptions, type BenchOptions } from '@bench/harness/options';
-import { makePlan, type Plan } from '@bench/harness/plan';
+import { makePlan, nameRun, type Plan } from '@bench/harness/plan';
 import { describeDetail } from '@bench/harness/report/detail';
 import { renderJson } from '@bench/harness/report/json';
 import { renderTerminal } from '@bench/harness/report/terminal';
@@ -41,7 +41,6 @@ function print(text: string): void {
 
 function planFrom(options: BenchOptions): Plan {
   const stacks = readStacks(options.stacks);
-  const moment = new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-  const run = `${moment}-${options.url === undefined ? options.workload : 'url'}`;
+  const run = nameRun(options.url === undefined ? options.workload : 'url');
   return makePlan(options, stacks, run, options.seed ?? randomInt(2 ** 32));
 }

@@ -18,7 +18,7 @@ import { choosePlacement, pinHarness } from '@bench/harness/measure/placement';
 import { prepareAll } from '@bench/harness/measure/prepare';
 import { measureTrial, type TrialEffects } from '@bench/harness/measure/trial';
 import { parse, parseBenchOptions } from '@bench/harness/options';
-import { makePlan } from '@bench/harness/plan';
+import { makePlan, nameRun } from '@bench/harness/plan';
 import { renderCalibration } from '@bench/harness/report/calibration';
 import { describeTrial } from '@bench/harness/report/progress';
 import { readHost } from '@bench/harness/results/host';
@@ -31,7 +31,7 @@ const PLANTED = fileURLToPath(import.meta.resolve('@bench/harness/planted'));
 
 await runMain(async () => {
   parse(process.argv.slice(2), {});
-  const run = `${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}-calibration`;
+  const run = nameRun('calibration');
   const token = randomBytes(8).toString('hex');
   using lock = lockHost(run, token);
   for (const line of lock.removed) tell(line);
@@ -56,14 +56,7 @@ await runMain(async () => {
       windowSeconds: seconds,
       ...(rate === undefined ? {} : { rate, engine: 'paced' }),
     };
-    const { effects, stop, stopped } = await createEffects({
-      plan,
-      placed,
-      token,
-      folder,
-      record: async () => {},
-      on: () => {},
-    });
+    const { effects, stop, stopped } = await createEffects({ plan, placed, token, folder });
     using _ = onInterrupt(stop);
     const accounts: Account[] = [];
     const bare: { bareMedianUs?: number } = {};

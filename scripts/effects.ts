@@ -14,8 +14,10 @@ export interface Wiring {
   placed: Placed;
   token: string;
   folder: string;
-  record: RunEffects['record'];
-  on: RunEffects['on'];
+  /** Keeps each trial; nothing unless told. */
+  record?: RunEffects['record'];
+  /** Shows what happens; nothing unless told. */
+  on?: RunEffects['on'];
 }
 
 /** The effects of a real run, and how to stop it from outside. */
@@ -24,8 +26,8 @@ export async function createEffects({
   placed,
   token,
   folder,
-  record,
-  on,
+  record = async () => {},
+  on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void; stopped: () => boolean }> {
   const time = await timeCommand();
   let stopped = false;

@@ -44,14 +44,7 @@ await runMain(async () => {
   ]);
   const plan = makePlan(options, stacks, 'self', Date.now());
   const folder = (await $`mktemp -d`).stdout.trim();
-  const { effects, stop, stopped } = await createEffects({
-    plan,
-    placed,
-    token,
-    folder,
-    record: async () => {},
-    on: () => {},
-  });
+  const { effects, stop, stopped } = await createEffects({ plan, placed, token, folder });
   using _ = onInterrupt(stop);
   const unsampled = { ...effects, resources: async () => undefined };
 

@@ -154,6 +154,12 @@ function urlTarget({ url, method }: UrlOptions): Target {
   };
 }
 
+/** The id of a run that begins now: when, and what for. */
+export function nameRun(purpose: string, now = new Date()): string {
+  const moment = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  return `${moment}-${purpose}`;
+}
+
 /** Seconds that one trial takes beside its warm-up and window: start-up, verification, stop. */
 const OVERHEAD_SECONDS = 3;
 

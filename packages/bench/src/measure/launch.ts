@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, openSync, closeSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { $, type ProcessPromise } from 'zx';
 import { BenchError } from '../errors.ts';
 import type { Attestation, TimeReport } from '../model.ts';
@@ -218,9 +219,7 @@ class LaunchedServer implements Server {
   async #endsWithin(milliseconds: number): Promise<boolean> {
     const deadline = performance.now() + milliseconds;
     while (this.#ended === undefined && performance.now() < deadline) {
-      await new Promise((resolve) => {
-        setTimeout(resolve, POLL_MS);
-      });
+      await sleep(POLL_MS);
     }
     return this.#ended !== undefined;
   }

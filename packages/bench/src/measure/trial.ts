@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { findWorkload } from '../catalogue/workloads/index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
@@ -256,7 +257,7 @@ function derive(
 async function attest(server: Server, claims: Attestation, workers: number): Promise<Attestation[]> {
   const asked = Object.entries(claims);
   const deadline = performance.now() + (asked.length > 0 ? ATTEST_SECONDS * 1000 : 0);
-  while (server.attestations().length < workers && performance.now() < deadline) await pause();
+  while (server.attestations().length < workers && performance.now() < deadline) await sleep(POLL_MS);
   const told = server.attestations();
   if (asked.length > 0 && told.length < workers) {
     throw new BenchError(
@@ -287,12 +288,6 @@ function watchForDeath(server: Server): { promise: Promise<never> } & Disposable
   }, POLL_MS);
   promise.catch(() => {});
   return { promise, [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, POLL_MS);
-  });
 }
 
 function toReason(error: unknown): Reason {

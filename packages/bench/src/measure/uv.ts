@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
+import { lastLine } from './runtimes.ts';
 
 const run = promisify(execFile);
 
@@ -27,7 +28,7 @@ export async function provideUv(cache: string): Promise<string> {
       { timeout: 300_000 },
     );
   } catch (error) {
-    const why = (error as { stderr?: string }).stderr?.trim().split('\n').at(-1) ?? String(error);
+    const why = lastLine((error as { stderr?: string }).stderr) || String(error);
     throw new BenchError(
       'toolchain',
       `uv is not on PATH and python3 -m pip could not install it: ${why}`,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer, Draw, WorkloadRequest } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type { ExpectedBody } from './load/protocol.ts';
@@ -62,9 +63,7 @@ export async function awaitRightAnswer(asked: Asked, draw: Draw, deadlineSeconds
       if (answer.status === 200) throw new BenchError('trial', `${first.method} ${first.path}: ${wrong}`);
       last = wrong;
     }
-    await new Promise((resolve) => {
-      setTimeout(resolve, POLL_MS);
-    });
+    await sleep(POLL_MS);
   }
   throw new BenchError('trial', `no right answer within ${deadlineSeconds} s: ${last}`);
 }

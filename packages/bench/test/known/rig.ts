@@ -90,14 +90,7 @@ async function measure(
   if (found === undefined || planned === undefined) throw new Error(missing[0]?.reason ?? target);
   const id = `${String(order).padStart(3, '0')}-${planned.id}`;
   const placed = await choosePlacement({ serverCores: plan.workers, generators: plan.generators });
-  const { effects } = await createEffects({
-    plan,
-    placed,
-    token,
-    folder,
-    record: async () => {},
-    on: () => {},
-  });
+  const { effects } = await createEffects({ plan, placed, token, folder });
   const trial = await measureTrial(
     { ...planned, id },
     { plan, placed, prepared: found, target: found.target },

@@ -18,7 +18,6 @@ export interface AutocannonClient extends EventEmitter {
     [callback: number]: (...args: never[]) => unknown;
   };
   pipelinedRequests: { addBody(piece: Buffer): void; clear(): void; size(): number };
-  timeoutTicker: { clear(): void };
   _connect(): void;
   _doRequest(): void;
   _destroyConnection(): void;

@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { harden, type AutocannonClient, type Gate } from './client.ts';
 import { encodeHistogram } from './histogram.ts';
@@ -55,10 +56,9 @@ async function until(condition: () => boolean, deadlineMs: number): Promise<void
   while (!condition() && performance.now() < deadlineMs) await sleep(POLL_MS);
 }
 
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, Math.max(0, milliseconds));
-  });
+/** Sleeps until a moment in ms since the epoch; not at all when it is over. */
+async function sleepUntil(atMs: number): Promise<void> {
+  await sleep(Math.max(0, atMs - Date.now()));
 }
 
 /** One moment on the clocks of this process. */
@@ -166,11 +166,11 @@ class Session {
   /** Warms up, opens the window, closes it, drains, and gives the account. */
   async fire(order: FireOrder): Promise<Report> {
     const ledger = this.#ledger;
-    await sleep(order.atMs - Date.now());
+    await sleepUntil(order.atMs);
     this.#arming = false;
     if (order.rate !== undefined) this.#schedule = new Schedule(order.rate);
     this.#askAll();
-    await sleep(order.atMs + order.warmupSeconds * 1000 - Date.now());
+    await sleepUntil(order.atMs + order.warmupSeconds * 1000);
     if (order.amount !== undefined) await this.#fallSilent();
     const connect = this.#connect(0);
     const opened = this.#mark();
