@@ -17,7 +17,12 @@ export interface AutocannonClient extends EventEmitter {
     };
     [callback: number]: (...args: never[]) => unknown;
   };
-  pipelinedRequests: { addBody(piece: Buffer): void; clear(): void; size(): number };
+  pipelinedRequests: {
+    addByteCount(count: number): void;
+    addBody(piece: Buffer): void;
+    clear(): void;
+    size(): number;
+  };
   _connect(): void;
   _doRequest(): void;
   _destroyConnection(): void;
@@ -44,6 +49,7 @@ export function assertClient(client: AutocannonClient): void {
     ['_destroyConnection', client._destroyConnection],
     ['parser.reinitialize', client.parser?.reinitialize],
     ['parser.finish', client.parser?.finish],
+    ['pipelinedRequests.addByteCount', client.pipelinedRequests?.addByteCount],
     ['pipelinedRequests.addBody', client.pipelinedRequests?.addBody],
     ['pipelinedRequests.clear', client.pipelinedRequests?.clear],
     ['pipelinedRequests.size', client.pipelinedRequests?.size],
@@ -140,6 +146,8 @@ export function harden(
       ledger.unsolicited++;
       return undefined;
     };
+    // The first thing that it does with a piece of an answer.
+    client.pipelinedRequests.addByteCount = () => ledger.arrive();
     client.parser[kOnBody] = (body: Buffer, start: number, length: number) => {
       ledger.receive(slot, body.subarray(start, start + length));
     };

@@ -52,6 +52,8 @@ export class Ledger {
   /** Called once, at the moment the window closes. */
   onClose: () => void = () => {};
   #answers = 0;
+  /** When the event loop began to hand out what the last poll found, ms of the monotonic clock. */
+  #deliveredAt: number | undefined;
   #open = false;
   #openedAt = 0;
   #closesAt = Infinity;
@@ -105,6 +107,18 @@ export class Ledger {
     if (this.#open) this.window.sent++;
   }
 
+  /**
+   * Bytes have come. All that one poll of the event loop found had arrived when the first of it is handed out; what comes
+   * later in its turn has waited for this process and not for the server.
+   */
+  arrive(): void {
+    if (this.#deliveredAt !== undefined) return;
+    this.#deliveredAt = performance.now();
+    setImmediate(() => {
+      this.#deliveredAt = undefined;
+    });
+  }
+
   /** A piece of an answer's body has come. */
   receive(slot: Slot, piece: Buffer): void {
     if (slot.bodyBytes === 0 && this.#expected !== undefined && this.#answers++ % this.#hashEvery === 0) {
@@ -114,7 +128,7 @@ export class Ledger {
     slot.hash?.update(piece);
   }
 
-  /** An answer is complete; `milliseconds` is its latency. */
+  /** An answer was completely read, so many ms after its request left. Its latency ends with its arrival. */
   complete(slot: Slot, status: number, milliseconds: number): void {
     const { bodyBytes } = slot;
     const wrongHash = this.#hashDiffers(slot);
@@ -134,8 +148,8 @@ export class Ledger {
         const slice = Math.floor((now - this.#openedAt) / SLICE_MS);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
-        const latency = slot.intendedAt === undefined ? milliseconds : now - slot.intendedAt;
-        if (!first) recordMilliseconds(this.histogram, latency);
+        const since = slot.intendedAt === undefined ? milliseconds : now - slot.intendedAt;
+        if (!first) recordMilliseconds(this.histogram, since - this.#waited(now, milliseconds));
       }
     }
     this.#end(slot, outcome, now);
@@ -175,6 +189,15 @@ export class Ledger {
   /** Connections that completed nothing in the window; 0 before it is closed. */
   get silentConnections(): number {
     return this.#silent;
+  }
+
+  /** How long an answer that took so many ms has lain here before its turn came, ms. */
+  #waited(now: number, milliseconds: number): number {
+    const waited = now - (this.#deliveredAt ?? now);
+    if (waited < milliseconds) return waited;
+    // It was asked for after that poll: the loop has polled again in between (libuv does with more than 1,024 events).
+    this.#deliveredAt = now;
+    return 0;
   }
 
   #end(slot: Slot, outcome: Outcome, now: number): void {

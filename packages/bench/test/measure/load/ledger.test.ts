@@ -249,3 +249,62 @@ describe('the window', () => {
     expect(ledger.cycleUs).toEqual({ sum: 2000, count: 1 });
   });
 });
+
+describe('the latency of answers that one poll of the loop found', () => {
+  const immediate = () => new Promise((resolve) => setImmediate(resolve));
+
+  /** A ledger with an open window, and so many connections that have asked. */
+  function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
+    const ledger = new Ledger(EXPECTED, 1);
+    const slots = Array.from({ length: connections }, () => ledger.addSlot());
+    for (const slot of slots) answer(ledger, slot);
+    ledger.open(1e9);
+    for (const slot of slots) ledger.send(slot);
+    return { ledger, slots };
+  }
+
+  function take(ledger: Ledger, slot: Slot, sentAt: number): void {
+    ledger.arrive();
+    now += 0.5;
+    ledger.receive(slot, RIGHT);
+    ledger.complete(slot, 200, now - sentAt);
+  }
+
+  it('ends when the first of them is handed out, whatever their turn', async () => {
+    const { ledger, slots } = asked(4);
+    const sentAt = now;
+    now += 5;
+    for (const slot of slots) take(ledger, slot, sentAt);
+    expect([ledger.histogram.totalCount, ledger.histogram.minNonZeroValue]).toEqual([4, 5000]);
+    expect(ledger.histogram.maxValue).toBeLessThan(5008);
+    await immediate();
+    ledger.send(slots[0]!);
+    const again = now;
+    now += 7;
+    take(ledger, slots[0]!, again);
+    expect(ledger.histogram.maxValue).toBeGreaterThanOrEqual(7000);
+  });
+
+  it('is not before its request left, when the loop polls again without a turn of its own', () => {
+    const { ledger, slots } = asked(2);
+    const [a, b] = slots as [Slot, Slot];
+    take(ledger, a, now - 5);
+    ledger.send(a);
+    const sentAt = now;
+    now += 3;
+    take(ledger, a, sentAt);
+    expect(ledger.histogram.minNonZeroValue).toBeGreaterThanOrEqual(3000);
+    take(ledger, b, sentAt);
+    expect(ledger.histogram.maxValue).toBeLessThan(5008);
+  });
+
+  it('counts from the time that was meant in an open loop', () => {
+    const { ledger, slots } = asked(2);
+    const sentAt = now;
+    for (const slot of slots) slot.intendedAt = now - 20;
+    now += 5;
+    for (const slot of slots) take(ledger, slot, sentAt);
+    expect(ledger.histogram.minNonZeroValue).toBeGreaterThan(24_900);
+    expect(ledger.histogram.maxValue).toBeLessThan(25_100);
+  });
+});
