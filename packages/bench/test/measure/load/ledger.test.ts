@@ -250,26 +250,27 @@ describe('the window', () => {
   });
 });
 
+/** An answer is handed out, and takes half a millisecond to read. */
+function take(ledger: Ledger, slot: Slot, sentAt: number): void {
+  ledger.arrive();
+  now += 0.5;
+  ledger.receive(slot, RIGHT);
+  ledger.complete(slot, 200, now - sentAt);
+}
+
+const immediate = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A ledger with an open window, and so many connections that have asked. */
+function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
+  const ledger = new Ledger(EXPECTED, 1);
+  const slots = Array.from({ length: connections }, () => ledger.addSlot());
+  for (const slot of slots) answer(ledger, slot);
+  ledger.open(1e9);
+  for (const slot of slots) ledger.send(slot);
+  return { ledger, slots };
+}
+
 describe('the latency of answers that one poll of the loop found', () => {
-  const immediate = () => new Promise((resolve) => setImmediate(resolve));
-
-  /** A ledger with an open window, and so many connections that have asked. */
-  function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
-    const ledger = new Ledger(EXPECTED, 1);
-    const slots = Array.from({ length: connections }, () => ledger.addSlot());
-    for (const slot of slots) answer(ledger, slot);
-    ledger.open(1e9);
-    for (const slot of slots) ledger.send(slot);
-    return { ledger, slots };
-  }
-
-  function take(ledger: Ledger, slot: Slot, sentAt: number): void {
-    ledger.arrive();
-    now += 0.5;
-    ledger.receive(slot, RIGHT);
-    ledger.complete(slot, 200, now - sentAt);
-  }
-
   it('ends when the first of them is handed out, whatever their turn', async () => {
     const { ledger, slots } = asked(4);
     const sentAt = now;
