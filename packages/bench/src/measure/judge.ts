@@ -45,7 +45,7 @@ const RATES: MetricId[] = ['goodput', 'p50', 'p99'];
 /** Judges one window by the checks that README explains under "Status". Pure. */
 export function judge(evidence: Evidence): Judgement {
   const limit = findLimit(evidence);
-  const { shape, reasons: unsteady } = judgeShape(evidence.load);
+  const { shape, reasons: unsteady } = judgeShape(evidence);
   const fatal = [...judgeAccounting(evidence.load), ...judgeAnswers(evidence.load)];
   const doubts = [
     ...judgeConnect(evidence.load.connect),
@@ -216,7 +216,14 @@ export function judgeProof(proof: LimitProof): Reason[] {
   ];
 }
 
-function judgeShape({ slices, meanCycleUs }: LoadResult): { shape: Shape | undefined; reasons: Reason[] } {
+/**
+ * A window that is not flat. Where the machine was quiet, a trend is the server's own and its CPU per request is on the
+ * move as well; a pace that wanders, or that others disturbed, says nothing of that.
+ */
+function judgeShape({ load: { slices, meanCycleUs }, host }: Evidence): {
+  shape: Shape | undefined;
+  reasons: Reason[];
+} {
   const counts = coarsen(slices, meanCycleUs);
   const shape = classifySlices(counts)?.shape;
   if (shape === undefined || shape === 'flat') return { shape, reasons: [] };
@@ -226,16 +233,21 @@ function judgeShape({ slices, meanCycleUs }: LoadResult): { shape: Shape | undef
     none: 'it kept changing its pace',
   };
   const range = `${Math.min(...counts)} to ${Math.max(...counts)} answers a slice`;
+  const isOwn = shape !== 'none' && !isDisturbed(host);
   return {
     shape,
     reasons: [
       {
-        code: 'unsteady',
+        code: isOwn ? 'trend' : 'unsteady',
         text: `not steady in the window: ${words[shape]} (${range})`,
-        invalidates: [...RATES, 'cpu'],
+        invalidates: isOwn ? [...RATES, 'cpu'] : RATES,
       },
     ],
   };
+}
+
+function isDisturbed({ foreignCores = 0, stealCores = 0 }: HostWindow): boolean {
+  return foreignCores > FOREIGN_CORES || stealCores > FOREIGN_CORES;
 }
 
 /** Slices joined until each is longer than a connection's cycle, without the last, which is cut short. */

@@ -35,6 +35,7 @@ const NOISE = new Set([
   'retransmits',
   'throttled',
   'unsteady',
+  'trend',
   'generator-bound',
 ]);
 

@@ -224,7 +224,13 @@ describe('the shape of the window', () => {
   ])('is %s', (shape, counts) => {
     const evidence = evidenceOf(slicesOf(counts));
     expect(judge(evidence).shape).toBe(shape);
-    expect(reasonsOf(evidence)).toEqual({ unsteady: [...RATES, 'cpu'] });
+    expect(reasonsOf(evidence)).toEqual(shape === 'none' ? { unsteady: RATES } : { trend: [...RATES, 'cpu'] });
+  });
+
+  it.each([{ foreignCores: 0.2 }, { stealCores: 0.2 }])('is the machine’s when that was busy: %j', (host) => {
+    const evidence = evidenceOf(slicesOf([...level(2500, 10), ...level(1500, 11)]), { host });
+    expect(judge(evidence).shape).toBe('slowdown');
+    expect(reasonsOf(evidence)).toMatchObject({ unsteady: RATES });
   });
 
   it('does not look at the last slice, which is cut short', () => {
