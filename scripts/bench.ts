@@ -1,34 +1,42 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import { compareRuns, compareWithin } from '@bench/harness/analyse/compare';
+import { unlikeRuns } from '@bench/harness/analyse/unlike';
+import { FEWEST_ROUNDS } from '@bench/harness/analyse/verdict';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { lockHost } from '@bench/harness/measure/lock';
-import { parseBenchOptions, type BenchOptions } from '@bench/harness/options';
-import { makePlan, nameRun, type Plan } from '@bench/harness/plan';
+import { BenchError } from '@bench/harness/errors';
+import { DEFAULT_THRESHOLD, parseBenchOptions, type BenchOptions } from '@bench/harness/options';
+import { makePlan, nameRun, repeatPlan, type Plan } from '@bench/harness/plan';
+import { describeChanges } from '@bench/harness/report/changes';
+import { renderComparison } from '@bench/harness/report/compare';
 import { describeDetail } from '@bench/harness/report/detail';
 import { renderJson } from '@bench/harness/report/json';
 import { renderTerminal } from '@bench/harness/report/terminal';
 import { describePlan, toView } from '@bench/harness/report/view';
-import { findRun, readRun, shown } from '@bench/harness/results/store';
-import { measurePlan } from './measure.ts';
+import { findRun, readRun, shown, type StoredRun } from '@bench/harness/results/store';
+import { measurePlan, type Job } from './measure.ts';
 import { runMain, tell } from './shell.ts';
 
 await runMain(async () => {
   const options = parseBenchOptions(process.argv.slice(2));
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
-  const plan = stored?.plan ?? planFrom(options);
-  if (options.dryRun) return print(`${describePlan(plan)}\n`);
+  const old = options.again === undefined ? undefined : readRun(findRun(options.again));
+  const run = stored?.plan.run ?? nameRun(nameWorkload(options, old));
+  if (options.dryRun) return print(describeDry(stored?.plan ?? planFrom(run, options, old), options));
+
   const token = randomBytes(8).toString('hex');
-  using lock = lockHost(plan.run, token);
+  using lock = lockHost(run, token);
   for (const line of lock.removed) tell(line);
-  const { source, folder, interrupted } = await measurePlan({
-    plan,
-    token,
-    lock,
-    stored,
-    isNamed: options.targets.length > 0,
-  });
+  const means = { token, lock, isNamed: options.targets.length > 0 };
+  const rate = options.rate === 'auto' ? await probeRate(`${run}-probe`, options, means) : options.rate;
+  if (rate === undefined && options.rate !== undefined) return 130;
+  const plan = stored?.plan ?? planFrom(run, { ...options, ...(rate === undefined ? {} : { rate }) }, old);
+  const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored });
+
   if (options.json) print(renderJson(source));
   else if (source.trials.length > 0) print(renderTerminal(toView(source)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
+  if (!options.json) print(describeComparison(readRun(folder), old));
   tell(`kept in ${shown(folder)}; pnpm report ${plan.run} shows it again`);
   if (interrupted) tell(`pnpm bench --resume ${plan.run} goes on`);
   if (interrupted) return 130;
@@ -39,8 +47,62 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-function planFrom(options: BenchOptions): Plan {
-  const stacks = readStacks(options.stacks);
-  const run = nameRun(options.url === undefined ? options.workload : 'url');
-  return makePlan(options, stacks, run, options.seed ?? randomInt(2 ** 32));
+function nameWorkload({ url, workload }: BenchOptions, old: StoredRun | undefined): string {
+  return url === undefined ? (old?.plan.workload ?? workload) : 'url';
+}
+
+function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined): Plan {
+  const seed = options.seed ?? randomInt(2 ** 32);
+  if (old !== undefined) return repeatPlan(old.plan, run, seed);
+  return makePlan(options, readStacks(options.stacks), run, seed);
+}
+
+function describeDry(plan: Plan, { rate }: BenchOptions): string {
+  const first = rate === 'auto' ? 'the rate is measured first: half of the slowest target’s goodput\n' : '';
+  return `${first}${describePlan(plan)}\n`;
+}
+
+/** Of a window that only has to tell how fast a target is, about. */
+const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
+
+/** Half of the slowest target's goodput, starts per second; undefined when it was interrupted. Throws when a target fails. */
+async function probeRate(
+  run: string,
+  { sitting: _sitting, rate: _rate, ...options }: BenchOptions,
+  means: Pick<Job, 'token' | 'lock' | 'isNamed'>,
+): Promise<number | undefined> {
+  const asked = { ...options, ...PROBE, aa: false, duel: false };
+  const plan = makePlan(asked, readStacks(options.stacks), run, randomInt(2 ** 32));
+  const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored: undefined });
+  if (interrupted) return undefined;
+  const goodputs = source.trials.map((trial) => {
+    if (trial.status !== 'failed') return { trial, goodput: trial.measured.load.goodputPerSecond };
+    throw new BenchError(
+      'trial',
+      `${trial.target.id} failed, so it has no goodput to take half of: ${trial.reasons[0]?.text ?? ''}`,
+      'give a rate, e.g. --rate 1000',
+    );
+  });
+  const slowest = goodputs.toSorted((a, b) => a.goodput - b.goodput)[0];
+  const rate = Math.max(1, Math.floor((slowest?.goodput ?? 0) / 2));
+  tell(
+    `rate: ${rate} starts a second, half of what ${slowest?.trial.target.id} did at ${slowest?.trial.connections} connections (${shown(folder)})`,
+  );
+  return rate;
+}
+
+/** What the run says when its targets are compared, or with the old run that it repeats; nothing where it is not made for that. */
+function describeComparison(run: StoredRun, old: StoredRun | undefined): string {
+  const { plan } = run;
+  const { by = 'cpu', threshold = DEFAULT_THRESHOLD } = plan.sitting ?? {};
+  if (old !== undefined) {
+    const table = compareRuns(old, run, { by, threshold });
+    return renderComparison(table, `${old.plan.run} → ${plan.run}`, [
+      ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
+      ...describeChanges(old, run),
+    ]);
+  }
+  const targets = new Set(run.trials.map(({ target }) => target.id));
+  if (targets.size < 2 || (plan.rounds < FEWEST_ROUNDS && plan.sitting === undefined)) return '';
+  return renderComparison(compareWithin(run, { by, threshold }), `run ${plan.run}`, []);
 }

@@ -22,7 +22,7 @@ import { makePlan, nameRun } from '@bench/harness/plan';
 import { renderCalibration } from '@bench/harness/report/calibration';
 import { describeTrial } from '@bench/harness/report/progress';
 import { readHost } from '@bench/harness/results/host';
-import { appendTrial, createRun, writeReport } from '@bench/harness/results/store';
+import { appendTrials, createRun, writeReport } from '@bench/harness/results/store';
 import { createEffects } from './effects.ts';
 import { onInterrupt, runMain, tell } from './shell.ts';
 
@@ -56,7 +56,7 @@ await runMain(async () => {
       windowSeconds: seconds,
       ...(rate === undefined ? {} : { rate, engine: 'paced' }),
     };
-    const { effects, stop, stopped } = await createEffects({ plan, placed, token, folder });
+    const { effects, stop } = await createEffects({ plan, placed, token, folder });
     using _ = onInterrupt(stop);
     const accounts: Account[] = [];
     const bare: { bareMedianUs?: number } = {};
@@ -78,9 +78,9 @@ await runMain(async () => {
       { plan, placed, prepared: found, target: found.target },
       withAccounts(effects, accounts, askBare),
     );
-    interrupted = stopped();
+    interrupted = effects.interrupted();
     if (interrupted) break;
-    appendTrial(folder, trial);
+    appendTrials(folder, [trial]);
     tell(describeTrial(trial, order + 1, SCENARIOS.length));
     const [before, after] = accounts;
     if (before === undefined || after === undefined) continue;

@@ -14,8 +14,10 @@ export interface Wiring {
   placed: Placed;
   token: string;
   folder: string;
-  /** Keeps each trial; nothing unless told. */
+  /** Keeps trials; nothing unless told. */
   record?: RunEffects['record'];
+  /** Whether to go on; always unless told. */
+  decide?: RunEffects['decide'];
   /** Shows what happens; nothing unless told. */
   on?: RunEffects['on'];
 }
@@ -27,14 +29,16 @@ export async function createEffects({
   token,
   folder,
   record = async () => {},
+  decide = () => 'continue',
   on = () => {},
-}: Wiring): Promise<{ effects: RunEffects; stop: () => void; stopped: () => boolean }> {
+}: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
   const time = await timeCommand();
   let stopped = false;
-  let live: Server | undefined;
+  // Those of a duel are two.
+  const live = new Map<string, Server>();
   const effects: RunEffects = {
     async launch(prepared, planned, draw) {
-      live =
+      const server =
         plan.url === undefined
           ? await launch({
               id: planned.id,
@@ -50,8 +54,9 @@ export async function createEffects({
             })
           : await attachServer(plan.url, () => stopped);
       // A Ctrl-C that came while it was being launched found nothing to stop yet.
-      if (stopped) await live.stop();
-      return live;
+      if (stopped) await server.stop();
+      live.set(planned.target, server);
+      return server;
     },
     awaitRightAnswer,
     verify,
@@ -62,15 +67,15 @@ export async function createEffects({
     },
     now: () => Date.now(),
     record,
-    decide: () => (stopped ? 'stop' : 'continue'),
+    decide,
+    interrupted: () => stopped,
     on,
   };
   return {
     effects,
     stop() {
       stopped = true;
-      void live?.stop();
+      for (const server of live.values()) void server.stop();
     },
-    stopped: () => stopped,
   };
 }

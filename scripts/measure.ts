@@ -1,9 +1,11 @@
+import { isDecided } from '@bench/harness/analyse/compare';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
 import { choosePlacement, pinHarness, type Placed } from '@bench/harness/measure/placement';
 import { preflight } from '@bench/harness/measure/preflight';
 import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
+import { openCgroup } from '@bench/harness/measure/resources/cgroup';
 import { run } from '@bench/harness/measure/run';
 import { attachServer, drawUrl } from '@bench/harness/measure/url';
 import type { Plan } from '@bench/harness/plan';
@@ -11,7 +13,7 @@ import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost } from '@bench/harness/results/host';
 import {
-  appendTrial,
+  appendTrials,
   createRun,
   NOT_KEPT,
   mendRun,
@@ -49,32 +51,47 @@ export async function measurePlan({
     },
     stored === undefined ? 'stopping: nothing had been measured yet' : undefined,
   );
-  const placed = await prepareMachine(plan);
+  const placed = await prepareMachine(plan, token);
   const { prepared, leftOut } = await prepareTargets(plan, isNamed);
   const versions = readVersions(prepared);
   if (stored !== undefined) refuseOthers(stored, versions);
   const host = await readHost();
   const folder = stored?.folder ?? createRun({ schema: 1, plan, versions, leftOut }, host);
   if (stored !== undefined) mendRun(folder);
-  const { effects, stop, stopped } = await createEffects({
+  const began = performance.now();
+  const isOver = (): boolean =>
+    (performance.now() - began) / 1000 > (plan.sitting?.budgetSeconds ?? Infinity);
+  const { effects, stop } = await createEffects({
     plan,
     placed,
     token,
     folder,
-    record: async (trial) => appendTrial(folder, trial),
+    decide: (trials) => (isOver() || isDecided(plan, trials) ? 'stop' : 'continue'),
+    record: async (trials) => appendTrials(folder, trials),
     on: showProgress(plan, process.stderr),
   });
   using _ = onInterrupt(stop);
   preparing[Symbol.dispose]();
   const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
-  return { source: { plan, host, leftOut, trials }, folder, interrupted: stopped() };
+  return { source: { plan, host, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }
 
-async function prepareMachine(plan: Plan): Promise<Placed> {
+async function prepareMachine(plan: Plan, token: string): Promise<Placed> {
+  if (plan.duel) {
+    const { cgroup, reason } = openCgroup(`${token}-duel`);
+    await cgroup?.remove();
+    if (cgroup === undefined) {
+      throw new BenchError(
+        'usage',
+        `a duel reads CPU from a cgroup, and none can be made here: ${reason}`,
+        'measure with --separate',
+      );
+    }
+  }
   const needs = { serverCores: plan.workers, generators: plan.generators };
   const findings = preflight(await readFacts(), {
     ...needs,
-    connections: Math.max(...plan.rungs),
+    connections: Math.max(...plan.rungs) * (plan.duel ? 2 : 1),
     connectsPerSecond: plan.connectsPerSecond,
   });
   for (const { level, what, advice } of findings) {

@@ -44,13 +44,13 @@ await runMain(async () => {
   ]);
   const plan = makePlan(options, stacks, 'self', Date.now());
   const folder = (await $`mktemp -d`).stdout.trim();
-  const { effects, stop, stopped } = await createEffects({ plan, placed, token, folder });
+  const { effects, stop } = await createEffects({ plan, placed, token, folder });
   using _ = onInterrupt(stop);
   const unsampled = { ...effects, resources: async () => undefined };
 
   const seen: SelfRound[] = [];
   for (const planned of plan.trials) {
-    if (stopped()) return 130;
+    if (effects.interrupted()) return 130;
     const context = { plan, placed, prepared: prepared[0], target };
     const began = performance.now();
     const sampled = measuredOf(await measureTrial(planned, context, effects));

@@ -14,7 +14,8 @@ How
   --connections LIST     e.g. 10,100,1000,10000     --rounds N        3
   --duration SECONDS     the window                 --warmup SECONDS
   --amount N             exactly N requests instead of a window
-  --rate N               N starts a second whatever the server does (an open loop): latency from the intended start
+  --rate N               N starts a second whatever the server does (an open loop): latency from the intended start;
+                         auto takes half of the slowest target's goodput
   --timeout SECONDS      of one request             --workers N       1
   --python LIST, --node LIST
                          the same targets on several runtimes: --python 3.12,3.14+jit  --node 22,26,bun
@@ -23,6 +24,14 @@ How
   --seed N               the order of the trials, and what they ask for
   --prove-limit          add a generator to see whether the first was the limit
   --quick                a first impression in under a minute
+To compare
+  --duel                 two targets at once, their windows alternating: the sharper instrument for two
+  --separate             one server at a time
+  --aa                   the first target once more, as a noise floor
+  --until-decided        looks after 12, 18 and 24 rounds and stops when every comparison has its verdict
+  --budget TIME          e.g. 10m: stops undecided   --looks NAME     6/12/18, 10/15/20, 12/18/24, 18/27/36
+  --by METRIC            cpu; goodput p50 p99 memory startup   --threshold SHARE  2%: the difference that matters
+  --again RUN            the plan of a stored run once more, today, and what has changed since
 What to see
   --dry-run              the plan, and how long it takes; starts nothing
   --detail               every trial               --json            the whole run as JSON
@@ -46,6 +55,14 @@ const CLEAN = `pnpm clean [environments] [tools] [runs] [--yes]
 
 Lists what the project keeps on this machine, with sizes, and removes what is named.
 It asks first, unless told --yes. Published runs are kept.
+`;
+
+const POWER = `pnpm bench:power [--sittings N] [--noise N] [--target NAME] [--pool FOLDER]
+
+How often is a comparison right? Adds sittings over twins of one server, of which one costs 6 %, 0 % or 3 % more CPU
+a request, to a pool that is kept, each of at most 2 minutes, with one run of stock autocannon beside it; then prints
+what the pool shows. 3 sittings unless told; --sittings 0 only prints.
+--noise N adds N A/A rounds of a target (vanilla), as separate trials and as duels.
 `;
 
 const PREFLIGHT = `pnpm preflight [--connections N] [--workers N] [--generators N] [--connect-rate N]
@@ -104,6 +121,7 @@ export const USAGES: Record<string, string> = {
   check: CHECK,
   clean: CLEAN,
   compare: COMPARE,
+  power: POWER,
   preflight: PREFLIGHT,
   recheck: RECHECK,
   report: REPORT,

@@ -51,6 +51,8 @@ export interface Target {
   runtime?: RuntimeSpec;
   /** Package versions or checkouts on top of the lock (`--with`). */
   packages?: string[];
+  /** The target that this one repeats (`--aa`): what differs between the two is noise. */
+  aaOf?: string;
 }
 
 /** A runtime as asked for on the command line. */
@@ -266,6 +268,8 @@ export interface TrialHead {
   round: number;
   order: number;
   seed: number;
+  /** The trial that shared its duel. */
+  duelWith?: string;
   startedAt: string;
   engine: string;
   workers: number;
@@ -317,7 +321,7 @@ export interface Calibrated {
   unit: string;
   told?: number;
   measured?: number;
-  /** Largest allowed difference of the two. */
+  /** Largest allowed difference of the two; absent where the row is there to be compared with only. */
   tolerance?: number;
   inside: boolean;
 }

@@ -2,23 +2,30 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { splitList } from './catalogue/runtimes.ts';
 import { nearest, type Matrix } from './catalogue/stacks.ts';
 import { BenchError } from './errors.ts';
+import { METRIC_IDS, type MetricId } from './model.ts';
 
 type Flags = NonNullable<ParseArgsConfig['options']>;
 
 const FLAGS = {
+  aa: { type: 'boolean' },
+  again: { type: 'string' },
   all: { type: 'boolean' },
   amount: { type: 'string' },
   body: { type: 'string' },
+  budget: { type: 'string' },
+  by: { type: 'string' },
   connections: { type: 'string' },
   'connect-rate': { type: 'string' },
   detail: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
+  duel: { type: 'boolean' },
   duration: { type: 'string' },
   expect: { type: 'string' },
   generators: { type: 'string' },
   header: { type: 'string', multiple: true },
   help: { type: 'boolean', short: 'h' },
   json: { type: 'boolean' },
+  looks: { type: 'string' },
   node: { type: 'string' },
   method: { type: 'string' },
   pid: { type: 'string' },
@@ -29,8 +36,11 @@ const FLAGS = {
   resume: { type: 'string' },
   rounds: { type: 'string' },
   seed: { type: 'string' },
+  separate: { type: 'boolean' },
   stack: { type: 'string', multiple: true },
+  threshold: { type: 'string' },
   timeout: { type: 'string' },
+  'until-decided': { type: 'boolean' },
   url: { type: 'string' },
   warmup: { type: 'string' },
   with: { type: 'string', multiple: true },
@@ -40,6 +50,17 @@ const FLAGS = {
 
 /** Connects per second, at which servers on one core kept up with accepting. */
 export const DEFAULT_CONNECT_RATE = 2000;
+
+/** When a run that is to be decided may stop; fixed before its first round. */
+export interface Sitting {
+  /** The numbers of rounds at which one looks: the name of a schedule. */
+  looks: string;
+  by: MetricId;
+  /** The difference that matters, as a share. */
+  threshold: number;
+  /** After so long it stops undecided, in seconds. */
+  budgetSeconds?: number;
+}
 
 /** What `pnpm bench` was asked to do; absent fields take the workload's defaults. */
 export interface BenchOptions {
@@ -54,7 +75,13 @@ export interface BenchOptions {
   warmupSeconds?: number;
   timeoutSeconds?: number;
   amount?: number;
-  rate?: number;
+  /** `auto`: half of the slowest target's goodput, measured first. */
+  rate?: number | 'auto';
+  /** Two servers at once or one after the other; left to the plan unless told. */
+  duel?: boolean;
+  /** The first target once more, as a noise floor. */
+  aa: boolean;
+  sitting?: Sitting;
   workers: number;
   generators: number;
   connectsPerSecond: number;
@@ -63,6 +90,8 @@ export interface BenchOptions {
   proveLimit: boolean;
   dryRun: boolean;
   resume?: string;
+  /** A stored run whose plan is measured once more. */
+  again?: string;
   json: boolean;
   detail: boolean;
   help: boolean;
@@ -96,6 +125,7 @@ export function parseBenchOptions(args: string[]): BenchOptions {
     workers: wholeNumber('workers', values.workers) ?? 1,
     generators: wholeNumber('generators', values.generators) ?? 1,
     connectsPerSecond: wholeNumber('connect-rate', values['connect-rate']) ?? DEFAULT_CONNECT_RATE,
+    aa: values.aa ?? false,
     quick: values.quick ?? false,
     proveLimit: values['prove-limit'] ?? false,
     dryRun: values['dry-run'] ?? false,
@@ -109,13 +139,26 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       warmupSeconds: seconds('warmup', values.warmup, 0),
       timeoutSeconds: seconds('timeout', values.timeout),
       amount: wholeNumber('amount', values.amount),
-      rate: wholeNumber('rate', values.rate),
+      rate: values.rate === 'auto' ? 'auto' : wholeNumber('rate', values.rate),
+      duel: values.separate === true ? false : values.duel,
+      sitting: parseSitting(values),
       seed: wholeNumber('seed', values.seed, 0),
       resume: values.resume,
+      again: values.again,
       url: parseUrl(values),
     }),
   };
-  refuseWithResume(options, values, positionals);
+  refuseBeside('resume', options.resume, values, positionals);
+  refuseBeside('again', options.again, values, positionals);
+  if (values.duel === true && values.separate === true)
+    throw new BenchError('usage', '--duel and --separate exclude each other', 'leave one away');
+  if (options.sitting !== undefined && options.rounds !== undefined) {
+    throw new BenchError(
+      'usage',
+      '--until-decided has rounds of its own: it takes no --rounds',
+      '--looks names another schedule',
+    );
+  }
   if (options.rate !== undefined && options.amount !== undefined) {
     throw new BenchError('usage', '--rate and --amount exclude each other', 'a rate runs for --duration');
   }
@@ -129,22 +172,88 @@ export function parseBenchOptions(args: string[]): BenchOptions {
   return options;
 }
 
-/** What may stand beside `--resume`: it changes nothing of the plan. */
-const BESIDE_RESUME = ['resume', 'json', 'detail', 'dry-run', 'help'];
+/** What may stand beside the name of a stored run: it changes nothing of the plan. */
+const BESIDE_STORED = ['json', 'detail', 'dry-run', 'help'];
 
-function refuseWithResume({ resume }: BenchOptions, values: object, positionals: string[]): void {
+function refuseBeside(
+  flag: 'resume' | 'again',
+  run: string | undefined,
+  values: object,
+  positionals: string[],
+): void {
   const [stray] = [
     ...Object.keys(values)
-      .filter((flag) => !BESIDE_RESUME.includes(flag))
-      .map((flag) => `--${flag}`),
+      .filter((other) => other !== flag && !BESIDE_STORED.includes(other))
+      .map((other) => `--${other}`),
     ...positionals,
   ];
-  if (resume === undefined || stray === undefined) return;
+  if (run === undefined || stray === undefined) return;
   throw new BenchError(
     'usage',
-    `--resume goes on with a stored plan: it takes no ${stray}`,
-    `pnpm bench --resume ${resume}`,
+    `--${flag} goes by a stored plan: it takes no ${stray}`,
+    `pnpm bench --${flag} ${run}`,
   );
+}
+
+/** The difference that matters, unless told: 2 %. */
+export const DEFAULT_THRESHOLD = 0.02;
+
+/** The schedule of looks, unless told. */
+const DEFAULT_LOOKS = '12/18/24';
+
+function parseSitting(values: {
+  'until-decided'?: boolean;
+  looks?: string;
+  budget?: string;
+  by?: string;
+  threshold?: string;
+}): Sitting | undefined {
+  if (values['until-decided'] !== true) {
+    const stray = (['looks', 'budget', 'by', 'threshold'] as const).find(
+      (flag) => values[flag] !== undefined,
+    );
+    if (stray !== undefined)
+      throw new BenchError(
+        'usage',
+        `--${stray} belongs to --until-decided`,
+        'pnpm compare takes --by and --threshold',
+      );
+    return undefined;
+  }
+  return {
+    looks: values.looks ?? DEFAULT_LOOKS,
+    by: oneOf('by', values.by ?? 'cpu', METRIC_IDS),
+    threshold: parseShare('threshold', values.threshold) ?? DEFAULT_THRESHOLD,
+    ...present({ budgetSeconds: parseSpan('budget', values.budget) }),
+  };
+}
+
+/** The word of that spelling among those allowed. Throws a usage error that lists them. */
+export function oneOf<T extends string>(flag: string, word: string, words: readonly T[]): T {
+  const found = words.find((one) => one === word);
+  if (found === undefined)
+    throw new BenchError('usage', `--${flag} ${word}: there is no such word`, `one of ${words.join(', ')}`);
+  return found;
+}
+
+/** A share between 0 and 1, written `0.03` or `3%`; undefined for undefined. Throws a usage error for anything else. */
+export function parseShare(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text) ?? [];
+  const share = Number(number) / (unit === '%' ? 100 : 1);
+  if (number === undefined || !(share > 0 && share < 1))
+    throw new BenchError('usage', `--${flag} ${text}: not a share`, `e.g. --${flag} 3%`);
+  return share;
+}
+
+/** Seconds from `90`, `90s`, `10m` or `1h`. */
+function parseSpan(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(s|m|h)?$/.exec(text) ?? [];
+  const span = Number(number) * { s: 1, m: 60, h: 3600 }[unit as 's' | 'm' | 'h'];
+  if (number === undefined || !(span > 0))
+    throw new BenchError('usage', `--${flag} ${text}: not a span of time`, `e.g. --${flag} 10m`);
+  return span;
 }
 
 /** Parses `args` strictly by `flags`. Throws a usage error with the nearest option for one that is not there. */

@@ -3,8 +3,8 @@ import { FIRST_FIVE, expandTargets, spreadTargets } from './catalogue/stacks.ts'
 import { findWorkload } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
 import type { Stack, Target, Trial } from './model.ts';
-import { present, type BenchOptions, type UrlOptions } from './options.ts';
-import { createRandom } from './random.ts';
+import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
+import { createRandom, type Random } from './random.ts';
 
 /** One trial to be: which target, at how many connections, when. */
 export interface PlannedTrial {
@@ -16,6 +16,8 @@ export interface PlannedTrial {
   order: number;
   /** Seed of what the trial draws. */
   seed: number;
+  /** The trial that it shares a duel with. */
+  duelWith?: string;
 }
 
 /** What will be measured: a value, printed by `--dry-run` and stored with the run. */
@@ -43,6 +45,10 @@ export interface Plan {
   engine: string;
   quick: boolean;
   proveLimit: boolean;
+  /** Both targets of a round stand at once. */
+  duel?: true;
+  /** Looks at which the run may stop because it is decided; `rounds` is the last of them. */
+  sitting?: Sitting;
   url?: PlannedUrl;
   /** Manifests from outside the repository, as typed. */
   stacks: string[];
@@ -65,17 +71,21 @@ const QUICK = { connections: [10, 1000], rounds: 1, windowSeconds: 1.5, warmupSe
 /**
  * The plan that the options ask for. A round holds every target at every rung once, in an order drawn
  * from the seed, so that the order of any two is a fair coin. Throws a usage error for targets or
- * workloads that are not there.
+ * workloads that are not there, and for a rate that is still to be measured.
  */
 export function makePlan(options: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
   const workload = findWorkload(options.workload);
   const asked = { ...(options.quick ? QUICK : {}), ...options };
-  const targets =
+  const named =
     options.url === undefined
       ? spreadTargets(chooseTargets(options, stacks), options.matrix)
       : [urlTarget(options.url)];
+  const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
-  const rounds = asked.rounds ?? 3;
+  const { sitting } = options;
+  const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
+  const isDuel = options.duel ?? false;
+  if (isDuel) refuseDuel(options, targets);
   const count = targets.length * rungs.length * rounds;
   if (count > MOST_TRIALS) {
     throw new BenchError(
@@ -83,18 +93,6 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       `that makes ${count.toLocaleString('en-US')} trials, more than ${MOST_TRIALS.toLocaleString('en-US')}`,
       'ask for fewer rounds, targets or connections',
     );
-  }
-  const random = createRandom(seed);
-  const trials: PlannedTrial[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    const block = targets.flatMap((target) =>
-      rungs.map((connections) => ({ target: target.id, connections })),
-    );
-    for (const { target, connections } of random.shuffle(block)) {
-      const order = trials.length;
-      const id = `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
-      trials.push({ id, target, connections, round, order, seed: random.below(2 ** 32) });
-    }
   }
   if (options.amount !== undefined && options.amount < Math.max(...rungs)) {
     throw new BenchError(
@@ -125,13 +123,67 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     quick: options.quick,
     proveLimit: options.proveLimit,
     stacks: options.stacks,
-    trials,
+    trials: drawTrials({ targets, rungs, rounds, duel: isDuel }, seed),
     ...present({
       amount: options.amount,
-      rate: options.rate,
+      rate: options.rate === 'auto' ? undefined : options.rate,
+      duel: isDuel ? (true as const) : undefined,
+      sitting,
       url: options.url === undefined ? undefined : { ...options.url, url: options.url.url.href },
     }),
   };
+}
+
+/** Every trial of a plan, in an order drawn from the seed. */
+function drawTrials(
+  { targets, rungs, rounds, duel = false }: Pick<Plan, 'targets' | 'rungs' | 'rounds'> & { duel?: boolean },
+  seed: number,
+): PlannedTrial[] {
+  const random = createRandom(seed);
+  const trials: PlannedTrial[] = [];
+  for (let round = 1; round <= rounds; round++) {
+    for (const { target, connections } of shuffleRound(targets, rungs, duel, random)) {
+      const order = trials.length;
+      const id = `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
+      trials.push({ id, target, connections, round, order, seed: random.below(2 ** 32) });
+    }
+  }
+  if (duel) for (const trial of trials) trial.duelWith = (trials[trial.order ^ 1] as PlannedTrial).id;
+  return trials;
+}
+
+/** The cells of one round in their order: all of them shuffled, or the pairs of its duels, and who of a pair begins. */
+function shuffleRound(
+  targets: Target[],
+  rungs: number[],
+  isDuel: boolean,
+  random: Random,
+): { target: string; connections: number }[] {
+  const cellsOf = (connections: number) => targets.map(({ id }) => ({ target: id, connections }));
+  if (isDuel) return random.shuffle(rungs).flatMap((connections) => random.shuffle(cellsOf(connections)));
+  return random.shuffle(rungs.flatMap(cellsOf));
+}
+
+function refuseDuel({ url, amount, proveLimit }: BenchOptions, targets: Target[]): void {
+  if (targets.length !== 2 || url !== undefined) {
+    throw new BenchError(
+      'usage',
+      `a duel takes two targets, not ${targets.length}`,
+      'name two, or one with --aa; --separate measures any number one after the other',
+    );
+  }
+  if (amount !== undefined || proveLimit) {
+    throw new BenchError(
+      'usage',
+      `a duel has windows: it takes no ${proveLimit ? '--prove-limit' : '--amount'}`,
+      'or measure with --separate',
+    );
+  }
+}
+
+/** A target under another name: what differs between the two is noise. */
+function repeatTarget(target: Target): Target {
+  return { ...target, id: `${target.id} (A/A)`, aaOf: target.id };
 }
 
 function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
@@ -158,6 +210,11 @@ function urlTarget({ url, method }: UrlOptions): Target {
 export function nameRun(purpose: string, now = new Date()): string {
   const moment = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
   return `${moment}-${purpose}`;
+}
+
+/** The same targets in a new order, with new data: the plan of a run that does an old one again. */
+export function repeatPlan(old: Plan, run: string, seed: number): Plan {
+  return { ...old, run, seed, trials: drawTrials(old, seed) };
 }
 
 /** Seconds that one trial takes beside its warm-up and window: start-up, verification, stop. */

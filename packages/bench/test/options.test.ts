@@ -8,10 +8,13 @@ function refuse(...args: string[]): { message: string; hint: string | undefined 
   return { message, hint };
 }
 
+const sittingOf = (...args: string[]) => parseBenchOptions(['--until-decided', ...args]).sitting;
+
 describe('parseBenchOptions', () => {
   it('leaves out what was not asked for, so that the workload decides', () => {
     expect(parseBenchOptions([])).toEqual({
       targets: [],
+      aa: false,
       all: false,
       stacks: [],
       workload: 'devices',
@@ -118,7 +121,7 @@ describe('parseBenchOptions', () => {
   it('lets --resume take no targets and no server', () => {
     expect(parseBenchOptions(['--resume', 'a-run']).resume).toBe('a-run');
     expect(refuse('fastify', '--resume', 'a-run')).toEqual({
-      message: '--resume goes on with a stored plan: it takes no fastify',
+      message: '--resume goes by a stored plan: it takes no fastify',
       hint: 'pnpm bench --resume a-run',
     });
     expect(refuse('--resume', 'a-run', '--url', 'http://127.0.0.1:1/').message).toContain('takes no --url');
@@ -207,5 +210,35 @@ describe('parseBenchOptions with --url', () => {
 
   it.each([['fastify'], ['--all'], ['--stack', 'a.json']])('takes no targets: %s', (...args) => {
     expect(refuse(...URL_FLAG, ...args).message).toContain('it takes no targets');
+  });
+
+  it('reads how long a decision may take, and by what it is made', () => {
+    expect(sittingOf()).toEqual({ looks: '12/18/24', by: 'cpu', threshold: 0.02 });
+    expect(sittingOf('--budget', '10m', '--by', 'p99', '--threshold', '3%')).toEqual({
+      looks: '12/18/24',
+      by: 'p99',
+      threshold: 0.03,
+      budgetSeconds: 600,
+    });
+    expect(sittingOf('--budget', '90')).toMatchObject({ budgetSeconds: 90 });
+    expect(parseBenchOptions([]).sitting).toBeUndefined();
+    expect(refuse('--budget', '10m').message).toContain('--budget belongs to --until-decided');
+    expect(refuse('--until-decided', '--budget', 'soon').message).toContain('not a span of time');
+    expect(refuse('--until-decided', '--rounds', '5').message).toContain('takes no --rounds');
+    expect(refuse('--until-decided', '--by', 'beauty').hint).toContain('goodput');
+  });
+
+  it('lets --again take nothing that changes the plan', () => {
+    expect(parseBenchOptions(['--again', 'a-run', '--detail']).again).toBe('a-run');
+    expect(refuse('--again', 'a-run', '--rounds', '5')).toEqual({
+      message: '--again goes by a stored plan: it takes no --rounds',
+      hint: 'pnpm bench --again a-run',
+    });
+  });
+
+  it('takes a rate, or has it measured first', () => {
+    expect(parseBenchOptions(['--rate', 'auto']).rate).toBe('auto');
+    expect(parseBenchOptions(['--rate', '2000']).rate).toBe(2000);
+    expect(refuse('--rate', 'fast').message).toContain('--rate fast');
   });
 });

@@ -1,9 +1,10 @@
 import { nearest } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
 import type { MetricId, Trial } from '../model.ts';
+import type { Plan } from '../plan.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { Comparison } from './comparison.ts';
-import { fixedSchedule } from './looks.ts';
+import { fixedSchedule, lastLook, scheduleNamed } from './looks.ts';
 import { figureOf, METRICS } from './metrics.ts';
 import { compareTable, differencesOf } from './paired.ts';
 import { shareRanks } from './ranks.ts';
@@ -35,8 +36,12 @@ export interface ComparedTable extends Question {
 }
 
 /** Compares the targets of one run with its baseline, round by round. Throws a usage error for a baseline that is not in it. */
-export function compareWithin({ plan, trials }: StoredRun, question: Question): ComparedTable {
-  const ids = plan.targets.map(({ id }) => id);
+export function compareWithin(
+  { plan, trials }: Pick<StoredRun, 'plan' | 'trials'>,
+  question: Question,
+): ComparedTable {
+  const rounds = countRounds(plan, trials);
+  const ids = plan.targets.map(({ id }) => id).filter((id) => trials.some(({ target }) => target.id === id));
   const baseline = question.baseline ?? ids[0] ?? '';
   if (!ids.includes(baseline)) {
     throw new BenchError(
@@ -51,13 +56,13 @@ export function compareWithin({ plan, trials }: StoredRun, question: Question): 
   );
   const rows = pairs.map(({ connections, candidate }) =>
     differencesOf(
-      figuresByRound(trials, candidate, connections, question.by, plan.rounds),
-      figuresByRound(trials, baseline, connections, question.by, plan.rounds),
+      figuresByRound(trials, candidate, connections, question.by, rounds),
+      figuresByRound(trials, baseline, connections, question.by, rounds),
       better,
     ),
   );
   const comparisons = compareTable(rows, {
-    schedule: fixedSchedule(plan.rounds),
+    schedule: plan.sitting === undefined ? fixedSchedule(plan.rounds) : scheduleNamed(plan.sitting.looks),
     better,
     threshold: question.threshold,
   });
@@ -101,6 +106,31 @@ export function compareRuns(old: StoredRun, now: StoredRun, question: Question):
     paired: false,
     rows: pairs.map((pair, index) => ({ ...pair, comparison: comparisons[index] as Comparison })),
   };
+}
+
+/** Rounds that are over: of the last one that was begun, every trial must be there. */
+function countRounds(plan: Plan, trials: Trial[]): number {
+  const last = Math.max(0, ...trials.map(({ round }) => round));
+  const targets = new Set(trials.map(({ target }) => target.id));
+  const there = trials.filter(({ round }) => round === last).length;
+  return there === targets.size * plan.rungs.length ? last : last - 1;
+}
+
+/**
+ * Whether a run that is to be decided may stop: a look has been reached, and every comparison with the first target has
+ * its verdict. A target that repeats another is not waited for.
+ */
+export function isDecided(plan: Plan, trials: Trial[]): boolean {
+  if (plan.sitting === undefined) return false;
+  const { looks, by, threshold } = plan.sitting;
+  const rounds = countRounds(plan, trials);
+  if (lastLook(scheduleNamed(looks), rounds)?.rounds !== rounds) return false;
+  const repeats = plan.targets.filter(({ aaOf }) => aaOf !== undefined).map(({ id }) => id);
+  const isAA = plan.targets.length - repeats.length < 2;
+  return compareWithin({ plan, trials }, { by, threshold }).rows.every(
+    ({ candidate, comparison }) =>
+      comparison.verdict !== 'undecided' || (!isAA && repeats.includes(candidate)),
+  );
 }
 
 /** The valid figures of a target at a rung, by round; undefined where a trial failed, is missing, or is spoilt for this metric. */

@@ -1,9 +1,8 @@
 import { FACTORS, type Factor } from './unlike.ts';
 import type { Question } from './compare.ts';
-import { DEFAULT_THRESHOLD } from './verdict.ts';
 import { BenchError } from '../errors.ts';
 import { METRIC_IDS } from '../model.ts';
-import { parse } from '../options.ts';
+import { DEFAULT_THRESHOLD, oneOf, parse, parseShare } from '../options.ts';
 
 const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;
 
@@ -36,7 +35,7 @@ export function parseCompareOptions(args: string[]): CompareOptions {
     runs: positionals,
     question: {
       by: oneOf('by', values.by ?? 'cpu', METRIC_IDS),
-      threshold: parseShare(values.threshold) ?? DEFAULT_THRESHOLD,
+      threshold: parseShare('threshold', values.threshold) ?? DEFAULT_THRESHOLD,
       ...(values.baseline === undefined ? {} : { baseline: values.baseline }),
     },
     failOn: (values['fail-on'] ?? '')
@@ -48,21 +47,4 @@ export function parseCompareOptions(args: string[]): CompareOptions {
     force: values.force ?? false,
     json: values.json ?? false,
   };
-}
-
-function oneOf<T extends string>(flag: string, word: string, words: readonly T[]): T {
-  const found = words.find((one) => one === word);
-  if (found === undefined)
-    throw new BenchError('usage', `--${flag} ${word}: there is no such word`, `one of ${words.join(', ')}`);
-  return found;
-}
-
-function parseShare(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const [, number, unit] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(text) ?? [];
-  const share = Number(number) / (unit === '%' ? 100 : 1);
-  if (number === undefined || !(share > 0 && share < 1)) {
-    throw new BenchError('usage', `--threshold ${text}: not a share`, 'e.g. --threshold 3%');
-  }
-  return share;
 }

@@ -3,9 +3,8 @@ import type { Random } from '../random.ts';
 import type { Differences } from './paired.ts';
 import { quantileOfSorted } from './quantiles.ts';
 import { estimateCentre, type Interval, walshAverages } from './signed-rank.ts';
-import { type Better, toRatio, type Ratio } from './verdict.ts';
+import { type Better, FEWEST_ROUNDS, toRatio, type Ratio } from './verdict.ts';
 
-const FEWEST_ROUNDS = 6;
 const RESAMPLES = 2000;
 const NORMAL_975 = 1.959964;
 

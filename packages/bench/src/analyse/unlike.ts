@@ -26,6 +26,7 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('workers', ({ plan }) => plan.workers);
   compare('generators', ({ plan }) => plan.generators);
   compare('engine', ({ plan }) => plan.engine);
+  compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return [...differences, ...unlikeHosts(old.host, now.host)];
 }

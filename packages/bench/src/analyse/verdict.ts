@@ -8,14 +8,12 @@ export type Verdict = 'faster' | 'slower' | 'same' | 'undecided';
 /** Which way a metric is good. */
 export type Better = 'lower' | 'higher';
 
-/** The difference that matters, unless told: 2 %. */
-export const DEFAULT_THRESHOLD = 0.02;
-
 /** The effect that the rounds an undecided comparison would take are counted for: 6 %. */
 export const SOUGHT_EFFECT = 0.06;
 
 const FEWEST_TO_FORESEE = 3;
-const FEWEST_ROUNDS = 6;
+/** Below so many rounds no exact interval of 95 % exists. */
+export const FEWEST_ROUNDS = 6;
 
 /** A verdict and whether the whole interval lies beyond the threshold ("by more than 2 %"). */
 export interface Judgement {

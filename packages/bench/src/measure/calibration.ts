@@ -18,8 +18,8 @@ export interface Scenario {
 export interface Check {
   name: string;
   unit: string;
-  /** Largest allowed difference between told and measured. */
-  tolerance: (told: number) => number;
+  /** Largest allowed difference between told and measured; without it the row is there to understand the one above. */
+  tolerance?: (told: number) => number;
   scenarios: string[];
   /** From the readings of each scenario, in their order. */
   told: (...readings: Reading[][]) => number | undefined;
@@ -102,10 +102,14 @@ export function isLatencyScenario({ rate, faults }: Scenario): boolean {
   return rate === undefined && faults.includes('--delay-ms');
 }
 
-/** What the driver adds to what bare sockets see: waking the machine's cores is in both. */
+/**
+ * What bare sockets see: waking the machine's cores is in both. No known answer, because the server has another load then
+ * (bare sockets send a burst faster), but it tells the machine's part of a bias from the driver's.
+ */
 function checkBareMedian(scenario: string): Check {
+  const { tolerance: _, ...check } = checkMedian(scenario);
   return {
-    ...checkMedian(scenario),
+    ...check,
     name: `  the same against bare sockets`,
     told: (readings = []) => mean(readings, ({ bareMedianUs }) => bareMedianUs),
   };
@@ -196,15 +200,10 @@ export function evaluate(readings: Map<string, Reading[]>): Calibrated[] {
     const said = told(...found);
     const got = measured(...found);
     if (said === undefined || got === undefined) return { name, unit, inside: false };
+    const figures = { name, unit, told: said, measured: got };
+    if (tolerance === undefined) return { ...figures, inside: true };
     const allowed = tolerance(said);
-    return {
-      name,
-      unit,
-      told: said,
-      measured: got,
-      tolerance: allowed,
-      inside: Math.abs(got - said) <= allowed,
-    };
+    return { ...figures, tolerance: allowed, inside: Math.abs(got - said) <= allowed };
   });
 }
 

@@ -85,7 +85,7 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
       .replaceAll('{workers}', String(spec.workers));
   const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
   const argv = [...timed, ...spec.prefix, ...spec.command.map(fill)];
-  const { cgroup } = openCgroup(`${spec.token}-${spec.id.slice(0, 3)}`);
+  const { cgroup } = openCgroup(`${spec.token}-${spec.id.split('-', 1)[0]}`);
 
   // Anew: the attempt that a kill cut short may have left a log of the same name.
   const log = openSync(logFile, 'w');

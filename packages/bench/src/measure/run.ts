@@ -1,15 +1,18 @@
-import type { Target, Trial } from '../model.ts';
-import type { Plan, RunEvent } from '../plan.ts';
+import type { Trial } from '../model.ts';
+import type { Plan, PlannedTrial, RunEvent } from '../plan.ts';
+import { measureDuel } from './duel.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
-import { measureTrial, type TrialEffects } from './trial.ts';
+import { measureTrial, type TrialContext, type TrialEffects } from './trial.ts';
 
 /** The effects of a whole run. */
 export interface RunEffects extends TrialEffects {
-  /** Keeps the trial for good before the next begins. */
-  record(trial: Trial): Promise<void>;
+  /** Keeps trials for good before the next begin; those of a duel together. */
+  record(trials: Trial[]): Promise<void>;
   /** Whether to go on after what has been measured so far. */
   decide(trials: Trial[]): 'continue' | 'stop';
+  /** Whether what is under way was cut short from outside. */
+  interrupted(): boolean;
   on(event: RunEvent): void;
 }
 
@@ -21,6 +24,9 @@ export interface RunMeans {
   before: Trial[];
 }
 
+/** What a target is measured with; nothing is prepared for one that is already running. */
+type Launchable = Pick<TrialContext, 'target' | 'prepared'>;
+
 /** Measures the plan's trials in their order, leaving out those already kept, and gives all of them. */
 export async function run(
   plan: Plan,
@@ -29,24 +35,50 @@ export async function run(
 ): Promise<Trial[]> {
   const trials = [...before];
   const kept = new Set(before.map(({ id }) => id));
-  const launchable = new Map<string, { target: Target; prepared: Prepared | undefined }>();
+  const launchable = new Map<string, Launchable>();
   for (const target of plan.targets) {
     const found = prepared.find((one) => one.target.id === target.id);
     if (found !== undefined || plan.url !== undefined) launchable.set(target.id, { target, prepared: found });
   }
-  const due = plan.trials.filter(({ id, target }) => !kept.has(id) && launchable.has(target));
-  const of = kept.size + due.length;
-  for (const planned of due) {
-    if (effects.decide(trials) === 'stop') break;
-    const found = launchable.get(planned.target);
-    if (found === undefined) continue;
-    effects.on({ kind: 'started', planned, done: trials.length, of });
-    const trial = await measureTrial(planned, { plan, placed, ...found }, effects);
+  const due = plan.trials.filter(({ target }) => launchable.has(target));
+  const units = Map.groupBy(due, ({ order }) => (plan.duel ? order >> 1 : order));
+  const open = [...units.values()].filter(
+    // Half of a duel, kept just before a kill, has lost its other half for good.
+    (unit) => unit.length === (plan.duel ? 2 : 1) && unit.every(({ id }) => !kept.has(id)),
+  );
+  const of = kept.size + open.flat().length;
+  for (const unit of open) {
+    if (effects.interrupted() || effects.decide(trials) === 'stop') break;
+    for (const [index, planned] of unit.entries())
+      effects.on({ kind: 'started', planned, done: trials.length + index, of });
+    const contexts = unit.map((planned) => ({
+      plan,
+      placed,
+      ...(launchable.get(planned.target) as Launchable),
+    }));
+    const measured = await measureUnit(unit, contexts, effects);
     // An interrupted trial is nobody's figure: it is measured anew on --resume.
-    if (effects.decide(trials) === 'stop') break;
-    await effects.record(trial);
-    trials.push(trial);
-    effects.on({ kind: 'ended', trial, done: trials.length, of });
+    if (effects.interrupted()) break;
+    await effects.record(measured);
+    for (const trial of measured) {
+      trials.push(trial);
+      effects.on({ kind: 'ended', trial, done: trials.length, of });
+    }
   }
   return trials;
+}
+
+/** One trial, or the two of a duel. */
+async function measureUnit(
+  unit: PlannedTrial[],
+  contexts: TrialContext[],
+  effects: RunEffects,
+): Promise<Trial[]> {
+  const [first, second] = unit.map((planned, index) => ({
+    planned,
+    context: contexts[index] as TrialContext,
+  }));
+  if (first === undefined) return [];
+  if (second !== undefined) return measureDuel([first, second], effects);
+  return [await measureTrial(first.planned, first.context, effects)];
 }

@@ -19,7 +19,7 @@ import type { Plan, PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { judge, judgeProof } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
-import type { LoadEngine } from './load/engine.ts';
+import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
 import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
@@ -59,8 +59,169 @@ export async function measureTrial(
   context: TrialContext,
   effects: TrialEffects,
 ): Promise<Trial> {
-  const { plan, target, prepared, placed } = context;
-  const head: TrialHead = {
+  const { plan, placed } = context;
+  const attempt = new Attempt(planned, context, effects);
+  try {
+    const raised = await attempt.raise();
+    const { load, sampled } = await loadServer(raised, plan, effects.load);
+    const proof = plan.proveLimit ? await proveLimit(raised, plan, effects.load, placed, load) : undefined;
+    await attempt.take(load, sampled, proof);
+  } catch (error) {
+    attempt.fail(error);
+  }
+  return attempt.end();
+}
+
+/** A server that stands and has proven itself, and what it is to be asked. */
+export interface Raised {
+  server: Server;
+  spec: LoadSpec;
+  sampler: Sampler | undefined;
+}
+
+/** One trial on its way to its record: raised, loaded by others, taken stock of, ended. */
+export class Attempt {
+  readonly #head: TrialHead;
+  readonly #context: TrialContext;
+  readonly #effects: TrialEffects;
+  readonly #planned: PlannedTrial;
+  readonly #draw: Draw;
+  readonly #reasons: Reason[] = [];
+  #failed = false;
+  #measured: Measured | undefined;
+  #startup: Pick<Measured, 'startupSeconds'> = {};
+  #server: Server | undefined;
+  #sampler: Sampler | undefined;
+  #expected: ExpectedBody | undefined;
+
+  constructor(planned: PlannedTrial, context: TrialContext, effects: TrialEffects) {
+    this.#planned = planned;
+    this.#context = context;
+    this.#effects = effects;
+    this.#head = headOf(planned, context, effects);
+    const random = createRandom(planned.seed);
+    const { plan } = context;
+    this.#draw =
+      plan.url === undefined ? findWorkload(plan.workload).draw(() => random.float()) : drawUrl(plan.url);
+  }
+
+  /** Launches the server, waits for its first right answer, attests and verifies it. Throws what went wrong. */
+  async raise(): Promise<Raised> {
+    const { plan, prepared } = this.#context;
+    const draw = this.#draw;
+    const server = await this.#effects.launch(prepared as Prepared, this.#planned, draw);
+    this.#server = server;
+    await this.#effects.awaitRightAnswer(server, draw, plan.startSeconds);
+    const { startedAtMs } = server;
+    if (startedAtMs !== undefined)
+      this.#startup = { startupSeconds: (performance.now() - startedAtMs) / 1000 };
+    this.#head.attested = await attest(server, prepared?.claims ?? {}, plan.workers);
+    this.#expected = await this.#effects.verify(server, draw, 'before the load');
+    this.#sampler = await this.#effects.resources(server);
+    await this.#sampler?.idle();
+    const spec: LoadSpec = {
+      host: server.host,
+      port: server.port,
+      requests: draw.requests,
+      connections: this.#planned.connections,
+      connectsPerSecond: plan.connectsPerSecond,
+      timeoutSeconds: plan.timeoutSeconds,
+      barrierSeconds: plan.barrierSeconds,
+      expected: this.#expected,
+      hashEvery: plan.hashEvery,
+    };
+    return { server, spec, sampler: this.#sampler };
+  }
+
+  /** Takes what the window gave, judges it, and verifies the answers once more. Throws when those are wrong now. */
+  async take(load: LoadResult, sampled: Sampled | undefined, limitProof?: LimitProof): Promise<void> {
+    const { plan, placed } = this.#context;
+    const resources = sampled?.server;
+    const host = sampled?.host ?? {};
+    const judgement = judge({
+      load,
+      server: resources,
+      budgetCores: placed.placement.server?.length ?? plan.workers,
+      host,
+      isClosedLoop: plan.amount === undefined && plan.rate === undefined,
+    });
+    this.#reasons.push(...judgement.reasons);
+    this.#failed ||= judgement.failed;
+    this.#measured = {
+      load,
+      ...(resources === undefined
+        ? {}
+        : { server: resources, ...derive(load, resources, this.#planned.connections) }),
+      limit: judgement.limit,
+      ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
+      ...(limitProof === undefined ? {} : { limitProof }),
+      host,
+      ...this.#startup,
+    };
+    if (limitProof !== undefined) this.#reasons.push(...judgeProof(limitProof));
+    if (this.#server === undefined) return;
+    const after = await this.#effects.verify(this.#server, this.#draw, 'after the load');
+    if (this.#expected !== undefined && after?.sha256 !== this.#expected.sha256) {
+      throw new BenchError(
+        'trial',
+        'right answers after the load differ in their bytes from those before it',
+      );
+    }
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** The trial has failed, and this is why. */
+  fail(error: unknown): void {
+    this.#reasons.unshift(toReason(error));
+    this.#failed = true;
+  }
+
+  /** Stops the server and gives the record. */
+  async end(): Promise<Trial> {
+    this.#sampler?.[Symbol.dispose]();
+    const stopped = await this.#stop();
+    const remains = stopped.trouble.some(isFatal);
+    const reasons = [
+      ...this.#reasons,
+      ...stopped.trouble.map((trouble): Reason => ({
+        ...trouble,
+        invalidates: isFatal(trouble) ? [...METRIC_IDS] : [],
+      })),
+    ];
+    const logTail = this.#server?.logTail();
+    const tail: TrialTail = {
+      files: stopped.files,
+      ...(stopped.time === undefined ? {} : { time: stopped.time }),
+      ...(reasons.length > 0 && logTail !== undefined ? { logTail } : {}),
+    };
+    const head = this.#head;
+    const measured = this.#measured;
+    if (this.#failed || remains || measured === undefined) {
+      const failed: FailedTrial = { ...head, ...tail, status: 'failed', reasons };
+      return measured === undefined ? failed : { ...failed, partial: measured };
+    }
+    if (reasons.length > 0) return { ...head, ...tail, status: 'suspect', reasons, measured };
+    return { ...head, ...tail, status: 'ok', reasons: [], measured };
+  }
+
+  async #stop(): Promise<Stopped> {
+    if (this.#server === undefined) return { files: [], trouble: [] };
+    return this.#server.stop().catch((error: unknown): Stopped => {
+      const text = `the server could not be stopped: ${toReason(error).text}`;
+      return { files: [], trouble: [{ code: 'not-stopped', text }] };
+    });
+  }
+}
+
+function headOf(
+  planned: PlannedTrial,
+  { plan, target, prepared, placed }: TrialContext,
+  effects: TrialEffects,
+): TrialHead {
+  return {
     schema: RECORD_SCHEMA,
     id: planned.id,
     run: plan.run,
@@ -72,6 +233,7 @@ export async function measureTrial(
     round: planned.round,
     order: planned.order,
     seed: planned.seed,
+    ...(planned.duelWith === undefined ? {} : { duelWith: planned.duelWith }),
     startedAt: new Date(effects.now()).toISOString(),
     engine: plan.rate === undefined ? effects.load.name : plan.engine,
     workers: plan.workers,
@@ -81,142 +243,54 @@ export async function measureTrial(
     timeoutSeconds: plan.timeoutSeconds,
     ...(plan.quick ? { quick: true } : {}),
   };
-  const random = createRandom(planned.seed);
-  const draw =
-    plan.url === undefined ? findWorkload(plan.workload).draw(() => random.float()) : drawUrl(plan.url);
-  let server: Server;
-  try {
-    server = await effects.launch(prepared as Prepared, planned, draw);
-  } catch (error) {
-    return { ...head, status: 'failed', files: [], reasons: [toReason(error)] };
-  }
-  const observed = await observe(server, draw, planned, context, effects, head);
-  const stopped = await server.stop().catch((error: unknown): Stopped => {
-    const text = `the server could not be stopped: ${toReason(error).text}`;
-    return { files: [], trouble: [{ code: 'not-stopped', text }] };
-  });
-  return finish(head, observed, stopped, server.logTail());
-}
-
-/** What was seen up to the server's stop: figures, doubts, and the failure that ended it early. */
-interface Observed {
-  measured?: Measured;
-  reasons: Reason[];
-  failed: boolean;
-}
-
-async function observe(
-  server: Server,
-  draw: Draw,
-  planned: PlannedTrial,
-  { plan, prepared, placed }: TrialContext,
-  effects: TrialEffects,
-  head: TrialHead,
-): Promise<Observed> {
-  const observed: Observed = { reasons: [], failed: false };
-  try {
-    await effects.awaitRightAnswer(server, draw, plan.startSeconds);
-    const { startedAtMs } = server;
-    const startup =
-      startedAtMs === undefined ? {} : { startupSeconds: (performance.now() - startedAtMs) / 1000 };
-    head.attested = await attest(server, prepared?.claims ?? {}, plan.workers);
-    const expected = await effects.verify(server, draw, 'before the load');
-    using sampler = await effects.resources(server);
-    await sampler?.idle();
-    const spec: LoadSpec = {
-      host: server.host,
-      port: server.port,
-      requests: draw.requests,
-      connections: planned.connections,
-      connectsPerSecond: plan.connectsPerSecond,
-      timeoutSeconds: plan.timeoutSeconds,
-      barrierSeconds: plan.barrierSeconds,
-      expected,
-      hashEvery: plan.hashEvery,
-    };
-    const { load, sampled } = await loadServer(server, spec, plan, effects.load, sampler);
-    const resources = sampled?.server;
-    const host = sampled?.host ?? {};
-    const budgetCores = placed.placement.server?.length ?? plan.workers;
-    const judgement = judge({
-      load,
-      server: resources,
-      budgetCores,
-      host,
-      isClosedLoop: plan.amount === undefined && plan.rate === undefined,
-    });
-    observed.reasons.push(...judgement.reasons);
-    observed.failed = judgement.failed;
-    observed.measured = {
-      load,
-      ...(resources === undefined
-        ? {}
-        : { server: resources, ...derive(load, resources, planned.connections) }),
-      limit: judgement.limit,
-      ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
-      host,
-      ...startup,
-    };
-    if (plan.proveLimit) {
-      const proof = await proveLimit(server, spec, plan, effects.load, placed, load);
-      observed.measured.limitProof = proof;
-      observed.reasons.push(...judgeProof(proof));
-    }
-    const after = await effects.verify(server, draw, 'after the load');
-    if (expected !== undefined && after?.sha256 !== expected.sha256) {
-      throw new BenchError(
-        'trial',
-        'right answers after the load differ in their bytes from those before it',
-      );
-    }
-  } catch (error) {
-    observed.reasons.unshift(toReason(error));
-    observed.failed = true;
-  }
-  return observed;
 }
 
 /** Arms, fires one window with the sampler beside it, and ends the generators. Throws when the server dies in it. */
 async function loadServer(
-  server: Server,
-  spec: LoadSpec,
+  { server, spec, sampler }: Raised,
   plan: Plan,
   engine: LoadEngine,
-  sampler: Sampler | undefined,
   processes = plan.generators,
 ): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
   await using session = engine.open(spec, processes);
   using died = watchForDeath(server);
   await Promise.race([session.arm(), died.promise]);
+  const window: Window = {
+    warmupSeconds: plan.warmupSeconds,
+    windowSeconds: plan.amount === undefined ? plan.windowSeconds : AMOUNT_SECONDS,
+    ...(plan.amount === undefined ? {} : { amount: plan.amount }),
+    ...(plan.rate === undefined ? {} : { rate: plan.rate }),
+  };
+  // Awaited here, because the session ends with this function.
+  return await Promise.race([fireSampled(session, window, sampler, session.pids), died.promise]);
+}
+
+/** Fires one window with the sampler beside it; `ours` are processes whose CPU is not foreign. */
+export async function fireSampled(
+  session: LoadSession,
+  window: Window,
+  sampler: Sampler | undefined,
+  ours: number[],
+): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
   const marks: Promise<unknown>[] = [];
   let sampled: Sampled | undefined;
   const closeSample = async (): Promise<void> => {
     sampled = await sampler?.stop();
   };
-  const fired = session.fire(
-    {
-      warmupSeconds: plan.warmupSeconds,
-      windowSeconds: plan.amount === undefined ? plan.windowSeconds : AMOUNT_SECONDS,
-      ...(plan.amount === undefined ? {} : { amount: plan.amount }),
-      ...(plan.rate === undefined ? {} : { rate: plan.rate }),
-    },
-    (edge) => {
-      if (sampler === undefined) return;
-      const mark = edge === 'opened' ? sampler.start(session.pids) : closeSample();
-      // What it throws is thrown after the window; unhandled until then, it would end the harness.
-      mark.catch(() => {});
-      marks.push(mark);
-    },
-  );
-  const load = await Promise.race([fired, died.promise]);
+  const load = await session.fire(window, (edge) => {
+    if (sampler === undefined) return;
+    const mark = edge === 'opened' ? sampler.start(ours) : closeSample();
+    // What it throws is thrown after the window; unhandled until then, it would end the harness.
+    mark.catch(() => {});
+    marks.push(mark);
+  });
   await Promise.all(marks);
   return { load, sampled };
 }
 
 /** Measures once more with one generator more, where a core is free for it. */
 async function proveLimit(
-  server: Server,
-  spec: LoadSpec,
+  { server, spec }: Raised,
   plan: Plan,
   engine: LoadEngine,
   { placement }: Placed,
@@ -225,7 +299,12 @@ async function proveLimit(
   const free = placement.kind === 'separate' ? (placement.generator?.length ?? 0) - plan.generators : 0;
   if (free < 1) return { unproven: 'no core is free for one generator more' };
   try {
-    const { load } = await loadServer(server, spec, plan, engine, undefined, plan.generators + 1);
+    const { load } = await loadServer(
+      { server, spec, sampler: undefined },
+      plan,
+      engine,
+      plan.generators + 1,
+    );
     return { goodputPerSecond: load.goodputPerSecond, ratio: load.goodputPerSecond / first.goodputPerSecond };
   } catch (error) {
     // The first window stands, whatever became of the second.
@@ -280,7 +359,7 @@ async function attest(server: Server, claims: Attestation, workers: number): Pro
 }
 
 /** Rejects when the server ends while it is being loaded. */
-function watchForDeath(server: Server): { promise: Promise<never> } & Disposable {
+export function watchForDeath(server: Server): { promise: Promise<never> } & Disposable {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setInterval(() => {
     const end = server.ended();
@@ -301,27 +380,4 @@ function toReason(error: unknown): Reason {
 /** Something of the server is still there: it would answer for the next one. */
 function isFatal({ code }: Stopped['trouble'][number]): boolean {
   return code === 'port-held' || code === 'not-stopped';
-}
-
-function finish(head: TrialHead, observed: Observed, stopped: Stopped, logTail: string[]): Trial {
-  const remains = stopped.trouble.some(isFatal);
-  const reasons = [
-    ...observed.reasons,
-    ...stopped.trouble.map((trouble): Reason => ({
-      ...trouble,
-      invalidates: isFatal(trouble) ? [...METRIC_IDS] : [],
-    })),
-  ];
-  const tail: TrialTail = {
-    files: stopped.files,
-    ...(stopped.time === undefined ? {} : { time: stopped.time }),
-    ...(reasons.length > 0 ? { logTail } : {}),
-  };
-  const { measured } = observed;
-  if (observed.failed || remains || measured === undefined) {
-    const failed: FailedTrial = { ...head, ...tail, status: 'failed', reasons };
-    return measured === undefined ? failed : { ...failed, partial: measured };
-  }
-  if (reasons.length > 0) return { ...head, ...tail, status: 'suspect', reasons, measured };
-  return { ...head, ...tail, status: 'ok', reasons: [], measured };
 }

@@ -1,6 +1,7 @@
 import type { ComparedRow, ComparedTable } from '../analyse/compare.ts';
 import type { Comparison } from '../analyse/comparison.ts';
 import { METRICS } from '../analyse/metrics.ts';
+import { formatShare } from './format.ts';
 import { renderRows } from './terminal.ts';
 
 /** The comparisons as text: ratio, interval and verdict of each. */
@@ -24,7 +25,7 @@ export function renderComparison(table: ComparedTable, title: string, marks: str
     ...(table.paired ? [row.rank === undefined ? '—' : String(row.rank)] : []),
   ]);
   const notes = [
-    `ratios of ${label}, ${better === 'lower' ? 'less' : 'more'} is better; the difference that matters is ${percent(table.threshold)}`,
+    `ratios of ${label}, ${better === 'lower' ? 'less' : 'more'} is better; the difference that matters is ${formatShare(table.threshold)}`,
     table.paired
       ? 'paired by round; all rows share one error budget of 5 % (Holm)'
       : 'unpaired: the runs are of different times, and whatever else changed between them is in the ratio',
@@ -45,7 +46,7 @@ function describe({ ratio }: Comparison): [string, string] {
 function describeVerdict({ comparison }: ComparedRow, threshold: number): string {
   if (comparison.verdict !== 'undecided') {
     return comparison.byMoreThanThreshold
-      ? `${comparison.verdict} by more than ${percent(threshold)}`
+      ? `${comparison.verdict} by more than ${formatShare(threshold)}`
       : comparison.verdict;
   }
   const why = {
@@ -56,8 +57,4 @@ function describeVerdict({ comparison }: ComparedRow, threshold: number): string
   const needed =
     comparison.neededRounds === undefined ? '' : `; some ${comparison.neededRounds} rounds would show 6 %`;
   return `undecided: ${why[comparison.why]}${needed}`;
-}
-
-function percent(share: number): string {
-  return `${Number((share * 100).toFixed(2))} %`;
 }

@@ -36,3 +36,8 @@ export function formatSpan(seconds: number): string {
 function significant(value: number): string {
   return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : String(Math.round(value));
 }
+
+/** A share in per cent, to two decimals: `5.4 %`. */
+export function formatShare(share: number): string {
+  return `${Number((share * 100).toFixed(2))} %`;
+}

@@ -62,12 +62,6 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
 
 function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
   const [first] = trials;
-  const machine = [
-    host.virtualised ? 'VM' : '',
-    host.cpuModel ?? '',
-    `${host.cores} cores`,
-    `${host.platform} ${host.release}`,
-  ];
   const rate = plan.rate === undefined ? '' : `, open loop at ${formatWhole(plan.rate)} starts a second`;
   const span =
     plan.amount === undefined
@@ -75,13 +69,20 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
       : `${plan.warmupSeconds} s warm-up, ${plan.amount} requests`;
   return [
     `run ${plan.run}, seed ${plan.seed}, ${span}${rate}, timeout ${plan.timeoutSeconds} s`,
-    machine.filter(Boolean).join(', '),
+    describeMachine(host),
     ...(first === undefined
       ? []
       : [
           `${plan.engine} in ${countOf(plan.generators, 'process')}, ${countOf(plan.workers, 'worker')} a server, ${describePlacement(first)}`,
         ]),
   ];
+}
+
+/** The machine in one line. */
+export function describeMachine({ virtualised, cpuModel, cores, platform, release }: Host): string {
+  return [virtualised ? 'VM' : '', cpuModel ?? '', `${cores} cores`, `${platform} ${release}`]
+    .filter(Boolean)
+    .join(', ');
 }
 
 function describePlacement({ placement: { kind, server, generator } }: Trial): string {

@@ -82,9 +82,15 @@ function withoutSecrets(headers: unknown): Record<string, unknown> {
   );
 }
 
-/** Adds one trial to the run: on the disk when this returns. */
-export function appendTrial(folder: string, trial: Trial): void {
-  writeDurably(join(folder, 'trials.jsonl'), `${JSON.stringify(trial)}\n`, 'a');
+/** Adds trials to the run: on the disk when this returns. */
+export function appendTrials(folder: string, trials: Trial[]): void {
+  const lines = trials.map((trial) => `${JSON.stringify(trial)}\n`);
+  writeDurably(join(folder, 'trials.jsonl'), lines.join(''), 'a');
+}
+
+/** Adds one value to a file of JSON lines: on the disk when this returns. */
+export function appendLine(file: string, value: unknown): void {
+  writeDurably(file, `${JSON.stringify(value)}\n`, 'a');
 }
 
 /** Keeps a report beside the run it was made from. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareRuns, compareWithin } from '../../src/analyse/compare.ts';
+import { compareRuns, compareWithin, isDecided } from '../../src/analyse/compare.ts';
 import { parseCompareOptions } from '../../src/analyse/question.ts';
 import { unlikeRuns } from '../../src/analyse/unlike.ts';
 import { createRandom } from '../../src/random.ts';
@@ -86,6 +86,68 @@ describe('targets of one run', () => {
   it('refuses a baseline that is not in the run, with the nearest', () => {
     const error = errorOf(() => compareWithin(sampleRun(1), { ...CPU, baseline: 'vanila' }));
     expect([error.exitCode, error.hint]).toEqual([2, expect.stringContaining('vanilla')]);
+  });
+});
+
+/** The first `rounds` rounds of a sitting with these looks. */
+function sittingOf(ratio: number, rounds: number, { names = ['vanilla', 'fastify'], aa = false } = {}) {
+  const { trials } = sampleRun(ratio, rounds);
+  const plan = samplePlan(`--connections 10 --until-decided ${aa ? '--aa' : ''}`, names);
+  return { plan, trials };
+}
+
+describe('a run that is to be decided', () => {
+  it('stops at a look that has a verdict, and at no other round', () => {
+    const decided = Array.from({ length: 24 }, (_, index) => {
+      const { plan, trials } = sittingOf(1.1, index + 1);
+      return isDecided(plan, trials) ? [index + 1] : [];
+    }).flat();
+    expect(decided).toEqual([12, 18, 24]);
+  });
+
+  it('goes on while the interval is too wide', () => {
+    const { plan, trials } = sittingOf(1.02, 12);
+    expect(compareWithin({ plan, trials }, CPU).rows[0]?.comparison).toMatchObject({
+      verdict: 'undecided',
+      why: 'wide',
+    });
+    expect(isDecided(plan, trials)).toBe(false);
+  });
+
+  it('does not look while a trial of the round is missing', () => {
+    const { plan, trials } = sittingOf(1.1, 12);
+    expect(isDecided(plan, trials.slice(0, -1))).toBe(false);
+    expect(compareWithin({ plan, trials: trials.slice(0, -1) }, CPU).rows[0]?.comparison).toMatchObject({
+      verdict: 'undecided',
+      rounds: 11,
+    });
+  });
+
+  it('waits for no target that repeats another, unless there is nothing else', () => {
+    const noise = sittingOf(1.02, 12);
+    const repeat = (id: string) => ({ ...noise.plan.targets[0]!, id, aaOf: 'vanilla' });
+    const renamed = noise.trials.map((trial) =>
+      trial.target.id === 'fastify' ? { ...trial, target: repeat('vanilla (A/A)') } : trial,
+    );
+    const alone = { ...noise.plan, targets: [noise.plan.targets[0]!, repeat('vanilla (A/A)')] };
+    expect(isDecided(alone, renamed)).toBe(false);
+    const beside = { ...alone, targets: [...alone.targets, noise.plan.targets[1]!] };
+    const dearer = sittingOf(1.1, 12).trials.filter(({ target }) => target.id === 'fastify');
+    expect(isDecided(beside, [...renamed, ...dearer])).toBe(true);
+  });
+
+  it('is stopped by nothing where the number of rounds is fixed', () => {
+    const { plan, trials } = sampleRun(1.5, 12);
+    expect(isDecided(plan, trials)).toBe(false);
+  });
+
+  it('keeps what an interrupted run of fixed rounds can say: nothing yet', () => {
+    const { plan } = sampleRun(1.5, 12);
+    const { trials } = sampleRun(1.5, 8);
+    expect(compareWithin({ plan, trials }, CPU).rows[0]?.comparison).toMatchObject({
+      why: 'too-few-rounds',
+      rounds: 8,
+    });
   });
 });
 

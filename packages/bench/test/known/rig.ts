@@ -15,7 +15,7 @@ import { parseBenchOptions } from '../../src/options.ts';
 import { makePlan, type Plan } from '../../src/plan.ts';
 import { openToken } from './leftovers.ts';
 
-const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
+export const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
 
 /** What the harness asks before any load: one request until the server is ready, two to verify it. */
 export const ASKED_BEFORE = 3;

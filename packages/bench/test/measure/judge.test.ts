@@ -224,7 +224,9 @@ describe('the shape of the window', () => {
   ])('is %s', (shape, counts) => {
     const evidence = evidenceOf(slicesOf(counts));
     expect(judge(evidence).shape).toBe(shape);
-    expect(reasonsOf(evidence)).toEqual(shape === 'none' ? { unsteady: RATES } : { trend: [...RATES, 'cpu'] });
+    expect(reasonsOf(evidence)).toEqual(
+      shape === 'none' ? { unsteady: RATES } : { trend: [...RATES, 'cpu'] },
+    );
   });
 
   it.each([{ foreignCores: 0.2 }, { stealCores: 0.2 }])('is the machine’s when that was busy: %j', (host) => {

@@ -2,6 +2,7 @@
 
 import type { Attestation, LoadResult, Trial } from '../../src/model.ts';
 import type { Server, Stopped } from '../../src/measure/launch.ts';
+import type { LoadSession } from '../../src/measure/load/engine.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
 import type { Sampled } from '../../src/measure/resources/sampler.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
@@ -30,10 +31,13 @@ export interface Twist {
   load?: LoadResult;
   sampled?: Sampled | 'none';
   attestations?: () => Attestation[];
+  /** Writes down which server each window loads, and for how long. */
+  tellWindows?: boolean;
   /** How the server ended, once it has. */
   ended?: () => string | undefined;
   stopped?: Stopped;
   decide?: (trials: Trial[]) => 'continue' | 'stop';
+  interrupted?: () => boolean;
 }
 
 export interface World {
@@ -72,10 +76,28 @@ export function createWorld(twist: Twist = {}): World {
     counts.set(step, count);
     await twist.at?.[step]?.(count);
   };
+  const session = (port: string): LoadSession => ({
+    pids: [4711],
+    beside: (spec) => session(String(spec.port)),
+    async arm() {
+      await reach('arm');
+      return { asked: 10, stood: 10, seconds: 0.1, refused: 0, retried: 0 };
+    },
+    async fire(window, mark) {
+      mark('opened');
+      await reach('fire', twist.tellWindows ? ` ${port} ${window.windowSeconds}` : '');
+      mark('closed');
+      return twist.load ?? sampleLoad();
+    },
+    async [Symbol.asyncDispose]() {
+      done.push('close');
+    },
+  });
+  let launched = 0;
   const effects: RunEffects = {
     async launch(_prepared, planned) {
       await reach('launch', ` ${planned.id}`);
-      return createServer(twist, reach);
+      return createServer(twist, reach, launched++);
     },
     awaitRightAnswer: () => reach('ready'),
     async verify(_server, _draw, when) {
@@ -84,26 +106,11 @@ export function createWorld(twist: Twist = {}): World {
     },
     load: {
       name: 'fake',
-      open() {
+      open({ port }) {
         done.push('open');
         // `open` is the one step that is not waited for.
         void twist.at?.open?.(1);
-        return {
-          pids: [4711],
-          async arm() {
-            await reach('arm');
-            return { asked: 10, stood: 10, seconds: 0.1, refused: 0, retried: 0 };
-          },
-          async fire(_window, mark) {
-            mark('opened');
-            await reach('fire');
-            mark('closed');
-            return twist.load ?? sampleLoad();
-          },
-          async [Symbol.asyncDispose]() {
-            done.push('close');
-          },
-        };
+        return session(String(port));
       },
     },
     async resources() {
@@ -125,11 +132,12 @@ export function createWorld(twist: Twist = {}): World {
       };
     },
     now: () => Date.UTC(2026, 10, 20, 12),
-    async record(trial) {
-      done.push(`record ${trial.id}`);
-      recorded.push(trial);
+    async record(trials) {
+      for (const { id } of trials) done.push(`record ${id}`);
+      recorded.push(...trials);
     },
     decide: twist.decide ?? (() => 'continue'),
+    interrupted: twist.interrupted ?? (() => false),
     on: (event) => {
       events.push(event);
     },
@@ -137,11 +145,11 @@ export function createWorld(twist: Twist = {}): World {
   return { effects, done, events, recorded };
 }
 
-function createServer(twist: Twist, reach: (step: Step) => Promise<void>): Server {
+function createServer(twist: Twist, reach: (step: Step) => Promise<void>, index: number): Server {
   return {
     host: '127.0.0.1',
-    port: 3000,
-    pid: () => 4710,
+    port: 3000 + index,
+    pid: () => 4710 - index,
     cgroup: undefined,
     startedAtMs: performance.now() - 250,
     ended: () => twist.ended?.(),

@@ -130,7 +130,8 @@ const time: Required<TimeReport> = {
 };
 const head = {
   ...okTrial('fastify', measured),
-  target: { ...sampleTarget('fastify'), packages: ['fastify@5'] },
+  target: { ...sampleTarget('fastify'), packages: ['fastify@5'], aaOf: 'fastify' },
+  duelWith: '002-vanilla-c10-r1',
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
   quick: true,
@@ -144,9 +145,11 @@ const { measured: _, ...unmeasured } = head;
 const unproven = { ...measured, limitProof: { unproven: 'no core is free for one generator more' } };
 const failed = { ...unmeasured, status: 'failed', partial: unproven } as unknown as Required<FailedTrial>;
 const plan: Required<Plan> = {
-  ...samplePlan('--rounds 2'),
+  ...samplePlan('--duel --rounds 2'),
   amount: 20_000,
   rate: 2000,
+  duel: true,
+  sitting: { looks: '12/18/24', by: 'cpu', threshold: 0.02, budgetSeconds: 600 },
   stacks: ['../my-api/stack.json'],
   url: {
     url: 'http://127.0.0.1:1/',

@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import type * as Stacks from '../../src/catalogue/stacks.ts';
 import {
   RESULTS,
-  appendTrial,
+  appendTrials,
   createRun,
   findRun,
   listRuns,
@@ -54,7 +54,7 @@ const stored = JSON.parse(JSON.stringify(trials)) as typeof trials;
 /** A run with these three trials, and the path of its lines. */
 function makeRun(id = 'a-run'): { folder: string; lines: string } {
   const folder = createRun(runOf(id), host);
-  for (const trial of trials) appendTrial(folder, trial);
+  appendTrials(folder, trials);
   return { folder, lines: join(folder, 'trials.jsonl') };
 }
 
@@ -118,7 +118,7 @@ describe('a run whose harness was killed', () => {
     expect(readFileSync(lines, 'utf8')).toBe(whole);
     mendRun(folder);
     expect(readFileSync(lines, 'utf8')).toBe(whole);
-    appendTrial(folder, trials[0]!);
+    appendTrials(folder, [trials[0]!]);
     expect(readRun(folder).trials).toEqual([...stored, stored[0]]);
   });
 

@@ -19,7 +19,14 @@ const LEAD_MS = 100;
 
 /** Autocannon 9.0.0 in processes of its own, under our accounting; `prefix` is the command that pins them to their cores. */
 export function createAutocannonEngine(prefix: string[]): LoadEngine {
-  return { name: 'autocannon', open: (spec, processes) => new Fleet(spec, processes, prefix) };
+  return {
+    name: 'autocannon',
+    open(spec, processes) {
+      const length = Math.min(processes, spec.connections);
+      const generators = Array.from({ length }, () => new Generator(prefix));
+      return new Fleet(spec, generators, 0);
+    },
+  };
 }
 
 class Generator {
@@ -79,16 +86,21 @@ class Generator {
   }
 }
 
-/** The generator processes of one trial; connections are shared out exactly. */
+/** The generator processes of one trial and their connections to its server, shared out exactly. */
 class Fleet implements LoadSession {
   readonly #generators: Generator[];
   readonly #spec: LoadSpec;
+  readonly #session: number;
   #connect: Connect | undefined;
 
-  constructor(spec: LoadSpec, processes: number, prefix: string[]) {
+  constructor(spec: LoadSpec, generators: Generator[], session: number) {
     this.#spec = spec;
-    const length = Math.min(processes, spec.connections);
-    this.#generators = Array.from({ length }, () => new Generator(prefix));
+    this.#generators = generators;
+    this.#session = session;
+  }
+
+  beside(spec: LoadSpec): LoadSession {
+    return new Fleet(spec, this.#generators, this.#session + 1);
   }
 
   get pids(): number[] {
@@ -103,6 +115,7 @@ class Fleet implements LoadSession {
         generator.ask<ArmedReport>(
           {
             do: 'arm',
+            session: this.#session,
             ...rest,
             connections: shares[index] ?? 0,
             connectsPerSecond: connectsPerSecond / this.#generators.length,
@@ -130,6 +143,7 @@ class Fleet implements LoadSession {
         return generator.ask<DoneReport>(
           {
             do: 'fire',
+            session: this.#session,
             atMs,
             warmupSeconds: window.warmupSeconds,
             windowSeconds: window.windowSeconds,

@@ -15,8 +15,13 @@ export interface Window {
 export interface LoadSession extends AsyncDisposable {
   /** Resolves when all connections stand or the barrier's deadline has passed; throws when a generator breaks. */
   arm(): Promise<Connect>;
-  /** Warms up and measures one window; `mark` is called when it opens and when it closes. */
+  /**
+   * Warms up and opens the window; `mark` is called when it opens and when it closes. Fired again, the same window is
+   * open once more, and the result covers all of it.
+   */
   fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult>;
+  /** A session for another server in the same processes, which end with this one; the two must not fire at once. */
+  beside(spec: LoadSpec): LoadSession;
   /** The generators' process ids. */
   pids: number[];
 }

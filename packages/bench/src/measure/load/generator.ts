@@ -30,7 +30,8 @@ const DRAIN_SECONDS = 5;
 
 const { version } = createRequire(import.meta.url)('autocannon/package.json') as { version: string };
 
-let armed: Session | undefined;
+/** By the number that the harness gave each. */
+const sessions = new Map<number, Session>();
 
 process.stdin.on('end', () => process.exit(0));
 readLines<Order>(process.stdin, (order) => {
@@ -41,10 +42,12 @@ readLines<Order>(process.stdin, (order) => {
 
 async function carryOut(order: Order): Promise<void> {
   if (order.do === 'arm') {
-    armed = new Session(order);
-    tell({ event: 'armed', connect: await armed.stand() });
-  } else if (armed !== undefined) {
-    tell(await armed.fire(order));
+    const session = new Session(order);
+    sessions.set(order.session, session);
+    tell({ event: 'armed', connect: await session.stand() });
+  } else {
+    const session = sessions.get(order.session);
+    if (session !== undefined) tell(await session.fire(order));
   }
 }
 
@@ -69,7 +72,7 @@ interface Mark {
   loop: EventLoopUtilization;
 }
 
-/** The connections of this process, from the first connect to the end of the drain. */
+/** The connections of this process to one server, from the first connect to the end of the last drain. */
 class Session {
   readonly #order: ArmOrder;
   readonly #ledger: Ledger;
@@ -84,6 +87,10 @@ class Session {
   #ticks: number[] = [];
   /** Of an open loop, from the warm-up on. */
   #schedule: Schedule | undefined;
+  /** Over all the times that the window was open. */
+  #openedAtMs: number | undefined;
+  #windowSeconds = 0;
+  readonly #use = { cpuUs: 0, seconds: 0, activeSeconds: 0 };
 
   constructor(order: ArmOrder) {
     if (version !== '9.0.0')
@@ -163,12 +170,13 @@ class Session {
     };
   }
 
-  /** Warms up, opens the window, closes it, drains, and gives the account. */
+  /** Warms up, opens the window (again), closes it, drains, and gives the account of all the times that it was open. */
   async fire(order: FireOrder): Promise<Report> {
     const ledger = this.#ledger;
     await sleepUntil(order.atMs);
     this.#arming = false;
-    if (order.rate !== undefined) this.#schedule = new Schedule(order.rate);
+    this.#budget = Infinity;
+    if (order.rate !== undefined) this.#schedule = new Schedule(order.rate, this.#schedule?.report);
     this.#askAll();
     await sleepUntil(order.atMs + order.warmupSeconds * 1000);
     if (order.amount !== undefined) await this.#fallSilent();
@@ -193,14 +201,20 @@ class Session {
     const closed = await closing.promise;
     await this.#fallSilent();
     const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
-    const windowSeconds = (endMs - opened.nowMs) / 1000;
+    this.#openedAtMs ??= opened.epochMs;
+    this.#windowSeconds += (endMs - opened.nowMs) / 1000;
+    const seconds = (closed.nowMs - opened.nowMs) / 1000;
+    this.#use.seconds += seconds;
+    this.#use.cpuUs += closed.cpuUs - opened.cpuUs;
+    this.#use.activeSeconds +=
+      seconds * performance.eventLoopUtilization(closed.loop, opened.loop).utilization;
     ledger.lifetime.inFlight = ledger.countInFlight();
     return {
       event: 'done',
       connect,
-      openedAtMs: opened.epochMs,
+      openedAtMs: this.#openedAtMs,
       closedAtMs: closed.epochMs,
-      windowSeconds,
+      windowSeconds: this.#windowSeconds,
       counts: ledger.window,
       lifetime: ledger.lifetime,
       statusCodes: ledger.statusCodes,
@@ -214,9 +228,9 @@ class Session {
       schedule: this.#schedule?.report,
       autocannonTicks: this.#ticks,
       use: {
-        seconds: (closed.nowMs - opened.nowMs) / 1000,
-        cpuUs: closed.cpuUs - opened.cpuUs,
-        utilisation: performance.eventLoopUtilization(closed.loop, opened.loop).utilization,
+        seconds: this.#use.seconds,
+        cpuUs: this.#use.cpuUs,
+        utilisation: this.#use.activeSeconds / this.#use.seconds,
       },
     };
   }

@@ -30,9 +30,10 @@ function emptyCounts(): Counts {
 }
 
 /**
- * Every request of one generator process, accounted for once: over the whole life, and over the
- * window. Requests that were under way when the window opened count as sent in it, so that in both
- * accounts sent = ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight.
+ * Every request of one session, accounted for once: over the whole life, and over the window, which
+ * may be open several times (a duel alternates). Requests that were under way when the window opened
+ * count as sent in it, so that in both accounts
+ * sent = ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight.
  */
 export class Ledger {
   readonly slots: Slot[] = [];
@@ -49,7 +50,7 @@ export class Ledger {
   standing = 0;
   /** When the last connection came to stand, ms of the monotonic clock. */
   stoodAt = -Infinity;
-  /** Called once, at the moment the window closes. */
+  /** Called at the moment the window closes. */
   onClose: () => void = () => {};
   #answers = 0;
   /** When the event loop began to hand out what the last poll found, ms of the monotonic clock. */
@@ -58,7 +59,9 @@ export class Ledger {
   #openedAt = 0;
   #closesAt = Infinity;
   #silent = 0;
-  #silentBefore: number[] = [];
+  #silentBefore: number[] | undefined;
+  /** Slices of the times that the window was open before. */
+  #slicesBefore = 0;
   readonly #expected: ExpectedBody | undefined;
   readonly #hashEvery: number;
 
@@ -145,7 +148,7 @@ export class Ledger {
     if (this.#open) {
       this.statusCodes[status] = (this.statusCodes[status] ?? 0) + 1;
       if (outcome === 'ok') {
-        const slice = Math.floor((now - this.#openedAt) / SLICE_MS);
+        const slice = this.#slicesBefore + Math.floor((now - this.#openedAt) / SLICE_MS);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
         const since = slot.intendedAt === undefined ? milliseconds : now - slot.intendedAt;
@@ -164,13 +167,14 @@ export class Ledger {
   }
 
   /**
-   * Opens the window for so many ms: what is under way now counts as sent in it. It closes with the
+   * Opens the window for so many ms, or once more: what is under way now counts as sent in it. It closes with the
    * first request that ends after its time, or by `close`, whichever comes first: a loop that is busy
    * with thousands of answers would let a timer wait.
    */
   open(milliseconds: number): void {
-    this.window.sent = this.countInFlight();
-    this.#silentBefore = this.slots.map((slot) => slot.completions);
+    this.window.sent += this.countInFlight();
+    this.#silentBefore ??= this.slots.map((slot) => slot.completions);
+    this.#slicesBefore = this.slices.ok.length;
     this.#openedAt = performance.now();
     this.#closesAt = this.#openedAt + milliseconds;
     this.#open = true;
@@ -180,9 +184,13 @@ export class Ledger {
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.window.inFlight = this.countInFlight();
-    this.slices.ok = Array.from(this.slices.ok, (count) => count ?? 0);
-    this.#silent = this.slots.filter((slot, index) => slot.completions === this.#silentBefore[index]).length;
+    this.window.inFlight += this.countInFlight();
+    const whole = Math.floor((Math.min(performance.now(), this.#closesAt) - this.#openedAt) / SLICE_MS);
+    const length = Math.max(this.slices.ok.length, this.#slicesBefore + whole);
+    this.slices.ok = Array.from({ length }, (_, slice) => this.slices.ok[slice] ?? 0);
+    this.#silent = this.slots.filter(
+      (slot, index) => slot.completions === this.#silentBefore?.[index],
+    ).length;
     this.onClose();
   }
 

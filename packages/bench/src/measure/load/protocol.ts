@@ -39,13 +39,16 @@ export interface LoadSpec {
   hashEvery: number;
 }
 
-/** One process's share of the load. */
+/** One process's share of the load on one server. */
 export interface ArmOrder extends LoadSpec {
   do: 'arm';
+  /** Which of the process's sessions this is: a duel has two. */
+  session: number;
 }
 
 export interface FireOrder {
   do: 'fire';
+  session: number;
   /** When the warm-up begins, ms since the epoch. */
   atMs: number;
   warmupSeconds: number;
@@ -68,6 +71,7 @@ export interface ArmedReport {
   connect: Connect;
 }
 
+/** The account of a session over all the times that it has fired. */
 export interface DoneReport {
   event: 'done';
   connect: Connect;

@@ -10,7 +10,7 @@ const TICK_MS = 1;
  * (coordinated omission: Tene, "How NOT to Measure Latency").
  */
 export class Schedule {
-  readonly report: ScheduleReport = { intended: 0, late: 0, dropped: 0 };
+  readonly report: ScheduleReport;
   #due: number[] = [];
   #idle: (() => void)[] = [];
   #next: number;
@@ -18,7 +18,9 @@ export class Schedule {
   #counting = false;
   readonly #intervalMs: number;
 
-  constructor(perSecond: number) {
+  /** `report` is that of a schedule before, which is then gone on with. */
+  constructor(perSecond: number, report: ScheduleReport = { intended: 0, late: 0, dropped: 0 }) {
+    this.report = report;
     this.#intervalMs = 1000 / perSecond;
     this.#next = performance.now();
     this.#timer = setInterval(() => this.#advance(), TICK_MS);
@@ -48,7 +50,7 @@ export class Schedule {
   /** Stops counting, and starts nothing more. */
   close(): void {
     this.#counting = false;
-    this.report.dropped = this.#due.length;
+    this.report.dropped += this.#due.length;
     clearInterval(this.#timer);
     this.#due = [];
     this.#idle = [];

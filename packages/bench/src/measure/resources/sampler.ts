@@ -42,3 +42,57 @@ export async function openSampler(options: SamplerOptions): Promise<Sampler> {
   if (process.platform === 'darwin') return openDarwinSampler(options);
   throw new BenchError('trial', `resources cannot be sampled on ${process.platform}`, 'use Linux or macOS');
 }
+
+/** Several windows of equal length of one server as one: sums, means, the largest peak; undefined of none. */
+export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
+  const servers = all.map(({ server }) => server);
+  const last = all.at(-1);
+  if (last === undefined) return undefined;
+  const isWhole = servers.every((server) => server !== undefined);
+  return { ...(isWhole && { server: joinResources(servers) }), host: joinHosts(all.map(({ host }) => host)) };
+}
+
+function joinResources(all: readonly Resources[]): Resources {
+  const last = all.at(-1) as Resources;
+  const seconds = sum(all.map((one) => one.seconds));
+  const cpuUserUs = sum(all.map((one) => one.cpuUserUs));
+  const cpuSystemUs = sum(all.map((one) => one.cpuSystemUs));
+  const peaks = all.map(({ peakBytes }) => peakBytes).filter((bytes) => bytes !== undefined);
+  const switches = all.map(({ contextSwitches }) => contextSwitches).filter((count) => count !== undefined);
+  return {
+    ...last,
+    seconds,
+    cpuUserUs,
+    cpuSystemUs,
+    coresUsed: (cpuUserUs + cpuSystemUs) / 1e6 / seconds,
+    ...(peaks.length > 0 && { peakBytes: Math.max(...peaks) }),
+    ...(switches.length > 0 && { contextSwitches: sum(switches) }),
+  };
+}
+
+/** Shares of the machine are means over the windows, events are counted over all of them; what one lacks is absent. */
+function joinHosts(hosts: readonly HostWindow[]): HostWindow {
+  const joined = { ...hosts.at(-1) };
+  for (const name of ['foreignCores', 'stealCores', 'harnessCores'] as const)
+    joinField(joined, name, hosts, (values) => sum(values) / values.length);
+  for (const name of ['listenOverflows', 'retransmits', 'throttled'] as const)
+    joinField(joined, name, hosts, sum);
+  return joined;
+}
+
+type Figures = Omit<HostWindow, 'foreignSource'>;
+
+function joinField(
+  joined: HostWindow,
+  name: keyof Figures,
+  hosts: readonly HostWindow[],
+  join: (values: number[]) => number,
+): void {
+  const values = hosts.map((host) => host[name]).filter((value) => value !== undefined);
+  if (values.length === hosts.length) joined[name] = join(values);
+  else delete joined[name];
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

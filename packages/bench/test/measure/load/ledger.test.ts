@@ -237,6 +237,39 @@ describe('the window', () => {
     expect(ledger.lastEndMs()).toBe(1019);
   });
 
+  it('may be open again: the accounts go on, and what was between is in neither', () => {
+    const ledger = new Ledger(EXPECTED, 1);
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    for (const slot of [a, b]) answer(ledger, slot);
+    const closings: number[] = [];
+    ledger.onClose = () => closings.push(now);
+    ledger.open(500);
+    now += 100;
+    answer(ledger, a);
+    now += 400;
+    ledger.send(a);
+    ledger.close();
+    // Drained, and silent while another server has its turn.
+    ledger.receive(a, RIGHT);
+    ledger.complete(a, 200, 1);
+    now += 2000;
+    ledger.wake();
+    ledger.open(500);
+    now += 300;
+    answer(ledger, b);
+    answer(ledger, b, { status: 500 });
+    now += 300;
+    ledger.close();
+    expect(closings).toEqual([1500, 4100]);
+    expect(ledger.window).toMatchObject({ sent: 4, ok: 2, non2xx: 1, inFlight: 1 });
+    expect(ledger.window.sent).toBe(sumOf(ledger.window));
+    expect(ledger.slices).toEqual({ milliseconds: 250, ok: [1, 0, 0, 1] });
+    expect(ledger.silentConnections).toBe(0);
+    // From the waking to the first answer, and none to the second: 100 before, 300 after.
+    expect(ledger.cycleUs).toEqual({ sum: 400_000, count: 3 });
+    expect(ledger.lifetime).toMatchObject({ sent: 6, ok: 5, non2xx: 1 });
+  });
+
   it('begins the cycle of a connection that was kept waiting with its waking', () => {
     const ledger = new Ledger(EXPECTED, 1);
     const slot = ledger.addSlot();

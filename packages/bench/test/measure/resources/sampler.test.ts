@@ -3,13 +3,62 @@ import { openCgroup } from '../../../src/measure/resources/cgroup.ts';
 import { hostBetween } from '../../../src/measure/resources/linux.ts';
 import type { Reading } from '../../../src/measure/resources/linux.ts';
 import { readProcess } from '../../../src/measure/resources/procfs.ts';
-import { openSampler } from '../../../src/measure/resources/sampler.ts';
+import { joinSampled, openSampler, type Sampled } from '../../../src/measure/resources/sampler.ts';
 import { startWorker } from './worker.ts';
 
 const MIB = 1024 * 1024;
 
 /** A condition that holds from the `count`-th time on that it is asked. */
 const timesTrue = (count: number) => (): boolean => --count < 0;
+
+const window = (cpu: number, peakBytes: number, foreignCores?: number): Sampled => ({
+  server: {
+    source: 'cgroup v1',
+    scope: 'process tree',
+    seconds: 2,
+    cpuUserUs: cpu * 1e6,
+    cpuSystemUs: 0.2e6,
+    coresUsed: (cpu + 0.2) / 2,
+    idleBytes: 10,
+    loadedBytes: peakBytes - 1,
+    peakBytes,
+    contextSwitches: 7,
+    processes: 1,
+  },
+  host: {
+    ...(foreignCores === undefined ? {} : { foreignCores }),
+    stealCores: 0.1,
+    listenOverflows: 3,
+    foreignSource: 'cgroup root',
+  },
+});
+
+describe('joinSampled', () => {
+  it('adds up what was spent and seen, and averages the shares of the machine', () => {
+    expect(joinSampled([window(1, 90, 0.3), window(0.6, 80, 0.1)])).toEqual({
+      server: {
+        source: 'cgroup v1',
+        scope: 'process tree',
+        seconds: 4,
+        cpuUserUs: 1.6e6,
+        cpuSystemUs: 0.4e6,
+        coresUsed: 0.5,
+        idleBytes: 10,
+        loadedBytes: 79,
+        peakBytes: 90,
+        contextSwitches: 14,
+        processes: 1,
+      },
+      host: { foreignCores: 0.2, stealCores: 0.1, listenOverflows: 6, foreignSource: 'cgroup root' },
+    });
+  });
+
+  it('leaves out what one window lacks', () => {
+    expect(joinSampled([window(1, 90, 0.3), window(1, 90)])?.host).not.toHaveProperty('foreignCores');
+    expect(joinSampled([window(1, 90), { host: {} }])).not.toHaveProperty('server');
+    expect(joinSampled([])).toBeUndefined();
+  });
+});
 
 describe('hostBetween', () => {
   const totals = { userUs: 0, niceUs: 0, systemUs: 0, irqUs: 0, softirqUs: 0, stealUs: 40_000 };

@@ -1,0 +1,65 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createEffects } from '../../../../scripts/effects.ts';
+import { readManifest } from '../../src/catalogue/manifest.ts';
+import { choosePlacement } from '../../src/measure/placement.ts';
+import { prepareAll } from '../../src/measure/prepare.ts';
+import { run } from '../../src/measure/run.ts';
+import type { Trial } from '../../src/model.ts';
+import { parseBenchOptions } from '../../src/options.ts';
+import { makePlan } from '../../src/plan.ts';
+import { openToken } from './leftovers.ts';
+import { accountOf, ASKED, loadOf, PLANTED, sumOf } from './rig.ts';
+
+const token = openToken();
+const folder = mkdtempSync(join(tmpdir(), 'bench-duel-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function duel(...words: string[]): Promise<Trial[]> {
+  const stacks = [readManifest(PLANTED)];
+  const options = parseBenchOptions([
+    ...words,
+    '--duel',
+    '--rounds',
+    '1',
+    '--connections',
+    '5',
+    '--warmup',
+    '0.3',
+  ]);
+  const plan = { ...makePlan(options, stacks, 'known', 1), hashEvery: 1 };
+  const { prepared } = await prepareAll(plan.targets, stacks);
+  const placed = await choosePlacement({ serverCores: 1, generators: 1 });
+  const { effects } = await createEffects({ plan, placed, token, folder });
+  return run(plan, { placed, prepared, before: [] }, effects);
+}
+
+describe('a duel', () => {
+  it('gives each server its own windows, and loses no request between them', async () => {
+    const trials = await duel('planted/steady', 'planted/burns', '--duration', '2');
+    expect(trials).toHaveLength(2);
+    for (const trial of trials) {
+      const log = readFileSync(join(folder, 'logs', `${trial.id}.log`), 'utf8');
+      const seen = { trial, log };
+      const { counts, lifetime, windowSeconds, connect } = loadOf(seen);
+      expect(connect).toMatchObject({ stood: 5, retried: 0, refused: 0 });
+      expect(accountOf(seen).requests.read).toBe(ASKED + lifetime.sent);
+      expect(sumOf(counts)).toBe(counts.sent);
+      expect(sumOf(lifetime)).toBe(lifetime.sent);
+      expect(counts.ok).toBeGreaterThan(0);
+      expect(counts.ok + counts.inFlight).toBe(counts.sent);
+      expect(lifetime.ok).toBe(lifetime.sent);
+      expect(windowSeconds).toBeGreaterThanOrEqual(2);
+    }
+  });
+
+  it('fails on both sides when one server dies in it, and says which', async () => {
+    const trials = await duel('planted/steady', 'planted/dies', '--duration', '4');
+    const texts = Object.fromEntries(trials.map(({ target, reasons }) => [target.variant, reasons[0]?.text]));
+    expect(trials.map(({ status }) => status)).toEqual(['failed', 'failed']);
+    expect(texts['dies']).toBe('the server died under load (exit status 1)');
+    expect(texts['steady']).toContain('the other server of the duel failed: the server died under load');
+  });
+});

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { BenchError } from '../../src/errors.ts';
+import { orderOfWindows } from '../../src/measure/duel.ts';
+import type { Placed } from '../../src/measure/placement.ts';
+import { run } from '../../src/measure/run.ts';
+import type { Trial } from '../../src/model.ts';
+import { samplePlan } from '../samples.ts';
+import { createWorld, prepareFor, type Twist, type World } from './world.ts';
+
+const placed: Placed = {
+  placement: { kind: 'separate', server: [1], generator: [0] },
+  server: [],
+  generator: [],
+};
+
+async function duel(
+  twist: Twist = {},
+  line = '--duel --rounds 1 --connections 10 --duration 1',
+  before: Trial[] = [],
+): Promise<{ world: World; trials: Trial[] }> {
+  const plan = samplePlan(line);
+  const world = createWorld(twist);
+  const trials = await run(plan, { placed, prepared: prepareFor(plan), before }, world.effects);
+  return { world, trials };
+}
+
+const meanOf = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+const fail = (text: string) => () => {
+  throw new BenchError('trial', text);
+};
+
+describe('the windows of a duel', () => {
+  it('alternate so that no drift meets one side only', () => {
+    expect(orderOfWindows(1)).toEqual([0, 1, 1, 0]);
+    expect(orderOfWindows(2)).toEqual([0, 1, 1, 0]);
+    expect(orderOfWindows(4)).toEqual([0, 1, 1, 0, 1, 0, 0, 1]);
+    for (const seconds of [1, 3, 5, 8, 20]) {
+      const order = orderOfWindows(seconds);
+      // Both sides have as many windows, and the same mean place among them: a linear drift cancels out.
+      const placesOf = (side: number) => order.flatMap((one, place) => (one === side ? [place] : []));
+      expect(placesOf(0)).toHaveLength(placesOf(1).length);
+      expect(meanOf(placesOf(0))).toBe(meanOf(placesOf(1)));
+    }
+  });
+
+  it('never leave a side idle for as long as a server keeps an idle connection', () => {
+    for (const seconds of [1, 2, 3, 5, 10, 60]) {
+      const order = orderOfWindows(seconds);
+      const span = (2 * seconds) / order.length;
+      expect(span).toBeLessThanOrEqual(1);
+      expect(order.join('')).not.toMatch(/000|111/);
+    }
+  });
+});
+
+describe('measureDuel', () => {
+  it('lets both stand before the first window, warms both up, and alternates', async () => {
+    const { world, trials } = await duel({ tellWindows: true });
+    expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
+    expect(world.done.filter((what) => /^(launch|arm|fire|stop|record)/.test(what))).toEqual([
+      `launch ${trials[0]!.id}`,
+      `launch ${trials[1]!.id}`,
+      'arm',
+      'arm',
+      'fire 3000 0',
+      'fire 3001 0',
+      'fire 3000 0.5',
+      'fire 3001 0.5',
+      'fire 3001 0.5',
+      'fire 3000 0.5',
+      'stop',
+      'stop',
+      `record ${trials[0]!.id}`,
+      `record ${trials[1]!.id}`,
+    ]);
+  });
+
+  it('opens a sampled window for each but the warm-ups, in which the other server is not foreign', async () => {
+    const { world } = await duel();
+    expect(world.done.filter((what) => what.startsWith('sample start'))).toEqual([
+      'sample start 4711,4709',
+      'sample start 4711,4710',
+      'sample start 4711,4710',
+      'sample start 4711,4709',
+    ]);
+  });
+
+  it('says in both records who the other was', async () => {
+    const { trials } = await duel();
+    expect(trials.map(({ duelWith }) => duelWith)).toEqual([trials[1]!.id, trials[0]!.id]);
+    expect(new Set(trials.map(({ target }) => target.id))).toEqual(new Set(['vanilla', 'fastify']));
+  });
+
+  it('sums the CPU of all windows of a side', async () => {
+    const { trials } = await duel();
+    for (const trial of trials) {
+      if (trial.status === 'failed') throw new Error('failed');
+      // Two windows of 2.5 s of CPU in 5 s.
+      expect(trial.measured.server).toMatchObject({
+        seconds: 10,
+        cpuUserUs: 4e6,
+        cpuSystemUs: 1e6,
+        coresUsed: 0.5,
+      });
+      expect(trial.measured.server?.peakBytes).toBe(60e6);
+    }
+  });
+
+  it.each(['launch', 'ready', 'verify before the load', 'arm'] as const)(
+    'fails both when one does not come to its windows: %s',
+    async (step) => {
+      let count = 0;
+      const { trials, world } = await duel({
+        at: { [step]: () => (++count === 2 ? fail('it is not well')() : undefined) },
+      });
+      expect(trials.map(({ status }) => status)).toEqual(['failed', 'failed']);
+      const texts = trials.map(({ reasons }) => reasons[0]?.text);
+      expect(texts[1]).toBe('it is not well');
+      // A generator that breaks is nobody's: both have that reason.
+      expect(texts[0]).toBe(
+        step === 'arm' ? 'it is not well' : 'the other server of the duel failed: it is not well',
+      );
+      expect(world.done.filter((what) => what === 'stop')).toHaveLength(step === 'launch' ? 1 : 2);
+    },
+  );
+
+  it('keeps the one whose answers are still right when those of the other are not', async () => {
+    const { trials } = await duel({
+      at: { 'verify after the load': (count) => (count === 1 ? fail('wrong')() : undefined) },
+    });
+    expect(trials.map(({ status }) => status)).toEqual(['failed', 'ok']);
+  });
+
+  it('measures the rest of a run that was cut short, and no half of a duel', async () => {
+    const line = '--duel --rounds 3 --connections 10 --duration 1';
+    const first = await duel({}, line);
+    const kept = first.trials.slice(0, 3);
+    const { trials, world } = await duel({}, line, kept);
+    expect(trials.map(({ id }) => id)).toEqual([0, 1, 2, 4, 5].map((index) => first.trials[index]!.id));
+    expect(world.done.filter((what) => what.startsWith('launch'))).toHaveLength(2);
+  });
+});
+
+describe('the plan of a duel', () => {
+  it('puts the two of a rung side by side, in the order of a coin', () => {
+    const { trials } = samplePlan('--duel --rounds 200 --connections 10,100');
+    const pairs = trials
+      .filter(({ order }) => order % 2 === 0)
+      .map((trial) => [trial, trials[trial.order + 1]!] as const);
+    for (const [first, second] of pairs) {
+      expect([second.connections, second.round]).toEqual([first.connections, first.round]);
+      expect(new Set([first.target, second.target])).toEqual(new Set(['vanilla', 'fastify']));
+      expect([first.duelWith, second.duelWith]).toEqual([second.id, first.id]);
+    }
+    const heads = pairs.filter(([{ target }]) => target === 'vanilla').length;
+    // 400 coins: five standard deviations.
+    expect(Math.abs(heads - 200)).toBeLessThan(50);
+  });
+
+  it.each([
+    ['--duel', ['vanilla', 'fastify', 'litestar'], 'a duel takes two targets, not 3'],
+    ['--duel', ['vanilla'], 'a duel takes two targets, not 1'],
+    ['--duel --amount 1000000', ['vanilla', 'fastify'], '--amount'],
+    ['--duel --prove-limit', ['vanilla', 'fastify'], '--prove-limit'],
+    ['--duel --separate', ['vanilla', 'fastify'], 'exclude each other'],
+  ])('is refused: %s of %j', (line, names, text) => {
+    expect(() => samplePlan(line, names)).toThrow(text);
+  });
+
+  it('may have the same target twice', () => {
+    const { targets } = samplePlan('--aa --duel', ['vanilla']);
+    expect(targets.map(({ id, aaOf }) => [id, aaOf])).toEqual([
+      ['vanilla', undefined],
+      ['vanilla (A/A)', 'vanilla'],
+    ]);
+  });
+});
