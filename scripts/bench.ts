@@ -9,7 +9,7 @@ import { renderTerminal } from '@bench/harness/report/terminal';
 import { describePlan, toView } from '@bench/harness/report/view';
 import { findRun, readRun, shown } from '@bench/harness/results/store';
 import { measurePlan } from './measure.ts';
-import { runMain, tell } from './shell.ts';
+import { runMain, tell, widthFor } from './shell.ts';
 
 await runMain(async () => {
   const options = parseBenchOptions(process.argv.slice(2));
@@ -27,7 +27,7 @@ await runMain(async () => {
     isNamed: options.targets.length > 0,
   });
   if (options.json) print(renderJson(source));
-  else if (source.trials.length > 0) print(renderTerminal(toView(source)));
+  else if (source.trials.length > 0) print(renderTerminal(toView(source), widthFor(options)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
   tell(`kept in ${shown(folder)}; pnpm report ${plan.run} shows it again`);
   if (interrupted) tell(`pnpm bench --resume ${plan.run} goes on`);

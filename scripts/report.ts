@@ -6,7 +6,7 @@ import { renderMarkdown } from '@bench/harness/report/markdown';
 import { renderTerminal } from '@bench/harness/report/terminal';
 import { toView } from '@bench/harness/report/view';
 import { findRun, listRuns, readRun } from '@bench/harness/results/store';
-import { runMain } from './shell.ts';
+import { runMain, widthFor } from './shell.ts';
 
 await runMain(async () => {
   const { values, positionals } = parse(process.argv.slice(2), {
@@ -25,6 +25,7 @@ await runMain(async () => {
   }
   const run = readRun(findRun(name));
   if (values.json) return void process.stdout.write(renderJson(run));
-  process.stdout.write(values.markdown ? renderMarkdown(toView(run)) : renderTerminal(toView(run)));
+  const view = toView(run);
+  process.stdout.write(values.markdown ? renderMarkdown(view) : renderTerminal(view, widthFor(values)));
   if (values.detail) process.stdout.write(describeDetail(run.trials));
 });

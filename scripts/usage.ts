@@ -63,6 +63,9 @@ them cannot be true together. - reads what is piped in. Nothing is measured.
 const REPORT = `pnpm report RUN [--detail] [--markdown] [--json]
 
 Shows a stored run again, by its id or its folder. Nothing is measured.
+
+  --detail               every column, and every trial
+  --markdown, --json     for a page, or for a program
 `;
 
 const SELF = `pnpm bench:self [--rounds N]

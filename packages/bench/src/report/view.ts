@@ -13,6 +13,10 @@ export interface View {
   /** How it was measured, one fact a line. */
   setting: string[];
   columns: string[];
+  /** The columns of words; those of figures stand right. */
+  words: string[];
+  /** The columns that a narrow page can do without, the first to go first. */
+  expendable: string[];
   groups: { heading: string; rows: string[][] }[];
   /** What has to be known to read the figures. */
   notes: string[];
@@ -47,6 +51,8 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
     title: `${plan.workload}, ${countOf(plan.rounds, 'round')}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
     setting: describeSetting(plan, host, trials),
     columns: COLUMNS,
+    words: ['target', 'class', 'limit', 'status'],
+    expendable: ['start-up', 'status', 'p50', 'limit', 'memory', 'class'],
     groups: rungs.map((rung) => ({
       heading: `${formatWhole(rung)} ${rung === 1 ? 'connection' : 'connections'}`,
       rows: rows.filter(({ connections }) => connections === rung).map(toCells),
