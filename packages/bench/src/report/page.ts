@@ -13,6 +13,7 @@ export function layOut(view: View, width: number, draw: Draw): string {
     ...(leftOut.length > 0
       ? [`left out to fit ${width} columns: ${leftOut.join(', ')}; --detail shows every column.`]
       : []),
+    ...(view.knees === undefined ? [] : [view.knees]),
     ...view.notes,
   ];
   return [
