@@ -15,7 +15,7 @@ import { renderTerminal } from '@bench/harness/report/terminal';
 import { describePlan, toView } from '@bench/harness/report/view';
 import { findRun, readRun, shown, type StoredRun } from '@bench/harness/results/store';
 import { measurePlan, type Job } from './measure.ts';
-import { runMain, tell } from './shell.ts';
+import { runMain, tell, widthFor } from './shell.ts';
 
 await runMain(async () => {
   const options = parseBenchOptions(process.argv.slice(2));
@@ -34,7 +34,7 @@ await runMain(async () => {
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored });
 
   if (options.json) print(renderJson(source));
-  else if (source.trials.length > 0) print(renderTerminal(toView(source)));
+  else if (source.trials.length > 0) print(renderTerminal(toView(source), widthFor(options)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
   if (!options.json) print(describeComparison(readRun(folder), old));
   tell(`kept in ${shown(folder)}; pnpm report ${plan.run} shows it again`);

@@ -2,16 +2,18 @@ import { parse } from '@bench/harness/options';
 import { BenchError } from '@bench/harness/errors';
 import { describeDetail } from '@bench/harness/report/detail';
 import { renderJson } from '@bench/harness/report/json';
+import { renderLadder, toLadderView } from '@bench/harness/report/ladder';
 import { renderMarkdown } from '@bench/harness/report/markdown';
 import { renderTerminal } from '@bench/harness/report/terminal';
 import { toView } from '@bench/harness/report/view';
 import { findRun, listRuns, readRun } from '@bench/harness/results/store';
-import { runMain } from './shell.ts';
+import { runMain, widthFor } from './shell.ts';
 
 await runMain(async () => {
   const { values, positionals } = parse(process.argv.slice(2), {
     json: { type: 'boolean' },
     detail: { type: 'boolean' },
+    ladder: { type: 'boolean' },
     markdown: { type: 'boolean' },
   });
   const [name, ...rest] = positionals;
@@ -25,6 +27,8 @@ await runMain(async () => {
   }
   const run = readRun(findRun(name));
   if (values.json) return void process.stdout.write(renderJson(run));
-  process.stdout.write(values.markdown ? renderMarkdown(toView(run)) : renderTerminal(toView(run)));
+  const view = values.ladder ? toLadderView(run) : toView(run);
+  const render = values.ladder ? renderLadder : renderTerminal;
+  process.stdout.write(values.markdown ? renderMarkdown(view) : render(view, widthFor(values)));
   if (values.detail) process.stdout.write(describeDetail(run.trials));
 });

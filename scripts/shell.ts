@@ -31,6 +31,11 @@ export function tell(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
+/** The columns that a table may take: those of the terminal, or any number with `--detail` and for a file or pipe. */
+export function widthFor({ detail = false }: { detail?: boolean | undefined }): number | undefined {
+  return detail ? undefined : process.stdout.columns || undefined;
+}
+
 /** Prints the message of an error and gives its exit code. A stack trace is shown only with DEBUG. */
 export function fail(error: unknown): number {
   if (process.env['DEBUG'] !== undefined) console.error(error);

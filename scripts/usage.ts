@@ -77,9 +77,13 @@ Reads figures that were published elsewhere, tables of autocannon and reports of
 them cannot be true together. - reads what is piped in. Nothing is measured.
 `;
 
-const REPORT = `pnpm report RUN [--detail] [--markdown] [--json]
+const REPORT = `pnpm report RUN [--ladder] [--detail] [--markdown] [--json]
 
 Shows a stored run again, by its id or its folder. Nothing is measured.
+
+  --ladder               by target: what more connections buy, and the knee from which on they buy nothing
+  --detail               every column, and every trial
+  --markdown, --json     for a page, or for a program
 `;
 
 const SELF = `pnpm bench:self [--rounds N]

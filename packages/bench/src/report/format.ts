@@ -5,6 +5,11 @@ export function formatCount(value: number): string {
   return value < 9.95 ? value.toFixed(1) : Math.round(value).toLocaleString('en-US');
 }
 
+/** A whole number: `10,000`. */
+export function formatWhole(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
 /** A duration given in µs, in the unit that fits: `107 µs`, `18.8 ms`, `1.32 s`. */
 export function formatUs(us: number): string {
   if (us < 999.5) return `${us < 9.95 ? us.toFixed(1) : Math.round(us)} µs`;

@@ -2,7 +2,7 @@ import type { View } from './view.ts';
 
 /** The view as Markdown: a table for each rung, the setting above, the notes below. */
 export function renderMarkdown(view: View): string {
-  const alignment = view.columns.map((_, index) => (index < 2 || index > 7 ? '---' : '---:'));
+  const alignment = view.columns.map((column) => (view.words.includes(column) ? '---' : '---:'));
   const tables = view.groups.flatMap(({ heading, rows }) => [
     `**${heading}**`,
     '',

@@ -1,11 +1,13 @@
 import Table from 'cli-table3';
+import { layOut } from './page.ts';
 import type { View } from './view.ts';
 
-/** Plain rows as text for a terminal, without a frame. */
-export function renderRows(head: string[], rows: string[][]): string {
+/** Plain rows as text for a terminal, without a frame; columns that are not of `words` stand right. */
+export function renderRows(head: string[], rows: string[][], words = head): string {
   const none = Object.fromEntries(FRAME.map((part) => [part, '']));
   const table = new Table({
     head,
+    colAligns: alignmentOf(head, words),
     chars: { ...none, middle: '  ' },
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
   });
@@ -30,21 +32,23 @@ const FRAME = [
   'right-mid',
 ];
 
-/** The view as text for a terminal. */
-export function renderTerminal(view: View): string {
+/** The view as text for a terminal, at most `width` columns wide. */
+export function renderTerminal(view: View, width = Infinity): string {
+  return layOut(view, width, drawTable);
+}
+
+function drawTable({ columns, words, groups }: View): string {
   const table = new Table({
-    head: view.columns,
+    head: columns,
     style: { head: [], border: [], compact: true },
-    colAligns: view.columns.map((_, index) => (index < 2 || index > 7 ? 'left' : 'right')),
+    colAligns: alignmentOf(columns, words),
   });
-  for (const { heading, rows } of view.groups) {
-    table.push([{ colSpan: view.columns.length, content: heading }], ...rows);
+  for (const { heading, rows } of groups) {
+    table.push([{ colSpan: columns.length, content: heading }], ...rows);
   }
-  return [
-    view.title,
-    ...view.setting.map((line) => `  ${line}`),
-    table.toString(),
-    ...view.notes.map((note) => `  ${note}`),
-    '',
-  ].join('\n');
+  return table.toString();
+}
+
+function alignmentOf(columns: string[], words: string[]): ('left' | 'right')[] {
+  return columns.map((column) => (words.includes(column) ? 'left' : 'right'));
 }

@@ -1,3 +1,4 @@
+import { toLadders } from '../analyse/ladder.ts';
 import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
 import type { Reason, Trial } from '../model.ts';
@@ -5,7 +6,8 @@ import { estimateSeconds } from '../plan.ts';
 import type { Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import type { LeftOut } from '../results/store.ts';
-import { formatBytes, formatCost, formatCount, formatSpan, formatUs } from './format.ts';
+import { formatBytes, formatCost, formatCount, formatSpan, formatUs, formatWhole } from './format.ts';
+import { describeKnees } from './knee.ts';
 
 /** What every report format shows: text in cells, in the order in which it is read. */
 export interface View {
@@ -13,7 +15,13 @@ export interface View {
   /** How it was measured, one fact a line. */
   setting: string[];
   columns: string[];
+  /** The columns of words; those of figures stand right. */
+  words: string[];
+  /** The columns that a narrow page can do without, the first to go first. */
+  expendable: string[];
   groups: { heading: string; rows: string[][] }[];
+  /** The knees in one line, where a ladder has any. */
+  knees?: string;
   /** What has to be known to read the figures. */
   notes: string[];
 }
@@ -26,31 +34,38 @@ export interface Source {
   trials: Trial[];
 }
 
-const COLUMNS = [
-  'target',
-  'class',
-  'goodput/s',
-  'p50',
-  'p99',
-  'CPU µs/req',
-  'memory',
-  'start-up',
-  'limit',
-  'status',
-];
+/** What a row shows in each column. */
+export const CELLS = {
+  target: ({ target }) => target,
+  class: (row) => row.class,
+  // A lower bound says enough by its mark.
+  'goodput/s': ({ figures: { goodput } }) =>
+    cell(goodput?.atLeast === true ? { ...goodput, valid: true } : goodput, formatCount, true),
+  p50: ({ figures: { p50 } }) => cell(p50, formatUs),
+  p99: ({ figures: { p99 } }) => cell(p99, formatUs),
+  'CPU µs/req': ({ figures: { cpu } }) => cell(cpu, formatCost, true),
+  memory: ({ figures: { memory } }) => cell(memory, formatBytes),
+  'start-up': ({ figures: { startup } }) => cell(startup, (seconds) => formatUs(seconds * 1e6)),
+  limit: ({ limits }) => limits[0] ?? '—',
+  status: describeStatus,
+} satisfies Record<string, (row: Row) => string>;
 
 /** The run as a view: rows grouped by rung, each status explained below. */
 export function toView({ plan, host, leftOut, trials }: Source): View {
   const rows = summarise(trials);
   const rungs = [...new Set(rows.map(({ connections }) => connections))];
+  const knees = describeKnees(toLadders(rows, plan.rate !== undefined));
   return {
     title: `${plan.workload}, ${countOf(plan.rounds, 'round')}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
     setting: describeSetting(plan, host, trials),
-    columns: COLUMNS,
+    columns: Object.keys(CELLS),
+    words: ['target', 'class', 'limit', 'status'],
+    expendable: ['start-up', 'status', 'p50', 'limit', 'memory', 'class'],
     groups: rungs.map((rung) => ({
       heading: `${formatWhole(rung)} ${rung === 1 ? 'connection' : 'connections'}`,
       rows: rows.filter(({ connections }) => connections === rung).map(toCells),
     })),
+    ...(knees !== undefined && { knees }),
     notes: [
       ...explain(rows),
       ...leftOut.map(
@@ -92,20 +107,7 @@ function describePlacement({ placement: { kind, server, generator } }: Trial): s
 }
 
 function toCells(row: Row): string[] {
-  const { goodput, p50, p99, cpu, memory, startup } = row.figures;
-  return [
-    row.target,
-    row.class,
-    // A lower bound says enough by its mark.
-    cell(goodput?.atLeast === true ? { ...goodput, valid: true } : goodput, formatCount, true),
-    cell(p50, formatUs),
-    cell(p99, formatUs),
-    cell(cpu, formatCost, true),
-    cell(memory, formatBytes),
-    cell(startup, (seconds) => formatUs(seconds * 1e6)),
-    row.limits[0] ?? '—',
-    describeStatus(row),
-  ];
+  return Object.values(CELLS).map((show) => show(row));
 }
 
 function cell(figure: Figure | undefined, format: (value: number) => string, spread = false): string {
@@ -165,10 +167,6 @@ export function describePlan(plan: Plan): string {
     ),
   ];
   return lines.join('\n');
-}
-
-function formatWhole(value: number): string {
-  return value.toLocaleString('en-US');
 }
 
 function countOf(count: number, noun: string): string {

@@ -9,11 +9,32 @@ import { readGoldenRun, samplePlan } from '../samples.ts';
 
 const run = readGoldenRun();
 
+const leftOutAt = (width: number) =>
+  /left out to fit \d+ columns: ([^;]+);/.exec(
+    renderTerminal(toView(run), width).replaceAll(/\s+/g, ' '),
+  )?.[1];
+
 const golden = (name: string) => `../fixtures/golden/${name}`;
 
 describe('the committed run', () => {
   it('is shown on a terminal', async () => {
     await expect(renderTerminal(toView(run))).toMatchFileSnapshot(golden('terminal.txt'));
+  });
+
+  it('is shown on a terminal of 80 columns', async () => {
+    const text = renderTerminal(toView(run), 80);
+    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    await expect(text).toMatchFileSnapshot(golden('terminal-80.txt'));
+  });
+
+  it('leaves out no more columns than it takes, the least important first', () => {
+    const whole = /^┌.*┐$/m.exec(renderTerminal(toView(run)))?.[0].length ?? 0;
+    expect([whole, whole - 1, 120, 20].map(leftOutAt)).toEqual([
+      undefined,
+      'start-up',
+      'start-up, status',
+      'start-up, status, p50, limit, memory, class',
+    ]);
   });
 
   it('is shown as it goes, one plain line a trial', async () => {

@@ -1,0 +1,72 @@
+import { type Ladder, PLATEAU, toLadders } from '../analyse/ladder.ts';
+import { type Row, summarise } from '../analyse/summary.ts';
+import { formatWhole } from './format.ts';
+import { describeKnee } from './knee.ts';
+import { layOut, wrap } from './page.ts';
+import { renderRows } from './terminal.ts';
+import { CELLS, type Source, toView, type View } from './view.ts';
+
+const BAR = 'of highest';
+const BAR_WIDTH = 10;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** The run as a view by target: its rungs as rows, its knee in the heading. */
+export function toLadderView(source: Source): View {
+  const { title, setting, notes } = toView(source);
+  const { plan, trials } = source;
+  return {
+    title,
+    setting,
+    columns: ['connections', 'goodput/s', BAR, 'p99', 'CPU µs/req', 'memory', 'limit'],
+    words: [BAR, 'limit'],
+    expendable: ['limit', BAR],
+    groups: toLadders(summarise(trials), plan.rate !== undefined).map(toGroup),
+    notes: [
+      `knee: where goodput comes within ${PLATEAU * 100} % of its highest: more connections buy latency only. It lies between two rungs where every round of the lower one fell short.`,
+      'requests must queue beyond highest goodput × shortest cycle of a connection, its N* at most (asymptotic bounds).',
+      ...notes,
+    ],
+  };
+}
+
+function toGroup(ladder: Ladder): View['groups'][number] {
+  const highest = Math.max(...ladder.rungs.map(goodputOf));
+  return {
+    heading: `${ladder.target} (${ladder.class}): ${describeKnee(ladder)}`,
+    rows: ladder.rungs.map((row) => [
+      formatWhole(row.connections),
+      CELLS['goodput/s'](row),
+      drawBar(goodputOf(row) / highest),
+      CELLS.p99(row),
+      CELLS['CPU µs/req'](row),
+      CELLS.memory(row),
+      CELLS.limit(row),
+    ]),
+  };
+}
+
+function goodputOf({ figures: { goodput } }: Row): number {
+  return goodput?.median ?? 0;
+}
+
+function drawBar(share: number): string {
+  const eighths = Math.round((share || 0) * BAR_WIDTH * 8);
+  return '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7];
+}
+
+/** The view of `toLadderView` as text for a terminal, at most `width` columns wide. */
+export function renderLadder(view: View, width = Infinity): string {
+  return layOut(view, width, drawLadders);
+}
+
+/** Each target below its heading, the columns in line over all of them. */
+function drawLadders({ columns, words, groups }: View, width: number): string {
+  const all = groups.flatMap(({ rows }) => rows);
+  const [head = '', ...lines] = renderRows(columns, all, words)
+    .split('\n')
+    .map((line) => line.trimEnd());
+  return groups
+    .map(({ heading, rows }) => ['', wrap(heading, width), head, ...lines.splice(0, rows.length)].join('\n'))
+    .concat('')
+    .join('\n');
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { toLadders, type Ladder } from '../../src/analyse/ladder.ts';
+import { summarise } from '../../src/analyse/summary.ts';
+import type { Reason, Trial } from '../../src/model.ts';
+import { failedTrial, okTrial, sampleMeasured, suspectTrial } from '../samples.ts';
+
+const bound: Reason = { code: 'generator-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };
+const spoilt: Reason = { code: 'foreign-cpu', text: 'others', invalidates: ['goodput', 'p50', 'p99'] };
+
+/** What was measured at a rung: goodput of each round, and what there is against all of them. */
+type Step = [connections: number, goodputs: number[], reason?: Reason | 'failed'];
+
+const trialsOf = (target: string, steps: Step[]): Trial[] =>
+  steps.flatMap(([connections, goodputs, reason]) =>
+    goodputs.map((goodput, index) => {
+      const head = { connections, round: index + 1 };
+      if (reason === 'failed') return failedTrial(target, 'died', head);
+      const measured = sampleMeasured({ goodput });
+      return reason === undefined
+        ? okTrial(target, measured, head)
+        : suspectTrial(target, measured, [reason], head);
+    }),
+  );
+
+const climb = (...steps: Step[]): Ladder => toLadders(summarise(trialsOf('a', steps)), false)[0]!;
+
+describe('the knee', () => {
+  it('is at the first rung or below where nothing is gained from there on', () => {
+    expect(climb([10, [1000]], [100, [1010]], [1000, [990]]).knee).toEqual({ at: 10 });
+  });
+
+  it('lies between the rung that was short in every round and the one that reached the ceiling', () => {
+    const { knee } = climb([10, [200, 195]], [100, [800, 790]], [1000, [805, 800]]);
+    expect(knee).toMatchObject({ at: 100, above: 10 });
+  });
+
+  it('is found where the bounds meet: 40 threads that wait 50 ms queue from 40 connections on', () => {
+    const { knee } = climb([10, [200]], [100, [800]], [1000, [800]]);
+    expect(knee).toEqual({ at: 100, above: 10, queuesFrom: 40 });
+  });
+
+  it('has no rung to lie above where one of its rounds reached the ceiling', () => {
+    const { knee } = climb([10, [780, 1020, 800]], [100, [1000, 1010, 990]], [1000, [1000, 1000, 1000]]);
+    expect(knee).toEqual({ at: 100, queuesFrom: 12.5 });
+  });
+
+  it('takes 5 % for none: 95 of 100 has reached it, 94 has not', () => {
+    expect(climb([10, [950]], [100, [1000]], [1000, [1000]]).knee).toMatchObject({ at: 10 });
+    expect(climb([10, [940]], [100, [1000]], [1000, [1000]]).knee).toMatchObject({ at: 100, above: 10 });
+  });
+
+  it('passes over a rung below it that does not hold', () => {
+    const failed = climb([10, [200]], [100, [1], 'failed'], [1000, [800]], [10_000, [810]]);
+    expect(failed.knee).toMatchObject({ at: 1000, above: 10 });
+    const bounded = climb([10, [200], bound], [100, [800]], [1000, [800]]);
+    expect(bounded.knee).toEqual({ at: 100 });
+  });
+});
+
+describe('no knee is named', () => {
+  it.each<[Ladder['knee'], Step[]]>([
+    [
+      { why: 'too-few-rungs' },
+      [
+        [10, [1000]],
+        [100, [1000]],
+      ],
+    ],
+    [
+      { why: 'still-rising', connections: 1000 },
+      [
+        [10, [100]],
+        [100, [200]],
+        [1000, [300]],
+      ],
+    ],
+    [
+      { why: 'lower-bound', connections: 100 },
+      [
+        [10, [500]],
+        [100, [1000], bound],
+        [1000, [900]],
+      ],
+    ],
+    // What the generator held back may be more than what was measured below it.
+    [
+      { why: 'lower-bound', connections: 1000 },
+      [
+        [10, [500]],
+        [100, [1000]],
+        [1000, [400], bound],
+      ],
+    ],
+    [
+      { why: 'lower-bound', connections: 1000 },
+      [
+        [10, [500]],
+        [100, [600]],
+        [1000, [700], bound],
+      ],
+    ],
+    [
+      { why: 'spoilt', connections: 1000 },
+      [
+        [10, [500]],
+        [100, [1000]],
+        [1000, [1000], spoilt],
+      ],
+    ],
+    [
+      { why: 'not-measured', connections: 1000 },
+      [
+        [10, [500]],
+        [100, [1000]],
+        [1000, [1], 'failed'],
+      ],
+    ],
+    [
+      { why: 'nothing-holds' },
+      [
+        [10, [500], spoilt],
+        [100, [1], 'failed'],
+        [1000, [400], spoilt],
+      ],
+    ],
+  ])('%o', (knee, steps) => {
+    expect(climb(...steps).knee).toEqual(knee);
+  });
+
+  it('in an open loop, whose rate sets the goodput', () => {
+    const rows = summarise(
+      trialsOf('a', [
+        [10, [100]],
+        [100, [100]],
+        [1000, [100]],
+      ]),
+    );
+    expect(toLadders(rows, true)[0]?.knee).toEqual({ why: 'open-loop' });
+  });
+});
+
+describe('the fall', () => {
+  it('is the rung from which on every round lies below all rounds of the highest', () => {
+    const { fall } = climb([10, [900, 1000, 1100]], [100, [880, 920, 940]], [1000, [600, 700, 800]]);
+    expect(fall?.connections).toBe(1000);
+    expect(fall?.share).toBeCloseTo(0.3);
+  });
+
+  it('is none within 5 %, where goodput comes back, or where only a lower bound is below', () => {
+    expect(climb([10, [1000]], [100, [960]], [1000, [955]]).fall).toBeUndefined();
+    expect(climb([10, [1000]], [100, [700]], [1000, [990]]).fall).toBeUndefined();
+    expect(climb([10, [1000]], [100, [990]], [1000, [400], bound]).fall).toBeUndefined();
+  });
+});
+
+describe('toLadders', () => {
+  it('gives each target its own rungs, by rising connections', () => {
+    const trials = [
+      ...trialsOf('a', [
+        [100, [1]],
+        [10, [1]],
+      ]),
+      ...trialsOf('b', [[10, [1]]]),
+    ];
+    const ladders = toLadders(summarise(trials), false);
+    expect(ladders.map(({ target, rungs }) => [target, rungs.map(({ connections }) => connections)])).toEqual(
+      [
+        ['a', [10, 100]],
+        ['b', [10]],
+      ],
+    );
+  });
+});
