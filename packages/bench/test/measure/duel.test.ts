@@ -144,6 +144,12 @@ describe('measureDuel', () => {
   });
 });
 
+const planOf = (words: string, mayDuel: boolean, names = ['vanilla', 'fastify']) => {
+  const options = parseBenchOptions([...words.split(' '), ...names]);
+  const stacks = names.map((name) => sampleStack(name));
+  return makePlan({ ...options, mayDuel }, stacks, 'a-run', 1);
+};
+
 describe('the plan of a duel', () => {
   it('puts the two of a rung side by side, in the order of a coin', () => {
     const { trials } = samplePlan('--duel --rounds 200 --connections 10,100');
@@ -171,11 +177,6 @@ describe('the plan of a duel', () => {
   });
 
   it('is the usual way to decide between two, where CPU can be read finely enough', () => {
-    const planOf = (words: string, mayDuel: boolean, names = ['vanilla', 'fastify']) => {
-      const options = parseBenchOptions([...words.split(' '), ...names]);
-      const stacks = names.map((name) => sampleStack(name));
-      return makePlan({ ...options, mayDuel }, stacks, 'a-run', 1);
-    };
     expect(planOf('--until-decided', true)).toMatchObject({ duel: true, rungs: [100], rounds: 24 });
     expect(planOf('--until-decided', false)).not.toHaveProperty('duel');
     expect(planOf('--until-decided --separate', true)).not.toHaveProperty('duel');
