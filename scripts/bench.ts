@@ -18,6 +18,9 @@ import { findRun, readRun, shown, type StoredRun } from '@bench/harness/results/
 import { measurePlan, type Job } from './measure.ts';
 import { runMain, tell, widthFor } from './shell.ts';
 
+/** Of a window that only has to tell how fast a target is, about. */
+const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
+
 await runMain(async () => {
   const mayDuel = (await tryCgroup()).version !== undefined;
   const options = { ...parseBenchOptions(process.argv.slice(2)), mayDuel };
@@ -64,9 +67,6 @@ function describeDry(plan: Plan, { rate }: BenchOptions): string {
   const first = rate === 'auto' ? 'the rate is measured first: half of the slowest target’s goodput\n' : '';
   return `${first}${describePlan(plan)}\n`;
 }
-
-/** Of a window that only has to tell how fast a target is, about. */
-const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
 
 /** The plan at half of the slowest target's goodput, which is measured first; undefined when that was interrupted. Throws when a target fails. */
 async function planAtHalf(
