@@ -1,4 +1,3 @@
-import { isDecided } from '@bench/harness/analyse/compare';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
@@ -58,15 +57,11 @@ export async function measurePlan({
   const host = await readHost();
   const folder = stored?.folder ?? createRun({ schema: 1, plan, versions, leftOut }, host);
   if (stored !== undefined) mendRun(folder);
-  const began = performance.now();
-  const isOver = (): boolean =>
-    (performance.now() - began) / 1000 > (plan.sitting?.budgetSeconds ?? Infinity);
   const { effects, stop } = await createEffects({
     plan,
     placed,
     token,
     folder,
-    decide: (trials) => (isOver() || isDecided(plan, trials) ? 'stop' : 'continue'),
     record: async (trials) => appendTrials(folder, trials),
     on: showProgress(plan, process.stderr),
   });

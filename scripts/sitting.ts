@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { $ } from 'zx';
-import { compareWithin, isDecided } from '@bench/harness/analyse/compare';
+import { compareWithin } from '@bench/harness/analyse/compare';
 import { differencesOf } from '@bench/harness/analyse/paired';
 import { median } from '@bench/harness/analyse/quantiles';
 import { readManifest } from '@bench/harness/catalogue/manifest';
@@ -13,7 +13,7 @@ import { BenchError } from '@bench/harness/errors';
 import type { StockResult } from '@bench/harness/measure/load/stock';
 import type { Placed } from '@bench/harness/measure/placement';
 import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
-import { run, type RunEffects } from '@bench/harness/measure/run';
+import { run } from '@bench/harness/measure/run';
 import {
   copyTwin,
   EFFECTS,
@@ -54,7 +54,7 @@ export interface Means {
 /** Measures what a unit of work costs here. Undefined when interrupted. */
 export async function measureTwins(means: Means): Promise<Twins | undefined> {
   const stack = plantTwins(readManifest(TWIN), { bare: 0, worked: TRIAL_UNITS });
-  const trials = await measure(
+  const { trials } = await measure(
     [stack],
     ['twin/bare', 'twin/worked', '--duel', '--rounds', String(COST_ROUNDS)],
     means,
@@ -97,12 +97,9 @@ export async function sit(twins: Twins, index: number, means: Means): Promise<Po
     '--budget',
     String(BUDGET_SECONDS),
   ];
-  let plan: Plan | undefined;
-  const trials = await measure([base, candidate], words, means, (made) => {
-    plan = made;
-  });
+  const { plan, trials } = await measure([base, candidate], words, means);
   const seconds = (performance.now() - began) / 1000;
-  if (means.isInterrupted() || plan === undefined) return undefined;
+  if (means.isInterrupted()) return undefined;
   const table = compareWithin({ plan, trials }, { by: 'cpu', threshold: 0.02 });
   const comparison = table.rows[0]?.comparison;
   if (comparison === undefined) throw new BenchError('trial', 'a sitting without a comparison');
@@ -130,7 +127,7 @@ export async function repeatBothWays(target: string, means: Means): Promise<Pool
   const rounds: PooledNoise[] = [];
   for (const method of createRandom(randomInt(2 ** 32)).shuffle(['separate', 'duel'] as const)) {
     const startedAt = new Date().toISOString();
-    const trials = await measure(readStacks([]), [target, '--aa', `--${method}`, '--rounds', '1'], means);
+    const { trials } = await measure(readStacks([]), [target, '--aa', `--${method}`, '--rounds', '1'], means);
     if (means.isInterrupted()) return undefined;
     const costs = [`${target} (A/A)`, target].map((id) => costsOf(trials, id));
     const [difference] = differencesOf(costs[0] ?? [], costs[1] ?? [], 'lower');
@@ -152,22 +149,15 @@ async function measure(
   stacks: Stack[],
   words: string[],
   { placed, token, folder, isInterrupted, track }: Means,
-  onPlan: (plan: Plan) => void = () => {},
-): Promise<Trial[]> {
+): Promise<{ plan: Plan; trials: Trial[] }> {
   const times = ['--duration', String(WINDOW_SECONDS), '--warmup', String(WARMUP_SECONDS)];
   const options = parseBenchOptions([...words, ...times, '--connections', String(CONNECTIONS)]);
   const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
-  onPlan(plan);
   const prepared = await prepareOrThrow(plan, stacks);
-  const began = performance.now();
-  const isOver = (): boolean =>
-    (performance.now() - began) / 1000 > (plan.sitting?.budgetSeconds ?? Infinity);
-  const decide: RunEffects['decide'] = (trials) =>
-    isOver() || isDecided(plan, trials) ? 'stop' : 'continue';
-  const { effects, stop } = await createEffects({ plan, placed, token, folder, decide });
+  const { effects, stop } = await createEffects({ plan, placed, token, folder });
   track(stop);
-  if (isInterrupted()) return [];
-  return run(plan, { placed, prepared, before: [] }, effects);
+  const trials = isInterrupted() ? [] : await run(plan, { placed, prepared, before: [] }, effects);
+  return { plan, trials };
 }
 
 async function prepareOrThrow(plan: Plan, stacks: Stack[]): Promise<Prepared[]> {
@@ -178,9 +168,9 @@ async function prepareOrThrow(plan: Plan, stacks: Stack[]): Promise<Prepared[]> 
   return prepared;
 }
 
-/** What stock autocannon prints as its own average of each, fresh servers, one run; undefined when interrupted. */
+/** What one run of stock autocannon on a fresh server of each prints as its average, in the order of a coin; undefined when interrupted. */
 async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledSitting['stock'] | undefined> {
-  const printed: number[] = [];
+  const printed = new Map<string, number>();
   const names = stacks.map(({ name }) => name);
   const options = parseBenchOptions([...names, '--rounds', '1', '--connections', String(CONNECTIONS)]);
   const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
@@ -192,7 +182,7 @@ async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledSit
     folder: means.folder,
   });
   means.track(stop);
-  for (const name of names) {
+  for (const name of createRandom(plan.seed).shuffle(names)) {
     const planned = plan.trials.find(({ target }) => target === name);
     const found = prepared.find(({ target }) => target.id === name);
     if (planned === undefined || found === undefined) throw new Error(`no trial for ${name}`);
@@ -203,9 +193,9 @@ async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledSit
     const url = `http://${server.host}:${server.port}${draw.requests[0]?.path}`;
     const { stdout } =
       await $`${[...means.placed.generator, process.execPath, STOCK, url, CONNECTIONS, STOCK_SECONDS]}`.quiet();
-    printed.push((JSON.parse(stdout) as StockResult).printedAverage);
+    printed.set(name, (JSON.parse(stdout) as StockResult).printedAverage);
     if (means.isInterrupted()) return undefined;
   }
-  const [baseline = 0, candidate = 0] = printed;
+  const [baseline = Number.NaN, candidate = Number.NaN] = names.map((name) => printed.get(name));
   return { baseline, candidate };
 }
