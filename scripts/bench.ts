@@ -33,7 +33,7 @@ await runMain(async () => {
 
   const token = randomBytes(8).toString('hex');
   using lock = lockHost(run, token);
-  const means = { token, lock, isNamed: options.targets.length > 0 };
+  const means = { token, lock, isNamed: namesAll(options) };
   for (const line of lock.removed) tell(line);
   const plan = options.rate === 'auto' ? await planAtHalf(run, options, means) : foreseen;
   if (plan === undefined) return 130;
@@ -51,6 +51,12 @@ await runMain(async () => {
 
 function print(text: string): void {
   process.stdout.write(text);
+}
+
+/** Whether every target was named outright: one that is missing is then an error, and not left out of a matrix or a glob. */
+function namesAll({ targets, matrix }: BenchOptions): boolean {
+  const isMatrix = Object.values(matrix).some((alternatives) => alternatives.length > 1);
+  return targets.length > 0 && !isMatrix && !targets.some((pattern) => pattern.includes('*'));
 }
 
 function nameWorkload({ url, workload }: BenchOptions, old: StoredRun | undefined): string {
