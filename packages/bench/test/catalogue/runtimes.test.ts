@@ -92,6 +92,33 @@ describe('a matrix', () => {
     ]);
   });
 
+  it('gives each target the packages of its language', () => {
+    const packages = ['fastapi==0.115', 'fastify@5.1.0', 'fastify@5.6.0'];
+    const spread = spreadTargets([pythonTarget, nodeTarget], { python: [], node: ['22', '26'], packages });
+    expect(spread.map(({ id }) => id)).toEqual([
+      'fastapi[fastapi==0.115]',
+      'vanilla@22[fastify@5.1.0]',
+      'vanilla@26[fastify@5.1.0]',
+      'vanilla@22[fastify@5.6.0]',
+      'vanilla@26[fastify@5.6.0]',
+    ]);
+  });
+
+  it('leaves a target as it is for which there is no package', () => {
+    const [, other] = spreadTargets([pythonTarget, nodeTarget], {
+      python: [],
+      node: [],
+      packages: ['fastapi==0.115'],
+    });
+    expect(other).toEqual(nodeTarget);
+  });
+
+  it('refuses a package that no target is for', () => {
+    const packages = ['fastapi==0.115'];
+    const { message } = errorOf(() => spreadTargets([nodeTarget], { python: [], node: [], packages }));
+    expect(message).toBe('--with fastapi==0.115 is for Python, and no target runs on it');
+  });
+
   it('refuses a runtime that cannot be', () => {
     expect(
       errorOf(() => spreadTargets([nodeTarget], { python: [], node: ['3.14t'], packages: [] })).exitCode,

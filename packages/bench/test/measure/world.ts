@@ -171,6 +171,7 @@ export function prepareFor(plan: Plan, attest: Attestation = {}): Prepared[] {
       env: {},
       claims: variant.attest,
       digest: 'abc',
+      installed: [],
     };
   });
 }
