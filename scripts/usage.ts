@@ -80,6 +80,7 @@ Starts one server to poke at by hand, on port 8080 unless told. Ctrl-C stops it.
 const STACKS = `pnpm stacks
 
 Lists every target: what it offers, and whether it is ready, made on first use, or missing, and why.
+Lists the runtimes: which are ready or missing, and which are unverified, because nobody has measured on them.
 `;
 
 const COMPARE = `pnpm compare <run> [<run>] [options]

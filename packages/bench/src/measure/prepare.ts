@@ -10,7 +10,7 @@ import { BenchError } from '../errors.ts';
 import type { Attestation, ResolvedRuntime, RuntimeSpec, Stack, Target, Variant } from '../model.ts';
 import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
 import { findRuntime, lastLine, type FoundRuntime } from './runtimes.ts';
-import { findUv, provideUv, versionInEnvironment } from './uv.ts';
+import { provideUv, versionInEnvironment } from './uv.ts';
 
 const run = promisify(execFile);
 
@@ -172,32 +172,20 @@ function withBuilt(found: FoundRuntime, environment: string): FoundRuntime {
   return { ...found, runtime: { ...found.runtime, build } };
 }
 
-/** Whether a target could be launched: `ready`, to be made `on first use`, or `missing`, and why. Makes and fetches nothing. */
-export async function inspectTarget(
-  target: Target,
-  stacks: Stack[],
-): Promise<{ state: 'ready' | 'on first use' | 'missing'; why: string }> {
-  const { stack, variant } = findStack(target, stacks);
-  if (target.runtime === undefined) return { state: 'ready', why: '' };
-  const uv = stack.runtime === 'python' ? await findUv(CACHE) : undefined;
-  try {
-    const found = await findRuntime(target.runtime, { cache: CACHE, uv, mayInstall: false });
-    const { runtime } = found;
-    const name = `${runtime.kind} ${runtime.version}`;
-    if (stack.runtime !== 'python') return { state: 'ready', why: name };
-    const environment = environmentOf(target, stack, found);
-    const built =
-      [...stack.build, ...variant.build].length === 0 ||
-      existsSync(join(environment, builtMark(target.variant)));
-    if (existsSync(join(environment, READY)) && built) return { state: 'ready', why: name };
-    return { state: 'on first use', why: `${name}${uv === undefined ? ', uv through pip' : ''}` };
-  } catch (error) {
-    if (!(error instanceof BenchError)) throw error;
-    return { state: 'missing', why: `${error.message} (${error.hint})` };
-  }
+/** Whether the Python environment of a target is there, with what has to be built in it. */
+export function isMade(target: Target, { stack, variant }: FoundStack, found: FoundRuntime): boolean {
+  const environment = environmentOf(target, stack, found);
+  const mark = [...stack.build, ...variant.build].length === 0 ? READY : builtMark(target.variant);
+  return existsSync(join(environment, READY)) && existsSync(join(environment, mark));
 }
 
-function findStack(target: Target, stacks: Stack[]): { stack: Stack; variant: Variant } {
+interface FoundStack {
+  stack: Stack;
+  variant: Variant;
+}
+
+/** The stack of a target. Throws a usage error when it is gone. */
+export function findStack(target: Target, stacks: Stack[]): FoundStack {
   const stack = stacks.find(({ name }) => name === target.stack);
   const variant = stack?.variants[target.variant];
   if (stack === undefined || variant === undefined)

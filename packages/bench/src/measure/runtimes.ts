@@ -161,7 +161,9 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
   }
   throw new BenchError(
     'toolchain',
-    base.includes('/') ? `${base} is no Python` : `CPython ${base} is not here, and uv could not install it`,
+    base.includes('/')
+      ? `${base} is no Python`
+      : `CPython ${base} is not here${search.mayInstall ? ', and uv could not install it' : ' yet'}`,
     base.includes('/')
       ? 'name the path of an interpreter'
       : `uv python install ${base}, or pyenv install ${base}`,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { spreadTargets } from '../../src/catalogue/stacks.ts';
 import {
+  RUNTIMES,
   claimsOfRuntime,
   environmentOfRuntime,
   parseRuntime,
@@ -57,6 +58,15 @@ describe('a runtime specifier', () => {
   it('keeps the commas inside braces', () => {
     expect(splitList('3.13, 3.14{A=1,B=2},3.12')).toEqual(['3.13', '3.14{A=1,B=2}', '3.12']);
     expect(splitList('')).toEqual([]);
+  });
+});
+
+describe('the runtimes that are known', () => {
+  it('can be asked for, and are unverified where they have to confirm that the GIL is off', () => {
+    for (const { unverified, ...spec } of RUNTIMES) {
+      expect(parseRuntime(spec).base).toBe(spec.spec);
+      expect(unverified !== undefined).toBe(claimsOfRuntime(spec)['gil'] === false);
+    }
   });
 });
 
