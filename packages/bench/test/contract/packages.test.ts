@@ -1,16 +1,17 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expandTargets, readStacks, spreadTargets } from '../../src/catalogue/stacks.ts';
-import { prepareAll, type Missing, type Prepared } from '../../src/measure/prepare.ts';
+import { CACHE, prepareAll, type Missing, type Prepared } from '../../src/measure/prepare.ts';
 import { openRig, reasonsOf } from '../known/rig.ts';
 
 const rig = openRig();
 const stacks = readStacks();
-const place = mkdtempSync(join(tmpdir(), 'bench-with-'));
+mkdirSync(CACHE, { recursive: true });
+/** On the file system of the environments, where pnpm could link what it has to copy. */
+const place = mkdtempSync(join(CACHE, 'with-'));
 const made: string[] = [];
 
 afterAll(() => {
@@ -26,16 +27,16 @@ async function prepareWith(name: string, packages: string[]): ReturnType<typeof 
   return found;
 }
 
-/** A checkout that passes for Fastify until it is asked to listen, and notes when a script of it has run. */
-function fakeFastify(version: string): string {
+/** A checkout that passes for Fastify until it is asked to listen. */
+function fakeFastify(version: string, scripts: Record<string, string> = {}): string {
   const folder = join(place, `fastify-${version}`);
   mkdirSync(folder);
-  const note = `node -e "fs.writeFileSync('${join(place, 'script-has-run')}', '')"`;
-  const scripts = { preinstall: note, install: note, postinstall: note, prepare: note };
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'fastify', version, scripts }));
   writeFileSync(join(folder, 'index.js'), 'module.exports = () => ({ get() {}, async listen() {} });\n');
   return folder;
 }
+
+const NOTE = `node -e "fs.writeFileSync('${join(place, 'script-has-run')}', '')"`;
 
 /** What the server says of itself, which ends at once because nothing listens. */
 async function attestationOf({ command, stack }: Prepared): Promise<string> {
@@ -50,7 +51,8 @@ describe('a Node stack with checkouts in place of its framework', () => {
   let prepared: Prepared[];
 
   beforeAll(async () => {
-    checkouts = ['0.0.1', '0.0.2'].map(fakeFastify);
+    const scripts = { preinstall: NOTE, install: NOTE, postinstall: NOTE, prepare: NOTE };
+    checkouts = [fakeFastify('0.0.1'), fakeFastify('0.0.2', scripts)];
     ({ prepared } = await prepareWith('fastify', checkouts));
   }, 300_000);
 
