@@ -118,13 +118,13 @@ async function prepareTargets(
   return { prepared, leftOut };
 }
 
-/** What a resumed run must find unchanged: the runtimes, and the sources and locks of each target. */
+/** What a resumed run must find unchanged: the runtimes, what `--with` came to, and the sources and locks of each target. */
 function readVersions(prepared: Prepared[]): Versions {
   return Object.fromEntries([
     ['node', process.versions.node],
-    ...prepared.map(({ target, runtime, digest }) => [
+    ...prepared.map(({ target, runtime, installed, digest }) => [
       target.id,
-      `${runtime?.version ?? 'binary'}, sources ${digest}`,
+      [runtime?.version ?? 'binary', ...installed, `sources ${digest}`].join(', '),
     ]),
   ]) as Versions;
 }

@@ -19,7 +19,8 @@ How
   --timeout SECONDS      of one request             --workers N       1
   --python LIST, --node LIST
                          the same targets on several runtimes: --python 3.12,3.14+jit  --node 22,26,bun
-  --with PACKAGE         a version or checkout on top of the lock; twice for two targets
+  --with PACKAGE         on top of the lock, for the targets of its language; twice for two targets:
+                         fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout
   --generators N         load processes, 1          --connect-rate N  connects per second, 2000
   --seed N               the order of the trials, and what they ask for
   --prove-limit          add a generator to see whether the first was the limit
@@ -100,6 +101,7 @@ Starts one server to poke at by hand, on port 8080 unless told. Ctrl-C stops it.
 const STACKS = `pnpm stacks
 
 Lists every target: what it offers, and whether it is ready, made on first use, or missing, and why.
+Lists the runtimes: which are ready or missing, and which are unverified, because nobody has measured on them.
 `;
 
 const COMPARE = `pnpm compare <run> [<run>] [options]

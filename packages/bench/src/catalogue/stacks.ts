@@ -5,6 +5,7 @@ import { distance } from 'fastest-levenshtein';
 import { BenchError } from '../errors.ts';
 import type { Stack, Target, Variant } from '../model.ts';
 import { readManifest } from './manifest.ts';
+import { parsePackage, refuseStray } from './packages.ts';
 import { DEFAULT_RUNTIMES, parseRuntime } from './runtimes.ts';
 
 /** The repository's folder. */
@@ -139,13 +140,20 @@ export function nearest(typed: string, names: string[]): string[] {
 export interface Matrix {
   python: string[];
   node: string[];
-  /** Each alone makes one more alternative of a target. */
+  /** Each alone makes one more alternative of a target in its language. */
   packages: string[];
 }
 
-/** Every target on every runtime of its kind and with every package asked for. Throws a usage error for a runtime that cannot be. */
+/**
+ * Every target on every runtime of its kind and with every package of its language. Throws a usage error for a runtime
+ * that cannot be, and for a package that is for none of the targets.
+ */
 export function spreadTargets(targets: Target[], { python, node, packages }: Matrix): Target[] {
   const runtimes: Record<Stack['runtime'], string[]> = { python, node, none: [] };
+  refuseStray(
+    packages,
+    targets.map(({ runtime }) => runtime?.kind ?? 'none'),
+  );
   return targets.flatMap((target) => {
     const { runtime } = target;
     const specs = runtime === undefined || target.id.includes('@') ? [] : runtimes[runtime.kind];
@@ -156,8 +164,9 @@ export function spreadTargets(targets: Target[], { python, node, packages }: Mat
     }));
     const onRuntimes = spread.length > 0 ? spread : [target];
     for (const one of onRuntimes) if (one.runtime !== undefined) parseRuntime(one.runtime);
-    if (packages.length === 0) return onRuntimes;
-    return packages.flatMap((name) =>
+    const fitting = packages.filter((text) => parsePackage(text).some(({ kind }) => kind === runtime?.kind));
+    if (fitting.length === 0) return onRuntimes;
+    return fitting.flatMap((name) =>
       onRuntimes.map((one): Target => ({ ...one, id: `${one.id}[${name}]`, packages: [name] })),
     );
   });

@@ -91,6 +91,7 @@ async function alternate(
   death.catch(() => {});
   const alive = <T>(step: Promise<T>): Promise<T> => Promise.race([step, death]);
 
+  const servers = raised.map(({ server }) => [server.pid() ?? []].flat());
   for (const one of sessions) await alive(one.arm());
   const rate = plan.rate === undefined ? {} : { rate: plan.rate };
   for (const one of sessions)
@@ -102,12 +103,11 @@ async function alternate(
   const samples: Sampled[][] = [[], []];
   for (const side of order) {
     const { sampler } = raised[side] as Raised;
-    const other = (raised[1 - side] as Raised).server.pid();
     const window = { warmupSeconds: RAMP_SECONDS, windowSeconds, ...rate };
     const { load, sampled } = await alive(
       fireSampled(sessions[side] as LoadSession, window, sampler, [
         ...session.pids,
-        ...(other ? [other] : []),
+        ...(servers[1 - side] ?? []),
       ]),
     );
     loads[side] = load;

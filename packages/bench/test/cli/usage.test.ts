@@ -93,6 +93,14 @@ const REFUSALS: Refusal[] = [
     says: [/--pid belongs to --url/],
   },
   {
+    what: 'a version in the spelling of the other language',
+    args: ['fastify', '--with', 'fastify==5.1.0'],
+    says: [
+      /^error: --with fastify==5\.1\.0 is for Python, and no target runs on it$/m,
+      /npm is written fastify@5\.1\.0$/m,
+    ],
+  },
+  {
     what: 'a manifest that is not there',
     args: ['--stack', 'nowhere/stack.json'],
     says: [/nowhere\/stack\.json: cannot be read/],
