@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../errors.ts';
 import type { Attestation } from '../model.ts';
-import type { Server } from './launch.ts';
+import { countWorkers, type Server } from './launch.ts';
 import type { Prepared } from './prepare.ts';
 
 const ATTEST_SECONDS = 5;
@@ -18,12 +18,13 @@ export async function attest(
 ): Promise<Attestation[]> {
   const claims = Object.entries(prepared?.claims ?? {});
   const deadline = performance.now() + (claims.length > 0 ? ATTEST_SECONDS * 1000 : 0);
-  while (server.attestations().length < workers && performance.now() < deadline) await sleep(POLL_MS);
+  while (countWorkers(server.attestations()) < workers && performance.now() < deadline) await sleep(POLL_MS);
   const told = server.attestations();
-  if (claims.length > 0 && told.length < workers) {
+  const count = countWorkers(told);
+  if (claims.length > 0 && count < workers) {
     throw new BenchError(
       'trial',
-      `${told.length} of ${workers} workers said what they are (no bench-attest line in the log)`,
+      `${count} of ${workers} workers said what they are (no bench-attest line in the log)`,
     );
   }
   for (const [worker, one] of told.entries()) {

@@ -1,7 +1,8 @@
 import type { KnownRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack, Target } from '../model.ts';
-import { CACHE, findStack, isMade } from './prepare.ts';
+import { inspectBuild, isCompiled } from './builds.ts';
+import { CACHE, findStack, isMade, type FoundStack } from './prepare.ts';
 import { findRuntime } from './runtimes.ts';
 import { findUv } from './uv.ts';
 
@@ -11,10 +12,10 @@ export async function inspectTarget(
   stacks: Stack[],
 ): Promise<{ state: 'ready' | 'on first use' | 'missing'; why: string }> {
   const known = findStack(target, stacks);
-  if (target.runtime === undefined) return { state: 'ready', why: '' };
   const isPython = known.stack.runtime === 'python';
-  const uv = isPython ? await findUv(CACHE) : undefined;
   try {
+    if (target.runtime === undefined) return await inspectBinary(target, known);
+    const uv = isPython ? await findUv(CACHE) : undefined;
     const found = await findRuntime(target.runtime, { cache: CACHE, uv, mayInstall: false });
     const name = `${found.runtime.kind} ${found.runtime.version}`;
     if (!isPython || isMade(target, known, found)) return { state: 'ready', why: name };
@@ -22,6 +23,15 @@ export async function inspectTarget(
   } catch (error) {
     return { state: 'missing', why: describeMissing(error) };
   }
+}
+
+async function inspectBinary(
+  { variant: name }: Target,
+  { stack, variant }: FoundStack,
+): Promise<{ state: 'ready' | 'on first use'; why: string }> {
+  if (!isCompiled({ stack, variant })) return { state: 'ready', why: '' };
+  const build = await inspectBuild({ stack, variant, name }, CACHE);
+  return { state: build.isMade ? 'ready' : 'on first use', why: build.tools };
 }
 
 /**

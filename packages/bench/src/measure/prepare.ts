@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +7,8 @@ import { ROOT } from '../catalogue/stacks.ts';
 import { claimsOfRuntime, environmentOfRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { Attestation, ResolvedRuntime, RuntimeSpec, Stack, Target, Variant } from '../model.ts';
+import { isCompiled, provideBuild, runBuild } from './builds.ts';
+import { digestOf } from './digest.ts';
 import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
 import { findRuntime, lastLine, type FoundRuntime } from './runtimes.ts';
 import { provideUv, versionInEnvironment } from './uv.ts';
@@ -65,7 +66,7 @@ export async function prepareAll(
 
 async function prepare(target: Target, stacks: Stack[]): Promise<Prepared> {
   const { stack, variant } = findStack(target, stacks);
-  if (target.runtime === undefined) return finish(target, stack, variant, undefined, []);
+  if (target.runtime === undefined) return prepareBinary(target, stack, variant);
   return stack.runtime === 'python'
     ? preparePython(target, target.runtime, stack, variant)
     : prepareNode(target, target.runtime, stack, variant);
@@ -127,6 +128,13 @@ function versionsIn(
   });
 }
 
+async function prepareBinary(target: Target, stack: Stack, variant: Variant): Promise<Prepared> {
+  const binary = finish(target, stack, variant, undefined, []);
+  if (!isCompiled({ stack, variant })) return binary;
+  const { digest } = await provideBuild({ stack, variant, name: target.variant }, CACHE);
+  return { ...binary, digest };
+}
+
 function finish(
   target: Target,
   stack: Stack,
@@ -179,7 +187,8 @@ export function isMade(target: Target, { stack, variant }: FoundStack, found: Fo
   return existsSync(join(environment, READY)) && existsSync(join(environment, mark));
 }
 
-interface FoundStack {
+/** A target's stack and variant. */
+export interface FoundStack {
   stack: Stack;
   variant: Variant;
 }
@@ -276,15 +285,10 @@ async function buildOnce(
   const built = join(environment, builtMark(variant));
   if (existsSync(built)) return;
   for (const argv of commands) {
-    const [command = '', ...args] = argv.flatMap((word) => fill(word, [python], stack));
-    await run(command, args, { cwd: stack.root, timeout: 600_000 }).catch(
-      (error: { stderr?: string; message: string }) => {
-        throw new BenchError(
-          'toolchain',
-          `${stack.name}/${variant} could not be built: ${lastLine(error.stderr) || error.message}`,
-          `in ${stack.manifest}, see "build"`,
-        );
-      },
+    await runBuild(
+      argv.flatMap((word) => fill(word, [python], stack)),
+      stack,
+      variant,
     );
   }
   writeFileSync(built, '');
@@ -308,10 +312,4 @@ function filesIn(folder: string, patterns: string[]): string[] {
   return globSync(patterns, { cwd: folder, withFileTypes: true, exclude: ({ name }) => MADE.has(name) })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
-}
-
-function digestOf(files: string[], extra: string): string {
-  const hash = createHash('sha256').update(extra);
-  for (const file of files.toSorted()) hash.update(readFileSync(file));
-  return hash.digest('hex').slice(0, 10);
 }

@@ -134,7 +134,7 @@ function describeStatus({ statuses, rounds }: Row): string {
 /** What the marks mean, and each kind of reason once, with the rows it was seen in. */
 function explain(rows: Row[]): string[] {
   const marks = [
-    '± is half the range over the rounds; a figure is the median of the rounds in which it is valid.',
+    '± is half the range over the rounds; a figure is the median of the rounds in which it is valid. Rows whose ranges overlap are not told apart by so few rounds.',
     '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below.',
     'limit: who was at the end of its means, the server’s core or the load generator; waiting is neither.',
   ];
