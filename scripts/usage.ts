@@ -9,7 +9,7 @@ What to measure
   --stack FILE           a server of your own, by its stack.json
   --url URL              a server that is already running, with --method --header --body --expect --pid
                          (--body and --expect take text or @file)
-  --workload NAME        devices
+  --workload NAME        devices fib                --param NAME=N    of the workload: --workload fib --param n=24
 How
   --connections LIST     e.g. 10,100,1000,10000     --rounds N        3
   --duration SECONDS     the window                 --warmup SECONDS
@@ -92,7 +92,7 @@ Measures the instrument itself: what its load driver costs beside stock autocann
 and how much of the time is window.
 `;
 
-const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--workload NAME] [--stack FILE]
+const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--workload NAME] [--param NAME=N] [--stack FILE]
 
 Starts one server to poke at by hand, on port 8080 unless told. Ctrl-C stops it.
 `;

@@ -264,6 +264,8 @@ export interface TrialHead {
   /** What the live server said of itself, one entry per worker. */
   attested: Attestation[];
   workload: string;
+  /** Parameters of the workload, by name. */
+  params?: Record<string, number>;
   connections: number;
   round: number;
   order: number;

@@ -28,6 +28,7 @@ const FLAGS = {
   looks: { type: 'string' },
   node: { type: 'string' },
   method: { type: 'string' },
+  param: { type: 'string', multiple: true },
   pid: { type: 'string' },
   'prove-limit': { type: 'boolean' },
   python: { type: 'string' },
@@ -69,6 +70,8 @@ export interface BenchOptions {
   stacks: string[];
   matrix: Matrix;
   workload: string;
+  /** Parameters of the workload, by name. */
+  params?: Record<string, number>;
   connections?: number[];
   rounds?: number;
   windowSeconds?: number;
@@ -146,6 +149,7 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       duel: values.separate === true ? false : values.duel,
       sitting: parseSitting(values),
       seed: wholeNumber('seed', values.seed, 0),
+      params: parseParams(values.param),
       resume: values.resume,
       again: values.again,
       url: parseUrl(values),
@@ -310,6 +314,18 @@ function seconds(flag: string, text: string | undefined, least = 0.1): number | 
     `--${flag} ${text}: not a number of seconds from ${least} on`,
     `e.g. --${flag} 5`,
   );
+}
+
+/** Parameters of a workload from `n=24`; undefined for undefined. Throws a usage error for any other form. */
+export function parseParams(texts: string[] | undefined): Record<string, number> | undefined {
+  if (texts === undefined) return undefined;
+  const pairs = texts.map((text) => {
+    const [, name, figure] = /^(\w+)=(\d+)$/.exec(text) ?? [];
+    if (name === undefined)
+      throw new BenchError('usage', `--param ${text}: not of the form name=number`, 'e.g. --param n=24');
+    return [name, Number(figure)] as const;
+  });
+  return Object.fromEntries(pairs);
 }
 
 function parseUrl(values: {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { FIRST_FIVE, expandTargets, spreadTargets } from './catalogue/stacks.ts';
-import { findWorkload } from './catalogue/workloads/index.ts';
+import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
 import type { Stack, Target, Trial } from './model.ts';
 import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
@@ -26,6 +26,8 @@ export interface Plan {
   run: string;
   seed: number;
   workload: string;
+  /** All of the workload's; absent where it has none. */
+  params?: Record<string, number>;
   targets: Target[];
   rungs: number[];
   rounds: number;
@@ -86,6 +88,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       ? spreadTargets(chooseTargets(options, stacks), options.matrix)
       : [urlTarget(options.url)];
   const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  const params = completeParams(workload, options.params ?? {});
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
   const isDuel = options.duel ?? (sitting !== undefined && targets.length === 2 && options.mayDuel);
@@ -133,6 +136,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       rate: options.rate === 'auto' ? undefined : options.rate,
       duel: isDuel ? (true as const) : undefined,
       sitting,
+      params: Object.keys(params).length === 0 ? undefined : params,
       url: options.url === undefined ? undefined : { ...options.url, url: options.url.url.href },
     }),
   };

@@ -101,6 +101,18 @@ describe('parseBenchOptions', () => {
     );
   });
 
+  it('reads parameters of a workload', () => {
+    expect(parseBenchOptions(['--param', 'n=24', '--param', 'size=0']).params).toEqual({ n: 24, size: 0 });
+    expect(parseBenchOptions([])).not.toHaveProperty('params');
+  });
+
+  it.each(['n', 'n=', '=1', 'n=-1', 'n=1.5', 'n=1e3', ''])('refuses --param %j', (text) => {
+    expect(refuse('--param', text)).toEqual({
+      message: `--param ${text}: not of the form name=number`,
+      hint: 'e.g. --param n=24',
+    });
+  });
+
   it('refuses a seed below 0 and one that is not exact', () => {
     expect(refuse('--seed=-1').message).toContain('not a whole number from 0 on');
     expect(refuse('--seed=9007199254740992').message).toContain('not a whole number');

@@ -130,6 +130,16 @@ describe('makePlan', () => {
     }
   });
 
+  it('takes the parameters of its workload, the usual ones unless told', () => {
+    const stacks = [sampleStack('fastapi', { def: { workloads: ['fib'] } })];
+    const paramsOf = (...more: string[]) =>
+      makePlan(parseBenchOptions(['fastapi', '--workload', 'fib', ...more]), stacks, 'a-run', 1).params;
+    expect(paramsOf()).toEqual({ n: 20 });
+    expect(paramsOf('--param', 'n=24')).toEqual({ n: 24 });
+    expect(samplePlan('')).not.toHaveProperty('params');
+    expect(errorOf(() => samplePlan('--param n=24')).message).toBe('devices has no parameter "n"');
+  });
+
   it('keeps the request to a running server', () => {
     const plan = samplePlan('--url http://127.0.0.1:3000/a --method put --header x:1');
     expect(plan.url).toEqual({ url: 'http://127.0.0.1:3000/a', method: 'PUT', headers: { x: '1' } });

@@ -1,4 +1,5 @@
 import type { Placement } from '../model.ts';
+import type { Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import type { StoredRun } from '../results/store.ts';
 
@@ -18,6 +19,7 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
       differences.push(`${what}: ${then ?? 'none'} and ${here ?? 'none'}`);
   };
   compare('workload', ({ plan }) => plan.workload);
+  compare('parameters', ({ plan }) => describeParams(plan));
   compare('rungs', ({ plan }) => plan.rungs.join(', '));
   compare('timeout', ({ plan }) => plan.timeoutSeconds);
   compare('window', ({ plan }) => plan.amount ?? plan.windowSeconds);
@@ -29,6 +31,11 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return [...differences, ...unlikeHosts(old.host, now.host)];
+}
+
+function describeParams({ params = {} }: Plan): string | undefined {
+  const pairs = Object.entries(params).map(([name, value]) => `${name}=${value}`);
+  return pairs.join(' ') || undefined;
 }
 
 function describePlacement(placement: Placement | undefined): string | undefined {

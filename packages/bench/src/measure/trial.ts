@@ -102,7 +102,9 @@ export class Attempt {
     const random = createRandom(planned.seed);
     const { plan } = context;
     this.#draw =
-      plan.url === undefined ? findWorkload(plan.workload).draw(() => random.float()) : drawUrl(plan.url);
+      plan.url === undefined
+        ? findWorkload(plan.workload).draw(() => random.float(), plan.params ?? {})
+        : drawUrl(plan.url);
   }
 
   /** Launches the server, waits for its first right answer, attests and verifies it. Throws what went wrong. */
@@ -229,6 +231,7 @@ function headOf(
     ...(prepared?.runtime === undefined ? {} : { runtime: prepared.runtime }),
     attested: [],
     workload: plan.workload,
+    ...(plan.params === undefined ? {} : { params: plan.params }),
     connections: planned.connections,
     round: planned.round,
     order: planned.order,

@@ -168,6 +168,7 @@ describe('runs of two times', () => {
     ['workload', (run: StoredRun) => void (run.plan.workload = 'fib')],
     ['rungs', (run: StoredRun) => void (run.plan.rungs = [10, 100])],
     ['workers', (run: StoredRun) => void (run.plan.workers = 2)],
+    ['parameters: none and n=24', (run: StoredRun) => void (run.plan.params = { n: 24 })],
     ['engine', (run: StoredRun) => void (run.plan.engine = 'wrk')],
     ['cores', (run: StoredRun) => void (run.host = { ...run.host, cores: 96 })],
     ['kernel', (run: StoredRun) => void (run.host = { ...run.host, release: '1.0' })],

@@ -29,6 +29,11 @@ const REFUSALS: Refusal[] = [
     says: [/there is no workload "devises"/, /devices/],
   },
   {
+    what: 'a parameter that the workload has not',
+    args: ['fastapi/def', '--workload', 'fib', '--param', 'm=1'],
+    says: [/fib has no parameter "m"/, /it has: n/],
+  },
+  {
     what: 'an unknown option',
     args: ['vanilla', '--conections', '10'],
     says: [/there is no option --conections/, /did you mean --connections[,?]/],

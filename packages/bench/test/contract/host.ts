@@ -2,8 +2,8 @@ import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { findWorkload } from '../../src/catalogue/workloads/index.ts';
-import type { Draw } from '../../src/catalogue/workloads/workload.ts';
+import { completeParams, findWorkload } from '../../src/catalogue/workloads/index.ts';
+import type { Draw, Params } from '../../src/catalogue/workloads/workload.ts';
 import { launch, type Server } from '../../src/measure/launch.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
 import { familyOf, readNames, readText } from '../../src/measure/resources/procfs.ts';
@@ -27,10 +27,18 @@ export interface Command {
   env: Record<string, string>;
 }
 
+/** What a target is to serve, and how. */
+export interface Asked {
+  workload: string;
+  seed: number;
+  workers: number;
+  params?: Params;
+}
+
 /** Starts servers as a trial does, and stops what a test file has left running. */
 export interface Host {
   /** A target with data drawn from the seed. */
-  serve(prepared: Prepared, asked: { workload: string; seed: number; workers: number }): Promise<Running>;
+  serve(prepared: Prepared, asked: Asked): Promise<Running>;
   /** A command line with `{port}` to be filled in, without any data. */
   start(command: Command): Promise<Server>;
 }
@@ -53,9 +61,10 @@ export function openHost(): Host {
     return server;
   };
   return {
-    async serve({ command, stack, variant }, { workload, seed, workers }) {
+    async serve({ command, stack, variant }, { workload: name, seed, workers, params = {} }) {
       const random = createRandom(seed);
-      const draw = findWorkload(workload).draw(() => random.float());
+      const workload = findWorkload(name);
+      const draw = workload.draw(() => random.float(), completeParams(workload, params));
       const server = await open({ command, cwd: stack.root, env: variant.env }, draw.files, workers);
       return { server, draw };
     },

@@ -69,6 +69,12 @@ describe('the committed run', () => {
   it('is planned in words', async () => {
     await expect(`${describePlan(run.plan)}\n`).toMatchFileSnapshot(golden('plan.txt'));
   });
+
+  it('tells the parameters of the workload', () => {
+    const plan = { ...run.plan, workload: 'fib', params: { n: 24 } };
+    expect(describePlan(plan)).toContain('workload fib n=24\n');
+    expect(toView({ ...run, plan }).title).toMatch(/^fib n=24, /);
+  });
 });
 
 describe('what the table says of each kind of trial', () => {

@@ -135,6 +135,7 @@ const head = {
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
   quick: true,
+  params: { n: 20 },
   time,
   files: ['logs/001.log'],
   logTail: ['listening'],
@@ -150,6 +151,7 @@ const plan: Required<Plan> = {
   rate: 2000,
   duel: true,
   sitting: { looks: '12/18/24', by: 'cpu', threshold: 0.02, budgetSeconds: 600 },
+  params: { n: 20 },
   stacks: ['../my-api/stack.json'],
   url: {
     url: 'http://127.0.0.1:1/',
