@@ -2,11 +2,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rmSync, writeFileSync } from 'node:fs';
 import { $ } from 'zx';
-import { expandTargets, readStacks } from '@bench/harness/catalogue/stacks';
+import { expandTargets, readStacks, refuseThreads } from '@bench/harness/catalogue/stacks';
 import { completeParams, findWorkload } from '@bench/harness/catalogue/workloads/index';
 import { readManifest } from '@bench/harness/catalogue/manifest';
 import { BenchError } from '@bench/harness/errors';
-import { watchGroup } from '@bench/harness/measure/launch';
+import { fillCommand, watchGroup } from '@bench/harness/measure/launch';
 import { describeListeners, isListening } from '@bench/harness/measure/ports';
 import { prepareAll } from '@bench/harness/measure/prepare';
 import { parse, parseParams, wholeNumber } from '@bench/harness/options';
@@ -19,6 +19,7 @@ await runMain(async () => {
     param: { type: 'string', multiple: true },
     port: { type: 'string' },
     stack: { type: 'string', multiple: true },
+    threads: { type: 'string' },
     workers: { type: 'string' },
     workload: { type: 'string' },
   });
@@ -31,6 +32,9 @@ await runMain(async () => {
   const [target] = targets;
   if (target === undefined || targets.length > 1)
     throw new BenchError('usage', 'name the one target to serve', 'e.g. pnpm serve fastify');
+  const workers = wholeNumber('workers', values.workers) ?? 1;
+  const threads = wholeNumber('threads', values.threads);
+  if ((threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
   const port = wholeNumber('port', values.port) ?? 8080;
   if (await isListening(HOST, port)) {
     throw new BenchError(
@@ -49,10 +53,7 @@ await runMain(async () => {
     writeFileSync(file, text);
     return [variable, file] as const;
   });
-  const workers = values.workers ?? '1';
-  const argv = ready.command.map((word) =>
-    word.replaceAll('{host}', HOST).replaceAll('{port}', String(port)).replaceAll('{workers}', workers),
-  );
+  const argv = fillCommand(ready.command, { host: HOST, port, workers, threads });
   for (const { method, path } of draw.requests)
     tell(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
   const env = { ...process.env, ...ready.env, ...Object.fromEntries(files) };

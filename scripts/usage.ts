@@ -17,6 +17,8 @@ How
   --rate N               N starts a second whatever the server does (an open loop): latency from the intended start;
                          auto takes half of the slowest target's goodput
   --timeout SECONDS      of one request             --workers N       1
+  --cores N              what a server may use: as many as workers, unless told
+  --threads N            of each worker, for the stacks that let one choose (def routes)
   --python LIST, --node LIST
                          the same targets on several runtimes: --python 3.12,3.14+jit  --node 22,26,bun
   --with PACKAGE         a version or checkout on top of the lock; twice for two targets
@@ -65,10 +67,10 @@ what the pool shows. 3 sittings unless told; --sittings 0 only prints.
 --noise N adds N A/A rounds of a target (vanilla), as separate trials and as duels.
 `;
 
-const PREFLIGHT = `pnpm preflight [--connections N] [--workers N] [--generators N] [--connect-rate N]
+const PREFLIGHT = `pnpm preflight [--connections N] [--workers N] [--cores N] [--generators N] [--connect-rate N]
 
 Is this machine fit to measure on: limits, ports, load, governor, throttling; and what to change.
-Looks for 10000 connections, one worker and one generator unless told. Exits 1 when something has to change.
+Looks for 10000 connections, one core a worker, one worker and one generator unless told. Exits 1 when something has to change.
 `;
 
 const RECHECK = `pnpm recheck FILE [--json]
@@ -92,7 +94,7 @@ Measures the instrument itself: what its load driver costs beside stock autocann
 and how much of the time is window.
 `;
 
-const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--workload NAME] [--param NAME=N] [--stack FILE]
+const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--threads N] [--workload NAME] [--param NAME=N] [--stack FILE]
 
 Starts one server to poke at by hand, on port 8080 unless told. Ctrl-C stops it.
 `;
@@ -109,7 +111,8 @@ Inside one run: its targets against a baseline, paired by round. Between two run
   --by METRIC           goodput p50 p99 cpu memory startup; cpu unless told
   --baseline TARGET     of one run; its first target unless told
   --threshold SHARE     the difference that matters, 2%
-  --across FACTOR       the one factor in which two runs are meant to differ: workers engine background upstream
+  --across FACTOR       the one factor in which two runs are meant to differ: workers (and with them threads: the
+                        process model) threads cores engine background upstream
   --force               compare runs that are unlike, and mark it
   --fail-on VERDICTS    exit 1 when one of these is found: slower faster same undecided
   --strict              exit 1 when anything is undecided

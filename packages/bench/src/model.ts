@@ -275,6 +275,10 @@ export interface TrialHead {
   startedAt: string;
   engine: string;
   workers: number;
+  /** Of each worker, where they were asked for. */
+  threads?: number;
+  /** What the server was to use, where it was asked for; `placement` says what it could. */
+  cores?: number;
   placement: Placement;
   warmupSeconds: number;
   plannedSeconds: number;

@@ -16,6 +16,7 @@ const FLAGS = {
   by: { type: 'string' },
   connections: { type: 'string' },
   'connect-rate': { type: 'string' },
+  cores: { type: 'string' },
   detail: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   duel: { type: 'boolean' },
@@ -39,6 +40,7 @@ const FLAGS = {
   seed: { type: 'string' },
   separate: { type: 'boolean' },
   stack: { type: 'string', multiple: true },
+  threads: { type: 'string' },
   threshold: { type: 'string' },
   timeout: { type: 'string' },
   'until-decided': { type: 'boolean' },
@@ -88,6 +90,10 @@ export interface BenchOptions {
   aa: boolean;
   sitting?: Sitting;
   workers: number;
+  /** Of each worker; how many is the stack's own affair unless told. */
+  threads?: number;
+  /** What a server may use; as many as workers unless told. */
+  cores?: number;
   generators: number;
   connectsPerSecond: number;
   seed?: number;
@@ -150,6 +156,8 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       sitting: parseSitting(values),
       seed: wholeNumber('seed', values.seed, 0),
       params: parseParams(values.param),
+      threads: wholeNumber('threads', values.threads),
+      cores: wholeNumber('cores', values.cores),
       resume: values.resume,
       again: values.again,
       url: parseUrl(values),

@@ -15,7 +15,7 @@ import type {
   TrialTail,
 } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
-import type { Plan, PlannedTrial } from '../plan.ts';
+import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { judge, judgeProof } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
@@ -143,7 +143,7 @@ export class Attempt {
     const judgement = judge({
       load,
       server: resources,
-      budgetCores: placed.placement.server?.length ?? plan.workers,
+      budgetCores: placed.placement.server?.length ?? coresOf(plan),
       host,
       isClosedLoop: plan.amount === undefined && plan.rate === undefined,
     });
@@ -240,6 +240,8 @@ function headOf(
     startedAt: new Date(effects.now()).toISOString(),
     engine: plan.rate === undefined ? effects.load.name : plan.engine,
     workers: plan.workers,
+    ...(plan.threads === undefined ? {} : { threads: plan.threads }),
+    ...(plan.cores === undefined ? {} : { cores: plan.cores }),
     placement: placed.placement,
     warmupSeconds: plan.warmupSeconds,
     plannedSeconds: plan.windowSeconds,

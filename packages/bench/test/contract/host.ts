@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { completeParams, findWorkload } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params } from '../../src/catalogue/workloads/workload.ts';
-import { launch, type Server } from '../../src/measure/launch.ts';
+import { launch, type LaunchSpec, type Server } from '../../src/measure/launch.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
 import { familyOf, readNames, readText } from '../../src/measure/resources/procfs.ts';
 import { timeCommand } from '../../src/measure/resources/time.ts';
@@ -32,6 +32,7 @@ export interface Asked {
   workload: string;
   seed: number;
   workers: number;
+  threads?: number;
   params?: Params;
 }
 
@@ -53,22 +54,26 @@ export function openHost(): Host {
     await Promise.all(servers.map((server) => server.stop()));
     rmSync(folder, { recursive: true, force: true });
   });
-  const open = async (command: Command, files: Record<string, string>, workers: number): Promise<Server> => {
+  const open = async (
+    command: Command,
+    given: Pick<LaunchSpec, 'files' | 'workers' | 'threads'>,
+  ): Promise<Server> => {
     const id = String(count++).padStart(3, '0');
     const time = await timeCommand();
-    const server = await launch({ ...command, id, token, files, workers, prefix: [], time, folder });
+    const server = await launch({ ...command, ...given, id, token, prefix: [], time, folder });
     servers.push(server);
     return server;
   };
   return {
-    async serve({ command, stack, variant }, { workload: name, seed, workers, params = {} }) {
+    async serve({ command, stack, variant }, { workload: name, seed, workers, threads, params = {} }) {
       const random = createRandom(seed);
       const workload = findWorkload(name);
       const draw = workload.draw(() => random.float(), completeParams(workload, params));
-      const server = await open({ command, cwd: stack.root, env: variant.env }, draw.files, workers);
+      const { files } = draw;
+      const server = await open({ command, cwd: stack.root, env: variant.env }, { files, workers, threads });
       return { server, draw };
     },
-    start: (command) => open(command, {}, 1),
+    start: (command) => open(command, { files: {}, workers: 1 }),
   };
 }
 

@@ -31,7 +31,7 @@ describe.each(offered)('$target.id, $workload', ({ target, workload }) => {
     const params = leastOf(workload);
     [one, two] = await Promise.all([
       host.serve(prepared, { workload, seed: 1, workers: 1 }),
-      host.serve(prepared, { workload, seed: 2, workers: 2, params }),
+      host.serve(prepared, { workload, seed: 2, workers: 2, threads: 3, params }),
     ]);
   }, 900_000);
 
@@ -65,6 +65,9 @@ describe.each(offered)('$target.id, $workload', ({ target, workload }) => {
       expect(new Set(told.map(({ pid }) => pid)).size).toBe(workers);
       for (const attestation of told) {
         expect(attestation).toMatchObject({ ...variant.attest, version: runtime?.version });
+        // Both servers were asked for workers, and only the second for threads.
+        const takesThreads = variant.command.some((word) => word.includes('{threads}'));
+        expect(attestation['threads']).toBe(takesThreads && workers === 2 ? 3 : undefined);
         expect(String(attestation['framework']).split(' ')[0]).toBe(
           variant.class === 'raw' ? 'undefined' : stack.framework,
         );

@@ -136,6 +136,8 @@ const head = {
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
   quick: true,
   params: { n: 20 },
+  threads: 2,
+  cores: 2,
   time,
   files: ['logs/001.log'],
   logTail: ['listening'],
@@ -152,6 +154,8 @@ const plan: Required<Plan> = {
   duel: true,
   sitting: { looks: '12/18/24', by: 'cpu', threshold: 0.02, budgetSeconds: 600 },
   params: { n: 20 },
+  threads: 2,
+  cores: 2,
   stacks: ['../my-api/stack.json'],
   url: {
     url: 'http://127.0.0.1:1/',

@@ -8,7 +8,7 @@ FACTORIES = {"model": "model", "raw": "raw", "plain": "plain", "def": "threaded"
 
 def main() -> None:
     """Serve until told to stop."""
-    settings = read_settings("bench-fastapi", list(FACTORIES))
+    settings = read_settings("bench-fastapi", list(FACTORIES), threaded=["def"])
     factory = FACTORIES[settings.variant]
     serve(f"bench_fastapi.app:{factory}", settings, framework="fastapi", factory=True)
 
