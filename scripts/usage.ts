@@ -18,7 +18,7 @@ How
                          auto takes half of the slowest target's goodput
   --timeout SECONDS      of one request             --workers N       1
   --cores N              what a server may use: as many as workers, unless told
-  --threads N            of each worker, for the stacks that let one choose (def routes)
+  --threads N            of each worker, for the stacks that let one choose (def routes, granian)
   --python LIST, --node LIST
                          the same targets on several runtimes: --python 3.12,3.14+jit  --node 22,26,bun
   --with PACKAGE         a version or checkout on top of the lock; twice for two targets

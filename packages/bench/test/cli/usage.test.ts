@@ -31,7 +31,7 @@ const REFUSALS: Refusal[] = [
   {
     what: 'threads of a server that has none to choose',
     args: ['fastapi/def', 'vanilla', '--workers', '1', '--threads', '2'],
-    says: [/vanilla takes no --threads/, /those that do, on devices: .*fastapi\/def/],
+    says: [/vanilla takes no --threads/, /those that do, on devices: .*fastapi\/def, fastapi\/granian/],
   },
   {
     what: 'a parameter that the workload has not',
