@@ -144,6 +144,7 @@ export class Attempt {
       load,
       server: resources,
       budgetCores: placed.placement.server?.length ?? coresOf(plan),
+      isShared: placed.placement.kind === 'shared',
       host,
       isClosedLoop: plan.amount === undefined && plan.rate === undefined,
     });
