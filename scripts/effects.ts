@@ -47,6 +47,7 @@ export async function createEffects({
               env: prepared.env,
               files: draw.files,
               workers: plan.workers,
+              threads: plan.threads,
               prefix: placed.server,
               time,
               folder,

@@ -7,7 +7,7 @@ import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
 import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { run } from '@bench/harness/measure/run';
 import { attachServer, drawUrl } from '@bench/harness/measure/url';
-import type { Plan } from '@bench/harness/plan';
+import { coresOf, type Plan } from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost } from '@bench/harness/results/host';
@@ -82,7 +82,7 @@ async function prepareMachine(plan: Plan): Promise<Placed> {
       );
     }
   }
-  const needs = { serverCores: plan.workers, generators: plan.generators };
+  const needs = { serverCores: coresOf(plan), generators: plan.generators };
   const findings = preflight(await readFacts(), {
     ...needs,
     connections: Math.max(...plan.rungs) * (plan.duel ? 2 : 1),

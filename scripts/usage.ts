@@ -9,7 +9,7 @@ What to measure
   --stack FILE           a server of your own, by its stack.json
   --url URL              a server that is already running, with --method --header --body --expect --pid
                          (--body and --expect take text or @file)
-  --workload NAME        devices
+  --workload NAME        devices fib                --param NAME=N    of the workload: --workload fib --param n=24
 How
   --connections LIST     e.g. 10,100,1000,10000     --rounds N        3
   --duration SECONDS     the window                 --warmup SECONDS
@@ -17,6 +17,8 @@ How
   --rate N               N starts a second whatever the server does (an open loop): latency from the intended start;
                          auto takes half of the slowest target's goodput
   --timeout SECONDS      of one request             --workers N       1
+  --cores N              what a server may use: as many as workers, unless told
+  --threads N            of each worker, for the stacks that let one choose (def routes, granian)
   --python LIST, --node LIST
                          the same targets on several runtimes: --python 3.12,3.14+jit  --node 22,26,bun
   --with PACKAGE         on top of the lock, for the targets of its language; twice for two targets:
@@ -72,10 +74,10 @@ what the pool shows. 3 sittings unless told; --sittings 0 only prints.
 --noise N adds N A/A rounds of a target (vanilla), as separate trials and as duels.
 `;
 
-const PREFLIGHT = `pnpm preflight [--connections N] [--workers N] [--generators N] [--connect-rate N]
+const PREFLIGHT = `pnpm preflight [--connections N] [--workers N] [--cores N] [--generators N] [--connect-rate N]
 
 Is this machine fit to measure on: limits, ports, load, governor, throttling; and what to change.
-Looks for 10000 connections, one worker and one generator unless told. Exits 1 when something has to change.
+Looks for 10000 connections, one core a worker, one worker and one generator unless told. Exits 1 when something has to change.
 `;
 
 const RECHECK = `pnpm recheck FILE [--json]
@@ -99,7 +101,7 @@ Measures the instrument itself: what its load driver costs beside stock autocann
 and how much of the time is window.
 `;
 
-const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--workload NAME] [--stack FILE]
+const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--threads N] [--workload NAME] [--param NAME=N] [--stack FILE]
 
 Starts one server to poke at by hand, on port 8080 unless told. Ctrl-C stops it.
 `;
@@ -118,7 +120,8 @@ Inside one run: its targets against a baseline, paired by round. Between two run
   --baseline TARGET     of one run; its first target unless told. @3.12 compares each stack with itself on that runtime,
                         which is usual where stacks run on several
   --threshold SHARE     the difference that matters, 2%
-  --across FACTOR       the one factor in which two runs are meant to differ: workers engine background upstream
+  --across FACTOR       the one factor in which two runs are meant to differ: workers (and with them threads: the
+                        process model) threads cores engine background upstream
   --force               compare runs that are unlike, and mark it
   --fail-on VERDICTS    exit 1 when one of these is found: slower faster same undecided
   --strict              exit 1 when anything is undecided

@@ -16,6 +16,7 @@ const FLAGS = {
   by: { type: 'string' },
   connections: { type: 'string' },
   'connect-rate': { type: 'string' },
+  cores: { type: 'string' },
   detail: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   duel: { type: 'boolean' },
@@ -28,6 +29,7 @@ const FLAGS = {
   looks: { type: 'string' },
   node: { type: 'string' },
   method: { type: 'string' },
+  param: { type: 'string', multiple: true },
   pid: { type: 'string' },
   'prove-limit': { type: 'boolean' },
   python: { type: 'string' },
@@ -38,6 +40,7 @@ const FLAGS = {
   seed: { type: 'string' },
   separate: { type: 'boolean' },
   stack: { type: 'string', multiple: true },
+  threads: { type: 'string' },
   threshold: { type: 'string' },
   timeout: { type: 'string' },
   'until-decided': { type: 'boolean' },
@@ -69,6 +72,8 @@ export interface BenchOptions {
   stacks: string[];
   matrix: Matrix;
   workload: string;
+  /** Parameters of the workload, by name. */
+  params?: Record<string, number>;
   connections?: number[];
   rounds?: number;
   windowSeconds?: number;
@@ -85,6 +90,10 @@ export interface BenchOptions {
   aa: boolean;
   sitting?: Sitting;
   workers: number;
+  /** Of each worker; how many is the stack's own affair unless told. */
+  threads?: number;
+  /** What a server may use; as many as workers unless told. */
+  cores?: number;
   generators: number;
   connectsPerSecond: number;
   seed?: number;
@@ -146,6 +155,9 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       duel: values.separate === true ? false : values.duel,
       sitting: parseSitting(values),
       seed: wholeNumber('seed', values.seed, 0),
+      params: parseParams(values.param),
+      threads: wholeNumber('threads', values.threads),
+      cores: wholeNumber('cores', values.cores),
       resume: values.resume,
       again: values.again,
       url: parseUrl(values),
@@ -310,6 +322,18 @@ function seconds(flag: string, text: string | undefined, least = 0.1): number | 
     `--${flag} ${text}: not a number of seconds from ${least} on`,
     `e.g. --${flag} 5`,
   );
+}
+
+/** Parameters of a workload from `n=24`; undefined for undefined. Throws a usage error for any other form. */
+export function parseParams(texts: string[] | undefined): Record<string, number> | undefined {
+  if (texts === undefined) return undefined;
+  const pairs = texts.map((text) => {
+    const [, name, figure] = /^(\w+)=(\d+)$/.exec(text) ?? [];
+    if (name === undefined)
+      throw new BenchError('usage', `--param ${text}: not of the form name=number`, 'e.g. --param n=24');
+    return [name, Number(figure)] as const;
+  });
+  return Object.fromEntries(pairs);
 }
 
 function parseUrl(values: {

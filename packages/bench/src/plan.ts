@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { FIRST_FIVE, expandTargets, spreadTargets } from './catalogue/stacks.ts';
-import { findWorkload } from './catalogue/workloads/index.ts';
+import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
+import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
 import type { Stack, Target, Trial } from './model.ts';
 import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
@@ -26,6 +26,8 @@ export interface Plan {
   run: string;
   seed: number;
   workload: string;
+  /** All of the workload's; absent where it has none. */
+  params?: Record<string, number>;
   targets: Target[];
   rungs: number[];
   rounds: number;
@@ -36,6 +38,10 @@ export interface Plan {
   /** Starts per second in all, an open loop. */
   rate?: number;
   workers: number;
+  /** Of each worker; the stack's own affair where absent. */
+  threads?: number;
+  /** What each server may use; `coresOf` where absent. */
+  cores?: number;
   generators: number;
   connectsPerSecond: number;
   /** How long a server may take to its first right answer. */
@@ -86,6 +92,8 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       ? spreadTargets(chooseTargets(options, stacks), options.matrix)
       : [urlTarget(options.url)];
   const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
+  const params = completeParams(workload, options.params ?? {});
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
   const isDuel = options.duel ?? (sitting !== undefined && targets.length === 2 && options.mayDuel);
@@ -133,6 +141,9 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       rate: options.rate === 'auto' ? undefined : options.rate,
       duel: isDuel ? (true as const) : undefined,
       sitting,
+      params: Object.keys(params).length === 0 ? undefined : params,
+      threads: options.threads,
+      cores: options.cores,
       url: options.url === undefined ? undefined : { ...options.url, url: options.url.url.href },
     }),
   };
@@ -208,6 +219,11 @@ function urlTarget({ url, method }: UrlOptions): Target {
     language: 'unknown',
     framework: 'unknown',
   };
+}
+
+/** How many cores each server may use: as many as it has workers, unless told. */
+export function coresOf({ cores, workers }: Plan): number {
+  return cores ?? workers;
 }
 
 /** The id of a run that begins now: when, and what for. */

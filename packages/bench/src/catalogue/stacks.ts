@@ -91,6 +91,25 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
   return targets;
 }
 
+/** Throws a usage error for a target that takes no number of threads, with those that do. */
+export function refuseThreads(targets: Target[], stacks: Stack[], workload: string): void {
+  const takers = stacks.flatMap((stack) =>
+    targetsOf(stack).filter(({ variant }) => {
+      const { command = [], workloads = [] } = stack.variants[variant] ?? {};
+      return workloads.includes(workload) && command.some((word) => word.includes('{threads}'));
+    }),
+  );
+  const other = targets.find(
+    ({ stack, variant }) => !takers.some((taker) => taker.stack === stack && taker.variant === variant),
+  );
+  if (other === undefined) return;
+  throw new BenchError(
+    'usage',
+    `${other.id} takes no --threads`,
+    `those that do, on ${workload}: ${takers.map(({ id }) => id).join(', ') || 'none'}`,
+  );
+}
+
 /** Every variant of a stack as a target, on its default runtime. */
 export function targetsOf(stack: Stack): Target[] {
   return Object.entries(stack.variants).map(([name, variant]) => toTarget(stack, name, variant, undefined));

@@ -13,7 +13,7 @@ import type {
   TrialTail,
 } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
-import type { Plan, PlannedTrial } from '../plan.ts';
+import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';
 import { judge, judgeProof } from './judge.ts';
@@ -100,7 +100,9 @@ export class Attempt {
     const random = createRandom(planned.seed);
     const { plan } = context;
     this.#draw =
-      plan.url === undefined ? findWorkload(plan.workload).draw(() => random.float()) : drawUrl(plan.url);
+      plan.url === undefined
+        ? findWorkload(plan.workload).draw(() => random.float(), plan.params ?? {})
+        : drawUrl(plan.url);
   }
 
   /** Launches the server, waits for its first right answer, attests and verifies it. Throws what went wrong. */
@@ -139,7 +141,8 @@ export class Attempt {
     const judgement = judge({
       load,
       server: resources,
-      budgetCores: placed.placement.server?.length ?? plan.workers,
+      budgetCores: placed.placement.server?.length ?? coresOf(plan),
+      isShared: placed.placement.kind === 'shared',
       host,
       isClosedLoop: plan.amount === undefined && plan.rate === undefined,
     });
@@ -227,6 +230,7 @@ function headOf(
     ...(prepared?.runtime === undefined ? {} : { runtime: prepared.runtime }),
     attested: [],
     workload: plan.workload,
+    ...(plan.params === undefined ? {} : { params: plan.params }),
     connections: planned.connections,
     round: planned.round,
     order: planned.order,
@@ -235,6 +239,8 @@ function headOf(
     startedAt: new Date(effects.now()).toISOString(),
     engine: plan.rate === undefined ? effects.load.name : plan.engine,
     workers: plan.workers,
+    ...(plan.threads === undefined ? {} : { threads: plan.threads }),
+    ...(plan.cores === undefined ? {} : { cores: plan.cores }),
     placement: placed.placement,
     warmupSeconds: plan.warmupSeconds,
     plannedSeconds: plan.windowSeconds,

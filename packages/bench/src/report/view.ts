@@ -65,7 +65,7 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
   const rungs = [...new Set(rows.map(({ connections }) => connections))];
   const knees = describeKnees(toLadders(rows, plan.rate !== undefined));
   return {
-    title: `${plan.workload}, ${countOf(plan.rounds, 'round')}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
+    title: `${describeWorkload(plan)}, ${countOf(plan.rounds, 'round')}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
     setting: describeSetting(plan, host, trials),
     columns: Object.keys(CELLS),
     words: ['target', 'class', 'limit', 'status'],
@@ -97,7 +97,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
     ...(first === undefined
       ? []
       : [
-          `${plan.engine} in ${countOf(plan.generators, 'process')}, ${countOf(plan.workers, 'worker')} a server, ${describePlacement(first)}`,
+          `${plan.engine} in ${countOf(plan.generators, 'process')}, ${describeWorkers(plan)} a server, ${describePlacement(first)}`,
         ]),
   ];
 }
@@ -107,6 +107,20 @@ export function describeMachine({ virtualised, cpuModel, cores, platform, releas
   return [virtualised ? 'VM' : '', cpuModel ?? '', `${cores} cores`, `${platform} ${release}`]
     .filter(Boolean)
     .join(', ');
+}
+
+/** A workload and its parameters: `fib n=20`. */
+function describeWorkload({ workload, params = {} }: Plan): string {
+  return [workload, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' ');
+}
+
+/** What every server is given: `1 worker of 2 threads on 2 cores`. */
+function describeWorkers({ workers, threads, cores }: Plan): string {
+  return [
+    countOf(workers, 'worker'),
+    ...(threads === undefined ? [] : [`of ${countOf(threads, 'thread')}`]),
+    ...(cores === undefined ? [] : [`on ${countOf(cores, 'core')}`]),
+  ].join(' ');
 }
 
 function describePlacement({ placement: { kind, server, generator } }: Trial): string {
@@ -166,8 +180,8 @@ function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): str
 /** The plan in words: what `--dry-run` prints. */
 export function describePlan(plan: Plan): string {
   const lines = [
-    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${plan.workload}`,
-    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${countOf(plan.workers, 'worker')}, seed ${plan.seed}`,
+    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${describeWorkload(plan)}`,
+    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${describeWorkers(plan)}, seed ${plan.seed}`,
     ...describeSitting(plan),
     `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at the most'}`,
     '',

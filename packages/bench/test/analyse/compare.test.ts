@@ -201,6 +201,9 @@ describe('runs of two times', () => {
     ['workload', (run: StoredRun) => void (run.plan.workload = 'fib')],
     ['rungs', (run: StoredRun) => void (run.plan.rungs = [10, 100])],
     ['workers', (run: StoredRun) => void (run.plan.workers = 2)],
+    ['threads', (run: StoredRun) => void (run.plan.threads = 2)],
+    ['cores: 1 and 2', (run: StoredRun) => void (run.plan.cores = 2)],
+    ['parameters: none and n=24', (run: StoredRun) => void (run.plan.params = { n: 24 })],
     ['engine', (run: StoredRun) => void (run.plan.engine = 'wrk')],
     ['cores', (run: StoredRun) => void (run.host = { ...run.host, cores: 96 })],
     ['kernel', (run: StoredRun) => void (run.host = { ...run.host, release: '1.0' })],
@@ -218,6 +221,30 @@ describe('runs of two times', () => {
     now.plan.workers = 2;
     expect(unlikeRuns(sampleRun(1), now, 'workers')).toEqual([]);
     expect(unlikeRuns(sampleRun(1), now, 'engine')).toHaveLength(1);
+  });
+
+  it('may be one process of threads and several processes, where the workers are declared', () => {
+    const [threads, processes] = [structuredClone(sampleRun(1)), structuredClone(sampleRun(1))];
+    Object.assign(threads.plan, { workers: 1, threads: 2, cores: 2 });
+    processes.plan.workers = 2;
+    expect(unlikeRuns(threads, processes, 'workers')).toEqual([]);
+    expect(unlikeRuns(threads, processes, 'threads')).toEqual(['workers: 1 and 2']);
+    // On other cores they are unlike all the same.
+    processes.plan.cores = 4;
+    expect(unlikeRuns(threads, processes, 'workers')).toEqual(['cores: 2 and 4']);
+    expect(describeChanges(threads, processes)).toEqual([
+      'changed: workers 1 → 2',
+      'changed: threads 2 → as the stack has it',
+      'changed: cores 2 → 4',
+    ]);
+  });
+
+  it('may be on other cores, and so placed otherwise, where the cores are declared', () => {
+    const now = structuredClone(sampleRun(1));
+    now.plan.cores = 2;
+    now.trials[0]!.placement = { kind: 'shared' };
+    expect(unlikeRuns(sampleRun(1), now, 'cores')).toEqual([]);
+    expect(unlikeRuns(sampleRun(1), now, 'workers')).toHaveLength(2);
   });
 
   it('name what changed in the environment', () => {

@@ -29,6 +29,16 @@ const REFUSALS: Refusal[] = [
     says: [/there is no workload "devises"/, /devices/],
   },
   {
+    what: 'threads of a server that has none to choose',
+    args: ['fastapi/def', 'vanilla', '--workers', '1', '--threads', '2'],
+    says: [/vanilla takes no --threads/, /those that do, on devices: .*fastapi\/def, fastapi\/granian/],
+  },
+  {
+    what: 'a parameter that the workload has not',
+    args: ['fastapi/def', '--workload', 'fib', '--param', 'm=1'],
+    says: [/fib has no parameter "m"/, /it has: n/],
+  },
+  {
     what: 'an unknown option',
     args: ['vanilla', '--conections', '10'],
     says: [/there is no option --conections/, /did you mean --connections[,?]/],
