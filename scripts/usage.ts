@@ -60,9 +60,9 @@ const CHECK = `pnpm check [--fix]
 Format, lint and types of every language, side by side. --fix changes what can be changed.
 `;
 
-const CLEAN = `pnpm clean [environments] [builds] [tools] [runs] [--yes]
+const CLEAN = `pnpm clean [environments] [builds] [tools] [runs] [NAME...] [--yes]
 
-Lists what the project keeps on this machine, with sizes, and removes what is named.
+Lists what the project keeps on this machine, with sizes, and removes what is named: a kind, or one thing that is listed.
 It asks first, unless told --yes. Published runs are kept.
 `;
 

@@ -126,6 +126,15 @@ describe('pnpm clean', () => {
     expect(listCache()).toEqual(before);
   });
 
+  it.concurrent('removes one run that is named, and no other', async ({ expect }) => {
+    await using place = new Place();
+    const [one, two] = [keepRun(place, 'one'), keepRun(place, 'two')];
+    const { status, stdout } = await place.run('clean', ['two', '--yes']);
+    expect(stdout).toMatch(/^two: removed$/m);
+    expect(status).toBe(0);
+    expect([existsSync(one), existsSync(two)]).toEqual([true, false]);
+  });
+
   it.concurrent('asks in a terminal, and takes anything but yes as no', async ({ expect }) => {
     await using place = new Place();
     const run = keepRun(place, 'one');
