@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { ROOT } from '@bench/harness/catalogue/stacks';
+import { ROOT, readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
+import { outputsOf } from '@bench/harness/measure/builds';
 import { lockHost } from '@bench/harness/measure/lock';
 import { CACHE } from '@bench/harness/measure/prepare';
 import { parse } from '@bench/harness/options';
@@ -13,6 +14,7 @@ import { runMain } from './shell.ts';
 
 const KINDS = {
   environments: () => [join(CACHE, 'environments')],
+  builds: () => [join(CACHE, 'builds'), ...readStacks().flatMap(outputsOf)],
   tools: () => [join(CACHE, 'uv'), join(CACHE, 'tools')],
   runs: () => listRuns().map((run) => join(RESULTS, run)),
 };

@@ -40,6 +40,12 @@ What to see
 Exit codes: 0 done, 1 a trial failed, 2 bad usage, 3 a toolchain asked for by name is missing, 130 interrupted.
 `;
 
+const BUILD = `pnpm build [STACK...]
+
+Makes what every variant of the stacks needs, of all stacks unless told, as a run does on first use: environments,
+and the binaries of compiled stacks. Exits 3 when one could not be made.
+`;
+
 const CALIBRATE = `pnpm calibrate
 
 Measures servers that do exactly what they are told, and prints how far off this instrument is on this
@@ -51,7 +57,7 @@ const CHECK = `pnpm check [--fix]
 Format, lint and types of every language, side by side. --fix changes what can be changed.
 `;
 
-const CLEAN = `pnpm clean [environments] [tools] [runs] [--yes]
+const CLEAN = `pnpm clean [environments] [builds] [tools] [runs] [--yes]
 
 Lists what the project keeps on this machine, with sizes, and removes what is named.
 It asks first, unless told --yes. Published runs are kept.
@@ -121,6 +127,7 @@ Exit codes: 0 compared, 1 --fail-on or --strict found what it was told to, 2 ref
 /** What `--help` prints, by script. */
 export const USAGES: Record<string, string> = {
   bench: BENCH,
+  build: BUILD,
   calibrate: CALIBRATE,
   check: CHECK,
   clean: CLEAN,

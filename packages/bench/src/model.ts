@@ -29,6 +29,8 @@ export interface Stack {
   runtime: RuntimeKind;
   /** Commands (argv arrays) that run once per environment before anything is measured. */
   build: string[][];
+  /** Folders, relative to its own, whose sources are built into it. */
+  shares: string[];
   default: string;
   variants: Record<string, Variant>;
   /** Absolute path of the folder. */

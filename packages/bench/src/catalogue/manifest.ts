@@ -26,6 +26,7 @@ interface Manifest {
   class: StackClass;
   runtime: RuntimeKind;
   build?: string[][];
+  shares?: string[];
   default: string;
   variants: Record<
     string,
@@ -99,6 +100,7 @@ function toStack(manifest: Manifest, root: string, shown: string): Stack {
     framework: manifest.framework,
     runtime: manifest.runtime,
     build: manifest.build ?? [],
+    shares: manifest.shares ?? [],
     default: manifest.default,
     variants: Object.fromEntries(variants),
     root,

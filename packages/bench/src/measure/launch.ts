@@ -240,10 +240,17 @@ class LaunchedServer implements Server {
 
 const ATTEST = 'bench-attest ';
 
+/** How many workers have told what they are: one a line, or as many as the threads that a process says it serves with. */
+export function countWorkers(told: Attestation[]): number {
+  return told.reduce((sum, { workers }) => sum + (typeof workers === 'number' ? workers : 1), 0);
+}
+
 /** The user's environment without what would change a runtime unseen. */
 function neutralEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(PYTHON|NODE_|UV_|VIRTUAL_ENV)/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^(PYTHON|NODE_|UV_|VIRTUAL_ENV|GO(GC|DEBUG|MAXPROCS|MEMLIMIT)$)/.test(name),
+    ),
   );
 }
 

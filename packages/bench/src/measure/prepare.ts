@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,6 +6,8 @@ import { ROOT } from '../catalogue/stacks.ts';
 import { claimsOfRuntime, environmentOfRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { Attestation, ResolvedRuntime, Stack, Target, Variant } from '../model.ts';
+import { inspectBuild, isCompiled, provideBuild, runBuild } from './builds.ts';
+import { digestOf } from './digest.ts';
 import { findRuntime, lastLine, type FoundRuntime } from './runtimes.ts';
 import { findUv, provideUv } from './uv.ts';
 
@@ -61,7 +62,7 @@ export async function prepareAll(
 
 async function prepare(target: Target, stacks: Stack[]): Promise<Prepared> {
   const { stack, variant } = findStack(target, stacks);
-  if (target.runtime === undefined) return finish(target, stack, variant, undefined, []);
+  if (target.runtime === undefined) return prepareBinary(target, stack, variant);
   const uv = stack.runtime === 'python' ? await provideUv(CACHE) : undefined;
   const found = await findRuntime(target.runtime, { cache: CACHE, uv, mayInstall: true });
   if (uv === undefined || !existsSync(join(stack.root, 'requirements.txt'))) {
@@ -71,6 +72,13 @@ async function prepare(target: Target, stacks: Stack[]): Promise<Prepared> {
   const python = join(environment, 'bin', 'python');
   await buildOnce(environment, target.variant, [...stack.build, ...variant.build], stack, python);
   return finish(target, stack, variant, withBuilt(found, environment), [python]);
+}
+
+async function prepareBinary(target: Target, stack: Stack, variant: Variant): Promise<Prepared> {
+  const binary = finish(target, stack, variant, undefined, []);
+  if (!isCompiled({ stack, variant })) return binary;
+  const { digest } = await provideBuild({ stack, variant, name: target.variant }, CACHE);
+  return { ...binary, digest };
 }
 
 function finish(
@@ -122,9 +130,13 @@ export async function inspectTarget(
   stacks: Stack[],
 ): Promise<{ state: 'ready' | 'on first use' | 'missing'; why: string }> {
   const { stack, variant } = findStack(target, stacks);
-  if (target.runtime === undefined) return { state: 'ready', why: '' };
-  const uv = stack.runtime === 'python' ? await findUv(CACHE) : undefined;
   try {
+    if (target.runtime === undefined) {
+      if (!isCompiled({ stack, variant })) return { state: 'ready', why: '' };
+      const { isMade, tools } = await inspectBuild({ stack, variant, name: target.variant }, CACHE);
+      return { state: isMade ? 'ready' : 'on first use', why: tools };
+    }
+    const uv = stack.runtime === 'python' ? await findUv(CACHE) : undefined;
     const found = await findRuntime(target.runtime, { cache: CACHE, uv, mayInstall: false });
     const { runtime } = found;
     const name = `${runtime.kind} ${runtime.version}`;
@@ -208,15 +220,10 @@ async function buildOnce(
   const built = join(environment, builtMark(variant));
   if (existsSync(built)) return;
   for (const argv of commands) {
-    const [command = '', ...args] = argv.flatMap((word) => fill(word, [python], stack));
-    await run(command, args, { cwd: stack.root, timeout: 600_000 }).catch(
-      (error: { stderr?: string; message: string }) => {
-        throw new BenchError(
-          'toolchain',
-          `${stack.name}/${variant} could not be built: ${lastLine(error.stderr) || error.message}`,
-          `in ${stack.manifest}, see "build"`,
-        );
-      },
+    await runBuild(
+      argv.flatMap((word) => fill(word, [python], stack)),
+      stack,
+      variant,
     );
   }
   writeFileSync(built, '');
@@ -228,10 +235,4 @@ function filesOf(stack: Stack): string[] {
   return [stack.root, join(stack.root, '..', 'contract')].flatMap((folder) =>
     globSync(patterns, { cwd: folder }).map((file) => join(folder, file)),
   );
-}
-
-function digestOf(files: string[], extra: string): string {
-  const hash = createHash('sha256').update(extra);
-  for (const file of files.toSorted()) hash.update(readFileSync(file));
-  return hash.digest('hex').slice(0, 10);
 }

@@ -18,7 +18,7 @@ import { METRIC_IDS } from '../model.ts';
 import type { Plan, PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { judge, judgeProof } from './judge.ts';
-import type { Server, Stopped } from './launch.ts';
+import { countWorkers, type Server, type Stopped } from './launch.ts';
 import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
 import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
@@ -336,12 +336,13 @@ function derive(
 async function attest(server: Server, claims: Attestation, workers: number): Promise<Attestation[]> {
   const asked = Object.entries(claims);
   const deadline = performance.now() + (asked.length > 0 ? ATTEST_SECONDS * 1000 : 0);
-  while (server.attestations().length < workers && performance.now() < deadline) await sleep(POLL_MS);
+  while (countWorkers(server.attestations()) < workers && performance.now() < deadline) await sleep(POLL_MS);
   const told = server.attestations();
-  if (asked.length > 0 && told.length < workers) {
+  const count = countWorkers(told);
+  if (asked.length > 0 && count < workers) {
     throw new BenchError(
       'trial',
-      `${told.length} of ${workers} workers said what they are (no bench-attest line in the log)`,
+      `${count} of ${workers} workers said what they are (no bench-attest line in the log)`,
     );
   }
   for (const [worker, one] of told.entries()) {

@@ -246,6 +246,12 @@ describe('what a server says of itself', () => {
     expect(trial.status).toBe('ok');
   });
 
+  it('may be said once for several workers', async () => {
+    const workers = { line: '--workers 2', attest: CLAIMS };
+    const { trial } = await measure({ attestations: () => [{ ...CLAIMS, workers: 2 }] }, workers);
+    expect(trial.status).toBe('ok');
+  });
+
   it.each([
     [{ ...CLAIMS, mypyc: false }, 'false attestation: mypyc is false, the manifest states true'],
     [{ mypyc: true }, 'false attestation: loop is undefined, the manifest states "uvloop"'],
