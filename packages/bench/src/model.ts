@@ -155,6 +155,15 @@ export interface ScheduleReport {
   dropped: number;
 }
 
+/** What answers told of the time that they took (`Server-Timing`), of those whose latency was taken. */
+export interface ServerTiming {
+  /** Its name there. */
+  metric: string;
+  toldUs: LatencyUs;
+  /** The latency of each without what it told: its way, its turn in the server, the response. */
+  restUs: LatencyUs;
+}
+
 /** The load side of one window, all generator processes merged. */
 export interface LoadResult {
   engine: string;
@@ -175,6 +184,8 @@ export interface LoadResult {
   latencyUs: LatencyUs | undefined;
   /** HDR histogram of the latencies in µs, compressed V2, base64. */
   latencyHistogram: string | undefined;
+  /** What the server told of its time, where the workload asks for it. */
+  timing?: ServerTiming;
   /** Mean time from one completion of a connection to its next, in µs. */
   meanCycleUs: number | undefined;
   /** Connections that completed nothing in the window. */
