@@ -9,6 +9,7 @@ import type {
   Resources,
   SuspectTrial,
   TimeReport,
+  UpstreamUse,
 } from '../../src/model.ts';
 import type { Plan } from '../../src/plan.ts';
 import { STORE_SCHEMA, type RunFile } from '../../src/results/store.ts';
@@ -71,6 +72,7 @@ const load = {
     printedByAutocannon: 10_000,
   }),
   schedule: { intended: 100, late: 1, dropped: 0 },
+  timing: { metric: 'gather', toldUs: latency, restUs: latency },
 } as Required<LoadResult>;
 const server: Required<Resources> = {
   source: 'cgroup v2',
@@ -98,6 +100,7 @@ const host: Required<HostWindow> = {
 const measured: Required<Measured> = {
   load,
   server,
+  upstream: { requests: 500_000, fetchUs: 900, resources: server } satisfies Required<UpstreamUse>,
   cpuUsPerRequest: 1,
   bytesPerConnection: -614.4,
   contextSwitchesPerRequest: 1,
@@ -138,6 +141,8 @@ const head = {
   params: { n: 20 },
   threads: 2,
   cores: 2,
+  upstream: { kind: 'nginx', version: '1.22.1' },
+  placement: { kind: 'separate', server: [1], generator: [0], upstream: [0] },
   time,
   files: ['logs/001.log'],
   logTail: ['listening'],
@@ -156,6 +161,7 @@ const plan: Required<Plan> = {
   params: { n: 20 },
   threads: 2,
   cores: 2,
+  upstream: 'embedded',
   stacks: ['../my-api/stack.json'],
   url: {
     url: 'http://127.0.0.1:1/',
