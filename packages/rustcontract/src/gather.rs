@@ -82,13 +82,13 @@ impl Upstream {
             });
         };
         let start = Instant::now();
-        let fetched = try_join_all(urls.iter().map(|url| self.fetch(url))).await;
-        let rows = fetched
+        let fetched = try_join_all(urls.iter().map(|url| self.fetch(url)))
+            .await
             .map_err(|error| Refusal {
                 status: 502,
                 error: format!("upstream: {error}"),
-            })?
-            .concat();
+            })?;
+        let rows = fetched.into_iter().flatten().collect();
         Ok(Gathered {
             rows,
             took: start.elapsed(),
