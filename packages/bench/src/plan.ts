@@ -74,6 +74,12 @@ export type PlannedUrl = Omit<UrlOptions, 'url'> & { url: string };
 /** More than a week of them: a slip of the keyboard. */
 const MOST_TRIALS = 100_000;
 
+/** Rounds from which on a run can say something of two targets: it is then made for that. */
+const FEWEST_TO_COMPARE = 6;
+
+/** Connections of both sides that a duel may have unasked: one generator process holds them all. */
+const MOST_AT_ONCE = 10_000;
+
 /** A decision takes many rounds: each is short, and at one rung unless told. */
 const SITTING = { windowSeconds: 2, warmupSeconds: 1 };
 
@@ -101,7 +107,9 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
   const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
   const mayDuel = options.mayDuel && !asksUpstream;
-  const isDuel = options.duel ?? (sitting !== undefined && targets.length === 2 && mayDuel);
+  const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
+  const mostAtOnce = 2 * Math.max(...rungs);
+  const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
   if (isDuel) refuseDuel(options, targets, asksUpstream);
   if (options.upstream !== undefined && !asksUpstream) {
     throw new BenchError(

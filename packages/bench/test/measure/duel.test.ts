@@ -184,7 +184,9 @@ describe('the plan of a duel', () => {
     expect(planOf('--until-decided', true)).toMatchObject({ duel: true, rungs: [100], rounds: 24 });
     expect(planOf('--until-decided', false)).not.toHaveProperty('duel');
     expect(planOf('--until-decided --separate', true)).not.toHaveProperty('duel');
-    expect(planOf('--rounds 12', true)).not.toHaveProperty('duel');
+    expect(planOf('--rounds 6 --connections 100', true)).toMatchObject({ duel: true });
+    expect(planOf('--rounds 5 --connections 100', true)).not.toHaveProperty('duel');
+    expect(planOf('--rounds 12 --connections 10000', true)).not.toHaveProperty('duel');
     expect(planOf('--until-decided', true, ['vanilla', 'fastify', 'litestar'])).not.toHaveProperty('duel');
   });
 
