@@ -181,14 +181,13 @@ function drawTrials(
     for (const { target, connections } of shuffleRound(targets, rungs, duel, random)) {
       const order = trials.length;
       const id = `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
-      const seed = random.below(2 ** 32);
       trials.push({
         id,
         target,
         connections,
         round,
         order,
-        seed,
+        seed: random.below(2 ** 32),
         ...(duel && { duel: `c${connections}-r${round}` }),
       });
     }
