@@ -23,17 +23,25 @@ class Attestation(TypedDict):
     framework: NotRequired[str]
     server: str
     mypyc: bool
+    threads: NotRequired[int]
 
 
-def attest(app: ModuleType, *, http: str, framework: str | None, server: str) -> None:
+def attest(
+    app: ModuleType, *, http: str, framework: str | None, server: str, threads: int | None = None
+) -> None:
     """Print the attestation of this worker. Call it in the running loop, after the app is imported."""
-    line = f"bench-attest {json.dumps(describe(app, http=http, framework=framework, server=server))}\n"
-    sys.stdout.write(line)
+    told = describe(app, http=http, framework=framework, server=server, threads=threads)
+    sys.stdout.write(f"bench-attest {json.dumps(told)}\n")
     sys.stdout.flush()
 
 
-def describe(app: ModuleType, *, http: str, framework: str | None, server: str) -> Attestation:
-    """Look at this process. `framework` and `server` are distributions, `http` is the parser in use."""
+def describe(
+    app: ModuleType, *, http: str, framework: str | None, server: str, threads: int | None = None
+) -> Attestation:
+    """Look at this process. `framework` and `server` are distributions, `http` is the parser in use.
+
+    `threads` is the size of the pool that handlers run in, where one was asked for.
+    """
     attestation: Attestation = {
         "pid": os.getpid(),
         "implementation": sys.implementation.name,
@@ -47,6 +55,8 @@ def describe(app: ModuleType, *, http: str, framework: str | None, server: str) 
     }
     if framework is not None:
         attestation["framework"] = f"{framework} {version(framework)}"
+    if threads is not None:
+        attestation["threads"] = threads
     return attestation
 
 

@@ -1,6 +1,5 @@
 """Serving an ASGI app with uvicorn, the same way for every stack that does."""
 
-import contextlib
 import signal
 import sys
 from types import FrameType
@@ -11,28 +10,33 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from bench_contract.attest import attest
+from bench_contract.files import lift_file_limit
 from bench_contract.settings import KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings
 
 HEALTH_SECONDS = 30
 """How long a worker under load may leave its supervisor without an answer before it is replaced."""
-
-FILES = 65_536
-"""Open files wanted, one per connection."""
 
 
 class Config(uvicorn.Config):
     """A configuration that makes every worker attest once, in its running loop, as soon as it listens."""
 
     framework: str | None = None
+    threads: int | None = None
 
     async def attest(self) -> None:
         """Say what this worker is: uvicorn calls it on its first tick, before any request is read."""
         self.timeout_notify = sys.maxsize  # never again
+        threads = None
+        if self.threads is not None:
+            from bench_contract.pool import size_pool  # not every stack has anyio
+
+            threads = size_pool(self.threads)
         attest(
             sys.modules[str(self.app).partition(":")[0]],
             http=self.http_protocol_class.__module__.rpartition(".")[2].removesuffix("_impl"),
             framework=self.framework,
             server="uvicorn",
+            threads=threads,
         )
 
 
@@ -67,6 +71,7 @@ def serve(
         timeout_worker_healthcheck=HEALTH_SECONDS,
     )
     config.framework = framework
+    config.threads = settings.threads
     config.callback_notify = config.attest
     lift_file_limit()
     if settings.workers > 1:
@@ -97,16 +102,3 @@ def supervise(config: Config) -> None:
     supervisor.run()
     if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):
         sys.exit(STARTUP_FAILURE)
-
-
-def lift_file_limit() -> None:
-    """Raise the soft limit of open files towards the hard one: the usual 1024 is less than a high rung."""
-    try:
-        import resource
-    except ImportError:  # not a Unix
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

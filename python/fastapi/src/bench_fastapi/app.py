@@ -1,11 +1,14 @@
 """The same answer in four ways: each factory makes the app of one variant."""
 
 import json
+from time import perf_counter
 
 from fastapi import FastAPI, Response
 from pydantic import BaseModel
 
+from bench_contract import fib
 from bench_contract.devices import load_devices
+from bench_contract.timing import timing
 
 
 class Device(BaseModel):
@@ -17,6 +20,12 @@ class Device(BaseModel):
     firmware: str
     created_at: str
     updated_at: str
+
+
+class Fib(BaseModel):
+    """One number of the sequence."""
+
+    fib: int
 
 
 PATH = "/api/devices"
@@ -59,11 +68,25 @@ def plain() -> FastAPI:
 
 
 def threaded() -> FastAPI:
-    """Make the app of `model` with a plain function, which the framework runs in its thread pool."""
+    """Make the app of `model` with plain functions, which the framework runs in its thread pool."""
     app = FastAPI()
 
     @app.get(PATH)
     def devices() -> list[Device]:
         return DEVICES
+
+    @app.get("/fib/{n}")
+    def fib_in_thread(n: int, response: Response) -> Fib:
+        started = perf_counter()
+        number = fib.fib(n)
+        response.headers.update(timing("fib", started))
+        return Fib(fib=number)
+
+    @app.get("/asyncfib/{n}")
+    async def fib_in_loop(n: int, response: Response) -> Fib:
+        started = perf_counter()
+        number = await fib.asyncfib(n)
+        response.headers.update(timing("fib", started))
+        return Fib(fib=number)
 
     return app
