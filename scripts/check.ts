@@ -26,6 +26,7 @@ await runMain(async () => {
     { name: 'types', command: 'tsc --noEmit' },
     ...(await unlessMissing('Python', pythonJobs(fix))),
     ...(await unlessMissing('Go', goJobs(fix))),
+    ...(await unlessMissing('Rust', rustJobs(fix))),
   ];
   const { result } = concurrently(jobs, { cwd: ROOT, group: true, prefixColors: 'auto' });
   return result.then(
@@ -68,6 +69,19 @@ async function goJobs(fix: boolean): Promise<Job[]> {
       name: `go ${basename(folder)}`,
       command: `go -C ${folder} vet ./... && go -C ${folder} test ./...`,
     })),
+  ];
+}
+
+async function rustJobs(fix: boolean): Promise<Job[]> {
+  await findTool('cargo', ROOT, 'to check the Rust stacks');
+  const workspace = '--manifest-path packages/rustcontract/Cargo.toml';
+  return [
+    { name: 'rustfmt', command: `cargo fmt ${workspace} --all ${fix ? '' : '--check'}` },
+    {
+      name: 'clippy',
+      command: `cargo clippy ${workspace} --locked --workspace --all-targets -- -D warnings`,
+    },
+    { name: 'cargo test', command: `cargo test ${workspace} --locked --quiet` },
   ];
 }
 
