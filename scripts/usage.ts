@@ -9,7 +9,7 @@ What to measure
   --stack FILE           a server of your own, by its stack.json
   --url URL              a server that is already running, with --method --header --body --expect --pid
                          (--body and --expect take text or @file)
-  --workload NAME        devices
+  --workload NAME        devices fib                --param NAME=N    of the workload: --workload fib --param n=24
 How
   --connections LIST     e.g. 10,100,1000,10000     --rounds N        3
   --duration SECONDS     the window                 --warmup SECONDS
@@ -17,9 +17,12 @@ How
   --rate N               N starts a second whatever the server does (an open loop): latency from the intended start;
                          auto takes half of the slowest target's goodput
   --timeout SECONDS      of one request             --workers N       1
+  --cores N              what a server may use: as many as workers, unless told
+  --threads N            of each worker, for the stacks that let one choose (def routes, granian)
   --python LIST, --node LIST
                          the same targets on several runtimes: --python 3.12,3.14+jit  --node 22,26,bun
-  --with PACKAGE         a version or checkout on top of the lock; twice for two targets
+  --with PACKAGE         on top of the lock, for the targets of its language; twice for two targets:
+                         fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout
   --generators N         load processes, 1          --connect-rate N  connects per second, 2000
   --seed N               the order of the trials, and what they ask for
   --prove-limit          add a generator to see whether the first was the limit
@@ -40,6 +43,12 @@ What to see
 Exit codes: 0 done, 1 a trial failed, 2 bad usage, 3 a toolchain asked for by name is missing, 130 interrupted.
 `;
 
+const BUILD = `pnpm build [STACK...]
+
+Makes what every variant of the stacks needs, of all stacks unless told, as a run does on first use: environments,
+and the binaries of compiled stacks. Exits 3 when one could not be made.
+`;
+
 const CALIBRATE = `pnpm calibrate
 
 Measures servers that do exactly what they are told, and prints how far off this instrument is on this
@@ -51,9 +60,9 @@ const CHECK = `pnpm check [--fix]
 Format, lint and types of every language, side by side. --fix changes what can be changed.
 `;
 
-const CLEAN = `pnpm clean [environments] [tools] [runs] [--yes]
+const CLEAN = `pnpm clean [environments] [builds] [tools] [runs] [NAME...] [--yes]
 
-Lists what the project keeps on this machine, with sizes, and removes what is named.
+Lists what the project keeps on this machine, with sizes, and removes what is named: a kind, or one thing that is listed.
 It asks first, unless told --yes. Published runs are kept.
 `;
 
@@ -65,10 +74,10 @@ what the pool shows. 3 sittings unless told; --sittings 0 only prints.
 --noise N adds N A/A rounds of a target (vanilla), as separate trials and as duels.
 `;
 
-const PREFLIGHT = `pnpm preflight [--connections N] [--workers N] [--generators N] [--connect-rate N]
+const PREFLIGHT = `pnpm preflight [--connections N] [--workers N] [--cores N] [--generators N] [--connect-rate N]
 
 Is this machine fit to measure on: limits, ports, load, governor, throttling; and what to change.
-Looks for 10000 connections, one worker and one generator unless told. Exits 1 when something has to change.
+Looks for 10000 connections, one core a worker, one worker and one generator unless told. Exits 1 when something has to change.
 `;
 
 const RECHECK = `pnpm recheck FILE [--json]
@@ -92,7 +101,7 @@ Measures the instrument itself: what its load driver costs beside stock autocann
 and how much of the time is window.
 `;
 
-const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--workload NAME] [--stack FILE]
+const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--threads N] [--workload NAME] [--param NAME=N] [--stack FILE]
 
 Starts one server to poke at by hand, on port 8080 unless told. Ctrl-C stops it.
 `;
@@ -100,6 +109,7 @@ Starts one server to poke at by hand, on port 8080 unless told. Ctrl-C stops it.
 const STACKS = `pnpm stacks
 
 Lists every target: what it offers, and whether it is ready, made on first use, or missing, and why.
+Lists the runtimes: which are ready or missing, and which are unverified, because nobody has measured on them.
 `;
 
 const COMPARE = `pnpm compare <run> [<run>] [options]
@@ -107,9 +117,11 @@ const COMPARE = `pnpm compare <run> [<run>] [options]
 Inside one run: its targets against a baseline, paired by round. Between two runs: the same targets then and now.
 
   --by METRIC           goodput p50 p99 cpu memory startup; cpu unless told
-  --baseline TARGET     of one run; its first target unless told
+  --baseline TARGET     of one run; its first target unless told. @3.12 compares each stack with itself on that runtime,
+                        which is usual where stacks run on several
   --threshold SHARE     the difference that matters, 2%
-  --across FACTOR       the one factor in which two runs are meant to differ: workers engine background upstream
+  --across FACTOR       the one factor in which two runs are meant to differ: workers (and with them threads: the
+                        process model) threads cores engine background upstream
   --force               compare runs that are unlike, and mark it
   --fail-on VERDICTS    exit 1 when one of these is found: slower faster same undecided
   --strict              exit 1 when anything is undecided
@@ -121,6 +133,7 @@ Exit codes: 0 compared, 1 --fail-on or --strict found what it was told to, 2 ref
 /** What `--help` prints, by script. */
 export const USAGES: Record<string, string> = {
   bench: BENCH,
+  build: BUILD,
   calibrate: CALIBRATE,
   check: CHECK,
   clean: CLEAN,

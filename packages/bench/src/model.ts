@@ -29,6 +29,8 @@ export interface Stack {
   runtime: RuntimeKind;
   /** Commands (argv arrays) that run once per environment before anything is measured. */
   build: string[][];
+  /** Folders, relative to its own, whose sources are built into it. */
+  shares: string[];
   default: string;
   variants: Record<string, Variant>;
   /** Absolute path of the folder. */
@@ -264,6 +266,8 @@ export interface TrialHead {
   /** What the live server said of itself, one entry per worker. */
   attested: Attestation[];
   workload: string;
+  /** Parameters of the workload, by name. */
+  params?: Record<string, number>;
   connections: number;
   round: number;
   order: number;
@@ -273,6 +277,10 @@ export interface TrialHead {
   startedAt: string;
   engine: string;
   workers: number;
+  /** Of each worker, where they were asked for. */
+  threads?: number;
+  /** What the server was to use, where it was asked for; `placement` says what it could. */
+  cores?: number;
   placement: Placement;
   warmupSeconds: number;
   plannedSeconds: number;

@@ -16,6 +16,7 @@ const FLAGS = {
   by: { type: 'string' },
   connections: { type: 'string' },
   'connect-rate': { type: 'string' },
+  cores: { type: 'string' },
   detail: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   duel: { type: 'boolean' },
@@ -28,6 +29,7 @@ const FLAGS = {
   looks: { type: 'string' },
   node: { type: 'string' },
   method: { type: 'string' },
+  param: { type: 'string', multiple: true },
   pid: { type: 'string' },
   'prove-limit': { type: 'boolean' },
   python: { type: 'string' },
@@ -38,6 +40,7 @@ const FLAGS = {
   seed: { type: 'string' },
   separate: { type: 'boolean' },
   stack: { type: 'string', multiple: true },
+  threads: { type: 'string' },
   threshold: { type: 'string' },
   timeout: { type: 'string' },
   'until-decided': { type: 'boolean' },
@@ -69,6 +72,8 @@ export interface BenchOptions {
   stacks: string[];
   matrix: Matrix;
   workload: string;
+  /** Parameters of the workload, by name. */
+  params?: Record<string, number>;
   connections?: number[];
   rounds?: number;
   windowSeconds?: number;
@@ -79,10 +84,16 @@ export interface BenchOptions {
   rate?: number | 'auto';
   /** Two servers at once or one after the other; left to the plan unless told. */
   duel?: boolean;
+  /** Whether CPU can be read finely enough for a duel here: it is then the usual way to decide between two. */
+  mayDuel: boolean;
   /** The first target once more, as a noise floor. */
   aa: boolean;
   sitting?: Sitting;
   workers: number;
+  /** Of each worker; how many is the stack's own affair unless told. */
+  threads?: number;
+  /** What a server may use; as many as workers unless told. */
+  cores?: number;
   generators: number;
   connectsPerSecond: number;
   seed?: number;
@@ -126,6 +137,7 @@ export function parseBenchOptions(args: string[]): BenchOptions {
     generators: wholeNumber('generators', values.generators) ?? 1,
     connectsPerSecond: wholeNumber('connect-rate', values['connect-rate']) ?? DEFAULT_CONNECT_RATE,
     aa: values.aa ?? false,
+    mayDuel: false,
     quick: values.quick ?? false,
     proveLimit: values['prove-limit'] ?? false,
     dryRun: values['dry-run'] ?? false,
@@ -143,6 +155,9 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       duel: values.separate === true ? false : values.duel,
       sitting: parseSitting(values),
       seed: wholeNumber('seed', values.seed, 0),
+      params: parseParams(values.param),
+      threads: wholeNumber('threads', values.threads),
+      cores: wholeNumber('cores', values.cores),
       resume: values.resume,
       again: values.again,
       url: parseUrl(values),
@@ -307,6 +322,18 @@ function seconds(flag: string, text: string | undefined, least = 0.1): number | 
     `--${flag} ${text}: not a number of seconds from ${least} on`,
     `e.g. --${flag} 5`,
   );
+}
+
+/** Parameters of a workload from `n=24`; undefined for undefined. Throws a usage error for any other form. */
+export function parseParams(texts: string[] | undefined): Record<string, number> | undefined {
+  if (texts === undefined) return undefined;
+  const pairs = texts.map((text) => {
+    const [, name, figure] = /^(\w+)=(\d+)$/.exec(text) ?? [];
+    if (name === undefined)
+      throw new BenchError('usage', `--param ${text}: not of the form name=number`, 'e.g. --param n=24');
+    return [name, Number(figure)] as const;
+  });
+  return Object.fromEntries(pairs);
 }
 
 function parseUrl(values: {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { FIRST_FIVE, expandTargets, spreadTargets } from './catalogue/stacks.ts';
-import { findWorkload } from './catalogue/workloads/index.ts';
+import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
+import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
 import type { Stack, Target, Trial } from './model.ts';
 import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
@@ -26,6 +26,8 @@ export interface Plan {
   run: string;
   seed: number;
   workload: string;
+  /** All of the workload's; absent where it has none. */
+  params?: Record<string, number>;
   targets: Target[];
   rungs: number[];
   rounds: number;
@@ -36,6 +38,10 @@ export interface Plan {
   /** Starts per second in all, an open loop. */
   rate?: number;
   workers: number;
+  /** Of each worker; the stack's own affair where absent. */
+  threads?: number;
+  /** What each server may use; `coresOf` where absent. */
+  cores?: number;
   generators: number;
   connectsPerSecond: number;
   /** How long a server may take to its first right answer. */
@@ -66,6 +72,9 @@ export type PlannedUrl = Omit<UrlOptions, 'url'> & { url: string };
 /** More than a week of them: a slip of the keyboard. */
 const MOST_TRIALS = 100_000;
 
+/** A decision takes many rounds: each is short, and at one rung unless told. */
+const SITTING = { windowSeconds: 2, warmupSeconds: 1 };
+
 const QUICK = { connections: [10, 1000], rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 
 /**
@@ -75,16 +84,19 @@ const QUICK = { connections: [10, 1000], rounds: 1, windowSeconds: 1.5, warmupSe
  */
 export function makePlan(options: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
   const workload = findWorkload(options.workload);
-  const asked = { ...(options.quick ? QUICK : {}), ...options };
+  const { sitting } = options;
+  const short = sitting === undefined ? {} : { ...SITTING, connections: [workload.rungs[1] ?? 1] };
+  const asked = { ...short, ...(options.quick ? QUICK : {}), ...options };
   const named =
     options.url === undefined
       ? spreadTargets(chooseTargets(options, stacks), options.matrix)
       : [urlTarget(options.url)];
   const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
+  const params = completeParams(workload, options.params ?? {});
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
-  const { sitting } = options;
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
-  const isDuel = options.duel ?? false;
+  const isDuel = options.duel ?? (sitting !== undefined && targets.length === 2 && options.mayDuel);
   if (isDuel) refuseDuel(options, targets);
   const count = targets.length * rungs.length * rounds;
   if (count > MOST_TRIALS) {
@@ -129,6 +141,9 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       rate: options.rate === 'auto' ? undefined : options.rate,
       duel: isDuel ? (true as const) : undefined,
       sitting,
+      params: Object.keys(params).length === 0 ? undefined : params,
+      threads: options.threads,
+      cores: options.cores,
       url: options.url === undefined ? undefined : { ...options.url, url: options.url.url.href },
     }),
   };
@@ -204,6 +219,11 @@ function urlTarget({ url, method }: UrlOptions): Target {
     language: 'unknown',
     framework: 'unknown',
   };
+}
+
+/** How many cores each server may use: as many as it has workers, unless told. */
+export function coresOf({ cores, workers }: Plan): number {
+  return cores ?? workers;
 }
 
 /** The id of a run that begins now: when, and what for. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseBenchOptions } from '../src/options.ts';
-import { estimateSeconds, makePlan } from '../src/plan.ts';
+import { coresOf, estimateSeconds, makePlan } from '../src/plan.ts';
 import { errorOf, samplePlan, sampleStack } from './samples.ts';
 
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
@@ -128,6 +128,39 @@ describe('makePlan', () => {
         hint: expect.stringContaining('devices'),
       });
     }
+  });
+
+  it('takes the parameters of its workload, the usual ones unless told', () => {
+    const stacks = [sampleStack('fastapi', { def: { workloads: ['fib'] } })];
+    const paramsOf = (...more: string[]) =>
+      makePlan(parseBenchOptions(['fastapi', '--workload', 'fib', ...more]), stacks, 'a-run', 1).params;
+    expect(paramsOf()).toEqual({ n: 20 });
+    expect(paramsOf('--param', 'n=24')).toEqual({ n: 24 });
+    expect(samplePlan('')).not.toHaveProperty('params');
+    expect(errorOf(() => samplePlan('--param n=24')).message).toBe('devices has no parameter "n"');
+  });
+
+  it('gives a server as many cores as it has workers, unless told', () => {
+    expect(coresOf(samplePlan('--workers 3'))).toBe(3);
+    expect(coresOf(samplePlan('--workers 1 --cores 2'))).toBe(2);
+  });
+
+  it('asks for threads only where they can be chosen, and names those', () => {
+    const command = ['{runtime}', '{port}', '--threads={threads}'];
+    const stacks = [
+      sampleStack('fastapi', { model: {}, def: { command }, sync: { command, workloads: ['wait'] } }),
+      sampleStack('flask', { gthread: { command } }),
+    ];
+    const planOf = (...args: string[]) => makePlan(parseBenchOptions(args), stacks, 'a-run', 1);
+    expect(planOf('fastapi/def', 'flask', '--threads', '2').threads).toBe(2);
+    expect(errorOf(() => planOf('flask', 'fastapi', '--threads', '2'))).toMatchObject({
+      code: 'usage',
+      message: 'fastapi takes no --threads',
+      hint: 'those that do, on devices: fastapi/def, flask',
+    });
+    // One thread is what a server has anyway.
+    expect(planOf('fastapi', '--threads', '1').threads).toBe(1);
+    expect(errorOf(() => samplePlan('--url http://127.0.0.1:1/ --threads 2')).hint).toMatch(/: none$/);
   });
 
   it('keeps the request to a running server', () => {

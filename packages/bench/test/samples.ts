@@ -71,6 +71,7 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
     framework: name,
     runtime: 'node',
     build: [],
+    shares: [],
     default: Object.keys(variants)[0] ?? '',
     variants: Object.fromEntries(complete),
     root: `/stacks/${name}`,

@@ -52,9 +52,7 @@ export async function measureDuel(
         : new BenchError('trial', `the other server of the duel failed: ${(error as Error).message}`);
     for (const attempt of innocent) attempt.fail(failure);
   }
-  const trials: Trial[] = [];
-  for (const attempt of attempts) trials.push(await attempt.end());
-  return trials;
+  return Promise.all(attempts.map((attempt) => attempt.end()));
 }
 
 /** The sides of the windows in their order, 0 and 1: A B B A, B A A B, ..., as many as keep each short. */
@@ -93,6 +91,7 @@ async function alternate(
   death.catch(() => {});
   const alive = <T>(step: Promise<T>): Promise<T> => Promise.race([step, death]);
 
+  const servers = raised.map(({ server }) => [server.pid() ?? []].flat());
   for (const one of sessions) await alive(one.arm());
   const rate = plan.rate === undefined ? {} : { rate: plan.rate };
   for (const one of sessions)
@@ -104,12 +103,11 @@ async function alternate(
   const samples: Sampled[][] = [[], []];
   for (const side of order) {
     const { sampler } = raised[side] as Raised;
-    const other = (raised[1 - side] as Raised).server.pid();
     const window = { warmupSeconds: RAMP_SECONDS, windowSeconds, ...rate };
     const { load, sampled } = await alive(
       fireSampled(sessions[side] as LoadSession, window, sampler, [
         ...session.pids,
-        ...(other ? [other] : []),
+        ...(servers[1 - side] ?? []),
       ]),
     );
     loads[side] = load;

@@ -25,6 +25,8 @@ export interface Evidence {
   server: Resources | undefined;
   /** Cores that the server may use. */
   budgetCores: number;
+  /** Whether the load runs on the same cores. */
+  isShared: boolean;
   host: HostWindow;
   /** Whether every connection asks again when it is answered, to the end: not so with a fixed amount or rate. */
   isClosedLoop: boolean;
@@ -60,9 +62,14 @@ export function judge(evidence: Evidence): Judgement {
 }
 
 /** Who was at the end of its means: the server's cores, the generators' loop, or neither. */
-export function findLimit({ load, server, budgetCores }: Evidence): Limit {
-  if (server !== undefined && server.coresUsed >= FULL * budgetCores) return 'server';
-  return load.generators.some((use) => busy(use) > FULL) ? 'generator' : 'waiting';
+export function findLimit({ load: { generators }, server, budgetCores, isShared }: Evidence): Limit {
+  const isFull = (coresUsed: number): boolean => coresUsed >= FULL * budgetCores;
+  if (server !== undefined && isFull(server.coresUsed)) return 'server';
+  if (generators.some((use) => busy(use) > FULL)) return 'generator';
+  if (server === undefined || !isShared) return 'waiting';
+  // What the load takes of shared cores is not there for the server.
+  const taken = generators.reduce((sum, { cpuUs, seconds }) => sum + cpuUs / 1e6 / seconds, 0);
+  return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
 }
 
 function busy(use: { cpuUs: number; seconds: number; utilisation: number }): number {

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { DEFAULT_RUNTIMES, parseRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { ResolvedRuntime, RuntimeSpec } from '../model.ts';
+import { readNames } from './resources/procfs.ts';
 
 const run = promisify(execFile);
 
@@ -161,7 +162,9 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
   }
   throw new BenchError(
     'toolchain',
-    base.includes('/') ? `${base} is no Python` : `CPython ${base} is not here, and uv could not install it`,
+    base.includes('/')
+      ? `${base} is no Python`
+      : `CPython ${base} is not here${search.mayInstall ? ', and uv could not install it' : ' yet'}`,
     base.includes('/')
       ? 'name the path of an interpreter'
       : `uv python install ${base}, or pyenv install ${base}`,
@@ -180,8 +183,12 @@ async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promi
         );
   const found = await find(['--no-python-downloads']);
   if (found !== undefined) return [found];
-  const pyenv = process.env['PYENV_ROOT'] ?? `${homedir()}/.pyenv`;
-  const kept = globSync(`${pyenv}/versions/${base}{.*,}/bin/python3`);
+  const versions = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
+  // A glob would not follow those that are links.
+  const kept = readNames(versions)
+    .filter((name) => name === base || name.startsWith(`${base}.`))
+    .map((name) => join(versions, name, 'bin', 'python3'))
+    .filter((path) => existsSync(path));
   if (kept.length > 0) return kept.toSorted().toReversed();
   if (uv === undefined || !mayInstall) return [];
   await run(uv, ['python', 'install', base]).catch(() => undefined);
@@ -197,11 +204,21 @@ function withoutPaths(flags: string): string {
     .join(' ');
 }
 
-/** The line of a command's stderr that says what went wrong: the last that names an error or a cause, else the last. */
+/**
+ * What a command's stderr says went wrong, in one line: the last that names an error or a cause, else the last.
+ * Addresses are left out: the result is kept.
+ */
 export function lastLine(text: string | undefined): string {
-  const lines = (text ?? '')
-    .trim()
-    .split('\n')
-    .map((line) => line.trim());
-  return lines.findLast((line) => /^(error|cause|caused by|×|╰─▶|fatal)/i.test(line)) ?? lines.at(-1) ?? '';
+  const lines = (text ?? '').trimEnd().split('\n');
+  const at = lines.findLastIndex((line) => /^\s*(error|cause|caused by|×|╰─▶|fatal)/i.test(line));
+  const from = at < 0 ? lines.length - 1 : at;
+  // uv and pnpm break their lines at 80 columns, and indent the rest.
+  const rest = lines.slice(from + 1);
+  const depth = (lines[from] ?? '').search(/\S/) + 4;
+  const end = rest.findIndex((line) => line.search(/\S/) < depth);
+  return [lines[from] ?? '', ...rest.slice(0, end < 0 ? undefined : end)]
+    .map((line) => line.trim())
+    .join(' ')
+    .replace(/^(×|╰─▶) /, '')
+    .replaceAll(/\w+:\/\/[^\s`'"]+/g, '…');
 }

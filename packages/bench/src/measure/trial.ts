@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { findWorkload } from '../catalogue/workloads/index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type {
-  Attestation,
   FailedTrial,
   LimitProof,
   LoadResult,
@@ -15,8 +13,9 @@ import type {
   TrialTail,
 } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
-import type { Plan, PlannedTrial } from '../plan.ts';
+import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
+import { attest } from './attest.ts';
 import { judge, judgeProof } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
 import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
@@ -29,7 +28,6 @@ import { drawUrl } from './url.ts';
 /** The version of a trial's record; the schema file carries its history. */
 export const RECORD_SCHEMA = 1;
 
-const ATTEST_SECONDS = 5;
 const POLL_MS = 20;
 
 /** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */
@@ -102,7 +100,9 @@ export class Attempt {
     const random = createRandom(planned.seed);
     const { plan } = context;
     this.#draw =
-      plan.url === undefined ? findWorkload(plan.workload).draw(() => random.float()) : drawUrl(plan.url);
+      plan.url === undefined
+        ? findWorkload(plan.workload).draw(() => random.float(), plan.params ?? {})
+        : drawUrl(plan.url);
   }
 
   /** Launches the server, waits for its first right answer, attests and verifies it. Throws what went wrong. */
@@ -115,7 +115,7 @@ export class Attempt {
     const { startedAtMs } = server;
     if (startedAtMs !== undefined)
       this.#startup = { startupSeconds: (performance.now() - startedAtMs) / 1000 };
-    this.#head.attested = await attest(server, prepared?.claims ?? {}, plan.workers);
+    this.#head.attested = await attest(server, prepared, plan.workers);
     this.#expected = await this.#effects.verify(server, draw, 'before the load');
     this.#sampler = await this.#effects.resources(server);
     await this.#sampler?.idle();
@@ -141,7 +141,8 @@ export class Attempt {
     const judgement = judge({
       load,
       server: resources,
-      budgetCores: placed.placement.server?.length ?? plan.workers,
+      budgetCores: placed.placement.server?.length ?? coresOf(plan),
+      isShared: placed.placement.kind === 'shared',
       host,
       isClosedLoop: plan.amount === undefined && plan.rate === undefined,
     });
@@ -229,6 +230,7 @@ function headOf(
     ...(prepared?.runtime === undefined ? {} : { runtime: prepared.runtime }),
     attested: [],
     workload: plan.workload,
+    ...(plan.params === undefined ? {} : { params: plan.params }),
     connections: planned.connections,
     round: planned.round,
     order: planned.order,
@@ -237,6 +239,8 @@ function headOf(
     startedAt: new Date(effects.now()).toISOString(),
     engine: plan.rate === undefined ? effects.load.name : plan.engine,
     workers: plan.workers,
+    ...(plan.threads === undefined ? {} : { threads: plan.threads }),
+    ...(plan.cores === undefined ? {} : { cores: plan.cores }),
     placement: placed.placement,
     warmupSeconds: plan.warmupSeconds,
     plannedSeconds: plan.windowSeconds,
@@ -330,32 +334,6 @@ function derive(
       ? { bytesPerConnection: (peakBytes - idleBytes) / connections }
       : {}),
   };
-}
-
-/** Waits until every worker has told what it is, and fails the trial when one is not what the manifest states. */
-async function attest(server: Server, claims: Attestation, workers: number): Promise<Attestation[]> {
-  const asked = Object.entries(claims);
-  const deadline = performance.now() + (asked.length > 0 ? ATTEST_SECONDS * 1000 : 0);
-  while (server.attestations().length < workers && performance.now() < deadline) await sleep(POLL_MS);
-  const told = server.attestations();
-  if (asked.length > 0 && told.length < workers) {
-    throw new BenchError(
-      'trial',
-      `${told.length} of ${workers} workers said what they are (no bench-attest line in the log)`,
-    );
-  }
-  for (const [worker, one] of told.entries()) {
-    for (const [property, wanted] of asked) {
-      if (one[property] !== wanted) {
-        const which = workers > 1 ? `worker ${worker + 1} of ${workers}: ` : '';
-        throw new BenchError(
-          'trial',
-          `false attestation: ${which}${property} is ${JSON.stringify(one[property])}, the manifest states ${JSON.stringify(wanted)}`,
-        );
-      }
-    }
-  }
-  return told;
 }
 
 /** Rejects when the server ends while it is being loaded. */

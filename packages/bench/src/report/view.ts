@@ -1,4 +1,5 @@
 import { toLadders } from '../analyse/ladder.ts';
+import { METRICS } from '../analyse/metrics.ts';
 import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
 import type { Reason, Trial } from '../model.ts';
@@ -6,7 +7,15 @@ import { estimateSeconds } from '../plan.ts';
 import type { Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import type { LeftOut } from '../results/store.ts';
-import { formatBytes, formatCost, formatCount, formatSpan, formatUs, formatWhole } from './format.ts';
+import {
+  formatBytes,
+  formatCost,
+  formatCount,
+  formatShare,
+  formatSpan,
+  formatUs,
+  formatWhole,
+} from './format.ts';
 import { describeKnees } from './knee.ts';
 
 /** What every report format shows: text in cells, in the order in which it is read. */
@@ -56,7 +65,7 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
   const rungs = [...new Set(rows.map(({ connections }) => connections))];
   const knees = describeKnees(toLadders(rows, plan.rate !== undefined));
   return {
-    title: `${plan.workload}, ${countOf(plan.rounds, 'round')}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
+    title: `${describeWorkload(plan)}, ${countOf(plan.rounds, 'round')}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
     setting: describeSetting(plan, host, trials),
     columns: Object.keys(CELLS),
     words: ['target', 'class', 'limit', 'status'],
@@ -88,7 +97,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
     ...(first === undefined
       ? []
       : [
-          `${plan.engine} in ${countOf(plan.generators, 'process')}, ${countOf(plan.workers, 'worker')} a server, ${describePlacement(first)}`,
+          `${plan.engine} in ${countOf(plan.generators, 'process')}, ${describeWorkers(plan)} a server, ${describePlacement(first)}`,
         ]),
   ];
 }
@@ -98,6 +107,20 @@ export function describeMachine({ virtualised, cpuModel, cores, platform, releas
   return [virtualised ? 'VM' : '', cpuModel ?? '', `${cores} cores`, `${platform} ${release}`]
     .filter(Boolean)
     .join(', ');
+}
+
+/** A workload and its parameters: `fib n=20`. */
+function describeWorkload({ workload, params = {} }: Plan): string {
+  return [workload, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' ');
+}
+
+/** What every server is given: `1 worker of 2 threads on 2 cores`. */
+function describeWorkers({ workers, threads, cores }: Plan): string {
+  return [
+    countOf(workers, 'worker'),
+    ...(threads === undefined ? [] : [`of ${countOf(threads, 'thread')}`]),
+    ...(cores === undefined ? [] : [`on ${countOf(cores, 'core')}`]),
+  ].join(' ');
 }
 
 function describePlacement({ placement: { kind, server, generator } }: Trial): string {
@@ -125,7 +148,7 @@ function describeStatus({ statuses, rounds }: Row): string {
 /** What the marks mean, and each kind of reason once, with the rows it was seen in. */
 function explain(rows: Row[]): string[] {
   const marks = [
-    '± is half the range over the rounds; a figure is the median of the rounds in which it is valid.',
+    '± is half the range over the rounds; a figure is the median of the rounds in which it is valid. Rows whose ranges overlap are not told apart by so few rounds.',
     '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below.',
     'limit: who was at the end of its means, the server’s core or the load generator; waiting is neither.',
   ];
@@ -157,9 +180,10 @@ function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): str
 /** The plan in words: what `--dry-run` prints. */
 export function describePlan(plan: Plan): string {
   const lines = [
-    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${plan.workload}`,
-    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${countOf(plan.workers, 'worker')}, seed ${plan.seed}`,
-    `about ${formatSpan(estimateSeconds(plan))}`,
+    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${describeWorkload(plan)}`,
+    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${describeWorkers(plan)}, seed ${plan.seed}`,
+    ...describeSitting(plan),
+    `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at the most'}`,
     '',
     ...plan.trials.map(
       ({ order, round, target, connections }) =>
@@ -167,6 +191,17 @@ export function describePlan(plan: Plan): string {
     ),
   ];
   return lines.join('\n');
+}
+
+function describeSitting({ duel, sitting }: Plan): string[] {
+  const kind = duel ? ['duels: both servers stand at once, their windows alternate'] : [];
+  if (sitting === undefined) return kind;
+  const { looks, by, threshold, budgetSeconds } = sitting;
+  const budget = budgetSeconds === undefined ? '' : `, or after ${formatSpan(budgetSeconds)}`;
+  return [
+    ...kind,
+    `looks after ${looks.split('/').join(', ')} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${budget}`,
+  ];
 }
 
 function countOf(count: number, noun: string): string {

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { compareRuns, compareWithin, isDecided } from '../../src/analyse/compare.ts';
 import { parseCompareOptions } from '../../src/analyse/question.ts';
 import { unlikeRuns } from '../../src/analyse/unlike.ts';
+import { parseBenchOptions } from '../../src/options.ts';
+import { makePlan } from '../../src/plan.ts';
 import { createRandom } from '../../src/random.ts';
 import { describeChanges } from '../../src/report/changes.ts';
 import { renderComparison } from '../../src/report/compare.ts';
@@ -13,6 +15,7 @@ import {
   readGoldenRun,
   sampleMeasured,
   samplePlan,
+  sampleStack,
   suspectTrial,
 } from '../samples.ts';
 
@@ -32,6 +35,10 @@ function sampleRun(ratio: number, rounds = 12, seed = 7): StoredRun {
   const { host } = readGoldenRun();
   return { schema: 1, plan, versions: { node: '26.10.0' }, leftOut: [], folder: '', host, trials };
 }
+
+/** CPU of a target of the matrix, µs: Node 26 costs a fifth less. */
+const cost = (id: string) =>
+  ({ vanilla: 100, fastify: 200 })[id.split('@')[0] as 'vanilla'] * (id.endsWith('26') ? 0.8 : 1);
 
 describe('targets of one run', () => {
   it('tells a dearer one from its baseline, whatever the weather of a round', () => {
@@ -81,6 +88,32 @@ describe('targets of one run', () => {
     );
     expect(compareWithin(run, CPU).rows[0]?.comparison.dropped).toBe(0);
     expect(compareWithin(run, { ...CPU, by: 'goodput' }).rows[0]?.comparison.dropped).toBe(2);
+  });
+
+  it('compares each stack with itself on the runtime that is named, and leaves out those that are not on it', () => {
+    const names = ['vanilla', 'fastify'];
+    const stacks = names.map((name) => sampleStack(name));
+    const options = parseBenchOptions([...names, '--node', '22,26', '--rounds', '12', '--connections', '10']);
+    const plan = makePlan(options, stacks, 'a-run', 1);
+    const trials = plan.trials.map(({ target, round }) => ({
+      ...okTrial('vanilla', sampleMeasured({ cpu: cost(target) * (1 + round / 1000) }), { round }),
+      target: plan.targets.find(({ id }) => id === target)!,
+    }));
+    const table = compareWithin({ plan, trials }, { ...CPU, baseline: '@22' });
+    expect(compareWithin({ plan, trials }, CPU)).toEqual(table);
+    expect(table.rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
+      ['vanilla@26', 'vanilla@22'],
+      ['fastify@26', 'fastify@22'],
+    ]);
+    for (const { comparison, rank } of table.rows) {
+      expect(comparison).toMatchObject({ verdict: 'faster' });
+      expect(comparison.ratio?.estimate).toBeCloseTo(0.8);
+      expect(rank).toBe(1);
+    }
+    expect(renderComparison(table, 'run', [])).toContain('against itself on 22');
+    const only = trials.filter(({ target }) => target.id !== 'fastify@22');
+    expect(compareWithin({ plan, trials: only }, { ...CPU, baseline: '@22' }).rows).toHaveLength(1);
+    expect(errorOf(() => compareWithin({ plan, trials }, { ...CPU, baseline: '@23' })).hint).toContain('@22');
   });
 
   it('refuses a baseline that is not in the run, with the nearest', () => {
@@ -168,6 +201,9 @@ describe('runs of two times', () => {
     ['workload', (run: StoredRun) => void (run.plan.workload = 'fib')],
     ['rungs', (run: StoredRun) => void (run.plan.rungs = [10, 100])],
     ['workers', (run: StoredRun) => void (run.plan.workers = 2)],
+    ['threads', (run: StoredRun) => void (run.plan.threads = 2)],
+    ['cores: 1 and 2', (run: StoredRun) => void (run.plan.cores = 2)],
+    ['parameters: none and n=24', (run: StoredRun) => void (run.plan.params = { n: 24 })],
     ['engine', (run: StoredRun) => void (run.plan.engine = 'wrk')],
     ['cores', (run: StoredRun) => void (run.host = { ...run.host, cores: 96 })],
     ['kernel', (run: StoredRun) => void (run.host = { ...run.host, release: '1.0' })],
@@ -185,6 +221,30 @@ describe('runs of two times', () => {
     now.plan.workers = 2;
     expect(unlikeRuns(sampleRun(1), now, 'workers')).toEqual([]);
     expect(unlikeRuns(sampleRun(1), now, 'engine')).toHaveLength(1);
+  });
+
+  it('may be one process of threads and several processes, where the workers are declared', () => {
+    const [threads, processes] = [structuredClone(sampleRun(1)), structuredClone(sampleRun(1))];
+    Object.assign(threads.plan, { workers: 1, threads: 2, cores: 2 });
+    processes.plan.workers = 2;
+    expect(unlikeRuns(threads, processes, 'workers')).toEqual([]);
+    expect(unlikeRuns(threads, processes, 'threads')).toEqual(['workers: 1 and 2']);
+    // On other cores they are unlike all the same.
+    processes.plan.cores = 4;
+    expect(unlikeRuns(threads, processes, 'workers')).toEqual(['cores: 2 and 4']);
+    expect(describeChanges(threads, processes)).toEqual([
+      'changed: workers 1 → 2',
+      'changed: threads 2 → as the stack has it',
+      'changed: cores 2 → 4',
+    ]);
+  });
+
+  it('may be on other cores, and so placed otherwise, where the cores are declared', () => {
+    const now = structuredClone(sampleRun(1));
+    now.plan.cores = 2;
+    now.trials[0]!.placement = { kind: 'shared' };
+    expect(unlikeRuns(sampleRun(1), now, 'cores')).toEqual([]);
+    expect(unlikeRuns(sampleRun(1), now, 'workers')).toHaveLength(2);
   });
 
   it('name what changed in the environment', () => {

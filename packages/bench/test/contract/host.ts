@@ -2,9 +2,9 @@ import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { findWorkload } from '../../src/catalogue/workloads/index.ts';
-import type { Draw } from '../../src/catalogue/workloads/workload.ts';
-import { launch, type Server } from '../../src/measure/launch.ts';
+import { completeParams, findWorkload } from '../../src/catalogue/workloads/index.ts';
+import type { Draw, Params } from '../../src/catalogue/workloads/workload.ts';
+import { launch, type LaunchSpec, type Server } from '../../src/measure/launch.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
 import { familyOf, readNames, readText } from '../../src/measure/resources/procfs.ts';
 import { timeCommand } from '../../src/measure/resources/time.ts';
@@ -27,10 +27,19 @@ export interface Command {
   env: Record<string, string>;
 }
 
+/** What a target is to serve, and how. */
+export interface Asked {
+  workload: string;
+  seed: number;
+  workers: number;
+  threads?: number;
+  params?: Params;
+}
+
 /** Starts servers as a trial does, and stops what a test file has left running. */
 export interface Host {
   /** A target with data drawn from the seed. */
-  serve(prepared: Prepared, asked: { workload: string; seed: number; workers: number }): Promise<Running>;
+  serve(prepared: Prepared, asked: Asked): Promise<Running>;
   /** A command line with `{port}` to be filled in, without any data. */
   start(command: Command): Promise<Server>;
 }
@@ -45,21 +54,26 @@ export function openHost(): Host {
     await Promise.all(servers.map((server) => server.stop()));
     rmSync(folder, { recursive: true, force: true });
   });
-  const open = async (command: Command, files: Record<string, string>, workers: number): Promise<Server> => {
+  const open = async (
+    command: Command,
+    given: Pick<LaunchSpec, 'files' | 'workers' | 'threads'>,
+  ): Promise<Server> => {
     const id = String(count++).padStart(3, '0');
     const time = await timeCommand();
-    const server = await launch({ ...command, id, token, files, workers, prefix: [], time, folder });
+    const server = await launch({ ...command, ...given, id, token, prefix: [], time, folder });
     servers.push(server);
     return server;
   };
   return {
-    async serve({ command, stack, variant }, { workload, seed, workers }) {
+    async serve({ command, stack, variant }, { workload: name, seed, workers, threads, params = {} }) {
       const random = createRandom(seed);
-      const draw = findWorkload(workload).draw(() => random.float());
-      const server = await open({ command, cwd: stack.root, env: variant.env }, draw.files, workers);
+      const workload = findWorkload(name);
+      const draw = workload.draw(() => random.float(), completeParams(workload, params));
+      const { files } = draw;
+      const server = await open({ command, cwd: stack.root, env: variant.env }, { files, workers, threads });
       return { server, draw };
     },
-    start: (command) => open(command, {}, 1),
+    start: (command) => open(command, { files: {}, workers: 1 }),
   };
 }
 

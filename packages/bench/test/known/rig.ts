@@ -12,7 +12,7 @@ import { prepareAll } from '../../src/measure/prepare.ts';
 import { measureTrial, type TrialEffects } from '../../src/measure/trial.ts';
 import type { Counts, LoadResult, Stack, Trial } from '../../src/model.ts';
 import { parseBenchOptions } from '../../src/options.ts';
-import { makePlan, type Plan } from '../../src/plan.ts';
+import { coresOf, makePlan, type Plan } from '../../src/plan.ts';
 import { openToken } from './leftovers.ts';
 
 export const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
@@ -90,7 +90,7 @@ async function measure(
   const [planned] = plan.trials;
   if (found === undefined || planned === undefined) throw new Error(missing[0]?.reason ?? target);
   const id = `${String(order).padStart(3, '0')}-${planned.id}`;
-  const placed = await choosePlacement({ serverCores: plan.workers, generators: plan.generators });
+  const placed = await choosePlacement({ serverCores: coresOf(plan), generators: plan.generators });
   const { effects } = await createEffects({ plan, placed, token, folder });
   const trial = await measureTrial(
     { ...planned, id },

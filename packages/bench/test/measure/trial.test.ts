@@ -130,6 +130,30 @@ describe('measureTrial', () => {
   });
 });
 
+describe('a trial of a server with threads', () => {
+  const sampled = {
+    host: {},
+    server: { source: 's', scope: 's', seconds: 5, cpuUserUs: 5e6, cpuSystemUs: 0, coresUsed: 1 },
+  };
+  const unpinned: Placed = { ...PLACED, placement: { kind: 'unpinned' } };
+
+  it('records what it was given, and nothing where it was not', async () => {
+    const { trial } = await measure({}, { line: '--threads 1 --cores 2' });
+    expect(trial).toMatchObject({ workers: 1, threads: 1, cores: 2 });
+    const plain = asStored((await measure()).trial);
+    for (const field of ['threads', 'cores', 'params']) expect(plain).not.toHaveProperty(field);
+  });
+
+  it('has the cores that were asked for, where nothing can be pinned', async () => {
+    const one = await measure({ sampled }, { placed: unpinned });
+    const two = await measure({ sampled }, { placed: unpinned, line: '--cores 2' });
+    expect([one.trial, two.trial]).toMatchObject([
+      { measured: { limit: 'server' } },
+      { measured: { limit: 'waiting' } },
+    ]);
+  });
+});
+
 describe('a trial in which something throws', () => {
   let unhandled: unknown[] = [];
   const notice = (error: unknown): void => {
@@ -243,6 +267,12 @@ describe('what a server says of itself', () => {
       { attestations: () => (++asked > 2 ? [CLAIMS] : []) },
       { attest: CLAIMS },
     );
+    expect(trial.status).toBe('ok');
+  });
+
+  it('may be said once for several workers', async () => {
+    const workers = { line: '--workers 2', attest: CLAIMS };
+    const { trial } = await measure({ attestations: () => [{ ...CLAIMS, workers: 2 }] }, workers);
     expect(trial.status).toBe('ok');
   });
 

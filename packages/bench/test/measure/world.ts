@@ -179,6 +179,7 @@ export function prepareFor(plan: Plan, attest: Attestation = {}): Prepared[] {
       env: {},
       claims: variant.attest,
       digest: 'abc',
+      installed: [],
     };
   });
 }

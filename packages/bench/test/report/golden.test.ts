@@ -69,6 +69,16 @@ describe('the committed run', () => {
   it('is planned in words', async () => {
     await expect(`${describePlan(run.plan)}\n`).toMatchFileSnapshot(golden('plan.txt'));
   });
+
+  it('tells what servers may use, where that was asked for, and the parameters of the workload', () => {
+    const plan = { ...run.plan, workers: 1, threads: 2, cores: 4, workload: 'fib', params: { n: 24 } };
+    expect(describePlan(plan)).toContain('workload fib n=24\n');
+    expect(describePlan(plan)).toContain(', 1 worker of 2 threads on 4 cores, ');
+    expect(toView({ ...run, plan })).toMatchObject({
+      title: expect.stringMatching(/^fib n=24, /),
+      setting: expect.arrayContaining([expect.stringContaining('1 worker of 2 threads on 4 cores a server')]),
+    });
+  });
 });
 
 describe('what the table says of each kind of trial', () => {

@@ -27,19 +27,25 @@ class Attestation(TypedDict):
     server: str
     client: NotRequired[str]
     mypyc: bool
+    threads: NotRequired[int]
 
 
-def attest(app: ModuleType, *, http: str, framework: str | None, server: str) -> None:
+def attest(
+    app: ModuleType, *, http: str, framework: str | None, server: str, threads: int | None = None
+) -> None:
     """Print the attestation of this worker. Call it in the running loop, after the app is imported."""
-    line = f"bench-attest {json.dumps(describe(app, http=http, framework=framework, server=server))}\n"
-    sys.stdout.write(line)
+    told = describe(app, http=http, framework=framework, server=server, threads=threads)
+    sys.stdout.write(f"bench-attest {json.dumps(told)}\n")
     sys.stdout.flush()
 
 
-def describe(app: ModuleType, *, http: str, framework: str | None, server: str) -> Attestation:
+def describe(
+    app: ModuleType, *, http: str, framework: str | None, server: str, threads: int | None = None
+) -> Attestation:
     """Look at this process. `framework` and `server` are distributions, `http` is the parser in use.
 
-    A supervisor and what its workers run is `gunicorn+uvicorn`.
+    A supervisor and what its workers run is `gunicorn+uvicorn`. `threads` is the size of the pool that
+    handlers run in, where one was asked for.
     """
     attestation: Attestation = {
         "pid": os.getpid(),
@@ -56,6 +62,8 @@ def describe(app: ModuleType, *, http: str, framework: str | None, server: str) 
         attestation["framework"] = name_version(framework)
     if clients := [name_version(name) for name in CLIENTS if f"bench_contract.{name}" in sys.modules]:
         attestation["client"] = " + ".join(clients)
+    if threads is not None:
+        attestation["threads"] = threads
     return attestation
 
 

@@ -24,6 +24,16 @@ export interface Draw {
   fixedBody: boolean;
 }
 
+/** Figures by which a workload can be made larger or smaller, by name. */
+export type Params = Record<string, number>;
+
+/** Such a figure, a whole number: what it is unless told, and what it may be. */
+export interface ParamRange {
+  usual: number;
+  least: number;
+  most: number;
+}
+
 /** The requests and what a right answer is. */
 export interface Workload {
   name: string;
@@ -31,8 +41,10 @@ export interface Workload {
   windowSeconds: number;
   warmupSeconds: number;
   timeoutSeconds: number;
-  /** `random` gives numbers in [0, 1). */
-  draw(random: () => number): Draw;
+  /** What `--param name=value` can set. */
+  params?: Record<string, ParamRange>;
+  /** `random` gives numbers in [0, 1); `params` are complete. */
+  draw(random: () => number, params: Params): Draw;
 }
 
 /** A short excerpt of a body, fit for a message. */
