@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { $ } from 'zx';
 import { expandTargets, readStacks, refuseThreads } from '@bench/harness/catalogue/stacks';
 import { completeParams, findWorkload } from '@bench/harness/catalogue/workloads/index';
@@ -9,7 +10,9 @@ import { BenchError } from '@bench/harness/errors';
 import { fillCommand, watchGroup } from '@bench/harness/measure/launch';
 import { describeListeners, isListening } from '@bench/harness/measure/ports';
 import { prepareAll } from '@bench/harness/measure/prepare';
-import { parse, parseParams, wholeNumber } from '@bench/harness/options';
+import { findUpstream, startUpstream } from '@bench/harness/measure/upstream';
+import { UPSTREAMS } from '@bench/harness/model';
+import { oneOf, parse, parseParams, wholeNumber } from '@bench/harness/options';
 import { onInterrupt, runMain, tell } from './shell.ts';
 
 const HOST = '127.0.0.1';
@@ -20,6 +23,7 @@ await runMain(async () => {
     port: { type: 'string' },
     stack: { type: 'string', multiple: true },
     threads: { type: 'string' },
+    upstream: { type: 'string' },
     workers: { type: 'string' },
     workload: { type: 'string' },
   });
@@ -48,15 +52,30 @@ await runMain(async () => {
   if (ready === undefined)
     throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
   const draw = workload.draw(() => Math.random(), params);
+  const asked = values.upstream === undefined ? undefined : oneOf('upstream', values.upstream, UPSTREAMS);
+  const program = workload.fixtures && (await findUpstream(asked));
+  using disposables = new DisposableStack();
+  const folder = disposables.adopt(mkdtempSync(join(tmpdir(), `bench-serve-${process.pid}-`)), (path) =>
+    rmSync(path, { recursive: true, force: true }),
+  );
   const files = Object.entries(draw.files).map(([variable, text]) => {
-    const file = join(tmpdir(), `bench-serve-${process.pid}-${variable}.json`);
+    const file = join(folder, `${variable}.json`);
     writeFileSync(file, text);
     return [variable, file] as const;
   });
   const argv = fillCommand(ready.command, { host: HOST, port, workers, threads });
   for (const { method, path } of draw.requests)
     tell(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
-  const env = { ...process.env, ...ready.env, ...Object.fromEntries(files) };
+  const fixtures = workload.fixtures?.(params) ?? [];
+  const token = randomBytes(8).toString('hex');
+  await using upstream = program && (await startUpstream(program, { token, folder, placed: {}, fixtures }));
+  if (upstream !== undefined) tell(`its upstream: ${upstream.kind} ${upstream.version} on ${upstream.url}`);
+  const env = {
+    ...process.env,
+    ...ready.env,
+    ...Object.fromEntries(files),
+    ...upstream?.env,
+  };
   const server = $({
     cwd: ready.stack.root,
     env,
@@ -72,6 +91,5 @@ await runMain(async () => {
   }, `stopping ${target.id}`);
   const { exitCode } = await server;
   watchdog?.stdin?.end('done\n');
-  for (const [, file] of files) rmSync(file, { force: true });
   return interrupted ? 130 : exitCode === 0 ? 0 : 1;
 });

@@ -5,11 +5,12 @@ A target is stack[/variant][@runtime], globs allowed: fastify  'fastapi/*'  fast
 Without targets: vanilla fastify fastapi litestar uvicorn. pnpm stacks lists all there are.
 
 What to measure
-  --all                  every stack that offers the workload
+  --all                  every variant of every stack that offers the workload
   --stack FILE           a server of your own, by its stack.json
   --url URL              a server that is already running, with --method --header --body --expect --pid
                          (--body and --expect take text or @file)
-  --workload NAME        devices fib                --param NAME=N    of the workload: --workload fib --param n=24
+  --workload NAME        devices fib gather         --param NAME=N    of the workload: --workload fib --param n=24
+  --upstream KIND        what serves the fixtures of gather: nginx where it is on PATH, else embedded, unless told
 How
   --connections LIST     e.g. 10,100,1000,10000     --rounds N        3
   --duration SECONDS     the window                 --warmup SECONDS
@@ -28,7 +29,7 @@ How
   --prove-limit          add a generator to see whether the first was the limit
   --quick                a first impression in under a minute
 To compare
-  --duel                 two targets at once, their windows alternating: the sharper instrument for two
+  --duel                 all targets of a round stand at once, and short windows take turns: the sharper instrument
   --separate             one server at a time
   --aa                   the first target once more, as a noise floor
   --until-decided        looks after 12, 18 and 24 rounds and stops when every comparison has its verdict
@@ -101,9 +102,9 @@ Measures the instrument itself: what its load driver costs beside stock autocann
 and how much of the time is window.
 `;
 
-const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--threads N] [--workload NAME] [--param NAME=N] [--stack FILE]
+const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--threads N] [--workload NAME] [--param NAME=N] [--upstream KIND] [--stack FILE]
 
-Starts one server to poke at by hand, on port 8080 unless told. Ctrl-C stops it.
+Starts one server to poke at by hand, on port 8080 unless told, and the upstream that it asks. Ctrl-C stops it.
 `;
 
 const STACKS = `pnpm stacks

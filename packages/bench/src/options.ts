@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { splitList } from './catalogue/runtimes.ts';
 import { nearest, type Matrix } from './catalogue/stacks.ts';
 import { BenchError } from './errors.ts';
-import { METRIC_IDS, type MetricId } from './model.ts';
+import { METRIC_IDS, UPSTREAMS, type MetricId, type UpstreamKind } from './model.ts';
 
 type Flags = NonNullable<ParseArgsConfig['options']>;
 
@@ -44,6 +44,7 @@ const FLAGS = {
   threshold: { type: 'string' },
   timeout: { type: 'string' },
   'until-decided': { type: 'boolean' },
+  upstream: { type: 'string' },
   url: { type: 'string' },
   warmup: { type: 'string' },
   with: { type: 'string', multiple: true },
@@ -74,6 +75,8 @@ export interface BenchOptions {
   workload: string;
   /** Parameters of the workload, by name. */
   params?: Record<string, number>;
+  /** Nginx where it is there, unless told. */
+  upstream?: UpstreamKind;
   connections?: number[];
   rounds?: number;
   windowSeconds?: number;
@@ -158,6 +161,7 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       params: parseParams(values.param),
       threads: wholeNumber('threads', values.threads),
       cores: wholeNumber('cores', values.cores),
+      upstream: values.upstream === undefined ? undefined : oneOf('upstream', values.upstream, UPSTREAMS),
       resume: values.resume,
       again: values.again,
       url: parseUrl(values),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseBenchOptions } from '../src/options.ts';
-import { coresOf, estimateSeconds, makePlan } from '../src/plan.ts';
+import { coresOf, estimateSeconds, fixturesOf, makePlan } from '../src/plan.ts';
 import { errorOf, samplePlan, sampleStack } from './samples.ts';
 
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
@@ -92,6 +92,50 @@ describe('makePlan', () => {
     expect(plan.targets.map(({ id }) => id)).toEqual(names.slice(0, 5));
     const all = makePlan(parseBenchOptions(['--all']), stacks, 'a-run', 1);
     expect(all.targets.map(({ id }) => id)).toEqual(names);
+  });
+
+  it('takes with --all every variant that offers the workload', () => {
+    const stacks = [
+      sampleStack('fastapi', { model: {}, httpx: { workloads: ['gather'] } }),
+      sampleStack('flask', { uwsgi: { workloads: ['gather'] }, gthread: {} }),
+    ];
+    const targetsOf = (...args: string[]) =>
+      makePlan(parseBenchOptions(args), stacks, 'a-run', 1).targets.map(({ id }) => id);
+    expect(targetsOf('--all')).toEqual(['fastapi', 'flask/gthread']);
+    expect(targetsOf('--all', '--workload', 'gather')).toEqual(['fastapi/httpx', 'flask']);
+  });
+
+  it('measures without targets those of the first five that offer the workload, else all that do', () => {
+    const stacks = [
+      sampleStack('vanilla', { node: { workloads: ['devices', 'gather'] } }),
+      sampleStack('fastapi'),
+      sampleStack('flask', { uwsgi: { workloads: ['gather', 'fib'] } }),
+    ];
+    const targetsOf = (workload: string) =>
+      makePlan(parseBenchOptions(['--workload', workload]), stacks, 'a-run', 1).targets.map(({ id }) => id);
+    expect(targetsOf('gather')).toEqual(['vanilla']);
+    expect(targetsOf('fib')).toEqual(['flask']);
+  });
+
+  it('has an upstream where its workload asks one, and there no duel', () => {
+    const stacks = ['vanilla', 'fastify'].map((name) =>
+      sampleStack(name, { node: { workloads: ['devices', 'gather'] } }),
+    );
+    const planOf = (line: string) =>
+      makePlan({ ...parseBenchOptions(line.split(' ')), mayDuel: true }, stacks, 'a-run', 1);
+    const plan = planOf('vanilla --workload gather --upstream embedded --param items=2');
+    expect(plan).toMatchObject({ upstream: 'embedded', params: { fixtures: 10, items: 2 } });
+    expect(fixturesOf(plan)).toHaveLength(10);
+    expect(fixturesOf(samplePlan(''))).toBeUndefined();
+    expect(planOf('vanilla fastify --workload gather')).not.toHaveProperty('upstream');
+    expect(planOf('vanilla fastify --workload gather --until-decided')).not.toHaveProperty('duel');
+    expect(errorOf(() => planOf('vanilla fastify --workload gather --duel')).message).toMatch(
+      /^the two servers of a duel on gather would ask one upstream/,
+    );
+    expect(errorOf(() => planOf('vanilla --upstream nginx'))).toMatchObject({
+      code: 'usage',
+      message: '--upstream nginx: no server asks one on devices',
+    });
   });
 
   it('measures the stacks of --stack alone, when no target is named', () => {

@@ -35,6 +35,7 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('generators', ({ plan }) => plan.generators);
   compare('engine', ({ plan }) => plan.engine);
   compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
+  compare('upstream', ({ trials: [first] }) => first?.upstream?.kind);
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return [...differences, ...unlikeHosts(old.host, now.host)];
 }
@@ -46,7 +47,7 @@ function describeParams({ params = {} }: Plan): string | undefined {
 
 function describePlacement(placement: Placement | undefined): string | undefined {
   if (placement === undefined) return undefined;
-  return [placement.kind, placement.server?.length, placement.generator?.length]
+  return [placement.kind, placement.server?.length, placement.generator?.length, placement.upstream?.length]
     .filter((part) => part !== undefined)
     .join(' ');
 }

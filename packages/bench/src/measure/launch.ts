@@ -35,6 +35,8 @@ export interface LaunchSpec {
   /** Command that pins what follows it to the server's cores; empty where nothing can pin. */
   prefix: string[];
   time: TimeCommand | undefined;
+  /** A free one; found where none is given. */
+  port?: number;
   /** The run's folder: logs and time reports are kept below it. */
   folder: string;
 }
@@ -68,7 +70,7 @@ export interface Server extends AsyncDisposable {
 
 /** Starts a server under time(1) in a process group of its own. Throws a trial error when its port is taken. */
 export async function launch(spec: LaunchSpec): Promise<Server> {
-  const port = await findFreePort();
+  const port = spec.port ?? (await findFreePort());
   const logFile = join(spec.folder, 'logs', `${spec.id}.log`);
   const timeFile = join(spec.folder, 'time', `${spec.id}.txt`);
   const dataFolder = join(spec.folder, 'data');

@@ -11,6 +11,7 @@ import type {
   Trial,
   TrialHead,
   TrialTail,
+  UpstreamUse,
 } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
 import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
@@ -23,6 +24,7 @@ import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
 import type { Sampled, Sampler } from './resources/sampler.ts';
+import { UpstreamError, useBetween, type Upstream, type UpstreamLook } from './upstream.ts';
 import { drawUrl } from './url.ts';
 
 /** The version of a trial's record; the schema file carries its history. */
@@ -37,6 +39,8 @@ export interface TrialEffects {
   awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
   verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody | undefined>;
   load: LoadEngine;
+  /** What the server asks; absent where it asks nobody. */
+  upstream?: Upstream;
   /** Undefined where the server's process is not known. */
   resources(server: Server): Promise<Sampler | undefined>;
   now(): number;
@@ -62,6 +66,7 @@ export async function measureTrial(
   try {
     const raised = await attempt.raise();
     const { load, sampled } = await loadServer(raised, plan, effects.load);
+    await attempt.askUpstream();
     const proof = plan.proveLimit ? await proveLimit(raised, plan, effects.load, placed, load) : undefined;
     await attempt.take(load, sampled, proof);
   } catch (error) {
@@ -91,6 +96,9 @@ export class Attempt {
   #server: Server | undefined;
   #sampler: Sampler | undefined;
   #expected: ExpectedBody | undefined;
+  /** The upstream before the load, and what the load came to there. */
+  #upstreamBefore: UpstreamLook | undefined;
+  #upstreamUse: UpstreamUse | undefined;
 
   constructor(planned: PlannedTrial, context: TrialContext, effects: TrialEffects) {
     this.#planned = planned;
@@ -109,6 +117,8 @@ export class Attempt {
   async raise(): Promise<Raised> {
     const { plan, prepared } = this.#context;
     const draw = this.#draw;
+    // A server that has nobody to ask need not be launched.
+    await this.#effects.upstream?.look();
     const server = await this.#effects.launch(prepared as Prepared, this.#planned, draw);
     this.#server = server;
     await this.#effects.awaitRightAnswer(server, draw, plan.startSeconds);
@@ -119,6 +129,7 @@ export class Attempt {
     this.#expected = await this.#effects.verify(server, draw, 'before the load');
     this.#sampler = await this.#effects.resources(server);
     await this.#sampler?.idle();
+    this.#upstreamBefore = await this.#effects.upstream?.look();
     const spec: LoadSpec = {
       host: server.host,
       port: server.port,
@@ -129,8 +140,16 @@ export class Attempt {
       barrierSeconds: plan.barrierSeconds,
       expected: this.#expected,
       hashEvery: plan.hashEvery,
+      timing: draw.timing,
     };
     return { server, spec, sampler: this.#sampler };
+  }
+
+  /** Asks the upstream, if there is one, what the load came to there. Throws an upstream error when it is not as it was. */
+  async askUpstream(): Promise<void> {
+    const after = await this.#effects.upstream?.look();
+    if (after !== undefined && this.#upstreamBefore !== undefined)
+      this.#upstreamUse = useBetween(this.#upstreamBefore, after);
   }
 
   /** Takes what the window gave, judges it, and verifies the answers once more. Throws when those are wrong now. */
@@ -138,9 +157,12 @@ export class Attempt {
     const { plan, placed } = this.#context;
     const resources = sampled?.server;
     const host = sampled?.host ?? {};
+    const upstream = this.#upstreamUse;
+    if (upstream !== undefined && sampled?.upstream !== undefined) upstream.resources = sampled.upstream;
     const judgement = judge({
       load,
       server: resources,
+      upstream: upstream && { ...upstream, fetches: this.#draw.fetches ?? 0, placement: placed.placement },
       budgetCores: placed.placement.server?.length ?? coresOf(plan),
       isShared: placed.placement.kind === 'shared',
       host,
@@ -153,6 +175,7 @@ export class Attempt {
       ...(resources === undefined
         ? {}
         : { server: resources, ...derive(load, resources, this.#planned.connections) }),
+      ...(upstream === undefined ? {} : { upstream }),
       limit: judgement.limit,
       ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
       ...(limitProof === undefined ? {} : { limitProof }),
@@ -235,12 +258,15 @@ function headOf(
     round: planned.round,
     order: planned.order,
     seed: planned.seed,
-    ...(planned.duelWith === undefined ? {} : { duelWith: planned.duelWith }),
+    ...(planned.duel === undefined ? {} : { duel: planned.duel }),
     startedAt: new Date(effects.now()).toISOString(),
     engine: plan.rate === undefined ? effects.load.name : plan.engine,
     workers: plan.workers,
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),
     ...(plan.cores === undefined ? {} : { cores: plan.cores }),
+    ...(effects.upstream === undefined
+      ? {}
+      : { upstream: { kind: effects.upstream.kind, version: effects.upstream.version } }),
     placement: placed.placement,
     warmupSeconds: plan.warmupSeconds,
     plannedSeconds: plan.windowSeconds,
@@ -350,7 +376,7 @@ export function watchForDeath(server: Server): { promise: Promise<never> } & Dis
 function toReason(error: unknown): Reason {
   const text = error instanceof Error ? error.message : String(error);
   // A defect of the tool is data too, but it has to be recognisable as one.
-  const code = error instanceof BenchError ? 'trial' : 'defect';
+  const code = error instanceof UpstreamError ? 'upstream' : error instanceof BenchError ? 'trial' : 'defect';
   if (code === 'defect' && process.env['DEBUG'] !== undefined) console.error(error);
   return { code, text, invalidates: [...METRIC_IDS] };
 }

@@ -40,6 +40,13 @@ function sampleRun(ratio: number, rounds = 12, seed = 7): StoredRun {
 const cost = (id: string) =>
   ({ vanilla: 100, fastify: 200 })[id.split('@')[0] as 'vanilla'] * (id.endsWith('26') ? 0.8 : 1);
 
+/** The same run over an upstream. */
+function over(kind: string, version: string): StoredRun {
+  const run = sampleRun(1);
+  const trials = run.trials.map((trial) => ({ ...trial, upstream: { kind, version } }));
+  return { ...run, trials, versions: { ...run.versions, upstream: `${kind} ${version}` } };
+}
+
 describe('targets of one run', () => {
   it('tells a dearer one from its baseline, whatever the weather of a round', () => {
     const [row] = compareWithin(sampleRun(1.06), CPU).rows;
@@ -245,6 +252,18 @@ describe('runs of two times', () => {
     now.trials[0]!.placement = { kind: 'shared' };
     expect(unlikeRuns(sampleRun(1), now, 'cores')).toEqual([]);
     expect(unlikeRuns(sampleRun(1), now, 'workers')).toHaveLength(2);
+  });
+
+  it('refuses to mix upstreams, unless they are what is compared', () => {
+    const nginx = over('nginx', '1.22.1');
+    expect(unlikeRuns(nginx, over('embedded', '26.10.0'), undefined)).toEqual([
+      'upstream: nginx and embedded',
+    ]);
+    expect(unlikeRuns(nginx, over('embedded', '26.10.0'), 'upstream')).toEqual([]);
+    expect(unlikeRuns(nginx, over('nginx', '1.24.0'), undefined)).toEqual([]);
+    expect(describeChanges(nginx, over('nginx', '1.24.0'))).toEqual([
+      'changed: upstream nginx 1.22.1 → nginx 1.24.0',
+    ]);
   });
 
   it('name what changed in the environment', () => {

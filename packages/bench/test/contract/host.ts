@@ -8,6 +8,7 @@ import { launch, type LaunchSpec, type Server } from '../../src/measure/launch.t
 import type { Prepared } from '../../src/measure/prepare.ts';
 import { familyOf, readNames, readText } from '../../src/measure/resources/procfs.ts';
 import { timeCommand } from '../../src/measure/resources/time.ts';
+import { findUpstream, startUpstream, type Upstream } from '../../src/measure/upstream.ts';
 import { createRandom } from '../../src/random.ts';
 import { openToken } from '../known/leftovers.ts';
 
@@ -40,8 +41,8 @@ export interface Asked {
 export interface Host {
   /** A target with data drawn from the seed. */
   serve(prepared: Prepared, asked: Asked): Promise<Running>;
-  /** A command line with `{port}` to be filled in, without any data. */
-  start(command: Command): Promise<Server>;
+  /** A command line with `{port}` to be filled in, without any data but these files, by their variables. */
+  start(command: Command, files?: Record<string, string>): Promise<Server>;
 }
 
 /** Opens the host of one test file. */
@@ -49,9 +50,10 @@ export function openHost(): Host {
   const token = openToken();
   const folder = mkdtempSync(join(tmpdir(), 'bench-contract-'));
   const servers: Server[] = [];
+  const upstreams = new AsyncDisposableStack();
   let count = 0;
   afterAll(async () => {
-    await Promise.all(servers.map((server) => server.stop()));
+    await Promise.all([...servers.map((server) => server.stop()), upstreams.disposeAsync()]);
     rmSync(folder, { recursive: true, force: true });
   });
   const open = async (
@@ -64,16 +66,24 @@ export function openHost(): Host {
     servers.push(server);
     return server;
   };
+  const openUpstream = async (fixtures: string[]): Promise<Upstream> => {
+    const own = { token, folder: mkdtempSync(join(folder, 'upstream-')), placed: {}, fixtures };
+    return upstreams.use(await startUpstream(await findUpstream('embedded'), own));
+  };
   return {
     async serve({ command, stack, variant }, { workload: name, seed, workers, threads, params = {} }) {
       const random = createRandom(seed);
       const workload = findWorkload(name);
-      const draw = workload.draw(() => random.float(), completeParams(workload, params));
+      const complete = completeParams(workload, params);
+      const draw = workload.draw(() => random.float(), complete);
+      const fixtures = workload.fixtures?.(complete);
+      const upstream = fixtures && (await openUpstream(fixtures));
+      const env = { ...variant.env, ...upstream?.env };
       const { files } = draw;
-      const server = await open({ command, cwd: stack.root, env: variant.env }, { files, workers, threads });
+      const server = await open({ command, cwd: stack.root, env }, { files, workers, threads });
       return { server, draw };
     },
-    start: (command) => open(command, { files: {}, workers: 1 }),
+    start: (command, files = {}) => open(command, { files, workers: 1 }),
   };
 }
 

@@ -1,9 +1,10 @@
 import { BenchError } from '../../errors.ts';
 import { devices } from './devices.ts';
 import { fib } from './fib.ts';
+import { gather } from './gather.ts';
 import type { Params, Workload } from './workload.ts';
 
-const WORKLOADS: Record<string, Workload> = { devices, fib };
+const WORKLOADS: Record<string, Workload> = { devices, fib, gather };
 
 /** The workload of that name. Throws a usage error that lists the names there are. */
 export function findWorkload(name: string): Workload {
