@@ -4,6 +4,7 @@ import { unlikeRuns } from '@bench/harness/analyse/unlike';
 import { FEWEST_ROUNDS } from '@bench/harness/analyse/verdict';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { lockHost } from '@bench/harness/measure/lock';
+import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { BenchError } from '@bench/harness/errors';
 import { DEFAULT_THRESHOLD, parseBenchOptions, type BenchOptions } from '@bench/harness/options';
 import { makePlan, nameRun, repeatPlan, type Plan } from '@bench/harness/plan';
@@ -17,20 +18,25 @@ import { findRun, readRun, shown, type StoredRun } from '@bench/harness/results/
 import { measurePlan, type Job } from './measure.ts';
 import { runMain, tell, widthFor } from './shell.ts';
 
+/** Of a window that only has to tell how fast a target is, about. */
+const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
+
 await runMain(async () => {
-  const options = parseBenchOptions(process.argv.slice(2));
+  const mayDuel = (await tryCgroup()).version !== undefined;
+  const options = { ...parseBenchOptions(process.argv.slice(2)), mayDuel };
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
   const old = options.again === undefined ? undefined : readRun(findRun(options.again));
   const run = stored?.plan.run ?? nameRun(nameWorkload(options, old));
-  if (options.dryRun) return print(describeDry(stored?.plan ?? planFrom(run, options, old), options));
+  // Where the rate is still to be measured, this is all of the plan but the rate.
+  const foreseen = stored?.plan ?? planFrom(run, options, old);
+  if (options.dryRun) return print(describeDry(foreseen, options));
 
   const token = randomBytes(8).toString('hex');
   using lock = lockHost(run, token);
+  const means = { token, lock, isNamed: namesAll(options) };
   for (const line of lock.removed) tell(line);
-  const means = { token, lock, isNamed: options.targets.length > 0 };
-  const rate = options.rate === 'auto' ? await probeRate(`${run}-probe`, options, means) : options.rate;
-  if (rate === undefined && options.rate !== undefined) return 130;
-  const plan = stored?.plan ?? planFrom(run, { ...options, ...(rate === undefined ? {} : { rate }) }, old);
+  const plan = options.rate === 'auto' ? await planAtHalf(run, options, means) : foreseen;
+  if (plan === undefined) return 130;
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored });
 
   if (options.json) print(renderJson(source));
@@ -45,6 +51,12 @@ await runMain(async () => {
 
 function print(text: string): void {
   process.stdout.write(text);
+}
+
+/** Whether every target was named outright: one that is missing is then an error, and not left out of a matrix or a glob. */
+function namesAll({ targets, matrix }: BenchOptions): boolean {
+  const isMatrix = Object.values(matrix).some((alternatives) => alternatives.length > 1);
+  return targets.length > 0 && !isMatrix && !targets.some((pattern) => pattern.includes('*'));
 }
 
 function nameWorkload({ url, workload }: BenchOptions, old: StoredRun | undefined): string {
@@ -62,17 +74,15 @@ function describeDry(plan: Plan, { rate }: BenchOptions): string {
   return `${first}${describePlan(plan)}\n`;
 }
 
-/** Of a window that only has to tell how fast a target is, about. */
-const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
-
-/** Half of the slowest target's goodput, starts per second; undefined when it was interrupted. Throws when a target fails. */
-async function probeRate(
+/** The plan at half of the slowest target's goodput, which is measured first; undefined when that was interrupted. Throws when a target fails. */
+async function planAtHalf(
   run: string,
-  { sitting: _sitting, rate: _rate, ...options }: BenchOptions,
+  options: BenchOptions,
   means: Pick<Job, 'token' | 'lock' | 'isNamed'>,
-): Promise<number | undefined> {
-  const asked = { ...options, ...PROBE, aa: false, duel: false };
-  const plan = makePlan(asked, readStacks(options.stacks), run, randomInt(2 ** 32));
+): Promise<Plan | undefined> {
+  const { sitting: _sitting, rate: _rate, ...rest } = options;
+  const asked = { ...rest, ...PROBE, aa: false, duel: false };
+  const plan = planFrom(`${run}-probe`, asked, undefined);
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored: undefined });
   if (interrupted) return undefined;
   const goodputs = source.trials.map((trial) => {
@@ -88,13 +98,14 @@ async function probeRate(
   tell(
     `rate: ${rate} starts a second, half of what ${slowest?.trial.target.id} did at ${slowest?.trial.connections} connections (${shown(folder)})`,
   );
-  return rate;
+  return planFrom(run, { ...options, rate }, undefined);
 }
 
 /** What the run says when its targets are compared, or with the old run that it repeats; nothing where it is not made for that. */
 function describeComparison(run: StoredRun, old: StoredRun | undefined): string {
   const { plan } = run;
   const { by = 'cpu', threshold = DEFAULT_THRESHOLD } = plan.sitting ?? {};
+  if (plan.quick) return '';
   if (old !== undefined) {
     const table = compareRuns(old, run, { by, threshold });
     return renderComparison(table, `${old.plan.run} → ${plan.run}`, [

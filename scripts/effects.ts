@@ -1,3 +1,4 @@
+import { isDecided } from '@bench/harness/analyse/compare';
 import { createAutocannonEngine } from '@bench/harness/measure/load/autocannon';
 import { launch, type Server } from '@bench/harness/measure/launch';
 import type { Placed } from '@bench/harness/measure/placement';
@@ -16,8 +17,6 @@ export interface Wiring {
   folder: string;
   /** Keeps trials; nothing unless told. */
   record?: RunEffects['record'];
-  /** Whether to go on; always unless told. */
-  decide?: RunEffects['decide'];
   /** Shows what happens; nothing unless told. */
   on?: RunEffects['on'];
 }
@@ -29,10 +28,10 @@ export async function createEffects({
   token,
   folder,
   record = async () => {},
-  decide = () => 'continue',
   on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
   const time = await timeCommand();
+  const endsAtMs = performance.now() + 1000 * (plan.sitting?.budgetSeconds ?? Infinity);
   let stopped = false;
   // Those of a duel are two.
   const live = new Map<string, Server>();
@@ -67,7 +66,7 @@ export async function createEffects({
     },
     now: () => Date.now(),
     record,
-    decide,
+    decide: (trials) => (performance.now() > endsAtMs || isDecided(plan, trials) ? 'stop' : 'continue'),
     interrupted: () => stopped,
     on,
   };

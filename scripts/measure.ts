@@ -1,11 +1,10 @@
-import { isDecided } from '@bench/harness/analyse/compare';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
 import { choosePlacement, pinHarness, type Placed } from '@bench/harness/measure/placement';
 import { preflight } from '@bench/harness/measure/preflight';
 import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
-import { openCgroup } from '@bench/harness/measure/resources/cgroup';
+import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { run } from '@bench/harness/measure/run';
 import { attachServer, drawUrl } from '@bench/harness/measure/url';
 import type { Plan } from '@bench/harness/plan';
@@ -51,22 +50,18 @@ export async function measurePlan({
     },
     stored === undefined ? 'stopping: nothing had been measured yet' : undefined,
   );
-  const placed = await prepareMachine(plan, token);
+  const placed = await prepareMachine(plan);
   const { prepared, leftOut } = await prepareTargets(plan, isNamed);
   const versions = readVersions(prepared);
   if (stored !== undefined) refuseOthers(stored, versions);
   const host = await readHost();
   const folder = stored?.folder ?? createRun({ schema: 1, plan, versions, leftOut }, host);
   if (stored !== undefined) mendRun(folder);
-  const began = performance.now();
-  const isOver = (): boolean =>
-    (performance.now() - began) / 1000 > (plan.sitting?.budgetSeconds ?? Infinity);
   const { effects, stop } = await createEffects({
     plan,
     placed,
     token,
     folder,
-    decide: (trials) => (isOver() || isDecided(plan, trials) ? 'stop' : 'continue'),
     record: async (trials) => appendTrials(folder, trials),
     on: showProgress(plan, process.stderr),
   });
@@ -76,11 +71,10 @@ export async function measurePlan({
   return { source: { plan, host, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }
 
-async function prepareMachine(plan: Plan, token: string): Promise<Placed> {
+async function prepareMachine(plan: Plan): Promise<Placed> {
   if (plan.duel) {
-    const { cgroup, reason } = openCgroup(`${token}-duel`);
-    await cgroup?.remove();
-    if (cgroup === undefined) {
+    const { reason } = await tryCgroup();
+    if (reason !== undefined) {
       throw new BenchError(
         'usage',
         `a duel reads CPU from a cgroup, and none can be made here: ${reason}`,

@@ -107,7 +107,8 @@ const COMPARE = `pnpm compare <run> [<run>] [options]
 Inside one run: its targets against a baseline, paired by round. Between two runs: the same targets then and now.
 
   --by METRIC           goodput p50 p99 cpu memory startup; cpu unless told
-  --baseline TARGET     of one run; its first target unless told
+  --baseline TARGET     of one run; its first target unless told. @3.12 compares each stack with itself on that runtime,
+                        which is usual where stacks run on several
   --threshold SHARE     the difference that matters, 2%
   --across FACTOR       the one factor in which two runs are meant to differ: workers engine background upstream
   --force               compare runs that are unlike, and mark it

@@ -79,6 +79,8 @@ export interface BenchOptions {
   rate?: number | 'auto';
   /** Two servers at once or one after the other; left to the plan unless told. */
   duel?: boolean;
+  /** Whether CPU can be read finely enough for a duel here: it is then the usual way to decide between two. */
+  mayDuel: boolean;
   /** The first target once more, as a noise floor. */
   aa: boolean;
   sitting?: Sitting;
@@ -126,6 +128,7 @@ export function parseBenchOptions(args: string[]): BenchOptions {
     generators: wholeNumber('generators', values.generators) ?? 1,
     connectsPerSecond: wholeNumber('connect-rate', values['connect-rate']) ?? DEFAULT_CONNECT_RATE,
     aa: values.aa ?? false,
+    mayDuel: false,
     quick: values.quick ?? false,
     proveLimit: values['prove-limit'] ?? false,
     dryRun: values['dry-run'] ?? false,

@@ -66,6 +66,9 @@ export type PlannedUrl = Omit<UrlOptions, 'url'> & { url: string };
 /** More than a week of them: a slip of the keyboard. */
 const MOST_TRIALS = 100_000;
 
+/** A decision takes many rounds: each is short, and at one rung unless told. */
+const SITTING = { windowSeconds: 2, warmupSeconds: 1 };
+
 const QUICK = { connections: [10, 1000], rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 
 /**
@@ -75,16 +78,17 @@ const QUICK = { connections: [10, 1000], rounds: 1, windowSeconds: 1.5, warmupSe
  */
 export function makePlan(options: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
   const workload = findWorkload(options.workload);
-  const asked = { ...(options.quick ? QUICK : {}), ...options };
+  const { sitting } = options;
+  const short = sitting === undefined ? {} : { ...SITTING, connections: [workload.rungs[1] ?? 1] };
+  const asked = { ...short, ...(options.quick ? QUICK : {}), ...options };
   const named =
     options.url === undefined
       ? spreadTargets(chooseTargets(options, stacks), options.matrix)
       : [urlTarget(options.url)];
   const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
-  const { sitting } = options;
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
-  const isDuel = options.duel ?? false;
+  const isDuel = options.duel ?? (sitting !== undefined && targets.length === 2 && options.mayDuel);
   if (isDuel) refuseDuel(options, targets);
   const count = targets.length * rungs.length * rounds;
   if (count > MOST_TRIALS) {

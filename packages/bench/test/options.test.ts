@@ -15,6 +15,7 @@ describe('parseBenchOptions', () => {
     expect(parseBenchOptions([])).toEqual({
       targets: [],
       aa: false,
+      mayDuel: false,
       all: false,
       stacks: [],
       workload: 'devices',

@@ -1,6 +1,6 @@
 import { nearest } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
-import type { MetricId, Trial } from '../model.ts';
+import type { MetricId, Target, Trial } from '../model.ts';
 import type { Plan } from '../plan.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { Comparison } from './comparison.ts';
@@ -15,7 +15,7 @@ export interface Question {
   by: MetricId;
   /** The difference that matters, as a share. */
   threshold: number;
-  /** A target's id; the first of the plan unless told. */
+  /** A target's id, or `@` and a runtime: then each stack is compared with itself on that one. Unless told, the first target or runtime. */
   baseline?: string;
 }
 
@@ -25,7 +25,7 @@ export interface ComparedRow {
   candidate: string;
   baseline: string;
   comparison: Comparison;
-  /** Among the targets of this rung, 1 the best; those that cannot be told apart share one. Only within a run. */
+  /** Among those compared with the same baseline at this rung, itself included, 1 the best; those that cannot be told apart share one. Only within a run. */
   rank?: number;
 }
 
@@ -41,20 +41,14 @@ export function compareWithin(
   question: Question,
 ): ComparedTable {
   const rounds = countRounds(plan, trials);
-  const ids = plan.targets.map(({ id }) => id).filter((id) => trials.some(({ target }) => target.id === id));
-  const baseline = question.baseline ?? ids[0] ?? '';
-  if (!ids.includes(baseline)) {
-    throw new BenchError(
-      'usage',
-      `the run has no target "${baseline}"`,
-      `did you mean ${nearest(baseline, ids).join(', ')}?`,
-    );
-  }
+  const targets = plan.targets.filter(({ id }) => trials.some(({ target }) => target.id === id));
+  const asked = question.baseline ?? usualBaseline(targets);
+  const baselines = chooseBaselines(targets, asked);
   const { better } = METRICS[question.by];
   const pairs = plan.rungs.flatMap((connections) =>
-    ids.filter((id) => id !== baseline).map((candidate) => ({ connections, candidate, baseline })),
+    [...baselines].map(([candidate, baseline]) => ({ connections, candidate, baseline })),
   );
-  const rows = pairs.map(({ connections, candidate }) =>
+  const rows = pairs.map(({ connections, candidate, baseline }) =>
     differencesOf(
       figuresByRound(trials, candidate, connections, question.by, rounds),
       figuresByRound(trials, baseline, connections, question.by, rounds),
@@ -70,17 +64,48 @@ export function compareWithin(
     ...pair,
     comparison: comparisons[index] as Comparison,
   }));
+  const races = Map.groupBy(compared, ({ connections, baseline }) => `${connections} ${baseline}`);
   return {
     ...question,
-    baseline,
+    baseline: asked,
     paired: true,
-    rows: plan.rungs.flatMap((rung) =>
-      rankRung(
-        compared.filter(({ connections }) => connections === rung),
-        question.threshold,
-      ),
-    ),
+    rows: [...races.values()].flatMap((race) => rankRace(race, question.threshold)),
   };
+}
+
+/** The first target; where stacks run on several runtimes, the first of those, because that is what was asked. */
+function usualBaseline(targets: Target[]): string {
+  const [first] = targets;
+  const others = targets.filter(({ stack, variant }) => stack === first?.stack && variant === first.variant);
+  const runtimes = new Set(others.map(({ runtime }) => runtime?.spec));
+  return runtimes.size > 1 ? `@${first?.runtime?.spec}` : (first?.id ?? '');
+}
+
+/**
+ * What each target is compared with, by id: the baseline of that id, or with `@3.11` the same stack and variant on that
+ * runtime. A target without one is left out. Throws a usage error for a baseline that no target is.
+ */
+function chooseBaselines(targets: Target[], asked: string): Map<string, string> {
+  const isRuntime = asked.startsWith('@');
+  const found = targets.filter(({ id, runtime }) => (isRuntime ? `@${runtime?.spec}` : id) === asked);
+  if (found.length === 0) {
+    const names = targets.flatMap(({ id, runtime }) => [
+      id,
+      ...(runtime === undefined ? [] : [`@${runtime.spec}`]),
+    ]);
+    throw new BenchError(
+      'usage',
+      `the run has no target "${asked}"`,
+      `did you mean ${nearest(asked, [...new Set(names)]).join(', ')}?`,
+    );
+  }
+  const baselineOf = (target: Target): string | undefined =>
+    found.find(({ stack, variant }) => !isRuntime || (stack === target.stack && variant === target.variant))
+      ?.id;
+  const pairs = targets.map((target) => [target.id, baselineOf(target)] as const);
+  return new Map(
+    pairs.flatMap(([id, baseline]) => (baseline === undefined || baseline === id ? [] : [[id, baseline]])),
+  );
 }
 
 /** Compares the same targets at two times. Nothing pairs their rounds: what else changed between the times is seen too. */
@@ -149,7 +174,8 @@ function figuresByRound(
   });
 }
 
-function rankRung(rows: ComparedRow[], threshold: number): ComparedRow[] {
+/** Ranks those that are compared with one baseline at one rung. */
+function rankRace(rows: ComparedRow[], threshold: number): ComparedRow[] {
   const ranked = rows.map(({ comparison: { estimate = 0, interval } }) => ({
     estimate,
     ...(interval === undefined ? {} : { interval }),

@@ -52,9 +52,7 @@ export async function measureDuel(
         : new BenchError('trial', `the other server of the duel failed: ${(error as Error).message}`);
     for (const attempt of innocent) attempt.fail(failure);
   }
-  const trials: Trial[] = [];
-  for (const attempt of attempts) trials.push(await attempt.end());
-  return trials;
+  return Promise.all(attempts.map((attempt) => attempt.end()));
 }
 
 /** The sides of the windows in their order, 0 and 1: A B B A, B A A B, ..., as many as keep each short. */

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { DEFAULT_RUNTIMES, parseRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { ResolvedRuntime, RuntimeSpec } from '../model.ts';
+import { readNames } from './resources/procfs.ts';
 
 const run = promisify(execFile);
 
@@ -180,8 +181,12 @@ async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promi
         );
   const found = await find(['--no-python-downloads']);
   if (found !== undefined) return [found];
-  const pyenv = process.env['PYENV_ROOT'] ?? `${homedir()}/.pyenv`;
-  const kept = globSync(`${pyenv}/versions/${base}{.*,}/bin/python3`);
+  const versions = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
+  // A glob would not follow those that are links.
+  const kept = readNames(versions)
+    .filter((name) => name === base || name.startsWith(`${base}.`))
+    .map((name) => join(versions, name, 'bin', 'python3'))
+    .filter((path) => existsSync(path));
   if (kept.length > 0) return kept.toSorted().toReversed();
   if (uv === undefined || !mayInstall) return [];
   await run(uv, ['python', 'install', base]).catch(() => undefined);

@@ -10,7 +10,7 @@ export function renderComparison(table: ComparedTable, title: string, marks: str
   const heads = [
     'connections',
     'target',
-    table.paired ? `against ${table.baseline}` : 'now against then',
+    describeBaseline(table),
     '95 % interval',
     'verdict',
     'rounds',
@@ -32,6 +32,11 @@ export function renderComparison(table: ComparedTable, title: string, marks: str
     ...marks,
   ];
   return `${title}\n${renderRows(heads, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`;
+}
+
+function describeBaseline({ paired, baseline = '' }: ComparedTable): string {
+  if (!paired) return 'now against then';
+  return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;
 }
 
 function describe({ ratio }: Comparison): [string, string] {

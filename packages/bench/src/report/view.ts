@@ -1,4 +1,5 @@
 import { toLadders } from '../analyse/ladder.ts';
+import { METRICS } from '../analyse/metrics.ts';
 import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
 import type { Reason, Trial } from '../model.ts';
@@ -6,7 +7,15 @@ import { estimateSeconds } from '../plan.ts';
 import type { Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import type { LeftOut } from '../results/store.ts';
-import { formatBytes, formatCost, formatCount, formatSpan, formatUs, formatWhole } from './format.ts';
+import {
+  formatBytes,
+  formatCost,
+  formatCount,
+  formatShare,
+  formatSpan,
+  formatUs,
+  formatWhole,
+} from './format.ts';
 import { describeKnees } from './knee.ts';
 
 /** What every report format shows: text in cells, in the order in which it is read. */
@@ -159,7 +168,8 @@ export function describePlan(plan: Plan): string {
   const lines = [
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${plan.workload}`,
     `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${countOf(plan.workers, 'worker')}, seed ${plan.seed}`,
-    `about ${formatSpan(estimateSeconds(plan))}`,
+    ...describeSitting(plan),
+    `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at the most'}`,
     '',
     ...plan.trials.map(
       ({ order, round, target, connections }) =>
@@ -167,6 +177,17 @@ export function describePlan(plan: Plan): string {
     ),
   ];
   return lines.join('\n');
+}
+
+function describeSitting({ duel, sitting }: Plan): string[] {
+  const kind = duel ? ['duels: both servers stand at once, their windows alternate'] : [];
+  if (sitting === undefined) return kind;
+  const { looks, by, threshold, budgetSeconds } = sitting;
+  const budget = budgetSeconds === undefined ? '' : `, or after ${formatSpan(budgetSeconds)}`;
+  return [
+    ...kind,
+    `looks after ${looks.split('/').join(', ')} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${budget}`,
+  ];
 }
 
 function countOf(count: number, noun: string): string {

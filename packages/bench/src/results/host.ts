@@ -2,7 +2,7 @@
 
 import { arch, cpus, loadavg, release, totalmem } from 'node:os';
 import { readEphemeralPorts, readGovernor, readOpenFiles, readSomaxconn, sysctl } from '../measure/facts.ts';
-import { openCgroup } from '../measure/resources/cgroup.ts';
+import { tryCgroup } from '../measure/resources/cgroup.ts';
 import { readText } from '../measure/resources/procfs.ts';
 
 /** One machine, and its state before the run. What it does not tell is absent. */
@@ -50,17 +50,10 @@ export async function readHost(): Promise<Host> {
     ...(openFiles && { openFiles: { soft: sayLimit(openFiles.soft), hard: sayLimit(openFiles.hard) } }),
     ...(ephemeralPorts && { ephemeralPorts }),
     ...(somaxconn !== undefined && { somaxconn }),
-    cgroup: await tryCgroup(),
+    cgroup: await tryCgroup().then(({ version, reason }) => version ?? reason),
     load: loadavg(),
     node: process.version,
   };
-}
-
-async function tryCgroup(): Promise<string> {
-  const { cgroup, reason } = openCgroup(`probe-${process.pid}`);
-  if (cgroup === undefined) return reason;
-  await cgroup.remove();
-  return cgroup.version;
 }
 
 async function readVirtualised(): Promise<boolean | undefined> {

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { compareRuns, compareWithin, isDecided } from '../../src/analyse/compare.ts';
 import { parseCompareOptions } from '../../src/analyse/question.ts';
 import { unlikeRuns } from '../../src/analyse/unlike.ts';
+import { parseBenchOptions } from '../../src/options.ts';
+import { makePlan } from '../../src/plan.ts';
 import { createRandom } from '../../src/random.ts';
 import { describeChanges } from '../../src/report/changes.ts';
 import { renderComparison } from '../../src/report/compare.ts';
@@ -13,6 +15,7 @@ import {
   readGoldenRun,
   sampleMeasured,
   samplePlan,
+  sampleStack,
   suspectTrial,
 } from '../samples.ts';
 
@@ -32,6 +35,10 @@ function sampleRun(ratio: number, rounds = 12, seed = 7): StoredRun {
   const { host } = readGoldenRun();
   return { schema: 1, plan, versions: { node: '26.10.0' }, leftOut: [], folder: '', host, trials };
 }
+
+/** CPU of a target of the matrix, µs: Node 26 costs a fifth less. */
+const cost = (id: string) =>
+  ({ vanilla: 100, fastify: 200 })[id.split('@')[0] as 'vanilla'] * (id.endsWith('26') ? 0.8 : 1);
 
 describe('targets of one run', () => {
   it('tells a dearer one from its baseline, whatever the weather of a round', () => {
@@ -81,6 +88,32 @@ describe('targets of one run', () => {
     );
     expect(compareWithin(run, CPU).rows[0]?.comparison.dropped).toBe(0);
     expect(compareWithin(run, { ...CPU, by: 'goodput' }).rows[0]?.comparison.dropped).toBe(2);
+  });
+
+  it('compares each stack with itself on the runtime that is named, and leaves out those that are not on it', () => {
+    const names = ['vanilla', 'fastify'];
+    const stacks = names.map((name) => sampleStack(name));
+    const options = parseBenchOptions([...names, '--node', '22,26', '--rounds', '12', '--connections', '10']);
+    const plan = makePlan(options, stacks, 'a-run', 1);
+    const trials = plan.trials.map(({ target, round }) => ({
+      ...okTrial('vanilla', sampleMeasured({ cpu: cost(target) * (1 + round / 1000) }), { round }),
+      target: plan.targets.find(({ id }) => id === target)!,
+    }));
+    const table = compareWithin({ plan, trials }, { ...CPU, baseline: '@22' });
+    expect(compareWithin({ plan, trials }, CPU)).toEqual(table);
+    expect(table.rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
+      ['vanilla@26', 'vanilla@22'],
+      ['fastify@26', 'fastify@22'],
+    ]);
+    for (const { comparison, rank } of table.rows) {
+      expect(comparison).toMatchObject({ verdict: 'faster' });
+      expect(comparison.ratio?.estimate).toBeCloseTo(0.8);
+      expect(rank).toBe(1);
+    }
+    expect(renderComparison(table, 'run', [])).toContain('against itself on 22');
+    const only = trials.filter(({ target }) => target.id !== 'fastify@22');
+    expect(compareWithin({ plan, trials: only }, { ...CPU, baseline: '@22' }).rows).toHaveLength(1);
+    expect(errorOf(() => compareWithin({ plan, trials }, { ...CPU, baseline: '@23' })).hint).toContain('@22');
   });
 
   it('refuses a baseline that is not in the run, with the nearest', () => {

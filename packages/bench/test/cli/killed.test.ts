@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findFreePort, isListening } from '../../src/measure/ports.ts';
 import { PLANTED, Place, flags, hasProc, isAlive, until } from './cli.ts';
 
 /** Takes the lock, and ends soon: nothing listens there. */
@@ -142,5 +143,18 @@ describe.skipIf(!hasProc)('the lock of the host', () => {
     expect(stderr).toContain('nothing listens on 127.0.0.1:9');
     expect(stderr).not.toMatch(/had been killed|is measuring/);
     expect(existsSync(place.lock)).toBe(false);
+  });
+});
+
+describe.skipIf(!hasProc)('kill -9 of pnpm serve', () => {
+  it('leaves no server', async () => {
+    await using place = new Place();
+    const port = String(await findFreePort());
+    const serving = place.start('serve', ['--stack', PLANTED, 'planted/steady', '--port', port]);
+    await serving.until(() => isListening('127.0.0.1', Number(port)), 'the server');
+    serving.signal('SIGKILL');
+    await serving.ended;
+    await place.untilGone();
+    expect(await isListening('127.0.0.1', Number(port))).toBe(false);
   });
 });

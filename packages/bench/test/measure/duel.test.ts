@@ -4,7 +4,9 @@ import { orderOfWindows } from '../../src/measure/duel.ts';
 import type { Placed } from '../../src/measure/placement.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/model.ts';
-import { samplePlan } from '../samples.ts';
+import { parseBenchOptions } from '../../src/options.ts';
+import { makePlan } from '../../src/plan.ts';
+import { samplePlan, sampleStack } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
 const placed: Placed = {
@@ -142,6 +144,12 @@ describe('measureDuel', () => {
   });
 });
 
+const planOf = (words: string, mayDuel: boolean, names = ['vanilla', 'fastify']) => {
+  const options = parseBenchOptions([...words.split(' '), ...names]);
+  const stacks = names.map((name) => sampleStack(name));
+  return makePlan({ ...options, mayDuel }, stacks, 'a-run', 1);
+};
+
 describe('the plan of a duel', () => {
   it('puts the two of a rung side by side, in the order of a coin', () => {
     const { trials } = samplePlan('--duel --rounds 200 --connections 10,100');
@@ -166,6 +174,14 @@ describe('the plan of a duel', () => {
     ['--duel --separate', ['vanilla', 'fastify'], 'exclude each other'],
   ])('is refused: %s of %j', (line, names, text) => {
     expect(() => samplePlan(line, names)).toThrow(text);
+  });
+
+  it('is the usual way to decide between two, where CPU can be read finely enough', () => {
+    expect(planOf('--until-decided', true)).toMatchObject({ duel: true, rungs: [100], rounds: 24 });
+    expect(planOf('--until-decided', false)).not.toHaveProperty('duel');
+    expect(planOf('--until-decided --separate', true)).not.toHaveProperty('duel');
+    expect(planOf('--rounds 12', true)).not.toHaveProperty('duel');
+    expect(planOf('--until-decided', true, ['vanilla', 'fastify', 'litestar'])).not.toHaveProperty('duel');
   });
 
   it('may have the same target twice', () => {

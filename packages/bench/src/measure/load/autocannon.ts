@@ -15,7 +15,7 @@ import {
 
 const GENERATOR = fileURLToPath(new URL('generator.ts', import.meta.url));
 /** From the order to fire to the begin of the warm-up: enough for every process to hear it. */
-const LEAD_MS = 100;
+const LEAD_MS = 50;
 
 /** Autocannon 9.0.0 in processes of its own, under our accounting; `prefix` is the command that pins them to their cores. */
 export function createAutocannonEngine(prefix: string[]): LoadEngine {

@@ -78,6 +78,16 @@ export function openCgroup(token: string, hierarchies = readHierarchies()): Cgro
   return { reason: reasons.length === 0 ? 'no cgroup hierarchy is mounted' : reasons.join('; ') };
 }
 
+/** Makes a cgroup and removes it again: its version, or why there can be none. */
+export async function tryCgroup(): Promise<
+  { version: Cgroup['version']; reason?: never } | { version?: never; reason: string }
+> {
+  const { cgroup, reason } = openCgroup(`probe-${process.pid}`);
+  if (cgroup === undefined) return { reason };
+  await cgroup.remove();
+  return { version: cgroup.version };
+}
+
 /** Removes the cgroups that a run of this token has left behind; one that is still held stays. */
 export function removeCgroups(token: string, hierarchies = readHierarchies()): void {
   for (const { own } of hierarchies) {

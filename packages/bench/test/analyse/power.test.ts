@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { summarisePool } from '../../src/analyse/power.ts';
+import { createRandom } from '../../src/random.ts';
+import { renderPower } from '../../src/report/power.ts';
+import type { Pooled, PooledNoise, PooledSitting } from '../../src/results/pool.ts';
+import { readGoldenRun } from '../samples.ts';
+
+const LOOKS = '12/18/24';
+
+function sitting(effect: number, verdict: string, given: Partial<PooledSitting> = {}): PooledSitting {
+  // 1 % of noise, the same for every sitting.
+  const differences = Array.from(
+    { length: 12 },
+    (_, round) => Math.log(1 + effect) + (round % 2 === 0 ? 0.01 : -0.01),
+  );
+  return {
+    kind: 'sitting',
+    startedAt: '2026-11-21T12:00:00.000Z',
+    effect,
+    copied: false,
+    seconds: 60,
+    rounds: 12,
+    verdict,
+    byMoreThanThreshold: false,
+    differences,
+    ...given,
+  };
+}
+
+const stock = (baseline: number, candidate: number) => ({ stock: { baseline, candidate } });
+
+const noise = (method: PooledNoise['method'], difference: number | null): PooledNoise => ({
+  kind: 'noise',
+  startedAt: '',
+  target: 'vanilla',
+  method,
+  connections: 20,
+  windowSeconds: 1,
+  difference,
+});
+
+const summaryOf = (entries: Pooled[]) => summarisePool(entries, LOOKS, createRandom(1));
+
+describe('the summary of a pool', () => {
+  it('counts verdicts by what was planted, the largest first', () => {
+    const { effects } = summaryOf([
+      sitting(0, 'same'),
+      sitting(0.06, 'slower', { byMoreThanThreshold: true }),
+      sitting(0, 'undecided'),
+      sitting(0.06, 'slower'),
+    ]);
+    expect(effects.map(({ effect, verdicts }) => [effect, verdicts])).toEqual([
+      [0.06, { faster: 0, slower: 2, same: 0, undecided: 0 }],
+      [0, { faster: 0, slower: 0, same: 1, undecided: 1 }],
+    ]);
+    expect(effects[0]).toMatchObject({
+      byMoreThanThreshold: 1,
+      quiet: 2,
+      quietRight: 2,
+      meanSeconds: 60,
+      meanRounds: 12,
+    });
+    expect(effects[0]?.ratio).toBeCloseTo(1.06, 6);
+  });
+
+  it('tells quiet sittings from noisy ones by the spread of their rounds', () => {
+    const noisy = Array.from({ length: 12 }, (_, round) => (round % 2 === 0 ? 0.1 : -0.1));
+    const { effects } = summaryOf([
+      sitting(0.06, 'undecided', { differences: noisy }),
+      sitting(0.06, 'slower', { differences: [...noisy.map((value) => value / 10), null] }),
+    ]);
+    expect(effects[0]).toMatchObject({ quiet: 1, quietRight: 1 });
+  });
+
+  it('lets stock autocannon name the one that it printed more for, from 2 % apart on', () => {
+    const { effects } = summaryOf([
+      sitting(0.06, 'slower', stock(1050, 1000)),
+      sitting(0.06, 'slower', stock(1000, 1050)),
+      sitting(0.06, 'slower', stock(1019, 1000)),
+      sitting(0.06, 'slower'),
+    ]);
+    expect(effects[0]?.stock).toEqual({ runs: 3, baseline: 1, candidate: 1 });
+  });
+
+  it('takes the noise of each target and kind of trial apart, failed rounds aside', () => {
+    const { noise: found } = summaryOf([
+      noise('duel', 0.01),
+      noise('separate', 0.1),
+      noise('duel', -0.01),
+      noise('separate', -0.1),
+      noise('separate', null),
+    ]);
+    expect(found).toMatchObject([
+      { method: 'duel', rounds: 2, failed: 0 },
+      { method: 'separate', rounds: 2, failed: 1 },
+    ]);
+    expect(found[1]!.deviation / found[0]!.deviation).toBeCloseTo(10);
+  });
+
+  it('draws sittings anew from 100 A/A rounds on', () => {
+    const random = createRandom(3);
+    const aa = () =>
+      sitting(0, 'same', { differences: Array.from({ length: 24 }, () => 0.02 * random.normal()) });
+    expect(summaryOf([aa(), aa(), aa(), aa()]).resampled).toBeUndefined();
+    const { resampled } = summaryOf([aa(), aa(), aa(), aa(), aa()]);
+    expect(resampled?.rounds).toBe(120);
+    expect(resampled?.aa.sittings).toBe(2000);
+    expect((resampled?.aa.verdicts.faster ?? 1) + (resampled?.aa.verdicts.slower ?? 1)).toBeLessThan(0.055);
+    expect(resampled?.planted.verdicts.slower).toBeGreaterThan(0.95);
+  });
+
+  it('is shown with the machine it is of', async () => {
+    const { host } = readGoldenRun();
+    const twins = { unitNs: 4.8, bareUs: 20, units: { base: 16_700, 0.06: 17_900, 0: 16_700, 0.03: 17_300 } };
+    const entries = [
+      sitting(0.06, 'slower', { stock: { baseline: 1050, candidate: 1000 } }),
+      sitting(0, 'undecided', { stock: { baseline: 1050, candidate: 1000 } }),
+    ];
+    const text = renderPower({ schema: 1, host, twins, entries }, summaryOf(entries));
+    await expect(text).toMatchFileSnapshot('../fixtures/golden/power.txt');
+  });
+});

@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { RunFile } from '../../src/results/store.ts';
+import { PLANTED, Place, flags, hasProc } from './cli.ts';
+
+const SHORT = { rounds: 1, duration: 0.3, warmup: 0, connections: 2 };
+const planted = ['--stack', PLANTED];
+
+function readRunFile(place: Place, run: string): RunFile {
+  return JSON.parse(readFileSync(join(place.results, run, 'run.json'), 'utf8')) as RunFile;
+}
+
+describe('bench --again', () => {
+  it('measures an old plan anew and compares, with what changed', async () => {
+    await using place = new Place();
+    await place.run('bench', [...planted, 'planted/steady', ...flags(SHORT)]);
+    const [old = ''] = readdirSync(place.results);
+    const { status, stdout } = await place.run('bench', ['--again', old]);
+    expect(status).toBe(0);
+    const now = readdirSync(place.results).find((name) => name !== old) ?? '';
+    expect(stdout).toContain(`${old} → ${now}`);
+    expect(stdout).toContain('now against then');
+    // The same versions and the same sources: nothing has changed, and one round says nothing.
+    expect(stdout).not.toContain('changed:');
+    expect(stdout).toContain('undecided: too few rounds');
+    const [then, today] = [readRunFile(place, old).plan, readRunFile(place, now).plan];
+    expect({ ...today, run: '', seed: 0, trials: [] }).toEqual({ ...then, run: '', seed: 0, trials: [] });
+    expect(today.seed).not.toBe(then.seed);
+  });
+
+  it('says which run it does not know', async () => {
+    await using place = new Place();
+    const { status, stderr } = await place.run('bench', ['--again', 'nothing']);
+    expect(status).toBe(2);
+    expect(stderr).toContain('there is no run "nothing"');
+  });
+});
+
+describe('bench --rate auto', () => {
+  it('takes half of what the slowest target did, and keeps what told it', async () => {
+    await using place = new Place();
+    const words = ['planted/steady', 'planted/delays-50-ms', '--rate', 'auto'];
+    const { status, stderr } = await place.run('bench', [...planted, ...words, ...flags(SHORT)]);
+    expect(status).toBe(0);
+    const [main = '', probe = ''] = readdirSync(place.results).toSorted();
+    expect(probe).toBe(`${main}-probe`);
+    const { rate = 0, engine } = readRunFile(place, main).plan;
+    expect(engine).toBe('paced');
+    // Two connections that wait 50 ms for each answer can have 40 a second at the most.
+    expect(rate).toBeGreaterThan(0);
+    expect(rate).toBeLessThanOrEqual(20);
+    expect(stderr).toContain(
+      `rate: ${rate} starts a second, half of what planted/delays-50-ms did at 2 connections`,
+    );
+  });
+});
+
+describe.skipIf(!hasProc)('a duel', () => {
+  it('is shown with its comparison, and stops when the time is up', async () => {
+    await using place = new Place();
+    const words = ['planted/steady', 'planted/burns', '--until-decided', '--duel', '--budget', '0.1s'];
+    const { status, stdout } = await place.run('bench', [
+      ...planted,
+      ...words,
+      ...flags({ duration: 0.5, warmup: 0 }),
+    ]);
+    expect(status).toBe(0);
+    // The round that the time ran out in is kept, and no other was begun.
+    expect(place.trials().map(({ round }) => round)).toEqual([1, 1]);
+    expect(stdout).toMatch(/planted\/burns .*undecided: too few rounds/);
+    await place.untilGone();
+  });
+
+  it('leaves nothing behind after one Ctrl-C, and is whole or not kept', async () => {
+    await using place = new Place();
+    const words = '--duel --rounds 50 --connections 2 --duration 0.5 --warmup 0';
+    const running = place.startInTerminal(
+      `npx -y pnpm@12 bench --stack ${PLANTED} planted/steady planted/burns ${words}`,
+    );
+    await running.until(() => place.trials().length >= 2, 'the first duel');
+    running.type('\u0003');
+    const { status, stdout } = await running.ended;
+    expect(status).toBe(130);
+    expect(stdout).toContain('stopping: what has been measured is kept');
+    expect(place.trials().length % 2).toBe(0);
+    expect(place.trials().filter((trial) => trial.status === 'failed')).toEqual([]);
+    await place.untilGone();
+  });
+});

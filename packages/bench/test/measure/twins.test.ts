@@ -1,0 +1,49 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { readManifest } from '../../src/catalogue/manifest.ts';
+import { copyTwin, EFFECTS, makeTwins, plantTwins, TRIAL_UNITS } from '../../src/measure/twins.ts';
+
+const TWIN = readManifest(fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url)));
+
+describe('twins', () => {
+  it('are dearer by exactly what is planted, the server around the work included', () => {
+    const bareUs = 20;
+    const unitUs = 0.005;
+    const { units } = makeTwins(bareUs, bareUs + TRIAL_UNITS * unitUs);
+    const costOf = (count: number) => bareUs + count * unitUs;
+    expect(costOf(units.base)).toBeCloseTo(100);
+    for (const effect of EFFECTS)
+      expect(costOf(units[effect]) / costOf(units.base)).toBeCloseTo(1 + effect, 4);
+    expect(units[0]).toBe(units.base);
+  });
+
+  it('cost at least twice what the server costs without work', () => {
+    const { units } = makeTwins(80, 80 + TRIAL_UNITS * 0.01);
+    expect(80 + units.base * 0.01).toBeCloseTo(160);
+  });
+
+  it('cannot be made where work costs nothing', () => {
+    expect(() => makeTwins(20, 20)).toThrow(`${TRIAL_UNITS} units of work cost 0 µs`);
+  });
+
+  it('differ in their units alone', () => {
+    const { variants, default: first } = plantTwins(TWIN, { base: 7, dearer: 9 });
+    expect(first).toBe('base');
+    expect(variants['base']?.command.slice(0, -1)).toEqual(variants['dearer']?.command.slice(0, -1));
+    expect([variants['base']?.command.at(-1), variants['dearer']?.command.at(-1)]).toEqual(['7', '9']);
+  });
+
+  it('may lie in another folder', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-twin-'));
+    try {
+      const copy = copyTwin(TWIN, join(folder, 'twin'));
+      expect([copy.name, copy.root]).toEqual(['twin-copy', join(folder, 'twin')]);
+      expect(existsSync(join(copy.root, 'server.ts'))).toBe(true);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,201 @@
+/** Sittings over twins, and A/A rounds: what `bench:power` adds to its pool. */
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { $ } from 'zx';
+import { compareWithin } from '@bench/harness/analyse/compare';
+import { differencesOf } from '@bench/harness/analyse/paired';
+import { median } from '@bench/harness/analyse/quantiles';
+import { readManifest } from '@bench/harness/catalogue/manifest';
+import { readStacks } from '@bench/harness/catalogue/stacks';
+import { findWorkload } from '@bench/harness/catalogue/workloads/index';
+import { BenchError } from '@bench/harness/errors';
+import type { StockResult } from '@bench/harness/measure/load/stock';
+import type { Placed } from '@bench/harness/measure/placement';
+import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
+import { run } from '@bench/harness/measure/run';
+import {
+  copyTwin,
+  EFFECTS,
+  makeTwins,
+  plantTwins,
+  TRIAL_UNITS,
+  type Twins,
+} from '@bench/harness/measure/twins';
+import type { Stack, Trial } from '@bench/harness/model';
+import { parseBenchOptions } from '@bench/harness/options';
+import { makePlan, type Plan } from '@bench/harness/plan';
+import { createRandom } from '@bench/harness/random';
+import type { PooledNoise, PooledSitting } from '@bench/harness/results/pool';
+import { createEffects } from './effects.ts';
+import { tell } from './shell.ts';
+
+const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/measure/load/stock'));
+const TWIN = fileURLToPath(import.meta.resolve('@bench/harness/planted/twin'));
+export const LOOKS = '12/18/24';
+const CONNECTIONS = 20;
+const STOCK_SECONDS = 10;
+/** A sitting takes two minutes at the most, the stop of its last servers included. */
+const BUDGET_SECONDS = 115;
+const WINDOW_SECONDS = 1;
+const WARMUP_SECONDS = 0.3;
+/** Rounds that the cost of a unit is told from. */
+const COST_ROUNDS = 5;
+
+/** What there is to measure with. */
+export interface Means {
+  placed: Placed;
+  token: string;
+  folder: string;
+  isInterrupted: () => boolean;
+  track: (stop: () => void) => void;
+}
+
+/** Measures what a unit of work costs here. Undefined when interrupted. */
+export async function measureTwins(means: Means): Promise<Twins | undefined> {
+  const stack = plantTwins(readManifest(TWIN), { bare: 0, worked: TRIAL_UNITS });
+  const { trials } = await measure(
+    [stack],
+    ['twin/bare', 'twin/worked', '--duel', '--rounds', String(COST_ROUNDS)],
+    means,
+  );
+  if (means.isInterrupted()) return undefined;
+  const twins = makeTwins(medianCost(trials, 'twin'), medianCost(trials, 'twin/worked'));
+  tell(`twins: a request costs ${twins.bareUs.toFixed(1)} µs, a unit of work ${twins.unitNs.toFixed(2)} ns`);
+  return twins;
+}
+
+/** CPU per request of a target in its rounds, µs; undefined where a trial failed. */
+function costsOf(trials: Trial[], target: string): (number | undefined)[] {
+  return trials
+    .filter((trial) => trial.target.id === target)
+    .map((trial) => (trial.status === 'failed' ? undefined : trial.measured.cpuUsPerRequest));
+}
+
+function medianCost(trials: Trial[], target: string): number {
+  return median(costsOf(trials, target).filter((cost) => cost !== undefined));
+}
+
+/** One sitting: rounds of duels until they decide, or the time is up; then one run of stock autocannon on each. */
+export async function sit(twins: Twins, index: number, means: Means): Promise<PooledSitting | undefined> {
+  const effect = EFFECTS[index % EFFECTS.length] ?? 0;
+  // Every other A/A sitting is of the same program in another folder.
+  const copied = effect === 0 && Math.floor(index / EFFECTS.length) % 2 === 1;
+  const twin = readManifest(TWIN);
+  const base = plantTwins(twin, { base: twins.units.base });
+  const other = copied ? copyTwin(twin, join(means.folder, 'elsewhere', 'twin')) : { ...twin, name: 'other' };
+  const candidate = plantTwins(other, { base: twins.units[effect] });
+  const startedAt = new Date().toISOString();
+  const began = performance.now();
+  const words = [
+    base.name,
+    candidate.name,
+    '--duel',
+    '--until-decided',
+    '--looks',
+    LOOKS,
+    '--budget',
+    String(BUDGET_SECONDS),
+  ];
+  const { plan, trials } = await measure([base, candidate], words, means);
+  const seconds = (performance.now() - began) / 1000;
+  if (means.isInterrupted()) return undefined;
+  const table = compareWithin({ plan, trials }, { by: 'cpu', threshold: 0.02 });
+  const comparison = table.rows[0]?.comparison;
+  if (comparison === undefined) throw new BenchError('trial', 'a sitting without a comparison');
+  const stock = await askStock([base, candidate], means);
+  if (stock === undefined) return undefined;
+  return {
+    kind: 'sitting',
+    startedAt,
+    effect,
+    copied,
+    seconds,
+    rounds: comparison.rounds + comparison.dropped,
+    verdict: comparison.verdict,
+    byMoreThanThreshold: comparison.byMoreThanThreshold,
+    ...(comparison.ratio === undefined ? {} : { ratio: comparison.ratio.estimate }),
+    differences: differencesOf(costsOf(trials, candidate.name), costsOf(trials, base.name), 'lower').map(
+      (difference) => difference ?? null,
+    ),
+    stock,
+  };
+}
+
+/** One A/A round of separate trials and one duel of the same target, the one that begins drawn by a coin; undefined when interrupted. */
+export async function repeatBothWays(target: string, means: Means): Promise<PooledNoise[] | undefined> {
+  const rounds: PooledNoise[] = [];
+  for (const method of createRandom(randomInt(2 ** 32)).shuffle(['separate', 'duel'] as const)) {
+    const startedAt = new Date().toISOString();
+    const { trials } = await measure(readStacks([]), [target, '--aa', `--${method}`, '--rounds', '1'], means);
+    if (means.isInterrupted()) return undefined;
+    const costs = [`${target} (A/A)`, target].map((id) => costsOf(trials, id));
+    const [difference] = differencesOf(costs[0] ?? [], costs[1] ?? [], 'lower');
+    rounds.push({
+      kind: 'noise',
+      startedAt,
+      target,
+      method,
+      connections: CONNECTIONS,
+      windowSeconds: WINDOW_SECONDS,
+      difference: difference ?? null,
+    });
+  }
+  return rounds;
+}
+
+/** Measures a plan of these words and keeps nothing of it but what is given back. */
+async function measure(
+  stacks: Stack[],
+  words: string[],
+  { placed, token, folder, isInterrupted, track }: Means,
+): Promise<{ plan: Plan; trials: Trial[] }> {
+  const times = ['--duration', String(WINDOW_SECONDS), '--warmup', String(WARMUP_SECONDS)];
+  const options = parseBenchOptions([...words, ...times, '--connections', String(CONNECTIONS)]);
+  const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
+  const prepared = await prepareOrThrow(plan, stacks);
+  const { effects, stop } = await createEffects({ plan, placed, token, folder });
+  track(stop);
+  const trials = isInterrupted() ? [] : await run(plan, { placed, prepared, before: [] }, effects);
+  return { plan, trials };
+}
+
+async function prepareOrThrow(plan: Plan, stacks: Stack[]): Promise<Prepared[]> {
+  const { prepared, missing } = await prepareAll(plan.targets, stacks);
+  const [first] = missing;
+  if (first !== undefined)
+    throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
+  return prepared;
+}
+
+/** What one run of stock autocannon on a fresh server of each prints as its average, in the order of a coin; undefined when interrupted. */
+async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledSitting['stock'] | undefined> {
+  const printed = new Map<string, number>();
+  const names = stacks.map(({ name }) => name);
+  const options = parseBenchOptions([...names, '--rounds', '1', '--connections', String(CONNECTIONS)]);
+  const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
+  const prepared = await prepareOrThrow(plan, stacks);
+  const { effects, stop } = await createEffects({
+    plan,
+    placed: means.placed,
+    token: means.token,
+    folder: means.folder,
+  });
+  means.track(stop);
+  for (const name of createRandom(plan.seed).shuffle(names)) {
+    const planned = plan.trials.find(({ target }) => target === name);
+    const found = prepared.find(({ target }) => target.id === name);
+    if (planned === undefined || found === undefined) throw new Error(`no trial for ${name}`);
+    const random = createRandom(planned.seed);
+    const draw = findWorkload(plan.workload).draw(() => random.float());
+    await using server = await effects.launch(found, planned, draw);
+    await effects.awaitRightAnswer(server, draw, plan.startSeconds);
+    const url = `http://${server.host}:${server.port}${draw.requests[0]?.path}`;
+    const { stdout } =
+      await $`${[...means.placed.generator, process.execPath, STOCK, url, CONNECTIONS, STOCK_SECONDS]}`.quiet();
+    printed.set(name, (JSON.parse(stdout) as StockResult).printedAverage);
+    if (means.isInterrupted()) return undefined;
+  }
+  const [baseline = Number.NaN, candidate = Number.NaN] = names.map((name) => printed.get(name));
+  return { baseline, candidate };
+}
