@@ -110,12 +110,3 @@ def test_one_failure_is_thrown_and_ends_the_others() -> None:
     with pytest.raises(GatherError, match="upstream: bad"):
         asyncio.run(gather(["one", "bad", "two"], fetch))
     assert sorted(ended) == ["one", "two"]
-
-
-def test_without_an_upstream_it_says_so() -> None:
-    async def fetch(_url: str) -> list[Row]:
-        return []
-
-    with pytest.raises(GatherError, match="^BENCH_UPSTREAM is not set$") as caught:
-        asyncio.run(gather([], fetch))
-    assert caught.value.status == 503

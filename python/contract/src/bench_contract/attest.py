@@ -9,6 +9,9 @@ from importlib.metadata import version
 from types import FunctionType, ModuleType
 from typing import NotRequired, TypedDict
 
+CLIENTS = ("aiohttp", "httpx")
+"""Upstream clients; one that is used has its module of this name in this package loaded."""
+
 
 class Attestation(TypedDict):
     """What is true in this process now, whatever was asked for."""
@@ -22,6 +25,7 @@ class Attestation(TypedDict):
     http: str
     framework: NotRequired[str]
     server: str
+    client: NotRequired[str]
     mypyc: bool
 
 
@@ -33,7 +37,10 @@ def attest(app: ModuleType, *, http: str, framework: str | None, server: str) ->
 
 
 def describe(app: ModuleType, *, http: str, framework: str | None, server: str) -> Attestation:
-    """Look at this process. `framework` and `server` are distributions, `http` is the parser in use."""
+    """Look at this process. `framework` and `server` are distributions, `http` is the parser in use.
+
+    A supervisor and what its workers run is `gunicorn+uvicorn`.
+    """
     attestation: Attestation = {
         "pid": os.getpid(),
         "implementation": sys.implementation.name,
@@ -42,12 +49,19 @@ def describe(app: ModuleType, *, http: str, framework: str | None, server: str) 
         "jit": jit_enabled(),
         "loop": type(asyncio.get_running_loop()).__module__.partition(".")[0],
         "http": http,
-        "server": f"{server} {version(server)}",
+        "server": " + ".join(name_version(part) for part in server.split("+")),
         "mypyc": is_compiled(app),
     }
     if framework is not None:
-        attestation["framework"] = f"{framework} {version(framework)}"
+        attestation["framework"] = name_version(framework)
+    if clients := [name_version(name) for name in CLIENTS if f"bench_contract.{name}" in sys.modules]:
+        attestation["client"] = " + ".join(clients)
     return attestation
+
+
+def name_version(distribution: str) -> str:
+    """Give a distribution with its version, as `uvicorn 0.54.0`."""
+    return f"{distribution} {version(distribution)}"
 
 
 def python_version() -> str:

@@ -3,12 +3,14 @@
 import asyncio
 import json
 import os
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 from bench_contract.timing import timing
 
@@ -18,11 +20,17 @@ FETCH_SECONDS = 10
 HIGHEST_RUNG = 100
 """Connections that the workload goes up to: a pool holds as many for each fixture."""
 
+Client = Literal["aiohttp", "httpx"]
+"""An upstream client that waits in an event loop: a distribution, and the module here that uses it."""
+
 Row = dict[str, Any]
 """One object of a fixture."""
 
 Fetch = Callable[[str], Coroutine[Any, Any, list[Row]]]
 """Gives the rows of the fixture at a URL, or throws GatherError."""
+
+OpenFetch = Callable[[int], AbstractAsyncContextManager[Fetch]]
+"""Opens a client of so many connections at most."""
 
 
 class FixturesError(ValueError):
@@ -73,7 +81,7 @@ def expect_upstream(urls: list[str]) -> list[str]:
 
 
 def parse_fixture(url: str, status: int, body: bytes) -> list[Row]:
-    """Give the rows of a fixture as it was answered. Throws GatherError for any but a JSON array with status 200."""
+    """Give the rows of a fixture. Throws GatherError for any answer but a JSON array with status 200."""
     if status != 200:
         raise GatherError(502, f"upstream: {url}: status {status}")
     try:
@@ -97,16 +105,52 @@ def merge(fixtures: Iterable[list[Row]], started: float) -> Gathered:
 
 
 async def gather(urls: list[str], fetch: Fetch) -> Gathered:
-    """Fetch all at once and merge them. The first that fails ends the others, and its GatherError is thrown."""
+    """Fetch all at once and merge them. Throws the GatherError of the first that fails."""
     started = perf_counter()
     return merge(await fetch_all(urls, fetch), started)
 
 
 async def fetch_all(urls: list[str], fetch: Fetch) -> list[list[Row]]:
-    """Fetch all at once. The first that fails ends the others, and its GatherError is thrown."""
+    """Fetch all at once. The first that fails ends the others, and throws its GatherError."""
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(fetch(url)) for url in expect_upstream(urls)]
+            tasks = [group.create_task(fetch(url)) for url in urls]
     except ExceptionGroup as failed:
         raise failed.exceptions[0] from None
     return [task.result() for task in tasks]
+
+
+class Upstream:
+    """The fixtures of this worker and what fetches them: a client, loaded only where there are any."""
+
+    _open: OpenFetch
+    _fetch: Fetch
+
+    def __init__(self, client: Client, *, kept: bool = True) -> None:
+        """Choose a client: one that is `kept` from request to request, or a new one for each."""
+        self._urls = load_urls()
+        self._kept = kept
+        if self._urls:
+            self._open = import_module(f"bench_contract.{client}").open_fetch
+
+    @asynccontextmanager
+    async def lifespan(self, _app: object = None) -> AsyncIterator[None]:
+        """Keep the client open while the app is served, if it is to be kept."""
+        if self._urls and self._kept:
+            async with self._open_fetch() as self._fetch:
+                yield
+        else:
+            yield
+
+    async def gather(self) -> Gathered:
+        """Gather all fixtures; the time includes that of a client that is not kept. Throws GatherError."""
+        urls = expect_upstream(self._urls)
+        if self._kept:
+            return await gather(urls, self._fetch)
+        started = perf_counter()
+        async with self._open_fetch() as fetch:
+            fixtures = await fetch_all(urls, fetch)
+        return merge(fixtures, started)
+
+    def _open_fetch(self) -> AbstractAsyncContextManager[Fetch]:
+        return self._open(HIGHEST_RUNG * len(self._urls))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench_contract.devices import DevicesError, load_devices
+from bench_contract.gather import FixturesError, load_urls
 
 BACKLOG = 16_384
 """Connections that may wait to be accepted: more than the highest rung. The kernel may allow fewer."""
@@ -14,6 +15,9 @@ KEEP_ALIVE_SECONDS = 75
 
 STOP_SECONDS = 2
 """How long a stopping server waits for answers that are under way."""
+
+HEALTH_SECONDS = 30
+"""How long a worker under load may leave its supervisor without an answer before it is replaced."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,10 @@ class Settings:
 def read_settings(program: str, variants: Sequence[str], argv: Sequence[str] | None = None) -> Settings:
     """Parse the command line (`sys.argv` by default); the first of the variants is the default.
 
-    Golden data that cannot be read ends here too, with one line, not with a traceback in every worker.
+    Golden data that cannot be read ends here too, with one line, not with a traceback in every worker, and so
+    does a list of fixtures.
     """
-    parser = argparse.ArgumentParser(prog=program, description="Serve GET /api/devices.")
+    parser = argparse.ArgumentParser(prog=program, description="Serve the workloads of this stack.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=port, default=8080)
     parser.add_argument("--workers", type=positive, default=1, help="processes (default: 1)")
@@ -41,7 +46,8 @@ def read_settings(program: str, variants: Sequence[str], argv: Sequence[str] | N
     settings = Settings(**vars(parser.parse_args(argv)))
     try:
         load_devices()
-    except DevicesError as error:
+        load_urls()
+    except (DevicesError, FixturesError) as error:
         parser.error(str(error))
     return settings
 

@@ -1,6 +1,5 @@
 """Serving an ASGI app with uvicorn, the same way for every stack that does."""
 
-import contextlib
 import signal
 import sys
 from types import FrameType
@@ -11,13 +10,8 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from bench_contract.attest import attest
-from bench_contract.settings import KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings
-
-HEALTH_SECONDS = 30
-"""How long a worker under load may leave its supervisor without an answer before it is replaced."""
-
-FILES = 65_536
-"""Open files wanted, one per connection."""
+from bench_contract.files import lift_file_limit
+from bench_contract.settings import HEALTH_SECONDS, KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings
 
 
 class Config(uvicorn.Config):
@@ -30,10 +24,15 @@ class Config(uvicorn.Config):
         self.timeout_notify = sys.maxsize  # never again
         attest(
             sys.modules[str(self.app).partition(":")[0]],
-            http=self.http_protocol_class.__module__.rpartition(".")[2].removesuffix("_impl"),
+            http=name_parser(self),
             framework=self.framework,
             server="uvicorn",
         )
+
+
+def name_parser(config: uvicorn.Config) -> str:
+    """Give the parser in use, `httptools` or `h11`; the configuration has to be loaded."""
+    return config.http_protocol_class.__module__.rpartition(".")[2].removesuffix("_impl")
 
 
 def serve(
@@ -97,16 +96,3 @@ def supervise(config: Config) -> None:
     supervisor.run()
     if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):
         sys.exit(STARTUP_FAILURE)
-
-
-def lift_file_limit() -> None:
-    """Raise the soft limit of open files towards the hard one: the usual 1024 is less than a high rung."""
-    try:
-        import resource
-    except ImportError:  # not a Unix
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

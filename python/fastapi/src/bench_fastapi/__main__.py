@@ -1,16 +1,42 @@
 """The command `bench-fastapi`."""
 
 from bench_contract.settings import read_settings
-from bench_contract.uvicorn import serve
 
-FACTORIES = {"model": "model", "raw": "raw", "plain": "plain", "def": "threaded"}
+FACTORIES = {
+    "model": "app:model",
+    "raw": "app:raw",
+    "plain": "app:plain",
+    "def": "app:threaded",
+    "httpx-per-request": "data:httpx_per_request",
+    "httpx-per-request-raw": "data:httpx_per_request_raw",
+    "httpx": "data:httpx",
+    "httpx-raw": "data:httpx_raw",
+    "aiohttp": "data:aiohttp",
+    "aiohttp-raw": "data:aiohttp_raw",
+    "hypercorn": "app:model",
+    "hypercorn-raw": "app:raw",
+    "gunicorn": "app:model",
+}
 
 
 def main() -> None:
     """Serve until told to stop."""
     settings = read_settings("bench-fastapi", list(FACTORIES))
-    factory = FACTORIES[settings.variant]
-    serve(f"bench_fastapi.app:{factory}", settings, framework="fastapi", factory=True)
+    app = f"bench_fastapi.{FACTORIES[settings.variant]}"
+    # Only the server in use: the others would take memory and time to start.
+    match settings.variant:
+        case "hypercorn" | "hypercorn-raw":
+            from bench_contract import hypercorn
+
+            hypercorn.serve(app, settings, framework="fastapi")
+        case "gunicorn":
+            from bench_contract import gunicorn
+
+            gunicorn.serve(app, settings, framework="fastapi")
+        case _:
+            from bench_contract import uvicorn
+
+            uvicorn.serve(app, settings, framework="fastapi", factory=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""The same answer in four ways: each factory makes the app of one variant."""
-
-import json
+"""The same answers in four ways: each factory makes the app of one variant."""
 
 from fastapi import FastAPI, Response
 from pydantic import BaseModel
 
 from bench_contract.devices import load_devices
+from bench_contract.gather import Row, Upstream
+from bench_fastapi.data import PATH as DATA_PATH
+from bench_fastapi.data import encode, encoded, make_app
 
 
 class Device(BaseModel):
@@ -25,24 +26,30 @@ DEVICES = [Device(**row) for row in ROWS]
 
 
 def model() -> FastAPI:
-    """Make the app as the documentation has it: a coroutine that returns what its annotation says."""
-    app = FastAPI()
+    """Make the app as the documentation has it: coroutines that return what their annotations say."""
+    upstream = Upstream("aiohttp")
+    app = make_app(upstream)
 
     @app.get(PATH)
     async def devices() -> list[Device]:
         return DEVICES
 
+    @app.get(DATA_PATH)
+    async def data(response: Response) -> list[Row]:
+        gathered = await upstream.gather()
+        response.headers.update(gathered.headers)
+        return gathered.rows
+
     return app
 
 
 def raw() -> FastAPI:
-    """Make an app whose route serialises by itself, past the framework's encoder."""
-    app = FastAPI()
+    """Make an app whose routes serialise by themselves, past the framework's encoder."""
+    app = encoded("aiohttp")
 
     @app.get(PATH)
     async def devices() -> Response:
-        body = json.dumps(ROWS, ensure_ascii=False, separators=(",", ":"))
-        return Response(body, media_type="application/json")
+        return encode(ROWS)
 
     return app
 
