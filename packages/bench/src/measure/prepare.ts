@@ -224,7 +224,7 @@ async function buildOnce(
 
 /** What a stack is made from: its lock, its sources, and those of the contract beside it. */
 function filesOf(stack: Stack): string[] {
-  const patterns = ['stack.json', 'package.json', 'pyproject.toml', 'requirements.txt', 'src/**/*.{ts,py}'];
+  const patterns = ['stack.json', 'package.json', 'pyproject.toml', 'requirements*.txt', 'src/**/*.{ts,py}'];
   return [stack.root, join(stack.root, '..', 'contract')].flatMap((folder) =>
     globSync(patterns, { cwd: folder }).map((file) => join(folder, file)),
   );
