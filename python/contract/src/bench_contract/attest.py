@@ -9,7 +9,7 @@ from importlib.metadata import version
 from types import FunctionType, ModuleType
 from typing import NotRequired, TypedDict
 
-CLIENTS = ("aiohttp", "httpx")
+CLIENTS = ("aiohttp", "httpx", "requests")
 """Upstream clients; one that is used has its module of this name in this package loaded."""
 
 
@@ -31,21 +31,33 @@ class Attestation(TypedDict):
 
 
 def attest(
-    app: ModuleType, *, http: str, framework: str | None, server: str, threads: int | None = None
+    app: ModuleType,
+    *,
+    http: str,
+    framework: str | None,
+    server: str,
+    threads: int | None = None,
+    loop: str | None = None,
 ) -> None:
-    """Print the attestation of this worker. Call it in the running loop, after the app is imported."""
-    told = describe(app, http=http, framework=framework, server=server, threads=threads)
+    """Print the attestation of this worker once the app is imported; without a `loop`, in the running one."""
+    told = describe(app, http=http, framework=framework, server=server, threads=threads, loop=loop)
     sys.stdout.write(f"bench-attest {json.dumps(told)}\n")
     sys.stdout.flush()
 
 
 def describe(
-    app: ModuleType, *, http: str, framework: str | None, server: str, threads: int | None = None
+    app: ModuleType,
+    *,
+    http: str,
+    framework: str | None,
+    server: str,
+    threads: int | None = None,
+    loop: str | None = None,
 ) -> Attestation:
     """Look at this process. `framework` and `server` are distributions, `http` is the parser in use.
 
     A supervisor and what its workers run is `gunicorn+uvicorn`. `threads` is the size of the pool that
-    handlers run in, where one was asked for.
+    handlers run in, where one was asked for. A `loop` is named where asyncio has none.
     """
     attestation: Attestation = {
         "pid": os.getpid(),
@@ -53,7 +65,7 @@ def describe(
         "version": python_version(),
         "gil": gil_enabled(),
         "jit": jit_enabled(),
-        "loop": type(asyncio.get_running_loop()).__module__.partition(".")[0],
+        "loop": loop or type(asyncio.get_running_loop()).__module__.partition(".")[0],
         "http": http,
         "server": " + ".join(name_version(part) for part in server.split("+")),
         "mypyc": is_compiled(app),

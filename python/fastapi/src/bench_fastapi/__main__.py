@@ -37,7 +37,8 @@ def main() -> None:
         case "gunicorn":
             from bench_contract import gunicorn
 
-            gunicorn.serve(app, settings, framework="fastapi")
+            worker = "bench_contract.uvicorn_worker.Worker"
+            gunicorn.serve(app, settings, worker=worker, framework="fastapi")
         case _:
             from bench_contract import uvicorn
 
