@@ -109,7 +109,7 @@ async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects
   }
   for (const { side, session, death } of turns) {
     await go(side, async () => {
-      await Promise.race([session.arm(), death]);
+      await outlive(session.arm(), death);
     });
   }
   const rate = plan.rate === undefined ? {} : { rate: plan.rate };
@@ -117,7 +117,10 @@ async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects
   for (const { side, session, death } of turns) {
     await go(side, async () => {
       const warmUp = { warmupSeconds: plan.warmupSeconds, windowSeconds: 0, ...rate };
-      await Promise.race([session.fire(warmUp, () => {}), death]);
+      await outlive(
+        session.fire(warmUp, () => {}),
+        death,
+      );
     });
   }
   const order = orderOfWindows(turns.length, plan.windowSeconds);
@@ -128,9 +131,19 @@ async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects
     const others = turns.filter((one) => one.side !== side).flatMap(({ pids }) => pids);
     await go(side, async ({ samples }) => {
       const fired = fireSampled(session, window, raised.sampler, [...session.pids, ...others]);
-      const { load, sampled } = await Promise.race([fired, death]);
+      const { load, sampled } = await outlive(fired, death);
       side.load = load;
       if (sampled !== undefined) samples.push(sampled);
     });
+  }
+}
+
+/** A step of the generators, or the death of their server in it: thrown when they are done with that and can turn to another. */
+async function outlive<T>(step: Promise<T>, death: Promise<never>): Promise<T> {
+  try {
+    return await Promise.race([step, death]);
+  } catch (error) {
+    await Promise.allSettled([step]);
+    throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import { orderOfWindows } from '../../src/measure/duel.ts';
@@ -121,6 +122,26 @@ describe('measureDuel', () => {
       expect(world.done.filter((what) => what === 'stop')).toHaveLength(step === 'launch' ? 1 : 2);
     },
   );
+
+  it('turns to the next only when the generators are done with one that died', async () => {
+    let firing = 0;
+    let most = 0;
+    let dead = false;
+    const { trials } = await duel({
+      // The fourth is the first window of the second server.
+      ended: () => (dead ? 'exit status 1' : undefined),
+      at: {
+        async fire(count) {
+          most = Math.max(most, ++firing);
+          if (count === 4) dead = true;
+          await sleep(count >= 4 ? 100 : 0);
+          firing--;
+        },
+      },
+    });
+    expect(trials.map(({ status }) => status)).toEqual(['failed', 'failed']);
+    expect(most).toBe(1);
+  });
 
   it('may have more than two sides, in an order and its reverse', async () => {
     const names = ['vanilla', 'fastify', 'litestar'];
