@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, writeFileSync, readFileSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { concurrently } from 'concurrently';
 import { $ } from 'zx';
 import { ROOT } from '@bench/harness/catalogue/stacks';
@@ -25,6 +25,7 @@ await runMain(async () => {
     { name: 'lint', command: `oxlint --deny-warnings ${fix ? '--fix' : ''}` },
     { name: 'types', command: 'tsc --noEmit' },
     ...(await unlessMissing('Python', pythonJobs(fix))),
+    ...(await unlessMissing('Go', goJobs(fix))),
     ...(await unlessMissing('Rust', rustJobs(fix))),
   ];
   const { result } = concurrently(jobs, { cwd: ROOT, group: true, prefixColors: 'auto' });
@@ -52,6 +53,22 @@ async function pythonJobs(fix: boolean): Promise<Job[]> {
     { name: 'ruff', command: `${bin}/ruff check ${fix ? '--fix' : ''}` },
     { name: 'mypy', command: `${bin}/mypy` },
     { name: 'pytest', command: `${bin}/pytest -q` },
+  ];
+}
+
+async function goJobs(fix: boolean): Promise<Job[]> {
+  await findTool('go', ROOT, 'to check the Go stacks');
+  const modules = globSync('packages/*/go.mod', { cwd: ROOT }).map((file) => dirname(file));
+  return [
+    // It names what is not formatted, and succeeds all the same.
+    {
+      name: 'gofmt',
+      command: fix ? `gofmt -w ${modules.join(' ')}` : `! gofmt -l ${modules.join(' ')} | grep .`,
+    },
+    ...modules.map((folder) => ({
+      name: `go ${basename(folder)}`,
+      command: `go -C ${folder} vet ./... && go -C ${folder} test ./...`,
+    })),
   ];
 }
 

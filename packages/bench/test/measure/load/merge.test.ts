@@ -80,15 +80,16 @@ describe('mergeConnects', () => {
   });
 });
 
+const timing = (told: number[], rest: number[]) => ({
+  metric: 'gather',
+  told: encode(told),
+  rest: encode(rest),
+});
+
 describe('mergeReports', () => {
   const random = createRandom(11);
 
   it('merges what the server told of its time, where it told anything', () => {
-    const timing = (told: number[], rest: number[]) => ({
-      metric: 'gather',
-      told: encode(told),
-      rest: encode(rest),
-    });
     const reports = [timing([300, 500], [100, 100]), undefined, timing([700], [400])].map((one) =>
       reportOf({ timing: one }),
     );
