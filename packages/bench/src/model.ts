@@ -289,7 +289,7 @@ export interface TrialHead {
   run: string;
   target: Target;
   runtime?: ResolvedRuntime;
-  /** What the live server said of itself, one entry per worker. */
+  /** What the live server said of itself, one entry per process that serves. */
   attested: Attestation[];
   workload: string;
   /** Parameters of the workload, by name. */
