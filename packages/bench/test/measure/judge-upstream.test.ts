@@ -30,7 +30,15 @@ function evidenceOf(given: Partial<UpstreamEvidence> = {}): UpstreamEvidence {
 function judgeOf(upstream: UpstreamEvidence, counts: Partial<Counts> = {}, statusCodes = {}) {
   const lifetime = sampleCounts({ ok: 50_000, ...counts });
   const load = sampleLoad({ lifetime, statusCodes: { 200: 50_000, ...statusCodes } });
-  const verdict = judge({ load, server: using(0.5), budgetCores: 1, host: {}, upstream, isClosedLoop: true });
+  const verdict = judge({
+    load,
+    server: using(0.5),
+    budgetCores: 1,
+    isShared: false,
+    host: {},
+    upstream,
+    isClosedLoop: true,
+  });
   return { ...verdict, texts: verdict.reasons.map(({ code, text }) => `${code}: ${text}`) };
 }
 
@@ -89,6 +97,7 @@ describe('an upstream', () => {
       load: sampleLoad({ lifetime: sampleCounts({ ok: 50_000 }) }),
       server: using(0.97),
       budgetCores: 1,
+      isShared: false,
       host: {},
       upstream: full,
       isClosedLoop: true,

@@ -88,22 +88,23 @@ const timing = (told: number, rest: number): ServerTiming => ({
   restUs: { mean: rest, p50: rest, max: rest },
 });
 
-describe('a run whose servers tell of their time', () => {
-  const trialOf = (target: string, round: number, told: number, rest: number): OkTrial =>
-    okTrial(
-      target,
-      sampleMeasured({
-        given: {
-          load: sampleLoad({ timing: timing(told, rest) }),
-          upstream: { requests: 500_000, fetchUs: 810 },
-        },
-      }),
-      {
-        round,
-        upstream: { kind: 'nginx', version: '1.22.1' },
-        placement: { kind: 'separate', server: [2], generator: [0], upstream: [1] },
+const trialOf = (target: string, round: number, told: number, rest: number): OkTrial =>
+  okTrial(
+    target,
+    sampleMeasured({
+      given: {
+        load: sampleLoad({ timing: timing(told, rest) }),
+        upstream: { requests: 500_000, fetchUs: 810 },
       },
-    );
+    }),
+    {
+      round,
+      upstream: { kind: 'nginx', version: '1.22.1' },
+      placement: { kind: 'separate', server: [2], generator: [0], upstream: [1] },
+    },
+  );
+
+describe('a run whose servers tell of their time', () => {
   const trials = [
     trialOf('fastify', 1, 700, 250),
     trialOf('fastify', 2, 900, 350),

@@ -54,6 +54,10 @@ function encode(values: number[]): string {
   return encodeHistogram(histogram);
 }
 
+function timing(told: number[], rest: number[]): NonNullable<DoneReport['timing']> {
+  return { metric: 'gather', told: encode(told), rest: encode(rest) };
+}
+
 describe('splitShares', () => {
   it('splits exactly, into shares that differ by one at the most', () => {
     for (let total = 0; total <= 60; total++) {
@@ -84,11 +88,6 @@ describe('mergeReports', () => {
   const random = createRandom(11);
 
   it('merges what the server told of its time, where it told anything', () => {
-    const timing = (told: number[], rest: number[]) => ({
-      metric: 'gather',
-      told: encode(told),
-      rest: encode(rest),
-    });
     const reports = [timing([300, 500], [100, 100]), undefined, timing([700], [400])].map((one) =>
       reportOf({ timing: one }),
     );
