@@ -14,7 +14,15 @@ lock() { # <folder> <constraints> <lock file> <source>...
   )
 }
 
+groups() { # <folder>: what single variants need besides, one list for each
+  sed -n '/^\[dependency-groups\]/,/^$/s/^\([a-z0-9-]*\) = .*/\1/p' "$1/pyproject.toml"
+}
+
 for manifest in */stack.json; do
-  lock "${manifest%/*}" ../constraints.txt requirements.txt pyproject.toml "$@"
+  stack=${manifest%/*}
+  lock "$stack" ../constraints.txt requirements.txt pyproject.toml "$@"
+  for group in $(groups "$stack"); do
+    lock "$stack" ../constraints.txt "requirements-$group.txt" --group "$group" "$@"
+  done
 done
 lock . constraints.txt dev-requirements.txt dev-requirements.in */pyproject.toml "$@"

@@ -15,7 +15,7 @@ import { runMain } from './shell.ts';
 
 const KINDS = {
   environments: () => foldersIn(join(CACHE, 'environments')),
-  builds: () => [join(CACHE, 'builds'), ...readStacks().flatMap(outputsOf)],
+  builds: () => [join(CACHE, 'builds'), ...new Set(readStacks().flatMap(outputsOf))],
   tools: () => [join(CACHE, 'uv'), join(CACHE, 'tools')],
   runs: () => listRuns().map((run) => join(RESULTS, run)),
 };

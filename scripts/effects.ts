@@ -37,7 +37,7 @@ export async function createEffects({
   const time = await timeCommand();
   const endsAtMs = performance.now() + 1000 * (plan.sitting?.budgetSeconds ?? Infinity);
   let stopped = false;
-  // Those of a duel are two.
+  // Those of a duel are several.
   const live = new Map<string, Server>();
   const effects: RunEffects = {
     async launch(prepared, planned, draw) {

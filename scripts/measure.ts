@@ -91,7 +91,7 @@ async function prepareMachine(plan: Plan, upstream: boolean): Promise<Placed> {
   const needs = { serverCores: coresOf(plan), generators: plan.generators, upstream };
   const findings = preflight(await readFacts(), {
     ...needs,
-    connections: Math.max(...plan.rungs) * (plan.duel ? 2 : 1),
+    connections: Math.max(...plan.rungs) * (plan.duel ? plan.targets.length : 1),
     connectsPerSecond: plan.connectsPerSecond,
   });
   for (const { level, what, advice } of findings) {

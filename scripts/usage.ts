@@ -29,7 +29,7 @@ How
   --prove-limit          add a generator to see whether the first was the limit
   --quick                a first impression in under a minute
 To compare
-  --duel                 two targets at once, their windows alternating: the sharper instrument for two
+  --duel                 all targets of a round stand at once, and short windows take turns: the sharper instrument
   --separate             one server at a time
   --aa                   the first target once more, as a noise floor
   --until-decided        looks after 12, 18 and 24 rounds and stops when every comparison has its verdict

@@ -298,8 +298,8 @@ export interface TrialHead {
   round: number;
   order: number;
   seed: number;
-  /** The trial that shared its duel. */
-  duelWith?: string;
+  /** Trials of one duel, whose servers stood at once, have the same. */
+  duel?: string;
   startedAt: string;
   engine: string;
   workers: number;

@@ -16,8 +16,8 @@ export interface PlannedTrial {
   order: number;
   /** Seed of what the trial draws. */
   seed: number;
-  /** The trial that it shares a duel with. */
-  duelWith?: string;
+  /** Trials of one duel have the same. */
+  duel?: string;
 }
 
 /** What will be measured: a value, printed by `--dry-run` and stored with the run. */
@@ -53,7 +53,7 @@ export interface Plan {
   engine: string;
   quick: boolean;
   proveLimit: boolean;
-  /** Both targets of a round stand at once. */
+  /** All targets of a round stand at once, a rung at a time. */
   duel?: true;
   /** Looks at which the run may stop because it is decided; `rounds` is the last of them. */
   sitting?: Sitting;
@@ -73,6 +73,12 @@ export type PlannedUrl = Omit<UrlOptions, 'url'> & { url: string };
 
 /** More than a week of them: a slip of the keyboard. */
 const MOST_TRIALS = 100_000;
+
+/** Rounds from which on a run can say something of two targets: it is then made for that. */
+const FEWEST_TO_COMPARE = 6;
+
+/** Connections of both sides that a duel may have unasked: one generator process holds them all. */
+const MOST_AT_ONCE = 10_000;
 
 /** A decision takes many rounds: each is short, and at one rung unless told. */
 const SITTING = { windowSeconds: 2, warmupSeconds: 1 };
@@ -101,7 +107,9 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
   const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
   const mayDuel = options.mayDuel && !asksUpstream;
-  const isDuel = options.duel ?? (sitting !== undefined && targets.length === 2 && mayDuel);
+  const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
+  const mostAtOnce = 2 * Math.max(...rungs);
+  const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
   if (isDuel) refuseDuel(options, targets, asksUpstream);
   if (options.upstream !== undefined && !asksUpstream) {
     throw new BenchError(
@@ -173,14 +181,21 @@ function drawTrials(
     for (const { target, connections } of shuffleRound(targets, rungs, duel, random)) {
       const order = trials.length;
       const id = `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
-      trials.push({ id, target, connections, round, order, seed: random.below(2 ** 32) });
+      trials.push({
+        id,
+        target,
+        connections,
+        round,
+        order,
+        seed: random.below(2 ** 32),
+        ...(duel && { duel: `c${connections}-r${round}` }),
+      });
     }
   }
-  if (duel) for (const trial of trials) trial.duelWith = (trials[trial.order ^ 1] as PlannedTrial).id;
   return trials;
 }
 
-/** The cells of one round in their order: all of them shuffled, or the pairs of its duels, and who of a pair begins. */
+/** The cells of one round in their order: all of them shuffled, or its duels, one a rung, and who begins in each. */
 function shuffleRound(
   targets: Target[],
   rungs: number[],
@@ -197,11 +212,11 @@ function refuseDuel(
   targets: Target[],
   asksUpstream: boolean,
 ): void {
-  if (targets.length !== 2 || url !== undefined) {
+  if (targets.length < 2 || url !== undefined) {
     throw new BenchError(
       'usage',
-      `a duel takes two targets, not ${targets.length}`,
-      'name two, or one with --aa; --separate measures any number one after the other',
+      `a duel takes two targets or more, not ${targets.length}`,
+      'name another, or add --aa for the same once more',
     );
   }
   if (amount !== undefined || proveLimit) {

@@ -127,7 +127,7 @@ describe('the files', () => {
   const written = globSync(
     [
       'packages/*/{src,test,planted}/**/*.{ts,json,py,go,rs,cs}',
-      'packages/*/*.{ts,json,go}',
+      'packages/*/*.{ts,json,go,rs}',
       'python/*/**/*.py',
       'python/*/*.json',
       'scripts/**/*.ts',

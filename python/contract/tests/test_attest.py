@@ -44,6 +44,11 @@ def test_threads_are_those_of_the_pool() -> None:
     assert "threads" not in asyncio.run(describe_here(None))
 
 
+def test_a_loop_that_is_not_of_asyncio_is_named() -> None:
+    attestation = attest.describe(devices, http="h11", framework=None, server="pytest", loop="gevent")
+    assert attestation["loop"] == "gevent"
+
+
 def test_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:
     async def speak() -> None:
         attest.attest(devices, http="h11", framework=None, server="pytest")

@@ -114,14 +114,23 @@ const TOOLS: Record<string, { ask?: string; get: string }> = {
   cargo: { get: 'install Rust (rustup.rs), and put cargo on PATH' },
 };
 
-/** What the builds of a stack leave beside its sources: the entries of its folder that its binaries lie in. */
+/** What the builds of a stack leave beside the sources: the entries of its folder, and of those it shares, that its binaries lie in. */
 export function outputsOf(stack: Stack): string[] {
   const binaries = Object.values(stack.variants)
     .filter((variant) => isCompiled({ stack, variant }))
-    .map((variant) => relative(stack.root, binaryOf(stack, variant)))
-    .filter((path) => !path.startsWith('..'));
-  const tops = binaries.map((path) => path.split('/')[0] ?? '');
-  return [...new Set(tops)].map((top) => join(stack.root, top));
+    .map((variant) => binaryOf(stack, variant));
+  const outputs = foldersOf(stack).flatMap((folder) =>
+    binaries
+      .map((binary) => relative(folder, binary).split('/')[0] ?? '')
+      .filter((top) => top !== '..')
+      .map((top) => join(folder, top)),
+  );
+  return [...new Set(outputs)];
+}
+
+/** A stack's folder and those that it shares. */
+function foldersOf(stack: Stack): string[] {
+  return [stack.root, ...stack.shares.map((folder) => join(stack.root, folder))];
 }
 
 function binaryOf(stack: Stack, { command: [binary = ''] }: Variant): string {
@@ -141,7 +150,7 @@ function markOf({ stack, name }: Built, digest: string, cache: string): string {
 /** All files of a stack's folder and of those that it shares, but for what tools have made of them. */
 function sourcesOf(stack: Stack): string[] {
   const made = new Set(['.git', 'node_modules', ...outputsOf(stack).map((path) => basename(path))]);
-  return [stack.root, ...stack.shares.map((folder) => join(stack.root, folder))].flatMap((folder) =>
+  return foldersOf(stack).flatMap((folder) =>
     globSync('**/*', { cwd: folder, withFileTypes: true, exclude: ({ name }) => made.has(name) })
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name)),

@@ -296,7 +296,7 @@ async function buildOnce(
 
 /** What a stack is made from: its lock, its sources, those of the packages beside it, and the checkouts put on top. */
 function filesOf(stack: Stack, packages: NamedPackage[]): string[] {
-  const patterns = ['stack.json', 'package.json', 'pyproject.toml', 'requirements.txt', 'src/**/*.{ts,py}'];
+  const patterns = ['stack.json', 'package.json', 'pyproject.toml', 'requirements*.txt', 'src/**/*.{ts,py}'];
   const folders = new Set([join(stack.root, '..', 'contract'), ...workspaceOf(stack.root)]);
   return [
     ...[...folders].flatMap((folder) => filesIn(folder, patterns)),

@@ -258,7 +258,7 @@ function headOf(
     round: planned.round,
     order: planned.order,
     seed: planned.seed,
-    ...(planned.duelWith === undefined ? {} : { duelWith: planned.duelWith }),
+    ...(planned.duel === undefined ? {} : { duel: planned.duel }),
     startedAt: new Date(effects.now()).toISOString(),
     engine: plan.rate === undefined ? effects.load.name : plan.engine,
     workers: plan.workers,

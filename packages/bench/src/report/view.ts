@@ -231,7 +231,7 @@ export function describePlan(plan: Plan): string {
 }
 
 function describeSitting({ duel, sitting }: Plan): string[] {
-  const kind = duel ? ['duels: both servers stand at once, their windows alternate'] : [];
+  const kind = duel ? ['duels: all servers of a round stand at once, short windows take turns'] : [];
   if (sitting === undefined) return kind;
   const { looks, by, threshold, budgetSeconds } = sitting;
   const budget = budgetSeconds === undefined ? '' : `, or after ${formatSpan(budgetSeconds)}`;

@@ -121,11 +121,12 @@ describe('findTool', () => {
 });
 
 describe('outputsOf', () => {
-  it('gives the entry of the folder that the binaries lie in', () => {
-    expect(outputsOf(compiled().stack)).toEqual([join(root, 'bin')]);
-    expect(outputsOf(compiled({ command: ['{root}/target/release/api', '{port}'] }).stack)).toEqual([
-      join(root, 'target'),
-    ]);
+  it.each([
+    ['{root}/bin/api', 'api/bin'],
+    ['{root}/target/release/api', 'api/target'],
+    ['{root}/../shared/target/release/api', 'shared/target'],
+  ])('gives the entry of the folder that a binary lies in: %s', (command, entry) => {
+    expect(outputsOf(compiled({ command: [command, '{port}'] }).stack)).toEqual([join(folder, entry)]);
   });
 
   it('is nothing for what is not built here', () => {

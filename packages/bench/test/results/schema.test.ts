@@ -134,7 +134,7 @@ const time: Required<TimeReport> = {
 const head = {
   ...okTrial('fastify', measured),
   target: { ...sampleTarget('fastify'), packages: ['fastify@5'], aaOf: 'fastify' },
-  duelWith: '002-vanilla-c10-r1',
+  duel: 'c10-r1',
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
   quick: true,

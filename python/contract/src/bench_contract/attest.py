@@ -9,6 +9,9 @@ from importlib.metadata import version
 from types import FunctionType, ModuleType
 from typing import NotRequired, TypedDict
 
+CLIENTS = ("aiohttp", "httpx", "requests")
+"""Upstream clients; one that is used has its module of this name in this package loaded."""
+
 
 class Attestation(TypedDict):
     """What is true in this process now, whatever was asked for."""
@@ -22,25 +25,39 @@ class Attestation(TypedDict):
     http: str
     framework: NotRequired[str]
     server: str
+    client: NotRequired[str]
     mypyc: bool
     threads: NotRequired[int]
 
 
 def attest(
-    app: ModuleType, *, http: str, framework: str | None, server: str, threads: int | None = None
+    app: ModuleType,
+    *,
+    http: str,
+    framework: str | None,
+    server: str,
+    threads: int | None = None,
+    loop: str | None = None,
 ) -> None:
-    """Print the attestation of this worker. Call it in the running loop, after the app is imported."""
-    told = describe(app, http=http, framework=framework, server=server, threads=threads)
+    """Print the attestation of this worker once the app is imported; without a `loop`, in the running one."""
+    told = describe(app, http=http, framework=framework, server=server, threads=threads, loop=loop)
     sys.stdout.write(f"bench-attest {json.dumps(told)}\n")
     sys.stdout.flush()
 
 
 def describe(
-    app: ModuleType, *, http: str, framework: str | None, server: str, threads: int | None = None
+    app: ModuleType,
+    *,
+    http: str,
+    framework: str | None,
+    server: str,
+    threads: int | None = None,
+    loop: str | None = None,
 ) -> Attestation:
     """Look at this process. `framework` and `server` are distributions, `http` is the parser in use.
 
-    `threads` is the size of the pool that handlers run in, where one was asked for.
+    A supervisor and what its workers run is `gunicorn+uvicorn`. `threads` is the size of the pool that
+    handlers run in, where one was asked for. A `loop` is named where asyncio has none.
     """
     attestation: Attestation = {
         "pid": os.getpid(),
@@ -48,16 +65,23 @@ def describe(
         "version": python_version(),
         "gil": gil_enabled(),
         "jit": jit_enabled(),
-        "loop": type(asyncio.get_running_loop()).__module__.partition(".")[0],
+        "loop": loop or type(asyncio.get_running_loop()).__module__.partition(".")[0],
         "http": http,
-        "server": f"{server} {version(server)}",
+        "server": " + ".join(name_version(part) for part in server.split("+")),
         "mypyc": is_compiled(app),
     }
     if framework is not None:
-        attestation["framework"] = f"{framework} {version(framework)}"
+        attestation["framework"] = name_version(framework)
+    if clients := [name_version(name) for name in CLIENTS if f"bench_contract.{name}" in sys.modules]:
+        attestation["client"] = " + ".join(clients)
     if threads is not None:
         attestation["threads"] = threads
     return attestation
+
+
+def name_version(distribution: str) -> str:
+    """Give a distribution with its version, as `uvicorn 0.54.0`."""
+    return f"{distribution} {version(distribution)}"
 
 
 def python_version() -> str:

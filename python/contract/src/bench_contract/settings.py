@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench_contract.devices import DevicesError, load_devices
+from bench_contract.gather import FixturesError, load_urls
 
 BACKLOG = 16_384
 """Connections that may wait to be accepted: more than the highest rung. The kernel may allow fewer."""
@@ -14,6 +15,9 @@ KEEP_ALIVE_SECONDS = 75
 
 STOP_SECONDS = 2
 """How long a stopping server waits for answers that are under way."""
+
+HEALTH_SECONDS = 30
+"""How long a worker under load may leave its supervisor without an answer before it is replaced."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,10 @@ def read_settings(
 
     Only those that are `threaded` take a number of threads.
 
-    Golden data that cannot be read ends here too, with one line, not with a traceback in every worker.
+    Golden data that cannot be read ends here too, with one line, not with a traceback in every worker, and so
+    does a list of fixtures.
     """
-    parser = argparse.ArgumentParser(prog=program, description="Serve GET /api/devices.")
+    parser = argparse.ArgumentParser(prog=program, description="Serve the workloads of this stack.")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=port, default=8080)
     parser.add_argument("--workers", type=positive, default=1, help="processes (default: 1)")
@@ -56,7 +61,8 @@ def read_settings(
         parser.error(f"{settings.variant} takes no --threads; those that do: {', '.join(threaded) or 'none'}")
     try:
         load_devices()
-    except DevicesError as error:
+        load_urls()
+    except (DevicesError, FixturesError) as error:
         parser.error(str(error))
     return settings
 

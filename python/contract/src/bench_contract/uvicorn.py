@@ -11,10 +11,7 @@ from uvicorn.supervisors import Multiprocess
 
 from bench_contract.attest import attest
 from bench_contract.files import lift_file_limit
-from bench_contract.settings import KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings
-
-HEALTH_SECONDS = 30
-"""How long a worker under load may leave its supervisor without an answer before it is replaced."""
+from bench_contract.settings import HEALTH_SECONDS, KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings
 
 
 class Config(uvicorn.Config):
@@ -33,11 +30,16 @@ class Config(uvicorn.Config):
             threads = size_pool(self.threads)
         attest(
             sys.modules[str(self.app).partition(":")[0]],
-            http=self.http_protocol_class.__module__.rpartition(".")[2].removesuffix("_impl"),
+            http=name_parser(self),
             framework=self.framework,
             server="uvicorn",
             threads=threads,
         )
+
+
+def name_parser(config: uvicorn.Config) -> str:
+    """Give the parser in use, `httptools` or `h11`; the configuration has to be loaded."""
+    return config.http_protocol_class.__module__.rpartition(".")[2].removesuffix("_impl")
 
 
 def serve(

@@ -1,1 +1,1 @@
-"""`GET /api/devices` by FastAPI."""
+"""`GET /api/devices` and `GET /data` by FastAPI."""

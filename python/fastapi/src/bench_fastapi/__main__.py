@@ -2,22 +2,47 @@
 
 from bench_contract.settings import read_settings
 
-FACTORIES = {"model": "model", "raw": "raw", "plain": "plain", "def": "threaded", "granian": "threaded"}
+FACTORIES = {
+    "model": "app:model",
+    "raw": "app:raw",
+    "plain": "app:plain",
+    "def": "app:threaded",
+    "httpx-per-request": "data:httpx_per_request",
+    "httpx-per-request-raw": "data:httpx_per_request_raw",
+    "httpx": "data:httpx",
+    "httpx-raw": "data:httpx_raw",
+    "aiohttp": "data:aiohttp",
+    "aiohttp-raw": "data:aiohttp_raw",
+    "granian": "app:threaded",
+    "hypercorn": "app:model",
+    "hypercorn-raw": "app:raw",
+    "gunicorn": "app:model",
+}
 
 
 def main() -> None:
     """Serve until told to stop."""
     settings = read_settings("bench-fastapi", list(FACTORIES), threaded=["def", "granian"])
-    app = f"bench_fastapi.app:{FACTORIES[settings.variant]}"
-    # Only the server in use: the other would take memory and time to start.
-    if settings.variant == "granian":
-        from bench_contract import granian
+    app = f"bench_fastapi.{FACTORIES[settings.variant]}"
+    # Only the server in use: the others would take memory and time to start.
+    match settings.variant:
+        case "granian":
+            from bench_contract import granian
 
-        granian.serve(app, settings, framework="fastapi")
-    else:
-        from bench_contract import uvicorn
+            granian.serve(app, settings, framework="fastapi")
+        case "hypercorn" | "hypercorn-raw":
+            from bench_contract import hypercorn
 
-        uvicorn.serve(app, settings, framework="fastapi", factory=True)
+            hypercorn.serve(app, settings, framework="fastapi")
+        case "gunicorn":
+            from bench_contract import gunicorn
+
+            worker = "bench_contract.uvicorn_worker.Worker"
+            gunicorn.serve(app, settings, worker=worker, framework="fastapi")
+        case _:
+            from bench_contract import uvicorn
+
+            uvicorn.serve(app, settings, framework="fastapi", factory=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
-"""The same answer in four ways: each factory makes the app of one variant."""
+"""The same answers in four ways: each factory makes the app of one variant."""
 
-import json
 from time import perf_counter
 
 from fastapi import FastAPI, Response
@@ -8,7 +7,9 @@ from pydantic import BaseModel
 
 from bench_contract import fib
 from bench_contract.devices import load_devices
+from bench_contract.gather import Upstream
 from bench_contract.timing import timing
+from bench_fastapi.data import encode, make_app, route_annotated, route_raw
 
 
 class Device(BaseModel):
@@ -34,25 +35,28 @@ DEVICES = [Device(**row) for row in ROWS]
 
 
 def model() -> FastAPI:
-    """Make the app as the documentation has it: a coroutine that returns what its annotation says."""
-    app = FastAPI()
+    """Make the app as the documentation has it: coroutines that return what their annotations say."""
+    upstream = Upstream("aiohttp")
+    app = make_app(upstream)
 
     @app.get(PATH)
     async def devices() -> list[Device]:
         return DEVICES
 
+    route_annotated(app, upstream)
     return app
 
 
 def raw() -> FastAPI:
-    """Make an app whose route serialises by itself, past the framework's encoder."""
-    app = FastAPI()
+    """Make an app whose routes serialise by themselves, past the framework's encoder."""
+    upstream = Upstream("aiohttp")
+    app = make_app(upstream)
 
     @app.get(PATH)
     async def devices() -> Response:
-        body = json.dumps(ROWS, ensure_ascii=False, separators=(",", ":"))
-        return Response(body, media_type="application/json")
+        return encode(ROWS)
 
+    route_raw(app, upstream)
     return app
 
 
@@ -68,8 +72,9 @@ def plain() -> FastAPI:
 
 
 def threaded() -> FastAPI:
-    """Make the app of `model` with plain functions, which the framework runs in its thread pool."""
-    app = FastAPI()
+    """Make the app of `model` with plain functions where nothing is awaited; they run in the thread pool."""
+    upstream = Upstream("aiohttp")
+    app = make_app(upstream)
 
     @app.get(PATH)
     def devices() -> list[Device]:
@@ -89,4 +94,5 @@ def threaded() -> FastAPI:
         response.headers.update(timing("fib", started))
         return Fib(fib=number)
 
+    route_annotated(app, upstream)
     return app

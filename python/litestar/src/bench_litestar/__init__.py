@@ -1,1 +1,1 @@
-"""`GET /api/devices` by Litestar."""
+"""`GET /api/devices` and `GET /data` by Litestar."""

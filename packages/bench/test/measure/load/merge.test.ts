@@ -54,10 +54,6 @@ function encode(values: number[]): string {
   return encodeHistogram(histogram);
 }
 
-function timing(told: number[], rest: number[]): NonNullable<DoneReport['timing']> {
-  return { metric: 'gather', told: encode(told), rest: encode(rest) };
-}
-
 describe('splitShares', () => {
   it('splits exactly, into shares that differ by one at the most', () => {
     for (let total = 0; total <= 60; total++) {
@@ -82,6 +78,12 @@ describe('mergeConnects', () => {
       retried: 7,
     });
   });
+});
+
+const timing = (told: number[], rest: number[]) => ({
+  metric: 'gather',
+  told: encode(told),
+  rest: encode(rest),
 });
 
 describe('mergeReports', () => {

@@ -1,0 +1,28 @@
+"""A worker as a uWSGI mule: a process that uWSGI starts and watches, and sends no requests."""
+
+import asyncio
+import sys
+from socket import socket
+
+from bench_aiohttp.server import listen, work
+from bench_contract import uwsgi
+from bench_contract.settings import Settings
+
+PROGRAM = "bench-aiohttp"
+
+
+def serve(settings: Settings) -> None:
+    """Become uWSGI's master of as many mules, which all accept from one socket."""
+    sock = listen(settings)
+    sock.set_inheritable(True)
+    mules = ["--mule=bench_aiohttp.mule:main"] * settings.workers
+    handed = f"--pyargv={sock.fileno()} {settings.backlog}"
+    sockets = uwsgi.name_sockets(PROGRAM, 1)
+    uwsgi.run(PROGRAM, settings.backlog, sockets, ["--processes=0", handed, *mules])
+
+
+def main() -> None:
+    """Serve, when uWSGI has started this mule."""
+    _, descriptor, backlog = sys.argv
+    sock = socket(fileno=int(descriptor))
+    work(sock, int(backlog), asyncio.new_event_loop(), server=f"{uwsgi.SERVER}+aiohttp")

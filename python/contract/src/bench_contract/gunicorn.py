@@ -1,0 +1,55 @@
+"""Serving with gunicorn, whose workers run other servers, the same way for every stack that does."""
+
+import sys
+from importlib import import_module
+
+from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]
+
+from bench_contract.attest import attest
+from bench_contract.files import lift_file_limit
+from bench_contract.settings import HEALTH_SECONDS, KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings
+
+
+class Application(BaseApplication):  # type: ignore[misc]
+    """What gunicorn has to know, without its command line and files."""
+
+    def __init__(self, app: str, settings: Settings, worker: str, framework: str) -> None:
+        self.module, _, self.factory = app.partition(":")
+        self.settings = settings
+        self.worker = worker
+        self.framework = framework
+        super().__init__()
+
+    def load_config(self) -> None:
+        """Say how to serve: gunicorn calls it as it is made."""
+        settings = {
+            "bind": f"{self.settings.host}:{self.settings.port}",
+            "workers": self.settings.workers,
+            "worker_class": self.worker,
+            "backlog": self.settings.backlog,
+            "keepalive": KEEP_ALIVE_SECONDS,
+            "timeout": HEALTH_SECONDS,
+            "graceful_timeout": STOP_SECONDS + 1,  # a worker that keeps to its own time is not killed
+            "loglevel": "warning",
+            "control_socket_disable": True,
+        }
+        for name, value in settings.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> object:
+        """Make the app: gunicorn calls it in each worker."""
+        return getattr(import_module(self.module), self.factory)()
+
+    def attest(self, *, http: str, server: str) -> None:
+        """Say what this worker is; `server` is the distribution that it runs."""
+        attest(sys.modules[self.module], http=http, framework=self.framework, server=f"gunicorn+{server}")
+
+
+def serve(app: str, settings: Settings, *, worker: str, framework: str) -> None:
+    """Serve what the factory `module:name` makes until SIGTERM or SIGINT; `framework` is its distribution.
+
+    The worker is a class, `module.name`, that has its application attest once it listens. Logs no requests.
+    Ends the process with a status other than 0 when the server could not start.
+    """
+    lift_file_limit()
+    Application(app, settings, worker, framework).run()

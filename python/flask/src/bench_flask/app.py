@@ -1,0 +1,19 @@
+"""The app as the documentation has it, whichever server runs it."""
+
+from flask import Flask
+from flask.typing import ResponseReturnValue
+
+from bench_contract.devices import load_devices
+
+DEVICES = load_devices()
+
+
+def make_app() -> Flask:
+    """Make the app of one worker."""
+    app = Flask(__name__)
+
+    @app.get("/api/devices")
+    def devices() -> ResponseReturnValue:
+        return DEVICES
+
+    return app

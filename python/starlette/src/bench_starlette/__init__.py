@@ -1,0 +1,1 @@
+"""`GET /api/devices` and `GET /data` by Starlette."""
