@@ -139,7 +139,8 @@ function removeLeftovers({ run, token }: Holder): string[] {
   }
   const deadline = performance.now() + END_MS;
   while (own.some((pid) => beginOf(pid) !== undefined) && performance.now() < deadline) pause();
-  removeCgroups(token);
+  // The kernel lets go of the last process a little after it has ended.
+  while (!removeCgroups(token) && performance.now() < deadline) pause();
   return own.length === 0
     ? []
     : [

@@ -90,6 +90,20 @@ describe('pnpm serve', () => {
     for (const file of data) expect(existsSync(file)).toBe(false);
     await place.untilGone();
   });
+
+  it.concurrent('starts the upstream that it asks, and leaves nothing of both', async ({ expect }) => {
+    await using place = new Place();
+    const port = await freePort();
+    const args = ['vanilla', '--workload', 'gather', '--param', 'fixtures=3', '--port', String(port)];
+    const serving = place.start('serve', args);
+    const url = `http://127.0.0.1:${port}/data`;
+    const answer = await serving.until(() => fetch(url).catch(() => undefined), 'its first answer');
+    expect(await answer.json()).toHaveLength(60);
+    expect(serving.output).toMatch(/^its upstream: (nginx|embedded) [\d.]+ on http:\/\/127\.0\.0\.1:\d+$/m);
+    serving.signal('SIGTERM');
+    expect((await serving.ended).status).toBe(130);
+    await place.untilGone();
+  });
 });
 
 describe('pnpm clean', () => {

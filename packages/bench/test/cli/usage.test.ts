@@ -39,6 +39,16 @@ const REFUSALS: Refusal[] = [
     says: [/fib has no parameter "m"/, /it has: n/],
   },
   {
+    what: 'an upstream that there is not',
+    args: ['vanilla', '--workload', 'gather', '--upstream', 'apache'],
+    says: [/--upstream apache: there is no such word/, /nginx, embedded/],
+  },
+  {
+    what: 'an upstream for servers that ask nobody',
+    args: ['vanilla', '--upstream', 'embedded'],
+    says: [/--upstream embedded: no server asks one on devices/, /--workload gather/],
+  },
+  {
     what: 'an unknown option',
     args: ['vanilla', '--conections', '10'],
     says: [/there is no option --conections/, /did you mean --connections[,?]/],
@@ -239,6 +249,17 @@ describe('a toolchain asked for by name that is missing', () => {
     expect(status).toBe(3);
     expect(existsSync(place.results)).toBe(false);
     expect(existsSync(place.lock)).toBe(false);
+  });
+});
+
+describe('nginx asked for by name that is not on PATH', () => {
+  it.concurrent('exit code 3, and what to do instead', async ({ expect }) => {
+    await using place = new Place();
+    const args = ['vanilla', '--workload', 'gather', '--upstream', 'nginx'];
+    const { status, stderr } = await place.run('bench', args, { PATH: '/nowhere' });
+    expect(stderr).toMatch(/^error: nginx as the upstream: it is not on PATH$/m);
+    expect(stderr).toMatch(/install it, or --upstream embedded/);
+    expect(status).toBe(3);
   });
 });
 

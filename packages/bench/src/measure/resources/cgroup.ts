@@ -88,17 +88,25 @@ export async function tryCgroup(): Promise<
   return { version: cgroup.version };
 }
 
-/** Removes the cgroups that a run of this token has left behind; one that is still held stays. */
-export function removeCgroups(token: string, hierarchies = readHierarchies()): void {
-  for (const { own } of hierarchies) {
-    if (own === undefined) continue;
-    for (const name of readNames(own).filter((one) => one.startsWith(`bench-${token}-`))) {
-      try {
-        rmdirSync(join(own, name));
-      } catch {
-        // Held, or not ours to remove.
-      }
-    }
+/** Removes the cgroups that a run of this token has left behind, and says whether none is left: one that is still held stays. */
+export function removeCgroups(token: string, hierarchies = readHierarchies()): boolean {
+  const left = hierarchies.flatMap(({ own }) =>
+    own === undefined
+      ? []
+      : readNames(own)
+          .filter((name) => name.startsWith(`bench-${token}-`))
+          .map((name) => join(own, name)),
+  );
+  return left.filter((folder) => !tryRemove(folder)).length === 0;
+}
+
+function tryRemove(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch {
+    // Held, or not ours to remove.
+    return false;
   }
 }
 

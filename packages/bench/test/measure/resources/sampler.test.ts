@@ -3,7 +3,13 @@ import { openCgroup } from '../../../src/measure/resources/cgroup.ts';
 import { hostBetween } from '../../../src/measure/resources/linux.ts';
 import type { Reading } from '../../../src/measure/resources/linux.ts';
 import { readProcess } from '../../../src/measure/resources/procfs.ts';
-import { joinSampled, openSampler, type Sampled } from '../../../src/measure/resources/sampler.ts';
+import {
+  besideUpstream,
+  joinSampled,
+  openSampler,
+  type Sampled,
+  type Sampler,
+} from '../../../src/measure/resources/sampler.ts';
 import { startWorker } from './worker.ts';
 
 const MIB = 1024 * 1024;
@@ -31,6 +37,44 @@ const window = (cpu: number, peakBytes: number, foreignCores?: number): Sampled 
     listenOverflows: 3,
     foreignSource: 'cgroup root',
   },
+});
+
+/** A sampler that has seen this, and writes down what is done to it. */
+function sampledAs(name: string, sampled: Sampled, done: string[]): Sampler {
+  return {
+    idle: async () => done.push(`${name} idle`),
+    start: async (ours) => void done.push(`${name} start ${ours.join()}`),
+    stop: async () => sampled,
+    [Symbol.dispose]: () => void done.push(`${name} end`),
+  };
+}
+
+describe('besideUpstream', () => {
+  it('keeps what the upstream cost apart from the server, and out of what is foreign', async () => {
+    const done: string[] = [];
+    const [server, upstream] = [window(1, 90, 0.3), window(0.4, 20)];
+    const both = besideUpstream(sampledAs('server', server, done), sampledAs('upstream', upstream, done), 77);
+    await both.idle();
+    await both.start([4711]);
+    expect(await both.stop()).toEqual({ ...server, upstream: upstream.server });
+    both[Symbol.dispose]();
+    expect(done).toEqual([
+      'server idle',
+      'server start 4711,77',
+      'upstream start ',
+      'server end',
+      'upstream end',
+    ]);
+  });
+
+  it('has nothing of an upstream that ended in the window', async () => {
+    const both = besideUpstream(
+      sampledAs('server', window(1, 90), []),
+      sampledAs('upstream', { host: {} }, []),
+      77,
+    );
+    expect(await both.stop()).toEqual(window(1, 90));
+  });
 });
 
 describe('joinSampled', () => {

@@ -1,0 +1,70 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { BenchError } from '../../src/errors.ts';
+import { findUpstream, useBetween } from '../../src/measure/upstream.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-path-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  rmSync(join(folder, 'nginx'), { force: true });
+});
+
+/** Puts an nginx on PATH, and nothing else, that says this of itself. */
+function plantNginx(...says: string[]): void {
+  const file = join(folder, 'nginx');
+  writeFileSync(file, ['#!/bin/sh', ...says.map((line) => `echo '${line}' >&2`)].join('\n'));
+  chmodSync(file, 0o755);
+}
+
+describe('findUpstream', () => {
+  const STUB = 'configure arguments: --with-http_stub_status_module';
+
+  it.each([
+    ['nginx version: nginx/1.22.1', '1.22.1'],
+    ['nginx version: nginx/1.18.0 (Ubuntu)', '1.18.0'],
+    ['nginx version: openresty/1.21.4.1', '1.21.4.1'],
+  ])('takes nginx where it is on PATH: %s', async (says, version) => {
+    plantNginx(says, STUB);
+    vi.stubEnv('PATH', folder);
+    expect(await findUpstream(undefined)).toMatchObject({ kind: 'nginx', version });
+    expect(await findUpstream('embedded')).toMatchObject({ kind: 'embedded' });
+  });
+
+  it.each([
+    ['is not on PATH', []],
+    ['was built without stub_status', ['nginx version: nginx/1.22.1', 'configure arguments:']],
+    ['nginx -V does not tell its version', ['something else']],
+  ])('takes our own where nginx %s, and refuses where that was asked for by name', async (why, says) => {
+    if (says.length > 0) plantNginx(...says);
+    vi.stubEnv('PATH', folder);
+    expect(await findUpstream(undefined)).toMatchObject({
+      kind: 'embedded',
+      version: process.versions.node,
+    });
+    const error: unknown = await findUpstream('nginx').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(BenchError);
+    expect(error).toMatchObject({ exitCode: 3, message: expect.stringContaining(why) as string });
+  });
+
+  it('reads the count that each tells', async () => {
+    plantNginx('nginx version: nginx/1.22.1', STUB);
+    vi.stubEnv('PATH', folder);
+    const nginx = await findUpstream('nginx');
+    const page =
+      'Active connections: 2 \nserver accepts handled requests\n 31 31 40217 \nReading: 0 Writing: 1 Waiting: 1 \n';
+    expect(nginx.parseCount(page)).toBe(40_217);
+    expect(nginx.parseCount('<html>')).toBeNaN();
+    expect((await findUpstream('embedded')).parseCount('12')).toBe(12);
+  });
+});
+
+describe('useBetween', () => {
+  it('subtracts the requests, and takes the slower fixture', () => {
+    const before = { requests: 30, fetchUs: 900 };
+    expect(useBetween(before, { requests: 530, fetchUs: 700 })).toEqual({ requests: 500, fetchUs: 900 });
+  });
+});
