@@ -1,15 +1,21 @@
-import { existsSync, mkdirSync, writeFileSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, writeFileSync, readFileSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { concurrently } from 'concurrently';
 import { $ } from 'zx';
 import { ROOT } from '@bench/harness/catalogue/stacks';
+import { findTool } from '@bench/harness/measure/builds';
 import { findRuntime } from '@bench/harness/measure/runtimes';
 import { BenchError } from '@bench/harness/errors';
 import { CACHE } from '@bench/harness/measure/prepare';
 import { provideUv } from '@bench/harness/measure/uv';
 import { parse } from '@bench/harness/options';
 import { runMain, tell } from './shell.ts';
+
+interface Job {
+  name: string;
+  command: string;
+}
 
 await runMain(async () => {
   const { values } = parse(process.argv.slice(2), { fix: { type: 'boolean' } });
@@ -18,7 +24,8 @@ await runMain(async () => {
     { name: 'format', command: `oxfmt ${fix ? '' : '--check'}` },
     { name: 'lint', command: `oxlint --deny-warnings ${fix ? '--fix' : ''}` },
     { name: 'types', command: 'tsc --noEmit' },
-    ...(await pythonJobs(fix)),
+    ...(await unlessMissing('Python', pythonJobs(fix))),
+    ...(await unlessMissing('Go', goJobs(fix))),
   ];
   const { result } = concurrently(jobs, { cwd: ROOT, group: true, prefixColors: 'auto' });
   return result.then(
@@ -27,20 +34,41 @@ await runMain(async () => {
   );
 });
 
-async function pythonJobs(fix: boolean): Promise<{ name: string; command: string }[]> {
+/** The jobs of a language; none, and that is said, where its tools are missing. Under CI that is an error. */
+async function unlessMissing(language: string, jobs: Promise<Job[]>): Promise<Job[]> {
   try {
-    const bin = join(await provideTools(), 'bin');
-    return [
-      { name: 'ruff format', command: `${bin}/ruff format ${fix ? '' : '--check'}` },
-      { name: 'ruff', command: `${bin}/ruff check ${fix ? '--fix' : ''}` },
-      { name: 'mypy', command: `${bin}/mypy` },
-      { name: 'pytest', command: `${bin}/pytest -q` },
-    ];
+    return await jobs;
   } catch (error) {
     if (!(error instanceof BenchError) || process.env['CI'] !== undefined) throw error;
-    tell(`Python is not checked: ${error.message} (${error.hint})`);
+    tell(`${language} is not checked: ${error.message} (${error.hint})`);
     return [];
   }
+}
+
+async function pythonJobs(fix: boolean): Promise<Job[]> {
+  const bin = join(await provideTools(), 'bin');
+  return [
+    { name: 'ruff format', command: `${bin}/ruff format ${fix ? '' : '--check'}` },
+    { name: 'ruff', command: `${bin}/ruff check ${fix ? '--fix' : ''}` },
+    { name: 'mypy', command: `${bin}/mypy` },
+    { name: 'pytest', command: `${bin}/pytest -q` },
+  ];
+}
+
+async function goJobs(fix: boolean): Promise<Job[]> {
+  await findTool('go', ROOT, 'to check the Go stacks');
+  const modules = globSync('packages/*/go.mod', { cwd: ROOT }).map((file) => dirname(file));
+  return [
+    // It names what is not formatted, and succeeds all the same.
+    {
+      name: 'gofmt',
+      command: fix ? `gofmt -w ${modules.join(' ')}` : `! gofmt -l ${modules.join(' ')} | grep .`,
+    },
+    ...modules.map((folder) => ({
+      name: `go ${basename(folder)}`,
+      command: `go -C ${folder} vet ./... && go -C ${folder} test ./...`,
+    })),
+  ];
 }
 
 /** The environment of ruff, mypy and pytest, from its lock. */

@@ -5,6 +5,7 @@ import type { Placed } from '@bench/harness/measure/placement';
 import { openSampler } from '@bench/harness/measure/resources/sampler';
 import { timeCommand } from '@bench/harness/measure/resources/time';
 import type { RunEffects } from '@bench/harness/measure/run';
+import type { Upstream } from '@bench/harness/measure/upstream';
 import { attachServer } from '@bench/harness/measure/url';
 import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
 import type { Plan } from '@bench/harness/plan';
@@ -15,6 +16,8 @@ export interface Wiring {
   placed: Placed;
   token: string;
   folder: string;
+  /** What the servers ask; absent where they ask nobody. */
+  upstream?: Upstream | undefined;
   /** Keeps trials; nothing unless told. */
   record?: RunEffects['record'];
   /** Shows what happens; nothing unless told. */
@@ -27,13 +30,14 @@ export async function createEffects({
   placed,
   token,
   folder,
+  upstream,
   record = async () => {},
   on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
   const time = await timeCommand();
   const endsAtMs = performance.now() + 1000 * (plan.sitting?.budgetSeconds ?? Infinity);
   let stopped = false;
-  // Those of a duel are two.
+  // Those of a duel are several.
   const live = new Map<string, Server>();
   const effects: RunEffects = {
     async launch(prepared, planned, draw) {
@@ -44,9 +48,10 @@ export async function createEffects({
               token,
               command: prepared.command,
               cwd: prepared.stack.root,
-              env: prepared.env,
+              env: { ...prepared.env, ...upstream?.env },
               files: draw.files,
               workers: plan.workers,
+              threads: plan.threads,
               prefix: placed.server,
               time,
               folder,
@@ -60,9 +65,12 @@ export async function createEffects({
     awaitRightAnswer,
     verify,
     load: createAutocannonEngine(placed.generator),
+    ...(upstream === undefined ? {} : { upstream }),
     async resources(server) {
       const pid = server.pid();
-      return pid === undefined ? undefined : openSampler({ serverPid: pid, cgroup: server.cgroup });
+      if (pid === undefined) return undefined;
+      const sampler = await openSampler({ serverPid: pid, cgroup: server.cgroup });
+      return upstream === undefined ? sampler : upstream.sampleBeside(sampler);
     },
     now: () => Date.now(),
     record,

@@ -6,8 +6,9 @@ import { preflight } from '@bench/harness/measure/preflight';
 import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
 import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { run } from '@bench/harness/measure/run';
+import { findUpstream, startUpstream, type UpstreamProgram } from '@bench/harness/measure/upstream';
 import { attachServer, drawUrl } from '@bench/harness/measure/url';
-import type { Plan } from '@bench/harness/plan';
+import { coresOf, fixturesOf, type Plan } from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost } from '@bench/harness/results/host';
@@ -50,18 +51,23 @@ export async function measurePlan({
     },
     stored === undefined ? 'stopping: nothing had been measured yet' : undefined,
   );
-  const placed = await prepareMachine(plan);
+  const fixtures = fixturesOf(plan);
+  const program = fixtures === undefined ? undefined : await findUpstream(plan.upstream);
+  const placed = await prepareMachine(plan, program !== undefined);
   const { prepared, leftOut } = await prepareTargets(plan, isNamed);
-  const versions = readVersions(prepared);
+  const versions = readVersions(prepared, program);
   if (stored !== undefined) refuseOthers(stored, versions);
   const host = await readHost();
   const folder = stored?.folder ?? createRun({ schema: 1, plan, versions, leftOut }, host);
   if (stored !== undefined) mendRun(folder);
+  await using upstream =
+    program && fixtures && (await startUpstream(program, { token, folder, placed, fixtures }));
   const { effects, stop } = await createEffects({
     plan,
     placed,
     token,
     folder,
+    upstream,
     record: async (trials) => appendTrials(folder, trials),
     on: showProgress(plan, process.stderr),
   });
@@ -71,7 +77,7 @@ export async function measurePlan({
   return { source: { plan, host, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }
 
-async function prepareMachine(plan: Plan): Promise<Placed> {
+async function prepareMachine(plan: Plan, upstream: boolean): Promise<Placed> {
   if (plan.duel) {
     const { reason } = await tryCgroup();
     if (reason !== undefined) {
@@ -82,10 +88,10 @@ async function prepareMachine(plan: Plan): Promise<Placed> {
       );
     }
   }
-  const needs = { serverCores: plan.workers, generators: plan.generators };
+  const needs = { serverCores: coresOf(plan), generators: plan.generators, upstream };
   const findings = preflight(await readFacts(), {
     ...needs,
-    connections: Math.max(...plan.rungs) * (plan.duel ? 2 : 1),
+    connections: Math.max(...plan.rungs) * (plan.duel ? plan.targets.length : 1),
     connectsPerSecond: plan.connectsPerSecond,
   });
   for (const { level, what, advice } of findings) {
@@ -118,13 +124,14 @@ async function prepareTargets(
   return { prepared, leftOut };
 }
 
-/** What a resumed run must find unchanged: the runtimes, and the sources and locks of each target. */
-function readVersions(prepared: Prepared[]): Versions {
+/** What a resumed run must find unchanged: the upstream, the runtimes, what `--with` came to, and the sources and locks of each target. */
+function readVersions(prepared: Prepared[], upstream: UpstreamProgram | undefined): Versions {
   return Object.fromEntries([
     ['node', process.versions.node],
-    ...prepared.map(({ target, runtime, digest }) => [
+    ...(upstream === undefined ? [] : [['upstream', `${upstream.kind} ${upstream.version}`]]),
+    ...prepared.map(({ target, runtime, installed, digest }) => [
       target.id,
-      `${runtime?.version ?? 'binary'}, sources ${digest}`,
+      [runtime?.version ?? 'binary', ...installed, `sources ${digest}`].join(', '),
     ]),
   ]) as Versions;
 }

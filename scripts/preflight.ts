@@ -6,6 +6,7 @@ import { runMain } from './shell.ts';
 await runMain(async () => {
   const { values } = parse(process.argv.slice(2), {
     connections: { type: 'string' },
+    cores: { type: 'string' },
     generators: { type: 'string' },
     workers: { type: 'string' },
     'connect-rate': { type: 'string' },
@@ -13,7 +14,7 @@ await runMain(async () => {
   const findings = preflight(await readFacts(), {
     connections: wholeNumber('connections', values.connections) ?? 10_000,
     generators: wholeNumber('generators', values.generators) ?? 1,
-    serverCores: wholeNumber('workers', values.workers) ?? 1,
+    serverCores: wholeNumber('cores', values.cores) ?? wholeNumber('workers', values.workers) ?? 1,
     connectsPerSecond: wholeNumber('connect-rate', values['connect-rate']) ?? DEFAULT_CONNECT_RATE,
   });
   for (const { level, what, advice } of findings) {

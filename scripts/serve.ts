@@ -1,34 +1,44 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { $ } from 'zx';
-import { expandTargets, readStacks } from '@bench/harness/catalogue/stacks';
-import { findWorkload } from '@bench/harness/catalogue/workloads/index';
+import { expandTargets, readStacks, refuseThreads } from '@bench/harness/catalogue/stacks';
+import { completeParams, findWorkload } from '@bench/harness/catalogue/workloads/index';
 import { readManifest } from '@bench/harness/catalogue/manifest';
 import { BenchError } from '@bench/harness/errors';
-import { watchGroup } from '@bench/harness/measure/launch';
+import { fillCommand, watchGroup } from '@bench/harness/measure/launch';
 import { describeListeners, isListening } from '@bench/harness/measure/ports';
 import { prepareAll } from '@bench/harness/measure/prepare';
-import { parse, wholeNumber } from '@bench/harness/options';
+import { findUpstream, startUpstream } from '@bench/harness/measure/upstream';
+import { UPSTREAMS } from '@bench/harness/model';
+import { oneOf, parse, parseParams, wholeNumber } from '@bench/harness/options';
 import { onInterrupt, runMain, tell } from './shell.ts';
 
 const HOST = '127.0.0.1';
 
 await runMain(async () => {
   const { values, positionals } = parse(process.argv.slice(2), {
+    param: { type: 'string', multiple: true },
     port: { type: 'string' },
     stack: { type: 'string', multiple: true },
+    threads: { type: 'string' },
+    upstream: { type: 'string' },
     workers: { type: 'string' },
     workload: { type: 'string' },
   });
   const stacks = readStacks(values.stack);
-  const workload = values.workload ?? 'devices';
+  const workload = findWorkload(values.workload ?? 'devices');
+  const params = completeParams(workload, parseParams(values.param) ?? {});
   const given = (values.stack ?? []).map((file) => readManifest(file).name);
   const patterns = positionals.length > 0 ? positionals : given;
-  const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload);
+  const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload.name);
   const [target] = targets;
   if (target === undefined || targets.length > 1)
     throw new BenchError('usage', 'name the one target to serve', 'e.g. pnpm serve fastify');
+  const workers = wholeNumber('workers', values.workers) ?? 1;
+  const threads = wholeNumber('threads', values.threads);
+  if ((threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
   const port = wholeNumber('port', values.port) ?? 8080;
   if (await isListening(HOST, port)) {
     throw new BenchError(
@@ -41,19 +51,31 @@ await runMain(async () => {
   const [ready] = prepared;
   if (ready === undefined)
     throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
-  const draw = findWorkload(workload).draw(() => Math.random());
+  const draw = workload.draw(() => Math.random(), params);
+  const asked = values.upstream === undefined ? undefined : oneOf('upstream', values.upstream, UPSTREAMS);
+  const program = workload.fixtures && (await findUpstream(asked));
+  using disposables = new DisposableStack();
+  const folder = disposables.adopt(mkdtempSync(join(tmpdir(), `bench-serve-${process.pid}-`)), (path) =>
+    rmSync(path, { recursive: true, force: true }),
+  );
   const files = Object.entries(draw.files).map(([variable, text]) => {
-    const file = join(tmpdir(), `bench-serve-${process.pid}-${variable}.json`);
+    const file = join(folder, `${variable}.json`);
     writeFileSync(file, text);
     return [variable, file] as const;
   });
-  const workers = values.workers ?? '1';
-  const argv = ready.command.map((word) =>
-    word.replaceAll('{host}', HOST).replaceAll('{port}', String(port)).replaceAll('{workers}', workers),
-  );
+  const argv = fillCommand(ready.command, { host: HOST, port, workers, threads });
   for (const { method, path } of draw.requests)
     tell(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
-  const env = { ...process.env, ...ready.env, ...Object.fromEntries(files) };
+  const fixtures = workload.fixtures?.(params) ?? [];
+  const token = randomBytes(8).toString('hex');
+  await using upstream = program && (await startUpstream(program, { token, folder, placed: {}, fixtures }));
+  if (upstream !== undefined) tell(`its upstream: ${upstream.kind} ${upstream.version} on ${upstream.url}`);
+  const env = {
+    ...process.env,
+    ...ready.env,
+    ...Object.fromEntries(files),
+    ...upstream?.env,
+  };
   const server = $({
     cwd: ready.stack.root,
     env,
@@ -69,6 +91,5 @@ await runMain(async () => {
   }, `stopping ${target.id}`);
   const { exitCode } = await server;
   watchdog?.stdin?.end('done\n');
-  for (const [, file] of files) rmSync(file, { force: true });
   return interrupted ? 130 : exitCode === 0 ? 0 : 1;
 });

@@ -187,7 +187,7 @@ async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledSit
     const found = prepared.find(({ target }) => target.id === name);
     if (planned === undefined || found === undefined) throw new Error(`no trial for ${name}`);
     const random = createRandom(planned.seed);
-    const draw = findWorkload(plan.workload).draw(() => random.float());
+    const draw = findWorkload(plan.workload).draw(() => random.float(), plan.params ?? {});
     await using server = await effects.launch(found, planned, draw);
     await effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const url = `http://${server.host}:${server.port}${draw.requests[0]?.path}`;

@@ -1,5 +1,6 @@
+import { RUNTIMES } from '@bench/harness/catalogue/runtimes';
 import { readStacks, targetsOf } from '@bench/harness/catalogue/stacks';
-import { inspectTarget } from '@bench/harness/measure/prepare';
+import { inspectRuntime, inspectTarget } from '@bench/harness/measure/inspect';
 import { parse } from '@bench/harness/options';
 import { renderRows } from '@bench/harness/report/terminal';
 import { runMain } from './shell.ts';
@@ -16,7 +17,14 @@ await runMain(async () => {
       }),
     ),
   );
+  const runtimes = await Promise.all(
+    RUNTIMES.map(async (runtime) => {
+      const { state, why } = await inspectRuntime(runtime);
+      return [`@${runtime.spec}`, runtime.kind, state, why];
+    }),
+  );
   process.stdout.write(
     `${renderRows(['target', 'class', 'language', 'workloads', 'state', 'runtime, or why not'], rows)}\n`,
   );
+  process.stdout.write(`\n${renderRows(['runtime', 'kind', 'state', 'what it is, or why not'], runtimes)}\n`);
 });

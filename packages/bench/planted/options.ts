@@ -11,6 +11,8 @@ const DEFAULTS = {
   'account-port': 0,
   /** JSON merged into the attestation line. */
   'attest-as': '{}',
+  /** A second worker attests too, for which CPython switched the GIL on to load this module. */
+  'gil-taken-by': '',
   /** So many requests are answered at once and rightly before any fault begins: readiness, verification. */
   'sound-first': 0,
 

@@ -31,7 +31,12 @@ if (options['never-bind']) {
   const accountPort = await listen(accountServer(), options['account-port']);
   const load = createServer({ allowHalfOpen: true, noDelay: true }, accept);
   const port = await listen(load, options.port);
-  attest({ port, accountPort });
+  const more: object = JSON.parse(options['attest-as']);
+  attest({ port, accountPort, ...more });
+  if (options['gil-taken-by'] !== '') {
+    process.stderr.write(warnOfGil(options['gil-taken-by']));
+    attest({ port, accountPort, ...more, gil: true });
+  }
 }
 
 function furnish(): House {
@@ -100,15 +105,18 @@ async function listen(server: Server, port: number): Promise<number> {
   return address.port;
 }
 
-function attest(ports: { port: number; accountPort: number }): void {
-  const more: object = JSON.parse(options['attest-as']);
+/** What CPython writes to stderr when a free-threaded build switches the GIL on. */
+function warnOfGil(module: string): string {
+  return `<frozen importlib._bootstrap>:491: RuntimeWarning: The global interpreter lock (GIL) has been enabled to load module '${module}', which has not declared that it can run safely without the GIL. To override this behavior and keep the GIL disabled (at your own risk), run with PYTHON_GIL=0 or -Xgil=0.\n`;
+}
+
+function attest(more: object): void {
   const line = {
     pid: process.pid,
     implementation: 'node',
     version: process.versions.node,
     framework: 'planted',
     server: 'node:net',
-    ...ports,
     ...more,
   };
   print('bench-attest', line);

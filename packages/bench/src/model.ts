@@ -29,6 +29,8 @@ export interface Stack {
   runtime: RuntimeKind;
   /** Commands (argv arrays) that run once per environment before anything is measured. */
   build: string[][];
+  /** Folders, relative to its own, whose sources are built into it. */
+  shares: string[];
   default: string;
   variants: Record<string, Variant>;
   /** Absolute path of the folder. */
@@ -72,6 +74,10 @@ export interface ResolvedRuntime extends RuntimeSpec {
 /** What a figure is compared by; a reason names those it invalidates. */
 export type MetricId = 'goodput' | 'p50' | 'p99' | 'cpu' | 'memory' | 'startup';
 export const METRIC_IDS: readonly MetricId[] = ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'];
+
+/** What can be the upstream of a workload: nginx, or a server of our own. */
+export const UPSTREAMS = ['nginx', 'embedded'] as const;
+export type UpstreamKind = (typeof UPSTREAMS)[number];
 
 /** Why a trial is not simply `ok`: what was seen, in words and figures, and which metrics it spoils. */
 export interface Reason {
@@ -153,6 +159,15 @@ export interface ScheduleReport {
   dropped: number;
 }
 
+/** What answers told of the time that they took (`Server-Timing`), of those whose latency was taken. */
+export interface ServerTiming {
+  /** Its name there. */
+  metric: string;
+  toldUs: LatencyUs;
+  /** The latency of each without what it told: its way, its turn in the server, the response. */
+  restUs: LatencyUs;
+}
+
 /** The load side of one window, all generator processes merged. */
 export interface LoadResult {
   engine: string;
@@ -173,6 +188,8 @@ export interface LoadResult {
   latencyUs: LatencyUs | undefined;
   /** HDR histogram of the latencies in µs, compressed V2, base64. */
   latencyHistogram: string | undefined;
+  /** What the server told of its time, where the workload asks for it. */
+  timing?: ServerTiming;
   /** Mean time from one completion of a connection to its next, in µs. */
   meanCycleUs: number | undefined;
   /** Connections that completed nothing in the window. */
@@ -215,7 +232,7 @@ export interface TimeReport {
 }
 
 /** Who kept the figure from being higher. */
-export type Limit = 'server' | 'generator' | 'waiting';
+export type Limit = 'server' | 'upstream' | 'generator' | 'waiting';
 
 /** What one generator more did to goodput, or why that could not be tried. */
 export type LimitProof = { goodputPerSecond: number; ratio: number } | { unproven: string };
@@ -238,10 +255,21 @@ export interface HostWindow {
   harnessCores?: number;
 }
 
+/** What a trial's load came to at the upstream. */
+export interface UpstreamUse {
+  /** Of the server under test, from the first connect to the end of the drain. */
+  requests: number;
+  /** How long one fixture took while nothing loaded it: the longer of before and after. */
+  fetchUs: number;
+  /** Its own, over the window. */
+  resources?: Resources;
+}
+
 /** Everything a window gave. */
 export interface Measured {
   load: LoadResult;
   server?: Resources;
+  upstream?: UpstreamUse;
   cpuUsPerRequest?: number;
   bytesPerConnection?: number;
   contextSwitchesPerRequest?: number;
@@ -264,15 +292,23 @@ export interface TrialHead {
   /** What the live server said of itself, one entry per worker. */
   attested: Attestation[];
   workload: string;
+  /** Parameters of the workload, by name. */
+  params?: Record<string, number>;
   connections: number;
   round: number;
   order: number;
   seed: number;
-  /** The trial that shared its duel. */
-  duelWith?: string;
+  /** Trials of one duel, whose servers stood at once, have the same. */
+  duel?: string;
   startedAt: string;
   engine: string;
   workers: number;
+  /** Of each worker, where they were asked for. */
+  threads?: number;
+  /** What the server was to use, where it was asked for; `placement` says what it could. */
+  cores?: number;
+  /** What served the fixtures; absent where the server asks nobody. */
+  upstream?: { kind: string; version: string };
   placement: Placement;
   warmupSeconds: number;
   plannedSeconds: number;
@@ -313,6 +349,8 @@ export interface Placement {
   kind: 'separate' | 'shared' | 'unpinned';
   server?: number[];
   generator?: number[];
+  /** Where there is an upstream; the generators' where none was left for it. */
+  upstream?: number[];
 }
 
 /** A known answer and what was measured of it; figures are absent when its trial failed. */

@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { splitList } from './catalogue/runtimes.ts';
 import { nearest, type Matrix } from './catalogue/stacks.ts';
 import { BenchError } from './errors.ts';
-import { METRIC_IDS, type MetricId } from './model.ts';
+import { METRIC_IDS, UPSTREAMS, type MetricId, type UpstreamKind } from './model.ts';
 
 type Flags = NonNullable<ParseArgsConfig['options']>;
 
@@ -16,6 +16,7 @@ const FLAGS = {
   by: { type: 'string' },
   connections: { type: 'string' },
   'connect-rate': { type: 'string' },
+  cores: { type: 'string' },
   detail: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   duel: { type: 'boolean' },
@@ -28,6 +29,7 @@ const FLAGS = {
   looks: { type: 'string' },
   node: { type: 'string' },
   method: { type: 'string' },
+  param: { type: 'string', multiple: true },
   pid: { type: 'string' },
   'prove-limit': { type: 'boolean' },
   python: { type: 'string' },
@@ -38,9 +40,11 @@ const FLAGS = {
   seed: { type: 'string' },
   separate: { type: 'boolean' },
   stack: { type: 'string', multiple: true },
+  threads: { type: 'string' },
   threshold: { type: 'string' },
   timeout: { type: 'string' },
   'until-decided': { type: 'boolean' },
+  upstream: { type: 'string' },
   url: { type: 'string' },
   warmup: { type: 'string' },
   with: { type: 'string', multiple: true },
@@ -69,6 +73,10 @@ export interface BenchOptions {
   stacks: string[];
   matrix: Matrix;
   workload: string;
+  /** Parameters of the workload, by name. */
+  params?: Record<string, number>;
+  /** Nginx where it is there, unless told. */
+  upstream?: UpstreamKind;
   connections?: number[];
   rounds?: number;
   windowSeconds?: number;
@@ -85,6 +93,10 @@ export interface BenchOptions {
   aa: boolean;
   sitting?: Sitting;
   workers: number;
+  /** Of each worker; how many is the stack's own affair unless told. */
+  threads?: number;
+  /** What a server may use; as many as workers unless told. */
+  cores?: number;
   generators: number;
   connectsPerSecond: number;
   seed?: number;
@@ -146,6 +158,10 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       duel: values.separate === true ? false : values.duel,
       sitting: parseSitting(values),
       seed: wholeNumber('seed', values.seed, 0),
+      params: parseParams(values.param),
+      threads: wholeNumber('threads', values.threads),
+      cores: wholeNumber('cores', values.cores),
+      upstream: values.upstream === undefined ? undefined : oneOf('upstream', values.upstream, UPSTREAMS),
       resume: values.resume,
       again: values.again,
       url: parseUrl(values),
@@ -310,6 +326,18 @@ function seconds(flag: string, text: string | undefined, least = 0.1): number | 
     `--${flag} ${text}: not a number of seconds from ${least} on`,
     `e.g. --${flag} 5`,
   );
+}
+
+/** Parameters of a workload from `n=24`; undefined for undefined. Throws a usage error for any other form. */
+export function parseParams(texts: string[] | undefined): Record<string, number> | undefined {
+  if (texts === undefined) return undefined;
+  const pairs = texts.map((text) => {
+    const [, name, figure] = /^(\w+)=(\d+)$/.exec(text) ?? [];
+    if (name === undefined)
+      throw new BenchError('usage', `--param ${text}: not of the form name=number`, 'e.g. --param n=24');
+    return [name, Number(figure)] as const;
+  });
+  return Object.fromEntries(pairs);
 }
 
 function parseUrl(values: {

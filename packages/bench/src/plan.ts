@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { FIRST_FIVE, expandTargets, spreadTargets } from './catalogue/stacks.ts';
-import { findWorkload } from './catalogue/workloads/index.ts';
+import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
+import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
-import type { Stack, Target, Trial } from './model.ts';
+import type { Stack, Target, Trial, UpstreamKind } from './model.ts';
 import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -16,8 +16,8 @@ export interface PlannedTrial {
   order: number;
   /** Seed of what the trial draws. */
   seed: number;
-  /** The trial that it shares a duel with. */
-  duelWith?: string;
+  /** Trials of one duel have the same. */
+  duel?: string;
 }
 
 /** What will be measured: a value, printed by `--dry-run` and stored with the run. */
@@ -26,6 +26,10 @@ export interface Plan {
   run: string;
   seed: number;
   workload: string;
+  /** All of the workload's; absent where it has none. */
+  params?: Record<string, number>;
+  /** Where one was asked for. */
+  upstream?: UpstreamKind;
   targets: Target[];
   rungs: number[];
   rounds: number;
@@ -36,6 +40,10 @@ export interface Plan {
   /** Starts per second in all, an open loop. */
   rate?: number;
   workers: number;
+  /** Of each worker; the stack's own affair where absent. */
+  threads?: number;
+  /** What each server may use; `coresOf` where absent. */
+  cores?: number;
   generators: number;
   connectsPerSecond: number;
   /** How long a server may take to its first right answer. */
@@ -45,7 +53,7 @@ export interface Plan {
   engine: string;
   quick: boolean;
   proveLimit: boolean;
-  /** Both targets of a round stand at once. */
+  /** All targets of a round stand at once, a rung at a time. */
   duel?: true;
   /** Looks at which the run may stop because it is decided; `rounds` is the last of them. */
   sitting?: Sitting;
@@ -66,10 +74,16 @@ export type PlannedUrl = Omit<UrlOptions, 'url'> & { url: string };
 /** More than a week of them: a slip of the keyboard. */
 const MOST_TRIALS = 100_000;
 
+/** Rounds from which on a run can say something of two targets: it is then made for that. */
+const FEWEST_TO_COMPARE = 6;
+
+/** Connections of both sides that a duel may have unasked: one generator process holds them all. */
+const MOST_AT_ONCE = 10_000;
+
 /** A decision takes many rounds: each is short, and at one rung unless told. */
 const SITTING = { windowSeconds: 2, warmupSeconds: 1 };
 
-const QUICK = { connections: [10, 1000], rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
+const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 
 /**
  * The plan that the options ask for. A round holds every target at every rung once, in an order drawn
@@ -80,16 +94,30 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const workload = findWorkload(options.workload);
   const { sitting } = options;
   const short = sitting === undefined ? {} : { ...SITTING, connections: [workload.rungs[1] ?? 1] };
-  const asked = { ...short, ...(options.quick ? QUICK : {}), ...options };
+  const quick = { ...QUICK, connections: workload.rungs.filter((_, rung) => rung === 0 || rung === 2) };
+  const asked = { ...short, ...(options.quick ? quick : {}), ...options };
   const named =
     options.url === undefined
       ? spreadTargets(chooseTargets(options, stacks), options.matrix)
       : [urlTarget(options.url)];
   const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
+  const params = completeParams(workload, options.params ?? {});
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
-  const isDuel = options.duel ?? (sitting !== undefined && targets.length === 2 && options.mayDuel);
-  if (isDuel) refuseDuel(options, targets);
+  const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
+  const mayDuel = options.mayDuel && !asksUpstream;
+  const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
+  const mostAtOnce = 2 * Math.max(...rungs);
+  const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
+  if (isDuel) refuseDuel(options, targets, asksUpstream);
+  if (options.upstream !== undefined && !asksUpstream) {
+    throw new BenchError(
+      'usage',
+      `--upstream ${options.upstream}: no server asks one on ${options.url?.url.href ?? workload.name}`,
+      'e.g. --workload gather',
+    );
+  }
   const count = targets.length * rungs.length * rounds;
   if (count > MOST_TRIALS) {
     throw new BenchError(
@@ -133,6 +161,10 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       rate: options.rate === 'auto' ? undefined : options.rate,
       duel: isDuel ? (true as const) : undefined,
       sitting,
+      params: Object.keys(params).length === 0 ? undefined : params,
+      threads: options.threads,
+      cores: options.cores,
+      upstream: options.upstream,
       url: options.url === undefined ? undefined : { ...options.url, url: options.url.url.href },
     }),
   };
@@ -149,14 +181,21 @@ function drawTrials(
     for (const { target, connections } of shuffleRound(targets, rungs, duel, random)) {
       const order = trials.length;
       const id = `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
-      trials.push({ id, target, connections, round, order, seed: random.below(2 ** 32) });
+      trials.push({
+        id,
+        target,
+        connections,
+        round,
+        order,
+        seed: random.below(2 ** 32),
+        ...(duel && { duel: `c${connections}-r${round}` }),
+      });
     }
   }
-  if (duel) for (const trial of trials) trial.duelWith = (trials[trial.order ^ 1] as PlannedTrial).id;
   return trials;
 }
 
-/** The cells of one round in their order: all of them shuffled, or the pairs of its duels, and who of a pair begins. */
+/** The cells of one round in their order: all of them shuffled, or its duels, one a rung, and who begins in each. */
 function shuffleRound(
   targets: Target[],
   rungs: number[],
@@ -168,12 +207,16 @@ function shuffleRound(
   return random.shuffle(rungs.flatMap(cellsOf));
 }
 
-function refuseDuel({ url, amount, proveLimit }: BenchOptions, targets: Target[]): void {
-  if (targets.length !== 2 || url !== undefined) {
+function refuseDuel(
+  { url, amount, proveLimit, workload }: BenchOptions,
+  targets: Target[],
+  asksUpstream: boolean,
+): void {
+  if (targets.length < 2 || url !== undefined) {
     throw new BenchError(
       'usage',
-      `a duel takes two targets, not ${targets.length}`,
-      'name two, or one with --aa; --separate measures any number one after the other',
+      `a duel takes two targets or more, not ${targets.length}`,
+      'name another, or add --aa for the same once more',
     );
   }
   if (amount !== undefined || proveLimit) {
@@ -183,6 +226,18 @@ function refuseDuel({ url, amount, proveLimit }: BenchOptions, targets: Target[]
       'or measure with --separate',
     );
   }
+  if (asksUpstream) {
+    throw new BenchError(
+      'usage',
+      `the two servers of a duel on ${workload} would ask one upstream: whose requests it counts could not be told`,
+      'measure with --separate',
+    );
+  }
+}
+
+/** The texts that the upstream of a plan has to serve; undefined where there is none. */
+export function fixturesOf({ workload, params = {}, url }: Plan): string[] | undefined {
+  return url === undefined ? findWorkload(workload).fixtures?.(params) : undefined;
 }
 
 /** A target under another name: what differs between the two is noise. */
@@ -192,11 +247,16 @@ function repeatTarget(target: Target): Target {
 
 function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
   const { targets, workload } = options;
-  if (options.all) return expandTargets([...targets, '*'], stacks, workload);
+  if (options.all) return expandTargets([...targets, '*/*'], stacks, workload);
   if (targets.length > 0) return expandTargets(targets, stacks, workload);
   const given = new Set(options.stacks.map((file) => resolve(file)));
   const own = stacks.filter(({ manifest }) => given.has(resolve(manifest))).map(({ name }) => name);
-  return expandTargets(own.length > 0 ? own : FIRST_FIVE, stacks, workload);
+  if (own.length > 0) return expandTargets(own, stacks, workload);
+  const offering = FIRST_FIVE.filter((name) => {
+    const stack = stacks.find((one) => one.name === name);
+    return stack?.variants[stack.default]?.workloads.includes(workload);
+  });
+  return expandTargets(offering.length > 0 ? offering : ['*/*'], stacks, workload);
 }
 
 function urlTarget({ url, method }: UrlOptions): Target {
@@ -208,6 +268,11 @@ function urlTarget({ url, method }: UrlOptions): Target {
     language: 'unknown',
     framework: 'unknown',
   };
+}
+
+/** How many cores each server may use: as many as it has workers, unless told. */
+export function coresOf({ cores, workers }: Plan): number {
+  return cores ?? workers;
 }
 
 /** The id of a run that begins now: when, and what for. */

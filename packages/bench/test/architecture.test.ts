@@ -127,7 +127,7 @@ describe('the files', () => {
   const written = globSync(
     [
       'packages/*/{src,test,planted}/**/*.{ts,json,py,go,rs,cs}',
-      'packages/*/*.{ts,json}',
+      'packages/*/*.{ts,json,go,rs}',
       'python/*/**/*.py',
       'python/*/*.json',
       'scripts/**/*.ts',
@@ -143,7 +143,10 @@ describe('the files', () => {
   });
 
   it('that lock versions name no registry', () => {
-    const locks = ['pnpm-lock.yaml', ...globSync('python/{*/requirements,*requirements}.txt', { cwd: ROOT })];
+    const locks = [
+      'pnpm-lock.yaml',
+      ...globSync(['python/{*/requirements,*requirements}.txt', 'packages/*/go.{mod,sum}'], { cwd: ROOT }),
+    ];
     expect(locks.length).toBeGreaterThanOrEqual(5);
     const named = locks.flatMap((file) =>
       readFileSync(join(ROOT, file), 'utf8')

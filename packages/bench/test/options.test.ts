@@ -84,9 +84,12 @@ describe('parseBenchOptions', () => {
     expect(message).not.toContain('\n');
   });
 
-  it.each(['rounds', 'workers', 'generators', 'amount', 'connect-rate'])('refuses --%s 0', (flag) => {
-    expect(refuse(`--${flag}`, '0').message).toBe(`--${flag} 0: not a whole number from 1 on`);
-  });
+  it.each(['rounds', 'workers', 'threads', 'cores', 'generators', 'amount', 'connect-rate'])(
+    'refuses --%s 0',
+    (flag) => {
+      expect(refuse(`--${flag}`, '0').message).toBe(`--${flag} 0: not a whole number from 1 on`);
+    },
+  );
 
   it.each([
     ['duration', '0', 0.1],
@@ -99,6 +102,26 @@ describe('parseBenchOptions', () => {
     expect(refuse(`--${flag}`, text).message).toBe(
       `--${flag} ${text}: not a number of seconds from ${least} on`,
     );
+  });
+
+  it('reads what a server may use, and says nothing of it unless told', () => {
+    const asked = parseBenchOptions(['--workers', '1', '--threads', '2', '--cores', '3']);
+    expect(asked).toMatchObject({ workers: 1, threads: 2, cores: 3 });
+    const unasked = parseBenchOptions([]);
+    expect(unasked).not.toHaveProperty('threads');
+    expect(unasked).not.toHaveProperty('cores');
+  });
+
+  it('reads parameters of a workload', () => {
+    expect(parseBenchOptions(['--param', 'n=24', '--param', 'size=0']).params).toEqual({ n: 24, size: 0 });
+    expect(parseBenchOptions([])).not.toHaveProperty('params');
+  });
+
+  it.each(['n', 'n=', '=1', 'n=-1', 'n=1.5', 'n=1e3', ''])('refuses --param %j', (text) => {
+    expect(refuse('--param', text)).toEqual({
+      message: `--param ${text}: not of the form name=number`,
+      hint: 'e.g. --param n=24',
+    });
   });
 
   it('refuses a seed below 0 and one that is not exact', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseBenchOptions } from '../src/options.ts';
-import { estimateSeconds, makePlan } from '../src/plan.ts';
+import { coresOf, estimateSeconds, fixturesOf, makePlan } from '../src/plan.ts';
 import { errorOf, samplePlan, sampleStack } from './samples.ts';
 
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
@@ -94,6 +94,50 @@ describe('makePlan', () => {
     expect(all.targets.map(({ id }) => id)).toEqual(names);
   });
 
+  it('takes with --all every variant that offers the workload', () => {
+    const stacks = [
+      sampleStack('fastapi', { model: {}, httpx: { workloads: ['gather'] } }),
+      sampleStack('flask', { uwsgi: { workloads: ['gather'] }, gthread: {} }),
+    ];
+    const targetsOf = (...args: string[]) =>
+      makePlan(parseBenchOptions(args), stacks, 'a-run', 1).targets.map(({ id }) => id);
+    expect(targetsOf('--all')).toEqual(['fastapi', 'flask/gthread']);
+    expect(targetsOf('--all', '--workload', 'gather')).toEqual(['fastapi/httpx', 'flask']);
+  });
+
+  it('measures without targets those of the first five that offer the workload, else all that do', () => {
+    const stacks = [
+      sampleStack('vanilla', { node: { workloads: ['devices', 'gather'] } }),
+      sampleStack('fastapi'),
+      sampleStack('flask', { uwsgi: { workloads: ['gather', 'fib'] } }),
+    ];
+    const targetsOf = (workload: string) =>
+      makePlan(parseBenchOptions(['--workload', workload]), stacks, 'a-run', 1).targets.map(({ id }) => id);
+    expect(targetsOf('gather')).toEqual(['vanilla']);
+    expect(targetsOf('fib')).toEqual(['flask']);
+  });
+
+  it('has an upstream where its workload asks one, and there no duel', () => {
+    const stacks = ['vanilla', 'fastify'].map((name) =>
+      sampleStack(name, { node: { workloads: ['devices', 'gather'] } }),
+    );
+    const planOf = (line: string) =>
+      makePlan({ ...parseBenchOptions(line.split(' ')), mayDuel: true }, stacks, 'a-run', 1);
+    const plan = planOf('vanilla --workload gather --upstream embedded --param items=2');
+    expect(plan).toMatchObject({ upstream: 'embedded', params: { fixtures: 10, items: 2 } });
+    expect(fixturesOf(plan)).toHaveLength(10);
+    expect(fixturesOf(samplePlan(''))).toBeUndefined();
+    expect(planOf('vanilla fastify --workload gather')).not.toHaveProperty('upstream');
+    expect(planOf('vanilla fastify --workload gather --until-decided')).not.toHaveProperty('duel');
+    expect(errorOf(() => planOf('vanilla fastify --workload gather --duel')).message).toMatch(
+      /^the two servers of a duel on gather would ask one upstream/,
+    );
+    expect(errorOf(() => planOf('vanilla --upstream nginx'))).toMatchObject({
+      code: 'usage',
+      message: '--upstream nginx: no server asks one on devices',
+    });
+  });
+
   it('measures the stacks of --stack alone, when no target is named', () => {
     const stacks = [sampleStack('vanilla'), { ...sampleStack('my-api'), manifest: '../my-api/stack.json' }];
     const plan = makePlan(parseBenchOptions(['--stack', '../my-api/stack.json']), stacks, 'a-run', 1);
@@ -128,6 +172,39 @@ describe('makePlan', () => {
         hint: expect.stringContaining('devices'),
       });
     }
+  });
+
+  it('takes the parameters of its workload, the usual ones unless told', () => {
+    const stacks = [sampleStack('fastapi', { def: { workloads: ['fib'] } })];
+    const paramsOf = (...more: string[]) =>
+      makePlan(parseBenchOptions(['fastapi', '--workload', 'fib', ...more]), stacks, 'a-run', 1).params;
+    expect(paramsOf()).toEqual({ n: 20 });
+    expect(paramsOf('--param', 'n=24')).toEqual({ n: 24 });
+    expect(samplePlan('')).not.toHaveProperty('params');
+    expect(errorOf(() => samplePlan('--param n=24')).message).toBe('devices has no parameter "n"');
+  });
+
+  it('gives a server as many cores as it has workers, unless told', () => {
+    expect(coresOf(samplePlan('--workers 3'))).toBe(3);
+    expect(coresOf(samplePlan('--workers 1 --cores 2'))).toBe(2);
+  });
+
+  it('asks for threads only where they can be chosen, and names those', () => {
+    const command = ['{runtime}', '{port}', '--threads={threads}'];
+    const stacks = [
+      sampleStack('fastapi', { model: {}, def: { command }, sync: { command, workloads: ['wait'] } }),
+      sampleStack('flask', { gthread: { command } }),
+    ];
+    const planOf = (...args: string[]) => makePlan(parseBenchOptions(args), stacks, 'a-run', 1);
+    expect(planOf('fastapi/def', 'flask', '--threads', '2').threads).toBe(2);
+    expect(errorOf(() => planOf('flask', 'fastapi', '--threads', '2'))).toMatchObject({
+      code: 'usage',
+      message: 'fastapi takes no --threads',
+      hint: 'those that do, on devices: fastapi/def, flask',
+    });
+    // One thread is what a server has anyway.
+    expect(planOf('fastapi', '--threads', '1').threads).toBe(1);
+    expect(errorOf(() => samplePlan('--url http://127.0.0.1:1/ --threads 2')).hint).toMatch(/: none$/);
   });
 
   it('keeps the request to a running server', () => {

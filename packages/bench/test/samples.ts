@@ -71,6 +71,7 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
     framework: name,
     runtime: 'node',
     build: [],
+    shares: [],
     default: Object.keys(variants)[0] ?? '',
     variants: Object.fromEntries(complete),
     root: `/stacks/${name}`,
@@ -81,7 +82,7 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
 /** The plan that a command line asks for, of stacks with these names. */
 export function samplePlan(line: string, names = ['vanilla', 'fastify'], seed = 1): Plan {
   const options = parseBenchOptions(line.split(' ').filter(Boolean));
-  const stacks = names.map((name) => sampleStack(name));
+  const stacks = names.map((name) => sampleStack(name, { node: { workloads: [options.workload] } }));
   return makePlan({ ...options, targets: options.url ? [] : names }, stacks, '20261120-120000-devices', seed);
 }
 

@@ -1,7 +1,9 @@
 import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
+import { describeClient } from './gather.ts';
 
 /** One row of the golden list. */
 export interface Device {
@@ -55,12 +57,12 @@ export function readSettings(args: string[] = process.argv.slice(2)): Settings {
 }
 
 /**
- * Starts `listen` in as many processes as asked for, prints one attestation line for each once it
+ * Calls `start` in as many processes as asked for, prints one attestation line for each once it
  * listens, and stops on SIGTERM. `framework` is the npm package whose version is reported.
  */
 export async function serve(
   framework: string | undefined,
-  listen: (settings: Settings) => Promise<() => Promise<unknown>>,
+  start: (settings: Settings) => Promise<() => Promise<unknown>>,
 ): Promise<void> {
   const settings = readSettings();
   if (settings.workers > 1 && cluster.isPrimary) {
@@ -70,10 +72,24 @@ export async function serve(
     });
     return;
   }
-  const close = await listen(settings);
+  const close = await start(settings);
   stopOn('SIGTERM', close);
   stopOn('SIGINT', close);
   attest(framework);
+}
+
+/** Lets a server of node:http listen, with the long accept queue, and gives what closes it. Throws when it cannot. */
+export async function listen(
+  server: Server,
+  { host, port }: Pick<Settings, 'host' | 'port'>,
+): Promise<() => Promise<void>> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject).listen({ host, port, backlog: BACKLOG }, resolve);
+  await promise;
+  return async () => {
+    server.close();
+    server.closeAllConnections();
+  };
 }
 
 function stopOn(signal: 'SIGTERM' | 'SIGINT', close: () => Promise<unknown>): void {
@@ -84,6 +100,7 @@ function stopOn(signal: 'SIGTERM' | 'SIGINT', close: () => Promise<unknown>): vo
 
 function attest(framework: string | undefined): void {
   const { versions } = process as { versions: Record<string, string | undefined> };
+  const client = describeClient();
   const name = versions['bun'] ? 'bun' : versions['deno'] ? 'deno' : 'node';
   const line = {
     pid: process.pid,
@@ -91,6 +108,7 @@ function attest(framework: string | undefined): void {
     version: versions[name],
     v8: versions['v8'],
     server: 'node:http',
+    ...(client === undefined ? {} : { client }),
     ...(framework === undefined ? {} : { framework: `${framework} ${versionOf(framework)}` }),
   };
   process.stdout.write(`bench-attest ${JSON.stringify(line)}\n`);

@@ -7,9 +7,11 @@ from importlib.metadata import version
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from anyio import to_thread
 
 from bench_contract import attest, devices
 from bench_contract.attest import Attestation
+from bench_contract.pool import size_pool
 
 
 async def describe_here(framework: str | None) -> Attestation:
@@ -35,6 +37,16 @@ def test_no_framework_is_absent() -> None:
 def test_a_loop_that_is_not_of_asyncio_is_named() -> None:
     attestation = attest.describe(devices, http="h11", framework=None, server="pytest", loop="gevent")
     assert attestation["loop"] == "gevent"
+
+
+def test_threads_are_those_of_the_pool() -> None:
+    async def size_and_describe() -> Attestation:
+        threads = size_pool(3)
+        assert to_thread.current_default_thread_limiter().total_tokens == 3
+        return attest.describe(devices, http="h11", framework=None, server="pytest", threads=threads)
+
+    assert asyncio.run(size_and_describe())["threads"] == 3
+    assert "threads" not in asyncio.run(describe_here(None))
 
 
 def test_one_line_of_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,14 +11,16 @@ def no_devices_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_defaults_serve_by_hand() -> None:
-    expected = Settings(host="127.0.0.1", port=8080, workers=1, variant="model", backlog=BACKLOG)
+    expected = Settings(
+        host="127.0.0.1", port=8080, workers=1, threads=None, variant="model", backlog=BACKLOG
+    )
     assert read_settings("bench", VARIANTS, []) == expected
 
 
 def test_everything_can_be_said() -> None:
-    argv = ["--host", "::1", "--port", "9", "--workers", "2", "--variant", "raw", "--backlog", "64"]
-    expected = Settings(host="::1", port=9, workers=2, variant="raw", backlog=64)
-    assert read_settings("bench", VARIANTS, argv) == expected
+    argv = ["--host", "::1", "--port", "9", "--workers", "2", "--threads", "3", "--variant", "raw"]
+    expected = Settings(host="::1", port=9, workers=2, threads=3, variant="raw", backlog=64)
+    assert read_settings("bench", VARIANTS, [*argv, "--backlog", "64"], threaded=["raw"]) == expected
 
 
 def test_the_backlog_holds_the_highest_rung() -> None:
@@ -33,12 +35,14 @@ def test_the_backlog_holds_the_highest_rung() -> None:
         (["--port", "http"], "invalid"),
         (["--workers", "0"], "0 is less than 1"),
         (["--variant", "fast"], "invalid choice: 'fast'"),
+        (["--threads", "0", "--variant", "raw"], "0 is less than 1"),
+        (["--threads", "2"], "model takes no --threads; those that do: raw"),
         (["--colour"], "unrecognized arguments"),
     ],
 )
 def test_bad_usage_ends_with_2(argv: list[str], fault: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        read_settings("bench", VARIANTS, argv)
+        read_settings("bench", VARIANTS, argv, threaded=["raw"])
     assert caught.value.code == 2
     assert fault in capsys.readouterr().err
 

@@ -48,7 +48,7 @@ export interface TrialFigure {
   value: number;
   /** False when a reason spoils it. */
   valid: boolean;
-  /** Whether the value is a lower bound: goodput that the generator held back, a percentile among the timeouts. */
+  /** Whether the value is a lower bound: goodput that generator or upstream held back, a percentile among the timeouts. */
   atLeast: boolean;
 }
 
@@ -62,7 +62,7 @@ export function figureOf(trial: Trial, { id, from }: Metric): TrialFigure | unde
     valid: !trial.reasons.some(({ invalidates }) => invalidates.includes(id)),
     atLeast:
       id === 'goodput'
-        ? trial.reasons.some(({ code }) => code === 'generator-bound')
+        ? trial.reasons.some(({ code }) => code === 'generator-bound' || code === 'upstream-bound')
         : (trial.measured.load.latencyUs?.atLeast?.includes(id) ?? false),
   };
 }

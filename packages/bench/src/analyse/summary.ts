@@ -1,6 +1,6 @@
 import type { Limit, MetricId, Reason, StackClass, Trial } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
-import { METRICS, figureOf } from './metrics.ts';
+import { METRICS, figureOf, type Metric } from './metrics.ts';
 import { median } from './quantiles.ts';
 
 /** One metric over the rounds of a target at a rung. */
@@ -23,6 +23,8 @@ export interface Row {
   rounds: number;
   statuses: Record<Trial['status'], number>;
   figures: Partial<Record<MetricId, Figure>>;
+  /** Medians of what the server told of its time and of the latency without it, in µs; absent where it told nothing. */
+  timing?: { metric: string; told: Figure; rest: Figure };
   /** The limits seen in its rounds, the most frequent first. */
   limits: Limit[];
   reasons: { reason: Reason; rounds: number }[];
@@ -42,9 +44,10 @@ function toRow(trials: Trial[]): Row {
   const statuses = { ok: 0, suspect: 0, failed: 0 };
   for (const { status } of trials) statuses[status]++;
   const figures = METRIC_IDS.flatMap((id) => {
-    const figure = toFigure(trials, id);
+    const figure = toFigure(trials, METRICS[id]);
     return figure === undefined ? [] : [[id, figure] as const];
   });
+  const timing = toTiming(trials);
   const reasons = Map.groupBy(
     trials.flatMap((trial) => trial.reasons),
     ({ code }) => code,
@@ -56,13 +59,25 @@ function toRow(trials: Trial[]): Row {
     rounds: trials.length,
     statuses,
     figures: Object.fromEntries(figures),
+    ...(timing === undefined ? {} : { timing }),
     limits: byFrequency(trials.flatMap((trial) => (trial.status === 'failed' ? [] : [trial.measured.limit]))),
     reasons: [...reasons.values()].map((same) => ({ reason: same[0] as Reason, rounds: same.length })),
   };
 }
 
-function toFigure(trials: Trial[], id: MetricId): Figure | undefined {
-  const all = trials.flatMap((trial) => figureOf(trial, METRICS[id]) ?? []);
+/** Parts of the median latency: what spoils that spoils them. */
+function toTiming(trials: Trial[]): Row['timing'] {
+  const timings = trials.flatMap((trial) =>
+    trial.status === 'failed' ? [] : (trial.measured.load.timing ?? []),
+  );
+  const told = toFigure(trials, { ...METRICS.p50, from: ({ load }) => load.timing?.toldUs.p50 });
+  const rest = toFigure(trials, { ...METRICS.p50, from: ({ load }) => load.timing?.restUs.p50 });
+  const [first] = timings;
+  return first && told && rest && { metric: first.metric, told, rest };
+}
+
+function toFigure(trials: Trial[], metric: Metric): Figure | undefined {
+  const all = trials.flatMap((trial) => figureOf(trial, metric) ?? []);
   const isSound = all.some(({ valid }) => valid);
   // Lower bounds stay beside the valid ones: without them the median would lean to the rounds that were slow enough.
   const used = all.filter(({ valid, atLeast }) => !isSound || valid || atLeast);

@@ -1,10 +1,14 @@
 import type { Placement } from '../model.ts';
+import { coresOf, type Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import type { StoredRun } from '../results/store.ts';
 
 /** The factors in which two runs may be declared to differ on purpose. */
-export const FACTORS = ['workers', 'engine', 'background', 'upstream'] as const;
+export const FACTORS = ['workers', 'threads', 'cores', 'engine', 'background', 'upstream'] as const;
 export type Factor = (typeof FACTORS)[number];
+
+/** What may differ with a factor: processes or threads are one choice, and cores are where the server is placed. */
+const BESIDE: Partial<Record<Factor, string[]>> = { workers: ['threads'], cores: ['placement'] };
 
 /**
  * What forbids to compare two runs, in words; empty when they are alike. `across` names the one factor that is meant
@@ -14,26 +18,36 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   const differences: string[] = [];
   const compare = (what: string, of: (run: StoredRun) => string | number | undefined): void => {
     const [then, here] = [of(old), of(now)];
-    if (then !== here && what !== across)
-      differences.push(`${what}: ${then ?? 'none'} and ${here ?? 'none'}`);
+    const isMeant = across !== undefined && [across, ...(BESIDE[across] ?? [])].includes(what);
+    if (then !== here && !isMeant) differences.push(`${what}: ${then ?? 'none'} and ${here ?? 'none'}`);
   };
   compare('workload', ({ plan }) => plan.workload);
+  compare('parameters', ({ plan }) => describeParams(plan));
   compare('rungs', ({ plan }) => plan.rungs.join(', '));
   compare('timeout', ({ plan }) => plan.timeoutSeconds);
   compare('window', ({ plan }) => plan.amount ?? plan.windowSeconds);
   compare('warm-up', ({ plan }) => plan.warmupSeconds);
   compare('rate', ({ plan }) => plan.rate);
   compare('workers', ({ plan }) => plan.workers);
+  compare('threads', ({ plan }) => plan.threads);
+  // Where neither run was given cores, they follow the workers.
+  if ((old.plan.cores ?? now.plan.cores) !== undefined) compare('cores', ({ plan }) => coresOf(plan));
   compare('generators', ({ plan }) => plan.generators);
   compare('engine', ({ plan }) => plan.engine);
   compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
+  compare('upstream', ({ trials: [first] }) => first?.upstream?.kind);
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return [...differences, ...unlikeHosts(old.host, now.host)];
 }
 
+function describeParams({ params = {} }: Plan): string | undefined {
+  const pairs = Object.entries(params).map(([name, value]) => `${name}=${value}`);
+  return pairs.join(' ') || undefined;
+}
+
 function describePlacement(placement: Placement | undefined): string | undefined {
   if (placement === undefined) return undefined;
-  return [placement.kind, placement.server?.length, placement.generator?.length]
+  return [placement.kind, placement.server?.length, placement.generator?.length, placement.upstream?.length]
     .filter((part) => part !== undefined)
     .join(' ');
 }

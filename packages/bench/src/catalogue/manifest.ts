@@ -13,7 +13,7 @@ import { BenchError } from '../errors.ts';
 import type { Attestation, RuntimeKind, Stack, StackClass, Variant } from '../model.ts';
 
 const SCHEMA = new URL('../../schema/stack.schema.json', import.meta.url);
-const PLACEHOLDERS = new Set(['runtime', 'root', 'host', 'port', 'workers']);
+const PLACEHOLDERS = new Set(['runtime', 'root', 'host', 'port', 'workers', 'threads']);
 
 const validate = new Ajv({ allErrors: true, strict: false }).compile<Manifest>(
   JSON.parse(readFileSync(SCHEMA, 'utf8')) as object,
@@ -26,6 +26,7 @@ interface Manifest {
   class: StackClass;
   runtime: RuntimeKind;
   build?: string[][];
+  shares?: string[];
   default: string;
   variants: Record<
     string,
@@ -99,6 +100,7 @@ function toStack(manifest: Manifest, root: string, shown: string): Stack {
     framework: manifest.framework,
     runtime: manifest.runtime,
     build: manifest.build ?? [],
+    shares: manifest.shares ?? [],
     default: manifest.default,
     variants: Object.fromEntries(variants),
     root,
@@ -117,6 +119,12 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
   }
   const check = (path: (string | number)[], argv: string[]): void => {
     for (const [index, word] of argv.entries()) {
+      if (word === '{threads}') {
+        fail(
+          [...path, index],
+          '{threads} has to share a word with its option, as in "--threads={threads}": the word goes where no threads are asked for',
+        );
+      }
       for (const [, placeholder = ''] of word.matchAll(/\{(\w*)\}/g)) {
         if (!PLACEHOLDERS.has(placeholder)) {
           fail(

@@ -8,6 +8,29 @@ export const DEFAULT_RUNTIMES: Record<RuntimeKind, string | undefined> = {
   none: undefined,
 };
 
+/** A runtime that `pnpm stacks` looks for. */
+export interface KnownRuntime extends RuntimeSpec {
+  /** Why nobody has measured on it yet. */
+  unverified?: string;
+}
+
+const NO_FREE_THREADED = 'no free-threaded build was at hand';
+
+/** The runtimes that the documentation names; others are found as well when they are asked for. */
+export const RUNTIMES: KnownRuntime[] = [
+  { kind: 'python', spec: '3.12' },
+  { kind: 'python', spec: '3.13' },
+  { kind: 'python', spec: '3.14' },
+  { kind: 'python', spec: '3.14t', unverified: NO_FREE_THREADED },
+  { kind: 'python', spec: '3.15' },
+  { kind: 'python', spec: '3.15t', unverified: NO_FREE_THREADED },
+  { kind: 'node', spec: '22' },
+  { kind: 'node', spec: '24' },
+  { kind: 'node', spec: '26' },
+  { kind: 'node', spec: 'bun' },
+  { kind: 'node', spec: 'deno' },
+];
+
 /** A runtime specifier taken apart: `3.14t+jit{PYTHON_GIL=0}`. */
 export interface ParsedRuntime {
   /** A version, `bun`, `deno`, or the path of an executable. */

@@ -5,6 +5,7 @@ import { distance } from 'fastest-levenshtein';
 import { BenchError } from '../errors.ts';
 import type { Stack, Target, Variant } from '../model.ts';
 import { readManifest } from './manifest.ts';
+import { parsePackage, refuseStray } from './packages.ts';
 import { DEFAULT_RUNTIMES, parseRuntime } from './runtimes.ts';
 
 /** The repository's folder. */
@@ -90,6 +91,25 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
   return targets;
 }
 
+/** Throws a usage error for a target that takes no number of threads, with those that do. */
+export function refuseThreads(targets: Target[], stacks: Stack[], workload: string): void {
+  const takers = stacks.flatMap((stack) =>
+    targetsOf(stack).filter(({ variant }) => {
+      const { command = [], workloads = [] } = stack.variants[variant] ?? {};
+      return workloads.includes(workload) && command.some((word) => word.includes('{threads}'));
+    }),
+  );
+  const other = targets.find(
+    ({ stack, variant }) => !takers.some((taker) => taker.stack === stack && taker.variant === variant),
+  );
+  if (other === undefined) return;
+  throw new BenchError(
+    'usage',
+    `${other.id} takes no --threads`,
+    `those that do, on ${workload}: ${takers.map(({ id }) => id).join(', ') || 'none'}`,
+  );
+}
+
 /** Every variant of a stack as a target, on its default runtime. */
 export function targetsOf(stack: Stack): Target[] {
   return Object.entries(stack.variants).map(([name, variant]) => toTarget(stack, name, variant, undefined));
@@ -139,13 +159,20 @@ export function nearest(typed: string, names: string[]): string[] {
 export interface Matrix {
   python: string[];
   node: string[];
-  /** Each alone makes one more alternative of a target. */
+  /** Each alone makes one more alternative of a target in its language. */
   packages: string[];
 }
 
-/** Every target on every runtime of its kind and with every package asked for. Throws a usage error for a runtime that cannot be. */
+/**
+ * Every target on every runtime of its kind and with every package of its language. Throws a usage error for a runtime
+ * that cannot be, and for a package that is for none of the targets.
+ */
 export function spreadTargets(targets: Target[], { python, node, packages }: Matrix): Target[] {
   const runtimes: Record<Stack['runtime'], string[]> = { python, node, none: [] };
+  refuseStray(
+    packages,
+    targets.map(({ runtime }) => runtime?.kind ?? 'none'),
+  );
   return targets.flatMap((target) => {
     const { runtime } = target;
     const specs = runtime === undefined || target.id.includes('@') ? [] : runtimes[runtime.kind];
@@ -156,8 +183,9 @@ export function spreadTargets(targets: Target[], { python, node, packages }: Mat
     }));
     const onRuntimes = spread.length > 0 ? spread : [target];
     for (const one of onRuntimes) if (one.runtime !== undefined) parseRuntime(one.runtime);
-    if (packages.length === 0) return onRuntimes;
-    return packages.flatMap((name) =>
+    const fitting = packages.filter((text) => parsePackage(text).some(({ kind }) => kind === runtime?.kind));
+    if (fitting.length === 0) return onRuntimes;
+    return fitting.flatMap((name) =>
       onRuntimes.map((one): Target => ({ ...one, id: `${one.id}[${name}]`, packages: [name] })),
     );
   });

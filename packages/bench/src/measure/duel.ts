@@ -1,6 +1,5 @@
 import type { LoadResult, Trial } from '../model.ts';
 import type { Plan, PlannedTrial } from '../plan.ts';
-import { BenchError } from '../errors.ts';
 import type { LoadSession, Window } from './load/engine.ts';
 import { joinSampled, type Sampled } from './resources/sampler.ts';
 import {
@@ -16,49 +15,48 @@ import {
 const RAMP_SECONDS = 0.05;
 /** A window is open for whole slices, so that those of several windows are alike. */
 const SLICE_SECONDS = 0.25;
-/** About how long one side may be silent: servers close connections that are idle for 5 s. */
+/** With two sides each is silent for twice as long, no longer than servers keep idle connections by default: 5 s. */
 const LONGEST_SPAN_SECONDS = 1;
 
-/** One of the two trials of a duel. */
+/** One of the trials of a duel. */
 export interface Duellist {
   planned: PlannedTrial;
   context: TrialContext;
 }
 
 /**
- * Measures two trials as a duel: both fresh servers stand at once, and after both have warmed up the same generators
- * load now the one and now the other in short windows, A B B A, so that what the machine does meanwhile meets both. Each
- * trial's window is the sum of its own. Never throws: a failure before the windows are over is one of both trials.
+ * Measures trials as a duel: their fresh servers stand at once, and after all have warmed up the same generators load
+ * one after the other in short windows, A B B A, so that what the machine does meanwhile meets them all. Each trial's
+ * window is the sum of its own. Never throws: what fails is out, and the others go on.
  */
-export async function measureDuel(
-  duellists: readonly [Duellist, Duellist],
-  effects: TrialEffects,
-): Promise<Trial[]> {
-  const { plan } = duellists[0].context;
-  const attempts = duellists.map(({ planned, context }) => new Attempt(planned, context, effects));
-  try {
-    const raised: Raised[] = [];
-    for (const attempt of attempts) raised.push(await blame(attempt, attempt.raise()));
-    const seen = await alternate(attempts, raised, plan, effects);
-    for (const [index, attempt] of attempts.entries()) {
-      const { load, sampled } = seen[index] as Seen;
-      await attempt.take(load, sampled).catch((error: unknown) => attempt.fail(error));
-    }
-  } catch (error) {
-    const innocent = attempts.filter(({ failed }) => !failed);
-    const failure =
-      innocent.length === attempts.length
-        ? error
-        : new BenchError('trial', `the other server of the duel failed: ${(error as Error).message}`);
-    for (const attempt of innocent) attempt.fail(failure);
+export async function measureDuel(duellists: Duellist[], effects: TrialEffects): Promise<Trial[]> {
+  const sides = duellists.map(({ planned, context }): Side => ({
+    attempt: new Attempt(planned, context, effects),
+    samples: [],
+  }));
+  for (const side of sides) {
+    await go(side, async ({ attempt }) => {
+      side.raised = await attempt.raise();
+    });
   }
-  return Promise.all(attempts.map((attempt) => attempt.end()));
+  const [first] = duellists;
+  if (first !== undefined) await takeTurns(sides, first.context.plan, effects);
+  for (const side of sides) {
+    await go(side, async ({ attempt, load, samples }) => {
+      if (load !== undefined) await attempt.take(load, joinSampled(samples));
+    });
+  }
+  return Promise.all(sides.map(({ attempt }) => attempt.end()));
 }
 
-/** The sides of the windows in their order, 0 and 1: A B B A, B A A B, ..., as many as keep each short. */
-export function orderOfWindows(windowSeconds: number): number[] {
+/** The sides of the windows in their order: A B B A, B A A B, ... and likewise for more, as many as keep each short. */
+export function orderOfWindows(sides: number, windowSeconds: number): number[] {
   const blocks = Math.max(1, Math.ceil(windowSeconds / (2 * LONGEST_SPAN_SECONDS)));
-  return Array.from({ length: blocks }, (_, block) => (block % 2 === 0 ? [0, 1, 1, 0] : [1, 0, 0, 1])).flat();
+  const there = Array.from({ length: sides }, (_, side) => side);
+  const back = there.toReversed();
+  return Array.from({ length: blocks }, (_, block) =>
+    block % 2 === 0 ? [...there, ...back] : [...back, ...there],
+  ).flat();
 }
 
 /** How long each of so many windows of a side is open so that they sum to `windowSeconds`, in whole slices. */
@@ -66,67 +64,73 @@ function spanSeconds(windowSeconds: number, windows: number): number {
   return Math.max(1, Math.round(windowSeconds / windows / SLICE_SECONDS)) * SLICE_SECONDS;
 }
 
-/** What all windows of one side gave. */
-interface Seen {
-  load: LoadResult;
-  sampled: Sampled | undefined;
+/** One server of a duel and what has been seen of it. */
+interface Side {
+  attempt: Attempt;
+  /** Undefined when it did not come to stand. */
+  raised?: Raised;
+  /** Of all its windows so far. */
+  load?: LoadResult;
+  samples: Sampled[];
 }
 
-/** Arms both, warms both up, and opens their windows in turn. */
-async function alternate(
-  attempts: Attempt[],
-  raised: Raised[],
-  plan: Plan,
-  { load: engine }: TrialEffects,
-): Promise<Seen[]> {
-  const [first, second] = raised as [Raised, Raised];
-  await using session = engine.open(first.spec, plan.generators);
-  const sessions = [session, session.beside(second.spec)];
-  using died = new DisposableStack();
-  const death = Promise.race(
-    raised.map(({ server }, side) =>
-      blame(attempts[side] as Attempt, died.use(watchForDeath(server)).promise),
-    ),
-  );
-  death.catch(() => {});
-  const alive = <T>(step: Promise<T>): Promise<T> => Promise.race([step, death]);
-
-  for (const one of sessions) await alive(one.arm());
-  const rate = plan.rate === undefined ? {} : { rate: plan.rate };
-  for (const one of sessions)
-    await alive(warmUp(one, { warmupSeconds: plan.warmupSeconds, windowSeconds: 0, ...rate }));
-
-  const order = orderOfWindows(plan.windowSeconds);
-  const windowSeconds = spanSeconds(plan.windowSeconds, order.length / 2);
-  const loads: LoadResult[] = [];
-  const samples: Sampled[][] = [[], []];
-  for (const side of order) {
-    const { sampler } = raised[side] as Raised;
-    const other = (raised[1 - side] as Raised).server.pid();
-    const window = { warmupSeconds: RAMP_SECONDS, windowSeconds, ...rate };
-    const { load, sampled } = await alive(
-      fireSampled(sessions[side] as LoadSession, window, sampler, [
-        ...session.pids,
-        ...(other ? [other] : []),
-      ]),
-    );
-    loads[side] = load;
-    if (sampled !== undefined) samples[side]?.push(sampled);
-  }
-  return loads.map((load, side) => ({ load, sampled: joinSampled(samples[side] ?? []) }));
-}
-
-/** Until all connections of both stand, each keeps itself alive by asking now and then; from here on it is silent between windows. */
-async function warmUp(session: LoadSession, window: Window): Promise<void> {
-  await session.fire(window, () => {});
-}
-
-/** Does the step; what goes wrong in it is the failure of this attempt. */
-async function blame<T>(attempt: Attempt, step: Promise<T>): Promise<T> {
+/** Does one step with a side that has not failed; what goes wrong in it is the failure of that side alone. */
+async function go(side: Side, step: (side: Side) => Promise<void>): Promise<void> {
+  if (side.attempt.failed) return;
   try {
-    return await step;
+    await step(side);
   } catch (error) {
-    attempt.fail(error);
-    throw error;
+    side.attempt.fail(error);
+  }
+}
+
+/** What a side that stands is loaded with. */
+interface Turn {
+  side: Side;
+  raised: Raised;
+  session: LoadSession;
+  /** Rejects when its server ends. */
+  death: Promise<never>;
+  pids: number[];
+}
+
+/** Arms the sides that stand, warms them up, and opens their windows in turn. */
+async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects): Promise<void> {
+  const standing = all.flatMap((side) => (side.raised === undefined ? [] : [{ side, raised: side.raised }]));
+  const [first] = standing;
+  if (first === undefined) return;
+  await using opened = engine.open(first.raised.spec, plan.generators);
+  using watches = new DisposableStack();
+  const turns: Turn[] = [];
+  for (const { side, raised } of standing) {
+    const session = turns.at(-1)?.session.beside(raised.spec) ?? opened;
+    const death = watches.use(watchForDeath(raised.server)).promise;
+    turns.push({ side, raised, session, death, pids: [raised.server.pid() ?? []].flat() });
+  }
+  for (const { side, session, death } of turns) {
+    await go(side, async () => {
+      await Promise.race([session.arm(), death]);
+    });
+  }
+  const rate = plan.rate === undefined ? {} : { rate: plan.rate };
+  // Until it is fired for the first time a connection keeps itself alive by asking now and then; from then on it is silent between windows.
+  for (const { side, session, death } of turns) {
+    await go(side, async () => {
+      const warmUp = { warmupSeconds: plan.warmupSeconds, windowSeconds: 0, ...rate };
+      await Promise.race([session.fire(warmUp, () => {}), death]);
+    });
+  }
+  const order = orderOfWindows(turns.length, plan.windowSeconds);
+  const windowSeconds = spanSeconds(plan.windowSeconds, order.length / turns.length);
+  const window: Window = { warmupSeconds: RAMP_SECONDS, windowSeconds, ...rate };
+  for (const turn of order) {
+    const { side, raised, session, death } = turns[turn] as Turn;
+    const others = turns.filter((one) => one.side !== side).flatMap(({ pids }) => pids);
+    await go(side, async ({ samples }) => {
+      const fired = fireSampled(session, window, raised.sampler, [...session.pids, ...others]);
+      const { load, sampled } = await Promise.race([fired, death]);
+      side.load = load;
+      if (sampled !== undefined) samples.push(sampled);
+    });
   }
 }

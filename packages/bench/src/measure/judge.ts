@@ -11,10 +11,16 @@ import type {
 } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
 import { classifySlices } from '../steadiness.ts';
+import {
+  FULL,
+  RATES,
+  coresOfLoad,
+  isUpstreamFull,
+  judgeUpstream,
+  type UpstreamEvidence,
+} from './judge-upstream.ts';
 import { countCompletions } from './load/merge.ts';
 
-/** A share of a core, or of its budget, from which on it counts as used up. */
-const FULL = 0.9;
 const LITTLE_TOLERANCE = 0.05;
 const ERROR_SHARE = 0.001;
 const FOREIGN_CORES = 0.1;
@@ -25,7 +31,10 @@ export interface Evidence {
   server: Resources | undefined;
   /** Cores that the server may use. */
   budgetCores: number;
+  /** Whether the load runs on the same cores. */
+  isShared: boolean;
   host: HostWindow;
+  upstream?: UpstreamEvidence | undefined;
   /** Whether every connection asks again when it is answered, to the end: not so with a fixed amount or rate. */
   isClosedLoop: boolean;
 }
@@ -40,29 +49,36 @@ export interface Judgement {
 }
 
 const ALL: MetricId[] = [...METRIC_IDS];
-const RATES: MetricId[] = ['goodput', 'p50', 'p99'];
 
 /** Judges one window by the checks that README explains under "Status". Pure. */
 export function judge(evidence: Evidence): Judgement {
   const limit = findLimit(evidence);
   const { shape, reasons: unsteady } = judgeShape(evidence);
-  const fatal = [...judgeAccounting(evidence.load), ...judgeAnswers(evidence.load)];
+  const upstream = judgeUpstream(evidence, limit);
+  const fatal = [...judgeAccounting(evidence.load), ...judgeAnswers(evidence.load), ...upstream.fatal];
   const doubts = [
     ...judgeConnect(evidence.load.connect),
     ...judgeErrors(evidence.load),
     ...(evidence.isClosedLoop ? judgeLittle(evidence.load) : []),
     ...judgeSchedule(evidence.load),
     ...judgeLimit(limit, evidence),
+    ...upstream.doubts,
     ...unsteady,
     ...judgeHost(evidence.host, countCompletions(evidence.load.counts)),
   ];
   return { failed: fatal.length > 0, reasons: [...fatal, ...doubts], limit, shape };
 }
 
-/** Who was at the end of its means: the server's cores, the generators' loop, or neither. */
-export function findLimit({ load, server, budgetCores }: Evidence): Limit {
-  if (server !== undefined && server.coresUsed >= FULL * budgetCores) return 'server';
-  return load.generators.some((use) => busy(use) > FULL) ? 'generator' : 'waiting';
+/** Who was at the end of its means: the server's cores, those of the upstream, the generators' loop, or none. */
+export function findLimit({ load, server, upstream, budgetCores, isShared }: Evidence): Limit {
+  const isFull = (coresUsed: number): boolean => coresUsed >= FULL * budgetCores;
+  if (server !== undefined && isFull(server.coresUsed)) return 'server';
+  if (upstream !== undefined && isUpstreamFull(upstream, load)) return 'upstream';
+  if (load.generators.some((use) => busy(use) > FULL)) return 'generator';
+  if (server === undefined || !isShared) return 'waiting';
+  // What load and upstream take of shared cores is not there for the server.
+  const taken = coresOfLoad(load) + (upstream?.resources?.coresUsed ?? 0);
+  return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
 }
 
 function busy(use: { cpuUs: number; seconds: number; utilisation: number }): number {

@@ -24,16 +24,19 @@ export interface LaunchSpec {
   id: string;
   /** Marks every process of this run, so that a later start can prove what is its own. */
   token: string;
-  /** The server's argv with `{host}`, `{port}` and `{workers}` still to be filled in. */
+  /** The server's argv with `{host}`, `{port}`, `{workers}` and `{threads}` still to be filled in. */
   command: string[];
   cwd: string;
   env: Record<string, string>;
   /** Contents by environment variable: each is written to a file that the variable names. */
   files: Record<string, string>;
   workers: number;
+  threads?: number | undefined;
   /** Command that pins what follows it to the server's cores; empty where nothing can pin. */
   prefix: string[];
   time: TimeCommand | undefined;
+  /** A free one; found where none is given. */
+  port?: number;
   /** The run's folder: logs and time reports are kept below it. */
   folder: string;
 }
@@ -67,7 +70,7 @@ export interface Server extends AsyncDisposable {
 
 /** Starts a server under time(1) in a process group of its own. Throws a trial error when its port is taken. */
 export async function launch(spec: LaunchSpec): Promise<Server> {
-  const port = await findFreePort();
+  const port = spec.port ?? (await findFreePort());
   const logFile = join(spec.folder, 'logs', `${spec.id}.log`);
   const timeFile = join(spec.folder, 'time', `${spec.id}.txt`);
   const dataFolder = join(spec.folder, 'data');
@@ -78,13 +81,9 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
     writeFileSync(file, text);
     return [variable, file] as const;
   });
-  const fill = (word: string) =>
-    word
-      .replaceAll('{host}', HOST)
-      .replaceAll('{port}', String(port))
-      .replaceAll('{workers}', String(spec.workers));
+  const command = fillCommand(spec.command, { ...spec, host: HOST, port });
   const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
-  const argv = [...timed, ...spec.prefix, ...spec.command.map(fill)];
+  const argv = [...timed, ...spec.prefix, ...command];
   const { cgroup } = openCgroup(`${spec.token}-${spec.id.split('-', 1)[0]}`);
 
   // Anew: the attempt that a kill cut short may have left a log of the same name.
@@ -102,6 +101,22 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   })`for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
   closeSync(log);
   return new LaunchedServer({ spec, port, logFile, timeFile, cgroup, child, startedAtMs });
+}
+
+/** A command with its placeholders filled in; words with `{threads}` are left out where none were asked for. */
+export function fillCommand(
+  command: string[],
+  { host, port, workers, threads }: Pick<LaunchSpec, 'workers' | 'threads'> & { host: string; port: number },
+): string[] {
+  return command
+    .filter((word) => threads !== undefined || !word.includes('{threads}'))
+    .map((word) =>
+      word
+        .replaceAll('{host}', host)
+        .replaceAll('{port}', String(port))
+        .replaceAll('{workers}', String(workers))
+        .replaceAll('{threads}', String(threads)),
+    );
 }
 
 interface Parts {
@@ -240,10 +255,17 @@ class LaunchedServer implements Server {
 
 const ATTEST = 'bench-attest ';
 
+/** How many workers have told what they are: one a line, or as many as the threads that a process says it serves with. */
+export function countWorkers(told: Attestation[]): number {
+  return told.reduce((sum, { workers }) => sum + (typeof workers === 'number' ? workers : 1), 0);
+}
+
 /** The user's environment without what would change a runtime unseen. */
 function neutralEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(PYTHON|NODE_|UV_|VIRTUAL_ENV)/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^(PYTHON|NODE_|UV_|VIRTUAL_ENV|GO(GC|DEBUG|MAXPROCS|MEMLIMIT)$)/.test(name),
+    ),
   );
 }
 

@@ -129,6 +129,7 @@ function beginOf(pid: number): string | undefined {
 function removeLeftovers({ run, token }: Holder): string[] {
   if (process.platform !== 'linux') return [];
   const own = listPids().filter((pid) => pid !== process.pid && environHas(pid, 'BENCH_TOKEN', token));
+  const names = own.map((pid) => `${pid} ${readProcess(pid)?.command ?? ''}`.trimEnd());
   for (const pid of own) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -141,5 +142,7 @@ function removeLeftovers({ run, token }: Holder): string[] {
   removeCgroups(token);
   return own.length === 0
     ? []
-    : [`run ${run} had been killed and left ${own.length} processes running: ended them (${own.join(', ')})`];
+    : [
+        `run ${run} had been killed and left ${own.length} processes running: ended them (${names.join(', ')})`,
+      ];
 }

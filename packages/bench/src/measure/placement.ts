@@ -16,10 +16,11 @@ export interface Core {
   speed?: number;
 }
 
-/** What is to be placed: cores for all processes of one server, and how many generators there are. */
+/** What is to be placed: cores for all processes of one server, how many generators there are, and whether an upstream. */
 export interface PlacementNeeds {
   serverCores: number;
   generators: number;
+  upstream?: boolean;
 }
 
 /** Where everything goes. The prefixes stand before the command to run, empty where nothing is pinned. */
@@ -28,21 +29,28 @@ export interface Placed {
   server: string[];
   /** One for all generators: the scheduler spreads them over their cores. */
   generator: string[];
+  /** Absent where there is no upstream. */
+  upstream?: string[];
   /** Why it is not better; absent when nothing is left to wish. */
   reason?: string;
 }
 
 /**
  * Decides from the cores alone. The server gets the last of the fast cores, whole physical ones as long as another
- * is left; the generators get what is left, without the server's siblings where possible.
+ * is left; the generators get what is left, without the server's siblings where possible. An upstream gets the last of
+ * those, where the generators do without it.
  */
-export function placeOn(cores: readonly Core[], { serverCores, generators }: PlacementNeeds): Placed {
+export function placeOn(
+  cores: readonly Core[],
+  { serverCores, generators, upstream = false }: PlacementNeeds,
+): Placed {
   const ids = cores.map(({ id }) => id).toSorted(byNumber);
   if (cores.length < serverCores + 1) {
     return {
-      placement: { kind: 'shared', server: ids, generator: ids },
+      placement: { kind: 'shared', server: ids, generator: ids, ...(upstream && { upstream: ids }) },
       server: [],
       generator: [],
+      ...(upstream && { upstream: [] }),
       reason: `${count(cores.length, 'core')} for a server on ${serverCores} and its load: they share`,
     };
   }
@@ -54,18 +62,27 @@ export function placeOn(cores: readonly Core[], { serverCores, generators }: Pla
   const beside = new Set(server.flatMap(({ siblings }) => siblings));
   const rest = cores.filter((core) => !taken.has(core));
   const apart = rest.filter(({ id }) => !beside.has(id));
-  const generator = apart.length > 0 ? apart : rest;
-  const placement: Placement = { kind: 'separate', server: idsOf(server), generator: idsOf(generator) };
+  const load = idsOf(apart.length > 0 ? apart : rest);
+  const spare = upstream && load.length > generators ? load.slice(-1) : [];
+  const generator = load.filter((id) => !spare.includes(id));
+  const placement: Placement = {
+    kind: 'separate',
+    server: idsOf(server),
+    generator,
+    ...(upstream && { upstream: spare.length > 0 ? spare : generator }),
+  };
   const reasons = [
     ...(apart.length === 0 ? ['the load runs on sibling threads of the server'] : []),
     ...(generator.length < generators
       ? [`${count(generators, 'generator')} share ${count(generator.length, 'core')}`]
       : []),
+    ...(upstream && spare.length === 0 ? ['the upstream runs beside the load'] : []),
   ];
   return {
     placement,
     server: tasksetOn(idsOf(server)),
-    generator: tasksetOn(idsOf(generator)),
+    generator: tasksetOn(generator),
+    ...(placement.upstream !== undefined && { upstream: tasksetOn(placement.upstream) }),
     ...(reasons.length > 0 && { reason: reasons.join('; ') }),
   };
 }
@@ -77,7 +94,13 @@ export function placeOn(cores: readonly Core[], { serverCores, generators }: Pla
 export async function choosePlacement(needs: PlacementNeeds): Promise<Placed> {
   const reason = await whyNotPinned();
   if (reason === undefined) return placeOn(readCores(), needs);
-  return { placement: { kind: 'unpinned' }, server: [], generator: [], reason };
+  return {
+    placement: { kind: 'unpinned' },
+    server: [],
+    generator: [],
+    ...(needs.upstream && { upstream: [] }),
+    reason,
+  };
 }
 
 /** Keeps this process, all its threads, on the generators' cores; what it starts inherits that until pinned otherwise. */

@@ -1,14 +1,17 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { parsePackage, type NamedPackage } from '../catalogue/packages.ts';
 import { ROOT } from '../catalogue/stacks.ts';
 import { claimsOfRuntime, environmentOfRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
-import type { Attestation, ResolvedRuntime, Stack, Target, Variant } from '../model.ts';
+import type { Attestation, ResolvedRuntime, RuntimeSpec, Stack, Target, Variant } from '../model.ts';
+import { isCompiled, provideBuild, runBuild } from './builds.ts';
+import { digestOf } from './digest.ts';
+import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
 import { findRuntime, lastLine, type FoundRuntime } from './runtimes.ts';
-import { findUv, provideUv } from './uv.ts';
+import { provideUv, versionInEnvironment } from './uv.ts';
 
 const run = promisify(execFile);
 
@@ -25,8 +28,10 @@ export interface Prepared {
   /** What every worker has to say of itself. */
   claims: Attestation;
   runtime?: ResolvedRuntime;
-  /** Of the sources and the lock it is made from. */
+  /** Of the sources and the lock it is made from, and of the checkouts put on top. */
   digest: string;
+  /** What `--with` came to: `fastify 5.1.0`. */
+  installed: string[];
 }
 
 /** A target that can't be launched here, and why. */
@@ -61,16 +66,73 @@ export async function prepareAll(
 
 async function prepare(target: Target, stacks: Stack[]): Promise<Prepared> {
   const { stack, variant } = findStack(target, stacks);
-  if (target.runtime === undefined) return finish(target, stack, variant, undefined, []);
-  const uv = stack.runtime === 'python' ? await provideUv(CACHE) : undefined;
-  const found = await findRuntime(target.runtime, { cache: CACHE, uv, mayInstall: true });
-  if (uv === undefined || !existsSync(join(stack.root, 'requirements.txt'))) {
-    return finish(target, stack, variant, found, found.argv);
-  }
+  if (target.runtime === undefined) return prepareBinary(target, stack, variant);
+  return stack.runtime === 'python'
+    ? preparePython(target, target.runtime, stack, variant)
+    : prepareNode(target, target.runtime, stack, variant);
+}
+
+async function preparePython(
+  target: Target,
+  spec: RuntimeSpec,
+  stack: Stack,
+  variant: Variant,
+): Promise<Prepared> {
+  const uv = await provideUv(CACHE);
+  const found = await findRuntime(spec, { cache: CACHE, uv, mayInstall: true });
+  if (!standsOn('requirements.txt', target, stack)) return finish(target, stack, variant, found, found.argv);
   const environment = await makeEnvironment(target, stack, found, uv);
   const python = join(environment, 'bin', 'python');
   await buildOnce(environment, target.variant, [...stack.build, ...variant.build], stack, python);
-  return finish(target, stack, variant, withBuilt(found, environment), [python]);
+  const installed = versionsIn(environment, target, versionInEnvironment);
+  return { ...finish(target, stack, variant, withBuilt(found, environment), [python]), installed };
+}
+
+async function prepareNode(
+  target: Target,
+  spec: RuntimeSpec,
+  stack: Stack,
+  variant: Variant,
+): Promise<Prepared> {
+  const found = await findRuntime(spec, { cache: CACHE, uv: undefined, mayInstall: true });
+  if (target.packages === undefined || !standsOn('package.json', target, stack))
+    return finish(target, stack, variant, found, found.argv);
+  const environment = await makeCopy(target, stack, found);
+  const installed = versionsIn(environment, target, versionInCopy);
+  return { ...finish(target, copyOf(stack, environment), variant, found, found.argv), installed };
+}
+
+/** Whether the stack says in this file what it depends on. Throws when it does not, and packages are to be put on top. */
+function standsOn(file: string, { packages }: Target, stack: Stack): boolean {
+  if (existsSync(join(stack.root, file))) return true;
+  if (packages === undefined) return false;
+  throw new BenchError(
+    'toolchain',
+    `${stack.name} has no ${file} to put ${packages.join(', ')} on top of`,
+    `add one beside ${stack.manifest}, or leave --with away`,
+  );
+}
+
+function packagesOf({ packages = [], runtime }: Target): NamedPackage[] {
+  return packages.flatMap(parsePackage).filter(({ kind }) => kind === runtime?.kind);
+}
+
+function versionsIn(
+  environment: string,
+  target: Target,
+  versionIn: (environment: string, name: string) => string | undefined,
+): string[] {
+  return packagesOf(target).flatMap(({ name }) => {
+    const version = versionIn(environment, name);
+    return version === undefined ? [] : [`${name} ${version}`];
+  });
+}
+
+async function prepareBinary(target: Target, stack: Stack, variant: Variant): Promise<Prepared> {
+  const binary = finish(target, stack, variant, undefined, []);
+  if (!isCompiled({ stack, variant })) return binary;
+  const { digest } = await provideBuild({ stack, variant, name: target.variant }, CACHE);
+  return { ...binary, digest };
 }
 
 function finish(
@@ -87,7 +149,8 @@ function finish(
     command: variant.command.flatMap((word) => fill(word, argv, stack)),
     env: { ...(target.runtime === undefined ? {} : environmentOfRuntime(target.runtime)), ...variant.env },
     claims: { ...(target.runtime === undefined ? {} : claimsOfRuntime(target.runtime)), ...variant.attest },
-    digest: digestOf(filesOf(stack), ''),
+    digest: digestOf(filesOf(stack, packagesOf(target)), ''),
+    installed: [],
     ...(found === undefined ? {} : { runtime: found.runtime }),
   };
 }
@@ -102,8 +165,9 @@ function fill(word: string, runtime: string[], stack: Stack): string[] {
 const READY = 'bench-ready';
 const builtMark = (variant: string) => `bench-built-${variant}`;
 
-function environmentOf({ packages = [] }: Target, stack: Stack, { argv, runtime }: FoundRuntime): string {
-  const digest = digestOf(filesOf(stack), [...argv, ...packages].join(' '));
+function environmentOf(target: Target, stack: Stack, { argv, runtime }: FoundRuntime): string {
+  const words = [...argv, ...(target.packages ?? [])].join(' ');
+  const digest = digestOf(filesOf(stack, packagesOf(target)), words);
   return join(CACHE, 'environments', `${stack.name}-${runtime.version}-${digest}`);
 }
 
@@ -116,37 +180,42 @@ function withBuilt(found: FoundRuntime, environment: string): FoundRuntime {
   return { ...found, runtime: { ...found.runtime, build } };
 }
 
-/** Whether a target could be launched: `ready`, to be made `on first use`, or `missing`, and why. Makes and fetches nothing. */
-export async function inspectTarget(
-  target: Target,
-  stacks: Stack[],
-): Promise<{ state: 'ready' | 'on first use' | 'missing'; why: string }> {
-  const { stack, variant } = findStack(target, stacks);
-  if (target.runtime === undefined) return { state: 'ready', why: '' };
-  const uv = stack.runtime === 'python' ? await findUv(CACHE) : undefined;
-  try {
-    const found = await findRuntime(target.runtime, { cache: CACHE, uv, mayInstall: false });
-    const { runtime } = found;
-    const name = `${runtime.kind} ${runtime.version}`;
-    if (stack.runtime !== 'python') return { state: 'ready', why: name };
-    const environment = environmentOf(target, stack, found);
-    const built =
-      [...stack.build, ...variant.build].length === 0 ||
-      existsSync(join(environment, builtMark(target.variant)));
-    if (existsSync(join(environment, READY)) && built) return { state: 'ready', why: name };
-    return { state: 'on first use', why: `${name}${uv === undefined ? ', uv through pip' : ''}` };
-  } catch (error) {
-    if (!(error instanceof BenchError)) throw error;
-    return { state: 'missing', why: `${error.message} (${error.hint})` };
-  }
+/** Whether the Python environment of a target is there, with what has to be built in it. */
+export function isMade(target: Target, { stack, variant }: FoundStack, found: FoundRuntime): boolean {
+  const environment = environmentOf(target, stack, found);
+  const mark = [...stack.build, ...variant.build].length === 0 ? READY : builtMark(target.variant);
+  return existsSync(join(environment, READY)) && existsSync(join(environment, mark));
 }
 
-function findStack(target: Target, stacks: Stack[]): { stack: Stack; variant: Variant } {
+/** A target's stack and variant. */
+export interface FoundStack {
+  stack: Stack;
+  variant: Variant;
+}
+
+/** The stack of a target. Throws a usage error when it is gone. */
+export function findStack(target: Target, stacks: Stack[]): FoundStack {
   const stack = stacks.find(({ name }) => name === target.stack);
   const variant = stack?.variants[target.variant];
   if (stack === undefined || variant === undefined)
     throw new BenchError('usage', `the stack of ${target.id} is not here any more`);
   return { stack, variant };
+}
+
+/** A copy of a Node stack per interpreter and `--with`, in which its packages stand on top of the lock; kept likewise. */
+async function makeCopy(target: Target, stack: Stack, found: FoundRuntime): Promise<string> {
+  const environment = environmentOf(target, stack, found);
+  const ready = join(environment, READY);
+  if (existsSync(ready)) return environment;
+  rmSync(environment, { recursive: true, force: true });
+  try {
+    await installCopy(stack, environment, packagesOf(target));
+  } catch (error) {
+    rmSync(environment, { recursive: true, force: true });
+    throw error;
+  }
+  writeFileSync(ready, '');
+  return environment;
 }
 
 /** One virtual environment per interpreter, stack and `--with`, from the committed lock; kept until a source changes. */
@@ -178,7 +247,15 @@ async function makeEnvironment(
     // What --with names comes on top of the lock, with whatever it depends on.
     ...(target.packages === undefined
       ? []
-      : [['pip', 'install', '--compile-bytecode', ...inside, ...target.packages]]),
+      : [
+          [
+            'pip',
+            'install',
+            '--compile-bytecode',
+            ...inside,
+            ...packagesOf(target).map(({ wanted }) => wanted),
+          ],
+        ]),
   ];
   const built: string[] = [];
   for (const step of steps) {
@@ -208,30 +285,31 @@ async function buildOnce(
   const built = join(environment, builtMark(variant));
   if (existsSync(built)) return;
   for (const argv of commands) {
-    const [command = '', ...args] = argv.flatMap((word) => fill(word, [python], stack));
-    await run(command, args, { cwd: stack.root, timeout: 600_000 }).catch(
-      (error: { stderr?: string; message: string }) => {
-        throw new BenchError(
-          'toolchain',
-          `${stack.name}/${variant} could not be built: ${lastLine(error.stderr) || error.message}`,
-          `in ${stack.manifest}, see "build"`,
-        );
-      },
+    await runBuild(
+      argv.flatMap((word) => fill(word, [python], stack)),
+      stack,
+      variant,
     );
   }
   writeFileSync(built, '');
 }
 
-/** What a stack is made from: its lock, its sources, and those of the contract beside it. */
-function filesOf(stack: Stack): string[] {
+/** What a stack is made from: its lock, its sources, those of the packages beside it, and the checkouts put on top. */
+function filesOf(stack: Stack, packages: NamedPackage[]): string[] {
   const patterns = ['stack.json', 'package.json', 'pyproject.toml', 'requirements*.txt', 'src/**/*.{ts,py}'];
-  return [stack.root, join(stack.root, '..', 'contract')].flatMap((folder) =>
-    globSync(patterns, { cwd: folder }).map((file) => join(folder, file)),
-  );
+  const folders = new Set([join(stack.root, '..', 'contract'), ...workspaceOf(stack.root)]);
+  return [
+    ...[...folders].flatMap((folder) => filesIn(folder, patterns)),
+    ...(stack.runtime === 'node' ? NODE_LOCKS : []),
+    ...packages.flatMap(({ folder }) => (folder === undefined ? [] : filesIn(folder, ['**/*']))),
+  ];
 }
 
-function digestOf(files: string[], extra: string): string {
-  const hash = createHash('sha256').update(extra);
-  for (const file of files.toSorted()) hash.update(readFileSync(file));
-  return hash.digest('hex').slice(0, 10);
+/** What is made by tools, and no source. */
+const MADE = new Set(['.git', '.venv', '__pycache__', 'node_modules']);
+
+function filesIn(folder: string, patterns: string[]): string[] {
+  return globSync(patterns, { cwd: folder, withFileTypes: true, exclude: ({ name }) => MADE.has(name) })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
 }

@@ -41,11 +41,9 @@ export async function run(
     if (found !== undefined || plan.url !== undefined) launchable.set(target.id, { target, prepared: found });
   }
   const due = plan.trials.filter(({ target }) => launchable.has(target));
-  const units = Map.groupBy(due, ({ order }) => (plan.duel ? order >> 1 : order));
-  const open = [...units.values()].filter(
-    // Half of a duel, kept just before a kill, has lost its other half for good.
-    (unit) => unit.length === (plan.duel ? 2 : 1) && unit.every(({ id }) => !kept.has(id)),
-  );
+  const units = Map.groupBy(due, ({ duel, id }) => duel ?? id);
+  // Of a duel that was half kept before a kill, the other half is lost for good.
+  const open = [...units.values()].filter((unit) => unit.every(({ id }) => !kept.has(id)));
   const of = kept.size + open.flat().length;
   for (const unit of open) {
     if (effects.interrupted() || effects.decide(trials) === 'stop') break;
@@ -68,17 +66,15 @@ export async function run(
   return trials;
 }
 
-/** One trial, or the two of a duel. */
+/** One trial, or all of a duel. */
 async function measureUnit(
   unit: PlannedTrial[],
   contexts: TrialContext[],
   effects: RunEffects,
 ): Promise<Trial[]> {
-  const [first, second] = unit.map((planned, index) => ({
-    planned,
-    context: contexts[index] as TrialContext,
-  }));
+  const duellists = unit.map((planned, index) => ({ planned, context: contexts[index] as TrialContext }));
+  const [first] = duellists;
   if (first === undefined) return [];
-  if (second !== undefined) return measureDuel([first, second], effects);
+  if (first.planned.duel !== undefined) return measureDuel(duellists, effects);
   return [await measureTrial(first.planned, first.context, effects)];
 }

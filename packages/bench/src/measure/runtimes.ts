@@ -162,7 +162,9 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
   }
   throw new BenchError(
     'toolchain',
-    base.includes('/') ? `${base} is no Python` : `CPython ${base} is not here, and uv could not install it`,
+    base.includes('/')
+      ? `${base} is no Python`
+      : `CPython ${base} is not here${search.mayInstall ? ', and uv could not install it' : ' yet'}`,
     base.includes('/')
       ? 'name the path of an interpreter'
       : `uv python install ${base}, or pyenv install ${base}`,
@@ -202,11 +204,21 @@ function withoutPaths(flags: string): string {
     .join(' ');
 }
 
-/** The line of a command's stderr that says what went wrong: the last that names an error or a cause, else the last. */
+/**
+ * What a command's stderr says went wrong, in one line: the last that names an error or a cause, else the last.
+ * Addresses are left out: the result is kept.
+ */
 export function lastLine(text: string | undefined): string {
-  const lines = (text ?? '')
-    .trim()
-    .split('\n')
-    .map((line) => line.trim());
-  return lines.findLast((line) => /^(error|cause|caused by|×|╰─▶|fatal)/i.test(line)) ?? lines.at(-1) ?? '';
+  const lines = (text ?? '').trimEnd().split('\n');
+  const at = lines.findLastIndex((line) => /^\s*(error|cause|caused by|×|╰─▶|fatal)/i.test(line));
+  const from = at < 0 ? lines.length - 1 : at;
+  // uv and pnpm break their lines at 80 columns, and indent the rest.
+  const rest = lines.slice(from + 1);
+  const depth = (lines[from] ?? '').search(/\S/) + 4;
+  const end = rest.findIndex((line) => line.search(/\S/) < depth);
+  return [lines[from] ?? '', ...rest.slice(0, end < 0 ? undefined : end)]
+    .map((line) => line.trim())
+    .join(' ')
+    .replace(/^(×|╰─▶) /, '')
+    .replaceAll(/\w+:\/\/[^\s`'"]+/g, '…');
 }

@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { findWorkload } from '../catalogue/workloads/index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type {
-  Attestation,
   FailedTrial,
   LimitProof,
   LoadResult,
@@ -13,10 +11,12 @@ import type {
   Trial,
   TrialHead,
   TrialTail,
+  UpstreamUse,
 } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
-import type { Plan, PlannedTrial } from '../plan.ts';
+import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
+import { attest } from './attest.ts';
 import { judge, judgeProof } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
 import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
@@ -24,12 +24,12 @@ import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
 import type { Sampled, Sampler } from './resources/sampler.ts';
+import { UpstreamError, useBetween, type Upstream, type UpstreamLook } from './upstream.ts';
 import { drawUrl } from './url.ts';
 
 /** The version of a trial's record; the schema file carries its history. */
 export const RECORD_SCHEMA = 1;
 
-const ATTEST_SECONDS = 5;
 const POLL_MS = 20;
 
 /** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */
@@ -39,6 +39,8 @@ export interface TrialEffects {
   awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
   verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody | undefined>;
   load: LoadEngine;
+  /** What the server asks; absent where it asks nobody. */
+  upstream?: Upstream;
   /** Undefined where the server's process is not known. */
   resources(server: Server): Promise<Sampler | undefined>;
   now(): number;
@@ -64,6 +66,7 @@ export async function measureTrial(
   try {
     const raised = await attempt.raise();
     const { load, sampled } = await loadServer(raised, plan, effects.load);
+    await attempt.askUpstream();
     const proof = plan.proveLimit ? await proveLimit(raised, plan, effects.load, placed, load) : undefined;
     await attempt.take(load, sampled, proof);
   } catch (error) {
@@ -93,6 +96,9 @@ export class Attempt {
   #server: Server | undefined;
   #sampler: Sampler | undefined;
   #expected: ExpectedBody | undefined;
+  /** The upstream before the load, and what the load came to there. */
+  #upstreamBefore: UpstreamLook | undefined;
+  #upstreamUse: UpstreamUse | undefined;
 
   constructor(planned: PlannedTrial, context: TrialContext, effects: TrialEffects) {
     this.#planned = planned;
@@ -102,23 +108,28 @@ export class Attempt {
     const random = createRandom(planned.seed);
     const { plan } = context;
     this.#draw =
-      plan.url === undefined ? findWorkload(plan.workload).draw(() => random.float()) : drawUrl(plan.url);
+      plan.url === undefined
+        ? findWorkload(plan.workload).draw(() => random.float(), plan.params ?? {})
+        : drawUrl(plan.url);
   }
 
   /** Launches the server, waits for its first right answer, attests and verifies it. Throws what went wrong. */
   async raise(): Promise<Raised> {
     const { plan, prepared } = this.#context;
     const draw = this.#draw;
+    // A server that has nobody to ask need not be launched.
+    await this.#effects.upstream?.look();
     const server = await this.#effects.launch(prepared as Prepared, this.#planned, draw);
     this.#server = server;
     await this.#effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const { startedAtMs } = server;
     if (startedAtMs !== undefined)
       this.#startup = { startupSeconds: (performance.now() - startedAtMs) / 1000 };
-    this.#head.attested = await attest(server, prepared?.claims ?? {}, plan.workers);
+    this.#head.attested = await attest(server, prepared, plan.workers);
     this.#expected = await this.#effects.verify(server, draw, 'before the load');
     this.#sampler = await this.#effects.resources(server);
     await this.#sampler?.idle();
+    this.#upstreamBefore = await this.#effects.upstream?.look();
     const spec: LoadSpec = {
       host: server.host,
       port: server.port,
@@ -129,8 +140,16 @@ export class Attempt {
       barrierSeconds: plan.barrierSeconds,
       expected: this.#expected,
       hashEvery: plan.hashEvery,
+      timing: draw.timing,
     };
     return { server, spec, sampler: this.#sampler };
+  }
+
+  /** Asks the upstream, if there is one, what the load came to there. Throws an upstream error when it is not as it was. */
+  async askUpstream(): Promise<void> {
+    const after = await this.#effects.upstream?.look();
+    if (after !== undefined && this.#upstreamBefore !== undefined)
+      this.#upstreamUse = useBetween(this.#upstreamBefore, after);
   }
 
   /** Takes what the window gave, judges it, and verifies the answers once more. Throws when those are wrong now. */
@@ -138,10 +157,14 @@ export class Attempt {
     const { plan, placed } = this.#context;
     const resources = sampled?.server;
     const host = sampled?.host ?? {};
+    const upstream = this.#upstreamUse;
+    if (upstream !== undefined && sampled?.upstream !== undefined) upstream.resources = sampled.upstream;
     const judgement = judge({
       load,
       server: resources,
-      budgetCores: placed.placement.server?.length ?? plan.workers,
+      upstream: upstream && { ...upstream, fetches: this.#draw.fetches ?? 0, placement: placed.placement },
+      budgetCores: placed.placement.server?.length ?? coresOf(plan),
+      isShared: placed.placement.kind === 'shared',
       host,
       isClosedLoop: plan.amount === undefined && plan.rate === undefined,
     });
@@ -152,6 +175,7 @@ export class Attempt {
       ...(resources === undefined
         ? {}
         : { server: resources, ...derive(load, resources, this.#planned.connections) }),
+      ...(upstream === undefined ? {} : { upstream }),
       limit: judgement.limit,
       ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
       ...(limitProof === undefined ? {} : { limitProof }),
@@ -229,14 +253,20 @@ function headOf(
     ...(prepared?.runtime === undefined ? {} : { runtime: prepared.runtime }),
     attested: [],
     workload: plan.workload,
+    ...(plan.params === undefined ? {} : { params: plan.params }),
     connections: planned.connections,
     round: planned.round,
     order: planned.order,
     seed: planned.seed,
-    ...(planned.duelWith === undefined ? {} : { duelWith: planned.duelWith }),
+    ...(planned.duel === undefined ? {} : { duel: planned.duel }),
     startedAt: new Date(effects.now()).toISOString(),
     engine: plan.rate === undefined ? effects.load.name : plan.engine,
     workers: plan.workers,
+    ...(plan.threads === undefined ? {} : { threads: plan.threads }),
+    ...(plan.cores === undefined ? {} : { cores: plan.cores }),
+    ...(effects.upstream === undefined
+      ? {}
+      : { upstream: { kind: effects.upstream.kind, version: effects.upstream.version } }),
     placement: placed.placement,
     warmupSeconds: plan.warmupSeconds,
     plannedSeconds: plan.windowSeconds,
@@ -332,32 +362,6 @@ function derive(
   };
 }
 
-/** Waits until every worker has told what it is, and fails the trial when one is not what the manifest states. */
-async function attest(server: Server, claims: Attestation, workers: number): Promise<Attestation[]> {
-  const asked = Object.entries(claims);
-  const deadline = performance.now() + (asked.length > 0 ? ATTEST_SECONDS * 1000 : 0);
-  while (server.attestations().length < workers && performance.now() < deadline) await sleep(POLL_MS);
-  const told = server.attestations();
-  if (asked.length > 0 && told.length < workers) {
-    throw new BenchError(
-      'trial',
-      `${told.length} of ${workers} workers said what they are (no bench-attest line in the log)`,
-    );
-  }
-  for (const [worker, one] of told.entries()) {
-    for (const [property, wanted] of asked) {
-      if (one[property] !== wanted) {
-        const which = workers > 1 ? `worker ${worker + 1} of ${workers}: ` : '';
-        throw new BenchError(
-          'trial',
-          `false attestation: ${which}${property} is ${JSON.stringify(one[property])}, the manifest states ${JSON.stringify(wanted)}`,
-        );
-      }
-    }
-  }
-  return told;
-}
-
 /** Rejects when the server ends while it is being loaded. */
 export function watchForDeath(server: Server): { promise: Promise<never> } & Disposable {
   const { promise, reject } = Promise.withResolvers<never>();
@@ -372,7 +376,7 @@ export function watchForDeath(server: Server): { promise: Promise<never> } & Dis
 function toReason(error: unknown): Reason {
   const text = error instanceof Error ? error.message : String(error);
   // A defect of the tool is data too, but it has to be recognisable as one.
-  const code = error instanceof BenchError ? 'trial' : 'defect';
+  const code = error instanceof UpstreamError ? 'upstream' : error instanceof BenchError ? 'trial' : 'defect';
   if (code === 'defect' && process.env['DEBUG'] !== undefined) console.error(error);
   return { code, text, invalidates: [...METRIC_IDS] };
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, globSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
 import { lastLine } from './runtimes.ts';
@@ -47,4 +47,16 @@ async function answers(uv: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** The version of a distribution in a virtual environment; undefined when it is not there. */
+export function versionInEnvironment(environment: string, name: string): string | undefined {
+  return globSync('lib/python*/site-packages/*.dist-info', { cwd: environment })
+    .map((folder) => /^(.+)-([^-]+)\.dist-info$/.exec(basename(folder)) ?? [])
+    .find(([, found = '']) => normalise(found) === normalise(name))?.[2];
+}
+
+/** Names that PyPI takes for one are one (PEP 503). */
+function normalise(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }

@@ -1,6 +1,7 @@
+import { coresOf } from '../plan.ts';
 import type { StoredRun } from '../results/store.ts';
 
-/** What changed in the environment between two runs, one change a line: versions, runtimes, frameworks, servers. */
+/** What changed between two runs, one change a line: processes and threads, versions, runtimes, frameworks, servers. */
 export function describeChanges(old: StoredRun, now: StoredRun): string[] {
   const [then, here] = [environmentOf(old), environmentOf(now)];
   return [...new Set([...then.keys(), ...here.keys()])]
@@ -21,8 +22,13 @@ const TOLD = [
   'v8',
 ];
 
-function environmentOf({ versions, trials }: StoredRun): Map<string, string> {
-  const found = new Map(Object.entries(versions));
+function environmentOf({ plan, versions, trials }: StoredRun): Map<string, string> {
+  const found = new Map([
+    ['workers', String(plan.workers)],
+    ['threads', String(plan.threads ?? 'as the stack has it')],
+    ['cores', String(coresOf(plan))],
+    ...Object.entries(versions),
+  ]);
   for (const { target, attested } of trials) {
     for (const [name, value] of Object.entries(attested[0] ?? {})) {
       if (TOLD.includes(name)) found.set(`${target.id} ${name}`, String(value));

@@ -1,5 +1,5 @@
 import type { Measured, Trial } from '../model.ts';
-import { formatBytes, formatCost, formatCount, formatUs } from './format.ts';
+import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 
 /** Every trial in full, as text: what the table leaves out, and what autocannon itself would have printed. */
 export function describeDetail(trials: Trial[]): string {
@@ -28,6 +28,7 @@ function describe(trial: Trial): string[] {
 function describeMeasured({
   load,
   server,
+  upstream,
   cpuUsPerRequest,
   limit,
   limitProof,
@@ -51,6 +52,12 @@ function describeMeasured({
         `latency ${named.map(([name, us]) => `${name.replace('_', '.')} ${latencyUs.atLeast?.includes(name) ? '≥ ' : ''}${formatUs(us)}`).join(', ')}`,
       );
     }
+    if (load.timing !== undefined) {
+      const { metric, toldUs, restUs } = load.timing;
+      lines.push(
+        `${metric} mean ${formatUs(toldUs.mean)}, max ${formatUs(toldUs.max)}; the rest of the latency mean ${formatUs(restUs.mean)}, max ${formatUs(restUs.max)}`,
+      );
+    }
     lines.push(
       `generators: ${load.generators.map((use) => `${(use.cpuUs / 1e6 / use.seconds).toFixed(2)} cores, loop ${Math.round(use.utilisation * 100)} % busy`).join('; ')}`,
     );
@@ -58,6 +65,12 @@ function describeMeasured({
   if (server !== undefined) {
     lines.push(
       `server (${server.scope}, ${server.source}): ${server.coresUsed.toFixed(2)} cores${cpuUsPerRequest === undefined ? '' : `, ${formatCost(cpuUsPerRequest)} µs a request`}, ${server.idleBytes === undefined ? '—' : formatBytes(server.idleBytes)} before the load, ${server.peakBytes === undefined ? '—' : formatBytes(server.peakBytes)} at most in the window`,
+    );
+  }
+  if (upstream !== undefined) {
+    const { requests, fetchUs, resources } = upstream;
+    lines.push(
+      `upstream: ${formatWhole(requests)} requests${resources === undefined ? '' : `, ${resources.coresUsed.toFixed(2)} cores`}, ${formatUs(fetchUs)} for one fixture while nothing loaded it`,
     );
   }
   if (host?.foreignCores !== undefined)

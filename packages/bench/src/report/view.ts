@@ -64,19 +64,22 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
   const rows = summarise(trials);
   const rungs = [...new Set(rows.map(({ connections }) => connections))];
   const knees = describeKnees(toLadders(rows, plan.rate !== undefined));
+  const cells = cellsFor(rows);
   return {
-    title: `${plan.workload}, ${countOf(plan.rounds, 'round')}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
+    title: `${describeWorkload(plan)}, ${countOf(plan.rounds, 'round')}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
     setting: describeSetting(plan, host, trials),
-    columns: Object.keys(CELLS),
+    columns: Object.keys(cells),
     words: ['target', 'class', 'limit', 'status'],
     expendable: ['start-up', 'status', 'p50', 'limit', 'memory', 'class'],
     groups: rungs.map((rung) => ({
       heading: `${formatWhole(rung)} ${rung === 1 ? 'connection' : 'connections'}`,
-      rows: rows.filter(({ connections }) => connections === rung).map(toCells),
+      rows: rows
+        .filter(({ connections }) => connections === rung)
+        .map((row) => Object.values(cells).map((show) => show(row))),
     })),
     ...(knees !== undefined && { knees }),
     notes: [
-      ...explain(rows),
+      ...explain(rows, trials),
       ...leftOut.map(
         ({ target, reason, hint }) => `${target} was left out: ${reason}${hint ? ` (${hint})` : ''}`,
       ),
@@ -97,9 +100,16 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
     ...(first === undefined
       ? []
       : [
-          `${plan.engine} in ${countOf(plan.generators, 'process')}, ${countOf(plan.workers, 'worker')} a server, ${describePlacement(first)}`,
+          `${plan.engine} in ${countOf(plan.generators, 'process')}, ${describeWorkers(plan)} a server, ${describePlacement(first)}`,
+          ...describeUpstream(first),
         ]),
   ];
+}
+
+function describeUpstream({ upstream, placement }: Trial): string[] {
+  if (upstream === undefined) return [];
+  const where = placement.kind === 'separate' ? ` on core ${placement.upstream?.join(',')}` : '';
+  return [`upstream: ${upstream.kind} ${upstream.version}${where}`];
 }
 
 /** The machine in one line. */
@@ -109,14 +119,48 @@ export function describeMachine({ virtualised, cpuModel, cores, platform, releas
     .join(', ');
 }
 
+/** A workload and its parameters: `fib n=20`. */
+function describeWorkload({ workload, params = {} }: Plan): string {
+  return [workload, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' ');
+}
+
+/** What every server is given: `1 worker of 2 threads on 2 cores`. */
+function describeWorkers({ workers, threads, cores }: Plan): string {
+  return [
+    countOf(workers, 'worker'),
+    ...(threads === undefined ? [] : [`of ${countOf(threads, 'thread')}`]),
+    ...(cores === undefined ? [] : [`on ${countOf(cores, 'core')}`]),
+  ].join(' ');
+}
+
 function describePlacement({ placement: { kind, server, generator } }: Trial): string {
   if (kind === 'separate')
     return `server on core ${server?.join(',')}, generator on core ${generator?.join(',')}`;
   return kind === 'shared' ? 'server and generator share the cores' : 'nothing pinned to cores';
 }
 
-function toCells(row: Row): string[] {
-  return Object.values(CELLS).map((show) => show(row));
+/** The columns of every run and, where servers told of their time, beside the latency the two parts of it. */
+function cellsFor(rows: Row[]): Record<string, (row: Row) => string> {
+  const metric = metricOf(rows);
+  if (metric === undefined) return CELLS;
+  const { target, class: kind, 'goodput/s': goodput, p50, p99, ...others } = CELLS;
+  return {
+    target,
+    class: kind,
+    'goodput/s': goodput,
+    p50,
+    p99,
+    [metric]: ({ timing }) => cell(timing?.told, formatUs),
+    [REST]: ({ timing }) => cell(timing?.rest, formatUs),
+    ...others,
+  };
+}
+
+/** What is left of a latency without what the server told of its time. */
+const REST = 'respond';
+
+function metricOf(rows: Row[]): string | undefined {
+  return rows.find(({ timing }) => timing !== undefined)?.timing?.metric;
 }
 
 function cell(figure: Figure | undefined, format: (value: number) => string, spread = false): string {
@@ -132,11 +176,18 @@ function describeStatus({ statuses, rounds }: Row): string {
 }
 
 /** What the marks mean, and each kind of reason once, with the rows it was seen in. */
-function explain(rows: Row[]): string[] {
+function explain(rows: Row[], trials: Trial[]): string[] {
+  const metric = metricOf(rows);
+  const asksUpstream = trials.some(({ upstream }) => upstream !== undefined);
   const marks = [
-    '± is half the range over the rounds; a figure is the median of the rounds in which it is valid.',
+    '± is half the range over the rounds; a figure is the median of the rounds in which it is valid. Rows whose ranges overlap are not told apart by so few rounds.',
     '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below.',
-    'limit: who was at the end of its means, the server’s core or the load generator; waiting is neither.',
+    `limit: who was at the end of its means, the server’s core${asksUpstream ? ', the upstream' : ''} or the load generator; waiting is ${asksUpstream ? 'none' : 'neither'}.`,
+    ...(metric === undefined
+      ? []
+      : [
+          `${metric}: the median of what servers said it took (Server-Timing); ${REST}: the median of each latency without it, at 1 connection the time to respond, at more the wait for a turn too.`,
+        ]),
   ];
   const goodputs = rows.flatMap(({ figures: { goodput } }) => goodput ?? []);
   const isUnfit = goodputs.length > 0 && goodputs.every(({ valid, atLeast }) => !valid && !atLeast);
@@ -166,8 +217,8 @@ function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): str
 /** The plan in words: what `--dry-run` prints. */
 export function describePlan(plan: Plan): string {
   const lines = [
-    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${plan.workload}`,
-    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${countOf(plan.workers, 'worker')}, seed ${plan.seed}`,
+    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${describeWorkload(plan)}`,
+    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${describeWorkers(plan)}, seed ${plan.seed}`,
     ...describeSitting(plan),
     `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at the most'}`,
     '',
@@ -180,7 +231,7 @@ export function describePlan(plan: Plan): string {
 }
 
 function describeSitting({ duel, sitting }: Plan): string[] {
-  const kind = duel ? ['duels: both servers stand at once, their windows alternate'] : [];
+  const kind = duel ? ['duels: all servers of a round stand at once, short windows take turns'] : [];
   if (sitting === undefined) return kind;
   const { looks, by, threshold, budgetSeconds } = sitting;
   const budget = budgetSeconds === undefined ? '' : `, or after ${formatSpan(budgetSeconds)}`;

@@ -40,6 +40,13 @@ function sampleRun(ratio: number, rounds = 12, seed = 7): StoredRun {
 const cost = (id: string) =>
   ({ vanilla: 100, fastify: 200 })[id.split('@')[0] as 'vanilla'] * (id.endsWith('26') ? 0.8 : 1);
 
+/** The same run over an upstream. */
+function over(kind: string, version: string): StoredRun {
+  const run = sampleRun(1);
+  const trials = run.trials.map((trial) => ({ ...trial, upstream: { kind, version } }));
+  return { ...run, trials, versions: { ...run.versions, upstream: `${kind} ${version}` } };
+}
+
 describe('targets of one run', () => {
   it('tells a dearer one from its baseline, whatever the weather of a round', () => {
     const [row] = compareWithin(sampleRun(1.06), CPU).rows;
@@ -201,6 +208,9 @@ describe('runs of two times', () => {
     ['workload', (run: StoredRun) => void (run.plan.workload = 'fib')],
     ['rungs', (run: StoredRun) => void (run.plan.rungs = [10, 100])],
     ['workers', (run: StoredRun) => void (run.plan.workers = 2)],
+    ['threads', (run: StoredRun) => void (run.plan.threads = 2)],
+    ['cores: 1 and 2', (run: StoredRun) => void (run.plan.cores = 2)],
+    ['parameters: none and n=24', (run: StoredRun) => void (run.plan.params = { n: 24 })],
     ['engine', (run: StoredRun) => void (run.plan.engine = 'wrk')],
     ['cores', (run: StoredRun) => void (run.host = { ...run.host, cores: 96 })],
     ['kernel', (run: StoredRun) => void (run.host = { ...run.host, release: '1.0' })],
@@ -218,6 +228,42 @@ describe('runs of two times', () => {
     now.plan.workers = 2;
     expect(unlikeRuns(sampleRun(1), now, 'workers')).toEqual([]);
     expect(unlikeRuns(sampleRun(1), now, 'engine')).toHaveLength(1);
+  });
+
+  it('may be one process of threads and several processes, where the workers are declared', () => {
+    const [threads, processes] = [structuredClone(sampleRun(1)), structuredClone(sampleRun(1))];
+    Object.assign(threads.plan, { workers: 1, threads: 2, cores: 2 });
+    processes.plan.workers = 2;
+    expect(unlikeRuns(threads, processes, 'workers')).toEqual([]);
+    expect(unlikeRuns(threads, processes, 'threads')).toEqual(['workers: 1 and 2']);
+    // On other cores they are unlike all the same.
+    processes.plan.cores = 4;
+    expect(unlikeRuns(threads, processes, 'workers')).toEqual(['cores: 2 and 4']);
+    expect(describeChanges(threads, processes)).toEqual([
+      'changed: workers 1 → 2',
+      'changed: threads 2 → as the stack has it',
+      'changed: cores 2 → 4',
+    ]);
+  });
+
+  it('may be on other cores, and so placed otherwise, where the cores are declared', () => {
+    const now = structuredClone(sampleRun(1));
+    now.plan.cores = 2;
+    now.trials[0]!.placement = { kind: 'shared' };
+    expect(unlikeRuns(sampleRun(1), now, 'cores')).toEqual([]);
+    expect(unlikeRuns(sampleRun(1), now, 'workers')).toHaveLength(2);
+  });
+
+  it('refuses to mix upstreams, unless they are what is compared', () => {
+    const nginx = over('nginx', '1.22.1');
+    expect(unlikeRuns(nginx, over('embedded', '26.10.0'), undefined)).toEqual([
+      'upstream: nginx and embedded',
+    ]);
+    expect(unlikeRuns(nginx, over('embedded', '26.10.0'), 'upstream')).toEqual([]);
+    expect(unlikeRuns(nginx, over('nginx', '1.24.0'), undefined)).toEqual([]);
+    expect(describeChanges(nginx, over('nginx', '1.24.0'))).toEqual([
+      'changed: upstream nginx 1.22.1 → nginx 1.24.0',
+    ]);
   });
 
   it('name what changed in the environment', () => {

@@ -139,24 +139,29 @@ describe('readManifest', () => {
       '11: the command of "node" passes no {port}: the harness chooses the port of each trial',
     ],
     [
+      '"{workers}"',
+      '"{workers}", "--threads", "{threads}"',
+      '16: {threads} has to share a word with its option, as in "--threads={threads}": the word goes where no threads are asked for',
+    ],
+    [
       '"{root}/fast.ts"',
       '"{folder}/fast.ts"',
-      '16: unknown placeholder {folder}: there are {runtime} {root} {host} {port} {workers}',
+      '16: unknown placeholder {folder}: there are {runtime} {root} {host} {port} {workers} {threads}',
     ],
     [
       '"{host}:{port}"',
       '"{host}:{port}{}"',
-      '16: unknown placeholder {}: there are {runtime} {root} {host} {port} {workers}',
+      '16: unknown placeholder {}: there are {runtime} {root} {host} {port} {workers} {threads}',
     ],
     [
       '"warm.ts"',
       '"{out}"',
-      '17: unknown placeholder {out}: there are {runtime} {root} {host} {port} {workers}',
+      '17: unknown placeholder {out}: there are {runtime} {root} {host} {port} {workers} {threads}',
     ],
     [
       '"build.ts"',
       '"{out}"',
-      '7: unknown placeholder {out}: there are {runtime} {root} {host} {port} {workers}',
+      '7: unknown placeholder {out}: there are {runtime} {root} {host} {port} {workers} {threads}',
     ],
   ])('says on which line it contradicts itself: %s by %s', (piece, by, message) => {
     expect(refuse(piece, by)).toBe(message);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { spreadTargets } from '../../src/catalogue/stacks.ts';
 import {
+  RUNTIMES,
   claimsOfRuntime,
   environmentOfRuntime,
   parseRuntime,
@@ -60,6 +61,15 @@ describe('a runtime specifier', () => {
   });
 });
 
+describe('the runtimes that are known', () => {
+  it('can be asked for, and are unverified where they have to confirm that the GIL is off', () => {
+    for (const { unverified, ...spec } of RUNTIMES) {
+      expect(parseRuntime(spec).base).toBe(spec.spec);
+      expect(unverified !== undefined).toBe(claimsOfRuntime(spec)['gil'] === false);
+    }
+  });
+});
+
 describe('a matrix', () => {
   const pythonTarget = { ...sampleTarget('fastapi'), runtime: python('3.13') };
   const nodeTarget = { ...sampleTarget('vanilla'), runtime: node('26') };
@@ -90,6 +100,33 @@ describe('a matrix', () => {
       ['fastapi[fastapi==0.115]', ['fastapi==0.115']],
       ['fastapi[fastapi==0.163]', ['fastapi==0.163']],
     ]);
+  });
+
+  it('gives each target the packages of its language', () => {
+    const packages = ['fastapi==0.115', 'fastify@5.1.0', 'fastify@5.6.0'];
+    const spread = spreadTargets([pythonTarget, nodeTarget], { python: [], node: ['22', '26'], packages });
+    expect(spread.map(({ id }) => id)).toEqual([
+      'fastapi[fastapi==0.115]',
+      'vanilla@22[fastify@5.1.0]',
+      'vanilla@26[fastify@5.1.0]',
+      'vanilla@22[fastify@5.6.0]',
+      'vanilla@26[fastify@5.6.0]',
+    ]);
+  });
+
+  it('leaves a target as it is for which there is no package', () => {
+    const [, other] = spreadTargets([pythonTarget, nodeTarget], {
+      python: [],
+      node: [],
+      packages: ['fastapi==0.115'],
+    });
+    expect(other).toEqual(nodeTarget);
+  });
+
+  it('refuses a package that no target is for', () => {
+    const packages = ['fastapi==0.115'];
+    const { message } = errorOf(() => spreadTargets([nodeTarget], { python: [], node: [], packages }));
+    expect(message).toBe('--with fastapi==0.115 is for Python, and no target runs on it');
   });
 
   it('refuses a runtime that cannot be', () => {

@@ -40,6 +40,15 @@ describe('pnpm stacks', () => {
     expect(stdout).toMatch(/^uvicorn\/interpreted +raw +python +devices +(ready|on first use|missing) /m);
     expect(status).toBe(0);
   });
+
+  it.concurrent('lists each runtime, and those that nobody has measured on', async ({ expect }) => {
+    await using place = new Place();
+    const { stdout } = await place.run('stacks');
+    expect(stdout).toMatch(/^runtime +kind +state/m);
+    expect(stdout).toMatch(/^@bun +node +(ready +node \d|missing +bun is not here)/m);
+    expect(stdout).toMatch(/^@3\.14 +python +(ready +python 3\.14\.|missing +CPython 3\.14 is not here)/m);
+    expect(stdout).toMatch(/^@3\.14t +python +unverified +no free-threaded build was at hand; \S/m);
+  });
 });
 
 describe('pnpm preflight', () => {
@@ -115,6 +124,15 @@ describe('pnpm clean', () => {
     expect(existsSync(run)).toBe(false);
     expect(existsSync(published)).toBe(true);
     expect(listCache()).toEqual(before);
+  });
+
+  it.concurrent('removes one run that is named, and no other', async ({ expect }) => {
+    await using place = new Place();
+    const [one, two] = [keepRun(place, 'one'), keepRun(place, 'two')];
+    const { status, stdout } = await place.run('clean', ['two', '--yes']);
+    expect(stdout).toMatch(/^two: removed$/m);
+    expect(status).toBe(0);
+    expect([existsSync(one), existsSync(two)]).toEqual([true, false]);
   });
 
   it.concurrent('asks in a terminal, and takes anything but yes as no', async ({ expect }) => {

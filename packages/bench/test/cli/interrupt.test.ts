@@ -47,6 +47,13 @@ const MOMENTS: Moment[] = [
     kept: 0,
   },
   {
+    when: 'in the window of a server that asks an upstream',
+    args: 'vanilla --workload gather --connections 2 --duration 60 --warmup 0',
+    reached: (place) => place.pidsOf('generator.ts').length > 0,
+    says: 'stopping: what has been measured is kept',
+    kept: 0,
+  },
+  {
     when: 'between trials',
     args: `${steady} --connections 1 --duration 0.2 --rounds 100`,
     reached: (place) => place.trials().length > 0,

@@ -77,36 +77,52 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
   });
 });
 
-describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdog', () => {
-  it('leaves a server, which the next start proves to be its own and removes; a stranger stays', async () => {
-    await using place = new Place();
-    const stranger = spawn('sleep', ['600'], { env: { ...process.env, BENCH_TOKEN: 'of-somebody-else' } });
-    try {
-      const options = { stack: PLANTED, connections: 2, warmup: 0, duration: 60 };
-      const running = place.start('bench', ['planted/steady', ...flags(options)]);
-      await running.until(() => isLoaded(place), 'the window');
-      for (const pid of place.pidsOf('read -r word')) process.kill(pid, 'SIGKILL');
-      running.signal('SIGKILL');
-      await running.ended;
-      await until(() => place.pidsOf('generator.ts').length === 0, 'the end of the generator');
-      const left = place.pids();
-      const cgroups = `/sys/fs/cgroup/**/bench-${place.holder()?.token}-*`;
-      expect(left.length).toBeGreaterThan(0);
-      expect(await isLoaded(place)).toBe(true);
+/** What a kill may leave behind, and whether it is there. */
+const LEFT: [string, string[], (place: Place) => boolean | Promise<boolean>][] = [
+  ['a server', ['planted/steady', '--stack', PLANTED], isLoaded],
+  [
+    'a server and its upstream',
+    ['vanilla', '--workload', 'gather'],
+    (place) => [...place.pidsOf('nginx -p'), ...place.pidsOf('upstream/src/server.ts')].length > 0,
+  ],
+];
 
-      const { status, stderr } = await place.run('bench', NOWHERE);
-      const { run } = place.runFile().plan;
-      expect(stderr).toContain(`run ${run} had been killed and left ${left.length} processes running: `);
-      for (const pid of left) expect(stderr).toContain(String(pid));
-      expect(status).toBe(2);
-      await place.untilGone();
-      expect(isAlive(stranger.pid ?? 0)).toBe(true);
-      expect(globSync(cgroups)).toEqual([]);
-      expect(existsSync(place.lock)).toBe(false);
-    } finally {
-      stranger.kill('SIGKILL');
-    }
-  });
+describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdogs', () => {
+  it.for(LEFT)(
+    'leaves %s, which the next start proves to be its own, names and removes; a stranger stays',
+    async ([, args, isThere]) => {
+      await using place = new Place();
+      const stranger = spawn('sleep', ['600'], { env: { ...process.env, BENCH_TOKEN: 'of-somebody-else' } });
+      try {
+        const options = { connections: 2, warmup: 0, duration: 60 };
+        const running = place.start('bench', [...args, ...flags(options)]);
+        await running.until(
+          async () => place.pidsOf('generator.ts').length > 0 && (await isThere(place)),
+          'the window',
+        );
+        for (const pid of place.pidsOf('read -r word')) process.kill(pid, 'SIGKILL');
+        running.signal('SIGKILL');
+        await running.ended;
+        await until(() => place.pidsOf('generator.ts').length === 0, 'the end of the generator');
+        const left = place.pids();
+        const cgroups = `/sys/fs/cgroup/**/bench-${place.holder()?.token}-*`;
+        expect(left.length).toBeGreaterThan(0);
+        expect(await isThere(place)).toBe(true);
+
+        const { status, stderr } = await place.run('bench', NOWHERE);
+        const { run } = place.runFile().plan;
+        expect(stderr).toContain(`run ${run} had been killed and left ${left.length} processes running: `);
+        for (const pid of left) expect(stderr).toMatch(new RegExp(`[( ]${pid} \\w`));
+        expect(status).toBe(2);
+        await place.untilGone();
+        expect(isAlive(stranger.pid ?? 0)).toBe(true);
+        expect(globSync(cgroups)).toEqual([]);
+        expect(existsSync(place.lock)).toBe(false);
+      } finally {
+        stranger.kill('SIGKILL');
+      }
+    },
+  );
 });
 
 describe.skipIf(!hasProc)('the lock of the host', () => {

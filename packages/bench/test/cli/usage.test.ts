@@ -29,6 +29,16 @@ const REFUSALS: Refusal[] = [
     says: [/there is no workload "devises"/, /devices/],
   },
   {
+    what: 'threads of a server that has none to choose',
+    args: ['fastapi/def', 'vanilla', '--workers', '1', '--threads', '2'],
+    says: [/vanilla takes no --threads/, /those that do, on devices: .*fastapi\/def, fastapi\/granian/],
+  },
+  {
+    what: 'a parameter that the workload has not',
+    args: ['fastapi/def', '--workload', 'fib', '--param', 'm=1'],
+    says: [/fib has no parameter "m"/, /it has: n/],
+  },
+  {
     what: 'an unknown option',
     args: ['vanilla', '--conections', '10'],
     says: [/there is no option --conections/, /did you mean --connections[,?]/],
@@ -91,6 +101,14 @@ const REFUSALS: Refusal[] = [
     what: 'an option of --url without it',
     args: ['vanilla', '--pid', '1'],
     says: [/--pid belongs to --url/],
+  },
+  {
+    what: 'a version in the spelling of the other language',
+    args: ['fastify', '--with', 'fastify==5.1.0'],
+    says: [
+      /^error: --with fastify==5\.1\.0 is for Python, and no target runs on it$/m,
+      /npm is written fastify@5\.1\.0$/m,
+    ],
   },
   {
     what: 'a manifest that is not there',

@@ -55,8 +55,11 @@ describe('started by hand with nothing but a port', () => {
 });
 
 /** What a person types, with `{port}` for the port. */
-function typed({ stack, command: [runtime = ''] }: Prepared): string[] {
-  return stack.runtime === 'python'
-    ? [join(dirname(runtime), `bench-${stack.name}`), '--port', '{port}']
-    : [runtime, 'src/server.ts', '--port', '{port}'];
+function typed({ stack, command: [first = ''] }: Prepared): string[] {
+  const program = {
+    node: [first, 'src/server.ts'],
+    python: [join(dirname(first), `bench-${stack.name}`)],
+    none: [first],
+  };
+  return [...program[stack.runtime], '--port', '{port}'];
 }

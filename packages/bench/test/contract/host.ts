@@ -2,12 +2,13 @@ import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { findWorkload } from '../../src/catalogue/workloads/index.ts';
-import type { Draw } from '../../src/catalogue/workloads/workload.ts';
-import { launch, type Server } from '../../src/measure/launch.ts';
+import { completeParams, findWorkload } from '../../src/catalogue/workloads/index.ts';
+import type { Draw, Params } from '../../src/catalogue/workloads/workload.ts';
+import { launch, type LaunchSpec, type Server } from '../../src/measure/launch.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
 import { familyOf, readNames, readText } from '../../src/measure/resources/procfs.ts';
 import { timeCommand } from '../../src/measure/resources/time.ts';
+import { findUpstream, startUpstream, type Upstream } from '../../src/measure/upstream.ts';
 import { createRandom } from '../../src/random.ts';
 import { openToken } from '../known/leftovers.ts';
 
@@ -27,12 +28,21 @@ export interface Command {
   env: Record<string, string>;
 }
 
+/** What a target is to serve, and how. */
+export interface Asked {
+  workload: string;
+  seed: number;
+  workers: number;
+  threads?: number;
+  params?: Params;
+}
+
 /** Starts servers as a trial does, and stops what a test file has left running. */
 export interface Host {
   /** A target with data drawn from the seed. */
-  serve(prepared: Prepared, asked: { workload: string; seed: number; workers: number }): Promise<Running>;
-  /** A command line with `{port}` to be filled in, without any data. */
-  start(command: Command): Promise<Server>;
+  serve(prepared: Prepared, asked: Asked): Promise<Running>;
+  /** A command line with `{port}` to be filled in, without any data but these files, by their variables. */
+  start(command: Command, files?: Record<string, string>): Promise<Server>;
 }
 
 /** Opens the host of one test file. */
@@ -40,26 +50,40 @@ export function openHost(): Host {
   const token = openToken();
   const folder = mkdtempSync(join(tmpdir(), 'bench-contract-'));
   const servers: Server[] = [];
+  const upstreams = new AsyncDisposableStack();
   let count = 0;
   afterAll(async () => {
-    await Promise.all(servers.map((server) => server.stop()));
+    await Promise.all([...servers.map((server) => server.stop()), upstreams.disposeAsync()]);
     rmSync(folder, { recursive: true, force: true });
   });
-  const open = async (command: Command, files: Record<string, string>, workers: number): Promise<Server> => {
+  const open = async (
+    command: Command,
+    given: Pick<LaunchSpec, 'files' | 'workers' | 'threads'>,
+  ): Promise<Server> => {
     const id = String(count++).padStart(3, '0');
     const time = await timeCommand();
-    const server = await launch({ ...command, id, token, files, workers, prefix: [], time, folder });
+    const server = await launch({ ...command, ...given, id, token, prefix: [], time, folder });
     servers.push(server);
     return server;
   };
+  const openUpstream = async (fixtures: string[]): Promise<Upstream> => {
+    const own = { token, folder: mkdtempSync(join(folder, 'upstream-')), placed: {}, fixtures };
+    return upstreams.use(await startUpstream(await findUpstream('embedded'), own));
+  };
   return {
-    async serve({ command, stack, variant }, { workload, seed, workers }) {
+    async serve({ command, stack, variant }, { workload: name, seed, workers, threads, params = {} }) {
       const random = createRandom(seed);
-      const draw = findWorkload(workload).draw(() => random.float());
-      const server = await open({ command, cwd: stack.root, env: variant.env }, draw.files, workers);
+      const workload = findWorkload(name);
+      const complete = completeParams(workload, params);
+      const draw = workload.draw(() => random.float(), complete);
+      const fixtures = workload.fixtures?.(complete);
+      const upstream = fixtures && (await openUpstream(fixtures));
+      const env = { ...variant.env, ...upstream?.env };
+      const { files } = draw;
+      const server = await open({ command, cwd: stack.root, env }, { files, workers, threads });
       return { server, draw };
     },
-    start: (command) => open(command, {}, 1),
+    start: (command, files = {}) => open(command, { files, workers: 1 }),
   };
 }
 

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
+import { findWorkload } from '../../src/catalogue/workloads/index.ts';
+import type { Params } from '../../src/catalogue/workloads/workload.ts';
 import { prepareAll, type Prepared } from '../../src/measure/prepare.ts';
+import { countWorkers } from '../../src/measure/launch.ts';
 import { ask, awaitRightAnswer, verify } from '../../src/measure/verify.ts';
 import type { Target } from '../../src/model.ts';
 import { START_SECONDS, listenersOf, loopback, openHost, type Running } from './host.ts';
@@ -26,9 +29,10 @@ describe.each(offered)('$target.id, $workload', ({ target, workload }) => {
     const found = await prepareTarget(target);
     if (found === undefined) return;
     prepared = found;
+    const params = leastOf(workload);
     [one, two] = await Promise.all([
       host.serve(prepared, { workload, seed: 1, workers: 1 }),
-      host.serve(prepared, { workload, seed: 2, workers: 2 }),
+      host.serve(prepared, { workload, seed: 2, workers: 2, threads: 3, params }),
     ]);
   }, 900_000);
 
@@ -53,15 +57,19 @@ describe.each(offered)('$target.id, $workload', ({ target, workload }) => {
   it('attests in each worker what its manifest states, and what it runs on', async ({ skip }) => {
     skip(skipped.has(target.id), skipped.get(target.id));
     const { variant, stack, runtime } = prepared;
+    const ran = runtime === undefined ? {} : { version: runtime.version };
     for (const [{ server }, workers] of [
       [one, 1],
       [two, 2],
     ] as const) {
-      await vi.waitFor(() => expect(server.attestations()).toHaveLength(workers), { timeout: 30_000 });
+      await vi.waitFor(() => expect(countWorkers(server.attestations())).toBe(workers), { timeout: 30_000 });
       const told = server.attestations();
-      expect(new Set(told.map(({ pid }) => pid)).size).toBe(workers);
+      expect(new Set(told.map(({ pid }) => pid)).size).toBe(told.length);
       for (const attestation of told) {
-        expect(attestation).toMatchObject({ ...variant.attest, version: runtime?.version });
+        expect(attestation).toMatchObject({ ...variant.attest, version: expect.any(String), ...ran });
+        // Both servers were asked for workers, and only the second for threads.
+        const takesThreads = variant.command.some((word) => word.includes('{threads}'));
+        expect(attestation['threads']).toBe(takesThreads && workers === 2 ? 3 : undefined);
         expect(String(attestation['framework']).split(' ')[0]).toBe(
           variant.class === 'raw' ? 'undefined' : stack.framework,
         );
@@ -91,6 +99,12 @@ describe.runIf(process.env['CI'] !== undefined)('under CI', () => {
     expect([...skipped.keys()].toSorted()).toEqual(JSON.parse(readFileSync(file, 'utf8')));
   });
 });
+
+/** Parameters that make another answer than the usual ones do. */
+function leastOf(workload: string): Params {
+  const { params = {} } = findWorkload(workload);
+  return Object.fromEntries(Object.entries(params).map(([name, { least }]) => [name, least]));
+}
 
 /** The target ready to be launched; undefined, and among the skipped, where it can't be. */
 async function prepareTarget(target: Target): Promise<Prepared | undefined> {

@@ -55,11 +55,15 @@ describe('a duel', () => {
     }
   });
 
-  it('fails on both sides when one server dies in it, and says which', async () => {
+  it('goes on with one server when the other dies in it', async () => {
     const trials = await duel('planted/steady', 'planted/dies', '--duration', '4');
-    const texts = Object.fromEntries(trials.map(({ target, reasons }) => [target.variant, reasons[0]?.text]));
-    expect(trials.map(({ status }) => status)).toEqual(['failed', 'failed']);
-    expect(texts['dies']).toBe('the server died under load (exit status 1)');
-    expect(texts['steady']).toContain('the other server of the duel failed: the server died under load');
+    const seen = Object.fromEntries(
+      trials.map(({ target, reasons, status }) => [target.variant, { status, reasons }]),
+    );
+    expect(seen['dies']).toMatchObject({
+      status: 'failed',
+      reasons: [{ text: 'the server died under load (exit status 1)' }],
+    });
+    expect(seen['steady']?.status).not.toBe('failed');
   });
 });

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,10 +9,12 @@ import type { Snapshot } from '../../planted/account.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { choosePlacement } from '../../src/measure/placement.ts';
 import { prepareAll } from '../../src/measure/prepare.ts';
+import { readText } from '../../src/measure/resources/procfs.ts';
 import { measureTrial, type TrialEffects } from '../../src/measure/trial.ts';
+import { findUpstream, startUpstream, type UpstreamProgram } from '../../src/measure/upstream.ts';
 import type { Counts, LoadResult, Stack, Trial } from '../../src/model.ts';
 import { parseBenchOptions } from '../../src/options.ts';
-import { makePlan, type Plan } from '../../src/plan.ts';
+import { coresOf, fixturesOf, makePlan, type Plan } from '../../src/plan.ts';
 import { openToken } from './leftovers.ts';
 
 export const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
@@ -51,12 +53,14 @@ export interface Order {
   wrap?: (effects: TrialEffects) => TrialEffects;
   /** A stack other than the planted one. */
   stack?: Stack;
+  /** What the server asks, where the workload says that it asks anybody: our own unless told. */
+  upstream?: UpstreamProgram;
 }
 
 /** What the trial says and what the server says. */
 export interface Seen {
   trial: Trial;
-  /** The server's log, attestations included. */
+  /** The server's log, attestations included; empty where none was launched. */
   log: string;
 }
 
@@ -75,7 +79,7 @@ export function openRig(): Rig {
 }
 
 async function measure(
-  { planted, bench, plan: changes, wrap = (effects) => effects, stack }: Order,
+  { planted, bench, plan: changes, wrap = (effects) => effects, stack, upstream: program }: Order,
   token: string,
   folder: string,
   order: number,
@@ -90,14 +94,19 @@ async function measure(
   const [planned] = plan.trials;
   if (found === undefined || planned === undefined) throw new Error(missing[0]?.reason ?? target);
   const id = `${String(order).padStart(3, '0')}-${planned.id}`;
-  const placed = await choosePlacement({ serverCores: plan.workers, generators: plan.generators });
-  const { effects } = await createEffects({ plan, placed, token, folder });
+  const fixtures = fixturesOf(plan);
+  const needs = { serverCores: coresOf(plan), generators: plan.generators };
+  const placed = await choosePlacement({ ...needs, upstream: fixtures !== undefined });
+  await using upstream =
+    fixtures &&
+    (await startUpstream(program ?? (await findUpstream('embedded')), { token, folder, placed, fixtures }));
+  const { effects } = await createEffects({ plan, placed, token, folder, upstream });
   const trial = await measureTrial(
     { ...planned, id },
     { plan, placed, prepared: found, target: found.target },
     wrap(effects),
   );
-  return { trial, log: readFileSync(join(folder, 'logs', `${id}.log`), 'utf8') };
+  return { trial, log: readText(join(folder, 'logs', `${id}.log`)) ?? '' };
 }
 
 /** The planted stack, with a variant `known` that has these options. */

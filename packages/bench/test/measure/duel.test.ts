@@ -34,11 +34,11 @@ const fail = (text: string) => () => {
 
 describe('the windows of a duel', () => {
   it('alternate so that no drift meets one side only', () => {
-    expect(orderOfWindows(1)).toEqual([0, 1, 1, 0]);
-    expect(orderOfWindows(2)).toEqual([0, 1, 1, 0]);
-    expect(orderOfWindows(4)).toEqual([0, 1, 1, 0, 1, 0, 0, 1]);
+    expect(orderOfWindows(2, 1)).toEqual([0, 1, 1, 0]);
+    expect(orderOfWindows(2, 2)).toEqual([0, 1, 1, 0]);
+    expect(orderOfWindows(2, 4)).toEqual([0, 1, 1, 0, 1, 0, 0, 1]);
     for (const seconds of [1, 3, 5, 8, 20]) {
-      const order = orderOfWindows(seconds);
+      const order = orderOfWindows(2, seconds);
       // Both sides have as many windows, and the same mean place among them: a linear drift cancels out.
       const placesOf = (side: number) => order.flatMap((one, place) => (one === side ? [place] : []));
       expect(placesOf(0)).toHaveLength(placesOf(1).length);
@@ -48,7 +48,7 @@ describe('the windows of a duel', () => {
 
   it('never leave a side idle for as long as a server keeps an idle connection', () => {
     for (const seconds of [1, 2, 3, 5, 10, 60]) {
-      const order = orderOfWindows(seconds);
+      const order = orderOfWindows(2, seconds);
       const span = (2 * seconds) / order.length;
       expect(span).toBeLessThanOrEqual(1);
       expect(order.join('')).not.toMatch(/000|111/);
@@ -88,9 +88,9 @@ describe('measureDuel', () => {
     ]);
   });
 
-  it('says in both records who the other was', async () => {
+  it('says in both records that they are of one duel', async () => {
     const { trials } = await duel();
-    expect(trials.map(({ duelWith }) => duelWith)).toEqual([trials[1]!.id, trials[0]!.id]);
+    expect(trials.map(({ duel: name }) => name)).toEqual(['c10-r1', 'c10-r1']);
     expect(new Set(trials.map(({ target }) => target.id))).toEqual(new Set(['vanilla', 'fastify']));
   });
 
@@ -109,23 +109,28 @@ describe('measureDuel', () => {
     }
   });
 
-  it.each(['launch', 'ready', 'verify before the load', 'arm'] as const)(
-    'fails both when one does not come to its windows: %s',
+  it.each(['launch', 'ready', 'verify before the load', 'arm', 'fire'] as const)(
+    'goes on with the other when one fails: %s',
     async (step) => {
       let count = 0;
       const { trials, world } = await duel({
         at: { [step]: () => (++count === 2 ? fail('it is not well')() : undefined) },
       });
-      expect(trials.map(({ status }) => status)).toEqual(['failed', 'failed']);
-      const texts = trials.map(({ reasons }) => reasons[0]?.text);
-      expect(texts[1]).toBe('it is not well');
-      // A generator that breaks is nobody's: both have that reason.
-      expect(texts[0]).toBe(
-        step === 'arm' ? 'it is not well' : 'the other server of the duel failed: it is not well',
-      );
+      expect(trials.map(({ status }) => status)).toEqual(['ok', 'failed']);
+      expect(trials[1]?.reasons[0]?.text).toBe('it is not well');
       expect(world.done.filter((what) => what === 'stop')).toHaveLength(step === 'launch' ? 1 : 2);
     },
   );
+
+  it('may have more than two sides, in an order and its reverse', async () => {
+    const names = ['vanilla', 'fastify', 'litestar'];
+    const plan = samplePlan('--duel --rounds 1 --connections 10 --duration 1', names);
+    const world = createWorld({ tellWindows: true });
+    const trials = await run(plan, { placed, prepared: prepareFor(plan), before: [] }, world.effects);
+    expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
+    const windows = world.done.filter((what) => /^fire .* 0.5$/.test(what)).map((what) => what.split(' ')[1]);
+    expect(windows).toEqual(['3000', '3001', '3002', '3002', '3001', '3000']);
+  });
 
   it('keeps the one whose answers are still right when those of the other are not', async () => {
     const { trials } = await duel({
@@ -159,7 +164,7 @@ describe('the plan of a duel', () => {
     for (const [first, second] of pairs) {
       expect([second.connections, second.round]).toEqual([first.connections, first.round]);
       expect(new Set([first.target, second.target])).toEqual(new Set(['vanilla', 'fastify']));
-      expect([first.duelWith, second.duelWith]).toEqual([second.id, first.id]);
+      expect([first.duel, second.duel]).toEqual(Array(2).fill(`c${first.connections}-r${first.round}`));
     }
     const heads = pairs.filter(([{ target }]) => target === 'vanilla').length;
     // 400 coins: five standard deviations.
@@ -167,8 +172,7 @@ describe('the plan of a duel', () => {
   });
 
   it.each([
-    ['--duel', ['vanilla', 'fastify', 'litestar'], 'a duel takes two targets, not 3'],
-    ['--duel', ['vanilla'], 'a duel takes two targets, not 1'],
+    ['--duel', ['vanilla'], 'a duel takes two targets or more, not 1'],
     ['--duel --amount 1000000', ['vanilla', 'fastify'], '--amount'],
     ['--duel --prove-limit', ['vanilla', 'fastify'], '--prove-limit'],
     ['--duel --separate', ['vanilla', 'fastify'], 'exclude each other'],
@@ -180,7 +184,9 @@ describe('the plan of a duel', () => {
     expect(planOf('--until-decided', true)).toMatchObject({ duel: true, rungs: [100], rounds: 24 });
     expect(planOf('--until-decided', false)).not.toHaveProperty('duel');
     expect(planOf('--until-decided --separate', true)).not.toHaveProperty('duel');
-    expect(planOf('--rounds 12', true)).not.toHaveProperty('duel');
+    expect(planOf('--rounds 6 --connections 100', true)).toMatchObject({ duel: true });
+    expect(planOf('--rounds 5 --connections 100', true)).not.toHaveProperty('duel');
+    expect(planOf('--rounds 12 --connections 10000', true)).not.toHaveProperty('duel');
     expect(planOf('--until-decided', true, ['vanilla', 'fastify', 'litestar'])).not.toHaveProperty('duel');
   });
 

@@ -26,6 +26,7 @@ function evidenceOf(load: Partial<LoadResult> = {}, given: Partial<Evidence> = {
     load: sampleLoad(load),
     server: serverUsing(0.5),
     budgetCores: 1,
+    isShared: false,
     host: {},
     isClosedLoop: true,
     ...given,
@@ -189,6 +190,16 @@ describe('who was the limit', () => {
     expect(findLimit(evidence)).toBe('generator');
     expect(reasonsOf(evidence)).toEqual({ 'generator-bound': RATES });
     expect(textOf(evidence)).toContain('the generator was 92 % busy while the server used 0.50 cores');
+  });
+
+  // The load takes 0.4 of the 2 cores.
+  it.each([
+    ['server', 1.5, true],
+    ['waiting', 1.5, false],
+    ['waiting', 1.3, true],
+  ])('is %s at %d cores beside the load, shared: %s', (limit, coresUsed, isShared) => {
+    const given = { server: serverUsing(coresUsed), budgetCores: 2, isShared };
+    expect(findLimit(evidenceOf({ generators: [busy({ cpuUs: 2e6 })] }, given))).toBe(limit);
   });
 
   it('leaves CPU and memory to a trial that the generator bounded', () => {

@@ -4,6 +4,7 @@ import { BenchError } from '../../src/errors.ts';
 import { METRIC_IDS, type Attestation, type Trial } from '../../src/model.ts';
 import { measureTrial } from '../../src/measure/trial.ts';
 import type { Placed } from '../../src/measure/placement.ts';
+import { UpstreamError } from '../../src/measure/upstream.ts';
 import { asStored, readSchema, sampleCounts, sampleLoad, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Step, type Twist, type World } from './world.ts';
 
@@ -130,6 +131,76 @@ describe('measureTrial', () => {
   });
 });
 
+describe('a trial of a server with threads', () => {
+  const sampled = {
+    host: {},
+    server: { source: 's', scope: 's', seconds: 5, cpuUserUs: 5e6, cpuSystemUs: 0, coresUsed: 1 },
+  };
+  const unpinned: Placed = { ...PLACED, placement: { kind: 'unpinned' } };
+
+  it('records what it was given, and nothing where it was not', async () => {
+    const { trial } = await measure({}, { line: '--threads 1 --cores 2' });
+    expect(trial).toMatchObject({ workers: 1, threads: 1, cores: 2 });
+    const plain = asStored((await measure()).trial);
+    for (const field of ['threads', 'cores', 'params']) expect(plain).not.toHaveProperty(field);
+  });
+
+  it('has the cores that were asked for, where nothing can be pinned', async () => {
+    const one = await measure({ sampled }, { placed: unpinned });
+    const two = await measure({ sampled }, { placed: unpinned, line: '--cores 2' });
+    expect([one.trial, two.trial]).toMatchObject([
+      { measured: { limit: 'server' } },
+      { measured: { limit: 'waiting' } },
+    ]);
+  });
+});
+
+describe('a trial of a server that asks an upstream', () => {
+  // 10 fixtures for each of 50,000 answers; three requests of the verification.
+  const looks = [
+    { requests: 0, fetchUs: 700 },
+    { requests: 30, fetchUs: 900 },
+    { requests: 500_030, fetchUs: 800 },
+  ];
+  const line = '--workload gather';
+  const counts = sampleCounts({ ok: 50_000 });
+  const load = sampleLoad({ counts, lifetime: counts });
+
+  it('looks at it before the launch, and around the load', async () => {
+    const { trial, world } = await measure({ looks, load }, { line });
+    expect(world.done.filter((step) => /^(look|launch|open|close)/.test(step))).toEqual([
+      'look',
+      'launch 001-fastify-c10-r1',
+      'look',
+      'open',
+      'close',
+      'look',
+    ]);
+    expect(trial).toMatchObject({
+      status: 'ok',
+      upstream: { kind: 'nginx', version: '1.22.1' },
+      params: { fixtures: 10, items: 20 },
+      measured: { upstream: { requests: 500_000, fetchUs: 900 } },
+    });
+  });
+
+  it('has failed when it was asked less than the answers took', async () => {
+    const few = looks.with(2, { requests: 40, fetchUs: 800 });
+    const { trial } = await measure({ looks: few, load }, { line });
+    expect(trial).toMatchObject({ status: 'failed', partial: { upstream: { requests: 10 } } });
+    expect(trial.reasons.map(({ code }) => code)).toEqual(['upstream-count']);
+  });
+
+  it.each([1, 2, 3])('has failed for the upstream when look %d finds it down', async (time) => {
+    const look = (count: number): void => {
+      if (count === time) throw new UpstreamError({ kind: 'nginx', version: '1.22.1' }, 'is down');
+    };
+    const { trial } = await measure({ looks, load, at: { look } }, { line });
+    expect(trial.status).toBe('failed');
+    expect(textsOf(trial)).toEqual(['upstream: the upstream (nginx 1.22.1) is down']);
+  });
+});
+
 describe('a trial in which something throws', () => {
   let unhandled: unknown[] = [];
   const notice = (error: unknown): void => {
@@ -243,6 +314,12 @@ describe('what a server says of itself', () => {
       { attestations: () => (++asked > 2 ? [CLAIMS] : []) },
       { attest: CLAIMS },
     );
+    expect(trial.status).toBe('ok');
+  });
+
+  it('may be said once for several workers', async () => {
+    const workers = { line: '--workers 2', attest: CLAIMS };
+    const { trial } = await measure({ attestations: () => [{ ...CLAIMS, workers: 2 }] }, workers);
     expect(trial.status).toBe('ok');
   });
 

@@ -6,6 +6,7 @@ import type { LoadSession } from '../../src/measure/load/engine.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
 import type { Sampled } from '../../src/measure/resources/sampler.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
+import type { Upstream, UpstreamLook } from '../../src/measure/upstream.ts';
 import type { Plan, RunEvent } from '../../src/plan.ts';
 import { sampleLoad, sampleStack } from '../samples.ts';
 
@@ -22,6 +23,7 @@ export type Step =
   | 'fire'
   | 'sample start'
   | 'sample stop'
+  | 'look'
   | 'stop';
 
 /** What is different from a world in which all goes well. */
@@ -29,6 +31,8 @@ export interface Twist {
   /** What happens at a step before it does its part; what it throws, the step throws. */
   at?: Partial<Record<Step, (count: number) => void | Promise<void>>>;
   load?: LoadResult;
+  /** What the upstream says each time it is looked at; there is none without it. */
+  looks?: UpstreamLook[];
   sampled?: Sampled | 'none';
   attestations?: () => Attestation[];
   /** Writes down which server each window loads, and for how long. */
@@ -131,6 +135,7 @@ export function createWorld(twist: Twist = {}): World {
         },
       };
     },
+    ...(twist.looks === undefined ? {} : { upstream: createUpstream(twist.looks, reach) }),
     now: () => Date.UTC(2026, 10, 20, 12),
     async record(trials) {
       for (const { id } of trials) done.push(`record ${id}`);
@@ -143,6 +148,23 @@ export function createWorld(twist: Twist = {}): World {
     },
   };
   return { effects, done, events, recorded };
+}
+
+function createUpstream(looks: UpstreamLook[], reach: (step: Step) => Promise<void>): Upstream {
+  const left = [...looks];
+  return {
+    kind: 'nginx',
+    version: '1.22.1',
+    url: 'http://127.0.0.1:4000',
+    env: {},
+    pid: () => 4720,
+    async look() {
+      await reach('look');
+      return left.shift() ?? { requests: 0, fetchUs: 0 };
+    },
+    sampleBeside: async (server) => server,
+    async [Symbol.asyncDispose]() {},
+  };
 }
 
 function createServer(twist: Twist, reach: (step: Step) => Promise<void>, index: number): Server {
@@ -179,6 +201,7 @@ export function prepareFor(plan: Plan, attest: Attestation = {}): Prepared[] {
       env: {},
       claims: variant.attest,
       digest: 'abc',
+      installed: [],
     };
   });
 }

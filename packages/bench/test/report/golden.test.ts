@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { OkTrial, Reason, ServerTiming } from '../../src/model.ts';
 import type { RunEvent } from '../../src/plan.ts';
 import { describeDetail } from '../../src/report/detail.ts';
 import { renderJson } from '../../src/report/json.ts';
 import { describeTrial, showProgress } from '../../src/report/progress.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
-import { readGoldenRun, samplePlan } from '../samples.ts';
+import { okTrial, readGoldenRun, sampleLoad, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 
 const run = readGoldenRun();
 
@@ -68,6 +69,83 @@ describe('the committed run', () => {
 
   it('is planned in words', async () => {
     await expect(`${describePlan(run.plan)}\n`).toMatchFileSnapshot(golden('plan.txt'));
+  });
+
+  it('tells what servers may use, where that was asked for, and the parameters of the workload', () => {
+    const plan = { ...run.plan, workers: 1, threads: 2, cores: 4, workload: 'fib', params: { n: 24 } };
+    expect(describePlan(plan)).toContain('workload fib n=24\n');
+    expect(describePlan(plan)).toContain(', 1 worker of 2 threads on 4 cores, ');
+    expect(toView({ ...run, plan })).toMatchObject({
+      title: expect.stringMatching(/^fib n=24, /),
+      setting: expect.arrayContaining([expect.stringContaining('1 worker of 2 threads on 4 cores a server')]),
+    });
+  });
+});
+
+const timing = (told: number, rest: number): ServerTiming => ({
+  metric: 'gather',
+  toldUs: { mean: told, p50: told, max: told },
+  restUs: { mean: rest, p50: rest, max: rest },
+});
+
+const trialOf = (target: string, round: number, told: number, rest: number): OkTrial =>
+  okTrial(
+    target,
+    sampleMeasured({
+      given: {
+        load: sampleLoad({ timing: timing(told, rest) }),
+        upstream: { requests: 500_000, fetchUs: 810 },
+      },
+    }),
+    {
+      round,
+      upstream: { kind: 'nginx', version: '1.22.1' },
+      placement: { kind: 'separate', server: [2], generator: [0], upstream: [1] },
+    },
+  );
+
+describe('a run whose servers tell of their time', () => {
+  const trials = [
+    trialOf('fastify', 1, 700, 250),
+    trialOf('fastify', 2, 900, 350),
+    trialOf('vanilla', 1, 500, 90),
+  ];
+  const view = toView({ ...run, trials });
+
+  it('shows it beside the latency, and what is left of that', () => {
+    expect(view.columns.slice(3, 7)).toEqual(['p50', 'p99', 'gather', 'respond']);
+    const cells = view.groups[0]?.rows.map((row) => [row[0], row[5], row[6]]);
+    expect(cells).toEqual([
+      ['fastify', '800 µs', '300 µs'],
+      ['vanilla', '500 µs', '90 µs'],
+    ]);
+    expect(view.notes.join('\n')).toContain(
+      'gather: the median of what servers said it took (Server-Timing)',
+    );
+    expect(describeDetail(trials)).toContain(
+      'gather mean 700 µs, max 700 µs; the rest of the latency mean 250 µs, max 250 µs',
+    );
+  });
+
+  it('names its upstream', () => {
+    expect(view.setting).toContain('upstream: nginx 1.22.1 on core 1');
+    expect(view.notes.join('\n')).toContain('the server’s core, the upstream or the load generator');
+    expect(describeDetail(trials)).toContain(
+      'upstream: 500,000 requests, 810 µs for one fixture while nothing loaded it',
+    );
+  });
+
+  it('gives what a busy upstream bounded as a lower bound', () => {
+    const bound: Reason = { code: 'upstream-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };
+    const { measured } = trials[0]!;
+    const only = toView({ ...run, trials: [suspectTrial('fastify', measured, [bound])] });
+    expect(only.groups[0]?.rows[0]?.slice(2, 7)).toEqual([
+      '≥ 10,000',
+      '950 µs ?',
+      '2.00 ms ?',
+      '700 µs ?',
+      '250 µs ?',
+    ]);
   });
 });
 

@@ -2,12 +2,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/catalogue/stacks.ts';
+import { compareWithin } from '../../src/analyse/compare.ts';
+import { DEFAULT_THRESHOLD } from '../../src/options.ts';
+import { renderComparison } from '../../src/report/compare.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { toView } from '../../src/report/view.ts';
 import { RESULTS, readRun } from '../../src/results/store.ts';
 
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 const QUOTES = [...README.matchAll(/<!-- run (?<run>[\w-]+) -->\n(?<quote>.*?)<!-- end -->/gs)];
+
+const COMPARISONS = [
+  ...README.matchAll(/<!-- compare (?<run>[\w-]+) -->\n```\n(?<quote>.*?)```\n<!-- end -->/gs),
+];
 
 describe('the README', () => {
   it('quotes a published run', () => {
@@ -20,6 +27,19 @@ describe('the README', () => {
       const stored = readRun(join(RESULTS, 'published', run));
       expect(quote.trim()).toBe(renderMarkdown(toView(stored)).trim());
       expect(stored.plan.quick).toBe(false);
+    },
+  );
+
+  it('quotes published comparisons', () => {
+    expect(COMPARISONS.length).toBeGreaterThan(0);
+  });
+
+  it.each(COMPARISONS.map(({ groups }) => [groups?.['run'] ?? '', groups?.['quote'] ?? '']))(
+    'agrees with the comparison of the published run %s',
+    (run, quote) => {
+      const stored = readRun(join(RESULTS, 'published', run));
+      const table = compareWithin(stored, { by: 'cpu', threshold: DEFAULT_THRESHOLD });
+      expect(quote).toBe(renderComparison(table, `run ${run}`, []));
     },
   );
 });

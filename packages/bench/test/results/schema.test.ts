@@ -9,6 +9,7 @@ import type {
   Resources,
   SuspectTrial,
   TimeReport,
+  UpstreamUse,
 } from '../../src/model.ts';
 import type { Plan } from '../../src/plan.ts';
 import { STORE_SCHEMA, type RunFile } from '../../src/results/store.ts';
@@ -71,6 +72,7 @@ const load = {
     printedByAutocannon: 10_000,
   }),
   schedule: { intended: 100, late: 1, dropped: 0 },
+  timing: { metric: 'gather', toldUs: latency, restUs: latency },
 } as Required<LoadResult>;
 const server: Required<Resources> = {
   source: 'cgroup v2',
@@ -98,6 +100,7 @@ const host: Required<HostWindow> = {
 const measured: Required<Measured> = {
   load,
   server,
+  upstream: { requests: 500_000, fetchUs: 900, resources: server } satisfies Required<UpstreamUse>,
   cpuUsPerRequest: 1,
   bytesPerConnection: -614.4,
   contextSwitchesPerRequest: 1,
@@ -131,10 +134,15 @@ const time: Required<TimeReport> = {
 const head = {
   ...okTrial('fastify', measured),
   target: { ...sampleTarget('fastify'), packages: ['fastify@5'], aaOf: 'fastify' },
-  duelWith: '002-vanilla-c10-r1',
+  duel: 'c10-r1',
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
   quick: true,
+  params: { n: 20 },
+  threads: 2,
+  cores: 2,
+  upstream: { kind: 'nginx', version: '1.22.1' },
+  placement: { kind: 'separate', server: [1], generator: [0], upstream: [0] },
   time,
   files: ['logs/001.log'],
   logTail: ['listening'],
@@ -150,6 +158,10 @@ const plan: Required<Plan> = {
   rate: 2000,
   duel: true,
   sitting: { looks: '12/18/24', by: 'cpu', threshold: 0.02, budgetSeconds: 600 },
+  params: { n: 20 },
+  threads: 2,
+  cores: 2,
+  upstream: 'embedded',
   stacks: ['../my-api/stack.json'],
   url: {
     url: 'http://127.0.0.1:1/',

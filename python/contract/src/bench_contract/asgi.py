@@ -5,6 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from bench_contract.attest import attest
+from bench_contract.pool import size_pool
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -12,15 +13,19 @@ Send = Callable[[Message], Awaitable[None]]
 
 
 def load(
-    module_name: str, factory: str, *, http: str, framework: str, server: str
+    module_name: str, factory: str, *, http: str, framework: str, server: str, pool: int | None = None
 ) -> Callable[[Message, Receive, Send], Awaitable[None]]:
-    """Make the app of a worker by a factory in a module; it attests in the running loop before it serves."""
+    """Make the app of a worker by a factory in a module; it attests in the running loop before it serves.
+
+    `pool` is the number of threads for plain functions, where one was asked for.
+    """
     module = import_module(module_name)
     asgi = getattr(module, factory)()
 
     def answer(scope: Message, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "lifespan":
-            attest(module, http=http, framework=framework, server=server)
+            threads = None if pool is None else size_pool(pool)
+            attest(module, http=http, framework=framework, server=server, threads=threads)
         answered: Awaitable[None] = asgi(scope, receive, send)
         return answered
 

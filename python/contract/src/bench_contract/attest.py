@@ -27,23 +27,37 @@ class Attestation(TypedDict):
     server: str
     client: NotRequired[str]
     mypyc: bool
+    threads: NotRequired[int]
 
 
 def attest(
-    app: ModuleType, *, http: str, framework: str | None, server: str, loop: str | None = None
+    app: ModuleType,
+    *,
+    http: str,
+    framework: str | None,
+    server: str,
+    loop: str | None = None,
+    threads: int | None = None,
 ) -> None:
     """Print the attestation of this worker once the app is imported; without a `loop`, in the running one."""
-    attestation = describe(app, http=http, framework=framework, server=server, loop=loop)
-    sys.stdout.write(f"bench-attest {json.dumps(attestation)}\n")
+    told = describe(app, http=http, framework=framework, server=server, loop=loop, threads=threads)
+    sys.stdout.write(f"bench-attest {json.dumps(told)}\n")
     sys.stdout.flush()
 
 
 def describe(
-    app: ModuleType, *, http: str, framework: str | None, server: str, loop: str | None = None
+    app: ModuleType,
+    *,
+    http: str,
+    framework: str | None,
+    server: str,
+    loop: str | None = None,
+    threads: int | None = None,
 ) -> Attestation:
     """Look at this process. `framework` and `server` are distributions, `http` is the parser in use.
 
     A supervisor and what its workers run is `gunicorn+uvicorn`. A `loop` is named where asyncio has none.
+    `threads` is the size of the pool that handlers run in, where one was asked for.
     """
     attestation: Attestation = {
         "pid": os.getpid(),
@@ -60,6 +74,8 @@ def describe(
         attestation["framework"] = name_version(framework)
     if clients := [name_version(name) for name in CLIENTS if f"bench_contract.{name}" in sys.modules]:
         attestation["client"] = " + ".join(clients)
+    if threads is not None:
+        attestation["threads"] = threads
     return attestation
 
 

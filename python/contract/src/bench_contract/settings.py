@@ -22,17 +22,29 @@ HEALTH_SECONDS = 30
 
 @dataclass(frozen=True)
 class Settings:
-    """Where a server listens, with how many processes, and which variant of its stack it is."""
+    """Where a server listens, with how many processes and threads, and which variant of its stack it is.
+
+    Without a number of threads the variant has as many as its documentation gives it.
+    """
 
     host: str
     port: int
     workers: int
+    threads: int | None
     variant: str
     backlog: int
 
 
-def read_settings(program: str, variants: Sequence[str], argv: Sequence[str] | None = None) -> Settings:
+def read_settings(
+    program: str,
+    variants: Sequence[str],
+    argv: Sequence[str] | None = None,
+    *,
+    threaded: Sequence[str] = (),
+) -> Settings:
     """Parse the command line (`sys.argv` by default); the first of the variants is the default.
+
+    Only those that are `threaded` take a number of threads.
 
     Golden data that cannot be read ends here too, with one line, not with a traceback in every worker, and so
     does a list of fixtures.
@@ -41,9 +53,12 @@ def read_settings(program: str, variants: Sequence[str], argv: Sequence[str] | N
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=port, default=8080)
     parser.add_argument("--workers", type=positive, default=1, help="processes (default: 1)")
+    parser.add_argument("--threads", type=positive, help="of each process (default: the variant's own)")
     parser.add_argument("--variant", choices=variants, default=variants[0], help=f"default: {variants[0]}")
     parser.add_argument("--backlog", type=positive, default=BACKLOG, help=f"default: {BACKLOG}")
     settings = Settings(**vars(parser.parse_args(argv)))
+    if settings.threads is not None and settings.variant not in threaded:
+        parser.error(f"{settings.variant} takes no --threads; those that do: {', '.join(threaded) or 'none'}")
     try:
         load_devices()
         load_urls()

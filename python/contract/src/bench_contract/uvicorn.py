@@ -18,15 +18,22 @@ class Config(uvicorn.Config):
     """A configuration that makes every worker attest once, in its running loop, as soon as it listens."""
 
     framework: str | None = None
+    threads: int | None = None
 
     async def attest(self) -> None:
         """Say what this worker is: uvicorn calls it on its first tick, before any request is read."""
         self.timeout_notify = sys.maxsize  # never again
+        threads = None
+        if self.threads is not None:
+            from bench_contract.pool import size_pool  # not every stack has anyio
+
+            threads = size_pool(self.threads)
         attest(
             sys.modules[str(self.app).partition(":")[0]],
             http=name_parser(self),
             framework=self.framework,
             server="uvicorn",
+            threads=threads,
         )
 
 
@@ -66,6 +73,7 @@ def serve(
         timeout_worker_healthcheck=HEALTH_SECONDS,
     )
     config.framework = framework
+    config.threads = settings.threads
     config.callback_notify = config.attest
     lift_file_limit()
     if settings.workers > 1:

@@ -13,6 +13,7 @@ FACTORIES = {
     "httpx-raw": "data:httpx_raw",
     "aiohttp": "data:aiohttp",
     "aiohttp-raw": "data:aiohttp_raw",
+    "granian": "app:threaded",
     "hypercorn": "app:model",
     "hypercorn-raw": "app:raw",
     "gunicorn": "app:model",
@@ -21,10 +22,14 @@ FACTORIES = {
 
 def main() -> None:
     """Serve until told to stop."""
-    settings = read_settings("bench-fastapi", list(FACTORIES))
+    settings = read_settings("bench-fastapi", list(FACTORIES), threaded=["def", "granian"])
     app = f"bench_fastapi.{FACTORIES[settings.variant]}"
     # Only the server in use: the others would take memory and time to start.
     match settings.variant:
+        case "granian":
+            from bench_contract import granian
+
+            granian.serve(app, settings, framework="fastapi")
         case "hypercorn" | "hypercorn-raw":
             from bench_contract import hypercorn
 

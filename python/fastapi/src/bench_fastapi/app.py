@@ -1,12 +1,15 @@
 """The same answers in four ways: each factory makes the app of one variant."""
 
+from time import perf_counter
+
 from fastapi import FastAPI, Response
 from pydantic import BaseModel
 
+from bench_contract import fib
 from bench_contract.devices import load_devices
-from bench_contract.gather import Row, Upstream
-from bench_fastapi.data import PATH as DATA_PATH
-from bench_fastapi.data import encode, encoded, make_app
+from bench_contract.gather import Upstream
+from bench_contract.timing import timing
+from bench_fastapi.data import encode, make_app, route_annotated, route_raw
 
 
 class Device(BaseModel):
@@ -18,6 +21,12 @@ class Device(BaseModel):
     firmware: str
     created_at: str
     updated_at: str
+
+
+class Fib(BaseModel):
+    """One number of the sequence."""
+
+    fib: int
 
 
 PATH = "/api/devices"
@@ -34,23 +43,20 @@ def model() -> FastAPI:
     async def devices() -> list[Device]:
         return DEVICES
 
-    @app.get(DATA_PATH)
-    async def data(response: Response) -> list[Row]:
-        gathered = await upstream.gather()
-        response.headers.update(gathered.headers)
-        return gathered.rows
-
+    route_annotated(app, upstream)
     return app
 
 
 def raw() -> FastAPI:
     """Make an app whose routes serialise by themselves, past the framework's encoder."""
-    app = encoded("aiohttp")
+    upstream = Upstream("aiohttp")
+    app = make_app(upstream)
 
     @app.get(PATH)
     async def devices() -> Response:
         return encode(ROWS)
 
+    route_raw(app, upstream)
     return app
 
 
@@ -66,11 +72,27 @@ def plain() -> FastAPI:
 
 
 def threaded() -> FastAPI:
-    """Make the app of `model` with a plain function, which the framework runs in its thread pool."""
-    app = FastAPI()
+    """Make the app of `model` with plain functions where nothing is awaited; they run in the thread pool."""
+    upstream = Upstream("aiohttp")
+    app = make_app(upstream)
 
     @app.get(PATH)
     def devices() -> list[Device]:
         return DEVICES
 
+    @app.get("/fib/{n}")
+    def fib_in_thread(n: int, response: Response) -> Fib:
+        started = perf_counter()
+        number = fib.fib(n)
+        response.headers.update(timing("fib", started))
+        return Fib(fib=number)
+
+    @app.get("/asyncfib/{n}")
+    async def fib_in_loop(n: int, response: Response) -> Fib:
+        started = perf_counter()
+        number = await fib.asyncfib(n)
+        response.headers.update(timing("fib", started))
+        return Fib(fib=number)
+
+    route_annotated(app, upstream)
     return app

@@ -1,12 +1,12 @@
-"""`GET /data` by each upstream client, returned or encoded: each factory makes the app of one variant."""
+"""`GET /data` in three ways, and by each upstream client: each factory makes the app of one variant."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from fastapi import FastAPI, Response
 
-from bench_contract.gather import Client, GatherError, Upstream
+from bench_contract.gather import Client, GatherError, Row, Upstream
 from bench_contract.starlette import answer_gather_error
 
 PATH = "/data"
@@ -23,10 +23,18 @@ def encode(rows: object, headers: Mapping[str, str] | None = None) -> Response:
     return Response(body, headers=headers, media_type="application/json")
 
 
-def returned(client: Client, *, kept: bool = True) -> FastAPI:
-    """Make an app that leaves what it gathered, without a model, to the framework's encoder."""
-    upstream = Upstream(client, kept=kept)
-    app = make_app(upstream)
+def route_annotated(app: FastAPI, upstream: Upstream) -> None:
+    """Answer with what is gathered, as an annotation says that it is."""
+
+    @app.get(PATH)
+    async def data(response: Response) -> list[Row]:
+        gathered = await upstream.gather()
+        response.headers.update(gathered.headers)
+        return gathered.rows
+
+
+def route_plain(app: FastAPI, upstream: Upstream) -> None:
+    """Leave what is gathered, without a model, to the framework's encoder."""
 
     @app.get(PATH, response_model=None)
     async def data(response: Response) -> object:
@@ -34,25 +42,27 @@ def returned(client: Client, *, kept: bool = True) -> FastAPI:
         response.headers.update(gathered.headers)
         return gathered.rows
 
-    return app
 
-
-def encoded(client: Client, *, kept: bool = True) -> FastAPI:
-    """Make an app that serialises what it gathered by itself, past the framework's encoder."""
-    upstream = Upstream(client, kept=kept)
-    app = make_app(upstream)
+def route_raw(app: FastAPI, upstream: Upstream) -> None:
+    """Serialise what is gathered, past the framework's encoder."""
 
     @app.get(PATH)
     async def data() -> Response:
         gathered = await upstream.gather()
         return encode(gathered.rows, gathered.headers)
 
+
+def alone(route: Callable[[FastAPI, Upstream], None], client: Client, *, kept: bool = True) -> FastAPI:
+    """Make an app with that one route, whose client is kept from request to request or is new for each."""
+    upstream = Upstream(client, kept=kept)
+    app = make_app(upstream)
+    route(app, upstream)
     return app
 
 
-httpx_per_request = partial(returned, "httpx", kept=False)
-httpx_per_request_raw = partial(encoded, "httpx", kept=False)
-httpx = partial(returned, "httpx")
-httpx_raw = partial(encoded, "httpx")
-aiohttp = partial(returned, "aiohttp")
-aiohttp_raw = partial(encoded, "aiohttp")
+httpx_per_request = partial(alone, route_plain, "httpx", kept=False)
+httpx_per_request_raw = partial(alone, route_raw, "httpx", kept=False)
+httpx = partial(alone, route_plain, "httpx")
+httpx_raw = partial(alone, route_raw, "httpx")
+aiohttp = partial(alone, route_plain, "aiohttp")
+aiohttp_raw = partial(alone, route_raw, "aiohttp")

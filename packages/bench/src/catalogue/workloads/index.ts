@@ -1,8 +1,10 @@
 import { BenchError } from '../../errors.ts';
 import { devices } from './devices.ts';
-import type { Workload } from './workload.ts';
+import { fib } from './fib.ts';
+import { gather } from './gather.ts';
+import type { Params, Workload } from './workload.ts';
 
-const WORKLOADS: Record<string, Workload> = { devices };
+const WORKLOADS: Record<string, Workload> = { devices, fib, gather };
 
 /** The workload of that name. Throws a usage error that lists the names there are. */
 export function findWorkload(name: string): Workload {
@@ -15,4 +17,27 @@ export function findWorkload(name: string): Workload {
     );
   }
   return found;
+}
+
+/**
+ * All parameters of a workload: those asked for, the others as usual. Throws a usage error for one that it does not
+ * have, or that is out of its range.
+ */
+export function completeParams({ name, params = {} }: Workload, asked: Params): Params {
+  for (const [param, value] of Object.entries(asked)) {
+    const range = Object.hasOwn(params, param) ? params[param] : undefined;
+    if (range === undefined) {
+      const names = Object.keys(params).join(', ') || 'none';
+      throw new BenchError('usage', `${name} has no parameter "${param}"`, `it has: ${names}`);
+    }
+    if (value < range.least || value > range.most) {
+      throw new BenchError(
+        'usage',
+        `--param ${param}=${value}: out of range`,
+        `${name} takes ${param} from ${range.least} to ${range.most}`,
+      );
+    }
+  }
+  const usual = Object.entries(params).map(([param, range]) => [param, range.usual]);
+  return { ...(Object.fromEntries(usual) as Params), ...asked };
 }

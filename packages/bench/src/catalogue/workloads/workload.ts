@@ -22,6 +22,20 @@ export interface Draw {
   check(answer: Answer, index: number): string | undefined;
   /** Whether right answers are the same bytes each time. */
   fixedBody: boolean;
+  /** What a right answer takes of the upstream, in requests; absent where nobody is asked. */
+  fetches?: number;
+  /** The metric of `Server-Timing` by which the server tells what its work took. */
+  timing?: string;
+}
+
+/** Figures by which a workload can be made larger or smaller, by name. */
+export type Params = Record<string, number>;
+
+/** Such a figure, a whole number: what it is unless told, and what it may be. */
+export interface ParamRange {
+  usual: number;
+  least: number;
+  most: number;
 }
 
 /** The requests and what a right answer is. */
@@ -31,8 +45,12 @@ export interface Workload {
   windowSeconds: number;
   warmupSeconds: number;
   timeoutSeconds: number;
-  /** `random` gives numbers in [0, 1). */
-  draw(random: () => number): Draw;
+  /** What `--param name=value` can set. */
+  params?: Record<string, ParamRange>;
+  /** The texts that an upstream has to serve; absent where nobody is asked. `params` are complete. */
+  fixtures?(params: Params): string[];
+  /** `random` gives numbers in [0, 1); `params` are complete. */
+  draw(random: () => number, params: Params): Draw;
 }
 
 /** A short excerpt of a body, fit for a message. */

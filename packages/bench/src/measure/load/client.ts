@@ -73,6 +73,7 @@ export function harden(
   ledger: Ledger,
   pacer: Pacer,
   gate: Gate,
+  readTiming?: (headers: readonly string[]) => number | undefined,
 ): () => void {
   assertClient(client);
   const connect = client._connect.bind(client);
@@ -135,10 +136,12 @@ export function harden(
     const { kOnBody, kOnHeadersComplete, kOnMessageComplete } = client.parser.constructor;
     const headersComplete = client.parser[kOnHeadersComplete] as (info: {
       shouldKeepAlive: boolean;
+      headers: string[];
     }) => unknown;
     const messageComplete = client.parser[kOnMessageComplete] as () => unknown;
-    client.parser[kOnHeadersComplete] = (info: { shouldKeepAlive: boolean }) => {
+    client.parser[kOnHeadersComplete] = (info: { shouldKeepAlive: boolean; headers: string[] }) => {
       serverCloses = !info.shouldKeepAlive;
+      slot.toldMs = readTiming?.(info.headers);
       return headersComplete(info);
     };
     client.parser[kOnMessageComplete] = () => {

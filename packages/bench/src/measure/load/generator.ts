@@ -11,7 +11,15 @@ import { encodeHistogram } from './histogram.ts';
 import { Ledger } from './ledger.ts';
 import { Pacer } from './pacer.ts';
 import { Schedule } from './schedule.ts';
-import { readLines, type ArmOrder, type FireOrder, type Order, type Report } from './protocol.ts';
+import { createTimingReader } from './timing.ts';
+import {
+  readLines,
+  type ArmOrder,
+  type DoneReport,
+  type FireOrder,
+  type Order,
+  type Report,
+} from './protocol.ts';
 import type { Connect } from '../../model.ts';
 
 const POLL_MS = 5;
@@ -118,6 +126,7 @@ class Session {
       },
       restMs: () => (this.#arming ? restMs : 0),
     };
+    const readTiming = order.timing === undefined ? undefined : createTimingReader(order.timing);
     autocannon(
       {
         url: `http://${order.host}:${order.port}`,
@@ -137,7 +146,9 @@ class Session {
           // As an option, autocannon takes no less than 1 s.
           (client as AutocannonClient).timeout = order.timeoutSeconds * 1000;
           const slot = this.#ledger.addSlot();
-          this.#asks.push(harden(client as AutocannonClient, slot, this.#ledger, this.#pacer, gate));
+          this.#asks.push(
+            harden(client as AutocannonClient, slot, this.#ledger, this.#pacer, gate, readTiming),
+          );
         },
       },
       (error) => {
@@ -219,6 +230,7 @@ class Session {
       lifetime: ledger.lifetime,
       statusCodes: ledger.statusCodes,
       latencyHistogram: encodeHistogram(ledger.histogram),
+      timing: this.#encodeTiming(),
       cycleUs: ledger.cycleUs,
       silentConnections: ledger.silentConnections,
       slices: ledger.slices,
@@ -233,6 +245,13 @@ class Session {
         utilisation: this.#use.activeSeconds / this.#use.seconds,
       },
     };
+  }
+
+  #encodeTiming(): DoneReport['timing'] {
+    const { timing: metric } = this.#order;
+    const { timing } = this.#ledger;
+    if (metric === undefined || timing === undefined) return undefined;
+    return { metric, told: encodeHistogram(timing.told), rest: encodeHistogram(timing.rest) };
   }
 
   /** Sends nothing more, and waits for what is under way: an answer, a loss, or the drain's end. */

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import type { Histogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
 import type { Counts } from '../../model.ts';
 import { createHistogram, recordMilliseconds } from './histogram.ts';
@@ -23,6 +24,8 @@ export class Slot {
   completions = 0;
   bodyBytes = 0;
   hash: Hash | undefined;
+  /** What the answer that is being read tells of the time that it took, ms. */
+  toldMs: number | undefined;
 }
 
 function emptyCounts(): Counts {
@@ -41,6 +44,8 @@ export class Ledger {
   readonly window = emptyCounts();
   readonly statusCodes: Record<string, number> = {};
   readonly histogram = createHistogram();
+  /** Of the same answers: what they told of their time, and their latency without that. Absent while none has told. */
+  timing: { told: Histogram; rest: Histogram } | undefined;
   readonly cycleUs = { sum: 0, count: 0 };
   readonly slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   bodiesHashed = 0;
@@ -152,7 +157,7 @@ export class Ledger {
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
         const since = slot.intendedAt === undefined ? milliseconds : now - slot.intendedAt;
-        if (!first) recordMilliseconds(this.histogram, since - this.#waited(now, milliseconds));
+        if (!first) this.#record(slot, since - this.#waited(now, milliseconds));
       }
     }
     this.#end(slot, outcome, now);
@@ -197,6 +202,14 @@ export class Ledger {
   /** Connections that completed nothing in the window; 0 before it is closed. */
   get silentConnections(): number {
     return this.#silent;
+  }
+
+  #record({ toldMs }: Slot, milliseconds: number): void {
+    recordMilliseconds(this.histogram, milliseconds);
+    if (toldMs === undefined) return;
+    this.timing ??= { told: createHistogram(), rest: createHistogram() };
+    recordMilliseconds(this.timing.told, toldMs);
+    recordMilliseconds(this.timing.rest, milliseconds - toldMs);
   }
 
   /** How long an answer that took so many ms has lain here before its turn came, ms. */

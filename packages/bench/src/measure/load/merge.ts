@@ -49,6 +49,7 @@ export function mergeReports(
     ),
     latencyUs: summariseLatency(histogram, counts.timeout, timeoutSeconds),
     latencyHistogram: histogram.totalCount > 0 ? encodeHistogram(histogram) : undefined,
+    ...mergeTimings(reports),
     meanCycleUs: cycles > 0 ? sum(reports.map((report) => report.cycleUs.sum)) / cycles : undefined,
     silentConnections: sum(reports.map((report) => report.silentConnections)),
     slices: {
@@ -63,6 +64,17 @@ export function mergeReports(
     generators: reports.map((report) => report.use),
     ...(schedules.length > 0 ? { schedule: sumByKey(schedules) } : {}),
   };
+}
+
+/** What answers told of their time; nothing where none did. */
+function mergeTimings(reports: DoneReport[]): Pick<LoadResult, 'timing'> {
+  const timings = reports.flatMap(({ timing }) => timing ?? []);
+  const [first] = timings;
+  if (first === undefined) return {};
+  const told = summariseLatency(mergeHistograms(timings.map((one) => one.told)), 0, Infinity);
+  const rest = summariseLatency(mergeHistograms(timings.map((one) => one.rest)), 0, Infinity);
+  if (told === undefined || rest === undefined) return {};
+  return { timing: { metric: first.metric, toldUs: told, restUs: rest } };
 }
 
 /** Requests that came to an end, whatever the end. */

@@ -37,6 +37,8 @@ export interface LoadSpec {
   expected: ExpectedBody | undefined;
   /** One in how many bodies is hashed. */
   hashEvery: number;
+  /** The metric of `Server-Timing` that is recorded of every answer. */
+  timing?: string | undefined;
 }
 
 /** One process's share of the load on one server. */
@@ -82,6 +84,8 @@ export interface DoneReport {
   lifetime: Counts;
   statusCodes: Record<string, number>;
   latencyHistogram: string;
+  /** Histograms too, of the answers that told it: the metric asked for, and the latency without it. */
+  timing: { metric: string; told: string; rest: string } | undefined;
   cycleUs: { sum: number; count: number };
   silentConnections: number;
   slices: { milliseconds: number; ok: number[] };

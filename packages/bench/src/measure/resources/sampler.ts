@@ -19,6 +19,7 @@ export interface SamplerOptions {
 /** One window as the sampler saw it. `server` is absent when the server ended before the window did. */
 export interface Sampled {
   server?: Resources;
+  upstream?: Resources;
   host: HostWindow;
 }
 
@@ -41,6 +42,26 @@ export async function openSampler(options: SamplerOptions): Promise<Sampler> {
   if (process.platform === 'linux') return openLinuxSampler(options);
   if (process.platform === 'darwin') return openDarwinSampler(options);
   throw new BenchError('trial', `resources cannot be sampled on ${process.platform}`, 'use Linux or macOS');
+}
+
+/** The sampler of a server with that of the upstream beside it: what the upstream's process uses is not foreign. */
+export function besideUpstream(server: Sampler, upstream: Sampler, pid: number): Sampler {
+  return {
+    idle: () => server.idle(),
+    async start(ours) {
+      await server.start([...ours, pid]);
+      await upstream.start([]);
+    },
+    async stop() {
+      const sampled = await server.stop();
+      const { server: use } = await upstream.stop();
+      return use === undefined ? sampled : { ...sampled, upstream: use };
+    },
+    [Symbol.dispose]() {
+      server[Symbol.dispose]();
+      upstream[Symbol.dispose]();
+    },
+  };
 }
 
 /** Several windows of equal length of one server as one: sums, means, the largest peak; undefined of none. */

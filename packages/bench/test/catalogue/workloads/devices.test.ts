@@ -5,7 +5,7 @@ import { createRandom } from '../../../src/random.ts';
 
 function drawOf(seed: number): ReturnType<typeof devices.draw> {
   const random = createRandom(seed);
-  return devices.draw(() => random.float());
+  return devices.draw(() => random.float(), {});
 }
 
 const goldenOf = (seed: number): string => drawOf(seed).files['BENCH_DEVICES'] ?? '';

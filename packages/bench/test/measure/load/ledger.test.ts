@@ -303,6 +303,31 @@ function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
   return { ledger, slots };
 }
 
+describe('what answers tell of their time', () => {
+  it('is kept beside their latency, of the same answers, with what is left of it', () => {
+    const { ledger, slots } = asked(3);
+    const [a, b, silent] = slots as [Slot, Slot, Slot];
+    const fresh = ledger.addSlot();
+    ledger.send(fresh);
+    for (const slot of [a, b, fresh]) slot.toldMs = 3;
+    const sentAt = now;
+    now += 5;
+    for (const slot of [a, silent, fresh]) take(ledger, slot, sentAt);
+    ledger.receive(b, RIGHT);
+    ledger.complete(b, 500, 5);
+    expect(ledger.histogram.totalCount).toBe(2);
+    expect(ledger.timing?.told.totalCount).toBe(1);
+    expect(ledger.timing?.told.mean).toBeCloseTo(3000, -1);
+    expect(ledger.timing?.rest.mean).toBeCloseTo(2000, -1);
+  });
+
+  it('takes no place where nothing is told', () => {
+    const { ledger, slots } = asked(1);
+    take(ledger, slots[0]!, now - 5);
+    expect(ledger.timing).toBeUndefined();
+  });
+});
+
 describe('the latency of answers that one poll of the loop found', () => {
   it('ends when the first of them is handed out, whatever their turn', async () => {
     const { ledger, slots } = asked(4);

@@ -26,6 +26,7 @@ function reportOf(given: Partial<DoneReport> = {}): DoneReport {
     lifetime: sampleCounts({ ok: 200 }),
     statusCodes: { 200: 100 },
     latencyHistogram: encodeHistogram(histogram),
+    timing: undefined,
     cycleUs: { sum: 5000, count: 50 },
     silentConnections: 0,
     slices: { milliseconds: 250, ok: [50, 50] },
@@ -44,6 +45,13 @@ function randomCounts(random: Random): Counts {
   const answered = { ok: below(5000), non2xx: below(50), mismatch: below(3) };
   const lost = { timeout: below(9), reset: below(9), closedEarly: below(9) };
   return sampleCounts({ ...answered, ...lost, inFlight: below(99) });
+}
+
+/** A histogram of these values. */
+function encode(values: number[]): string {
+  const histogram = createHistogram();
+  for (const value of values) histogram.recordValue(value);
+  return encodeHistogram(histogram);
 }
 
 describe('splitShares', () => {
@@ -72,8 +80,26 @@ describe('mergeConnects', () => {
   });
 });
 
+const timing = (told: number[], rest: number[]) => ({
+  metric: 'gather',
+  told: encode(told),
+  rest: encode(rest),
+});
+
 describe('mergeReports', () => {
   const random = createRandom(11);
+
+  it('merges what the server told of its time, where it told anything', () => {
+    const reports = [timing([300, 500], [100, 100]), undefined, timing([700], [400])].map((one) =>
+      reportOf({ timing: one }),
+    );
+    expect(mergeReports(reports, connect, 10, 'autocannon').timing).toMatchObject({
+      metric: 'gather',
+      toldUs: { mean: 500, max: 700 },
+      restUs: { mean: 200, max: 400 },
+    });
+    expect(mergeReports([reportOf()], connect, 10, 'autocannon')).not.toHaveProperty('timing');
+  });
 
   it('keeps the accounts exact, of the window and of the whole life', () => {
     for (let round = 0; round < 50; round++) {

@@ -1,0 +1,37 @@
+/** An upstream that answers rightly for so many requests for fixtures, and then does what it was told. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    host: { type: 'string', default: '127.0.0.1' },
+    port: { type: 'string', default: '8080' },
+    /** How many requests for fixtures are answered as they should be. */
+    sound: { type: 'string', default: '0' },
+    /** What happens from then on: `fail` (500), `close`, `delay` or `die`. */
+    fault: { type: 'string', default: 'fail' },
+    'delay-ms': { type: 'string', default: '100' },
+  },
+});
+let requests = 0;
+let asked = 0;
+
+const server = createServer({ keepAliveTimeout: 3_600_000 }, ({ url = '', socket }, response) => {
+  requests++;
+  if (url === '/count') return void response.end(String(requests));
+  const send = (): void => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(readFileSync(`.${url}`));
+  };
+  if (asked++ < Number(values.sound)) return send();
+  if (values.fault === 'delay') setTimeout(send, Number(values['delay-ms']));
+  else if (values.fault === 'close') socket.destroy();
+  else if (values.fault === 'die') process.exit(1);
+  else response.writeHead(500).end('planted');
+});
+server.listen({ host: values.host, port: Number(values.port), backlog: 16_384 });
+process.once('SIGTERM', () => {
+  server.close();
+  server.closeAllConnections();
+});

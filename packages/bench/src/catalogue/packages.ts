@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { BenchError } from '../errors.ts';
+import type { RuntimeKind } from '../model.ts';
+
+/** A package as `--with` names it. */
+export interface NamedPackage {
+  kind: Exclude<RuntimeKind, 'none'>;
+  name: string;
+  /** What its installer is given: `fastapi==0.115` for Python; for npm the version alone, or `file:` and a folder. */
+  wanted: string;
+  /** Absolute path of a checkout. */
+  folder?: string;
+}
+
+const PYTHON = /^(?<name>[\w.-]+)(?:\[[^\]]*\])?\s*(?:[=<>!~]=|[<>])/;
+const NPM = /^(?<name>(?:@[\w.-]+\/)?[\w.-]+)@(?<version>.+)$/;
+
+/**
+ * What `--with` names: a version by its spelling, a checkout by its manifests, of which it may have one of each
+ * language. Throws a usage error for what is neither.
+ */
+export function parsePackage(text: string): NamedPackage[] {
+  const python = PYTHON.exec(text)?.groups;
+  if (python !== undefined) return [{ kind: 'python', name: python['name'] ?? '', wanted: text }];
+  const { name, version } = NPM.exec(text)?.groups ?? {};
+  if (name !== undefined && version !== undefined) return [{ kind: 'node', name, wanted: version }];
+  const found = readCheckout(resolve(text));
+  if (found.length > 0) return found;
+  throw new BenchError(
+    'usage',
+    `--with ${text}: neither a version nor a checkout`,
+    'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml or a package.json that has a name',
+  );
+}
+
+function readCheckout(folder: string): NamedPackage[] {
+  const found: NamedPackage[] = [];
+  const pyproject = readManifest(folder, 'pyproject.toml');
+  if (pyproject !== undefined) {
+    const [, name = basename(folder)] = /^name\s*=\s*["'](.+)["']/m.exec(pyproject) ?? [];
+    found.push({ kind: 'python', name, wanted: folder, folder });
+  }
+  const { name } = JSON.parse(readManifest(folder, 'package.json') ?? '{}') as { name?: string };
+  // Without a name it holds the tools of a project, not a package.
+  if (name !== undefined) found.push({ kind: 'node', name, wanted: `file:${folder}`, folder });
+  return found;
+}
+
+function readManifest(folder: string, name: string): string | undefined {
+  const file = join(folder, name);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+/** Throws a usage error when a package is for none of these runtimes: it would change nothing. */
+export function refuseStray(packages: string[], runtimes: RuntimeKind[]): void {
+  for (const text of packages) {
+    const named = parsePackage(text);
+    const [first] = named;
+    if (first === undefined || named.some(({ kind }) => runtimes.includes(kind))) continue;
+    throw new BenchError(
+      'usage',
+      `--with ${text} is for ${LANGUAGES[first.kind]}, and no target runs on it`,
+      first.folder === undefined ? otherSpelling(first, text) : `name a target in ${LANGUAGES[first.kind]}`,
+    );
+  }
+}
+
+const LANGUAGES = { python: 'Python', node: 'Node' };
+
+function otherSpelling({ kind, name, wanted }: NamedPackage, text: string): string {
+  return kind === 'python'
+    ? `a version from npm is written ${name}@${text.slice(name.length).replace(/^(\[.*\])?\s*==\s*/, '')}`
+    : `a version for Python is written ${name}==${wanted}`;
+}

@@ -1,0 +1,38 @@
+import { makeFixtures, pathOf } from '@bench/upstream/fixtures';
+import { canonicalise, checkJson, type Params, type Workload } from './workload.ts';
+
+/** The small set: 10 fixtures of about 4.6 kB, 46 kB joined. With `items=1000`, the large one, 232 kB and 2.3 MB. */
+const USUAL = { fixtures: 10, items: 20 };
+
+/**
+ * `GET /data`: all fixtures fetched from the upstream at once and joined in their order. They are the same in every
+ * trial; that nobody answers from memory is what the upstream's count proves.
+ */
+export const gather: Workload = {
+  name: 'gather',
+  rungs: [1, 10, 100],
+  windowSeconds: 5,
+  warmupSeconds: 2,
+  timeoutSeconds: 10,
+  params: {
+    fixtures: { usual: USUAL.fixtures, least: 1, most: 100 },
+    items: { usual: USUAL.items, least: 1, most: 10_000 },
+  },
+  fixtures: makeTexts,
+  draw(_random, params) {
+    const texts = makeTexts(params);
+    const expected = canonicalise(JSON.stringify(texts.flatMap((text) => JSON.parse(text) as unknown[])));
+    return {
+      requests: [{ method: 'GET', path: '/data', headers: {} }],
+      files: { BENCH_FIXTURES: JSON.stringify(texts.map((_, fixture) => pathOf(fixture))) },
+      check: (answer) => checkJson(answer, expected),
+      fixedBody: true,
+      fetches: texts.length,
+      timing: 'gather',
+    };
+  },
+};
+
+function makeTexts(params: Params): string[] {
+  return makeFixtures({ ...USUAL, ...params });
+}

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BenchError } from '../errors.ts';
+import type { Attestation } from '../model.ts';
+import { countWorkers, type Server } from './launch.ts';
+import type { Prepared } from './prepare.ts';
+
+const ATTEST_SECONDS = 5;
+const POLL_MS = 20;
+
+/**
+ * Waits until every worker has told what it is, and gives that. Throws a trial error when one of them does not, or is
+ * not what the manifest or the runtime asked for states.
+ */
+export async function attest(
+  server: Pick<Server, 'attestations' | 'log'>,
+  prepared: Pick<Prepared, 'claims' | 'variant' | 'target'> | undefined,
+  workers: number,
+): Promise<Attestation[]> {
+  const claims = Object.entries(prepared?.claims ?? {});
+  const deadline = performance.now() + (claims.length > 0 ? ATTEST_SECONDS * 1000 : 0);
+  while (countWorkers(server.attestations()) < workers && performance.now() < deadline) await sleep(POLL_MS);
+  const told = server.attestations();
+  const count = countWorkers(told);
+  if (claims.length > 0 && count < workers) {
+    throw new BenchError(
+      'trial',
+      `${count} of ${workers} workers said what they are (no bench-attest line in the log)`,
+    );
+  }
+  for (const [worker, one] of told.entries()) {
+    for (const [property, wanted] of claims) {
+      if (one[property] === wanted) continue;
+      const which = workers > 1 ? `worker ${worker + 1} of ${workers}: ` : '';
+      const stated = Object.hasOwn(prepared?.variant.attest ?? {}, property)
+        ? 'the manifest'
+        : `@${prepared?.target.runtime?.spec}`;
+      const modules = property === 'gil' ? modulesThatTookGil(server.log()) : [];
+      const cause = modules.length > 0 ? ` (switched on to load ${modules.join(', ')})` : '';
+      throw new BenchError(
+        'trial',
+        `false attestation: ${which}${property} is ${JSON.stringify(one[property])}${cause}, ${stated} states ${JSON.stringify(wanted)}`,
+      );
+    }
+  }
+  return told;
+}
+
+/**
+ * The extension modules for which a free-threaded CPython switched the GIL on, by its warnings in a log; each once.
+ * A process warns of the first such module only.
+ */
+export function modulesThatTookGil(log: string): string[] {
+  const warnings = log.matchAll(
+    /RuntimeWarning: The global interpreter lock \(GIL\) has been enabled to load module '([^']+)'/g,
+  );
+  return [...new Set([...warnings].map(([, name = '']) => name))];
+}

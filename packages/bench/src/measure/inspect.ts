@@ -1,0 +1,57 @@
+import type { KnownRuntime } from '../catalogue/runtimes.ts';
+import { BenchError } from '../errors.ts';
+import type { Stack, Target } from '../model.ts';
+import { inspectBuild, isCompiled } from './builds.ts';
+import { CACHE, findStack, isMade, type FoundStack } from './prepare.ts';
+import { findRuntime } from './runtimes.ts';
+import { findUv } from './uv.ts';
+
+/** Whether a target could be launched: `ready`, to be made `on first use`, or `missing`, and why. Makes and fetches nothing. */
+export async function inspectTarget(
+  target: Target,
+  stacks: Stack[],
+): Promise<{ state: 'ready' | 'on first use' | 'missing'; why: string }> {
+  const known = findStack(target, stacks);
+  const isPython = known.stack.runtime === 'python';
+  try {
+    if (target.runtime === undefined) return await inspectBinary(target, known);
+    const uv = isPython ? await findUv(CACHE) : undefined;
+    const found = await findRuntime(target.runtime, { cache: CACHE, uv, mayInstall: false });
+    const name = `${found.runtime.kind} ${found.runtime.version}`;
+    if (!isPython || isMade(target, known, found)) return { state: 'ready', why: name };
+    return { state: 'on first use', why: `${name}${uv === undefined ? ', uv through pip' : ''}` };
+  } catch (error) {
+    return { state: 'missing', why: describeMissing(error) };
+  }
+}
+
+async function inspectBinary(
+  { variant: name }: Target,
+  { stack, variant }: FoundStack,
+): Promise<{ state: 'ready' | 'on first use'; why: string }> {
+  if (!isCompiled({ stack, variant })) return { state: 'ready', why: '' };
+  const build = await inspectBuild({ stack, variant, name }, CACHE);
+  return { state: build.isMade ? 'ready' : 'on first use', why: build.tools };
+}
+
+/**
+ * Whether a runtime is `ready` here or `missing`, and what it is or why; `unverified` where nobody has measured on it,
+ * be it here or not. Fetches nothing.
+ */
+export async function inspectRuntime({
+  unverified,
+  ...spec
+}: KnownRuntime): Promise<{ state: 'ready' | 'missing' | 'unverified'; why: string }> {
+  const uv = spec.kind === 'python' ? await findUv(CACHE) : undefined;
+  const seen = await findRuntime(spec, { cache: CACHE, uv, mayInstall: false }).then(
+    ({ runtime: { kind, version } }) => ({ state: 'ready' as const, why: `${kind} ${version}` }),
+    (error: unknown) => ({ state: 'missing' as const, why: describeMissing(error) }),
+  );
+  return unverified === undefined ? seen : { state: 'unverified', why: `${unverified}; ${seen.why}` };
+}
+
+/** What is missing and how to get it. Throws what is no error for the user. */
+function describeMissing(error: unknown): string {
+  if (!(error instanceof BenchError)) throw error;
+  return `${error.message} (${error.hint})`;
+}

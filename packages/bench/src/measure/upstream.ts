@@ -1,0 +1,245 @@
+/** The external service behind a workload: nginx where it is on PATH, else a server of our own, for the length of a run. */
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { pathOf, writeFixtures } from '@bench/upstream/fixtures';
+import type { Answer } from '../catalogue/workloads/workload.ts';
+import { BenchError } from '../errors.ts';
+import type { UpstreamKind, UpstreamUse } from '../model.ts';
+import { launch, type Server } from './launch.ts';
+import type { Placed } from './placement.ts';
+import { findFreePort } from './ports.ts';
+import { besideUpstream, openSampler, type Sampler } from './resources/sampler.ts';
+import { ask } from './verify.ts';
+
+const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.conf'));
+const EMBEDDED = fileURLToPath(import.meta.resolve('@bench/upstream/server'));
+
+const START_MS = 10_000;
+/** Between a failure and another try; by then a process that failed because it ended is known to have. */
+const SETTLE_MS = 100;
+/** How often a fixture is asked for to see how long it takes; the fastest counts. */
+const PROBES = 3;
+
+/** What can serve the fixtures. It has to count every request, those for the count too. */
+export interface UpstreamProgram {
+  kind: string;
+  version: string;
+  /** With `{host}` and `{port}` to be filled in; it is started in the folder that holds the fixtures. */
+  command: string[];
+  /** The text of `nginx.conf` there, with `{port}` to be filled in. */
+  configuration?: string;
+  /** Requests so far, from the answer to `GET /count`. */
+  parseCount(text: string): number;
+}
+
+/** Something is wrong with the upstream, and so with nobody's figure. */
+export class UpstreamError extends BenchError {
+  constructor({ kind, version }: Pick<UpstreamProgram, 'kind' | 'version'>, what: string) {
+    super('trial', `the upstream (${kind} ${version}) ${what}`);
+  }
+}
+
+/** An upstream at a moment. */
+export interface UpstreamLook {
+  /** Of others so far. */
+  requests: number;
+  /** How long one fixture takes. */
+  fetchUs: number;
+}
+
+/** What became of it between two looks. */
+export function useBetween(before: UpstreamLook, after: UpstreamLook): UpstreamUse {
+  return {
+    requests: after.requests - before.requests,
+    fetchUs: Math.max(before.fetchUs, after.fetchUs),
+  };
+}
+
+/** A running upstream. Disposing stops it and removes its folder. */
+export interface Upstream extends AsyncDisposable {
+  kind: string;
+  version: string;
+  url: string;
+  /** What its servers have to be started with. */
+  env: Record<string, string>;
+  /** Throws an upstream error when it has ended. */
+  pid(): number;
+  /** What it has done so far, and whether it still does. Throws an upstream error when it does not tell, or answers wrongly. */
+  look(): Promise<UpstreamLook>;
+  /** The sampler of a server, with the upstream beside it. */
+  sampleBeside(server: Sampler): Promise<Sampler>;
+}
+
+/** Finds what is asked for, else nginx and then our own. Throws a toolchain error when nginx is asked for and not there. */
+export async function findUpstream(asked: UpstreamKind | undefined): Promise<UpstreamProgram> {
+  if (asked === 'embedded') return embedded();
+  const found = await findNginx();
+  if (typeof found !== 'string') return found;
+  if (asked === undefined) return embedded();
+  throw new BenchError('toolchain', `nginx as the upstream: ${found}`, 'install it, or --upstream embedded');
+}
+
+function embedded(): UpstreamProgram {
+  return {
+    kind: 'embedded',
+    version: process.versions.node,
+    command: [process.execPath, EMBEDDED, '--host', '{host}', '--port', '{port}'],
+    parseCount: Number,
+  };
+}
+
+/** Nginx, or why not. */
+async function findNginx(): Promise<UpstreamProgram | string> {
+  const told = await promisify(execFile)('nginx', ['-V']).catch((error: Error) => error);
+  if (told instanceof Error)
+    return (told as NodeJS.ErrnoException).code === 'ENOENT' ? 'it is not on PATH' : told.message;
+  const [, version] = /^nginx version: \S+\/([\d.]+)/m.exec(told.stderr) ?? [];
+  if (version === undefined) return 'nginx -V does not tell its version';
+  if (!told.stderr.includes('http_stub_status_module')) return 'it was built without stub_status';
+  return {
+    kind: 'nginx',
+    version,
+    command: ['nginx', '-p', '.', '-c', 'nginx.conf'],
+    configuration: readFileSync(CONFIGURATION, 'utf8'),
+    parseCount: (text) => Number(/^ \d+ \d+ (\d+)/m.exec(text)?.[1]),
+  };
+}
+
+/** What an upstream is started with. */
+export interface UpstreamSpec {
+  /** Marks its process, so that a later start can prove what is its own. */
+  token: string;
+  /** The run's folder: its log is kept there, all else of it is removed with it. */
+  folder: string;
+  placed: Pick<Placed, 'upstream'>;
+  fixtures: string[];
+}
+
+/** Writes the fixtures and starts a program that serves them. Throws an upstream error when it does not answer in time. */
+export async function startUpstream(
+  program: UpstreamProgram,
+  { token, folder, placed, fixtures }: UpstreamSpec,
+): Promise<Upstream> {
+  const root = join(folder, 'upstream');
+  mkdirSync(root, { recursive: true });
+  writeFixtures(root, fixtures);
+  const port = await findFreePort();
+  if (program.configuration !== undefined)
+    writeFileSync(join(root, 'nginx.conf'), program.configuration.replaceAll('{port}', String(port)));
+  const server = await launch({
+    id: 'upstream',
+    token,
+    command: program.command,
+    cwd: root,
+    env: {},
+    files: {},
+    workers: 1,
+    port,
+    prefix: placed.upstream ?? [],
+    time: undefined,
+    folder,
+  });
+  const upstream = new LaunchedUpstream(program, server, root, fixtures[0] ?? '');
+  try {
+    await upstream.stand();
+    return upstream;
+  } catch (error) {
+    await upstream[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+class LaunchedUpstream implements Upstream {
+  readonly kind: string;
+  readonly version: string;
+  readonly url: string;
+  readonly env: Record<string, string>;
+  readonly #program: UpstreamProgram;
+  readonly #server: Server;
+  readonly #root: string;
+  readonly #fixture: string;
+  /** Our own requests so far, as many as were answered. */
+  #own = 0;
+
+  constructor(program: UpstreamProgram, server: Server, root: string, fixture: string) {
+    this.kind = program.kind;
+    this.version = program.version;
+    this.url = `http://${server.host}:${server.port}`;
+    this.env = { BENCH_UPSTREAM: this.url };
+    this.#program = program;
+    this.#server = server;
+    this.#root = root;
+    this.#fixture = fixture;
+  }
+
+  /** Waits until it answers. */
+  async stand(): Promise<void> {
+    const deadline = performance.now() + START_MS;
+    for (;;) {
+      try {
+        return void (await this.#count());
+      } catch (error) {
+        if (this.#server.ended() !== undefined || performance.now() > deadline) throw error;
+      }
+    }
+  }
+
+  pid(): number {
+    const pid = this.#server.ended() === undefined ? this.#server.pid() : undefined;
+    if (pid === undefined) throw this.#wrong('is not there any more');
+    return pid;
+  }
+
+  async look(): Promise<UpstreamLook> {
+    const times: number[] = [];
+    while (times.length < PROBES) {
+      const started = performance.now();
+      const { status, body } = await this.#ask(pathOf(0));
+      times.push((performance.now() - started) * 1000);
+      if (status !== 200) throw this.#wrong(`answered ${pathOf(0)} with status ${status}`);
+      if (body.toString() !== this.#fixture) throw this.#wrong(`answered ${pathOf(0)} with another body`);
+    }
+    return { requests: await this.#count(), fetchUs: Math.min(...times) };
+  }
+
+  async #count(): Promise<number> {
+    const { status, body } = await this.#ask('/count');
+    const count = this.#program.parseCount(body.toString());
+    if (status !== 200 || !Number.isInteger(count)) throw this.#wrong(`does not tell its count (${status})`);
+    return count - this.#own;
+  }
+
+  async sampleBeside(server: Sampler): Promise<Sampler> {
+    const pid = this.pid();
+    return besideUpstream(server, await openSampler({ serverPid: pid, cgroup: this.#server.cgroup }), pid);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.stop();
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  async #ask(path: string): Promise<Answer> {
+    try {
+      const answer = await ask(this.#server, { method: 'GET', path, headers: {} });
+      this.#own++;
+      return answer;
+    } catch (error) {
+      await sleep(SETTLE_MS);
+      const end = this.#server.ended();
+      if (end === undefined) throw this.#wrong(`does not answer: ${(error as Error).message}`);
+      throw this.#wrong(
+        [`has ended (${end})`, ...this.#server.logTail().slice(-1)].filter(Boolean).join(': '),
+      );
+    }
+  }
+
+  #wrong(what: string): UpstreamError {
+    return new UpstreamError(this.#program, what);
+  }
+}

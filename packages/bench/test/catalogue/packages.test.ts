@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { parsePackage, refuseStray } from '../../src/catalogue/packages.ts';
+import { errorOf } from '../samples.ts';
+
+const place = mkdtempSync(join(tmpdir(), 'bench-packages-'));
+afterAll(() => rmSync(place, { recursive: true }));
+
+const PYPROJECT = '[build-system]\nrequires = []\n\n[project]\nname = "my-fastapi"\n';
+
+function checkout(name: string, files: Record<string, string>): string {
+  const folder = join(place, name);
+  mkdirSync(folder);
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text);
+  return folder;
+}
+
+describe('a package', () => {
+  it.each([
+    ['fastapi==0.115', 'fastapi', 'fastapi==0.115'],
+    ['fastapi[standard] == 0.115', 'fastapi', 'fastapi[standard] == 0.115'],
+    ['pydantic-core>=2,<3', 'pydantic-core', 'pydantic-core>=2,<3'],
+  ])('%s is for Python', (text, name, wanted) => {
+    expect(parsePackage(text)).toEqual([{ kind: 'python', name, wanted }]);
+  });
+
+  it.each([
+    ['fastify@5.1.0', 'fastify', '5.1.0'],
+    ['fastify@>=5.1', 'fastify', '>=5.1'],
+    ['fastify@next', 'fastify', 'next'],
+    ['@fastify/error@4.0.0', '@fastify/error', '4.0.0'],
+  ])('%s is from npm', (text, name, wanted) => {
+    expect(parsePackage(text)).toEqual([{ kind: 'node', name, wanted }]);
+  });
+
+  it('in a folder is what its manifest says', () => {
+    const python = checkout('python', { 'pyproject.toml': PYPROJECT });
+    const node = checkout('node', { 'package.json': '{ "name": "fastify" }' });
+    expect(parsePackage(python)).toEqual([
+      { kind: 'python', name: 'my-fastapi', wanted: python, folder: python },
+    ]);
+    expect(parsePackage(node)).toEqual([
+      { kind: 'node', name: 'fastify', wanted: `file:${node}`, folder: node },
+    ]);
+  });
+
+  it('in a folder with both manifests is for both, unless one of them has no name', () => {
+    const both = { 'pyproject.toml': PYPROJECT, 'package.json': '{ "name": "mine" }' };
+    const tools = { 'pyproject.toml': PYPROJECT, 'package.json': '{ "private": true }' };
+    expect(parsePackage(checkout('both', both)).map(({ kind }) => kind)).toEqual(['python', 'node']);
+    expect(parsePackage(checkout('tools', tools)).map(({ kind }) => kind)).toEqual(['python']);
+  });
+
+  it.each(['fastapi', './nowhere', '@fastify/error'])('is refused where it is neither: %j', (text) => {
+    const { exitCode, message, hint } = errorOf(() => parsePackage(text));
+    expect(exitCode).toBe(2);
+    expect(message).toBe(`--with ${text}: neither a version nor a checkout`);
+    expect(hint).toMatch(/fastapi==0\.115 .*fastify@5\.1\.0 /);
+  });
+});
+
+describe('a package for none of the targets', () => {
+  it.each([
+    ['fastify==5.1.0', 'node', 'Python', 'a version from npm is written fastify@5.1.0'],
+    ['fastapi[all]==0.115', 'node', 'Python', 'a version from npm is written fastapi@0.115'],
+    ['fastapi@0.115', 'python', 'Node', 'a version for Python is written fastapi==0.115'],
+    ['fastify@5', 'none', 'Node', 'a version for Python is written fastify==5'],
+  ] as const)('is refused, with what to type: %s for %s', (text, runtime, language, advice) => {
+    const { exitCode, message, hint } = errorOf(() => refuseStray([text], [runtime]));
+    expect(exitCode).toBe(2);
+    expect(message).toBe(`--with ${text} is for ${language}, and no target runs on it`);
+    expect(hint).toBe(advice);
+  });
+
+  it('is refused beside one that has a target', () => {
+    const packages = ['fastify@5', 'fastapi==0.115'];
+    expect(errorOf(() => refuseStray(packages, ['node'])).message).toContain('--with fastapi==0.115 ');
+    expect(() => refuseStray(packages, ['node', 'python'])).not.toThrow();
+  });
+});

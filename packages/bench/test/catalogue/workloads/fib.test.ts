@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { fib } from '../../../src/catalogue/workloads/fib.ts';
+import { completeParams, findWorkload } from '../../../src/catalogue/workloads/index.ts';
+import type { Params } from '../../../src/catalogue/workloads/workload.ts';
+import { errorOf } from '../../samples.ts';
+
+const drawOf = (n: number): ReturnType<typeof fib.draw> => fib.draw(() => 0.5, { n });
+
+const wrongWith = (n: number, body: string): string | undefined =>
+  drawOf(n).check({ status: 200, contentType: 'application/json', body: Buffer.from(body) }, 0);
+
+describe('fib', () => {
+  it.each([
+    [0, 1],
+    [1, 1],
+    [2, 2],
+    [20, 10_946],
+    [30, 1_346_269],
+    [45, 1_836_311_903],
+  ])('takes fib(%i) = %i for right, and nothing beside it', (n, number) => {
+    expect(wrongWith(n, `{ "fib": ${number} }`)).toBeUndefined();
+    expect(wrongWith(n, `{"fib":${number + 1}}`)).toMatch(/^wrong body/);
+    expect(wrongWith(n, `{"fib":"${number}"}`)).toMatch(/^wrong body/);
+    expect(wrongWith(n, `{"fib":${number},"n":${n}}`)).toMatch(/^wrong body/);
+  });
+
+  it('asks for the same in every trial: the work must not be drawn', () => {
+    const paths = [0, 0.3, 0.9].map((number) => fib.draw(() => number, { n: 24 }).requests);
+    expect(paths).toEqual(paths.map(() => [{ method: 'GET', path: '/fib/24', headers: {} }]));
+  });
+});
+
+describe('the parameters of a workload', () => {
+  it('are the usual ones unless told', () => {
+    expect(completeParams(fib, {})).toEqual({ n: 20 });
+    expect(completeParams(fib, { n: 0 })).toEqual({ n: 0 });
+    expect(completeParams(findWorkload('devices'), {})).toEqual({});
+  });
+
+  it.each<[string, Params, string, string]>([
+    ['fib', { m: 1 }, 'fib has no parameter "m"', 'it has: n'],
+    ['fib', { constructor: 1 }, 'fib has no parameter "constructor"', 'it has: n'],
+    ['devices', { n: 1 }, 'devices has no parameter "n"', 'it has: none'],
+    ['fib', { n: 46 }, '--param n=46: out of range', 'fib takes n from 0 to 45'],
+  ])('of %s cannot be %j', (name, asked, message, hint) => {
+    const error = errorOf(() => completeParams(findWorkload(name), asked));
+    expect(error).toMatchObject({ code: 'usage', message, hint });
+  });
+});

@@ -1,0 +1,137 @@
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { makeFixtures, pathOf, type Item } from '@bench/upstream/fixtures';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
+import { isListening } from '../../src/measure/ports.ts';
+import type { Server } from '../../src/measure/launch.ts';
+import { prepareAll } from '../../src/measure/prepare.ts';
+import { until } from '../cli/cli.ts';
+import { openHost } from './host.ts';
+
+const host = openHost();
+const stacks = readStacks();
+const offered = stacks
+  .flatMap(targetsOf)
+  .filter(({ stack, variant }) =>
+    stacks.find(({ name }) => name === stack)?.variants[variant]?.workloads.includes('gather'),
+  );
+
+const PATHS = [0, 1, 2].map(pathOf);
+/** Longer than any server may take to ask for all, and less than it may wait. */
+const BARRIER_MS = 3000;
+
+/** Every server of this file asks here; what it is answered changes from test to test. */
+let behave: RequestListener;
+const asked: string[] = [];
+const upstream = createServer((request, response) => {
+  asked.push(request.url ?? '');
+  behave(request, response);
+});
+
+/** What each fixture holds: stacks may know what its objects look like. */
+const ITEMS = makeFixtures({ fixtures: 3, items: 2 }).map((text) =>
+  (JSON.parse(text) as Item[]).map((item) => ({ ...item, name: 'é "<&>' })),
+);
+
+const sendItems: RequestListener = ({ url }, response) => sendJson(response, ITEMS[PATHS.indexOf(url ?? '')]);
+
+function sendJson(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+/** Answers nobody before all fixtures are asked for; fails them when that does not come about. */
+function holdUntilAll(): RequestListener {
+  const waiting: (() => void)[] = [];
+  return (request, response) => {
+    const timer = setTimeout(() => response.writeHead(500).end(), BARRIER_MS);
+    waiting.push(() => {
+      clearTimeout(timer);
+      sendItems(request, response);
+    });
+    if (waiting.length === PATHS.length) for (const send of waiting) send();
+  };
+}
+
+beforeAll(async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  upstream.listen({ host: '127.0.0.1', port: 0 }, resolve);
+  await promise;
+});
+afterAll(() => {
+  upstream.close();
+  upstream.closeAllConnections();
+});
+
+describe.each(offered)('gather by $id', (target) => {
+  let server: Server | undefined;
+  let byHand: Server | undefined;
+  let why: string | undefined;
+
+  beforeAll(async () => {
+    const { prepared, missing } = await prepareAll([target], stacks);
+    const [ready] = prepared;
+    why = missing[0]?.reason;
+    if (ready === undefined) return;
+    const { port } = upstream.address() as AddressInfo;
+    const command = { command: ready.command, cwd: ready.stack.root, env: ready.env };
+    byHand = await host.start(command);
+    server = await host.start(
+      { ...command, env: { ...ready.env, BENCH_UPSTREAM: `http://127.0.0.1:${port}` } },
+      { BENCH_FIXTURES: JSON.stringify(PATHS) },
+    );
+    for (const one of [byHand, server]) await until(() => isListening(one.host, one.port), 'the server');
+  }, 900_000);
+  afterAll(async () => {
+    await Promise.all([server?.stop(), byHand?.stop()]);
+  });
+
+  async function ask(one = server): Promise<{ status: number; headers: Headers; body: unknown }> {
+    asked.length = 0;
+    const answer = await fetch(`http://${one?.host}:${one?.port}/data`);
+    return { status: answer.status, headers: answer.headers, body: await answer.json() };
+  }
+
+  it('joins all in their order, asked for once each, and tells how long that took', async ({ skip }) => {
+    skip(why !== undefined, why);
+    behave = sendItems;
+    for (const _ of [1, 2]) {
+      const { status, headers, body } = await ask();
+      expect(status).toBe(200);
+      expect(body).toEqual(ITEMS.flat());
+      expect(headers.get('content-type')).toMatch(/^application\/json\b/);
+      expect(headers.get('server-timing')).toMatch(/\bgather;dur=\d+\.\d{3}\b/);
+      expect(asked.toSorted()).toEqual(PATHS);
+    }
+    await until(() => server?.attestations()[0] !== undefined, 'its attestation');
+    expect(server?.attestations()[0]).toMatchObject({ client: expect.stringMatching(/^\S+ \d/) as string });
+  });
+
+  it('has all of them under way at once', async ({ skip }) => {
+    skip(why !== undefined, why);
+    behave = holdUntilAll();
+    expect(await ask()).toMatchObject({ status: 200 });
+  });
+
+  it.for<[string, RequestListener]>([
+    ['a status other than 200', (_request, response) => void response.writeHead(500).end('[]')],
+    ['a connection that is closed', ({ socket }) => void socket.destroy()],
+    ['no JSON', (_request, response) => void response.writeHead(200).end('[{]')],
+    ['no array', (_request, response) => sendJson(response, { items: [] })],
+  ])('answers 502 for %s of one fixture, with no part of the others', async ([, fail], { skip }) => {
+    skip(why !== undefined, why);
+    behave = (request, response) => (request.url === PATHS[1] ? fail : sendItems)(request, response);
+    const { status, body } = await ask();
+    expect(body).toEqual({ error: expect.stringMatching(/^upstream: ./) as string });
+    expect(status).toBe(502);
+    expect(asked.filter((path) => path === PATHS[1])).toHaveLength(1);
+    behave = sendItems;
+    expect(await ask()).toMatchObject({ status: 200 });
+  });
+
+  it('answers 503 where nobody said whom to ask', async ({ skip }) => {
+    skip(why !== undefined, why);
+    expect(await ask(byHand)).toMatchObject({ status: 503, body: { error: 'BENCH_UPSTREAM is not set' } });
+    expect(asked).toEqual([]);
+  });
+});

@@ -1,0 +1,129 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expandTargets, readStacks, spreadTargets } from '../../src/catalogue/stacks.ts';
+import { CACHE, prepareAll, type Missing, type Prepared } from '../../src/measure/prepare.ts';
+import { openRig, reasonsOf } from '../known/rig.ts';
+
+const rig = openRig();
+const stacks = readStacks();
+mkdirSync(CACHE, { recursive: true });
+/** On the file system of the environments, where pnpm could link what it has to copy. */
+const place = mkdtempSync(join(CACHE, 'with-'));
+const made: string[] = [];
+
+afterAll(() => {
+  for (const folder of [place, ...made]) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Prepares a stack as `--with` asks; what was made for it goes with the test. */
+async function prepareWith(name: string, packages: string[]): ReturnType<typeof prepareAll> {
+  const targets = expandTargets([name], stacks, 'devices');
+  const found = await prepareAll(spreadTargets(targets, { python: [], node: [], packages }), stacks);
+  for (const { command, stack } of found.prepared)
+    made.push(dirname(dirname(stack.runtime === 'python' ? (command[0] ?? '') : stack.root)));
+  return found;
+}
+
+/** A checkout that passes for Fastify until it is asked to listen. */
+function fakeFastify(version: string, scripts: Record<string, string> = {}): string {
+  const folder = join(place, `fastify-${version}`);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'fastify', version, scripts }));
+  writeFileSync(join(folder, 'index.js'), 'module.exports = () => ({ get() {}, async listen() {} });\n');
+  return folder;
+}
+
+const NOTE = `node -e "fs.writeFileSync('${join(place, 'script-has-run')}', '')"`;
+
+/** What the server says of itself, which ends at once because nothing listens. */
+async function attestationOf({ command, stack }: Prepared): Promise<string> {
+  const [file = '', ...args] = command.map((word) =>
+    word.replace('{host}', '127.0.0.1').replace('{port}', '0').replace('{workers}', '1'),
+  );
+  return (await promisify(execFile)(file, args, { cwd: stack.root })).stdout;
+}
+
+describe('a Node stack with checkouts in place of its framework', () => {
+  let checkouts: string[];
+  let prepared: Prepared[];
+
+  beforeAll(async () => {
+    const scripts = { preinstall: NOTE, install: NOTE, postinstall: NOTE, prepare: NOTE };
+    checkouts = [fakeFastify('0.0.1'), fakeFastify('0.0.2', scripts)];
+    ({ prepared } = await prepareWith('fastify', checkouts));
+  }, 300_000);
+
+  it('runs each from a copy of its own, and says which', async () => {
+    expect(prepared.map(({ installed }) => installed)).toEqual([['fastify 0.0.1'], ['fastify 0.0.2']]);
+    const told = await Promise.all(prepared.map(attestationOf));
+    expect(told[0]).toContain('"framework":"fastify 0.0.1"');
+    expect(told[1]).toContain('"framework":"fastify 0.0.2"');
+  });
+
+  it('runs no script of theirs', () => {
+    expect(existsSync(join(place, 'script-has-run'))).toBe(false);
+  });
+
+  it('takes what is there already, until the checkout is edited', async () => {
+    const [folder = ''] = checkouts;
+    const again = await prepareWith('fastify', [folder]);
+    expect(again.prepared[0]).toEqual(prepared[0]);
+    writeFileSync(join(folder, 'index.js'), `module.exports = () => { throw new Error('edited'); };\n`);
+    const [edited] = (await prepareWith('fastify', [folder])).prepared;
+    expect(edited?.stack.root).not.toBe(prepared[0]?.stack.root);
+    expect(edited?.digest).not.toBe(prepared[0]?.digest);
+    await expect(attestationOf(edited!)).rejects.toThrow('edited');
+    expect(await attestationOf(prepared[0]!)).toContain('"framework":"fastify 0.0.1"');
+  });
+
+  it('is missing where the stack depends on no such package', async () => {
+    const { missing } = await prepareWith('vanilla', checkouts.slice(1));
+    expect(missing.map(({ reason }) => reason)).toEqual(['vanilla does not depend on fastify']);
+  });
+});
+
+describe('a Python stack with a checkout', () => {
+  const folder = join(place, 'mine');
+  let found: Awaited<ReturnType<typeof prepareAll>>;
+
+  beforeAll(async () => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'pyproject.toml'), '[project]\nname = "Bench.Mine"\nversion = "0.0.7"\n');
+    writeFileSync(join(folder, 'bench_mine.py'), '');
+    found = await prepareWith('uvicorn/interpreted', [relative('', folder)]);
+  }, 900_000);
+
+  it('has it, from where it was named', async ({ skip }) => {
+    skip(found.missing.length > 0, found.missing[0]?.reason);
+    const [prepared] = found.prepared;
+    expect(prepared?.installed).toEqual(['Bench.Mine 0.0.7']);
+    const { stdout } = await promisify(execFile)(prepared?.command[0] ?? '', [
+      '-c',
+      'import bench_mine; print(bench_mine.__file__)',
+    ]);
+    expect(stdout).toContain('.cache/environments/uvicorn-');
+  });
+});
+
+describe('fastify on an earlier version of itself', () => {
+  let missing: Missing[];
+
+  beforeAll(async () => {
+    ({ missing } = await prepareWith('fastify', ['fastify@5.1.0']));
+  }, 300_000);
+
+  it('answers rightly, and says that it is that version', async ({ skip }) => {
+    skip(missing.length > 0, missing[0]?.reason);
+    const seen = await rig.measure({
+      planted: 'node',
+      stack: stacks.find(({ name }) => name === 'fastify')!,
+      bench: ['--with', 'fastify@5.1.0', '--connections', '10', '--amount', '500'],
+    });
+    expect(reasonsOf(seen)).toEqual([]);
+    expect(seen.trial.target.id).toBe('fastify[fastify@5.1.0]');
+    expect(seen.trial.attested).toEqual([expect.objectContaining({ framework: 'fastify 5.1.0' })]);
+  });
+});

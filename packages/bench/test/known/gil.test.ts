@@ -1,0 +1,78 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readManifest } from '../../src/catalogue/manifest.ts';
+import type { Stack } from '../../src/model.ts';
+import { accountOf, openRig, reasonOf, reasonsOf, type Seen } from './rig.ts';
+
+const rig = openRig();
+const place = mkdtempSync(join(tmpdir(), 'bench-gil-'));
+/** A version that nobody has but us. */
+const VERSION = '9.99t';
+
+const REPORT = {
+  version: '9.99.0',
+  implementation: 'CPython',
+  compiler: 'none',
+  flags: '--disable-gil',
+  freethreaded: true,
+  jit: false,
+};
+
+/** An interpreter that reports to be free-threaded, and runs servers by Node. */
+beforeAll(() => {
+  const executable = join(place, 'versions', VERSION, 'bin', 'python3');
+  mkdirSync(dirname(executable), { recursive: true });
+  const report = JSON.stringify({ ...REPORT, executable });
+  writeFileSync(
+    executable,
+    `#!/bin/sh\n[ "$1" = -c ] && echo '${report}' && exit\nexec '${process.execPath}' "$@"\n`,
+  );
+  chmodSync(executable, 0o755);
+  vi.stubEnv('PYENV_ROOT', place);
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(place, { recursive: true });
+});
+
+/** The planted stack as one in Python, with a variant that has these options. */
+function plantPython(extra: string[]): Stack {
+  const stack = readManifest(fileURLToPath(new URL('../../planted/stack.json', import.meta.url)));
+  const steady = stack.variants['steady']!;
+  const command = [...steady.command, '--attest-as', '{"gil":false,"jit":false}', ...extra];
+  return { ...stack, runtime: 'python', variants: { steady: { ...steady, command } } };
+}
+
+const measure = (extra: string[], bench: string[]): Promise<Seen> =>
+  rig.measure({
+    planted: 'steady',
+    stack: plantPython(extra),
+    bench: ['--python', VERSION, '--connections', '10', '--amount', '100', ...bench],
+  });
+
+describe('a server on a free-threaded build', () => {
+  it('whose worker says that the GIL is off is measured', async () => {
+    const seen = await measure([], []);
+    expect(reasonsOf(seen)).toEqual([]);
+    expect(seen.trial).toMatchObject({
+      target: { id: `planted@${VERSION}` },
+      runtime: { version: REPORT.version, build: { freethreaded: 'true', flags: REPORT.flags } },
+      attested: [{ gil: false }],
+    });
+  });
+
+  it('has failed when a module took the GIL in one worker, which is named with it', async () => {
+    const seen = await measure(['--gil-taken-by', 'greenlet._greenlet'], ['--workers', '2']);
+    expect(seen.trial.status).toBe('failed');
+    expect(seen.trial).not.toHaveProperty('partial');
+    expect(reasonsOf(seen)).toEqual(['trial']);
+    expect(reasonOf(seen, 'trial')).toMatchObject({
+      text: `false attestation: worker 2 of 2: gil is true (switched on to load greenlet._greenlet), @${VERSION} states false`,
+      invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'],
+    });
+    expect(accountOf(seen).requests.read).toBe(1);
+  });
+});

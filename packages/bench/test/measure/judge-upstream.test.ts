@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { isUpstreamFull, type UpstreamEvidence } from '../../src/measure/judge-upstream.ts';
+import { judge } from '../../src/measure/judge.ts';
+import { METRIC_IDS, type Counts, type Resources } from '../../src/model.ts';
+import { sampleCounts, sampleLoad } from '../samples.ts';
+
+const RATES = ['goodput', 'p50', 'p99'];
+
+const using = (coresUsed: number): Resources => ({
+  source: 'cgroup v2',
+  scope: 'process tree',
+  seconds: 5,
+  cpuUserUs: coresUsed * 4e6,
+  cpuSystemUs: coresUsed * 1e6,
+  coresUsed,
+});
+
+/** A window of 50,000 answers of 10 fixtures each, at an upstream with a core of its own. */
+function evidenceOf(given: Partial<UpstreamEvidence> = {}): UpstreamEvidence {
+  return {
+    requests: 500_000,
+    fetchUs: 800,
+    fetches: 10,
+    resources: using(0.3),
+    placement: { kind: 'separate', server: [2], generator: [0], upstream: [1] },
+    ...given,
+  };
+}
+
+function judgeOf(upstream: UpstreamEvidence, counts: Partial<Counts> = {}, statusCodes = {}) {
+  const lifetime = sampleCounts({ ok: 50_000, ...counts });
+  const load = sampleLoad({ lifetime, statusCodes: { 200: 50_000, ...statusCodes } });
+  const verdict = judge({
+    load,
+    server: using(0.5),
+    budgetCores: 1,
+    isShared: false,
+    host: {},
+    upstream,
+    isClosedLoop: true,
+  });
+  return { ...verdict, texts: verdict.reasons.map(({ code, text }) => `${code}: ${text}`) };
+}
+
+describe('the count of the upstream', () => {
+  it('is exact where every request was answered rightly', () => {
+    expect(judgeOf(evidenceOf()).reasons).toEqual([]);
+    for (const requests of [499_999, 500_001]) {
+      const { failed, reasons } = judgeOf(evidenceOf({ requests }));
+      expect(failed).toBe(true);
+      expect(reasons).toMatchObject([{ code: 'upstream-count', invalidates: METRIC_IDS }]);
+    }
+  });
+
+  it('says what an answer from memory looks like, and what asking too often', () => {
+    expect(judgeOf(evidenceOf({ requests: 20 })).texts).toEqual([
+      'upstream-count: 50,000 answers of 10 fixtures each, but the upstream was asked only 20 times: not every answer was fetched (a cache?)',
+    ]);
+    expect(judgeOf(evidenceOf({ requests: 1_000_000 })).texts).toEqual([
+      'upstream-count: 50,000 answers of 10 fixtures each, but the upstream was asked 1,000,000 times: more than it takes',
+    ]);
+  });
+
+  it('leaves room for what was lost on its way, each for none to all of its fixtures', () => {
+    const lost = { timeout: 2, inFlight: 1 };
+    for (const requests of [500_000, 500_015, 500_030])
+      expect(judgeOf(evidenceOf({ requests }), lost).failed).toBe(false);
+    for (const requests of [499_999, 500_031])
+      expect(judgeOf(evidenceOf({ requests }), lost).failed).toBe(true);
+  });
+});
+
+describe('an upstream', () => {
+  it('that fails requests is named for it', () => {
+    const { reasons, texts } = judgeOf(evidenceOf(), {}, { 502: 3 });
+    expect(texts).toEqual([
+      'upstream-failed: 3 requests were answered with 502: the upstream failed the server',
+    ]);
+    expect(reasons[0]?.invalidates).toEqual(METRIC_IDS.filter((metric) => metric !== 'startup'));
+  });
+
+  it('that is slow with nothing to do is named for it', () => {
+    const { reasons, texts } = judgeOf(evidenceOf({ fetchUs: 203_400 }));
+    expect(texts).toEqual([
+      'upstream-slow: the upstream took 203 ms over one fixture while nothing loaded it: the server waited for it',
+    ]);
+    expect(reasons[0]?.invalidates).toEqual(RATES);
+  });
+
+  it('that used up its core is the limit, but not where the server used up its own', () => {
+    const full = evidenceOf({ resources: using(0.95) });
+    const verdict = judgeOf(full);
+    expect(verdict.limit).toBe('upstream');
+    expect(verdict.reasons).toMatchObject([{ code: 'upstream-bound', invalidates: RATES }]);
+    expect(verdict.texts[0]).toContain('the upstream used 0.95 cores of core 1');
+    const both = judge({
+      load: sampleLoad({ lifetime: sampleCounts({ ok: 50_000 }) }),
+      server: using(0.97),
+      budgetCores: 1,
+      isShared: false,
+      host: {},
+      upstream: full,
+      isClosedLoop: true,
+    });
+    expect(both).toMatchObject({ limit: 'server', reasons: [] });
+  });
+});
+
+/** A window whose one generator used so many cores. */
+const beside = (cores: number) =>
+  sampleLoad({ generators: [{ cpuUs: cores * 5e6, seconds: 5, utilisation: cores }] });
+
+/** An upstream that used so many, on the core of that generator. */
+const shared = (cores: number) =>
+  evidenceOf({
+    resources: using(cores),
+    placement: { kind: 'separate', server: [1], generator: [0], upstream: [0] },
+  });
+
+describe('isUpstreamFull', () => {
+  it.each([
+    [0.6, 0.35, true],
+    [0.35, 0.6, false],
+    [0.4, 0.3, false],
+  ])('beside a load on the same core: %d and %d of it, %s', (own, load, full) => {
+    expect(isUpstreamFull(shared(own), beside(load))).toBe(full);
+  });
+
+  it('goes by its one process where nothing is pinned, and by nothing where it was not sampled', () => {
+    const unpinned = { placement: { kind: 'unpinned' as const } };
+    expect(isUpstreamFull(evidenceOf({ ...unpinned, resources: using(0.92) }), beside(0.1))).toBe(true);
+    expect(isUpstreamFull(evidenceOf({ ...unpinned, resources: using(0.8) }), beside(0.1))).toBe(false);
+    const { resources: _, ...unsampled } = evidenceOf();
+    expect(isUpstreamFull(unsampled, beside(0.1))).toBe(false);
+  });
+});

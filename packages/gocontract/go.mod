@@ -1,0 +1,3 @@
+module bench/gocontract
+
+go 1.25.0

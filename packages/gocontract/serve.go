@@ -1,0 +1,88 @@
+package contract
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+)
+
+// About is what a server says of itself beside what is true of every Go process: names with their versions.
+type About struct {
+	Framework string `json:"framework"`
+	Server    string `json:"server"`
+	// JSON is the library that writes and reads JSON, JSONVersion its version.
+	JSON        string `json:"json"`
+	JSONVersion string `json:"jsonVersion"`
+}
+
+// Server is a framework's application that can be served; http.Server is one.
+type Server interface {
+	Serve(net.Listener) error
+	Shutdown(context.Context) error
+}
+
+// Run listens, says what this process is, and serves until SIGTERM or SIGINT. The accept queue is as long as the
+// kernel allows: Go asks for that by itself.
+func Run(settings Settings, server Server, about About) error {
+	runtime.GOMAXPROCS(settings.Workers)
+	listener, err := net.Listen("tcp", settings.Address)
+	if err != nil {
+		return err
+	}
+	stopping, restore := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer restore()
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	if err := attest(about); err != nil {
+		return err
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-stopping.Done():
+		graceful, cancel := context.WithTimeout(context.Background(), stopWithin)
+		defer cancel()
+		// What is still under way then ends with the process.
+		_ = server.Shutdown(graceful)
+		return nil
+	}
+}
+
+// attest prints the one line of this process, which stands for as many workers as it has threads for.
+func attest(about About) error {
+	line, err := json.Marshal(struct {
+		Pid            int    `json:"pid"`
+		Implementation string `json:"implementation"`
+		Version        string `json:"version"`
+		Workers        int    `json:"workers"`
+		Client         string `json:"client"`
+		About
+	}{os.Getpid(), "go", GoVersion(), runtime.GOMAXPROCS(0), "net/http " + GoVersion(), about})
+	if err == nil {
+		_, err = fmt.Printf("bench-attest %s\n", line)
+	}
+	return err
+}
+
+// GoVersion is the version of Go, and so of its standard library, that this program was built with.
+func GoVersion() string {
+	return strings.TrimPrefix(runtime.Version(), "go")
+}
+
+// ModuleVersion is the version of a module that this program is built of; empty when it is not.
+func ModuleVersion(path string) string {
+	info, _ := debug.ReadBuildInfo()
+	for _, module := range info.Deps {
+		if module.Path == path {
+			return strings.TrimPrefix(module.Version, "v")
+		}
+	}
+	return ""
+}
