@@ -115,7 +115,11 @@ describe('the stacks of the repository', () => {
     expect(new Set(stacks.map(({ name }) => name)).size).toBe(stacks.length);
     const targets = stacks.flatMap(targetsOf);
     expect(new Set(targets.map(({ id }) => id)).size).toBe(targets.length);
-    for (const { id } of targets) expect(expandTargets([id], stacks, 'devices')).toHaveLength(1);
+    for (const { id, stack, variant } of targets) {
+      const offered = stacks.find(({ name }) => name === stack)?.variants[variant]?.workloads ?? [];
+      expect(offered.length).toBeGreaterThan(0);
+      for (const workload of offered) expect(expandTargets([id], stacks, workload)).toHaveLength(1);
+    }
   });
 
   it('start a server by no shell and no launcher', () => {

@@ -118,13 +118,15 @@ describe.each(offered)('gather by $id', (target) => {
     ['a connection that is closed', ({ socket }) => void socket.destroy()],
     ['no JSON', (_request, response) => void response.writeHead(200).end('[{]')],
     ['no array', (_request, response) => sendJson(response, { items: [] })],
-  ])('answers 502 for %s of one fixture, with no part of the others', async ([, fail], { skip }) => {
+  ])('answers 502 for %s of one fixture, with no part of the others', async ([name, fail], { skip }) => {
     skip(why !== undefined, why);
     behave = (request, response) => (request.url === PATHS[1] ? fail : sendItems)(request, response);
     const { status, body } = await ask();
     expect(body).toEqual({ error: expect.stringMatching(/^upstream: ./) as string });
     expect(status).toBe(502);
-    expect(asked.filter((path) => path === PATHS[1])).toHaveLength(1);
+    // Go's client, and it alone, asks once more by itself when a connection that it kept is closed under it.
+    const mayAskTwice = target.language === 'go' && name === 'a connection that is closed';
+    expect([1, ...(mayAskTwice ? [2] : [])]).toContain(asked.filter((path) => path === PATHS[1]).length);
     behave = sendItems;
     expect(await ask()).toMatchObject({ status: 200 });
   });
