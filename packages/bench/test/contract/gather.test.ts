@@ -124,9 +124,10 @@ describe.each(offered)('gather by $id', (target) => {
     const { status, body } = await ask();
     expect(body).toEqual({ error: expect.stringMatching(/^upstream: ./) as string });
     expect(status).toBe(502);
-    // Go's client, and it alone, asks once more by itself when a connection that it kept is closed under it.
-    const mayAskTwice = target.language === 'go' && name === 'a connection that is closed';
-    expect([1, ...(mayAskTwice ? [2] : [])]).toContain(asked.filter((path) => path === PATHS[1]).length);
+    const times = asked.filter((path) => path === PATHS[1]).length;
+    // Go's client, and it alone, asks again by itself as long as connections that it kept are closed under it.
+    const asksAgain = target.language === 'go' && name === 'a connection that is closed';
+    expect(asksAgain ? Math.min(times, 1) : times).toBe(1);
     behave = sendItems;
     expect(await ask()).toMatchObject({ status: 200 });
   });
