@@ -23,7 +23,7 @@ import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
 import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
-import type { Sampled, Sampler } from './resources/sampler.ts';
+import { joinSampled, type Sampled, type Sampler } from './resources/sampler.ts';
 import { UpstreamError, useBetween, type Upstream, type UpstreamLook } from './upstream.ts';
 import { drawUrl } from './url.ts';
 
@@ -68,7 +68,7 @@ export async function measureTrial(
     const { load, sampled } = await loadServer(raised, plan, effects.load);
     await attempt.askUpstream();
     const proof = plan.proveLimit ? await proveLimit(raised, plan, effects.load, placed, load) : undefined;
-    await attempt.take(load, sampled, proof);
+    await attempt.take(load, sampled === undefined ? [] : [sampled], proof);
   } catch (error) {
     attempt.fail(error);
   }
@@ -153,8 +153,9 @@ export class Attempt {
   }
 
   /** Takes what the window gave, judges it, and verifies the answers once more. Throws when those are wrong now. */
-  async take(load: LoadResult, sampled: Sampled | undefined, limitProof?: LimitProof): Promise<void> {
+  async take(load: LoadResult, samples: readonly Sampled[], limitProof?: LimitProof): Promise<void> {
     const { plan, placed } = this.#context;
+    const sampled = joinSampled(samples);
     const resources = sampled?.server;
     const host = sampled?.host ?? {};
     const upstream = this.#upstreamUse;

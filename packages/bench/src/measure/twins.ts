@@ -9,7 +9,7 @@ export type Effect = (typeof EFFECTS)[number];
 /** What the base costs a request, about, in µs of CPU. */
 const BASE_COST_US = 100;
 /** Units of work that the cost of one is told from. */
-export const TRIAL_UNITS = 50_000;
+export const TRIAL_UNITS = 5000;
 
 /** How the twins were made, once for a pool. */
 export interface Twins {

@@ -14,8 +14,8 @@ import {
 } from './protocol.ts';
 
 const GENERATOR = fileURLToPath(new URL('generator.ts', import.meta.url));
-/** From the order to fire to the begin of the warm-up: enough for every process to hear it. */
-const LEAD_MS = 50;
+/** From the order to fire to the begin of the warm-up, for each process that has to hear it before the first begins. */
+const LEAD_MS = 10;
 
 /** Autocannon 9.0.0 in processes of its own, under our accounting; `prefix` is the command that pins them to their cores. */
 export function createAutocannonEngine(prefix: string[]): LoadEngine {
@@ -132,7 +132,7 @@ class Fleet implements LoadSession {
     if (this.#connect === undefined) throw new Error('fire before arm');
     const seen = { opened: 0, closed: 0 };
     const amounts = window.amount === undefined ? [] : splitShares(window.amount, this.#generators.length);
-    const atMs = Date.now() + LEAD_MS;
+    const atMs = Date.now() + LEAD_MS * (this.#generators.length - 1);
     const reports = await Promise.all(
       this.#generators.map((generator, index) => {
         generator.mark = (edge) => {

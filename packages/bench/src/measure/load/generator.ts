@@ -33,6 +33,8 @@ const REST_MS = { least: 1000, most: 4000, perConnection: 1 };
 const MOST_WAITING = 500;
 /** A server that has not answered a new connection for so long will not: the others are tried all the same. */
 const HOLD_MS = 500;
+/** For so long after the window the load goes on, so that what is read of the server when it closes is read under load. */
+const EDGE_MS = 10;
 /** How long answers under way at the end of the window are waited for, at the most. */
 const DRAIN_SECONDS = 5;
 
@@ -210,6 +212,7 @@ class Session {
     ledger.close();
     this.#schedule?.close();
     const closed = await closing.promise;
+    if (order.amount === undefined) await sleep(EDGE_MS);
     await this.#fallSilent();
     const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
     this.#openedAtMs ??= opened.epochMs;

@@ -65,8 +65,8 @@ export class Ledger {
   #closesAt = Infinity;
   #silent = 0;
   #silentBefore: number[] | undefined;
-  /** Slices of the times that the window was open before. */
-  #slicesBefore = 0;
+  /** How long the window was open before, ms. */
+  #openBefore = 0;
   readonly #expected: ExpectedBody | undefined;
   readonly #hashEvery: number;
 
@@ -153,7 +153,7 @@ export class Ledger {
     if (this.#open) {
       this.statusCodes[status] = (this.statusCodes[status] ?? 0) + 1;
       if (outcome === 'ok') {
-        const slice = this.#slicesBefore + Math.floor((now - this.#openedAt) / SLICE_MS);
+        const slice = Math.floor((this.#openBefore + now - this.#openedAt) / SLICE_MS);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
         const since = slot.intendedAt === undefined ? milliseconds : now - slot.intendedAt;
@@ -179,7 +179,6 @@ export class Ledger {
   open(milliseconds: number): void {
     this.window.sent += this.countInFlight();
     this.#silentBefore ??= this.slots.map((slot) => slot.completions);
-    this.#slicesBefore = this.slices.ok.length;
     this.#openedAt = performance.now();
     this.#closesAt = this.#openedAt + milliseconds;
     this.#open = true;
@@ -190,8 +189,8 @@ export class Ledger {
     if (!this.#open) return;
     this.#open = false;
     this.window.inFlight += this.countInFlight();
-    const whole = Math.floor((Math.min(performance.now(), this.#closesAt) - this.#openedAt) / SLICE_MS);
-    const length = Math.max(this.slices.ok.length, this.#slicesBefore + whole);
+    this.#openBefore += Math.min(performance.now(), this.#closesAt) - this.#openedAt;
+    const length = Math.max(this.slices.ok.length, Math.floor(this.#openBefore / SLICE_MS));
     this.slices.ok = Array.from({ length }, (_, slice) => this.slices.ok[slice] ?? 0);
     this.#silent = this.slots.filter(
       (slot, index) => slot.completions === this.#silentBefore?.[index],

@@ -98,6 +98,8 @@ function joinHosts(hosts: readonly HostWindow[]): HostWindow {
     joinField(joined, name, hosts, (values) => sum(values) / values.length);
   for (const name of ['listenOverflows', 'retransmits', 'throttled'] as const)
     joinField(joined, name, hosts, sum);
+  // Below 0 is the coarseness of what was read: of one window, and cancelled over several.
+  if (joined.foreignCores !== undefined) joined.foreignCores = Math.max(0, joined.foreignCores);
   return joined;
 }
 
