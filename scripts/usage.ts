@@ -9,7 +9,8 @@ What to measure
   --stack FILE           a server of your own, by its stack.json
   --url URL              a server that is already running, with --method --header --body --expect --pid
                          (--body and --expect take text or @file)
-  --workload NAME        devices fib gather         --param NAME=N    of the workload: --workload fib --param n=24
+  --workload NAME        devices fib asyncfib gather wait asyncwait
+                              --param NAME=N    of the workload: --workload fib --param n=24
   --upstream KIND        what serves the fixtures of gather: nginx where it is on PATH, else embedded, unless told
 How
   --connections LIST     e.g. 10,100,1000,10000     --rounds N        3

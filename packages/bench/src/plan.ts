@@ -95,18 +95,27 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const { sitting } = options;
   const short = sitting === undefined ? {} : { ...SITTING, connections: [workload.rungs[1] ?? 1] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, rung) => rung === 0 || rung === 2) };
-  const asked = { ...short, ...(options.quick ? quick : {}), ...options };
+  const params = completeParams(workload, options.params ?? {});
+  const { windowSeconds, warmupSeconds, timeoutSeconds } = workload;
+  const usual = {
+    windowSeconds,
+    warmupSeconds,
+    timeoutSeconds,
+    ...short,
+    ...(options.quick ? quick : {}),
+  };
+  const asked = { ...usual, ...workload.fitSpans?.(usual, params), ...options };
   const named =
     options.url === undefined
       ? spreadTargets(chooseTargets(options, stacks), options.matrix)
       : [urlTarget(options.url)];
   const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
-  const params = completeParams(workload, options.params ?? {});
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
   const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
-  const mayDuel = options.mayDuel && !asksUpstream;
+  // Short windows by turns hold no whole waits.
+  const mayDuel = options.mayDuel && !asksUpstream && workload.fitSpans === undefined;
   const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
   const mostAtOnce = 2 * Math.max(...rungs);
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
@@ -141,9 +150,9 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     targets,
     rungs,
     rounds,
-    windowSeconds: asked.windowSeconds ?? workload.windowSeconds,
-    warmupSeconds: asked.warmupSeconds ?? workload.warmupSeconds,
-    timeoutSeconds: asked.timeoutSeconds ?? workload.timeoutSeconds,
+    windowSeconds: asked.windowSeconds,
+    warmupSeconds: asked.warmupSeconds,
+    timeoutSeconds: asked.timeoutSeconds,
     workers: options.workers,
     generators: options.generators,
     connectsPerSecond: options.connectsPerSecond,

@@ -18,6 +18,8 @@ export interface Draw {
   requests: WorkloadRequest[];
   /** Files the server reads, by the environment variable that names each. */
   files: Record<string, string>;
+  /** What the server is told by its environment. */
+  env?: Record<string, string>;
   /** What is wrong with an answer to `requests[index]`, in words; undefined when it is right. */
   check(answer: Answer, index: number): string | undefined;
   /** Whether right answers are the same bytes each time. */
@@ -38,15 +40,21 @@ export interface ParamRange {
   most: number;
 }
 
-/** The requests and what a right answer is. */
-export interface Workload {
-  name: string;
-  rungs: number[];
+/** How long a trial takes, in seconds; the timeout is that of one request. */
+export interface Spans {
   windowSeconds: number;
   warmupSeconds: number;
   timeoutSeconds: number;
+}
+
+/** The requests and what a right answer is. */
+export interface Workload extends Spans {
+  name: string;
+  rungs: number[];
   /** What `--param name=value` can set. */
   params?: Record<string, ParamRange>;
+  /** At least these spans, as the parameters want them; `params` are complete. */
+  fitSpans?(least: Spans, params: Params): Spans;
   /** The texts that an upstream has to serve; absent where nobody is asked. `params` are complete. */
   fixtures?(params: Params): string[];
   /** `random` gives numbers in [0, 1); `params` are complete. */

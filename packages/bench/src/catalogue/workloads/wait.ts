@@ -1,0 +1,45 @@
+import { checkJson, type Spans, type Workload } from './workload.ts';
+
+const USUAL_MS = 50;
+
+/** `GET /wait`: the server blocks for as long as `BENCH_WAIT_MS` says, as it does for a slow database. */
+export const wait = waitAt('wait', '/wait');
+
+/** `GET /asyncwait`: the same, awaited. */
+export const asyncwait = waitAt('asyncwait', '/asyncwait');
+
+function waitAt(name: string, path: string): Workload {
+  return {
+    name,
+    rungs: [10, 100, 1000],
+    windowSeconds: 5,
+    warmupSeconds: 2,
+    timeoutSeconds: 10,
+    params: { ms: { usual: USUAL_MS, least: 1, most: 60_000 } },
+    fitSpans: (least, { ms = USUAL_MS }) => fitToWaits(least, ms),
+    draw(_random, { ms = USUAL_MS }) {
+      const expected = JSON.stringify({ duration: ms / 1000 });
+      return {
+        requests: [{ method: 'GET', path, headers: {} }],
+        files: {},
+        env: { BENCH_WAIT_MS: String(ms) },
+        check: (answer) => checkJson(answer, expected),
+        fixedBody: true,
+        timing: 'wait',
+      };
+    },
+  };
+}
+
+/**
+ * A window of whole waits, because rates move in steps of connections a wait, five at the least; and time enough for
+ * some waits in a queue.
+ */
+export function fitToWaits({ windowSeconds, warmupSeconds, timeoutSeconds }: Spans, ms: number): Spans {
+  const waits = Math.max(5, Math.ceil((windowSeconds * 1000) / ms));
+  return {
+    windowSeconds: (waits * ms) / 1000,
+    warmupSeconds: Math.max(warmupSeconds, ms / 1000),
+    timeoutSeconds: Math.max(timeoutSeconds, (5 * ms) / 1000),
+  };
+}
