@@ -1,4 +1,4 @@
-import { checkJson, type Spans, type Workload } from './workload.ts';
+import { checkJson, type Workload } from './workload.ts';
 
 const USUAL_MS = 50;
 
@@ -16,7 +16,7 @@ function waitAt(name: string, path: string): Workload {
     warmupSeconds: 2,
     timeoutSeconds: 10,
     params: { ms: { usual: USUAL_MS, least: 1, most: 60_000 } },
-    fitSpans: (least, { ms = USUAL_MS }) => fitToWaits(least, ms),
+    waitSeconds: ({ ms = USUAL_MS }) => ms / 1000,
     draw(_random, { ms = USUAL_MS }) {
       const expected = JSON.stringify({ duration: ms / 1000 });
       return {
@@ -28,18 +28,5 @@ function waitAt(name: string, path: string): Workload {
         timing: 'wait',
       };
     },
-  };
-}
-
-/**
- * A window of whole waits, because rates move in steps of connections a wait, five at the least; and time enough for
- * some waits in a queue.
- */
-export function fitToWaits({ windowSeconds, warmupSeconds, timeoutSeconds }: Spans, ms: number): Spans {
-  const waits = Math.max(5, Math.ceil((windowSeconds * 1000) / ms));
-  return {
-    windowSeconds: (waits * ms) / 1000,
-    warmupSeconds: Math.max(warmupSeconds, ms / 1000),
-    timeoutSeconds: Math.max(timeoutSeconds, (5 * ms) / 1000),
   };
 }

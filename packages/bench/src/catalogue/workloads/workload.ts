@@ -40,21 +40,17 @@ export interface ParamRange {
   most: number;
 }
 
-/** How long a trial takes, in seconds; the timeout is that of one request. */
-export interface Spans {
+/** The requests and what a right answer is. */
+export interface Workload {
+  name: string;
+  rungs: number[];
   windowSeconds: number;
   warmupSeconds: number;
   timeoutSeconds: number;
-}
-
-/** The requests and what a right answer is. */
-export interface Workload extends Spans {
-  name: string;
-  rungs: number[];
+  /** How long each answer waits by design: windows are a multiple of it. Absent where there is no such thing. `params` are complete. */
+  waitSeconds?(params: Params): number;
   /** What `--param name=value` can set. */
   params?: Record<string, ParamRange>;
-  /** At least these spans, as the parameters want them; `params` are complete. */
-  fitSpans?(least: Spans, params: Params): Spans;
   /** The texts that an upstream has to serve; absent where nobody is asked. `params` are complete. */
   fixtures?(params: Params): string[];
   /** `random` gives numbers in [0, 1); `params` are complete. */
