@@ -207,11 +207,12 @@ export class Attempt {
   /** Stops the server and gives the record. */
   async end(): Promise<Trial> {
     this.#sampler?.[Symbol.dispose]();
+    // How a server ends that is still at work for a request that we cancelled is not its fault.
+    const isAtWork = (this.#measured?.background?.cancelled ?? 0) > 0;
+    const toldBefore = isAtWork ? this.#server?.logTail() : undefined;
     const stopped = await this.#stop();
     const remains = stopped.trouble.some(isFatal);
-    const cancelled = this.#measured?.background?.cancelled ?? 0;
-    // A server that is still at work for a request that we cancelled cannot be blamed for it.
-    const trouble = stopped.trouble.filter(({ code }) => cancelled === 0 || code !== 'ignored-sigterm');
+    const trouble = stopped.trouble.filter(({ code }) => !isAtWork || code !== 'ignored-sigterm');
     const reasons = [
       ...this.#reasons,
       ...trouble.map((one): Reason => ({
@@ -219,7 +220,7 @@ export class Attempt {
         invalidates: isFatal(one) ? [...METRIC_IDS] : [],
       })),
     ];
-    const logTail = this.#server?.logTail();
+    const logTail = toldBefore ?? this.#server?.logTail();
     const tail: TrialTail = {
       files: stopped.files,
       ...(stopped.time === undefined ? {} : { time: stopped.time }),
