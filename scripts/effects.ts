@@ -1,4 +1,5 @@
 import { isDecided } from '@bench/harness/analyse/compare';
+import { keepInFlight } from '@bench/harness/measure/background';
 import { createAutocannonEngine } from '@bench/harness/measure/load/autocannon';
 import { launch, type Server } from '@bench/harness/measure/launch';
 import type { Placed } from '@bench/harness/measure/placement';
@@ -48,7 +49,7 @@ export async function createEffects({
               token,
               command: prepared.command,
               cwd: prepared.stack.root,
-              env: { ...prepared.env, ...upstream?.env },
+              env: { ...prepared.env, ...upstream?.env, ...draw.env },
               files: draw.files,
               workers: plan.workers,
               threads: plan.threads,
@@ -65,6 +66,7 @@ export async function createEffects({
     awaitRightAnswer,
     verify,
     load: createAutocannonEngine(placed.generator),
+    keepInFlight,
     ...(upstream === undefined ? {} : { upstream }),
     async resources(server) {
       const pid = server.pid();

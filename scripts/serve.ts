@@ -75,6 +75,7 @@ await runMain(async () => {
     ...ready.env,
     ...Object.fromEntries(files),
     ...upstream?.env,
+    ...draw.env,
   };
   const server = $({
     cwd: ready.stack.root,

@@ -55,6 +55,14 @@ export interface Target {
   packages?: string[];
   /** The target that this one repeats (`--aa`): what differs between the two is noise. */
   aaOf?: string;
+  /** The target that this one repeats with a request kept in flight (`--background`). */
+  undisturbed?: string;
+}
+
+/** A request that is kept in flight beside the load, to the same server. */
+export interface BackgroundRequest {
+  method: string;
+  path: string;
 }
 
 /** A runtime as asked for on the command line. */
@@ -265,11 +273,31 @@ export interface UpstreamUse {
   resources?: Resources;
 }
 
+/**
+ * What became of the request that was kept in flight, from the begin of the warm-up to the end of the window; none of
+ * it is in the load's counts. `sent` is exactly the sum of what was answered, lost and cancelled.
+ */
+export interface BackgroundUse {
+  seconds: number;
+  sent: number;
+  /** How often it was answered, by status. */
+  statusCodes: Record<string, number>;
+  /** How often there was no whole answer. */
+  lost: number;
+  /** Unfinished at the end of the window, 1 or 0. The server may have gone on with it. */
+  cancelled: number;
+  /** How long whole answers took. */
+  durationUs?: LatencyUs;
+}
+
 /** Everything a window gave. */
 export interface Measured {
   load: LoadResult;
+  /** Only beside a load that was disturbed. */
+  background?: BackgroundUse;
   server?: Resources;
   upstream?: UpstreamUse;
+  /** All that the server used in the window for each right answer to the load: what a background took is in it. */
   cpuUsPerRequest?: number;
   bytesPerConnection?: number;
   contextSwitchesPerRequest?: number;
@@ -307,6 +335,8 @@ export interface TrialHead {
   threads?: number;
   /** What the server was to use, where it was asked for; `placement` says what it could. */
   cores?: number;
+  /** Kept in flight beside the load; absent where nothing was. */
+  background?: BackgroundRequest;
   /** What served the fixtures; absent where the server asks nobody. */
   upstream?: { kind: string; version: string };
   placement: Placement;

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
+import { describeBackground } from './catalogue/background.ts';
 import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
 import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
+import type { Workload } from './catalogue/workloads/workload.ts';
 import { BenchError } from './errors.ts';
-import type { Stack, Target, Trial, UpstreamKind } from './model.ts';
+import type { BackgroundRequest, Stack, Target, Trial, UpstreamKind } from './model.ts';
 import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -30,6 +32,8 @@ export interface Plan {
   params?: Record<string, number>;
   /** Where one was asked for. */
   upstream?: UpstreamKind;
+  /** Kept in flight beside the load of every target that is `undisturbed` without it. */
+  background?: BackgroundRequest;
   targets: Target[];
   rungs: number[];
   rounds: number;
@@ -95,29 +99,29 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const { sitting } = options;
   const short = sitting === undefined ? {} : { ...SITTING, connections: [workload.rungs[1] ?? 1] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, rung) => rung === 0 || rung === 2) };
+  const params = completeParams(workload, options.params ?? {});
+  const waitSeconds = workload.waitSeconds?.(params);
   const asked = { ...short, ...(options.quick ? quick : {}), ...options };
   const named =
     options.url === undefined
       ? spreadTargets(chooseTargets(options, stacks), options.matrix)
       : [urlTarget(options.url)];
-  const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  const { background } = options;
+  const once = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  const targets =
+    background === undefined ? once : [...once, ...named.map((target) => disturbTarget(target, background))];
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
-  const params = completeParams(workload, options.params ?? {});
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
   const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
-  const mayDuel = options.mayDuel && !asksUpstream;
+  // Short windows by turns hold no whole waits, and what is in the background of one is in that of the others.
+  const mayDuel = options.mayDuel && !asksUpstream && waitSeconds === undefined && background === undefined;
   const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
   const mostAtOnce = 2 * Math.max(...rungs);
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
   if (isDuel) refuseDuel(options, targets, asksUpstream);
-  if (options.upstream !== undefined && !asksUpstream) {
-    throw new BenchError(
-      'usage',
-      `--upstream ${options.upstream}: no server asks one on ${options.url?.url.href ?? workload.name}`,
-      'e.g. --workload gather',
-    );
-  }
+  refuseBackground(options, asksUpstream);
+  refuseUpstream(options, workload, asksUpstream);
   const count = targets.length * rungs.length * rounds;
   if (count > MOST_TRIALS) {
     throw new BenchError(
@@ -141,9 +145,12 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     targets,
     rungs,
     rounds,
-    windowSeconds: asked.windowSeconds ?? workload.windowSeconds,
-    warmupSeconds: asked.warmupSeconds ?? workload.warmupSeconds,
-    timeoutSeconds: asked.timeoutSeconds ?? workload.timeoutSeconds,
+    windowSeconds:
+      options.windowSeconds ?? wholeWaits(asked.windowSeconds ?? workload.windowSeconds, waitSeconds),
+    warmupSeconds:
+      options.warmupSeconds ?? Math.max(asked.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0),
+    timeoutSeconds:
+      asked.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
     workers: options.workers,
     generators: options.generators,
     connectsPerSecond: options.connectsPerSecond,
@@ -165,6 +172,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       threads: options.threads,
       cores: options.cores,
       upstream: options.upstream,
+      background,
       url: options.url === undefined ? undefined : { ...options.url, url: options.url.url.href },
     }),
   };
@@ -208,7 +216,7 @@ function shuffleRound(
 }
 
 function refuseDuel(
-  { url, amount, proveLimit, workload }: BenchOptions,
+  { url, amount, proveLimit, workload, background }: BenchOptions,
   targets: Target[],
   asksUpstream: boolean,
 ): void {
@@ -217,6 +225,13 @@ function refuseDuel(
       'usage',
       `a duel takes two targets or more, not ${targets.length}`,
       'name another, or add --aa for the same once more',
+    );
+  }
+  if (background !== undefined) {
+    throw new BenchError(
+      'usage',
+      'a duel has its servers on the same cores: what one does in the background would disturb the others too',
+      'measure with --separate',
     );
   }
   if (amount !== undefined || proveLimit) {
@@ -235,6 +250,49 @@ function refuseDuel(
   }
 }
 
+/** A target is measured without its background too, and one that runs already may still be at work for it. */
+function refuseBackground({ background, url, workload }: BenchOptions, asksUpstream: boolean): void {
+  if (background === undefined) return;
+  if (url !== undefined) {
+    throw new BenchError(
+      'usage',
+      '--url measures a server that is already running: it would still be at work for a --background when it is to be undisturbed',
+      'have it launched, by --stack path/to/stack.json',
+    );
+  }
+  if (asksUpstream) {
+    throw new BenchError(
+      'usage',
+      `--background on ${workload}: whose requests the upstream counts could not be told`,
+      'e.g. --workload asyncwait',
+    );
+  }
+}
+
+function refuseUpstream({ upstream, url }: BenchOptions, { name }: Workload, asksUpstream: boolean): void {
+  if (upstream !== undefined && !asksUpstream) {
+    throw new BenchError(
+      'usage',
+      `--upstream ${upstream}: no server asks one on ${url?.url.href ?? name}`,
+      'e.g. --workload gather',
+    );
+  }
+}
+
+/** Fewer would let the edges of a window weigh too much. */
+const FEWEST_WAITS = 5;
+
+/** A window of whole waits, because rates move in steps of connections a wait; not less than so many seconds. */
+function wholeWaits(seconds: number, waitSeconds: number | undefined): number {
+  if (waitSeconds === undefined) return seconds;
+  return tidy(waitSeconds * Math.max(FEWEST_WAITS, Math.ceil(tidy(seconds / waitSeconds))));
+}
+
+/** Without what binary fractions leave behind. */
+function tidy(value: number): number {
+  return Number(value.toFixed(6));
+}
+
 /** The texts that the upstream of a plan has to serve; undefined where there is none. */
 export function fixturesOf({ workload, params = {}, url }: Plan): string[] | undefined {
   return url === undefined ? findWorkload(workload).fixtures?.(params) : undefined;
@@ -243,6 +301,11 @@ export function fixturesOf({ workload, params = {}, url }: Plan): string[] | und
 /** A target under another name: what differs between the two is noise. */
 function repeatTarget(target: Target): Target {
   return { ...target, id: `${target.id} (A/A)`, aaOf: target.id };
+}
+
+/** A target once more, with a request kept in flight beside its load. */
+function disturbTarget(target: Target, background: BackgroundRequest): Target {
+  return { ...target, id: `${target.id} (${describeBackground(background)} behind)`, undisturbed: target.id };
 }
 
 function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {

@@ -1,15 +1,9 @@
 import type { LoadResult, Trial } from '../model.ts';
 import type { Plan, PlannedTrial } from '../plan.ts';
+import { fireSampled, watchForDeath, type Raised } from './fire.ts';
 import type { LoadSession, Window } from './load/engine.ts';
-import type { Sampled } from './resources/sampler.ts';
-import {
-  Attempt,
-  fireSampled,
-  watchForDeath,
-  type Raised,
-  type TrialContext,
-  type TrialEffects,
-} from './trial.ts';
+import { joinSampled, type Sampled } from './resources/sampler.ts';
+import { Attempt, type TrialContext, type TrialEffects } from './trial.ts';
 
 /** How long a window of one side is: as short as can be, because what it shares with the next is cancelled. */
 const SPAN_SECONDS = {
@@ -47,7 +41,7 @@ export async function measureDuel(duellists: Duellist[], effects: TrialEffects):
   if (first !== undefined) await takeTurns(sides, first.context.plan, effects);
   for (const side of sides) {
     await go(side, async ({ attempt, load, samples }) => {
-      if (load !== undefined) await attempt.take(load, samples);
+      if (load !== undefined) await attempt.take({ load, sampled: joinSampled(samples) });
     });
   }
   return Promise.all(sides.map(({ attempt }) => attempt.end()));

@@ -1,4 +1,5 @@
 import type {
+  BackgroundUse,
   Connect,
   HostWindow,
   Limit,
@@ -11,6 +12,7 @@ import type {
 } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
 import { classifySlices } from '../steadiness.ts';
+import { judgeBackground } from './judge-background.ts';
 import {
   FULL,
   RATES,
@@ -35,6 +37,7 @@ export interface Evidence {
   isShared: boolean;
   host: HostWindow;
   upstream?: UpstreamEvidence | undefined;
+  background?: BackgroundUse | undefined;
   /** Whether every connection asks again when it is answered, to the end: not so with a fixed amount or rate. */
   isClosedLoop: boolean;
 }
@@ -55,7 +58,13 @@ export function judge(evidence: Evidence): Judgement {
   const limit = findLimit(evidence);
   const { shape, reasons: unsteady } = judgeShape(evidence);
   const upstream = judgeUpstream(evidence, limit);
-  const fatal = [...judgeAccounting(evidence.load), ...judgeAnswers(evidence.load), ...upstream.fatal];
+  const background = judgeBackground(evidence.background);
+  const fatal = [
+    ...judgeAccounting(evidence.load),
+    ...judgeAnswers(evidence.load),
+    ...upstream.fatal,
+    ...background.fatal,
+  ];
   const doubts = [
     ...judgeConnect(evidence.load.connect),
     ...judgeErrors(evidence.load),
@@ -63,6 +72,7 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeSchedule(evidence.load),
     ...judgeLimit(limit, evidence),
     ...upstream.doubts,
+    ...background.doubts,
     ...unsteady,
     ...judgeHost(evidence.host, countCompletions(evidence.load.counts)),
   ];

@@ -2,9 +2,9 @@ import { findWorkload } from '../catalogue/workloads/index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type {
+  BackgroundRequest,
   FailedTrial,
   LimitProof,
-  LoadResult,
   Measured,
   Reason,
   Target,
@@ -17,20 +17,20 @@ import { METRIC_IDS } from '../model.ts';
 import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';
+import type { Background } from './background.ts';
+import { loadServer, proveLimit, type Fired, type Raised } from './fire.ts';
 import { judge, judgeProof } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
-import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
+import type { LoadEngine } from './load/engine.ts';
 import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
-import { joinSampled, type Sampled, type Sampler } from './resources/sampler.ts';
+import type { Sampler } from './resources/sampler.ts';
 import { UpstreamError, useBetween, type Upstream, type UpstreamLook } from './upstream.ts';
 import { drawUrl } from './url.ts';
 
 /** The version of a trial's record; the schema file carries its history. */
 export const RECORD_SCHEMA = 1;
-
-const POLL_MS = 20;
 
 /** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */
 export interface TrialEffects {
@@ -39,6 +39,8 @@ export interface TrialEffects {
   awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
   verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody | undefined>;
   load: LoadEngine;
+  /** Keeps a request in flight until it is ended. */
+  keepInFlight(server: Server, request: BackgroundRequest): Background;
   /** What the server asks; absent where it asks nobody. */
   upstream?: Upstream;
   /** Undefined where the server's process is not known. */
@@ -65,21 +67,16 @@ export async function measureTrial(
   const attempt = new Attempt(planned, context, effects);
   try {
     const raised = await attempt.raise();
-    const { load, sampled } = await loadServer(raised, plan, effects.load);
+    const fired = await loadServer(raised, plan, effects.load);
     await attempt.askUpstream();
-    const proof = plan.proveLimit ? await proveLimit(raised, plan, effects.load, placed, load) : undefined;
-    await attempt.take(load, sampled === undefined ? [] : [sampled], proof);
+    const proof = plan.proveLimit
+      ? await proveLimit(raised, plan, effects.load, placed, fired.load)
+      : undefined;
+    await attempt.take(fired, proof);
   } catch (error) {
     attempt.fail(error);
   }
   return attempt.end();
-}
-
-/** A server that stands and has proven itself, and what it is to be asked. */
-export interface Raised {
-  server: Server;
-  spec: LoadSpec;
-  sampler: Sampler | undefined;
 }
 
 /** One trial on its way to its record: raised, loaded by others, taken stock of, ended. */
@@ -142,7 +139,9 @@ export class Attempt {
       hashEvery: plan.hashEvery,
       timing: draw.timing,
     };
-    return { server, spec, sampler: this.#sampler };
+    const { background } = this.#head;
+    const disturb = background && (() => this.#effects.keepInFlight(server, background));
+    return { server, spec, sampler: this.#sampler, disturb };
   }
 
   /** Asks the upstream, if there is one, what the load came to there. Throws an upstream error when it is not as it was. */
@@ -153,9 +152,8 @@ export class Attempt {
   }
 
   /** Takes what the window gave, judges it, and verifies the answers once more. Throws when those are wrong now. */
-  async take(load: LoadResult, samples: readonly Sampled[], limitProof?: LimitProof): Promise<void> {
+  async take({ load, sampled, background }: Fired, proof?: LimitProof): Promise<void> {
     const { plan, placed } = this.#context;
-    const sampled = joinSampled(samples);
     const resources = sampled?.server;
     const host = sampled?.host ?? {};
     const upstream = this.#upstreamUse;
@@ -164,6 +162,7 @@ export class Attempt {
       load,
       server: resources,
       upstream: upstream && { ...upstream, fetches: this.#draw.fetches ?? 0, placement: placed.placement },
+      background,
       budgetCores: placed.placement.server?.length ?? coresOf(plan),
       isShared: placed.placement.kind === 'shared',
       host,
@@ -173,17 +172,18 @@ export class Attempt {
     this.#failed ||= judgement.failed;
     this.#measured = {
       load,
+      ...(background === undefined ? {} : { background }),
       ...(resources === undefined
         ? {}
         : { server: resources, ...derive(load, resources, this.#planned.connections) }),
       ...(upstream === undefined ? {} : { upstream }),
       limit: judgement.limit,
       ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
-      ...(limitProof === undefined ? {} : { limitProof }),
+      ...(proof === undefined ? {} : { limitProof: proof }),
       host,
       ...this.#startup,
     };
-    if (limitProof !== undefined) this.#reasons.push(...judgeProof(limitProof));
+    if (proof !== undefined) this.#reasons.push(...judgeProof(proof));
     if (this.#server === undefined) return;
     const after = await this.#effects.verify(this.#server, this.#draw, 'after the load');
     if (this.#expected !== undefined && after?.sha256 !== this.#expected.sha256) {
@@ -207,16 +207,20 @@ export class Attempt {
   /** Stops the server and gives the record. */
   async end(): Promise<Trial> {
     this.#sampler?.[Symbol.dispose]();
+    // How a server ends that is still at work for a request that we cancelled is not its fault.
+    const isAtWork = (this.#measured?.background?.cancelled ?? 0) > 0;
+    const toldBefore = isAtWork ? this.#server?.logTail() : undefined;
     const stopped = await this.#stop();
     const remains = stopped.trouble.some(isFatal);
+    const trouble = stopped.trouble.filter(({ code }) => !isAtWork || code !== 'ignored-sigterm');
     const reasons = [
       ...this.#reasons,
-      ...stopped.trouble.map((trouble): Reason => ({
-        ...trouble,
-        invalidates: isFatal(trouble) ? [...METRIC_IDS] : [],
+      ...trouble.map((one): Reason => ({
+        ...one,
+        invalidates: isFatal(one) ? [...METRIC_IDS] : [],
       })),
     ];
-    const logTail = this.#server?.logTail();
+    const logTail = toldBefore ?? this.#server?.logTail();
     const tail: TrialTail = {
       files: stopped.files,
       ...(stopped.time === undefined ? {} : { time: stopped.time }),
@@ -265,6 +269,9 @@ function headOf(
     workers: plan.workers,
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),
     ...(plan.cores === undefined ? {} : { cores: plan.cores }),
+    ...(plan.background === undefined || target.undisturbed === undefined
+      ? {}
+      : { background: plan.background }),
     ...(effects.upstream === undefined
       ? {}
       : { upstream: { kind: effects.upstream.kind, version: effects.upstream.version } }),
@@ -275,76 +282,6 @@ function headOf(
     ...(plan.quick ? { quick: true } : {}),
   };
 }
-
-/** Arms, fires one window with the sampler beside it, and ends the generators. Throws when the server dies in it. */
-async function loadServer(
-  { server, spec, sampler }: Raised,
-  plan: Plan,
-  engine: LoadEngine,
-  processes = plan.generators,
-): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
-  await using session = engine.open(spec, processes);
-  using died = watchForDeath(server);
-  await Promise.race([session.arm(), died.promise]);
-  const window: Window = {
-    warmupSeconds: plan.warmupSeconds,
-    windowSeconds: plan.amount === undefined ? plan.windowSeconds : AMOUNT_SECONDS,
-    ...(plan.amount === undefined ? {} : { amount: plan.amount }),
-    ...(plan.rate === undefined ? {} : { rate: plan.rate }),
-  };
-  // Awaited here, because the session ends with this function.
-  return await Promise.race([fireSampled(session, window, sampler, session.pids), died.promise]);
-}
-
-/** Fires one window with the sampler beside it; `ours` are processes whose CPU is not foreign. */
-export async function fireSampled(
-  session: LoadSession,
-  window: Window,
-  sampler: Sampler | undefined,
-  ours: number[],
-): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
-  const marks: Promise<unknown>[] = [];
-  let sampled: Sampled | undefined;
-  const closeSample = async (): Promise<void> => {
-    sampled = await sampler?.stop();
-  };
-  const load = await session.fire(window, (edge) => {
-    if (sampler === undefined) return;
-    const mark = edge === 'opened' ? sampler.start(ours) : closeSample();
-    // What it throws is thrown after the window; unhandled until then, it would end the harness.
-    mark.catch(() => {});
-    marks.push(mark);
-  });
-  await Promise.all(marks);
-  return { load, sampled };
-}
-
-/** Measures once more with one generator more, where a core is free for it. */
-async function proveLimit(
-  { server, spec }: Raised,
-  plan: Plan,
-  engine: LoadEngine,
-  { placement }: Placed,
-  first: LoadResult,
-): Promise<LimitProof> {
-  const free = placement.kind === 'separate' ? (placement.generator?.length ?? 0) - plan.generators : 0;
-  if (free < 1) return { unproven: 'no core is free for one generator more' };
-  try {
-    const { load } = await loadServer(
-      { server, spec, sampler: undefined },
-      plan,
-      engine,
-      plan.generators + 1,
-    );
-    return { goodputPerSecond: load.goodputPerSecond, ratio: load.goodputPerSecond / first.goodputPerSecond };
-  } catch (error) {
-    // The first window stands, whatever became of the second.
-    return { unproven: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** An amount of requests has no fixed end; this is how long it may take at the most. */
-const AMOUNT_SECONDS = 600;
 
 function derive(
   load: Measured['load'],
@@ -361,17 +298,6 @@ function derive(
       ? { bytesPerConnection: (peakBytes - idleBytes) / connections }
       : {}),
   };
-}
-
-/** Rejects when the server ends while it is being loaded. */
-export function watchForDeath(server: Server): { promise: Promise<never> } & Disposable {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setInterval(() => {
-    const end = server.ended();
-    if (end !== undefined) reject(new BenchError('trial', `the server died under load (${end})`));
-  }, POLL_MS);
-  promise.catch(() => {});
-  return { promise, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function toReason(error: unknown): Reason {

@@ -2,7 +2,8 @@ import { toLadders } from '../analyse/ladder.ts';
 import { METRICS } from '../analyse/metrics.ts';
 import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
-import type { Reason, Trial } from '../model.ts';
+import { describeBackground } from '../catalogue/background.ts';
+import type { BackgroundUse, Reason, Trial } from '../model.ts';
 import { estimateSeconds } from '../plan.ts';
 import type { Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
@@ -80,6 +81,7 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
     ...(knees !== undefined && { knees }),
     notes: [
       ...explain(rows, trials),
+      ...explainBackground(trials),
       ...leftOut.map(
         ({ target, reason, hint }) => `${target} was left out: ${reason}${hint ? ` (${hint})` : ''}`,
       ),
@@ -102,6 +104,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
       : [
           `${plan.engine} in ${countOf(plan.generators, 'process')}, ${describeWorkers(plan)} a server, ${describePlacement(first)}`,
           ...describeUpstream(first),
+          ...describeDisturbance(plan),
         ]),
   ];
 }
@@ -110,6 +113,14 @@ function describeUpstream({ upstream, placement }: Trial): string[] {
   if (upstream === undefined) return [];
   const where = placement.kind === 'separate' ? ` on core ${placement.upstream?.join(',')}` : '';
   return [`upstream: ${upstream.kind} ${upstream.version}${where}`];
+}
+
+function describeDisturbance({ background }: Plan): string[] {
+  return background === undefined
+    ? []
+    : [
+        `behind: ${describeBackground(background)}, kept in flight beside the load from the warm-up to the end of the window`,
+      ];
 }
 
 /** The machine in one line. */
@@ -200,6 +211,30 @@ function explain(rows: Row[], trials: Trial[]): string[] {
   ];
 }
 
+/** What became of the requests in the background, and what of a row is theirs. */
+function explainBackground(trials: Trial[]): string[] {
+  const disturbed = trials.flatMap((trial) => {
+    const use = (trial.status === 'failed' ? trial.partial : trial.measured)?.background;
+    return use === undefined
+      ? []
+      : [{ place: `${trial.target.id} at ${formatWhole(trial.connections)}`, use }];
+  });
+  if (disturbed.length === 0) return [];
+  const places = [...Map.groupBy(disturbed, ({ place }) => place)].map(([place, all]) => {
+    const uses = all.map(({ use }) => use);
+    const count = (of: (use: BackgroundUse) => number): number => uses.reduce((sum, use) => sum + of(use), 0);
+    const answered = count(({ statusCodes }) =>
+      Object.values(statusCodes).reduce((sum, one) => sum + one, 0),
+    );
+    const cancelled = count((use) => use.cancelled);
+    const longest = Math.max(0, ...uses.map(({ durationUs }) => durationUs?.max ?? 0));
+    return `${place}: ${formatWhole(answered)} answered${answered > 0 ? ` (the longest after ${formatUs(longest)})` : ''}, ${cancelled} unfinished at the end and cancelled`;
+  });
+  return [
+    `behind: those requests are in no count, goodput or latency, but what the server did for them is in CPU µs/req, memory and limit. ${places.join('; ')}.`,
+  ];
+}
+
 function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): string {
   const [first] = seen;
   if (first === undefined) return '';
@@ -219,6 +254,7 @@ export function describePlan(plan: Plan): string {
   const lines = [
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${describeWorkload(plan)}`,
     `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${describeWorkers(plan)}, seed ${plan.seed}`,
+    ...describeDisturbance(plan),
     ...describeSitting(plan),
     `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at the most'}`,
     '',

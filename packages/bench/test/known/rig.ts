@@ -51,6 +51,8 @@ export interface Order {
   plan?: Partial<Plan>;
   /** Stands between the trial and the world. */
   wrap?: (effects: TrialEffects) => TrialEffects;
+  /** The id of the target to be measured, where there are several; the first of the plan unless told. */
+  pick?: string;
   /** A stack other than the planted one. */
   stack?: Stack;
   /** What the server asks, where the workload says that it asks anybody: our own unless told. */
@@ -79,7 +81,7 @@ export function openRig(): Rig {
 }
 
 async function measure(
-  { planted, bench, plan: changes, wrap = (effects) => effects, stack, upstream: program }: Order,
+  { planted, bench, pick, plan: changes, wrap = (effects) => effects, stack, upstream: program }: Order,
   token: string,
   folder: string,
   order: number,
@@ -90,8 +92,8 @@ async function measure(
   const options = parseBenchOptions([target, '--rounds', '1', '--warmup', '0', ...bench]);
   const plan: Plan = { ...makePlan(options, stacks, 'known', randomInt(2 ** 32)), hashEvery: 1, ...changes };
   const { prepared, missing } = await prepareAll(plan.targets, stacks);
-  const [found] = prepared;
-  const [planned] = plan.trials;
+  const planned = pick === undefined ? plan.trials[0] : plan.trials.find((one) => one.target === pick);
+  const found = prepared.find((one) => one.target.id === planned?.target);
   if (found === undefined || planned === undefined) throw new Error(missing[0]?.reason ?? target);
   const id = `${String(order).padStart(3, '0')}-${planned.id}`;
   const fixtures = fixturesOf(plan);

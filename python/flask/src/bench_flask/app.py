@@ -3,6 +3,7 @@
 from flask import Flask
 from flask.typing import ResponseReturnValue
 
+from bench_contract import work
 from bench_contract.devices import load_devices
 
 DEVICES = load_devices()
@@ -15,5 +16,15 @@ def make_app() -> Flask:
     @app.get("/api/devices")
     def devices() -> ResponseReturnValue:
         return DEVICES
+
+    @app.get("/fib/<int:n>")
+    def fib(n: int) -> ResponseReturnValue:
+        worked = work.fib(n)
+        return {"fib": worked.value}, worked.headers
+
+    @app.get("/wait")
+    def wait() -> ResponseReturnValue:
+        worked = work.wait()
+        return {"duration": worked.value}, worked.headers
 
     return app

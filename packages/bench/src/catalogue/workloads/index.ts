@@ -1,10 +1,18 @@
 import { BenchError } from '../../errors.ts';
 import { devices } from './devices.ts';
-import { fib } from './fib.ts';
+import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
+import { asyncwait, wait } from './wait.ts';
 import type { Params, Workload } from './workload.ts';
 
-const WORKLOADS: Record<string, Workload> = { devices, fib, gather };
+const WORKLOADS: Record<string, Workload> = {
+  devices,
+  fib,
+  asyncfib,
+  gather,
+  wait,
+  asyncwait,
+};
 
 /** The workload of that name. Throws a usage error that lists the names there are. */
 export function findWorkload(name: string): Workload {

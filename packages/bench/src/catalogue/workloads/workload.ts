@@ -18,6 +18,8 @@ export interface Draw {
   requests: WorkloadRequest[];
   /** Files the server reads, by the environment variable that names each. */
   files: Record<string, string>;
+  /** What the server is told by its environment. */
+  env?: Record<string, string>;
   /** What is wrong with an answer to `requests[index]`, in words; undefined when it is right. */
   check(answer: Answer, index: number): string | undefined;
   /** Whether right answers are the same bytes each time. */
@@ -45,6 +47,8 @@ export interface Workload {
   windowSeconds: number;
   warmupSeconds: number;
   timeoutSeconds: number;
+  /** How long each answer waits by design: windows are a multiple of it. Absent where there is no such thing. `params` are complete. */
+  waitSeconds?(params: Params): number;
   /** What `--param name=value` can set. */
   params?: Record<string, ParamRange>;
   /** The texts that an upstream has to serve; absent where nobody is asked. `params` are complete. */
