@@ -28,6 +28,8 @@ export interface Plan {
   workload: string;
   /** All of the workload's; absent where it has none. */
   params?: Record<string, number>;
+  /** How long each answer waits by design; absent where there is no such thing. */
+  waitSeconds?: number;
   /** Where one was asked for. */
   upstream?: UpstreamKind;
   targets: Target[];
@@ -103,14 +105,16 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
   const params = completeParams(workload, options.params ?? {});
+  const waitSeconds = options.url === undefined ? workload.waitSeconds?.(params) : undefined;
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
   const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
-  const mayDuel = options.mayDuel && !asksUpstream;
+  const mayDuel = options.mayDuel && !asksUpstream && waitSeconds === undefined;
   const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
   const mostAtOnce = 2 * Math.max(...rungs);
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
-  if (isDuel) refuseDuel(options, targets, asksUpstream);
+  if (isDuel) refuseDuel(options, targets, asksUpstream, waitSeconds);
+  refuseWindow(options, waitSeconds);
   if (options.upstream !== undefined && !asksUpstream) {
     throw new BenchError(
       'usage',
@@ -141,15 +145,16 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     targets,
     rungs,
     rounds,
-    windowSeconds: asked.windowSeconds ?? workload.windowSeconds,
-    warmupSeconds: asked.warmupSeconds ?? workload.warmupSeconds,
+    windowSeconds: wholeWaits(asked.windowSeconds ?? workload.windowSeconds, waitSeconds),
+    warmupSeconds:
+      options.warmupSeconds ?? Math.max(asked.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0),
     timeoutSeconds: asked.timeoutSeconds ?? workload.timeoutSeconds,
     workers: options.workers,
     generators: options.generators,
     connectsPerSecond: options.connectsPerSecond,
     // What is already running need not be waited for.
     startSeconds: options.url === undefined ? 30 : 1,
-    barrierSeconds: 30,
+    barrierSeconds: (options.url === undefined ? workload.barrierSeconds : undefined) ?? 30,
     hashEvery: 64,
     engine: options.rate === undefined ? 'autocannon' : 'paced',
     quick: options.quick,
@@ -162,6 +167,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       duel: isDuel ? (true as const) : undefined,
       sitting,
       params: Object.keys(params).length === 0 ? undefined : params,
+      waitSeconds,
       threads: options.threads,
       cores: options.cores,
       upstream: options.upstream,
@@ -211,6 +217,7 @@ function refuseDuel(
   { url, amount, proveLimit, workload }: BenchOptions,
   targets: Target[],
   asksUpstream: boolean,
+  waitSeconds: number | undefined,
 ): void {
   if (targets.length < 2 || url !== undefined) {
     throw new BenchError(
@@ -233,6 +240,36 @@ function refuseDuel(
       'measure with --separate',
     );
   }
+  if (waitSeconds !== undefined) {
+    throw new BenchError(
+      'usage',
+      `each answer of ${workload} waits ${waitSeconds} s: the short windows of a duel would catch some waits and miss others`,
+      'measure with --separate',
+    );
+  }
+}
+
+/** Fewer would let the edges of a window weigh too much. */
+const FEWEST_WAITS = 5;
+
+/** A window that holds as many waits in whole, not less than so many seconds. */
+function wholeWaits(seconds: number, waitSeconds: number | undefined): number {
+  if (waitSeconds === undefined) return seconds;
+  return tidy(waitSeconds * Math.max(FEWEST_WAITS, Math.ceil(tidy(seconds / waitSeconds))));
+}
+
+/** Without what binary fractions leave behind. */
+function tidy(value: number): number {
+  return Number(value.toFixed(6));
+}
+
+function refuseWindow({ windowSeconds, workload }: BenchOptions, waitSeconds: number | undefined): void {
+  if (windowSeconds === undefined || windowSeconds === wholeWaits(windowSeconds, waitSeconds)) return;
+  throw new BenchError(
+    'usage',
+    `--duration ${windowSeconds}: each answer of ${workload} waits ${waitSeconds} s, and a window holds ${FEWEST_WAITS} waits or more, in whole`,
+    `e.g. --duration ${wholeWaits(windowSeconds, waitSeconds)}`,
+  );
 }
 
 /** The texts that the upstream of a plan has to serve; undefined where there is none. */
@@ -288,12 +325,19 @@ export function repeatPlan(old: Plan, run: string, seed: number): Plan {
 
 /** Seconds that one trial takes beside its warm-up and window: start-up, verification, stop. */
 const OVERHEAD_SECONDS = 3;
+/** Answers that it waits for one after the other, to verify a cycle of three requests before and after. */
+const OVERHEAD_WAITS = 10;
 
 /** About how long the trials will take, in seconds: an estimate from the plan alone. */
 export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
   return trials.reduce(
     (sum, { connections }) =>
-      sum + OVERHEAD_SECONDS + connections / plan.connectsPerSecond + plan.warmupSeconds + plan.windowSeconds,
+      sum +
+      OVERHEAD_SECONDS +
+      OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
+      connections / plan.connectsPerSecond +
+      plan.warmupSeconds +
+      plan.windowSeconds,
     0,
   );
 }

@@ -78,7 +78,7 @@ export function openHost(): Host {
       const draw = workload.draw(() => random.float(), complete);
       const fixtures = workload.fixtures?.(complete);
       const upstream = fixtures && (await openUpstream(fixtures));
-      const env = { ...variant.env, ...upstream?.env };
+      const env = { ...variant.env, ...draw.env, ...upstream?.env };
       const { files } = draw;
       const server = await open({ command, cwd: stack.root, env }, { files, workers, threads });
       return { server, draw };

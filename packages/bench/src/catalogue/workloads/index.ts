@@ -2,9 +2,10 @@ import { BenchError } from '../../errors.ts';
 import { devices } from './devices.ts';
 import { fib } from './fib.ts';
 import { gather } from './gather.ts';
+import { repository } from './repository.ts';
 import type { Params, Workload } from './workload.ts';
 
-const WORKLOADS: Record<string, Workload> = { devices, fib, gather };
+const WORKLOADS: Record<string, Workload> = { devices, fib, gather, repository };
 
 /** The workload of that name. Throws a usage error that lists the names there are. */
 export function findWorkload(name: string): Workload {
