@@ -9,6 +9,7 @@ from bench_contract import fib
 from bench_contract.devices import load_devices
 from bench_contract.gather import Upstream
 from bench_contract.timing import timing
+from bench_fastapi import repository
 from bench_fastapi.data import encode, make_app, route_annotated, route_raw
 
 
@@ -44,6 +45,7 @@ def model() -> FastAPI:
         return DEVICES
 
     route_annotated(app, upstream)
+    repository.route_coroutines(app)
     return app
 
 
@@ -95,4 +97,5 @@ def threaded() -> FastAPI:
         return Fib(fib=number)
 
     route_annotated(app, upstream)
+    repository.route_threads(app)
     return app
