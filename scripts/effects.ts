@@ -49,7 +49,7 @@ export async function createEffects({
               token,
               command: prepared.command,
               cwd: prepared.stack.root,
-              env: { ...prepared.env, ...upstream?.env, ...draw.env },
+              env: { ...prepared.env, ...draw.env, ...upstream?.env },
               files: draw.files,
               workers: plan.workers,
               threads: plan.threads,

@@ -205,7 +205,10 @@ export interface LoadResult {
   /** Correct answers in consecutive slices of the window. */
   slices: { milliseconds: number; ok: number[] };
   bodyBytes: number | undefined;
+  /** Of how many answers every byte was checked. */
   bodiesHashed: number;
+  /** Of the mismatches, answers that told the id of another request; absent where requests have none. */
+  foreign?: number;
   /** What autocannon's own tick counter would have printed as its average Req/Sec. */
   printedByAutocannon: number | undefined;
   generators: GeneratorUse[];

@@ -30,6 +30,8 @@ export interface Plan {
   workload: string;
   /** All of the workload's; absent where it has none. */
   params?: Record<string, number>;
+  /** How long each answer waits by design; absent where there is no such thing. */
+  waitSeconds?: number;
   /** Where one was asked for. */
   upstream?: UpstreamKind;
   /** Kept in flight beside the load of every target that is `undisturbed` without it. */
@@ -119,7 +121,8 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
   const mostAtOnce = 2 * Math.max(...rungs);
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
-  if (isDuel) refuseDuel(options, targets, asksUpstream);
+  if (isDuel) refuseDuel(options, targets, asksUpstream, waitSeconds);
+  refuseWindow(options, waitSeconds);
   refuseBackground(options, asksUpstream);
   refuseUpstream(options, workload, asksUpstream);
   const count = targets.length * rungs.length * rounds;
@@ -145,8 +148,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     targets,
     rungs,
     rounds,
-    windowSeconds:
-      options.windowSeconds ?? wholeWaits(asked.windowSeconds ?? workload.windowSeconds, waitSeconds),
+    windowSeconds: wholeWaits(asked.windowSeconds ?? workload.windowSeconds, waitSeconds),
     warmupSeconds:
       options.warmupSeconds ?? Math.max(asked.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0),
     timeoutSeconds:
@@ -156,7 +158,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     connectsPerSecond: options.connectsPerSecond,
     // What is already running need not be waited for.
     startSeconds: options.url === undefined ? 30 : 1,
-    barrierSeconds: 30,
+    barrierSeconds: (options.url === undefined ? workload.barrierSeconds : undefined) ?? 30,
     hashEvery: 64,
     engine: options.rate === undefined ? 'autocannon' : 'paced',
     quick: options.quick,
@@ -169,6 +171,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       duel: isDuel ? (true as const) : undefined,
       sitting,
       params: Object.keys(params).length === 0 ? undefined : params,
+      waitSeconds,
       threads: options.threads,
       cores: options.cores,
       upstream: options.upstream,
@@ -219,6 +222,7 @@ function refuseDuel(
   { url, amount, proveLimit, workload, background }: BenchOptions,
   targets: Target[],
   asksUpstream: boolean,
+  waitSeconds: number | undefined,
 ): void {
   if (targets.length < 2 || url !== undefined) {
     throw new BenchError(
@@ -248,6 +252,36 @@ function refuseDuel(
       'measure with --separate',
     );
   }
+  if (waitSeconds !== undefined) {
+    throw new BenchError(
+      'usage',
+      `each answer of ${workload} waits ${waitSeconds} s: the short windows of a duel would catch some waits and miss others`,
+      'measure with --separate',
+    );
+  }
+}
+
+/** Fewer would let the edges of a window weigh too much. */
+const FEWEST_WAITS = 5;
+
+/** A window that holds as many waits in whole, not less than so many seconds. */
+function wholeWaits(seconds: number, waitSeconds: number | undefined): number {
+  if (waitSeconds === undefined) return seconds;
+  return tidy(waitSeconds * Math.max(FEWEST_WAITS, Math.ceil(tidy(seconds / waitSeconds))));
+}
+
+/** Without what binary fractions leave behind. */
+function tidy(value: number): number {
+  return Number(value.toFixed(6));
+}
+
+function refuseWindow({ windowSeconds, workload }: BenchOptions, waitSeconds: number | undefined): void {
+  if (windowSeconds === undefined || windowSeconds === wholeWaits(windowSeconds, waitSeconds)) return;
+  throw new BenchError(
+    'usage',
+    `--duration ${windowSeconds}: each answer of ${workload} waits ${waitSeconds} s, and a window holds ${FEWEST_WAITS} waits or more, in whole`,
+    `e.g. --duration ${wholeWaits(windowSeconds, waitSeconds)}`,
+  );
 }
 
 /** A target is measured without its background too, and one that runs already may still be at work for it. */
@@ -277,20 +311,6 @@ function refuseUpstream({ upstream, url }: BenchOptions, { name }: Workload, ask
       'e.g. --workload gather',
     );
   }
-}
-
-/** Fewer would let the edges of a window weigh too much. */
-const FEWEST_WAITS = 5;
-
-/** A window of whole waits, because rates move in steps of connections a wait; not less than so many seconds. */
-function wholeWaits(seconds: number, waitSeconds: number | undefined): number {
-  if (waitSeconds === undefined) return seconds;
-  return tidy(waitSeconds * Math.max(FEWEST_WAITS, Math.ceil(tidy(seconds / waitSeconds))));
-}
-
-/** Without what binary fractions leave behind. */
-function tidy(value: number): number {
-  return Number(value.toFixed(6));
 }
 
 /** The texts that the upstream of a plan has to serve; undefined where there is none. */
@@ -351,12 +371,19 @@ export function repeatPlan(old: Plan, run: string, seed: number): Plan {
 
 /** Seconds that one trial takes beside its warm-up and window: start-up, verification, stop. */
 const OVERHEAD_SECONDS = 3;
+/** Answers that it waits for one after the other, to verify a cycle of three requests before and after. */
+const OVERHEAD_WAITS = 10;
 
 /** About how long the trials will take, in seconds: an estimate from the plan alone. */
 export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
   return trials.reduce(
     (sum, { connections }) =>
-      sum + OVERHEAD_SECONDS + connections / plan.connectsPerSecond + plan.warmupSeconds + plan.windowSeconds,
+      sum +
+      OVERHEAD_SECONDS +
+      OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
+      connections / plan.connectsPerSecond +
+      plan.warmupSeconds +
+      plan.windowSeconds,
     0,
   );
 }

@@ -172,6 +172,39 @@ describe('makePlan', () => {
     );
   });
 
+  it('has windows of five waits or more, in whole, where answers wait by design, and there no duel', () => {
+    const stacks = ['fastapi', 'flask'].map((name) =>
+      sampleStack(name, { node: { workloads: ['devices', 'repository'] } }),
+    );
+    const planOf = (line: string) =>
+      makePlan(
+        { ...parseBenchOptions(`fastapi --workload repository ${line}`.trim().split(' ')), mayDuel: true },
+        stacks,
+        'a-run',
+        1,
+      );
+    const usual = { windowSeconds: 10, warmupSeconds: 2, timeoutSeconds: 60, barrierSeconds: 10 };
+    expect(planOf('')).toMatchObject({ ...usual, waitSeconds: 2, rungs: [500] });
+    expect(planOf('--param ms=300')).toMatchObject({ windowSeconds: 10.2, warmupSeconds: 2 });
+    expect(planOf('--param ms=3000')).toMatchObject({ windowSeconds: 15, warmupSeconds: 3 });
+    expect(planOf('--quick')).toMatchObject({ windowSeconds: 10, warmupSeconds: 2 });
+    expect(planOf('--param ms=1 --duration 0.5 --warmup 0')).toMatchObject({
+      windowSeconds: 0.5,
+      warmupSeconds: 0,
+    });
+    expect(errorOf(() => planOf('--duration 7'))).toMatchObject({
+      code: 'usage',
+      message:
+        '--duration 7: each answer of repository waits 2 s, and a window holds 5 waits or more, in whole',
+      hint: 'e.g. --duration 10',
+    });
+    expect(errorOf(() => planOf('--duration 13')).hint).toBe('e.g. --duration 14');
+    expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
+    expect(errorOf(() => planOf('flask --duel')).message).toMatch(/^each answer of repository waits 2 s/);
+    expect(estimateSeconds(planOf(''))).toBeGreaterThan(3 * (10 + 2 + 10 * 2));
+    expect(samplePlan('')).not.toHaveProperty('waitSeconds');
+  });
+
   it('measures the stacks of --stack alone, when no target is named', () => {
     const stacks = [sampleStack('vanilla'), { ...sampleStack('my-api'), manifest: '../my-api/stack.json' }];
     const plan = makePlan(parseBenchOptions(['--stack', '../my-api/stack.json']), stacks, 'a-run', 1);

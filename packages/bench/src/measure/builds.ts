@@ -112,6 +112,7 @@ export async function findTool(tool: string, folder: string, purpose: string): P
 const TOOLS: Record<string, { ask?: string; get: string }> = {
   go: { ask: 'version', get: 'install Go (go.dev/dl), and put go on PATH' },
   cargo: { get: 'install Rust (rustup.rs), and put cargo on PATH' },
+  dotnet: { get: 'install the .NET 10 SDK (dotnet.microsoft.com/download), and put dotnet on PATH' },
 };
 
 /** What the builds of a stack leave beside the sources: the entries of its folder, and of those it shares, that its binaries lie in. */

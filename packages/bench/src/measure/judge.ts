@@ -1,6 +1,7 @@
 import type {
   BackgroundUse,
   Connect,
+  Counts,
   HostWindow,
   Limit,
   LimitProof,
@@ -108,10 +109,19 @@ function judgeAccounting({ counts }: LoadResult): Reason[] {
   ];
 }
 
-function judgeAnswers({ counts, connect }: LoadResult): Reason[] {
-  if (counts.mismatch > 0) {
-    return [{ code: 'wrong-body', text: `${counts.mismatch} answers had a wrong body`, invalidates: ALL }];
+function judgeAnswers({ counts, connect, foreign = 0 }: LoadResult): Reason[] {
+  const wrong = counts.mismatch - foreign;
+  const reasons: Reason[] = [];
+  if (foreign > 0) {
+    reasons.push({
+      code: 'foreign-answer',
+      text: `${foreign} answers belonged to another request`,
+      invalidates: ALL,
+    });
   }
+  if (wrong > 0)
+    reasons.push({ code: 'wrong-body', text: `${wrong} answers had a wrong body`, invalidates: ALL });
+  if (reasons.length > 0) return reasons;
   if (counts.ok === 0) {
     const seen = Object.entries(counts).filter(([name, count]) => count > 0 && name !== 'sent');
     const what = seen.map(([name, count]) => `${count} ${name}`).join(', ') || 'nothing at all';
@@ -223,6 +233,12 @@ function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
       invalidates: RATES,
     },
   ];
+}
+
+/** What a server is doubted for that gives no answer after the load, because it is at work for those who have left. */
+export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
+  const owed = `it still owed ${inFlight} answers when the load left`;
+  return { code: 'not-verified', text: `${problem}: ${owed}`, invalidates: [] };
 }
 
 /** How much goodput may rise with one generator more before the first figure counts as the client's. */

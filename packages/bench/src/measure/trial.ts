@@ -5,6 +5,7 @@ import type {
   BackgroundRequest,
   FailedTrial,
   LimitProof,
+  LoadResult,
   Measured,
   Reason,
   Target,
@@ -19,7 +20,7 @@ import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';
 import type { Background } from './background.ts';
 import { loadServer, proveLimit, type Fired, type Raised } from './fire.ts';
-import { judge, judgeProof } from './judge.ts';
+import { judge, judgeProof, judgeUnverified } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
 import type { LoadEngine } from './load/engine.ts';
 import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
@@ -28,6 +29,7 @@ import type { Prepared } from './prepare.ts';
 import type { Sampler } from './resources/sampler.ts';
 import { UpstreamError, useBetween, type Upstream, type UpstreamLook } from './upstream.ts';
 import { drawUrl } from './url.ts';
+import { UnansweredError } from './verify.ts';
 
 /** The version of a trial's record; the schema file carries its history. */
 export const RECORD_SCHEMA = 1;
@@ -37,7 +39,7 @@ export interface TrialEffects {
   launch(prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<Server>;
   /** Asks until the first right answer. */
   awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
-  verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody | undefined>;
+  verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody[] | undefined>;
   load: LoadEngine;
   /** Keeps a request in flight until it is ended. */
   keepInFlight(server: Server, request: BackgroundRequest): Background;
@@ -92,7 +94,7 @@ export class Attempt {
   #startup: Pick<Measured, 'startupSeconds'> = {};
   #server: Server | undefined;
   #sampler: Sampler | undefined;
-  #expected: ExpectedBody | undefined;
+  #expected: ExpectedBody[] | undefined;
   /** The upstream before the load, and what the load came to there. */
   #upstreamBefore: UpstreamLook | undefined;
   #upstreamUse: UpstreamUse | undefined;
@@ -136,6 +138,7 @@ export class Attempt {
       timeoutSeconds: plan.timeoutSeconds,
       barrierSeconds: plan.barrierSeconds,
       expected: this.#expected,
+      spreadSeconds: plan.waitSeconds,
       hashEvery: plan.hashEvery,
       timing: draw.timing,
     };
@@ -184,9 +187,19 @@ export class Attempt {
       ...this.#startup,
     };
     if (proof !== undefined) this.#reasons.push(...judgeProof(proof));
+    await this.#verifyAfter(load);
+  }
+
+  /** Throws when the answers are wrong now. A server that is still at work for those who have left is only doubted. */
+  async #verifyAfter({ lifetime }: LoadResult): Promise<void> {
     if (this.#server === undefined) return;
-    const after = await this.#effects.verify(this.#server, this.#draw, 'after the load');
-    if (this.#expected !== undefined && after?.sha256 !== this.#expected.sha256) {
+    const verified = this.#effects.verify(this.#server, this.#draw, 'after the load');
+    const after = await verified.catch((error: unknown) => {
+      if (!(error instanceof UnansweredError) || lifetime.inFlight === 0) throw error;
+      this.#reasons.push(judgeUnverified(error.message, lifetime));
+      return this.#expected;
+    });
+    if (this.#expected?.some(({ sha256 }, index) => sha256 !== after?.[index]?.sha256)) {
       throw new BenchError(
         'trial',
         'right answers after the load differ in their bytes from those before it',

@@ -9,6 +9,7 @@ import type { Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import type { LeftOut } from '../results/store.ts';
 import {
+  formatAtMost,
   formatBytes,
   formatCost,
   formatCount,
@@ -150,21 +151,35 @@ function describePlacement({ placement: { kind, server, generator } }: Trial): s
   return kind === 'shared' ? 'server and generator share the cores' : 'nothing pinned to cores';
 }
 
-/** The columns of every run and, where servers told of their time, beside the latency the two parts of it. */
+/**
+ * The columns of every run; beside the goodput the share of right answers where that is not all, and beside the latency
+ * its two parts where servers told of their time.
+ */
 function cellsFor(rows: Row[]): Record<string, (row: Row) => string> {
   const metric = metricOf(rows);
-  if (metric === undefined) return CELLS;
   const { target, class: kind, 'goodput/s': goodput, p50, p99, ...others } = CELLS;
   return {
     target,
     class: kind,
     'goodput/s': goodput,
+    ...(hasWrong(rows) && {
+      [RIGHT]: ({ right }) => (right === undefined ? '—' : formatAtMost(right)),
+    }),
     p50,
     p99,
-    [metric]: ({ timing }) => cell(timing?.told, formatUs),
-    [REST]: ({ timing }) => cell(timing?.rest, formatUs),
+    ...(metric !== undefined && {
+      [metric]: ({ timing }) => cell(timing?.told, formatUs),
+      [REST]: ({ timing }) => cell(timing?.rest, formatUs),
+    }),
     ...others,
   };
+}
+
+/** Answers that are right. */
+const RIGHT = 'right';
+
+function hasWrong(rows: Row[]): boolean {
+  return rows.some(({ right = 1 }) => right < 1);
 }
 
 /** What is left of a latency without what the server told of its time. */
@@ -194,6 +209,9 @@ function explain(rows: Row[], trials: Trial[]): string[] {
     '± is half the range over the rounds; a figure is the median of the rounds in which it is valid. Rows whose ranges overlap are not told apart by so few rounds.',
     '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below.',
     `limit: who was at the end of its means, the server’s core${asksUpstream ? ', the upstream' : ''} or the load generator; waiting is ${asksUpstream ? 'none' : 'neither'}.`,
+    ...(hasWrong(rows)
+      ? [`${RIGHT}: of all requests that came to an end in the windows, those that were rightly answered.`]
+      : []),
     ...(metric === undefined
       ? []
       : [

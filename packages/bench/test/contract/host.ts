@@ -84,7 +84,7 @@ export function openHost(): Host {
       });
       const fixtures = drawn.flatMap((one) => one.fixtures ?? []);
       const upstream = fixtures.length > 0 ? await openUpstream(fixtures) : undefined;
-      const env = Object.assign({}, variant.env, upstream?.env, ...drawn.map(({ draw }) => draw.env));
+      const env = Object.assign({}, variant.env, ...drawn.map(({ draw }) => draw.env), upstream?.env);
       const files = Object.assign({}, ...drawn.map(({ draw }) => draw.files));
       const server = await open({ command, cwd: stack.root, env }, { files, workers, threads });
       return { server, draws: Object.fromEntries(drawn.map(({ name, draw }) => [name, draw])) };

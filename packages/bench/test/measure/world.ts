@@ -108,7 +108,7 @@ export function createWorld(twist: Twist = {}): World {
     awaitRightAnswer: () => reach('ready'),
     async verify(_server, _draw, when) {
       await reach(`verify ${when}` as Step);
-      return { bytes: 541, sha256: 'abc' };
+      return [{ bytes: 541, sha256: 'abc' }];
     },
     load: {
       name: 'fake',

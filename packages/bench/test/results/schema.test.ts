@@ -68,12 +68,8 @@ const latency: Required<LatencyUs> = {
   atLeast: ['p99'],
 };
 const load = {
-  ...sampleLoad({
-    latencyUs: latency,
-    latencyHistogram: 'HISTFAAA',
-    bodyBytes: 541,
-    printedByAutocannon: 10_000,
-  }),
+  ...sampleLoad({ latencyUs: latency, latencyHistogram: 'HISTFAAA', bodyBytes: 541, printedByAutocannon: 1 }),
+  foreign: 0,
   schedule: { intended: 100, late: 1, dropped: 0 },
   timing: { metric: 'gather', toldUs: latency, restUs: latency },
 } as Required<LoadResult>;
@@ -164,6 +160,7 @@ const plan: Required<Plan> = {
   duel: true,
   sitting: { looks: '12/18/24', by: 'cpu', threshold: 0.02, budgetSeconds: 600 },
   params: { n: 20 },
+  waitSeconds: 2,
   threads: 2,
   cores: 2,
   upstream: 'embedded',

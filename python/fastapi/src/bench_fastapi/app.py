@@ -5,6 +5,7 @@ from pydantic import BaseModel
 
 from bench_contract.devices import load_devices
 from bench_contract.gather import Upstream
+from bench_fastapi import repository
 from bench_fastapi.data import encode, make_app, route_annotated, route_raw
 from bench_fastapi.work import route_work
 
@@ -36,6 +37,7 @@ def model() -> FastAPI:
 
     route_annotated(app, upstream)
     route_work(app)
+    repository.route_coroutines(app)
     return app
 
 
@@ -74,4 +76,5 @@ def threaded() -> FastAPI:
 
     route_annotated(app, upstream)
     route_work(app)
+    repository.route_threads(app)
     return app

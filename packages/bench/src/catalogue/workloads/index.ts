@@ -2,6 +2,7 @@ import { BenchError } from '../../errors.ts';
 import { devices } from './devices.ts';
 import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
+import { repository } from './repository.ts';
 import { asyncwait, wait } from './wait.ts';
 import type { Params, Workload } from './workload.ts';
 
@@ -12,6 +13,7 @@ const WORKLOADS: Record<string, Workload> = {
   gather,
   wait,
   asyncwait,
+  repository,
 };
 
 /** The workload of that name. Throws a usage error that lists the names there are. */

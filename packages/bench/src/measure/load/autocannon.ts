@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { BenchError } from '../../errors.ts';
 import type { Connect, LoadResult } from '../../model.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
+import { nextSender } from './ids.ts';
 import { mergeConnects, mergeReports, splitShares } from './merge.ts';
 import {
   readLines,
@@ -116,6 +117,7 @@ class Fleet implements LoadSession {
           {
             do: 'arm',
             session: this.#session,
+            sender: nextSender(),
             ...rest,
             connections: shares[index] ?? 0,
             connectsPerSecond: connectsPerSecond / this.#generators.length,
