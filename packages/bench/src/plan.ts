@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { ENGINES, refuseEngine, type EngineName } from './catalogue/engines.ts';
 import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
 import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
@@ -100,13 +101,18 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     options.url === undefined
       ? spreadTargets(chooseTargets(options, stacks), options.matrix)
       : [urlTarget(options.url)];
-  const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  const own = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  const engines = chooseEngines(options);
+  const [engine = 'autocannon', other] = engines;
+  const targets = other === undefined ? own : own.flatMap((target) => [target, crossTarget(target, other)]);
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
   const params = completeParams(workload, options.params ?? {});
-  const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
+  const rungs = [...new Set(asked.connections ?? rungsFor(engines, workload.rungs))].toSorted(
+    (a, b) => a - b,
+  );
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
   const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
-  const mayDuel = options.mayDuel && !asksUpstream;
+  const mayDuel = options.mayDuel && !asksUpstream && engines.every((name) => name === 'autocannon');
   const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
   const mostAtOnce = 2 * Math.max(...rungs);
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
@@ -133,6 +139,13 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       'every connection sends at least one request',
     );
   }
+  const windowSeconds = asked.windowSeconds ?? workload.windowSeconds;
+  const warmupSeconds = asked.warmupSeconds ?? workload.warmupSeconds;
+  const { amount, rate, generators, url } = options;
+  const draws = createRandom(seed);
+  const requests = url === undefined ? workload.draw(() => draws.float(), params).requests : [url];
+  const wanted = { rungs, generators, amount, rate, isDuel, windowSeconds, warmupSeconds, requests };
+  for (const name of engines) refuseEngine(name, wanted);
   return {
     schema: 1,
     run,
@@ -141,8 +154,8 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     targets,
     rungs,
     rounds,
-    windowSeconds: asked.windowSeconds ?? workload.windowSeconds,
-    warmupSeconds: asked.warmupSeconds ?? workload.warmupSeconds,
+    windowSeconds,
+    warmupSeconds,
     timeoutSeconds: asked.timeoutSeconds ?? workload.timeoutSeconds,
     workers: options.workers,
     generators: options.generators,
@@ -151,7 +164,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     startSeconds: options.url === undefined ? 30 : 1,
     barrierSeconds: 30,
     hashEvery: 64,
-    engine: options.rate === undefined ? 'autocannon' : 'paced',
+    engine: options.rate === undefined ? engine : 'paced',
     quick: options.quick,
     proveLimit: options.proveLimit,
     stacks: options.stacks,
@@ -243,6 +256,34 @@ export function fixturesOf({ workload, params = {}, url }: Plan): string[] | und
 /** A target under another name: what differs between the two is noise. */
 function repeatTarget(target: Target): Target {
   return { ...target, id: `${target.id} (A/A)`, aaOf: target.id };
+}
+
+/** The engine of the run, and the one that checks it. Throws a usage error where they are the same. */
+function chooseEngines({ engine = 'autocannon', crossCheck }: BenchOptions): EngineName[] {
+  if (crossCheck === undefined || crossCheck === 'any') return [engine];
+  if (crossCheck !== engine) return [engine, crossCheck];
+  throw new BenchError(
+    'usage',
+    `--cross-check ${crossCheck}: that is the engine itself`,
+    '--engine and --cross-check name two',
+  );
+}
+
+/** The usual rungs, as far as all engines reach: at least the most that they do. */
+function rungsFor(engines: EngineName[], rungs: number[]): number[] {
+  const most = Math.min(...engines.map((name) => ENGINES[name].mostConnections));
+  const reached = rungs.filter((rung) => rung <= most);
+  return reached.length > 0 ? reached : [most];
+}
+
+/** A target once more, by another engine. */
+function crossTarget(target: Target, engine: EngineName): Target {
+  return { ...target, id: `${target.id} by ${engine}`, crossOf: target.id, engine };
+}
+
+/** Every engine that a plan needs. */
+export function enginesOf({ engine, targets }: Pick<Plan, 'engine' | 'targets'>): string[] {
+  return [...new Set([engine, ...targets.flatMap((target) => target.engine ?? [])])];
 }
 
 function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {

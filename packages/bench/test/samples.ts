@@ -6,7 +6,7 @@ import { BenchError } from '../src/errors.ts';
 import type {
   Counts,
   FailedTrial,
-  LoadResult,
+  OwnLoadResult,
   Measured,
   OkTrial,
   Reason,
@@ -109,7 +109,7 @@ export function sumOf(counts: Counts): number {
 }
 
 /** A quiet window of 5 s: 10 connections, a cycle of 1 ms, 50,000 right answers, a generator at a quarter. */
-export function sampleLoad(given: Partial<LoadResult> = {}): LoadResult {
+export function sampleLoad(given: Partial<OwnLoadResult> = {}): OwnLoadResult {
   const counts = given.counts ?? sampleCounts({ ok: 50_000, inFlight: 10 });
   return {
     engine: 'autocannon',

@@ -1,6 +1,6 @@
 import type { LoadResult, Trial } from '../model.ts';
 import type { Plan, PlannedTrial } from '../plan.ts';
-import type { LoadSession, Window } from './load/engine.ts';
+import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
 import { joinSampled, type Sampled } from './resources/sampler.ts';
 import {
   Attempt,
@@ -40,7 +40,7 @@ export async function measureDuel(duellists: Duellist[], effects: TrialEffects):
     });
   }
   const [first] = duellists;
-  if (first !== undefined) await takeTurns(sides, first.context.plan, effects);
+  if (first !== undefined) await takeTurns(sides, first.context.plan, effects.load(first.context.target));
   for (const side of sides) {
     await go(side, async ({ attempt, load, samples }) => {
       if (load !== undefined) await attempt.take(load, joinSampled(samples));
@@ -95,7 +95,7 @@ interface Turn {
 }
 
 /** Arms the sides that stand, warms them up, and opens their windows in turn. */
-async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects): Promise<void> {
+async function takeTurns(all: Side[], plan: Plan, engine: LoadEngine): Promise<void> {
   const standing = all.flatMap((side) => (side.raised === undefined ? [] : [{ side, raised: side.raised }]));
   const [first] = standing;
   if (first === undefined) return;
@@ -103,7 +103,7 @@ async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects
   using watches = new DisposableStack();
   const turns: Turn[] = [];
   for (const { side, raised } of standing) {
-    const session = turns.at(-1)?.session.beside(raised.spec) ?? opened;
+    const session = turns.at(-1)?.session.beside?.(raised.spec) ?? opened;
     const death = watches.use(watchForDeath(raised.server)).promise;
     turns.push({ side, raised, session, death, pids: [raised.server.pid() ?? []].flat() });
   }

@@ -38,7 +38,8 @@ export interface TrialEffects {
   /** Asks until the first right answer. */
   awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
   verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody | undefined>;
-  load: LoadEngine;
+  /** What loads a target. */
+  load(target: Target): LoadEngine;
   /** What the server asks; absent where it asks nobody. */
   upstream?: Upstream;
   /** Undefined where the server's process is not known. */
@@ -63,11 +64,12 @@ export async function measureTrial(
 ): Promise<Trial> {
   const { plan, placed } = context;
   const attempt = new Attempt(planned, context, effects);
+  const engine = effects.load(context.target);
   try {
     const raised = await attempt.raise();
-    const { load, sampled } = await loadServer(raised, plan, effects.load);
+    const { load, sampled } = await loadServer(raised, plan, engine);
     await attempt.askUpstream();
-    const proof = plan.proveLimit ? await proveLimit(raised, plan, effects.load, placed, load) : undefined;
+    const proof = plan.proveLimit ? await proveLimit(raised, plan, engine, placed, load) : undefined;
     await attempt.take(load, sampled, proof);
   } catch (error) {
     attempt.fail(error);
@@ -260,7 +262,7 @@ function headOf(
     seed: planned.seed,
     ...(planned.duel === undefined ? {} : { duel: planned.duel }),
     startedAt: new Date(effects.now()).toISOString(),
-    engine: plan.rate === undefined ? effects.load.name : plan.engine,
+    engine: plan.rate === undefined ? effects.load(target).name : plan.engine,
     workers: plan.workers,
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),
     ...(plan.cores === undefined ? {} : { cores: plan.cores }),
@@ -346,15 +348,17 @@ async function proveLimit(
 const AMOUNT_SECONDS = 600;
 
 function derive(
-  load: Measured['load'],
+  load: LoadResult,
   server: NonNullable<Measured['server']>,
   connections: number,
 ): Partial<Measured> {
   const { ok } = load.counts;
-  const { coresUsed, contextSwitches, idleBytes, peakBytes } = server;
+  const { coresUsed, seconds, contextSwitches, idleBytes, peakBytes } = server;
+  // As rates, because the sampled span and the generators' windows differ by some ms at their edges; a tool that is no
+  // generator of ours was sampled from its start to its end, and all that it caused lies in between.
+  const requests = load.lifetime === undefined ? ok : load.goodputPerSecond * seconds;
   return {
-    // As rates, because the sampled span and the generators' windows differ by some ms at their edges.
-    ...(ok > 0 ? { cpuUsPerRequest: (coresUsed * 1e6) / load.goodputPerSecond } : {}),
+    ...(ok > 0 ? { cpuUsPerRequest: (coresUsed * 1e6 * seconds) / requests } : {}),
     ...(ok > 0 && contextSwitches !== undefined ? { contextSwitchesPerRequest: contextSwitches / ok } : {}),
     ...(idleBytes !== undefined && peakBytes !== undefined
       ? { bytesPerConnection: (peakBytes - idleBytes) / connections }

@@ -1,4 +1,4 @@
-import type { Measured, Trial } from '../model.ts';
+import type { GeneratorUse, LoadResult, Measured, Trial } from '../model.ts';
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 
 /** Every trial in full, as text: what the table leaves out, and what autocannon itself would have printed. */
@@ -40,7 +40,7 @@ function describeMeasured({
     const { counts, connect, latencyUs, printedByAutocannon } = load;
     const classes = Object.entries(counts).filter(([, count]) => count > 0);
     lines.push(
-      `${connect.stood} of ${connect.asked} connections stood after ${connect.seconds.toFixed(2)} s (${connect.refused} refused, ${connect.retried} retried)`,
+      ...describeConnect(connect),
       `window ${load.windowSeconds.toFixed(3)} s: ${classes.map(([name, count]) => `${count} ${name}`).join(', ')}`,
       `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
     );
@@ -58,9 +58,7 @@ function describeMeasured({
         `${metric} mean ${formatUs(toldUs.mean)}, max ${formatUs(toldUs.max)}; the rest of the latency mean ${formatUs(restUs.mean)}, max ${formatUs(restUs.max)}`,
       );
     }
-    lines.push(
-      `generators: ${load.generators.map((use) => `${(use.cpuUs / 1e6 / use.seconds).toFixed(2)} cores, loop ${Math.round(use.utilisation * 100)} % busy`).join('; ')}`,
-    );
+    lines.push(`generators: ${load.generators.map(describeUse).join('; ')}`);
   }
   if (server !== undefined) {
     lines.push(
@@ -86,4 +84,16 @@ function describeMeasured({
   }
   lines.push(`limit: ${limit ?? 'not known'}; shape: ${shape ?? 'not known'}`);
   return lines;
+}
+
+function describeConnect({ stood, asked, seconds, refused, retried }: LoadResult['connect']): string[] {
+  if (stood === undefined || seconds === undefined) return [];
+  return [
+    `${stood} of ${asked} connections stood after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
+  ];
+}
+
+function describeUse({ cpuUs, seconds, cores, utilisation }: GeneratorUse): string {
+  const used = `${(cpuUs / 1e6 / seconds).toFixed(2)}${cores === undefined ? '' : ` of ${cores}`} cores`;
+  return utilisation === undefined ? used : `${used}, loop ${Math.round(utilisation * 100)} % busy`;
 }

@@ -4,7 +4,7 @@ import {
   METRIC_IDS,
   type GeneratorUse,
   type HostWindow,
-  type LoadResult,
+  type OwnLoadResult,
   type Resources,
 } from '../../src/model.ts';
 import { sampleCounts, sampleLoad } from '../samples.ts';
@@ -21,7 +21,7 @@ const serverUsing = (coresUsed: number): Resources => ({
   coresUsed,
 });
 
-function evidenceOf(load: Partial<LoadResult> = {}, given: Partial<Evidence> = {}): Evidence {
+function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> = {}): Evidence {
   return {
     load: sampleLoad(load),
     server: serverUsing(0.5),
@@ -111,7 +111,7 @@ describe('judge', () => {
   });
 });
 
-const paired = (mean: number, given: Partial<LoadResult> = {}) =>
+const paired = (mean: number, given: Partial<OwnLoadResult> = {}) =>
   reasonsOf(evidenceOf({ latencyUs: { mean, max: mean }, ...given }));
 
 describe("Little's law", () => {
@@ -223,7 +223,9 @@ describe('who was the limit', () => {
   });
 });
 
-const slicesOf = (counts: number[]): Partial<LoadResult> => ({ slices: { milliseconds: 250, ok: counts } });
+const slicesOf = (counts: number[]): Partial<OwnLoadResult> => ({
+  slices: { milliseconds: 250, ok: counts },
+});
 
 const level = (count: number, length: number) => Array.from({ length }, () => count);
 

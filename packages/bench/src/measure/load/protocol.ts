@@ -91,10 +91,11 @@ export interface DoneReport {
   slices: { milliseconds: number; ok: number[] };
   bodyBytes: number | undefined;
   bodiesHashed: number;
-  unsolicited: number;
   /** Of an open loop. */
   schedule: ScheduleReport | undefined;
-  autocannonTicks: number[];
+  /** Of autocannon alone: answers that nothing had asked for, and what its own counter took down. */
+  unsolicited?: number;
+  autocannonTicks?: number[];
   use: GeneratorUse;
 }
 
