@@ -6,6 +6,7 @@ import { BenchError } from '../src/errors.ts';
 import type {
   Counts,
   FailedTrial,
+  LoadResult,
   OwnLoadResult,
   Measured,
   OkTrial,
@@ -131,6 +132,23 @@ export function sampleLoad(given: Partial<OwnLoadResult> = {}): OwnLoadResult {
     bodiesHashed: 782,
     printedByAutocannon: undefined,
     generators: [{ cpuUs: 1_250_000, seconds: 5, utilisation: 0.25 }],
+    ...given,
+  };
+}
+
+/** The same by an engine that is not ours, and tells no more than it has to. */
+export function sampleTold(given: Partial<LoadResult> = {}): LoadResult {
+  return {
+    engine: 'wrk',
+    connect: { asked: 10 },
+    windowSeconds: 5,
+    openedAtMs: 1_795_180_000_000,
+    closedAtMs: 1_795_180_005_000,
+    counts: { ok: 50_000 },
+    goodputPerSecond: 10_000,
+    completionsPerSecond: 10_000,
+    latencyUs: undefined,
+    generators: [{ cpuUs: 1_250_000, seconds: 5, cores: 2 }],
     ...given,
   };
 }

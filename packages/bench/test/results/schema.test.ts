@@ -24,8 +24,11 @@ import {
   readGoldenRun,
   readSchema,
   sampleLoad,
+  sampleMeasured,
+  samplePlan,
+  sampleTold,
 } from '../samples.ts';
-import { sampleMeasured, samplePlan } from '../samples.ts';
+import { figuresOf, openObjects, pathsOf, propertiesOf } from './walk.ts';
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 ajv.addSchema(readSchema('record'), 'record.schema.json');
@@ -133,7 +136,13 @@ const time: Required<TimeReport> = {
 };
 const head = {
   ...okTrial('fastify', measured),
-  target: { ...sampleTarget('fastify'), packages: ['fastify@5'], aaOf: 'fastify' },
+  target: {
+    ...sampleTarget('fastify'),
+    packages: ['fastify@5'],
+    aaOf: 'fastify',
+    crossOf: 'fastify',
+    engine: 'wrk',
+  },
   duel: 'c10-r1',
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
@@ -149,6 +158,7 @@ const head = {
   reasons: [{ code: 'errors', text: '1 % of the requests failed', invalidates: ['p99'] }],
 } as const;
 const suspect = { ...head, status: 'suspect' } as unknown as Required<SuspectTrial>;
+const toldTrial = okTrial('fastify', { ...measured, load: sampleTold({ counts: { ok: 1, failed: 1 } }) });
 const { measured: _, ...unmeasured } = head;
 const unproven = { ...measured, limitProof: { unproven: 'no core is free for one generator more' } };
 const failed = { ...unmeasured, status: 'failed', partial: unproven } as unknown as Required<FailedTrial>;
@@ -210,12 +220,13 @@ describe('the schemas that are shipped', () => {
   it('know every field that the model has', () => {
     expect(wrongWith(isRecord, asStored(suspect))).toEqual([]);
     expect(wrongWith(isRecord, asStored(failed))).toEqual([]);
+    expect(wrongWith(isRecord, asStored(toldTrial))).toEqual([]);
     expect(wrongWith(isRun, JSON.parse(JSON.stringify(run)))).toEqual([]);
     expect(wrongWith(isHost, machine)).toEqual([]);
   });
 
   it.each([
-    ['record', [asStored(suspect), asStored(failed)]],
+    ['record', [asStored(suspect), asStored(failed), asStored(toldTrial)]],
     ['run', [JSON.parse(JSON.stringify(run))]],
     ['host', [machine]],
   ])('%s knows no field that the model has not', (name, values) => {
@@ -247,6 +258,7 @@ describe('the schemas that are shipped', () => {
     const least = [
       asStored(okTrial('fastify', sampleMeasured())),
       asStored(failedTrial('fastify', 'it died')),
+      asStored(okTrial('fastify', sampleMeasured({ given: { load: sampleTold() } }))),
       asStored({ ...okTrial('fastify', sampleMeasured({ given: { server: leastServer } })) }),
     ];
     for (const record of least) {
@@ -275,6 +287,7 @@ describe('a record', () => {
     ['without the length of its window', 'measured.load.windowSeconds', undefined],
     ['without its goodput', 'measured.load.goodputPerSecond', undefined],
     ['without one class of its counts', 'measured.load.counts.reset', undefined],
+    ['without its statuses', 'measured.load.statusCodes', undefined],
     ['without CPU in the kernel', 'measured.server.cpuSystemUs', undefined],
     ['without the cores of a generator', 'measured.load.generators.0.cpuUs', undefined],
     ['without a window of load', 'measured.load', undefined],
@@ -345,6 +358,11 @@ const OPTIONAL = [
   'measured.load.latencyUs.p99',
   'measured.load.meanCycleUs',
   'measured.load.bodyBytes',
+  // Without it, a load is by an engine that need not tell the rest.
+  'measured.load.lifetime',
+  'measured.load.counts.failed',
+  'measured.load.generators.0.utilisation',
+  'measured.load.generators.0.cores',
 ];
 
 const leastServer: Resources = {
@@ -355,46 +373,3 @@ const leastServer: Resources = {
   cpuSystemUs: 1,
   coresUsed: 0.5,
 };
-
-/** The paths of all fields, at any depth. */
-function pathsOf(value: unknown, path = ''): string[] {
-  if (value === null || typeof value !== 'object') return [];
-  const isList = Array.isArray(value);
-  return Object.entries(value).flatMap(([key, inside]) => {
-    const own = path === '' ? key : `${path}.${key}`;
-    return [...(isList ? [] : [own]), ...pathsOf(inside, own)];
-  });
-}
-
-/** The names of all properties of a schema, at any depth. */
-function propertiesOf(schema: unknown): string[] {
-  if (schema === null || typeof schema !== 'object') return [];
-  const { properties } = schema as { properties?: Json };
-  const named =
-    properties === undefined ? [] : Object.entries(properties).filter(([, value]) => value !== false);
-  return [...named.map(([name]) => name), ...Object.values(schema).flatMap(propertiesOf)];
-}
-
-const FIGURES = ['count', 'ordinal', 'amount', 'span'].map((name) => `#/definitions/${name}`);
-
-/** Every figure with its description, at any depth; the definitions that only say a range are not figures. */
-function figuresOf(schema: unknown, path = ''): [string, string][] {
-  if (schema === null || typeof schema !== 'object') return [];
-  const { type, $ref, description = '' } = schema as { type?: string; $ref?: string; description?: string };
-  const isRange = FIGURES.includes(path);
-  const isFigure = type === 'integer' || type === 'number' || ($ref !== undefined && FIGURES.includes($ref));
-  const inside = Object.entries(schema).flatMap(([key, value]) =>
-    figuresOf(value, path === '' ? `#/${key}` : `${path}/${key}`),
-  );
-  return isFigure && !isRange ? [[path, description], ...inside] : inside;
-}
-
-/** Objects that let any field in; what stands under `allOf` narrows an object that is described elsewhere. */
-function openObjects(schema: unknown, path: string): string[] {
-  if (schema === null || typeof schema !== 'object') return [];
-  const { type, additionalProperties, properties } = schema as Json;
-  const isMap = typeof additionalProperties === 'object' && properties === undefined;
-  const isOpen = type === 'object' && !path.includes('/allOf/') && additionalProperties !== false && !isMap;
-  const inside = Object.entries(schema).flatMap(([key, value]) => openObjects(value, `${path}/${key}`));
-  return isOpen ? [path, ...inside] : inside;
-}
