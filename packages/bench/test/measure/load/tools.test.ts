@@ -68,6 +68,40 @@ describe('wrk 4.1.0', () => {
   });
 });
 
+describe('oha 1.16.0', () => {
+  // The fields that are read, of an output that others captured and published: it could not be built here.
+  const output = readFixture('engines/oha-1.16.0.json');
+
+  it('is read by its JSON, in seconds; what its deadline cut off was in flight', () => {
+    const { windowSeconds, counts, statusCodes } = oha.read(output);
+    expect(windowSeconds).toBe(3.003860875);
+    expect(counts).toEqual({ ok: 21_636, non2xx: 0, timeout: 0, failed: 0, inFlight: 9 });
+    expect(statusCodes).toEqual({ 200: 21_636 });
+    const latency = latencyOf(oha, output);
+    expect(latency?.mean).toBeCloseTo(1378.559, 3);
+    expect(latency?.p50).toBeCloseTo(635, 6);
+    expect(latency?.p99_9).toBeCloseTo(62_437.375, 6);
+    // It prints no such percentile.
+    expect(latency).not.toHaveProperty('p97_5');
+  });
+
+  it('tells a timeout from other errors, and a status from an answer that is right', () => {
+    const errors = '"errorDistribution": { "timeout": 4, "connection error": 3 }';
+    const spoilt = output
+      .replace(/"errorDistribution": .*/, errors)
+      .replace('{ "200": 21636 }', '{ "200": 21000, "302": 30, "503": 2 }');
+    expect(oha.read(spoilt).counts).toEqual({ ok: 21_000, non2xx: 32, timeout: 4, failed: 3, inFlight: 0 });
+  });
+
+  it('is told what to send in words of its own', () => {
+    const words = oha.argv({ ...RUN, seconds: 1.5 });
+    expect(after(words, '-c')).toBe('10');
+    expect(after(words, '-z')).toBe('1500ms');
+    expect(after(words, '-t')).toBe('10000ms');
+    expect(words.at(-1)).toBe(RUN.url);
+  });
+});
+
 describe('k6 1.8.1', () => {
   const output = readFixture('engines/k6-1.8.1.json');
 
