@@ -1,7 +1,7 @@
 import random
 
 import pytest
-from hdrh.histogram import HdrHistogram
+from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
 
 from bench_clients.account import OUTCOMES, Checker, Slot, count_lifetime, count_window
 from bench_clients.blocking import causes_of

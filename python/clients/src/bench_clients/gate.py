@@ -14,7 +14,7 @@ class Gate:
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
-        self.on_change: Callable[[], None] = self._notify
+        self.on_change: Callable[[], object] = self._notify
         self.arming = True
         self._budget = float("inf")
 
