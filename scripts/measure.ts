@@ -1,6 +1,7 @@
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
+import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
 import { choosePlacement, pinHarness, type Placed } from '@bench/harness/measure/placement';
 import { preflight } from '@bench/harness/measure/preflight';
 import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
@@ -8,7 +9,7 @@ import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { run } from '@bench/harness/measure/run';
 import { findUpstream, startUpstream, type UpstreamProgram } from '@bench/harness/measure/upstream';
 import { attachServer, drawUrl } from '@bench/harness/measure/url';
-import { coresOf, fixturesOf, type Plan } from '@bench/harness/plan';
+import { coresOf, enginesOf, fixturesOf, type Plan } from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost } from '@bench/harness/results/host';
@@ -55,7 +56,8 @@ export async function measurePlan({
   const program = fixtures === undefined ? undefined : await findUpstream(plan.upstream);
   const placed = await prepareMachine(plan, program !== undefined);
   const { prepared, leftOut } = await prepareTargets(plan, isNamed);
-  const versions = readVersions(prepared, program);
+  const engines = await findEngines(enginesOf(plan));
+  const versions = readVersions(prepared, program, engines);
   if (stored !== undefined) refuseOthers(stored, versions);
   const host = await readHost();
   const folder = stored?.folder ?? createRun({ schema: 1, plan, versions, leftOut }, host);
@@ -67,6 +69,7 @@ export async function measurePlan({
     placed,
     token,
     folder,
+    engines,
     upstream,
     record: async (trials) => appendTrials(folder, trials),
     on: showProgress(plan, process.stderr),
@@ -124,11 +127,16 @@ async function prepareTargets(
   return { prepared, leftOut };
 }
 
-/** What a resumed run must find unchanged: the upstream, the runtimes, what `--with` came to, and the sources and locks of each target. */
-function readVersions(prepared: Prepared[], upstream: UpstreamProgram | undefined): Versions {
+/** What a resumed run must find unchanged: the upstream, the engines, the runtimes, what `--with` came to, and the sources and locks of each target. */
+function readVersions(
+  prepared: Prepared[],
+  upstream: UpstreamProgram | undefined,
+  engines: FoundEngine[],
+): Versions {
   return Object.fromEntries([
     ['node', process.versions.node],
     ...(upstream === undefined ? [] : [['upstream', `${upstream.kind} ${upstream.version}`]]),
+    ...engines.flatMap(({ name, version }) => (version === undefined ? [] : [[`engine ${name}`, version]])),
     ...prepared.map(({ target, runtime, installed, digest }) => [
       target.id,
       [runtime?.version ?? 'binary', ...installed, `sources ${digest}`].join(', '),

@@ -87,7 +87,6 @@ export function createWorld(twist: Twist = {}): World {
     beside: (spec) => session(String(spec.port)),
     async arm() {
       await reach('arm');
-      return { asked: 10, stood: 10, seconds: 0.1, refused: 0, retried: 0 };
     },
     async fire(window, mark) {
       mark('opened');
@@ -110,7 +109,7 @@ export function createWorld(twist: Twist = {}): World {
       await reach(`verify ${when}` as Step);
       return [{ bytes: 541, sha256: 'abc' }];
     },
-    load: {
+    load: () => ({
       name: 'fake',
       open({ port }) {
         done.push('open');
@@ -118,7 +117,7 @@ export function createWorld(twist: Twist = {}): World {
         void twist.at?.open?.(1);
         return session(String(port));
       },
-    },
+    }),
     keepInFlight(_server, { method, path }) {
       done.push(`disturb by ${method} ${path}`);
       let ended = false;
