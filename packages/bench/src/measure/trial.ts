@@ -5,6 +5,7 @@ import type {
   Counts,
   DatabaseUse,
   FailedTrial,
+  InsertAccount,
   LimitProof,
   LoadResult,
   Measured,
@@ -269,22 +270,24 @@ export class Attempt {
   async #closeTable(): Promise<Pick<Measured, 'database'>> {
     const table = this.#table;
     if (table === undefined) return {};
+    const counted = this.#draw.table?.inserts === undefined ? undefined : this.#countInserts(table);
+    const [inserts] = await Promise.allSettled([counted]);
+    const [removed] = await Promise.allSettled([table[Symbol.asyncDispose]()]);
+    const failure = [inserts, removed].find(({ status }) => status === 'rejected');
+    if (failure?.status === 'rejected') this.fail(failure.reason);
     const database: DatabaseUse = { ...this.#measured?.database };
-    try {
-      if (this.#draw.table?.inserts !== undefined) {
-        const account = this.#inserts.close(await table.countInserts());
-        database.inserts = account;
-        const wrong = judgeInserts(account);
-        this.#reasons.unshift(...wrong);
-        // A server that died has nothing else to show.
-        if (wrong.length === 0 && this.#failed) this.#reasons.push(tellInserts(account));
-        this.#failed ||= wrong.length > 0;
-      }
-      await table[Symbol.asyncDispose]();
-    } catch (error) {
-      this.fail(error);
-    }
+    if (inserts.status === 'fulfilled' && inserts.value !== undefined) database.inserts = inserts.value;
     return Object.keys(database).length === 0 ? {} : { database };
+  }
+
+  async #countInserts(table: OpenTable): Promise<InsertAccount> {
+    const account = this.#inserts.close(await table.countInserts());
+    const wrong = judgeInserts(account);
+    // Of a server that died this is all that there is to say.
+    if (wrong.length === 0 && this.#failed) this.#reasons.push(tellInserts(account));
+    this.#reasons.unshift(...wrong);
+    this.#failed ||= wrong.length > 0;
+    return account;
   }
 
   async #stop(): Promise<Stopped> {

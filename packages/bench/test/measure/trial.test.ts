@@ -4,6 +4,7 @@ import { BenchError } from '../../src/errors.ts';
 import { METRIC_IDS, type Attestation, type Trial } from '../../src/model.ts';
 import { measureTrial } from '../../src/measure/trial.ts';
 import type { Placed } from '../../src/measure/placement.ts';
+import { DatabaseError } from '../../src/measure/database.ts';
 import { UpstreamError } from '../../src/measure/upstream.ts';
 import { asStored, readSchema, sampleCounts, sampleLoad, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Step, type Twist, type World } from './world.ts';
@@ -199,6 +200,69 @@ describe('a trial of a server that asks an upstream', () => {
     expect(trial.status).toBe('failed');
     expect(textsOf(trial)).toEqual(['upstream: the upstream (nginx 1.22.1) is down']);
   });
+});
+
+const died = () => new Promise<void>(() => {});
+const ended = (): string | undefined => 'ended by signal 9';
+
+const down = (): void => {
+  throw new DatabaseError({ kind: 'embedded', version: '18.4' }, 'is down');
+};
+
+describe('a trial of a server that asks a database', () => {
+  const line = '--workload users-insert';
+  // The harness of this world checks nothing, so that all inserts are the generators'.
+  const lifetime = sampleCounts({ ok: 50_000 });
+  const load = sampleLoad({ counts: lifetime, lifetime });
+
+  it('has a table before its server, and counts its rows when that has ended', async () => {
+    const { trial, world } = await measure({ stored: 50_000, load }, { line });
+    expect(world.done.filter((step) => /^(table|launch|close|stop|count|drop)/.test(step))).toEqual([
+      'table',
+      'launch 001-fastify-c10-r1 with postgresql://127.0.0.1/trial',
+      'close',
+      'stop',
+      'count rows',
+      'drop',
+    ]);
+    expect(trial).toMatchObject({
+      status: 'ok',
+      database: { kind: 'embedded', version: '18.4', maxConnections: 500 },
+      measured: { database: { inserts: { acknowledged: 50_000, stored: 50_000, unanswered: 0 } } },
+    });
+  });
+
+  it('counts no rows where nothing is inserted', async () => {
+    const { trial, world } = await measure({ stored: 7, load }, { line: '--workload users' });
+    expect(world.done).not.toContain('count rows');
+    expect(world.done).toContain('drop');
+    expect(trial.status).toBe('ok');
+  });
+
+  it('has failed when rows are missing, for that before all else', async () => {
+    const { trial } = await measure({ stored: 49_999, load }, { line });
+    expect(trial).toMatchObject({ status: 'failed', partial: { database: { inserts: { stored: 49_999 } } } });
+    expect(trial.reasons.map(({ code }) => code)).toEqual(['inserts-lost']);
+  });
+
+  it('counts what was acknowledged before the server died', async () => {
+    const { trial } = await measure({ stored: 49_000, load, at: { fire: died }, ended }, { line });
+    expect(trial.reasons.map(({ code }) => code)).toEqual(['inserts-lost', 'trial']);
+  });
+
+  it.each([
+    ['table', []],
+    ['count rows', ['stop', 'count rows', 'drop']],
+    ['drop', ['stop', 'count rows', 'drop']],
+  ] as const)(
+    'has failed for the database when it is down (%s), and its server is stopped',
+    async (step, last) => {
+      const { trial, world } = await measure({ stored: 50_000, load, at: { [step]: down } }, { line });
+      expect(trial.status).toBe('failed');
+      expect(textsOf(trial)).toEqual(['database: the database (embedded 18.4) is down']);
+      expect(world.done.slice(world.done.length - last.length)).toEqual(last);
+    },
+  );
 });
 
 describe('a trial in which something throws', () => {
