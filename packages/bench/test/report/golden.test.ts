@@ -145,7 +145,7 @@ describe('a run whose servers ask a database', () => {
     expect(detail).toContain(
       'database: 0.50 cores, 1,500 inserts acknowledged, 3 never answered, 1,502 stored',
     );
-    expect(detail).toContain('its memory moved by +586 KiB ± 0 B a minute\n');
+    expect(detail).toContain('its memory moved by +586 KiB ± 0.00 KiB a minute\n');
   });
 
   it('says where memory is not told to have moved, and nothing where the window was too short for it', () => {
