@@ -106,6 +106,7 @@ async function planAtHalf(
 function describeComparison(run: StoredRun, old: StoredRun | undefined): string {
   const { plan } = run;
   const { by = 'cpu', threshold = DEFAULT_THRESHOLD } = plan.sitting ?? {};
+  const title = `run ${plan.run}`;
   if (plan.quick) return '';
   if (old !== undefined) {
     const table = compareRuns(old, run, { by, threshold });
@@ -114,7 +115,14 @@ function describeComparison(run: StoredRun, old: StoredRun | undefined): string 
       ...describeChanges(old, run),
     ]);
   }
+  // What a background costs the others is what it was asked for, whatever the number of rounds can say of it.
+  if (plan.background !== undefined) {
+    const metrics = plan.sitting === undefined ? (['goodput', 'p99'] as const) : [by];
+    return metrics
+      .map((metric) => renderComparison(compareWithin(run, { by: metric, threshold }), title, []))
+      .join('');
+  }
   const targets = new Set(run.trials.map(({ target }) => target.id));
   if (targets.size < 2 || (plan.rounds < FEWEST_ROUNDS && plan.sitting === undefined)) return '';
-  return renderComparison(compareWithin(run, { by, threshold }), `run ${plan.run}`, []);
+  return renderComparison(compareWithin(run, { by, threshold }), title, []);
 }

@@ -38,7 +38,7 @@ await runMain(async () => {
   const table =
     second === undefined
       ? compareWithin(first, options.question)
-      : compareRuns(first, second, options.question);
+      : compareRuns(first, second, options.question, options.across);
   const title = second === undefined ? `run ${first.plan.run}` : `${first.plan.run} → ${second.plan.run}`;
   process.stdout.write(
     options.json

@@ -1,4 +1,5 @@
 import { isDecided } from '@bench/harness/analyse/compare';
+import { keepInFlight } from '@bench/harness/measure/background';
 import { createAutocannonEngine } from '@bench/harness/measure/load/autocannon';
 import type { Database } from '@bench/harness/measure/database';
 import { launch, type Server } from '@bench/harness/measure/launch';
@@ -51,7 +52,7 @@ export async function createEffects({
               token,
               command: prepared.command,
               cwd: prepared.stack.root,
-              env: { ...prepared.env, ...upstream?.env, ...draw.env },
+              env: { ...prepared.env, ...draw.env, ...upstream?.env },
               files: draw.files,
               workers: plan.workers,
               threads: plan.threads,
@@ -68,6 +69,7 @@ export async function createEffects({
     awaitRightAnswer,
     verify,
     load: createAutocannonEngine(placed.generator),
+    keepInFlight,
     ...(upstream === undefined ? {} : { upstream }),
     ...(database === undefined ? {} : { database }),
     async resources(server) {

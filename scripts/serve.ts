@@ -79,6 +79,7 @@ await runMain(async () => {
     ...process.env,
     ...ready.env,
     ...Object.fromEntries(files),
+    ...draw.env,
     ...upstream?.env,
     ...draw.env,
     ...table?.env,

@@ -9,8 +9,8 @@ What to measure
   --stack FILE           a server of your own, by its stack.json
   --url URL              a server that is already running, with --method --header --body --expect --pid
                          (--body and --expect take text or @file)
-  --workload NAME        devices fib gather users users-insert
-                         --param NAME=N    of the workload: --workload fib --param n=24
+  --workload NAME        devices fib asyncfib gather wait asyncwait repository users users-insert
+                              --param NAME=N    of the workload: --workload fib --param n=24
                          users and users-insert ask PostgreSQL: of our own, unless DATABASE_URL names one
   --upstream KIND        what serves the fixtures of gather: nginx where it is on PATH, else embedded, unless told
 How
@@ -19,6 +19,8 @@ How
   --amount N             exactly N requests instead of a window
   --rate N               N starts a second whatever the server does (an open loop): latency from the intended start;
                          auto takes half of the slowest target's goodput
+  --background REQUEST   every target once more with this request kept in flight beside its load, and what that costs it:
+                         --background "GET /fib/42"
   --timeout SECONDS      of one request             --workers N       1
   --cores N              what a server may use: as many as workers, unless told
   --threads N            of each worker, for the stacks that let one choose (def routes, granian)
@@ -122,6 +124,7 @@ Inside one run: its targets against a baseline, paired by round. Between two run
   --by METRIC           goodput p50 p99 cpu memory startup; cpu unless told
   --baseline TARGET     of one run; its first target unless told. @3.12 compares each stack with itself on that runtime,
                         which is usual where stacks run on several
+                        undisturbed: each target with a background with itself without, which is usual where there are any
   --threshold SHARE     the difference that matters, 2%
   --across FACTOR       the one factor in which two runs are meant to differ: workers (and with them threads: the
                         process model) threads cores engine background upstream database

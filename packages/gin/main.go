@@ -1,10 +1,11 @@
-// Command gin serves both workloads with Gin on net/http.
+// Command gin serves the workloads with Gin on net/http.
 package main
 
 import (
 	"encoding/json"
 	"log"
 	"net/http"
+	"strconv"
 
 	contract "bench/gocontract"
 
@@ -32,6 +33,10 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	waiting, err := contract.Waiting()
+	if err != nil {
+		return err
+	}
 	gin.SetMode(gin.ReleaseMode)
 	app := gin.New()
 	app.Use(gin.Recovery())
@@ -44,6 +49,17 @@ func run() error {
 			c.Header("Server-Timing", answer.ServerTiming)
 		}
 		c.JSON(answer.Status, answer.Body)
+	})
+	app.GET("/fib/:n", func(c *gin.Context) {
+		n, err := strconv.Atoi(c.Param("n"))
+		if err != nil {
+			c.AbortWithStatus(http.StatusNotFound)
+			return
+		}
+		c.JSON(http.StatusOK, contract.ComputeFib(n, c.Writer.Header()))
+	})
+	app.GET("/wait", func(c *gin.Context) {
+		c.JSON(http.StatusOK, contract.Sleep(waiting, c.Writer.Header()))
 	})
 	return contract.Run(settings, &http.Server{Handler: app, IdleTimeout: contract.KeepAlive}, contract.About{
 		Framework:   "gin " + contract.ModuleVersion("github.com/gin-gonic/gin"),

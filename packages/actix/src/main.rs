@@ -1,9 +1,15 @@
-//! `GET /api/devices` and `GET /data` by actix-web.
+//! What the workloads ask, answered by actix-web.
 
 use std::{io, time::Duration};
 
-use actix_web::{App, HttpResponse, HttpServer, Responder, get, http::StatusCode, web};
-use bench_contract::{BACKLOG, Device, KEEP_ALIVE_SECONDS, STOP_SECONDS, Start, Upstream, attest};
+use actix_web::{
+    App, HttpResponse, HttpServer, Responder, error::BlockingError, get, http::StatusCode,
+    rt::time, web,
+};
+use bench_contract::{
+    BACKLOG, Device, KEEP_ALIVE_SECONDS, STOP_SECONDS, Start, Upstream, Worked, attest,
+};
+use serde::Serialize;
 
 #[get("/api/devices")]
 async fn devices(devices: web::Data<Vec<Device>>) -> impl Responder {
@@ -23,14 +29,46 @@ async fn data(upstream: web::Data<Upstream>) -> HttpResponse {
     }
 }
 
+#[get("/fib/{n}")]
+async fn fib(n: web::Path<u32>) -> Result<HttpResponse, BlockingError> {
+    let n = n.into_inner();
+    Ok(tell(web::block(move || bench_contract::fib(n)).await?))
+}
+
+#[get("/asyncfib/{n}")]
+async fn asyncfib(n: web::Path<u32>) -> HttpResponse {
+    tell(bench_contract::asyncfib(n.into_inner()).await)
+}
+
+#[get("/wait")]
+async fn wait(duration: web::Data<Duration>) -> Result<HttpResponse, BlockingError> {
+    let worked = web::block(move || bench_contract::wait(**duration)).await?;
+    Ok(tell(worked))
+}
+
+#[get("/asyncwait")]
+async fn asyncwait(duration: web::Data<Duration>) -> HttpResponse {
+    tell(bench_contract::asyncwait(**duration, time::sleep).await)
+}
+
+fn tell<T: Serialize>(worked: Worked<T>) -> HttpResponse {
+    let mut answer = HttpResponse::Ok();
+    for header in worked.headers() {
+        answer.insert_header(header);
+    }
+    answer.json(worked.body)
+}
+
 #[actix_web::main]
 async fn main() -> io::Result<()> {
     let Start {
         settings,
         devices: golden,
         fixtures,
+        wait: duration,
     } = Start::read();
     let golden = web::Data::new(golden);
+    let duration = web::Data::new(duration);
     let app = move || {
         // A client for each worker: a connection stays on the thread that opened it.
         let upstream = web::Data::new(Upstream::new(fixtures.clone()));
@@ -38,7 +76,12 @@ async fn main() -> io::Result<()> {
             .app_data(golden.clone())
             .app_data(upstream)
             .service(devices)
+            .app_data(duration.clone())
             .service(data)
+            .service(fib)
+            .service(asyncfib)
+            .service(wait)
+            .service(asyncwait)
     };
     let server = HttpServer::new(app)
         .workers(settings.workers)

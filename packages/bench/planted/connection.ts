@@ -14,12 +14,16 @@ export interface House {
   lastAnswers: Record<Answer, Buffer>;
   closeAfterAnswer: boolean;
   waits: boolean;
+  /** How many more of `GET /held` are answered. */
+  heldAnswers: number;
 }
 
 /** How a connection is treated, decided when it is accepted. */
 export type Treatment = 'serve' | 'closeAtAccept' | 'neverAnswer';
 
 const ROUTE = '/api/devices';
+/** Answered with the same, as long as it is. */
+const HELD = '/held';
 
 /** One accepted connection: reads requests, and lets each have its fate. */
 export class Connection {
@@ -90,6 +94,11 @@ export class Connection {
     }
     if (this.#treatment === 'neverAnswer') {
       this.#wait();
+      return;
+    }
+    if (request.path === HELD) {
+      if (this.#house.heldAnswers-- > 0) this.#answer('ok', readAt, request.close);
+      else this.#wait();
       return;
     }
     const { number } = faults;

@@ -43,6 +43,8 @@ const DEFAULTS = {
   'close-silently': false,
   'accept-and-close': false,
   'serve-only': 0,
+  /** `GET /held` is answered at once so many times; whoever asks then waits for ever. */
+  'held-after': 0,
 
   // Life
   'allocate-mib': 0,

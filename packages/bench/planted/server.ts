@@ -50,6 +50,7 @@ function furnish(): House {
     lastAnswers: prepareAnswers('close'),
     closeAfterAnswer,
     waits: options['delay-ms'] > 0,
+    heldAnswers: options['held-after'],
   };
 }
 

@@ -9,36 +9,6 @@ export type RuntimeKind = 'node' | 'python' | 'none';
 /** What must be true in the live server, or what it says of itself: one JSON value per property. */
 export type Attestation = Record<string, string | number | boolean | null>;
 
-/** One way to run a stack's application, as its `stack.json` states it. */
-export interface Variant {
-  command: string[];
-  /** What this variant alone has to have built, after the stack's own build. */
-  build: string[][];
-  env: Record<string, string>;
-  workloads: string[];
-  class: StackClass;
-  attest: Attestation;
-  note?: string;
-}
-
-/** A server program: one folder with one `stack.json`. */
-export interface Stack {
-  name: string;
-  language: string;
-  framework: string;
-  runtime: RuntimeKind;
-  /** Commands (argv arrays) that run once per environment before anything is measured. */
-  build: string[][];
-  /** Folders, relative to its own, whose sources are built into it. */
-  shares: string[];
-  default: string;
-  variants: Record<string, Variant>;
-  /** Absolute path of the folder. */
-  root: string;
-  /** The manifest's path as a user would type it. */
-  manifest: string;
-}
-
 /** `stack[/variant][@runtime]`, resolved: one thing to be measured. */
 export interface Target {
   /** As written in tables: the variant is left out when it is the default, the runtime when not asked for. */
@@ -55,6 +25,14 @@ export interface Target {
   packages?: string[];
   /** The target that this one repeats (`--aa`): what differs between the two is noise. */
   aaOf?: string;
+  /** The target that this one repeats with a request kept in flight (`--background`). */
+  undisturbed?: string;
+}
+
+/** A request that is kept in flight beside the load, to the same server. */
+export interface BackgroundRequest {
+  method: string;
+  path: string;
 }
 
 /** A runtime as asked for on the command line. */
@@ -78,9 +56,6 @@ export const METRIC_IDS: readonly MetricId[] = ['goodput', 'p50', 'p99', 'cpu', 
 /** What can be the upstream of a workload: nginx, or a server of our own. */
 export const UPSTREAMS = ['nginx', 'embedded'] as const;
 export type UpstreamKind = (typeof UPSTREAMS)[number];
-
-/** PostgreSQL of our own, or somebody's (`DATABASE_URL`). */
-export type DatabaseKind = 'embedded' | 'external';
 
 /** Why a trial is not simply `ok`: what was seen, in words and figures, and which metrics it spoils. */
 export interface Reason {
@@ -209,7 +184,10 @@ export interface LoadResult {
   /** Correct answers in consecutive slices of the window. */
   slices: { milliseconds: number; ok: number[] };
   bodyBytes: number | undefined;
+  /** Of how many answers every byte was checked. */
   bodiesHashed: number;
+  /** Of the mismatches, answers that told the id of another request; absent where requests have none. */
+  foreign?: number;
   /** What autocannon's own tick counter would have printed as its average Req/Sec. */
   printedByAutocannon: number | undefined;
   generators: GeneratorUse[];
@@ -295,12 +273,32 @@ export interface InsertAccount {
   unanswered: number;
 }
 
+/**
+ * What became of the request that was kept in flight, from the begin of the warm-up to the end of the window; none of
+ * it is in the load's counts. `sent` is exactly the sum of what was answered, lost and cancelled.
+ */
+export interface BackgroundUse {
+  seconds: number;
+  sent: number;
+  /** How often it was answered, by status. */
+  statusCodes: Record<string, number>;
+  /** How often there was no whole answer. */
+  lost: number;
+  /** Unfinished at the end of the window, 1 or 0. The server may have gone on with it. */
+  cancelled: number;
+  /** How long whole answers took. */
+  durationUs?: LatencyUs;
+}
+
 /** Everything a window gave. */
 export interface Measured {
   load: LoadResult;
+  /** Only beside a load that was disturbed. */
+  background?: BackgroundUse;
   server?: Resources;
   upstream?: UpstreamUse;
   database?: DatabaseUse;
+  /** All that the server used in the window for each right answer to the load: what a background took is in it. */
   cpuUsPerRequest?: number;
   bytesPerConnection?: number;
   contextSwitchesPerRequest?: number;
@@ -338,10 +336,12 @@ export interface TrialHead {
   threads?: number;
   /** What the server was to use, where it was asked for; `placement` says what it could. */
   cores?: number;
+  /** Kept in flight beside the load; absent where nothing was. */
+  background?: BackgroundRequest;
   /** What served the fixtures; absent where the server asks nobody. */
   upstream?: { kind: string; version: string };
-  /** What the server asks; absent where it asks none. */
-  database?: { kind: DatabaseKind; version: string; maxConnections: number };
+  /** What the server asks, PostgreSQL of our own or by `DATABASE_URL`; absent where it asks none. */
+  database?: { kind: 'embedded' | 'external'; version: string; maxConnections: number };
   placement: Placement;
   warmupSeconds: number;
   plannedSeconds: number;

@@ -1,8 +1,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { parseBackground } from './catalogue/background.ts';
 import { splitList } from './catalogue/runtimes.ts';
 import { nearest, type Matrix } from './catalogue/stacks.ts';
 import { BenchError } from './errors.ts';
-import { METRIC_IDS, UPSTREAMS, type MetricId, type UpstreamKind } from './model.ts';
+import { METRIC_IDS, UPSTREAMS, type BackgroundRequest, type MetricId, type UpstreamKind } from './model.ts';
 
 type Flags = NonNullable<ParseArgsConfig['options']>;
 
@@ -11,6 +12,7 @@ const FLAGS = {
   again: { type: 'string' },
   all: { type: 'boolean' },
   amount: { type: 'string' },
+  background: { type: 'string' },
   body: { type: 'string' },
   budget: { type: 'string' },
   by: { type: 'string' },
@@ -83,6 +85,8 @@ export interface BenchOptions {
   warmupSeconds?: number;
   timeoutSeconds?: number;
   amount?: number;
+  /** Every target is measured once more with this request in flight beside the load. */
+  background?: BackgroundRequest;
   /** `auto`: half of the slowest target's goodput, measured first. */
   rate?: number | 'auto';
   /** Two servers at once or one after the other; left to the plan unless told. */
@@ -154,6 +158,7 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       warmupSeconds: seconds('warmup', values.warmup, 0),
       timeoutSeconds: seconds('timeout', values.timeout),
       amount: wholeNumber('amount', values.amount),
+      background: parseBackground(values.background),
       rate: values.rate === 'auto' ? 'auto' : wholeNumber('rate', values.rate),
       duel: values.separate === true ? false : values.duel,
       sitting: parseSitting(values),

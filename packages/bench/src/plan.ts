@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
+import { describeBackground } from './catalogue/background.ts';
 import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
 import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
+import type { Workload } from './catalogue/workloads/workload.ts';
 import { BenchError } from './errors.ts';
-import type { Stack, Target, Trial, UpstreamKind } from './model.ts';
+import type { Stack } from './catalogue/stack.ts';
+import type { BackgroundRequest, Target, Trial, UpstreamKind } from './model.ts';
 import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -28,8 +31,12 @@ export interface Plan {
   workload: string;
   /** All of the workload's; absent where it has none. */
   params?: Record<string, number>;
+  /** How long each answer waits by design; absent where there is no such thing. */
+  waitSeconds?: number;
   /** Where one was asked for. */
   upstream?: UpstreamKind;
+  /** Kept in flight beside the load of every target that is `undisturbed` without it. */
+  background?: BackgroundRequest;
   targets: Target[];
   rungs: number[];
   rounds: number;
@@ -95,29 +102,30 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const { sitting } = options;
   const short = sitting === undefined ? {} : { ...SITTING, connections: [workload.rungs[1] ?? 1] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, rung) => rung === 0 || rung === 2) };
+  const params = completeParams(workload, options.params ?? {});
+  const waitSeconds = workload.waitSeconds?.(params);
   const asked = { ...short, ...(options.quick ? quick : {}), ...options };
   const named =
     options.url === undefined
       ? spreadTargets(chooseTargets(options, stacks), options.matrix)
       : [urlTarget(options.url)];
-  const targets = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  const { background } = options;
+  const once = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
+  const targets =
+    background === undefined ? once : [...once, ...named.map((target) => disturbTarget(target, background))];
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
-  const params = completeParams(workload, options.params ?? {});
   const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
   const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
-  const mayDuel = options.mayDuel && !asksUpstream;
+  // Short windows by turns hold no whole waits, and what is in the background of one is in that of the others.
+  const mayDuel = options.mayDuel && !asksUpstream && waitSeconds === undefined && background === undefined;
   const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
   const mostAtOnce = 2 * Math.max(...rungs);
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
-  if (isDuel) refuseDuel(options, targets, asksUpstream);
-  if (options.upstream !== undefined && !asksUpstream) {
-    throw new BenchError(
-      'usage',
-      `--upstream ${options.upstream}: no server asks one on ${options.url?.url.href ?? workload.name}`,
-      'e.g. --workload gather',
-    );
-  }
+  if (isDuel) refuseDuel(options, targets, asksUpstream, waitSeconds);
+  refuseWindow(options, waitSeconds);
+  refuseBackground(options, asksUpstream);
+  refuseUpstream(options, workload, asksUpstream);
   const count = targets.length * rungs.length * rounds;
   if (count > MOST_TRIALS) {
     throw new BenchError(
@@ -141,15 +149,17 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     targets,
     rungs,
     rounds,
-    windowSeconds: asked.windowSeconds ?? workload.windowSeconds,
-    warmupSeconds: asked.warmupSeconds ?? workload.warmupSeconds,
-    timeoutSeconds: asked.timeoutSeconds ?? workload.timeoutSeconds,
+    windowSeconds: wholeWaits(asked.windowSeconds ?? workload.windowSeconds, waitSeconds),
+    warmupSeconds:
+      options.warmupSeconds ?? Math.max(asked.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0),
+    timeoutSeconds:
+      asked.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
     workers: options.workers,
     generators: options.generators,
     connectsPerSecond: options.connectsPerSecond,
     // What is already running need not be waited for.
     startSeconds: options.url === undefined ? 30 : 1,
-    barrierSeconds: 30,
+    barrierSeconds: (options.url === undefined ? workload.barrierSeconds : undefined) ?? 30,
     hashEvery: 64,
     engine: options.rate === undefined ? 'autocannon' : 'paced',
     quick: options.quick,
@@ -162,9 +172,11 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       duel: isDuel ? (true as const) : undefined,
       sitting,
       params: Object.keys(params).length === 0 ? undefined : params,
+      waitSeconds,
       threads: options.threads,
       cores: options.cores,
       upstream: options.upstream,
+      background,
       url: options.url === undefined ? undefined : { ...options.url, url: options.url.url.href },
     }),
   };
@@ -208,15 +220,23 @@ function shuffleRound(
 }
 
 function refuseDuel(
-  { url, amount, proveLimit, workload }: BenchOptions,
+  { url, amount, proveLimit, workload, background }: BenchOptions,
   targets: Target[],
   asksUpstream: boolean,
+  waitSeconds: number | undefined,
 ): void {
   if (targets.length < 2 || url !== undefined) {
     throw new BenchError(
       'usage',
       `a duel takes two targets or more, not ${targets.length}`,
       'name another, or add --aa for the same once more',
+    );
+  }
+  if (background !== undefined) {
+    throw new BenchError(
+      'usage',
+      'a duel has its servers on the same cores: what one does in the background would disturb the others too',
+      'measure with --separate',
     );
   }
   if (amount !== undefined || proveLimit) {
@@ -231,6 +251,65 @@ function refuseDuel(
       'usage',
       `the two servers of a duel on ${workload} would ask one upstream: whose requests it counts could not be told`,
       'measure with --separate',
+    );
+  }
+  if (waitSeconds !== undefined) {
+    throw new BenchError(
+      'usage',
+      `each answer of ${workload} waits ${waitSeconds} s: the short windows of a duel would catch some waits and miss others`,
+      'measure with --separate',
+    );
+  }
+}
+
+/** Fewer would let the edges of a window weigh too much. */
+const FEWEST_WAITS = 5;
+
+/** A window that holds as many waits in whole, not less than so many seconds. */
+function wholeWaits(seconds: number, waitSeconds: number | undefined): number {
+  if (waitSeconds === undefined) return seconds;
+  return tidy(waitSeconds * Math.max(FEWEST_WAITS, Math.ceil(tidy(seconds / waitSeconds))));
+}
+
+/** Without what binary fractions leave behind. */
+function tidy(value: number): number {
+  return Number(value.toFixed(6));
+}
+
+function refuseWindow({ windowSeconds, workload }: BenchOptions, waitSeconds: number | undefined): void {
+  if (windowSeconds === undefined || windowSeconds === wholeWaits(windowSeconds, waitSeconds)) return;
+  throw new BenchError(
+    'usage',
+    `--duration ${windowSeconds}: each answer of ${workload} waits ${waitSeconds} s, and a window holds ${FEWEST_WAITS} waits or more, in whole`,
+    `e.g. --duration ${wholeWaits(windowSeconds, waitSeconds)}`,
+  );
+}
+
+/** A target is measured without its background too, and one that runs already may still be at work for it. */
+function refuseBackground({ background, url, workload }: BenchOptions, asksUpstream: boolean): void {
+  if (background === undefined) return;
+  if (url !== undefined) {
+    throw new BenchError(
+      'usage',
+      '--url measures a server that is already running: it would still be at work for a --background when it is to be undisturbed',
+      'have it launched, by --stack path/to/stack.json',
+    );
+  }
+  if (asksUpstream) {
+    throw new BenchError(
+      'usage',
+      `--background on ${workload}: whose requests the upstream counts could not be told`,
+      'e.g. --workload asyncwait',
+    );
+  }
+}
+
+function refuseUpstream({ upstream, url }: BenchOptions, { name }: Workload, asksUpstream: boolean): void {
+  if (upstream !== undefined && !asksUpstream) {
+    throw new BenchError(
+      'usage',
+      `--upstream ${upstream}: no server asks one on ${url?.url.href ?? name}`,
+      'e.g. --workload gather',
     );
   }
 }
@@ -248,6 +327,11 @@ export function fixturesOf({ workload, params = {}, url }: Plan): string[] | und
 /** A target under another name: what differs between the two is noise. */
 function repeatTarget(target: Target): Target {
   return { ...target, id: `${target.id} (A/A)`, aaOf: target.id };
+}
+
+/** A target once more, with a request kept in flight beside its load. */
+function disturbTarget(target: Target, background: BackgroundRequest): Target {
+  return { ...target, id: `${target.id} (${describeBackground(background)} behind)`, undisturbed: target.id };
 }
 
 function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
@@ -293,12 +377,19 @@ export function repeatPlan(old: Plan, run: string, seed: number): Plan {
 
 /** Seconds that one trial takes beside its warm-up and window: start-up, verification, stop. */
 const OVERHEAD_SECONDS = 3;
+/** Answers that it waits for one after the other, to verify a cycle of three requests before and after. */
+const OVERHEAD_WAITS = 10;
 
 /** About how long the trials will take, in seconds: an estimate from the plan alone. */
 export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
   return trials.reduce(
     (sum, { connections }) =>
-      sum + OVERHEAD_SECONDS + connections / plan.connectsPerSecond + plan.warmupSeconds + plan.windowSeconds,
+      sum +
+      OVERHEAD_SECONDS +
+      OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
+      connections / plan.connectsPerSecond +
+      plan.warmupSeconds +
+      plan.windowSeconds,
     0,
   );
 }

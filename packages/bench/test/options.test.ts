@@ -124,6 +124,30 @@ describe('parseBenchOptions', () => {
     });
   });
 
+  it('reads a request for the background', () => {
+    expect(parseBenchOptions(['--background', 'GET /fib/42?a=b']).background).toEqual({
+      method: 'GET',
+      path: '/fib/42?a=b',
+    });
+  });
+
+  it.each(['fib', '/fib/42', 'GET', 'GET fib/42', 'GET /fib 42', ''])('refuses --background %j', (text) => {
+    expect(refuse('--background', text)).toEqual({
+      message: `--background ${text}: not of the form METHOD /path`,
+      hint: 'e.g. --background "GET /fib/42"',
+    });
+  });
+
+  it('refuses a background by a method that is none, and beside a stored plan', () => {
+    expect(refuse('--background', 'FETCH /fib/42')).toEqual({
+      message: '--background FETCH /fib/42: there is no method FETCH',
+      hint: 'one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+    });
+    expect(refuse('--background', 'GET /a', '--resume', 'x').message).toBe(
+      '--resume goes by a stored plan: it takes no --background',
+    );
+  });
+
   it('refuses a seed below 0 and one that is not exact', () => {
     expect(refuse('--seed=-1').message).toContain('not a whole number from 0 on');
     expect(refuse('--seed=9007199254740992').message).toContain('not a whole number');

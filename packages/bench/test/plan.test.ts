@@ -147,6 +147,73 @@ describe('makePlan', () => {
     });
   });
 
+  it('measures every target once more with a request in its background, and in no duel', () => {
+    const names = ['vanilla', 'fastify'];
+    const plan = samplePlan('--background "GET /fib/42" --rounds 6 --connections 10', names);
+    expect(plan).toMatchObject({ background: { method: 'GET', path: '/fib/42' } });
+    expect(plan.targets.map(({ id, undisturbed }) => [id, undisturbed])).toEqual([
+      ['vanilla', undefined],
+      ['fastify', undefined],
+      ['vanilla (GET /fib/42 behind)', 'vanilla'],
+      ['fastify (GET /fib/42 behind)', 'fastify'],
+    ]);
+    expect(plan.trials.filter(({ round }) => round === 1)).toHaveLength(4);
+    expect(samplePlan('')).not.toHaveProperty('background');
+
+    const stacks = [sampleStack('vanilla', { node: { workloads: ['devices', 'gather'] } })];
+    const planOf = (...words: string[]) => {
+      const all = ['vanilla', '--connections', '10', '--rounds', '6', '--background', 'GET /a', ...words];
+      return makePlan({ ...parseBenchOptions(all), mayDuel: true }, stacks, 'a-run', 1);
+    };
+    expect(planOf()).not.toHaveProperty('duel');
+    expect(errorOf(() => planOf('--duel'))).toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(/^a duel has its servers on the same cores/) as string,
+      hint: 'measure with --separate',
+    });
+    expect(errorOf(() => planOf('--workload', 'gather'))).toMatchObject({
+      code: 'usage',
+      message: '--background on gather: whose requests the upstream counts could not be told',
+    });
+    const running = parseBenchOptions(['--background', 'GET /a', '--url', 'http://127.0.0.1:1/']);
+    expect(errorOf(() => makePlan(running, stacks, 'a-run', 1)).message).toMatch(
+      /^--url measures a server that is already running/,
+    );
+  });
+
+  it('has windows of five waits or more, in whole, where answers wait by design, and there no duel', () => {
+    const stacks = ['fastapi', 'flask'].map((name) =>
+      sampleStack(name, { node: { workloads: ['devices', 'repository'] } }),
+    );
+    const planOf = (line: string) =>
+      makePlan(
+        { ...parseBenchOptions(`fastapi --workload repository ${line}`.trim().split(' ')), mayDuel: true },
+        stacks,
+        'a-run',
+        1,
+      );
+    const usual = { windowSeconds: 10, warmupSeconds: 2, timeoutSeconds: 60, barrierSeconds: 10 };
+    expect(planOf('')).toMatchObject({ ...usual, waitSeconds: 2, rungs: [500] });
+    expect(planOf('--param ms=300')).toMatchObject({ windowSeconds: 10.2, warmupSeconds: 2 });
+    expect(planOf('--param ms=3000')).toMatchObject({ windowSeconds: 15, warmupSeconds: 3 });
+    expect(planOf('--quick')).toMatchObject({ windowSeconds: 10, warmupSeconds: 2 });
+    expect(planOf('--param ms=1 --duration 0.5 --warmup 0')).toMatchObject({
+      windowSeconds: 0.5,
+      warmupSeconds: 0,
+    });
+    expect(errorOf(() => planOf('--duration 7'))).toMatchObject({
+      code: 'usage',
+      message:
+        '--duration 7: each answer of repository waits 2 s, and a window holds 5 waits or more, in whole',
+      hint: 'e.g. --duration 10',
+    });
+    expect(errorOf(() => planOf('--duration 13')).hint).toBe('e.g. --duration 14');
+    expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
+    expect(errorOf(() => planOf('flask --duel')).message).toMatch(/^each answer of repository waits 2 s/);
+    expect(estimateSeconds(planOf(''))).toBeGreaterThan(3 * (10 + 2 + 10 * 2));
+    expect(samplePlan('')).not.toHaveProperty('waitSeconds');
+  });
+
   it('measures the stacks of --stack alone, when no target is named', () => {
     const stacks = [sampleStack('vanilla'), { ...sampleStack('my-api'), manifest: '../my-api/stack.json' }];
     const plan = makePlan(parseBenchOptions(['--stack', '../my-api/stack.json']), stacks, 'a-run', 1);

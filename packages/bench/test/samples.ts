@@ -3,19 +3,19 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../src/errors.ts';
+import type { Stack, Variant } from '../src/catalogue/stack.ts';
 import type {
+  BackgroundUse,
   Counts,
   FailedTrial,
   LoadResult,
   Measured,
   OkTrial,
   Reason,
-  Stack,
   SuspectTrial,
   Target,
   Trial,
   TrialHead,
-  Variant,
 } from '../src/model.ts';
 import { parseBenchOptions } from '../src/options.ts';
 import { makePlan, type Plan } from '../src/plan.ts';
@@ -79,9 +79,10 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
   };
 }
 
-/** The plan that a command line asks for, of stacks with these names. */
+/** The plan that a command line, with quotes as in a shell, asks for, of stacks with these names. */
 export function samplePlan(line: string, names = ['vanilla', 'fastify'], seed = 1): Plan {
-  const options = parseBenchOptions(line.split(' ').filter(Boolean));
+  const words = line.match(/"[^"]*"|\S+/g) ?? [];
+  const options = parseBenchOptions(words.map((word) => word.replaceAll('"', '')));
   const stacks = names.map((name) => sampleStack(name, { node: { workloads: [options.workload] } }));
   return makePlan({ ...options, targets: options.url ? [] : names }, stacks, '20261120-120000-devices', seed);
 }
@@ -133,6 +134,11 @@ export function sampleLoad(given: Partial<LoadResult> = {}): LoadResult {
     generators: [{ cpuUs: 1_250_000, seconds: 5, utilisation: 0.25 }],
     ...given,
   };
+}
+
+/** Seven requests that were answered, and one that was cancelled. */
+export function sampleBackground(given: Partial<BackgroundUse> = {}): BackgroundUse {
+  return { seconds: 7, sent: 8, statusCodes: { 200: 7 }, lost: 0, cancelled: 1, ...given };
 }
 
 /** The target of a stack's default variant. */

@@ -1,6 +1,7 @@
-import Fastify from 'fastify';
+import Fastify, { type FastifyReply } from 'fastify';
 import { BACKLOG, KEEP_ALIVE_MS, loadDevices, serve } from '@bench/contract';
 import { openGather } from '@bench/contract/gather';
+import { asyncfib, asyncwait, fib, wait, type Worked } from '@bench/contract/work';
 
 const devices = loadDevices();
 const gather = await openGather();
@@ -9,9 +10,17 @@ const text = { type: 'string' } as const;
 const number = { type: 'number' } as const;
 const integer = { type: 'integer' } as const;
 
-/** The schema of a list of such objects as the answer with status 200. */
+/** The schema of an answer with status 200. */
+function answers(schema: object): object {
+  return { response: { 200: schema } };
+}
+
+function objectOf(properties: object): object {
+  return { type: 'object', properties };
+}
+
 function listOf(properties: object): object {
-  return { response: { 200: { type: 'array', items: { type: 'object', properties } } } };
+  return answers({ type: 'array', items: objectOf(properties) });
 }
 
 const deviceList = listOf({
@@ -28,10 +37,23 @@ const itemList = listOf({
   name: text,
   active: { type: 'boolean' },
   reading: number,
-  position: { type: 'object', properties: { latitude: number, longitude: number } },
+  position: objectOf({ latitude: number, longitude: number }),
   tags: { type: 'array', items: text },
   created_at: text,
 });
+
+const oneFib = answers(objectOf({ fib: integer }));
+const oneWait = answers(objectOf({ duration: number }));
+
+interface Computed {
+  Params: { n: number };
+}
+const params = objectOf({ n: integer });
+
+function toBody<T>(reply: FastifyReply, { headers, body }: Worked<T>): T {
+  reply.headers(headers);
+  return body;
+}
 
 await serve('fastify', async ({ host, port }) => {
   const app = Fastify({ keepAliveTimeout: KEEP_ALIVE_MS, forceCloseConnections: true });
@@ -42,6 +64,14 @@ await serve('fastify', async ({ host, port }) => {
     reply.code(status);
     return body;
   });
+  app.get<Computed>('/fib/:n', { schema: { params, ...oneFib } }, async (request, reply) =>
+    toBody(reply, fib(request.params.n)),
+  );
+  app.get<Computed>('/asyncfib/:n', { schema: { params, ...oneFib } }, async (request, reply) =>
+    toBody(reply, await asyncfib(request.params.n)),
+  );
+  app.get('/wait', { schema: oneWait }, async (_request, reply) => toBody(reply, wait()));
+  app.get('/asyncwait', { schema: oneWait }, async (_request, reply) => toBody(reply, await asyncwait()));
   await app.listen({ host, port, backlog: BACKLOG });
   return () => app.close();
 });

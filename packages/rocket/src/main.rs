@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         settings,
         devices: golden,
         fixtures,
+        ..
     } = Start::read();
     let config = Config {
         address: settings.host,

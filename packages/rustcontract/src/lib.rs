@@ -4,8 +4,9 @@ mod attest;
 mod devices;
 mod gather;
 mod settings;
+mod work;
 
-use std::{env, fs, process};
+use std::{env, fs, process, time::Duration};
 
 use serde::de::DeserializeOwned;
 
@@ -13,12 +14,15 @@ pub use attest::attest;
 pub use devices::Device;
 pub use gather::{Fixtures, Gathered, Refusal, Upstream};
 pub use settings::{BACKLOG, KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings};
+pub use work::{Worked, asyncfib, asyncwait, fib, wait};
 
 /// What a server starts with.
 pub struct Start {
     pub settings: Settings,
     pub devices: Vec<Device>,
     pub fixtures: Fixtures,
+    /// How long `GET /wait` takes.
+    pub wait: Duration,
 }
 
 impl Start {
@@ -37,6 +41,7 @@ impl Start {
             settings: Settings::parse(env::args().skip(1))?,
             devices: devices::load()?,
             fixtures: Fixtures::load()?,
+            wait: work::load_wait()?,
         })
     }
 }

@@ -9,15 +9,23 @@ import { figureOf, METRICS } from './metrics.ts';
 import { compareTable, differencesOf } from './paired.ts';
 import { shareRanks } from './ranks.ts';
 import { compareUnpaired } from './unpaired.ts';
+import type { Factor } from './unlike.ts';
 
 /** By what and how finely is compared. */
 export interface Question {
   by: MetricId;
   /** The difference that matters, as a share. */
   threshold: number;
-  /** A target's id, or `@` and a runtime: then each stack is compared with itself on that one. Unless told, the first target or runtime. */
+  /**
+   * A target's id; `@` and a runtime: then each stack is compared with itself on that one; or `undisturbed`: then each
+   * target with a request in its background is compared with itself without. Unless told, the last where there are
+   * such targets, else the first target or runtime.
+   */
   baseline?: string;
 }
+
+/** The baseline of those that a request in the background disturbs: each without it. */
+export const UNDISTURBED = 'undisturbed';
 
 /** One candidate against its baseline at one rung. */
 export interface ComparedRow {
@@ -73,8 +81,9 @@ export function compareWithin(
   };
 }
 
-/** The first target; where stacks run on several runtimes, the first of those, because that is what was asked. */
+/** The targets themselves without their background; else the first target; where stacks run on several runtimes, the first of those, because that is what was asked. */
 function usualBaseline(targets: Target[]): string {
+  if (targets.some(isDisturbed)) return UNDISTURBED;
   const [first] = targets;
   const others = targets.filter(({ stack, variant }) => stack === first?.stack && variant === first.variant);
   const runtimes = new Set(others.map(({ runtime }) => runtime?.spec));
@@ -82,10 +91,16 @@ function usualBaseline(targets: Target[]): string {
 }
 
 /**
- * What each target is compared with, by id: the baseline of that id, or with `@3.11` the same stack and variant on that
- * runtime. A target without one is left out. Throws a usage error for a baseline that no target is.
+ * What each target is compared with, by id: the baseline of that id, with `@3.11` the same stack and variant on that
+ * runtime, or itself undisturbed. A target without one is left out. Throws a usage error for a baseline that no target is.
  */
 function chooseBaselines(targets: Target[], asked: string): Map<string, string> {
+  if (asked === UNDISTURBED && usualBaseline(targets) === UNDISTURBED) {
+    const there = new Set(targets.map(({ id }) => id));
+    return new Map(
+      targets.flatMap(({ id, undisturbed = '' }) => (there.has(undisturbed) ? [[id, undisturbed]] : [])),
+    );
+  }
   const isRuntime = asked.startsWith('@');
   const found = targets.filter(({ id, runtime }) => (isRuntime ? `@${runtime?.spec}` : id) === asked);
   if (found.length === 0) {
@@ -100,27 +115,50 @@ function chooseBaselines(targets: Target[], asked: string): Map<string, string> 
     );
   }
   const baselineOf = (target: Target): string | undefined =>
-    found.find(({ stack, variant }) => !isRuntime || (stack === target.stack && variant === target.variant))
-      ?.id;
+    found.find((one) => !isRuntime || isSameButRuntime(one, target))?.id;
   const pairs = targets.map((target) => [target.id, baselineOf(target)] as const);
   return new Map(
     pairs.flatMap(([id, baseline]) => (baseline === undefined || baseline === id ? [] : [[id, baseline]])),
   );
 }
 
-/** Compares the same targets at two times. Nothing pairs their rounds: what else changed between the times is seen too. */
-export function compareRuns(old: StoredRun, now: StoredRun, question: Question): ComparedTable {
-  const shared = old.plan.targets
-    .map(({ id }) => id)
-    .filter((id) => now.plan.targets.some((target) => target.id === id));
+function isSameButRuntime(a: Target, b: Target): boolean {
+  return a.stack === b.stack && a.variant === b.variant && isDisturbed(a) === isDisturbed(b);
+}
+
+function isDisturbed({ undisturbed }: Target): boolean {
+  return undisturbed !== undefined;
+}
+
+/** The targets of a run that meet those of another, by the name under which they do; across backgrounds the disturbed ones, where there are any. */
+function entrantsOf({ targets }: Plan, across: Factor | undefined): Map<string, string> {
+  const disturbed = across === 'background' ? targets.filter(isDisturbed) : [];
+  const entrants = disturbed.length > 0 ? disturbed : targets;
+  return new Map(
+    entrants.map(({ id, undisturbed }) => [disturbed.length > 0 ? (undisturbed ?? id) : id, id]),
+  );
+}
+
+/** Compares the same targets at two times, `across` a factor in which they may differ. Nothing pairs their rounds: what else changed between the times is seen too. */
+export function compareRuns(
+  old: StoredRun,
+  now: StoredRun,
+  question: Question,
+  across?: Factor,
+): ComparedTable {
+  const [then, here] = [entrantsOf(old.plan, across), entrantsOf(now.plan, across)];
+  const shared = [...then].flatMap(([name, baseline]) => {
+    const candidate = here.get(name);
+    return candidate === undefined ? [] : [{ candidate, baseline }];
+  });
   if (shared.length === 0)
     throw new BenchError('usage', 'the two runs share no target', 'compare runs of the same targets');
   const pairs = old.plan.rungs
     .filter((rung) => now.plan.rungs.includes(rung))
-    .flatMap((connections) => shared.map((candidate) => ({ connections, candidate, baseline: candidate })));
-  const rows = pairs.map(({ connections, candidate }) => ({
+    .flatMap((connections) => shared.map((pair) => ({ connections, ...pair })));
+  const rows = pairs.map(({ connections, candidate, baseline }) => ({
     candidate: figuresByRound(now.trials, candidate, connections, question.by, now.plan.rounds),
-    baseline: figuresByRound(old.trials, candidate, connections, question.by, old.plan.rounds),
+    baseline: figuresByRound(old.trials, baseline, connections, question.by, old.plan.rounds),
   }));
   const comparisons = compareUnpaired(rows, {
     better: METRICS[question.by].better,

@@ -22,6 +22,8 @@ export interface Row {
   connections: number;
   rounds: number;
   statuses: Record<Trial['status'], number>;
+  /** Of all requests that came to an end in its windows, those of failed trials too, the share with a right answer. */
+  right?: number;
   figures: Partial<Record<MetricId, Figure>>;
   /** Medians of what the server told of its time and of the latency without it, in µs; absent where it told nothing. */
   timing?: { metric: string; told: Figure; rest: Figure };
@@ -48,6 +50,7 @@ function toRow(trials: Trial[]): Row {
     return figure === undefined ? [] : [[id, figure] as const];
   });
   const timing = toTiming(trials);
+  const right = toRight(trials);
   const reasons = Map.groupBy(
     trials.flatMap((trial) => trial.reasons),
     ({ code }) => code,
@@ -58,11 +61,21 @@ function toRow(trials: Trial[]): Row {
     connections: first.connections,
     rounds: trials.length,
     statuses,
+    ...(right === undefined ? {} : { right }),
     figures: Object.fromEntries(figures),
     ...(timing === undefined ? {} : { timing }),
     limits: byFrequency(trials.flatMap((trial) => (trial.status === 'failed' ? [] : [trial.measured.limit]))),
     reasons: [...reasons.values()].map((same) => ({ reason: same[0] as Reason, rounds: same.length })),
   };
+}
+
+function toRight(trials: Trial[]): number | undefined {
+  const counts = trials.flatMap((trial) => {
+    const load = trial.status === 'failed' ? trial.partial?.load : trial.measured.load;
+    return load?.counts ?? [];
+  });
+  const ended = counts.reduce((sum, { sent, inFlight }) => sum + sent - inFlight, 0);
+  return ended === 0 ? undefined : counts.reduce((sum, { ok }) => sum + ok, 0) / ended;
 }
 
 /** Parts of the median latency: what spoils that spoils them. */

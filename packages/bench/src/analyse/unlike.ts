@@ -1,3 +1,4 @@
+import { describeBackground } from '../catalogue/background.ts';
 import type { Placement, Trial } from '../model.ts';
 import { coresOf, type Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
@@ -42,6 +43,7 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   if ((old.plan.cores ?? now.plan.cores) !== undefined) compare('cores', ({ plan }) => coresOf(plan));
   compare('generators', ({ plan }) => plan.generators);
   compare('engine', ({ plan }) => plan.engine);
+  compare('background', ({ plan }) => describeBackground(plan.background));
   compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
   compare('upstream', ({ trials: [first] }) => first?.upstream?.kind);
   compare('database', ({ trials: [first] }) => describeDatabase(first?.database));

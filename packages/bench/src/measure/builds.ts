@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
-import type { Stack, Variant } from '../model.ts';
+import type { Stack, Variant } from '../catalogue/stack.ts';
 import { digestOf } from './digest.ts';
 
 const run = promisify(execFile);
@@ -112,6 +112,7 @@ export async function findTool(tool: string, folder: string, purpose: string): P
 const TOOLS: Record<string, { ask?: string; get: string }> = {
   go: { ask: 'version', get: 'install Go (go.dev/dl), and put go on PATH' },
   cargo: { get: 'install Rust (rustup.rs), and put cargo on PATH' },
+  dotnet: { get: 'install the .NET 10 SDK (dotnet.microsoft.com/download), and put dotnet on PATH' },
 };
 
 /** What the builds of a stack leave beside the sources: the entries of its folder, and of those it shares, that its binaries lie in. */

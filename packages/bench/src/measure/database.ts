@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type QueryResultRow } from 'pg';
 import type { Table } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
-import type { DatabaseKind } from '../model.ts';
 import type { Plan } from '../plan.ts';
 import type { Server } from './launch.ts';
 import type { Placed } from './placement.ts';
@@ -33,7 +32,7 @@ export class DatabaseError extends BenchError {
 
 /** A running database. Disposing ends one of our own. */
 export interface Database extends AsyncDisposable {
-  kind: DatabaseKind;
+  kind: DatabaseProgram['kind'];
   version: string;
   maxConnections: number;
   /** A new table, in a database of its own. Throws a database error when that cannot be made. */
@@ -184,7 +183,7 @@ interface Parts extends Settings {
 }
 
 class StandingDatabase implements Database {
-  readonly kind: DatabaseKind;
+  readonly kind: DatabaseProgram['kind'];
   readonly version: string;
   readonly maxConnections: number;
   readonly #parts: Parts;

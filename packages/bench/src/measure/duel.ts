@@ -5,12 +5,16 @@ import type { LoadSession, Window } from './load/engine.ts';
 import { joinSampled, type Sampled } from './resources/sampler.ts';
 import { Attempt, type TrialContext, type TrialEffects } from './trial.ts';
 
-/** A side that has rested begins its next window after so long: its caches were the other's. */
-const RAMP_SECONDS = 0.05;
-/** A window is open for whole slices, so that those of several windows are alike. */
-const SLICE_SECONDS = 0.25;
-/** With two sides each is silent for twice as long, no longer than servers keep idle connections by default: 5 s. */
-const LONGEST_SPAN_SECONDS = 1;
+/** How long a window of one side is: as short as can be, because what it shares with the next is cancelled. */
+const SPAN_SECONDS = {
+  least: 0.1,
+  /** With two sides each is silent for twice as long, no longer than servers keep idle connections by default: 5 s. */
+  most: 1,
+  /** So many answers of a connection. */
+  cycles: 10,
+};
+/** A side that has rested begins its next window after the time of one answer: until then all its connections ask at once. */
+const RAMP_SECONDS = { least: 0.01, most: 0.5 };
 
 /** One of the trials of a duel. */
 export interface Duellist {
@@ -37,25 +41,45 @@ export async function measureDuel(duellists: Duellist[], effects: TrialEffects):
   if (first !== undefined) await takeTurns(sides, first.context.plan, effects);
   for (const side of sides) {
     await go(side, async ({ attempt, load, samples }) => {
-      if (load !== undefined) await attempt.take(load, joinSampled(samples));
+      if (load !== undefined) await attempt.take({ load, sampled: joinSampled(samples) });
     });
   }
   return Promise.all(sides.map(({ attempt }) => attempt.end()));
 }
 
-/** The sides of the windows in their order: A B B A, B A A B, ... and likewise for more, as many as keep each short. */
-export function orderOfWindows(sides: number, windowSeconds: number): number[] {
-  const blocks = Math.max(1, Math.ceil(windowSeconds / (2 * LONGEST_SPAN_SECONDS)));
+/** The turns of a duel: whose windows come in which order, and how long each is open after how long a ramp. */
+export interface Turns {
+  order: number[];
+  rampSeconds: number;
+  spanSeconds: number;
+}
+
+/**
+ * The turns of so many sides whose windows are to sum to `windowSeconds` each; `cycleSeconds` is how long a connection takes from
+ * answer to answer, of the slowest side.
+ */
+export function planTurns(sides: number, windowSeconds: number, cycleSeconds: number): Turns {
+  const { least, most, cycles } = SPAN_SECONDS;
+  const order = orderOfWindows(sides, windowSeconds, clamp(cycles * cycleSeconds, least, most));
+  return {
+    order,
+    rampSeconds: clamp(cycleSeconds, RAMP_SECONDS.least, RAMP_SECONDS.most),
+    spanSeconds: windowSeconds / (order.length / sides),
+  };
+}
+
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
+}
+
+/** The sides of the windows in their order: A B B A, B A A B, ... and likewise for more, as many as keep each to its span. */
+function orderOfWindows(sides: number, windowSeconds: number, spanSeconds: number): number[] {
+  const blocks = Math.max(1, Math.round(windowSeconds / (2 * spanSeconds)));
   const there = Array.from({ length: sides }, (_, side) => side);
   const back = there.toReversed();
   return Array.from({ length: blocks }, (_, block) =>
     block % 2 === 0 ? [...there, ...back] : [...back, ...there],
   ).flat();
-}
-
-/** How long each of so many windows of a side is open so that they sum to `windowSeconds`, in whole slices. */
-function spanSeconds(windowSeconds: number, windows: number): number {
-  return Math.max(1, Math.round(windowSeconds / windows / SLICE_SECONDS)) * SLICE_SECONDS;
 }
 
 /** One server of a duel and what has been seen of it. */
@@ -109,19 +133,25 @@ async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects
     });
   }
   const rate = plan.rate === undefined ? {} : { rate: plan.rate };
+  /** How long a connection took from answer to answer, of each side. */
+  const cycles: number[] = [];
   // Until it is fired for the first time a connection keeps itself alive by asking now and then; from then on it is silent between windows.
   for (const { side, session, death } of turns) {
     await go(side, async () => {
       const warmUp = { warmupSeconds: plan.warmupSeconds, windowSeconds: 0, ...rate };
-      await outlive(
+      const { lifetime, connect } = await outlive(
         session.fire(warmUp, () => {}),
         death,
       );
+      cycles.push((connect.stood * plan.warmupSeconds) / lifetime.ok);
     });
   }
-  const order = orderOfWindows(turns.length, plan.windowSeconds);
-  const windowSeconds = spanSeconds(plan.windowSeconds, order.length / turns.length);
-  const window: Window = { warmupSeconds: RAMP_SECONDS, windowSeconds, ...rate };
+  const { order, rampSeconds, spanSeconds } = planTurns(
+    turns.length,
+    plan.windowSeconds,
+    Math.max(...cycles.filter(Number.isFinite), 0),
+  );
+  const window: Window = { warmupSeconds: rampSeconds, windowSeconds: spanSeconds, ...rate };
   for (const turn of order) {
     const { side, raised, session, death } = turns[turn] as Turn;
     const others = turns.filter((one) => one.side !== side).flatMap(({ pids }) => pids);

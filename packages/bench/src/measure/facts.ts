@@ -23,6 +23,8 @@ export interface MachineFacts {
   /** Sockets now in TIME_WAIT, and how long one stays there. */
   timeWait?: number;
   timeWaitSeconds?: number;
+  /** Whether a new connection over loopback may take the port of one in TIME_WAIT, after a second. */
+  timeWaitReused?: boolean;
   /** The longest accept queue that a server can ask for. */
   somaxconn?: number;
   /** Mean number of runnable tasks in the last minute. */
@@ -42,6 +44,7 @@ export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts
   const ephemeralPorts = await readEphemeralPorts();
   const timeWait = readTimeWait();
   const timeWaitSeconds = await readTimeWaitSeconds();
+  const timeWaitReused = readTimeWaitReused();
   const somaxconn = await readSomaxconn();
   const governor = readGovernor();
   const onBattery = await readOnBattery();
@@ -58,6 +61,7 @@ export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts
     ...(ephemeralPorts !== undefined && { ephemeralPorts }),
     ...(timeWait !== undefined && { timeWait }),
     ...(timeWaitSeconds !== undefined && { timeWaitSeconds }),
+    ...(timeWaitReused !== undefined && { timeWaitReused }),
     ...(somaxconn !== undefined && { somaxconn }),
     ...(governor !== undefined && { governor }),
     ...(onBattery !== undefined && { onBattery }),
@@ -122,6 +126,12 @@ async function readTimeWaitSeconds(): Promise<number | undefined> {
   if (process.platform === 'linux') return 60;
   const lifeMs = await sysctl('net.inet.tcp.msl');
   return lifeMs === undefined ? undefined : (2 * lifeMs) / 1000;
+}
+
+/** Linux: `tcp_tw_reuse` is 1 for everywhere and 2, its usual value, for loopback. */
+function readTimeWaitReused(): boolean | undefined {
+  const text = readText('/proc/sys/net/ipv4/tcp_tw_reuse');
+  return text === undefined ? undefined : Number(text) > 0;
 }
 
 async function readOnBattery(): Promise<boolean | undefined> {

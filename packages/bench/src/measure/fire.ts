@@ -1,8 +1,9 @@
 /** Loading one server that stands: its connections, its window with the sampler beside it, and what becomes of it if it dies. */
 
 import { BenchError } from '../errors.ts';
-import type { Counts, LimitProof, LoadResult } from '../model.ts';
+import type { BackgroundUse, Counts, LimitProof, LoadResult } from '../model.ts';
 import type { Plan } from '../plan.ts';
+import type { Background } from './background.ts';
 import type { Server } from './launch.ts';
 import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
 import type { LoadSpec } from './load/protocol.ts';
@@ -10,14 +11,22 @@ import type { Placed } from './placement.ts';
 import type { Sampled, Sampler } from './resources/sampler.ts';
 
 const POLL_MS = 20;
-/** An amount of requests has no fixed end; this is how long it may take at the most. */
-const AMOUNT_SECONDS = 600;
 
 /** A server that stands and has proven itself, and what it is to be asked. */
 export interface Raised {
   server: Server;
   spec: LoadSpec;
   sampler: Sampler | undefined;
+  /** Begins to disturb it; undefined where nothing is to. */
+  disturb: (() => Background) | undefined;
+}
+
+/** What one window gave. */
+export interface Fired {
+  load: LoadResult;
+  sampled: Sampled | undefined;
+  /** Where the server was disturbed. */
+  background?: BackgroundUse | undefined;
 }
 
 /** What a server is loaded with. */
@@ -28,12 +37,15 @@ export interface Firing {
   account: (lifetime: Counts) => void;
 }
 
+/** An amount of requests has no fixed end; this is how long it may take at the most. */
+const AMOUNT_SECONDS = 600;
+
 /** Arms, fires one window with the sampler beside it, and ends the generators. Throws when the server dies in it. */
 export async function loadServer(
-  { server, spec, sampler }: Raised,
+  { server, spec, sampler, disturb }: Raised,
   { plan, engine, account }: Firing,
   processes = plan.generators,
-): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
+): Promise<Fired> {
   await using session = engine.open(spec, processes);
   await using _ = accountFor(session, account);
   using died = watchForDeath(server);
@@ -44,8 +56,11 @@ export async function loadServer(
     ...(plan.amount === undefined ? {} : { amount: plan.amount }),
     ...(plan.rate === undefined ? {} : { rate: plan.rate }),
   };
+  using background = disturb?.();
+  const fired = fireSampled(session, window, sampler, session.pids, () => background?.end());
   // Awaited here, because the session ends with this function.
-  return await Promise.race([fireSampled(session, window, sampler, session.pids), died.promise]);
+  const { load, sampled } = await Promise.race([fired, died.promise]);
+  return { load, sampled, background: background?.end() };
 }
 
 /** Gives the account of a session before it ends, whatever ends it; without one where its generators broke. */
@@ -64,13 +79,15 @@ export async function fireSampled(
   window: Window,
   sampler: Sampler | undefined,
   ours: number[],
-): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
+  onClosed: () => void = () => {},
+): Promise<Fired> {
   const marks: Promise<unknown>[] = [];
   let sampled: Sampled | undefined;
   const closeSample = async (): Promise<void> => {
     sampled = await sampler?.stop();
   };
   const load = await session.fire(window, (edge) => {
+    if (edge === 'closed') onClosed();
     if (sampler === undefined) return;
     const mark = edge === 'opened' ? sampler.start(ours) : closeSample();
     // What it throws is thrown after the window; unhandled until then, it would end the harness.
@@ -83,7 +100,7 @@ export async function fireSampled(
 
 /** Measures once more with one generator more, where a core is free for it. */
 export async function proveLimit(
-  { server, spec }: Raised,
+  raised: Raised,
   firing: Firing,
   { placement }: Placed,
   first: LoadResult,
@@ -92,8 +109,7 @@ export async function proveLimit(
     placement.kind === 'separate' ? (placement.generator?.length ?? 0) - firing.plan.generators : 0;
   if (free < 1) return { unproven: 'no core is free for one generator more' };
   try {
-    const raised = { server, spec, sampler: undefined };
-    const { load } = await loadServer(raised, firing, firing.plan.generators + 1);
+    const { load } = await loadServer({ ...raised, sampler: undefined }, firing, firing.plan.generators + 1);
     return { goodputPerSecond: load.goodputPerSecond, ratio: load.goodputPerSecond / first.goodputPerSecond };
   } catch (error) {
     // The first window stands, whatever became of the second.

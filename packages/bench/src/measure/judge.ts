@@ -1,5 +1,7 @@
 import type {
+  BackgroundUse,
   Connect,
+  Counts,
   HostWindow,
   Limit,
   LimitProof,
@@ -12,6 +14,7 @@ import type {
 import { METRIC_IDS } from '../model.ts';
 import { classifySlices } from '../steadiness.ts';
 import { isDatabaseFull, judgeDatabase, type DatabaseEvidence } from './judge-database.ts';
+import { judgeBackground } from './judge-background.ts';
 import {
   FULL,
   RATES,
@@ -37,6 +40,7 @@ export interface Evidence {
   host: HostWindow;
   upstream?: UpstreamEvidence | undefined;
   database?: DatabaseEvidence | undefined;
+  background?: BackgroundUse | undefined;
   /** Whether every connection asks again when it is answered, to the end: not so with a fixed amount or rate. */
   isClosedLoop: boolean;
 }
@@ -57,7 +61,13 @@ export function judge(evidence: Evidence): Judgement {
   const limit = findLimit(evidence);
   const { shape, reasons: unsteady } = judgeShape(evidence);
   const upstream = judgeUpstream(evidence, limit);
-  const fatal = [...judgeAccounting(evidence.load), ...judgeAnswers(evidence.load), ...upstream.fatal];
+  const background = judgeBackground(evidence.background);
+  const fatal = [
+    ...judgeAccounting(evidence.load),
+    ...judgeAnswers(evidence.load),
+    ...upstream.fatal,
+    ...background.fatal,
+  ];
   const doubts = [
     ...judgeConnect(evidence.load.connect),
     ...judgeErrors(evidence.load),
@@ -66,6 +76,7 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeLimit(limit, evidence),
     ...upstream.doubts,
     ...judgeDatabase(evidence.database, limit),
+    ...background.doubts,
     ...unsteady,
     ...judgeHost(evidence.host, countCompletions(evidence.load.counts)),
   ];
@@ -103,10 +114,19 @@ function judgeAccounting({ counts }: LoadResult): Reason[] {
   ];
 }
 
-function judgeAnswers({ counts, connect }: LoadResult): Reason[] {
-  if (counts.mismatch > 0) {
-    return [{ code: 'wrong-body', text: `${counts.mismatch} answers had a wrong body`, invalidates: ALL }];
+function judgeAnswers({ counts, connect, foreign = 0 }: LoadResult): Reason[] {
+  const wrong = counts.mismatch - foreign;
+  const reasons: Reason[] = [];
+  if (foreign > 0) {
+    reasons.push({
+      code: 'foreign-answer',
+      text: `${foreign} answers belonged to another request`,
+      invalidates: ALL,
+    });
   }
+  if (wrong > 0)
+    reasons.push({ code: 'wrong-body', text: `${wrong} answers had a wrong body`, invalidates: ALL });
+  if (reasons.length > 0) return reasons;
   if (counts.ok === 0) {
     const seen = Object.entries(counts).filter(([name, count]) => count > 0 && name !== 'sent');
     const what = seen.map(([name, count]) => `${count} ${name}`).join(', ') || 'nothing at all';
@@ -218,6 +238,12 @@ function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
       invalidates: RATES,
     },
   ];
+}
+
+/** What a server is doubted for that gives no answer after the load, because it is at work for those who have left. */
+export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
+  const owed = `it still owed ${inFlight} answers when the load left`;
+  return { code: 'not-verified', text: `${problem}: ${owed}`, invalidates: [] };
 }
 
 /** How much goodput may rise with one generator more before the first figure counts as the client's. */

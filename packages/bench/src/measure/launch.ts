@@ -83,15 +83,17 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   const dataFolder = join(spec.folder, 'data');
   for (const folder of ['logs', 'time', 'data']) mkdirSync(join(spec.folder, folder), { recursive: true });
 
+  const [number = ''] = spec.id.split('-', 1);
+  // Names of one length for all trials of a run: the size of the environment moves a server's memory (Mytkowicz et al. 2009).
   const files = Object.entries(spec.files).map(([variable, text]) => {
-    const file = join(dataFolder, `${spec.id}-${variable}.json`);
+    const file = join(dataFolder, `${number}-${variable}.json`);
     writeFileSync(file, text);
     return [variable, file] as const;
   });
   const command = fillCommand(spec.command, { ...spec, host: HOST, port });
   const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
   const argv = [...timed, ...spec.prefix, ...command];
-  const { cgroup } = openCgroup(`${spec.token}-${spec.id.split('-', 1)[0]}`);
+  const { cgroup } = openCgroup(`${spec.token}-${number}`);
 
   // Anew: the attempt that a kill cut short may have left a log of the same name.
   const log = openSync(logFile, 'w');

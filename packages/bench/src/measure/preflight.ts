@@ -73,7 +73,8 @@ const checkPorts: Check = ({ ephemeralPorts, platform }, { connections, addresse
 };
 
 const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
-  const { ephemeralPorts, timeWait, timeWaitSeconds, platform } = facts;
+  const { ephemeralPorts, timeWait, timeWaitReused, platform } = facts;
+  const { timeWaitSeconds = platform === 'darwin' ? 30 : 60 } = facts;
   if (ephemeralPorts === undefined) return undefined;
   const ports = (ephemeralPorts.last - ephemeralPorts.first + 1) * addresses;
   if (platform === 'darwin') {
@@ -81,8 +82,21 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
     if (ports >= 2 * connections) return undefined;
     return {
       level: 'warn',
-      what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds ?? 30} s; two trials of ${figure(connections)} connections within that exhaust ${figure(ports)}`,
+      what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds} s; two trials of ${figure(connections)} connections within that exhaust ${figure(ports)}`,
       advice: 'sudo sysctl -w net.inet.tcp.msl=1000, or leave a pause between trials',
+    };
+  }
+  if (timeWaitReused) {
+    const remembered =
+      timeWait === undefined ? '' : `${figure(timeWait)} closed connections are remembered, `;
+    return { level: 'ok', what: `TIME_WAIT: ${remembered}their ports are taken again after a second` };
+  }
+  if (timeWaitReused === false) {
+    const most = Math.floor(ports / timeWaitSeconds);
+    return {
+      level: 'warn',
+      what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds} s (tcp_tw_reuse is 0): a server that closes each connection gets no more than ${figure(most)} requests a second`,
+      advice: 'sudo sysctl -w net.ipv4.tcp_tw_reuse=2',
     };
   }
   if (timeWait === undefined) return undefined;
@@ -92,7 +106,7 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
   return {
     level: 'warn',
     what: `TIME_WAIT: ${figure(timeWait)} closed connections are still remembered; ${figure(connections)} of ${figure(ports)} ports are needed`,
-    advice: `wait ${timeWaitSeconds ?? 60} s`,
+    advice: `wait ${timeWaitSeconds} s`,
   };
 };
 

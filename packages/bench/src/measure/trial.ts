@@ -2,6 +2,7 @@ import { findWorkload } from '../catalogue/workloads/index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type {
+  BackgroundRequest,
   Counts,
   DatabaseUse,
   FailedTrial,
@@ -20,19 +21,21 @@ import { METRIC_IDS } from '../model.ts';
 import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';
+import type { Background } from './background.ts';
 import { DatabaseError, type Database, type OpenTable } from './database.ts';
-import { loadServer, proveLimit, type Raised } from './fire.ts';
+import { loadServer, proveLimit, type Fired, type Raised } from './fire.ts';
 import { Inserts } from './inserts.ts';
 import { judgeInserts, tellInserts } from './judge-database.ts';
-import { judge, judgeProof } from './judge.ts';
+import { judge, judgeProof, judgeUnverified } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
 import type { LoadEngine } from './load/engine.ts';
 import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
-import type { Sampled, Sampler } from './resources/sampler.ts';
+import type { Sampler } from './resources/sampler.ts';
 import { UpstreamError, useBetween, type Upstream, type UpstreamLook } from './upstream.ts';
 import { drawUrl } from './url.ts';
+import { UnansweredError } from './verify.ts';
 
 /** The version of a trial's record; the schema file carries its history. */
 export const RECORD_SCHEMA = 1;
@@ -42,8 +45,10 @@ export interface TrialEffects {
   launch(prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<Server>;
   /** Asks until the first right answer. */
   awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
-  verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody | undefined>;
+  verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody[] | undefined>;
   load: LoadEngine;
+  /** Keeps a request in flight until it is ended. */
+  keepInFlight(server: Server, request: BackgroundRequest): Background;
   /** What the server asks; absent where it asks nobody. */
   upstream?: Upstream;
   /** Holds the table that the server asks; absent where it asks none. */
@@ -73,10 +78,10 @@ export async function measureTrial(
   try {
     const raised = await attempt.raise();
     const firing = { plan, engine: effects.load, account: (counts: Counts) => attempt.account(counts) };
-    const { load, sampled } = await loadServer(raised, firing);
+    const fired = await loadServer(raised, firing);
     await attempt.askUpstream();
-    const proof = plan.proveLimit ? await proveLimit(raised, firing, placed, load) : undefined;
-    await attempt.take(load, sampled, proof);
+    const proof = plan.proveLimit ? await proveLimit(raised, firing, placed, fired.load) : undefined;
+    await attempt.take(fired, proof);
   } catch (error) {
     attempt.fail(error);
   }
@@ -96,7 +101,7 @@ export class Attempt {
   #startup: Pick<Measured, 'startupSeconds'> = {};
   #server: Server | undefined;
   #sampler: Sampler | undefined;
-  #expected: ExpectedBody | undefined;
+  #expected: ExpectedBody[] | undefined;
   /** The upstream before the load, and what the load came to there. */
   #upstreamBefore: UpstreamLook | undefined;
   #upstreamUse: UpstreamUse | undefined;
@@ -147,13 +152,16 @@ export class Attempt {
       timeoutSeconds: plan.timeoutSeconds,
       barrierSeconds: plan.barrierSeconds,
       expected: this.#expected,
+      spreadSeconds: plan.waitSeconds,
       hashEvery: plan.hashEvery,
       timing: draw.timing,
     };
-    return { server, spec, sampler: this.#sampler };
+    const { background } = this.#head;
+    const disturb = background && (() => this.#effects.keepInFlight(server, background));
+    return { server, spec, sampler: this.#sampler, disturb };
   }
 
-  async #verify(server: Server, when: string): Promise<ExpectedBody | undefined> {
+  async #verify(server: Server, when: string): Promise<ExpectedBody[] | undefined> {
     try {
       return await this.#effects.verify(server, this.#draw, when);
     } catch (error) {
@@ -175,7 +183,7 @@ export class Attempt {
   }
 
   /** Takes what the window gave, judges it, and verifies the answers once more. Throws when those are wrong now. */
-  async take(load: LoadResult, sampled: Sampled | undefined, limitProof?: LimitProof): Promise<void> {
+  async take({ load, sampled, background }: Fired, proof?: LimitProof): Promise<void> {
     const { plan, placed } = this.#context;
     const resources = sampled?.server;
     const host = sampled?.host ?? {};
@@ -187,6 +195,7 @@ export class Attempt {
       upstream: upstream && { ...upstream, fetches: this.#draw.fetches ?? 0, placement: placed.placement },
       database:
         this.#table === undefined ? undefined : { resources: sampled?.database, placement: placed.placement },
+      background,
       budgetCores: placed.placement.server?.length ?? coresOf(plan),
       isShared: placed.placement.kind === 'shared',
       host,
@@ -196,6 +205,7 @@ export class Attempt {
     this.#failed ||= judgement.failed;
     this.#measured = {
       load,
+      ...(background === undefined ? {} : { background }),
       ...(resources === undefined
         ? {}
         : { server: resources, ...derive(load, resources, this.#planned.connections) }),
@@ -203,14 +213,24 @@ export class Attempt {
       ...(sampled?.database === undefined ? {} : { database: { resources: sampled.database } }),
       limit: judgement.limit,
       ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
-      ...(limitProof === undefined ? {} : { limitProof }),
+      ...(proof === undefined ? {} : { limitProof: proof }),
       host,
       ...this.#startup,
     };
-    if (limitProof !== undefined) this.#reasons.push(...judgeProof(limitProof));
+    if (proof !== undefined) this.#reasons.push(...judgeProof(proof));
+    await this.#verifyAfter(load);
+  }
+
+  /** Throws when the answers are wrong now. A server that is still at work for those who have left is only doubted. */
+  async #verifyAfter({ lifetime }: LoadResult): Promise<void> {
     if (this.#server === undefined) return;
-    const after = await this.#verify(this.#server, 'after the load');
-    if (this.#expected !== undefined && after?.sha256 !== this.#expected.sha256) {
+    const verified = this.#verify(this.#server, 'after the load');
+    const after = await verified.catch((error: unknown) => {
+      if (!(error instanceof UnansweredError) || lifetime.inFlight === 0) throw error;
+      this.#reasons.push(judgeUnverified(error.message, lifetime));
+      return this.#expected;
+    });
+    if (this.#expected?.some(({ sha256 }, index) => sha256 !== after?.[index]?.sha256)) {
       throw new BenchError(
         'trial',
         'right answers after the load differ in their bytes from those before it',
@@ -231,17 +251,21 @@ export class Attempt {
   /** Stops the server and gives the record. */
   async end(): Promise<Trial> {
     this.#sampler?.[Symbol.dispose]();
+    // How a server ends that is still at work for a request that we cancelled is not its fault.
+    const isAtWork = (this.#measured?.background?.cancelled ?? 0) > 0;
+    const toldBefore = isAtWork ? this.#server?.logTail() : undefined;
     const stopped = await this.#stop();
     const database = await this.#closeTable();
     const remains = stopped.trouble.some(isFatal);
+    const trouble = stopped.trouble.filter(({ code }) => !isAtWork || code !== 'ignored-sigterm');
     const reasons = [
       ...this.#reasons,
-      ...stopped.trouble.map((trouble): Reason => ({
-        ...trouble,
-        invalidates: isFatal(trouble) ? [...METRIC_IDS] : [],
+      ...trouble.map((one): Reason => ({
+        ...one,
+        invalidates: isFatal(one) ? [...METRIC_IDS] : [],
       })),
     ];
-    const logTail = this.#server?.logTail();
+    const logTail = toldBefore ?? this.#server?.logTail();
     const tail: TrialTail = {
       files: stopped.files,
       ...(stopped.time === undefined ? {} : { time: stopped.time }),
@@ -315,6 +339,9 @@ function headOf(
     workers: plan.workers,
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),
     ...(plan.cores === undefined ? {} : { cores: plan.cores }),
+    ...(plan.background === undefined || target.undisturbed === undefined
+      ? {}
+      : { background: plan.background }),
     ...(effects.upstream === undefined
       ? {}
       : { upstream: { kind: effects.upstream.kind, version: effects.upstream.version } }),

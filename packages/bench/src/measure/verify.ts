@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, Draw, WorkloadRequest } from '../catalogue/workloads/workload.ts';
+import { ID, type Answer, type Draw, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
+import { createIds, haveIds, nextSender } from './load/ids.ts';
 import type { ExpectedBody } from './load/protocol.ts';
 
 const POLL_MS = 5;
-const ANSWER_TIMEOUT_MS = 10_000;
+const ANSWER_SECONDS = 10;
+
+const nextId = createIds(nextSender());
+
+/** A server that is there, and did not answer in time. */
+export class UnansweredError extends BenchError {}
 
 /** Where to ask, and how to know that asking further is of no use. */
 export interface Asked {
@@ -15,14 +21,22 @@ export interface Asked {
   ended(): string | undefined;
 }
 
-/** One request and its whole answer, on a connection of its own. Throws what node:http throws. */
-export function ask(
-  { host, port }: Asked,
-  { method, path, headers, body }: WorkloadRequest,
-): Promise<Answer> {
+/**
+ * One request and its whole answer, on a connection of its own. An id that the request has for
+ * itself is the placeholder again in the answer. Throws what node:http throws.
+ */
+export async function ask(asked: Asked, spec: WorkloadRequest): Promise<Answer> {
+  if (!haveIds([spec])) return send(asked, spec);
+  const id = nextId();
+  const answer = await send(asked, { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' });
+  const body = Buffer.from(answer.body.toString('latin1').replaceAll(id, ID), 'latin1');
+  return { ...answer, body };
+}
+
+function send({ host, port }: Asked, { method, path, headers, body }: WorkloadRequest): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(
-      { host, port, method, path, headers, agent: false, timeout: ANSWER_TIMEOUT_MS },
+      { host, port, method, path, headers, agent: false, timeout: ANSWER_SECONDS * 1000 },
       (response) => {
         const pieces: Buffer[] = [];
         response.on('data', (piece: Buffer) => pieces.push(piece));
@@ -37,7 +51,7 @@ export function ask(
       },
     );
     sent.on('error', reject);
-    sent.on('timeout', () => sent.destroy(new Error(`no answer in ${ANSWER_TIMEOUT_MS / 1000} s`)));
+    sent.on('timeout', () => sent.destroy(new UnansweredError('trial', `no answer in ${ANSWER_SECONDS} s`)));
     sent.end(body);
   });
 }
@@ -69,28 +83,40 @@ export async function awaitRightAnswer(asked: Asked, draw: Draw, deadlineSeconds
 }
 
 /**
- * Asks every request of the draw twice and checks each answer. Gives the bytes that a right answer
- * has, where they are the same each time. Throws a trial error for the first wrong one.
+ * Asks every request of the draw, one after the other, and the first once more, and checks each answer; then those that
+ * are to be refused. Gives what a right answer to each is, where that is the same bytes each time. Throws a trial error
+ * for the first wrong one.
  */
-export async function verify(asked: Asked, draw: Draw, when: string): Promise<ExpectedBody | undefined> {
-  let expected: ExpectedBody | undefined;
-  for (const [index, spec] of [...draw.requests.entries(), ...draw.requests.entries()]) {
-    const answer = await ask(asked, spec).catch((error: Error) => {
-      throw new BenchError('trial', `${spec.method} ${spec.path} ${when}: ${error.message}`);
-    });
+export async function verify(asked: Asked, draw: Draw, when: string): Promise<ExpectedBody[] | undefined> {
+  const fail = ({ method, path }: WorkloadRequest, problem: string, isUnanswered = false): never => {
+    const Kind = isUnanswered ? UnansweredError : BenchError;
+    throw new Kind('trial', `${method} ${path} ${when}: ${problem}`);
+  };
+  const askFor = (spec: WorkloadRequest) =>
+    ask(asked, spec).catch((error: Error) => fail(spec, error.message, error instanceof UnansweredError));
+  const expected: ExpectedBody[] = [];
+  const cycle = [...draw.requests.entries()];
+  for (const [index, spec] of [...cycle, ...cycle.slice(0, 1)]) {
+    const answer = await askFor(spec);
     const wrong = draw.check(answer, index);
-    if (wrong !== undefined) throw new BenchError('trial', `${spec.method} ${spec.path} ${when}: ${wrong}`);
-    const seen = {
-      bytes: answer.body.length,
-      sha256: createHash('sha256').update(answer.body).digest('hex'),
-    };
-    if (draw.fixedBody && expected !== undefined && seen.sha256 !== expected.sha256) {
-      throw new BenchError(
-        'trial',
-        `${spec.method} ${spec.path} ${when}: two right answers differ in their bytes`,
-      );
-    }
-    expected = seen;
+    if (wrong !== undefined) fail(spec, wrong);
+    const seen = describeBody(answer.body, haveIds([spec]));
+    const before = expected[index];
+    if (draw.fixedBody && before !== undefined && seen.sha256 !== before.sha256)
+      fail(spec, 'two right answers differ in their bytes');
+    expected[index] = seen;
   }
-  return draw.fixedBody && draw.requests.length === 1 ? expected : undefined;
+  for (const spec of draw.refused ?? []) {
+    const { status } = await askFor(spec);
+    if (status < 400 || status > 499) fail(spec, `a bad body was not refused: status ${status}`);
+  }
+  return draw.fixedBody ? expected : undefined;
+}
+
+function describeBody(body: Buffer, hasId: boolean): ExpectedBody {
+  return {
+    bytes: body.length,
+    sha256: createHash('sha256').update(body).digest('hex'),
+    ...(hasId ? { around: body.toString('latin1').split(ID) } : {}),
+  };
 }

@@ -1,3 +1,4 @@
+import { describeBackground } from '../catalogue/background.ts';
 import { coresOf } from '../plan.ts';
 import type { StoredRun } from '../results/store.ts';
 
@@ -27,6 +28,7 @@ function environmentOf({ plan, versions, trials }: StoredRun): Map<string, strin
     ['workers', String(plan.workers)],
     ['threads', String(plan.threads ?? 'as the stack has it')],
     ['cores', String(coresOf(plan))],
+    ['background', describeBackground(plan.background) ?? 'none'],
     ...Object.entries(versions),
   ]);
   for (const { target, attested } of trials) {

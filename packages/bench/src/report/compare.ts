@@ -1,4 +1,4 @@
-import type { ComparedRow, ComparedTable } from '../analyse/compare.ts';
+import { UNDISTURBED, type ComparedRow, type ComparedTable } from '../analyse/compare.ts';
 import type { Comparison } from '../analyse/comparison.ts';
 import { METRICS } from '../analyse/metrics.ts';
 import { formatShare } from './format.ts';
@@ -36,6 +36,7 @@ export function renderComparison(table: ComparedTable, title: string, marks: str
 
 function describeBaseline({ paired, baseline = '' }: ComparedTable): string {
   if (!paired) return 'now against then';
+  if (baseline === UNDISTURBED) return 'against itself undisturbed';
   return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;
 }
 

@@ -1,5 +1,5 @@
 import { slopeOf, type Slope } from '../analyse/slope.ts';
-import type { InsertAccount, Measured, Trial } from '../model.ts';
+import type { BackgroundUse, InsertAccount, Measured, Trial } from '../model.ts';
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 
 /** Every trial in full, as text: what the table leaves out, and what autocannon itself would have printed. */
@@ -26,8 +26,24 @@ function describe(trial: Trial): string[] {
   ];
 }
 
+function describeUse({ seconds, sent, statusCodes, lost, cancelled, durationUs }: BackgroundUse): string {
+  const parts = [
+    ...Object.entries(statusCodes).map(([status, count]) => `${count} with status ${status}`),
+    ...(lost > 0 ? [`${lost} without an answer`] : []),
+    ...(cancelled > 0 ? [`${cancelled} unfinished and cancelled`] : []),
+  ];
+  const { mean, p50, max } = durationUs ?? {};
+  const took = [
+    ...(p50 === undefined ? [] : [`p50 ${formatUs(p50)}`]),
+    ...(mean === undefined ? [] : [`mean ${formatUs(mean)}`]),
+    ...(max === undefined ? [] : [`max ${formatUs(max)}`]),
+  ];
+  return `background, ${seconds.toFixed(1)} s with the warm-up: ${sent} sent, ${parts.join(', ')}${took.length > 0 ? `; ${took.join(', ')}` : ''}`;
+}
+
 function describeMeasured({
   load,
+  background,
   server,
   upstream,
   database,
@@ -64,6 +80,7 @@ function describeMeasured({
       `generators: ${load.generators.map((use) => `${(use.cpuUs / 1e6 / use.seconds).toFixed(2)} cores, loop ${Math.round(use.utilisation * 100)} % busy`).join('; ')}`,
     );
   }
+  if (background !== undefined) lines.push(describeUse(background));
   if (server !== undefined) {
     lines.push(
       `server (${server.scope}, ${server.source}): ${server.coresUsed.toFixed(2)} cores${cpuUsPerRequest === undefined ? '' : `, ${formatCost(cpuUsPerRequest)} µs a request`}, ${server.idleBytes === undefined ? '—' : formatBytes(server.idleBytes)} before the load, ${server.peakBytes === undefined ? '—' : formatBytes(server.peakBytes)} at most in the window`,

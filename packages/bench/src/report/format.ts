@@ -42,6 +42,11 @@ function significant(value: number): string {
   return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : String(Math.round(value));
 }
 
+/** A share in per cent that is whole only when nothing is missing: `99.99 %`. */
+export function formatAtMost(share: number): string {
+  return formatShare(Math.floor(share * 1e4) / 1e4);
+}
+
 /** A share in per cent, to two decimals: `5.4 %`. */
 export function formatShare(share: number): string {
   return `${Number((share * 100).toFixed(2))} %`;

@@ -2,12 +2,14 @@ import { toLadders } from '../analyse/ladder.ts';
 import { METRICS } from '../analyse/metrics.ts';
 import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
-import type { Reason, Trial } from '../model.ts';
+import { describeBackground } from '../catalogue/background.ts';
+import type { BackgroundUse, Reason, Trial } from '../model.ts';
 import { estimateSeconds } from '../plan.ts';
 import type { Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import type { LeftOut } from '../results/store.ts';
 import {
+  formatAtMost,
   formatBytes,
   formatCost,
   formatCount,
@@ -80,6 +82,7 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
     ...(knees !== undefined && { knees }),
     notes: [
       ...explain(rows, trials),
+      ...explainBackground(trials),
       ...leftOut.map(
         ({ target, reason, hint }) => `${target} was left out: ${reason}${hint ? ` (${hint})` : ''}`,
       ),
@@ -103,6 +106,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
           `${plan.engine} in ${countOf(plan.generators, 'process')}, ${describeWorkers(plan)} a server, ${describePlacement(first)}`,
           ...describeUpstream(first),
           ...describeDatabase(first),
+          ...describeDisturbance(plan),
         ]),
   ];
 }
@@ -118,6 +122,14 @@ function describeDatabase({ database, placement }: Trial): string[] {
   const { kind, version, maxConnections } = database;
   const where = placement.database === undefined ? '' : ` on core ${placement.database.join(',')}`;
   return [`database: PostgreSQL ${version}, ${kind}, max_connections ${maxConnections}${where}`];
+}
+
+function describeDisturbance({ background }: Plan): string[] {
+  return background === undefined
+    ? []
+    : [
+        `behind: ${describeBackground(background)}, kept in flight beside the load from the warm-up to the end of the window`,
+      ];
 }
 
 /** The machine in one line. */
@@ -147,21 +159,35 @@ function describePlacement({ placement: { kind, server, generator } }: Trial): s
   return kind === 'shared' ? 'server and generator share the cores' : 'nothing pinned to cores';
 }
 
-/** The columns of every run and, where servers told of their time, beside the latency the two parts of it. */
+/**
+ * The columns of every run; beside the goodput the share of right answers where that is not all, and beside the latency
+ * its two parts where servers told of their time.
+ */
 function cellsFor(rows: Row[]): Record<string, (row: Row) => string> {
   const metric = metricOf(rows);
-  if (metric === undefined) return CELLS;
   const { target, class: kind, 'goodput/s': goodput, p50, p99, ...others } = CELLS;
   return {
     target,
     class: kind,
     'goodput/s': goodput,
+    ...(hasWrong(rows) && {
+      [RIGHT]: ({ right }) => (right === undefined ? '—' : formatAtMost(right)),
+    }),
     p50,
     p99,
-    [metric]: ({ timing }) => cell(timing?.told, formatUs),
-    [REST]: ({ timing }) => cell(timing?.rest, formatUs),
+    ...(metric !== undefined && {
+      [metric]: ({ timing }) => cell(timing?.told, formatUs),
+      [REST]: ({ timing }) => cell(timing?.rest, formatUs),
+    }),
     ...others,
   };
+}
+
+/** Answers that are right. */
+const RIGHT = 'right';
+
+function hasWrong(rows: Row[]): boolean {
+  return rows.some(({ right = 1 }) => right < 1);
 }
 
 /** What is left of a latency without what the server told of its time. */
@@ -191,6 +217,9 @@ function explain(rows: Row[], trials: Trial[]): string[] {
     '± is half the range over the rounds; a figure is the median of the rounds in which it is valid. Rows whose ranges overlap are not told apart by so few rounds.',
     '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below.',
     `limit: who was at the end of its means, the server’s core${asked === undefined ? '' : `, the ${asked}`} or the load generator; waiting is ${asked === undefined ? 'neither' : 'none'}.`,
+    ...(hasWrong(rows)
+      ? [`${RIGHT}: of all requests that came to an end in the windows, those that were rightly answered.`]
+      : []),
     ...(metric === undefined
       ? []
       : [
@@ -214,6 +243,30 @@ function nameAsked(trials: Trial[]): string | undefined {
   return trials.some(({ database }) => database !== undefined) ? 'database' : undefined;
 }
 
+/** What became of the requests in the background, and what of a row is theirs. */
+function explainBackground(trials: Trial[]): string[] {
+  const disturbed = trials.flatMap((trial) => {
+    const use = (trial.status === 'failed' ? trial.partial : trial.measured)?.background;
+    return use === undefined
+      ? []
+      : [{ place: `${trial.target.id} at ${formatWhole(trial.connections)}`, use }];
+  });
+  if (disturbed.length === 0) return [];
+  const places = [...Map.groupBy(disturbed, ({ place }) => place)].map(([place, all]) => {
+    const uses = all.map(({ use }) => use);
+    const count = (of: (use: BackgroundUse) => number): number => uses.reduce((sum, use) => sum + of(use), 0);
+    const answered = count(({ statusCodes }) =>
+      Object.values(statusCodes).reduce((sum, one) => sum + one, 0),
+    );
+    const cancelled = count((use) => use.cancelled);
+    const longest = Math.max(0, ...uses.map(({ durationUs }) => durationUs?.max ?? 0));
+    return `${place}: ${formatWhole(answered)} answered${answered > 0 ? ` (the longest after ${formatUs(longest)})` : ''}, ${cancelled} unfinished at the end and cancelled`;
+  });
+  return [
+    `behind: those requests are in no count, goodput or latency, but what the server did for them is in CPU µs/req, memory and limit. ${places.join('; ')}.`,
+  ];
+}
+
 function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): string {
   const [first] = seen;
   if (first === undefined) return '';
@@ -233,6 +286,7 @@ export function describePlan(plan: Plan): string {
   const lines = [
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${describeWorkload(plan)}`,
     `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${describeWorkers(plan)}, seed ${plan.seed}`,
+    ...describeDisturbance(plan),
     ...describeSitting(plan),
     `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at the most'}`,
     '',

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { compareRuns, compareWithin, isDecided } from '../../src/analyse/compare.ts';
 import { parseCompareOptions } from '../../src/analyse/question.ts';
 import { unlikeRuns } from '../../src/analyse/unlike.ts';
-import type { DatabaseKind } from '../../src/model.ts';
 import { parseBenchOptions } from '../../src/options.ts';
 import { makePlan } from '../../src/plan.ts';
 import { createRandom } from '../../src/random.ts';
@@ -41,6 +40,17 @@ function sampleRun(ratio: number, rounds = 12, seed = 7): StoredRun {
 const cost = (id: string) =>
   ({ vanilla: 100, fastify: 200 })[id.split('@')[0] as 'vanilla'] * (id.endsWith('26') ? 0.8 : 1);
 
+/** Rounds of each target at 1,000 a second, and at a tenth of that with this request in its background. */
+function disturbedRun(request: string, line = '', rounds = 12): StoredRun {
+  const plan = samplePlan(`--connections 10 --rounds ${rounds} --background "${request}" ${line}`);
+  const trials = plan.trials.map(({ target: id, round }) => {
+    const target = plan.targets.find((one) => one.id === id)!;
+    const goodput = (target.undisturbed === undefined ? 1000 : 100) * (1 + round / 1000);
+    return { ...okTrial(id, sampleMeasured({ goodput }), { round }), target };
+  });
+  return { ...sampleRun(1), plan, trials };
+}
+
 /** The same run over an upstream. */
 function over(kind: string, version: string): StoredRun {
   const run = sampleRun(1);
@@ -48,7 +58,7 @@ function over(kind: string, version: string): StoredRun {
   return { ...run, trials, versions: { ...run.versions, upstream: `${kind} ${version}` } };
 }
 
-const on = (kind: DatabaseKind, version: string, maxConnections: number): StoredRun => {
+const on = (kind: 'embedded' | 'external', version: string, maxConnections: number): StoredRun => {
   const run = sampleRun(1);
   const database = { kind, version, maxConnections };
   return { ...run, trials: run.trials.map((trial) => ({ ...trial, database })) };
@@ -195,6 +205,62 @@ describe('a run that is to be decided', () => {
       why: 'too-few-rounds',
       rounds: 8,
     });
+  });
+});
+
+describe('targets with a request in the background', () => {
+  const GOODPUT = { by: 'goodput', threshold: 0.02 } as const;
+  const run = disturbedRun('GET /fib/42');
+
+  it('are compared each with itself without it', () => {
+    const table = compareWithin(run, GOODPUT);
+    expect(table.baseline).toBe('undisturbed');
+    expect(table.rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
+      ['vanilla (GET /fib/42 behind)', 'vanilla'],
+      ['fastify (GET /fib/42 behind)', 'fastify'],
+    ]);
+    for (const { comparison } of table.rows) {
+      expect(comparison.verdict).toBe('slower');
+      expect(comparison.ratio?.estimate).toBeCloseTo(0.1);
+    }
+    expect(renderComparison(table, 'run', [])).toContain('against itself undisturbed');
+  });
+
+  it('keep company of their kind where a runtime is the baseline', () => {
+    const { rows } = compareWithin(disturbedRun('GET /fib/42', '--node 22,26'), {
+      ...GOODPUT,
+      baseline: '@22',
+    });
+    expect(rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual(
+      ['vanilla@26', 'fastify@26', 'vanilla@26 (GET /fib/42 behind)', 'fastify@26 (GET /fib/42 behind)'].map(
+        (id) => [id, id.replace('26', '22')],
+      ),
+    );
+  });
+
+  it('are no baseline of a run that has none', () => {
+    expect(errorOf(() => compareWithin(sampleRun(1), { ...GOODPUT, baseline: 'undisturbed' })).message).toBe(
+      'the run has no target "undisturbed"',
+    );
+  });
+
+  it('make a run unlike others, unless the background is what is compared', () => {
+    const without = { ...disturbedRun('GET /fib/42'), plan: samplePlan('--connections 10 --rounds 12') };
+    expect(unlikeRuns(without, run, undefined)).toEqual(['background: none and GET /fib/42']);
+    expect(unlikeRuns(without, run, 'background')).toEqual([]);
+    expect(unlikeRuns(run, disturbedRun('GET /fib/30'), undefined)).toHaveLength(1);
+    const { rows } = compareRuns(without, run, GOODPUT, 'background');
+    expect(rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
+      ['vanilla (GET /fib/42 behind)', 'vanilla'],
+      ['fastify (GET /fib/42 behind)', 'fastify'],
+    ]);
+    expect(rows[0]?.comparison.ratio?.estimate).toBeCloseTo(0.1);
+    const between = compareRuns(run, disturbedRun('GET /fib/30'), GOODPUT, 'background').rows;
+    expect(between.map(({ candidate, baseline }) => [candidate, baseline])[0]).toEqual([
+      'vanilla (GET /fib/30 behind)',
+      'vanilla (GET /fib/42 behind)',
+    ]);
+    expect(describeChanges(without, run)).toContain('changed: background none → GET /fib/42');
   });
 });
 

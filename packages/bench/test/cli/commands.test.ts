@@ -36,7 +36,9 @@ describe('pnpm stacks', () => {
     await using place = new Place();
     const { status, stdout } = await place.run('stacks');
     expect(stdout).toMatch(/^target .*state/m);
-    expect(stdout).toMatch(/^vanilla +raw +typescript +devices, gather +ready +node \d/m);
+    expect(stdout).toMatch(
+      /^vanilla +raw +typescript +devices, gather, fib, asyncfib, wait, asyncwait +ready +node \d/m,
+    );
     expect(stdout).toMatch(/^uvicorn\/interpreted +raw +python +devices +(ready|on first use|missing) /m);
     expect(status).toBe(0);
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { completeParams, findWorkload } from '../../src/catalogue/workloads/index.ts';
-import type { Draw, Params, Table } from '../../src/catalogue/workloads/workload.ts';
+import type { Draw, Params, Table, Workload } from '../../src/catalogue/workloads/workload.ts';
 import { findDatabase, startDatabase, type Database, type OpenTable } from '../../src/measure/database.ts';
 import { launch, type LaunchSpec, type Server } from '../../src/measure/launch.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
@@ -16,10 +16,10 @@ import { openToken } from '../known/leftovers.ts';
 /** How long a server may take to its first right answer on a busy machine. */
 export const START_SECONDS = 60;
 
-/** A server that runs, and what it was given to answer. */
+/** A server that runs, and what it was given to answer, by workload. */
 export interface Running {
   server: Server;
-  draw: Draw;
+  draws: Record<string, Draw>;
 }
 
 /** What a command line starts. */
@@ -31,16 +31,16 @@ export interface Command {
 
 /** What a target is to serve, and how. */
 export interface Asked {
-  workload: string;
   seed: number;
   workers: number;
   threads?: number;
-  params?: Params;
+  /** Of each workload; the usual ones unless told. */
+  paramsOf?: (workload: Workload) => Params;
 }
 
 /** Starts servers as a trial does, and stops what a test file has left running. */
 export interface Host {
-  /** A target with data drawn from the seed. */
+  /** A target with data drawn from the seed, for all workloads that it offers. */
   serve(prepared: Prepared, asked: Asked): Promise<Running>;
   /** A command line with `{port}` to be filled in, without any data but these files, by their variables. */
   start(command: Command, files?: Record<string, string>): Promise<Server>;
@@ -81,18 +81,28 @@ export function openHost(): Host {
     return (await database).open(table);
   };
   return {
-    async serve({ command, stack, variant }, { workload: name, seed, workers, threads, params = {} }) {
+    async serve({ command, stack, variant }, { seed, workers, threads, paramsOf = () => ({}) }) {
       const random = createRandom(seed);
-      const workload = findWorkload(name);
-      const complete = completeParams(workload, params);
-      const draw = workload.draw(() => random.float(), complete);
-      const fixtures = workload.fixtures?.(complete);
-      const upstream = fixtures && (await openUpstream(fixtures));
-      const { files, table } = draw;
-      const opened = table && (await openTable(table));
-      const env = { ...variant.env, ...upstream?.env, ...draw.env, ...opened?.env };
+      const drawn = variant.workloads.map((name) => {
+        const workload = findWorkload(name);
+        const params = completeParams(workload, paramsOf(workload));
+        return {
+          name,
+          draw: workload.draw(() => random.float(), params),
+          fixtures: workload.fixtures?.(params),
+        };
+      });
+      const fixtures = drawn.flatMap((one) => one.fixtures ?? []);
+      const upstream = fixtures.length > 0 ? await openUpstream(fixtures) : undefined;
+      // What one workload inserts comes after what another has read.
+      const tables = drawn.flatMap(({ draw }) => draw.table ?? []);
+      const rows = tables.flatMap((table) => table.rows);
+      const opened = tables.length > 0 ? await openTable({ rows }) : undefined;
+      const told = drawn.map(({ draw }) => draw.env);
+      const env = Object.assign({}, variant.env, ...told, upstream?.env, opened?.env);
+      const files = Object.assign({}, ...drawn.map(({ draw }) => draw.files));
       const server = await open({ command, cwd: stack.root, env }, { files, workers, threads });
-      return { server, draw };
+      return { server, draws: Object.fromEntries(drawn.map(({ name, draw }) => [name, draw])) };
     },
     start: (command, files = {}) => open(command, { files, workers: 1 }),
   };

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
-import { findWorkload } from '../../src/catalogue/workloads/index.ts';
-import type { Params } from '../../src/catalogue/workloads/workload.ts';
+import { completeParams } from '../../src/catalogue/workloads/index.ts';
+import type { Draw, Params, Workload } from '../../src/catalogue/workloads/workload.ts';
 import { prepareAll, type Prepared } from '../../src/measure/prepare.ts';
 import { countWorkers } from '../../src/measure/launch.ts';
 import { ask, awaitRightAnswer, verify } from '../../src/measure/verify.ts';
 import type { Target } from '../../src/model.ts';
 import { START_SECONDS, listenersOf, loopback, openHost, type Running } from './host.ts';
+
+const LONGEST_WAIT_SECONDS = 0.1;
 
 const host = openHost();
 const stacks = readStacks();
@@ -15,12 +17,7 @@ const stacks = readStacks();
 /** Targets that are not tested here, and why. */
 const skipped = new Map<string, string>();
 
-const offered = stacks.flatMap(targetsOf).flatMap((target) => {
-  const variant = stacks.find(({ name }) => name === target.stack)?.variants[target.variant];
-  return (variant?.workloads ?? []).map((workload) => ({ target, workload }));
-});
-
-describe.each(offered)('$target.id, $workload', ({ target, workload }) => {
+describe.each(stacks.flatMap(targetsOf))('$id', (target) => {
   let prepared: Prepared;
   let one: Running;
   let two: Running;
@@ -29,10 +26,9 @@ describe.each(offered)('$target.id, $workload', ({ target, workload }) => {
     const found = await prepareTarget(target);
     if (found === undefined) return;
     prepared = found;
-    const params = leastOf(workload);
     [one, two] = await Promise.all([
-      host.serve(prepared, { workload, seed: 1, workers: 1 }),
-      host.serve(prepared, { workload, seed: 2, workers: 2, threads: 3, params }),
+      host.serve(prepared, { seed: 1, workers: 1, paramsOf: usualOf }),
+      host.serve(prepared, { seed: 2, workers: 2, threads: 3, paramsOf: leastOf }),
     ]);
   }, 900_000);
 
@@ -42,16 +38,31 @@ describe.each(offered)('$target.id, $workload', ({ target, workload }) => {
 
   it('answers what was drawn for it, and other data otherwise', async ({ skip }) => {
     skip(skipped.has(target.id), skipped.get(target.id));
-    for (const { server, draw } of [one, two]) {
-      await awaitRightAnswer(server, draw, START_SECONDS);
-      await verify(server, draw, 'in the contract test');
+    for (const workload of prepared.variant.workloads) {
+      for (const { server, draws } of [one, two]) {
+        await awaitRightAnswer(server, drawOf(draws, workload), START_SECONDS);
+        await verify(server, drawOf(draws, workload), 'in the contract test');
+      }
+      const draw = drawOf(one.draws, workload);
+      const answer = await ask(one.server, draw.requests[0]!);
+      expect(answer.contentType).toMatch(/^application\/json\b/);
+      expect(draw.check(answer, 0)).toBeUndefined();
+      expect(drawOf(two.draws, workload).check(answer, 0)).toMatch(/^wrong body/);
     }
-    const [request] = one.draw.requests;
-    if (request === undefined) throw new Error(`${workload} asks nothing`);
-    const answer = await ask(one.server, request);
-    expect(answer.contentType).toMatch(/^application\/json\b/);
-    expect(one.draw.check(answer, 0)).toBeUndefined();
-    expect(two.draw.check(answer, 0)).toMatch(/^wrong body/);
+  });
+
+  it('tells what its work took, and waits as long as it says', async ({ skip }) => {
+    skip(skipped.has(target.id), skipped.get(target.id));
+    for (const [workload, { timing, env, requests }] of Object.entries(one.draws)) {
+      if (timing === undefined) continue;
+      const { headers } = await fetch(`http://${one.server.host}:${one.server.port}${requests[0]?.path}`);
+      const told = new RegExp(`^${timing};dur=(\\d+\\.\\d{3})$`).exec(headers.get('server-timing') ?? '');
+      expect({ workload, told: told?.[0] }).toEqual({ workload, told: expect.any(String) });
+      if (timing === 'gather') continue;
+      expect(Number(headers.get('x-process-time')) * 1000).toBeCloseTo(Number(told?.[1]), 2);
+      // Timers of Node and Python may be a ms early.
+      expect(Number(told?.[1])).toBeGreaterThanOrEqual(Number(env?.['BENCH_WAIT_MS'] ?? 0) - 1);
+    }
   });
 
   it('attests in each worker what its manifest states, and what it runs on', async ({ skip }) => {
@@ -100,9 +111,20 @@ describe.runIf(process.env['CI'] !== undefined)('under CI', () => {
   });
 });
 
+function drawOf(draws: Running['draws'], workload: string): Draw {
+  const draw = draws[workload];
+  if (draw === undefined) throw new Error(`nothing was drawn for ${workload}`);
+  return draw;
+}
+
+/** The usual parameters, but where every answer would have the tests wait. */
+function usualOf(workload: Workload): Params {
+  const waitSeconds = workload.waitSeconds?.(completeParams(workload, {})) ?? 0;
+  return waitSeconds > LONGEST_WAIT_SECONDS ? leastOf(workload) : {};
+}
+
 /** Parameters that make another answer than the usual ones do. */
-function leastOf(workload: string): Params {
-  const { params = {} } = findWorkload(workload);
+function leastOf({ params = {} }: Workload): Params {
   return Object.fromEntries(Object.entries(params).map(([name, { least }]) => [name, least]));
 }
 

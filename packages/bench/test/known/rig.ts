@@ -13,7 +13,8 @@ import { prepareAll } from '../../src/measure/prepare.ts';
 import { readText } from '../../src/measure/resources/procfs.ts';
 import { measureTrial, type TrialEffects } from '../../src/measure/trial.ts';
 import { findUpstream, startUpstream, type UpstreamProgram } from '../../src/measure/upstream.ts';
-import type { Counts, LoadResult, Stack, Trial } from '../../src/model.ts';
+import type { Stack } from '../../src/catalogue/stack.ts';
+import type { Counts, LoadResult, Trial } from '../../src/model.ts';
 import { parseBenchOptions } from '../../src/options.ts';
 import { coresOf, fixturesOf, makePlan, type Plan } from '../../src/plan.ts';
 import { openToken } from './leftovers.ts';
@@ -52,6 +53,8 @@ export interface Order {
   plan?: Partial<Plan>;
   /** Stands between the trial and the world. */
   wrap?: (effects: TrialEffects) => TrialEffects;
+  /** The id of the target to be measured, where there are several; the first of the plan unless told. */
+  pick?: string;
   /** A stack other than the planted one. */
   stack?: Stack;
   /** What the server asks, where the workload says that it asks anybody: our own unless told. */
@@ -82,7 +85,16 @@ export function openRig(): Rig {
 }
 
 async function measure(
-  { planted, bench, plan: changes, wrap = (effects) => effects, stack, upstream: program, database }: Order,
+  {
+    planted,
+    bench,
+    pick,
+    plan: changes,
+    wrap = (effects) => effects,
+    stack,
+    upstream: program,
+    database,
+  }: Order,
   token: string,
   folder: string,
   order: number,
@@ -93,8 +105,8 @@ async function measure(
   const options = parseBenchOptions([target, '--rounds', '1', '--warmup', '0', ...bench]);
   const plan: Plan = { ...makePlan(options, stacks, 'known', randomInt(2 ** 32)), hashEvery: 1, ...changes };
   const { prepared, missing } = await prepareAll(plan.targets, stacks);
-  const [found] = prepared;
-  const [planned] = plan.trials;
+  const planned = pick === undefined ? plan.trials[0] : plan.trials.find((one) => one.target === pick);
+  const found = prepared.find((one) => one.target.id === planned?.target);
   if (found === undefined || planned === undefined) throw new Error(missing[0]?.reason ?? target);
   const id = `${String(order).padStart(3, '0')}-${planned.id}`;
   const fixtures = fixturesOf(plan);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
-import { orderOfWindows } from '../../src/measure/duel.ts';
+import { planTurns } from '../../src/measure/duel.ts';
 import type { Placed } from '../../src/measure/placement.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/model.ts';
@@ -18,7 +18,7 @@ const placed: Placed = {
 
 async function duel(
   twist: Twist = {},
-  line = '--duel --rounds 1 --connections 10 --duration 1',
+  line = '--duel --rounds 1 --connections 10 --duration 0.2',
   before: Trial[] = [],
 ): Promise<{ world: World; trials: Trial[] }> {
   const plan = samplePlan(line);
@@ -33,27 +33,37 @@ const fail = (text: string) => () => {
   throw new BenchError('trial', text);
 };
 
-describe('the windows of a duel', () => {
+const placesOf = (order: number[], side: number) =>
+  order.flatMap((one, place) => (one === side ? [place] : []));
+
+describe('the turns of a duel', () => {
   it('alternate so that no drift meets one side only', () => {
-    expect(orderOfWindows(2, 1)).toEqual([0, 1, 1, 0]);
-    expect(orderOfWindows(2, 2)).toEqual([0, 1, 1, 0]);
-    expect(orderOfWindows(2, 4)).toEqual([0, 1, 1, 0, 1, 0, 0, 1]);
+    expect(planTurns(2, 0.1, 0).order).toEqual([0, 1, 1, 0]);
+    expect(planTurns(2, 0.4, 0).order).toEqual([0, 1, 1, 0, 1, 0, 0, 1]);
     for (const seconds of [1, 3, 5, 8, 20]) {
-      const order = orderOfWindows(2, seconds);
+      const { order } = planTurns(2, seconds, 0.01);
       // Both sides have as many windows, and the same mean place among them: a linear drift cancels out.
-      const placesOf = (side: number) => order.flatMap((one, place) => (one === side ? [place] : []));
-      expect(placesOf(0)).toHaveLength(placesOf(1).length);
-      expect(meanOf(placesOf(0))).toBe(meanOf(placesOf(1)));
+      expect(placesOf(order, 0)).toHaveLength(placesOf(order, 1).length);
+      expect(meanOf(placesOf(order, 0))).toBe(meanOf(placesOf(order, 1)));
     }
   });
 
-  it('never leave a side idle for as long as a server keeps an idle connection', () => {
-    for (const seconds of [1, 2, 3, 5, 10, 60]) {
-      const order = orderOfWindows(2, seconds);
-      const span = (2 * seconds) / order.length;
-      expect(span).toBeLessThanOrEqual(1);
-      expect(order.join('')).not.toMatch(/000|111/);
+  it.each([
+    ['as short as can be', 0, 0.1],
+    ['ten answers of a connection long', 0.05, 0.5],
+    ['no longer than a server keeps an idle connection', 20, 1],
+  ])('are %s', (_, cycleSeconds, span) => {
+    for (const sides of [2, 3]) {
+      const { order, spanSeconds } = planTurns(sides, 10, cycleSeconds);
+      expect(spanSeconds).toBeCloseTo(span);
+      // The windows of each side sum to what was asked for, and none has more than two in a row.
+      expect(placesOf(order, 1).length * spanSeconds).toBeCloseTo(10);
+      expect(order.join('')).not.toMatch(/000|111|222/);
     }
+  });
+
+  it('begin with the time of one answer, which belongs to no window', () => {
+    expect([0, 0.05, 20].map((cycle) => planTurns(2, 5, cycle).rampSeconds)).toEqual([0.01, 0.05, 0.5]);
   });
 });
 
@@ -68,10 +78,10 @@ describe('measureDuel', () => {
       'arm',
       'fire 3000 0',
       'fire 3001 0',
-      'fire 3000 0.5',
-      'fire 3001 0.5',
-      'fire 3001 0.5',
-      'fire 3000 0.5',
+      'fire 3000 0.1',
+      'fire 3001 0.1',
+      'fire 3001 0.1',
+      'fire 3000 0.1',
       'stop',
       'stop',
       `record ${trials[0]!.id}`,
@@ -145,11 +155,11 @@ describe('measureDuel', () => {
 
   it('may have more than two sides, in an order and its reverse', async () => {
     const names = ['vanilla', 'fastify', 'litestar'];
-    const plan = samplePlan('--duel --rounds 1 --connections 10 --duration 1', names);
+    const plan = samplePlan('--duel --rounds 1 --connections 10 --duration 0.2', names);
     const world = createWorld({ tellWindows: true });
     const trials = await run(plan, { placed, prepared: prepareFor(plan), before: [] }, world.effects);
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
-    const windows = world.done.filter((what) => /^fire .* 0.5$/.test(what)).map((what) => what.split(' ')[1]);
+    const windows = world.done.filter((what) => /^fire .* 0.1$/.test(what)).map((what) => what.split(' ')[1]);
     expect(windows).toEqual(['3000', '3001', '3002', '3002', '3001', '3000']);
   });
 

@@ -65,6 +65,15 @@ describe('judge', () => {
     expect(reasonsOf(evidence)).toEqual({ 'wrong-body': ALL });
   });
 
+  it('tells answers that belonged to another request from wrong bodies', () => {
+    const foreign = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), foreign: 3 });
+    expect(judge(foreign).failed).toBe(true);
+    expect(reasonsOf(foreign)).toEqual({ 'foreign-answer': ALL });
+    expect(textOf(foreign)).toBe('3 answers belonged to another request');
+    const both = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), foreign: 1 });
+    expect(textOf(both)).toBe('1 answers belonged to another request\n2 answers had a wrong body');
+  });
+
   it('fails a trial without a right answer, and says what there was instead', () => {
     const evidence = evidenceOf({
       counts: sampleCounts({ non2xx: 400, reset: 3, inFlight: 10 }),

@@ -90,6 +90,18 @@ describe('preflight', () => {
     expect(about('TIME_WAIT', { timeWait: 18_233 })).toMatchObject({ level: 'warn', advice: 'wait 60 s' });
   });
 
+  it('fears no closed connections where their ports are taken again, and counts what is left where they are not', () => {
+    expect(about('TIME_WAIT', { timeWait: 60_000, timeWaitReused: true })).toEqual({
+      level: 'ok',
+      what: 'TIME_WAIT: 60,000 closed connections are remembered, their ports are taken again after a second',
+    });
+    expect(about('TIME_WAIT', { timeWait: 0, timeWaitReused: false })).toEqual({
+      level: 'warn',
+      what: 'TIME_WAIT: ports stay taken for 60 s (tcp_tw_reuse is 0): a server that closes each connection gets no more than 470 requests a second',
+      advice: 'sudo sysctl -w net.ipv4.tcp_tw_reuse=2',
+    });
+  });
+
   it('wants an accept queue for a second of paced connects', () => {
     const paced = preflight({ ...GOOD, somaxconn: 4096 }, { ...NEEDS, connectsPerSecond: 4096 });
     expect(paced.find(({ what }) => what.startsWith('accept queue'))?.level).toBe('ok');

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import type { Placed } from '../../src/measure/placement.ts';
+import { UnansweredError } from '../../src/measure/verify.ts';
 import { METRIC_IDS } from '../../src/model.ts';
 import { asStored, sampleCounts, sampleLoad } from '../samples.ts';
 import { measure, PLACED, textsOf } from './one-trial.ts';
@@ -168,6 +169,22 @@ describe('a trial in which something throws', () => {
     expect(world.done.includes('sample end')).toBe(sampling);
     expect(trial).not.toHaveProperty('measured');
     expect(Object.hasOwn(trial, 'partial')).toBe(step === 'verify after the load');
+  });
+
+  it('that gives no answer after the load is doubted if it still owed some, and failed if it did not', async () => {
+    const problem = new UnansweredError('trial', 'POST / after the load: no answer in 10 s');
+    const measureOwing = (inFlight: number) => {
+      const load = sampleLoad({ lifetime: sampleCounts({ ok: 50_000, inFlight }) });
+      return measure({ at: { 'verify after the load': () => Promise.reject(problem) }, load });
+    };
+    const owing = (await measureOwing(3)).trial;
+    expect(owing.status).toBe('suspect');
+    expect(textsOf(owing)).toEqual([
+      'not-verified: POST / after the load: no answer in 10 s: it still owed 3 answers when the load left',
+    ]);
+    const idle = (await measureOwing(0)).trial;
+    expect(idle.status).toBe('failed');
+    expect(textsOf(idle)).toEqual(['trial: POST / after the load: no answer in 10 s']);
   });
 
   it('at its launch failed, and has nothing to stop', async () => {

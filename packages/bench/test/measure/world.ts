@@ -1,6 +1,6 @@
 /** A world in which nothing is launched or sent: it writes down what was done to it, in order. */
 
-import type { Attestation, LoadResult, Trial } from '../../src/model.ts';
+import type { Attestation, BackgroundUse, LoadResult, Trial } from '../../src/model.ts';
 import type { Database } from '../../src/measure/database.ts';
 import type { Server, Stopped } from '../../src/measure/launch.ts';
 import type { LoadSession } from '../../src/measure/load/engine.ts';
@@ -9,7 +9,7 @@ import type { Sampled } from '../../src/measure/resources/sampler.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
 import type { Upstream, UpstreamLook } from '../../src/measure/upstream.ts';
 import type { Plan, RunEvent } from '../../src/plan.ts';
-import { sampleLoad, sampleStack } from '../samples.ts';
+import { sampleBackground, sampleLoad, sampleStack } from '../samples.ts';
 
 /** Every point at which something can go wrong. */
 export type Step =
@@ -45,6 +45,8 @@ export interface Twist {
   tellWindows?: boolean;
   /** How the server ended, once it has. */
   ended?: () => string | undefined;
+  /** What a request in the background came to. */
+  background?: BackgroundUse;
   stopped?: Stopped;
   decide?: (trials: Trial[]) => 'continue' | 'stop';
   interrupted?: () => boolean;
@@ -113,7 +115,7 @@ export function createWorld(twist: Twist = {}): World {
     awaitRightAnswer: () => reach('ready'),
     async verify(_server, _draw, when) {
       await reach(`verify ${when}` as Step);
-      return { bytes: 541, sha256: 'abc' };
+      return [{ bytes: 541, sha256: 'abc' }];
     },
     load: {
       name: 'fake',
@@ -123,6 +125,16 @@ export function createWorld(twist: Twist = {}): World {
         void twist.at?.open?.(1);
         return session(String(port));
       },
+    },
+    keepInFlight(_server, { method, path }) {
+      done.push(`disturb by ${method} ${path}`);
+      let ended = false;
+      const end = (): BackgroundUse => {
+        if (!ended) done.push('leave in peace');
+        ended = true;
+        return twist.background ?? sampleBackground();
+      };
+      return { end, [Symbol.dispose]: () => void end() };
     },
     async resources() {
       await reach('resources');

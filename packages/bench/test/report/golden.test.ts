@@ -33,7 +33,7 @@ describe('the committed run', () => {
     expect([whole, whole - 1, 120, 20].map(leftOutAt)).toEqual([
       undefined,
       'start-up',
-      'start-up, status',
+      'start-up, status, p50',
       'start-up, status, p50, limit, memory, class',
     ]);
   });

@@ -24,9 +24,11 @@ import {
   readFixture,
   readGoldenRun,
   readSchema,
+  sampleBackground,
   sampleLoad,
+  sampleMeasured,
+  samplePlan,
 } from '../samples.ts';
-import { sampleMeasured, samplePlan } from '../samples.ts';
 import { figuresOf, openObjects, pathsOf, propertiesOf } from './walk.ts';
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
@@ -67,12 +69,8 @@ const latency: Required<LatencyUs> = {
   atLeast: ['p99'],
 };
 const load = {
-  ...sampleLoad({
-    latencyUs: latency,
-    latencyHistogram: 'HISTFAAA',
-    bodyBytes: 541,
-    printedByAutocannon: 10_000,
-  }),
+  ...sampleLoad({ latencyUs: latency, latencyHistogram: 'HISTFAAA', bodyBytes: 541, printedByAutocannon: 1 }),
+  foreign: 0,
   schedule: { intended: 100, late: 1, dropped: 0 },
   timing: { metric: 'gather', toldUs: latency, restUs: latency },
 } as Required<LoadResult>;
@@ -102,6 +100,7 @@ const host: Required<HostWindow> = {
 };
 const measured: Required<Measured> = {
   load,
+  background: { ...sampleBackground(), durationUs: latency },
   server,
   upstream: { requests: 500_000, fetchUs: 900, resources: server } satisfies Required<UpstreamUse>,
   database: {
@@ -140,7 +139,7 @@ const time: Required<TimeReport> = {
 };
 const head = {
   ...okTrial('fastify', measured),
-  target: { ...sampleTarget('fastify'), packages: ['fastify@5'], aaOf: 'fastify' },
+  target: { ...sampleTarget('fastify'), packages: ['fastify@5'], aaOf: 'fastify', undisturbed: 'fastify' },
   duel: 'c10-r1',
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
@@ -148,6 +147,7 @@ const head = {
   params: { n: 20 },
   threads: 2,
   cores: 2,
+  background: { method: 'GET', path: '/fib/42' },
   upstream: { kind: 'nginx', version: '1.22.1' },
   database: { kind: 'embedded', version: '18.4', maxConnections: 500 },
   placement: { kind: 'separate', server: [1], generator: [0], upstream: [0], database: [0] },
@@ -167,9 +167,11 @@ const plan: Required<Plan> = {
   duel: true,
   sitting: { looks: '12/18/24', by: 'cpu', threshold: 0.02, budgetSeconds: 600 },
   params: { n: 20 },
+  waitSeconds: 2,
   threads: 2,
   cores: 2,
   upstream: 'embedded',
+  background: { method: 'GET', path: '/fib/42' },
   stacks: ['../my-api/stack.json'],
   url: {
     url: 'http://127.0.0.1:1/',

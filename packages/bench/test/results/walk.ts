@@ -1,4 +1,4 @@
-/** Walks through a JSON Schema, or through what keeps one. */
+/** Walks through values and schemas. */
 
 type Json = Record<string, unknown>;
 

@@ -4,8 +4,9 @@ import asyncio
 import sys
 from socket import socket
 
-from bench_aiohttp.server import listen, work
+from bench_aiohttp.server import work
 from bench_contract import uwsgi
+from bench_contract.processes import listen
 from bench_contract.settings import Settings
 
 PROGRAM = "bench-aiohttp"

@@ -1,20 +1,14 @@
 """A worker of aiohttp's own server, in whichever process."""
 
 from asyncio import AbstractEventLoop
-from socket import AF_INET, AF_INET6, create_server, socket
+from socket import socket
 
 from aiohttp import web
 from aiohttp.http_parser import HttpRequestParser
 
 from bench_aiohttp import app as module
 from bench_contract.attest import attest
-from bench_contract.settings import KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings
-
-
-def listen(settings: Settings) -> socket:
-    """Open the socket that all workers accept from."""
-    family = AF_INET6 if ":" in settings.host else AF_INET
-    return create_server((settings.host, settings.port), family=family, backlog=settings.backlog)
+from bench_contract.settings import KEEP_ALIVE_SECONDS, STOP_SECONDS
 
 
 def work(sock: socket, backlog: int, loop: AbstractEventLoop, *, server: str) -> None:

@@ -13,11 +13,12 @@ from bench_contract.settings import HEALTH_SECONDS, KEEP_ALIVE_SECONDS, STOP_SEC
 class Application(BaseApplication):  # type: ignore[misc]
     """What gunicorn has to know, without its command line and files."""
 
-    def __init__(self, app: str, settings: Settings, worker: str, framework: str) -> None:
+    def __init__(self, app: str, settings: Settings, worker: str, framework: str, threads: int) -> None:
         self.module, _, self.factory = app.partition(":")
         self.settings = settings
         self.worker = worker
         self.framework = framework
+        self.threads = threads
         super().__init__()
 
     def load_config(self) -> None:
@@ -25,6 +26,8 @@ class Application(BaseApplication):  # type: ignore[misc]
         settings = {
             "bind": f"{self.settings.host}:{self.settings.port}",
             "workers": self.settings.workers,
+            "threads": self.threads,
+            "worker_connections": self.settings.backlog,  # those that are kept alive count too
             "worker_class": self.worker,
             "backlog": self.settings.backlog,
             "keepalive": KEEP_ALIVE_SECONDS,
@@ -40,16 +43,24 @@ class Application(BaseApplication):  # type: ignore[misc]
         """Make the app: gunicorn calls it in each worker."""
         return getattr(import_module(self.module), self.factory)()
 
-    def attest(self, *, http: str, server: str) -> None:
-        """Say what this worker is; `server` is the distribution that it runs."""
-        attest(sys.modules[self.module], http=http, framework=self.framework, server=f"gunicorn+{server}")
+    def attest(self, *, http: str, server: str | None = None, loop: str | None = None) -> None:
+        """Say what this worker is; `server` is the distribution that it runs, if not gunicorn alone."""
+        attest(
+            sys.modules[self.module],
+            http=http,
+            framework=self.framework,
+            server="gunicorn" if server is None else f"gunicorn+{server}",
+            threads=None if self.settings.threads is None else self.cfg.threads,
+            loop=loop,
+        )
 
 
-def serve(app: str, settings: Settings, *, worker: str, framework: str) -> None:
+def serve(app: str, settings: Settings, *, worker: str, framework: str, threads: int = 1) -> None:
     """Serve what the factory `module:name` makes until SIGTERM or SIGINT; `framework` is its distribution.
 
-    The worker is a class, `module.name`, that has its application attest once it listens. Logs no requests.
+    The worker is a class, `module.name`, that has its application attest once it listens; `threads` are for
+    those of gunicorn's own that have any. Logs no requests.
     Ends the process with a status other than 0 when the server could not start.
     """
     lift_file_limit()
-    Application(app, settings, worker, framework).run()
+    Application(app, settings, worker, framework, threads).run()

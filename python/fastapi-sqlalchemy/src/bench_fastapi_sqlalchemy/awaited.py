@@ -11,11 +11,15 @@ from bench_contract.database import DatabaseUnsetError, load_database
 from bench_fastapi_sqlalchemy.users import PATH, NewUser, PublicUser, User, make_app
 
 database = load_database()
-engine = database and create_async_engine(
-    make_url(database.url).set(drivername="postgresql+asyncpg"),
-    pool_size=database.pool,
-    max_overflow=database.overflow,
-    pool_timeout=database.timeout_seconds,
+engine = (
+    None
+    if database is None
+    else create_async_engine(
+        make_url(database.url).set(drivername="postgresql+asyncpg"),
+        pool_size=database.pool,
+        max_overflow=database.overflow,
+        pool_timeout=database.timeout_seconds,
+    )
 )
 app = make_app()
 

@@ -1,1 +1,1 @@
-"""`GET /api/devices` and `GET /data` by FastAPI."""
+"""What the workloads ask, answered by FastAPI."""

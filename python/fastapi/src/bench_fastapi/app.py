@@ -1,15 +1,13 @@
 """The same answers in four ways: each factory makes the app of one variant."""
 
-from time import perf_counter
-
 from fastapi import FastAPI, Response
 from pydantic import BaseModel
 
-from bench_contract import fib
 from bench_contract.devices import load_devices
 from bench_contract.gather import Upstream
-from bench_contract.timing import timing
+from bench_fastapi import repository
 from bench_fastapi.data import encode, make_app, route_annotated, route_raw
+from bench_fastapi.work import route_work
 
 
 class Device(BaseModel):
@@ -21,12 +19,6 @@ class Device(BaseModel):
     firmware: str
     created_at: str
     updated_at: str
-
-
-class Fib(BaseModel):
-    """One number of the sequence."""
-
-    fib: int
 
 
 PATH = "/api/devices"
@@ -44,6 +36,8 @@ def model() -> FastAPI:
         return DEVICES
 
     route_annotated(app, upstream)
+    route_work(app)
+    repository.route_coroutines(app)
     return app
 
 
@@ -80,19 +74,7 @@ def threaded() -> FastAPI:
     def devices() -> list[Device]:
         return DEVICES
 
-    @app.get("/fib/{n}")
-    def fib_in_thread(n: int, response: Response) -> Fib:
-        started = perf_counter()
-        number = fib.fib(n)
-        response.headers.update(timing("fib", started))
-        return Fib(fib=number)
-
-    @app.get("/asyncfib/{n}")
-    async def fib_in_loop(n: int, response: Response) -> Fib:
-        started = perf_counter()
-        number = await fib.asyncfib(n)
-        response.headers.update(timing("fib", started))
-        return Fib(fib=number)
-
     route_annotated(app, upstream)
+    route_work(app)
+    repository.route_threads(app)
     return app

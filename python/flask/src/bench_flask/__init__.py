@@ -1,1 +1,1 @@
-"""`GET /api/devices` and `GET /data` by Flask."""
+"""What the workloads ask, answered by Flask."""

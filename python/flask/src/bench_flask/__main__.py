@@ -1,6 +1,7 @@
 """The command `bench-flask`."""
 
-from bench_contract import uwsgi
+from functools import partial
+
 from bench_contract.settings import KEEP_ALIVE_SECONDS, Settings, read_settings
 
 PROGRAM = "bench-flask"
@@ -15,13 +16,49 @@ ROUTERS = 2
 """A connection takes two of a router's files, and as many as 20,000 are not always allowed."""
 
 
+VARIANTS = ["uwsgi-gevent", "gunicorn", "gunicorn-gthread", "waitress", "dev-global", "dev-instances"]
+
+
 def main() -> None:
     """Serve until told to stop."""
-    serve_uwsgi_gevent(read_settings(PROGRAM, ["uwsgi-gevent"]))
+    settings = read_settings(PROGRAM, VARIANTS, threaded=["gunicorn-gthread", "waitress"])
+    # Only the server in use: the others would take memory and time to start.
+    match settings.variant:
+        case "uwsgi-gevent":
+            serve_uwsgi_gevent(settings)
+        case "gunicorn" | "gunicorn-gthread":
+            serve_gunicorn(settings)
+        case "waitress":
+            from bench_contract import processes
+            from bench_flask import waitress
+
+            processes.serve(PROGRAM, settings, partial(waitress.serve, settings))
+        case _:
+            from bench_contract import processes
+            from bench_flask import dev
+
+            processes.serve(PROGRAM, settings, partial(dev.serve, settings))
+
+
+def serve_gunicorn(settings: Settings) -> None:
+    """Serve by gunicorn's own workers."""
+    from bench_contract import gunicorn
+    from bench_flask.gunicorn import THREADS
+
+    is_threaded = settings.variant == "gunicorn-gthread"
+    gunicorn.serve(
+        "bench_flask.app:make_app",
+        settings,
+        worker=f"bench_flask.gunicorn.{'Threads' if is_threaded else 'Sync'}",
+        framework="flask",
+        threads=(settings.threads or THREADS) if is_threaded else 1,
+    )
 
 
 def serve_uwsgi_gevent(settings: Settings) -> None:
     """Become uWSGI, with the app in greenlets behind uWSGI's own HTTP router."""
+    from bench_contract import uwsgi
+
     sockets = uwsgi.name_sockets(PROGRAM, QUEUES)
     options = [
         f"--http={settings.host}:{settings.port}",

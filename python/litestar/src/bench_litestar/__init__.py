@@ -1,1 +1,1 @@
-"""`GET /api/devices` and `GET /data` by Litestar."""
+"""What the workloads ask, answered by Litestar."""

@@ -1,5 +1,8 @@
 """Serving with Sanic's own server."""
 
+import asyncio
+from functools import partial
+
 from sanic import Sanic
 from sanic.worker.loader import AppLoader
 
@@ -9,14 +12,20 @@ from bench_contract.settings import Settings
 from bench_sanic import app as module
 from bench_sanic.app import App
 
+SETTLE_SECONDS = 0.5
+"""Until then Sanic can lose a SIGTERM: the loop does not run for good yet, and its manager, which looks for workers that
+are up every 0.1 s, waits for ever for one that is stopped before it has seen it."""
+
 
 def make_app() -> App:
-    """Make the app of one worker, which attests once it listens."""
+    """Make the app of one worker, which attests once it listens and can be stopped."""
     app = module.make_app()
 
     @app.after_server_start
     async def tell(_app: App) -> None:
-        attest(module, http="sanic", framework="sanic", server="sanic")
+        asyncio.get_running_loop().call_later(
+            SETTLE_SECONDS, partial(attest, module, http="sanic", framework="sanic", server="sanic")
+        )
 
     return app
 

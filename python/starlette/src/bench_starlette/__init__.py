@@ -1,1 +1,1 @@
-"""`GET /api/devices` and `GET /data` by Starlette."""
+"""What the workloads ask, answered by Starlette."""

@@ -1,14 +1,20 @@
 import { BenchError } from '../../errors.ts';
 import { devices } from './devices.ts';
-import { fib } from './fib.ts';
+import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
+import { repository } from './repository.ts';
 import { users, usersInsert } from './users.ts';
+import { asyncwait, wait } from './wait.ts';
 import type { Params, Workload } from './workload.ts';
 
 const WORKLOADS: Record<string, Workload> = {
   devices,
   fib,
+  asyncfib,
   gather,
+  wait,
+  asyncwait,
+  repository,
   users,
   'users-insert': usersInsert,
 };

@@ -1,3 +1,9 @@
+/**
+ * Stands in a request's body for an id that each request sent has of its own, and in a right answer for that id told back.
+ * It is as long as the ids are.
+ */
+export const ID = 'bench-000000-00000000';
+
 /** One request of a workload. */
 export interface WorkloadRequest {
   method: string;
@@ -32,13 +38,15 @@ export interface Draw {
   requests: WorkloadRequest[];
   /** Files the server reads, by the environment variable that names each. */
   files: Record<string, string>;
-  /** What the server is told by its environment. */
+  /** What the server is told besides, by environment variable. */
   env?: Record<string, string>;
   /** What is in the database; absent where nobody asks one. */
   table?: Table;
-  /** What is wrong with an answer to `requests[index]`, in words; undefined when it is right. */
+  /** Requests that a right server refuses with a status from 400 to 499. */
+  refused?: WorkloadRequest[];
+  /** What is wrong with an answer to `requests[index]`, in words; undefined when it is right. Its own id is the placeholder again. */
   check(answer: Answer, index: number): string | undefined;
-  /** Whether right answers are the same bytes each time. */
+  /** Whether right answers to one request are the same bytes each time, but for its id. */
   fixedBody: boolean;
   /** What a right answer takes of the upstream, in requests; absent where nobody is asked. */
   fetches?: number;
@@ -63,6 +71,10 @@ export interface Workload {
   windowSeconds: number;
   warmupSeconds: number;
   timeoutSeconds: number;
+  /** How long to wait for all connections to be answered once; 30 unless told. */
+  barrierSeconds?: number;
+  /** How long each answer waits by design: windows are a multiple of it. Absent where there is no such thing. `params` are complete. */
+  waitSeconds?(params: Params): number;
   /** What `--param name=value` can set. */
   params?: Record<string, ParamRange>;
   /** The texts that an upstream has to serve; absent where nobody is asked. `params` are complete. */

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { BenchError } from '../../errors.ts';
 import type { Connect, Counts, LoadResult } from '../../model.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
+import { nextSender } from './ids.ts';
 import { mergeConnects, mergeCounts, mergeReports, splitShares } from './merge.ts';
 import {
   readLines,
@@ -15,8 +16,8 @@ import {
 } from './protocol.ts';
 
 const GENERATOR = fileURLToPath(new URL('generator.ts', import.meta.url));
-/** From the order to fire to the begin of the warm-up: enough for every process to hear it. */
-const LEAD_MS = 50;
+/** From the order to fire to the begin of the warm-up, for each process that has to hear it before the first begins. */
+const LEAD_MS = 10;
 
 /** Autocannon 9.0.0 in processes of its own, under our accounting; `prefix` is the command that pins them to their cores. */
 export function createAutocannonEngine(prefix: string[]): LoadEngine {
@@ -117,6 +118,7 @@ class Fleet implements LoadSession {
           {
             do: 'arm',
             session: this.#session,
+            sender: nextSender(),
             ...rest,
             connections: shares[index] ?? 0,
             connectsPerSecond: connectsPerSecond / this.#generators.length,
@@ -133,7 +135,7 @@ class Fleet implements LoadSession {
     if (this.#connect === undefined) throw new Error('fire before arm');
     const seen = { opened: 0, closed: 0 };
     const amounts = window.amount === undefined ? [] : splitShares(window.amount, this.#generators.length);
-    const atMs = Date.now() + LEAD_MS;
+    const atMs = Date.now() + LEAD_MS * (this.#generators.length - 1);
     const reports = await Promise.all(
       this.#generators.map((generator, index) => {
         generator.mark = (edge) => {

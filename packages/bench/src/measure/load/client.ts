@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
+import type { Stamp } from './ids.ts';
 import type { Ledger, Slot } from './ledger.ts';
 import type { Pacer } from './pacer.ts';
 
@@ -23,6 +24,8 @@ export interface AutocannonClient extends EventEmitter {
     clear(): void;
     size(): number;
   };
+  requestIterator: { currentRequestIndex: number; nextRequest(): unknown };
+  getRequestBuffer(): Buffer;
   _connect(): void;
   _doRequest(): void;
   _destroyConnection(): void;
@@ -53,6 +56,8 @@ export function assertClient(client: AutocannonClient): void {
     ['pipelinedRequests.addBody', client.pipelinedRequests?.addBody],
     ['pipelinedRequests.clear', client.pipelinedRequests?.clear],
     ['pipelinedRequests.size', client.pipelinedRequests?.size],
+    ['getRequestBuffer', client.getRequestBuffer],
+    ['requestIterator.nextRequest', client.requestIterator?.nextRequest],
   ];
   for (const [name, member] of members) {
     if (typeof member !== 'function')
@@ -74,11 +79,17 @@ export function harden(
   pacer: Pacer,
   gate: Gate,
   readTiming?: (headers: readonly string[]) => number | undefined,
+  stamp?: Stamp,
 ): () => void {
   assertClient(client);
   const connect = client._connect.bind(client);
   const sendRequest = client._doRequest.bind(client);
   const destroyConnection = client._destroyConnection.bind(client);
+
+  if (stamp !== undefined) {
+    const bytesToSend = client.getRequestBuffer.bind(client);
+    client.getRequestBuffer = () => stamp(slot, client.requestIterator.currentRequestIndex, bytesToSend());
+  }
 
   let state: 'new' | 'waiting' | 'connecting' | 'connected' | 'reconnecting' | 'down' = 'new';
   let answered = false;

@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { harden, type AutocannonClient, type Gate } from './client.ts';
 import { encodeHistogram } from './histogram.ts';
-import { Ledger } from './ledger.ts';
+import { createStamp, haveIds } from './ids.ts';
+import { Ledger, type Slot } from './ledger.ts';
 import { Pacer } from './pacer.ts';
 import { Schedule } from './schedule.ts';
 import { createTimingReader } from './timing.ts';
@@ -33,6 +34,8 @@ const REST_MS = { least: 1000, most: 4000, perConnection: 1 };
 const MOST_WAITING = 500;
 /** A server that has not answered a new connection for so long will not: the others are tried all the same. */
 const HOLD_MS = 500;
+/** For so long after the window the load goes on, so that what is read of the server when it closes is read under load. */
+const EDGE_MS = 10;
 /** How long answers under way at the end of the window are waited for, at the most. */
 const DRAIN_SECONDS = 5;
 
@@ -87,7 +90,7 @@ class Session {
   readonly #ledger: Ledger;
   readonly #pacer: Pacer;
   readonly #startedAt = performance.now();
-  readonly #asks: (() => void)[] = [];
+  readonly #lines: Line[] = [];
   #arming = true;
   /** How many more requests may leave; infinite but for an amount. */
   #budget = Infinity;
@@ -110,7 +113,7 @@ class Session {
     const restMs = Math.min(REST_MS.most, Math.max(REST_MS.least, order.connections * REST_MS.perConnection));
     const gate: Gate = {
       reserve: (slot, ask) => {
-        if (this.#budget <= 0) return false;
+        if (this.#budget <= 0 || slot.isHeld) return false;
         if (this.#schedule !== undefined) {
           const intended = this.#schedule.take(ask);
           if (intended === undefined) return false;
@@ -127,6 +130,7 @@ class Session {
       },
       restMs: () => (this.#arming ? restMs : 0),
     };
+    const stamp = createStamp(order.requests, order.sender);
     const readTiming = order.timing === undefined ? undefined : createTimingReader(order.timing);
     autocannon(
       {
@@ -147,9 +151,16 @@ class Session {
           // As an option, autocannon takes no less than 1 s.
           (client as AutocannonClient).timeout = order.timeoutSeconds * 1000;
           const slot = this.#ledger.addSlot();
-          this.#asks.push(
-            harden(client as AutocannonClient, slot, this.#ledger, this.#pacer, gate, readTiming),
+          const ask = harden(
+            client as AutocannonClient,
+            slot,
+            this.#ledger,
+            this.#pacer,
+            gate,
+            readTiming,
+            stamp,
           );
+          this.#lines.push({ slot, ask });
         },
       },
       (error) => {
@@ -189,7 +200,9 @@ class Session {
     this.#arming = false;
     this.#budget = Infinity;
     if (order.rate !== undefined) this.#schedule = new Schedule(order.rate, this.#schedule?.report);
-    this.#askAll();
+    const { spreadSeconds } = this.#order;
+    if (spreadSeconds === undefined || order.rate !== undefined) this.#askAll();
+    else this.#askInTurn(spreadSeconds * 1000);
     await sleepUntil(order.atMs + order.warmupSeconds * 1000);
     if (order.amount !== undefined) await this.#fallSilent();
     const connect = this.#connect(0);
@@ -211,6 +224,7 @@ class Session {
     ledger.close();
     this.#schedule?.close();
     const closed = await closing.promise;
+    if (order.amount === undefined) await sleep(EDGE_MS);
     await this.#fallSilent();
     const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
     this.#openedAtMs ??= opened.epochMs;
@@ -236,6 +250,7 @@ class Session {
       slices: ledger.slices,
       bodyBytes: ledger.bodyBytes,
       bodiesHashed: ledger.bodiesHashed,
+      foreign: haveIds(this.#order.requests) ? ledger.foreign : undefined,
       unsolicited: ledger.unsolicited,
       schedule: this.#schedule?.report,
       autocannonTicks: this.#ticks,
@@ -274,7 +289,20 @@ class Session {
 
   #askAll(): void {
     this.#ledger.wake();
-    for (const ask of this.#asks) ask();
+    for (const { ask } of this.#lines) ask();
+  }
+
+  /** Lets them ask one after the other over so long; who is answered before its turn waits for it. */
+  #askInTurn(spanMs: number): void {
+    for (const [index, { slot, ask }] of this.#lines.entries()) {
+      const afterMs = (index / this.#lines.length) * spanMs;
+      slot.isHeld = true;
+      setTimeout(() => {
+        slot.isHeld = false;
+        this.#ledger.wake([slot]);
+        ask();
+      }, afterMs);
+    }
   }
 
   #mark(): Mark {
@@ -286,6 +314,13 @@ class Session {
       loop: performance.eventLoopUtilization(),
     };
   }
+}
+
+/** One connection, across all its reconnects. */
+interface Line {
+  slot: Slot;
+  /** Makes it ask again when it has fallen silent. */
+  ask: () => void;
 }
 
 /** A histogram in autocannon's eyes that keeps nothing but what `take` does with each value. */

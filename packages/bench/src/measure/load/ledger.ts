@@ -3,6 +3,7 @@ import type { Histogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
 import type { Counts } from '../../model.ts';
 import { createHistogram, recordMilliseconds } from './histogram.ts';
+import { idsIn } from './ids.ts';
 import type { ExpectedBody } from './protocol.ts';
 
 /** What became of one request. */
@@ -16,12 +17,18 @@ export class Slot {
   pending = false;
   /** When its request was meant to leave, ms of the monotonic clock; undefined in a closed loop. */
   intendedAt: number | undefined;
+  /** It keeps silent until its turn comes. */
+  isHeld = false;
   /** Its first connect has been started. */
   begun = false;
   stood = false;
   /** End of the previous request, ms of the monotonic clock; undefined until there is one. */
   lastEnd: number | undefined;
   completions = 0;
+  /** Which of the workload's requests is under way. */
+  request = 0;
+  /** Its own id, and what has come of its answer; undefined where requests have none. */
+  own: { id: string; answer: Buffer[] } | undefined;
   bodyBytes = 0;
   hash: Hash | undefined;
   /** What the answer that is being read tells of the time that it took, ms. */
@@ -49,6 +56,8 @@ export class Ledger {
   readonly cycleUs = { sum: 0, count: 0 };
   readonly slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   bodiesHashed = 0;
+  /** Of the window's mismatches: answers with the id of another request. */
+  foreign = 0;
   unsolicited = 0;
   bodyBytes: number | undefined;
   begun = 0;
@@ -65,12 +74,12 @@ export class Ledger {
   #closesAt = Infinity;
   #silent = 0;
   #silentBefore: number[] | undefined;
-  /** Slices of the times that the window was open before. */
-  #slicesBefore = 0;
-  readonly #expected: ExpectedBody | undefined;
+  /** How long the window was open before, ms. */
+  #openBefore = 0;
+  readonly #expected: ExpectedBody[] | undefined;
   readonly #hashEvery: number;
 
-  constructor(expected: ExpectedBody | undefined, hashEvery: number) {
+  constructor(expected: ExpectedBody[] | undefined, hashEvery: number) {
     this.#expected = expected;
     this.#hashEvery = hashEvery;
   }
@@ -95,10 +104,10 @@ export class Ledger {
     return Math.max(...this.slots.map((slot) => slot.lastEnd ?? this.#openedAt));
   }
 
-  /** All slots are about to ask: those that were kept waiting begin their cycle now, not with their last answer. */
-  wake(): void {
+  /** These slots are about to ask, all unless told: those that were kept waiting begin their cycle now, not with their last answer. */
+  wake(slots = this.slots): void {
     const now = performance.now();
-    for (const slot of this.slots) if (!slot.pending && slot.lastEnd !== undefined) slot.lastEnd = now;
+    for (const slot of slots) if (!slot.pending && slot.lastEnd !== undefined) slot.lastEnd = now;
   }
 
   /** A connect is being started. */
@@ -129,7 +138,13 @@ export class Ledger {
 
   /** A piece of an answer's body has come. */
   receive(slot: Slot, piece: Buffer): void {
-    if (slot.bodyBytes === 0 && this.#expected !== undefined && this.#answers++ % this.#hashEvery === 0) {
+    if (slot.own !== undefined) {
+      slot.own.answer.push(piece);
+    } else if (
+      slot.bodyBytes === 0 &&
+      this.#expected !== undefined &&
+      this.#answers++ % this.#hashEvery === 0
+    ) {
       slot.hash = createHash('sha256');
     }
     slot.bodyBytes += piece.length;
@@ -139,9 +154,8 @@ export class Ledger {
   /** An answer was completely read, so many ms after its request left. Its latency ends with its arrival. */
   complete(slot: Slot, status: number, milliseconds: number): void {
     const { bodyBytes } = slot;
-    const wrongHash = this.#hashDiffers(slot);
-    const outcome =
-      status < 200 || status > 299 ? 'non2xx' : this.#isWrong(bodyBytes) || wrongHash ? 'mismatch' : 'ok';
+    const body = slot.own === undefined ? this.#judgeBytes(slot) : this.#judgeOwn(slot, slot.own);
+    const outcome = status < 200 || status > 299 ? 'non2xx' : body === 'right' ? 'ok' : 'mismatch';
     const first = !slot.stood;
     const now = performance.now();
     if (now >= this.#closesAt) this.close();
@@ -152,8 +166,9 @@ export class Ledger {
     }
     if (this.#open) {
       this.statusCodes[status] = (this.statusCodes[status] ?? 0) + 1;
+      if (outcome === 'mismatch' && body === 'foreign') this.foreign++;
       if (outcome === 'ok') {
-        const slice = this.#slicesBefore + Math.floor((now - this.#openedAt) / SLICE_MS);
+        const slice = Math.floor((this.#openBefore + now - this.#openedAt) / SLICE_MS);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
         const since = slot.intendedAt === undefined ? milliseconds : now - slot.intendedAt;
@@ -179,7 +194,6 @@ export class Ledger {
   open(milliseconds: number): void {
     this.window.sent += this.countInFlight();
     this.#silentBefore ??= this.slots.map((slot) => slot.completions);
-    this.#slicesBefore = this.slices.ok.length;
     this.#openedAt = performance.now();
     this.#closesAt = this.#openedAt + milliseconds;
     this.#open = true;
@@ -190,8 +204,8 @@ export class Ledger {
     if (!this.#open) return;
     this.#open = false;
     this.window.inFlight += this.countInFlight();
-    const whole = Math.floor((Math.min(performance.now(), this.#closesAt) - this.#openedAt) / SLICE_MS);
-    const length = Math.max(this.slices.ok.length, this.#slicesBefore + whole);
+    this.#openBefore += Math.min(performance.now(), this.#closesAt) - this.#openedAt;
+    const length = Math.max(this.slices.ok.length, Math.floor(this.#openBefore / SLICE_MS));
     this.slices.ok = Array.from({ length }, (_, slice) => this.slices.ok[slice] ?? 0);
     this.#silent = this.slots.filter(
       (slot, index) => slot.completions === this.#silentBefore?.[index],
@@ -235,15 +249,25 @@ export class Ledger {
     slot.lastEnd = now;
   }
 
-  #isWrong(bodyBytes: number): boolean {
-    return this.#expected !== undefined && bodyBytes !== this.#expected.bytes;
-  }
-
-  #hashDiffers(slot: Slot): boolean {
-    if (slot.hash === undefined) return false;
+  /** By its length, and by its hash where one was taken. */
+  #judgeBytes(slot: Slot): 'right' | 'wrong' {
+    const expected = this.#expected?.[slot.request];
+    const isWrong = expected !== undefined && slot.bodyBytes !== expected.bytes;
+    if (slot.hash === undefined) return isWrong ? 'wrong' : 'right';
     const digest = slot.hash.digest('hex');
     slot.hash = undefined;
     this.bodiesHashed++;
-    return digest !== this.#expected?.sha256;
+    return isWrong || digest !== expected?.sha256 ? 'wrong' : 'right';
+  }
+
+  /** Whole, and by the ids in it. */
+  #judgeOwn(slot: Slot, { id, answer }: NonNullable<Slot['own']>): 'right' | 'wrong' | 'foreign' {
+    this.bodiesHashed++;
+    const text = (answer.length === 1 ? (answer[0] as Buffer) : Buffer.concat(answer)).toString('latin1');
+    const around = this.#expected?.[slot.request]?.around;
+    if (around !== undefined && text === around.join(id)) return 'right';
+    const ids = idsIn(text);
+    if (ids.some((one) => one !== id)) return 'foreign';
+    return around === undefined && ids.length > 0 ? 'right' : 'wrong';
   }
 }

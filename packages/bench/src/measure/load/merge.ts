@@ -33,6 +33,7 @@ export function mergeReports(
   const histogram = mergeHistograms(reports.map((report) => report.latencyHistogram));
   const cycles = sum(reports.map((report) => report.cycleUs.count));
   const schedules = reports.flatMap(({ schedule }) => schedule ?? []).map((report) => ({ ...report }));
+  const foreign = reports.flatMap((report) => report.foreign ?? []);
   const ticks = reports.map((report) => report.autocannonTicks);
   return {
     engine,
@@ -58,6 +59,7 @@ export function mergeReports(
     },
     bodyBytes: reports.find((report) => report.bodyBytes !== undefined)?.bodyBytes,
     bodiesHashed: sum(reports.map((report) => report.bodiesHashed)),
+    ...(foreign.length > 0 ? { foreign: sum(foreign) } : {}),
     printedByAutocannon: ticks.every((each) => each.length > 0)
       ? sum(ticks.map((each) => sum(each) / each.length))
       : undefined,

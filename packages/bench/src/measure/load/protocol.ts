@@ -15,11 +15,13 @@ export interface RequestSpec {
   body?: string;
 }
 
-/** What a right answer looks like on the wire; absent fields are not checked. */
+/** What a right answer to one request looks like on the wire. */
 export interface ExpectedBody {
   bytes: number;
-  /** SHA-256 of the body, hex. */
+  /** SHA-256 of the body, hex; with the placeholder for its request's id. */
   sha256: string;
+  /** The body before, between and after its request's id, each byte a character; absent where requests have none. */
+  around?: string[];
 }
 
 /** What to send, where, and over how many connections. */
@@ -34,8 +36,11 @@ export interface LoadSpec {
   timeoutSeconds: number;
   /** How long to wait for all connections to stand. */
   barrierSeconds: number;
-  expected: ExpectedBody | undefined;
-  /** One in how many bodies is hashed. */
+  /** Of each request; undefined where right answers differ in their bytes. */
+  expected: ExpectedBody[] | undefined;
+  /** The connections begin one after the other over so long, so that no window catches them all at once. */
+  spreadSeconds?: number | undefined;
+  /** One in how many bodies is hashed; those with an id are all compared. */
   hashEvery: number;
   /** The metric of `Server-Timing` that is recorded of every answer. */
   timing?: string | undefined;
@@ -46,6 +51,8 @@ export interface ArmOrder extends LoadSpec {
   do: 'arm';
   /** Which of the process's sessions this is: a duel has two. */
   session: number;
+  /** Nobody else's: it is part of the ids that its requests have. */
+  sender: number;
 }
 
 export interface FireOrder {
@@ -97,6 +104,8 @@ export interface DoneReport {
   slices: { milliseconds: number; ok: number[] };
   bodyBytes: number | undefined;
   bodiesHashed: number;
+  /** Mismatches with the id of another request; undefined where requests have none. */
+  foreign: number | undefined;
   unsolicited: number;
   /** Of an open loop. */
   schedule: ScheduleReport | undefined;

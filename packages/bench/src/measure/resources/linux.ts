@@ -178,8 +178,8 @@ export function hostBetween(opened: Reading, closed: Reading): HostWindow {
   ) {
     const server = closed.server.totalUs - opened.server.totalUs;
     const known = server + (closed.oursUs - opened.oursUs) + harness;
-    // The parts are read a moment after the whole, and in coarser steps: nothing foreign may come out just below 0.
-    host.foreignCores = Math.max(0, (closed.everyoneUs - opened.everyoneUs - known) / us);
+    // The parts are read a moment after the whole, and in coarser steps: over a short window it may come out below 0.
+    host.foreignCores = (closed.everyoneUs - opened.everyoneUs - known) / us;
   }
   return host;
 }

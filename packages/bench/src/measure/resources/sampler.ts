@@ -70,7 +70,7 @@ export function sampleBeside(
 
 /** Several windows of equal length of one server as one: sums, means, the largest peak; undefined of none. */
 export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
-  if (all.length === 0) return undefined;
+  if (all.length < 2) return all[0];
   const joined: Sampled = { host: joinHosts(all.map(({ host }) => host)) };
   for (const name of ['server', 'database'] as const) {
     const parts = all.map((one) => one[name]);
@@ -105,6 +105,8 @@ function joinHosts(hosts: readonly HostWindow[]): HostWindow {
     joinField(joined, name, hosts, (values) => sum(values) / values.length);
   for (const name of ['listenOverflows', 'retransmits', 'throttled'] as const)
     joinField(joined, name, hosts, sum);
+  // Below 0 is the coarseness of what was read: of one window, and cancelled over several.
+  if (joined.foreignCores !== undefined) joined.foreignCores = Math.max(0, joined.foreignCores);
   return joined;
 }
 

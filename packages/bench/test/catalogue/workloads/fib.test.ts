@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fib } from '../../../src/catalogue/workloads/fib.ts';
+import { asyncfib, fib } from '../../../src/catalogue/workloads/fib.ts';
 import { completeParams, findWorkload } from '../../../src/catalogue/workloads/index.ts';
 import type { Params } from '../../../src/catalogue/workloads/workload.ts';
 import { errorOf } from '../../samples.ts';
@@ -27,6 +27,16 @@ describe('fib', () => {
   it('asks for the same in every trial: the work must not be drawn', () => {
     const paths = [0, 0.3, 0.9].map((number) => fib.draw(() => number, { n: 24 }).requests);
     expect(paths).toEqual(paths.map(() => [{ method: 'GET', path: '/fib/24', headers: {} }]));
+  });
+});
+
+describe('asyncfib', () => {
+  it('asks for the same number by another way', () => {
+    const draw = asyncfib.draw(() => 0.5, { n: 24 });
+    expect(draw.requests[0]?.path).toBe('/asyncfib/24');
+    expect(draw.timing).toBe('fib');
+    const body = Buffer.from('{"fib":75025}');
+    expect(draw.check({ status: 200, contentType: 'application/json', body }, 0)).toBeUndefined();
   });
 });
 

@@ -37,7 +37,7 @@ describe('the identity of the accounts', () => {
     'holds at every step of random sequence %d',
     (seed) => {
       const random = createRandom(seed);
-      const ledger = new Ledger(random.coin() ? EXPECTED : undefined, 1 + random.below(4));
+      const ledger = new Ledger(random.coin() ? [EXPECTED] : undefined, 1 + random.below(4));
       const slots = Array.from({ length: 1 + random.below(20) }, () => ledger.addSlot());
       // An account of our own, kept by other means: what has begun and what has ended since the window opened.
       let begun = 0;
@@ -89,7 +89,7 @@ describe('the identity of the accounts', () => {
 
 /** What one answer is counted as. */
 function outcomeOf(given: { status?: number; body?: Buffer }, expected: ExpectedBody | undefined = EXPECTED) {
-  const ledger = new Ledger(expected, 1);
+  const ledger = new Ledger(expected && [expected], 1);
   answer(ledger, ledger.addSlot(), given);
   return Object.entries(ledger.lifetime).filter(([name, count]) => name !== 'sent' && count > 0);
 }
@@ -119,11 +119,11 @@ describe('what becomes of an answer', () => {
   });
 
   it('is hashed one in k, and over all its pieces', () => {
-    const ledger = new Ledger(EXPECTED, 4);
+    const ledger = new Ledger([EXPECTED], 4);
     const slot = ledger.addSlot();
     for (let index = 0; index < 9; index++) answer(ledger, slot, {});
     expect(ledger.bodiesHashed).toBe(3);
-    const whole = new Ledger(EXPECTED, 1);
+    const whole = new Ledger([EXPECTED], 1);
     const pieces = whole.addSlot();
     whole.send(pieces);
     for (const byte of RIGHT) whole.receive(pieces, Buffer.from([byte]));
@@ -131,8 +131,18 @@ describe('what becomes of an answer', () => {
     expect([whole.lifetime.ok, whole.bodiesHashed]).toEqual([1, 1]);
   });
 
+  it('is held against the request of the cycle that it answers', () => {
+    const other = { bytes: 3, sha256: createHash('sha256').update('[2]').digest('hex') };
+    const ledger = new Ledger([EXPECTED, other], 1);
+    const slot = ledger.addSlot();
+    slot.request = 1;
+    answer(ledger, slot, { body: Buffer.from('[2]') });
+    answer(ledger, slot, { body: RIGHT });
+    expect(ledger.lifetime).toMatchObject({ ok: 1, mismatch: 1 });
+  });
+
   it('owes nothing to an answer that was lost half way', () => {
-    const ledger = new Ledger(EXPECTED, 1);
+    const ledger = new Ledger([EXPECTED], 1);
     const slot = ledger.addSlot();
     ledger.send(slot);
     ledger.receive(slot, RIGHT.subarray(0, 4));
@@ -144,7 +154,7 @@ describe('what becomes of an answer', () => {
 
 describe('the window', () => {
   it('counts what was under way when it opened, and leaves what is when it closes', () => {
-    const ledger = new Ledger(EXPECTED, 1);
+    const ledger = new Ledger([EXPECTED], 1);
     const [a, b] = [ledger.addSlot(), ledger.addSlot()];
     answer(ledger, a);
     ledger.send(a);
@@ -160,7 +170,7 @@ describe('the window', () => {
 
   it('closes with the first request that ends after its time, which is no longer of it', () => {
     for (const end of ['complete', 'lose'] as const) {
-      const ledger = new Ledger(EXPECTED, 1);
+      const ledger = new Ledger([EXPECTED], 1);
       const [a, b] = [ledger.addSlot(), ledger.addSlot()];
       let closings = 0;
       ledger.onClose = () => closings++;
@@ -182,7 +192,7 @@ describe('the window', () => {
   });
 
   it('keeps no latency of the first answer of a connection, because it includes the connect', () => {
-    const ledger = new Ledger(EXPECTED, 1);
+    const ledger = new Ledger([EXPECTED], 1);
     const slot = ledger.addSlot();
     ledger.open(1e9);
     answer(ledger, slot, { ms: 900 });
@@ -192,7 +202,7 @@ describe('the window', () => {
   });
 
   it('keeps no latency of a wrong answer, and none outside the window', () => {
-    const ledger = new Ledger(EXPECTED, 1);
+    const ledger = new Ledger([EXPECTED], 1);
     const slot = ledger.addSlot();
     answer(ledger, slot);
     answer(ledger, slot);
@@ -206,7 +216,7 @@ describe('the window', () => {
   });
 
   it('slices right answers by their time, with a 0 where there were none', () => {
-    const ledger = new Ledger(EXPECTED, 1);
+    const ledger = new Ledger([EXPECTED], 1);
     const slot = ledger.addSlot();
     ledger.open(1e9);
     for (const at of [0, 249.9, 250, 1001]) {
@@ -218,7 +228,7 @@ describe('the window', () => {
   });
 
   it('measures cycles from one end to the next, and names the connections that were silent', () => {
-    const ledger = new Ledger(EXPECTED, 1);
+    const ledger = new Ledger([EXPECTED], 1);
     const [a, b, c] = [ledger.addSlot(), ledger.addSlot(), ledger.addSlot()];
     for (const slot of [a, b, c]) answer(ledger, slot);
     now += 10;
@@ -238,7 +248,7 @@ describe('the window', () => {
   });
 
   it('may be open again: the accounts go on, and what was between is in neither', () => {
-    const ledger = new Ledger(EXPECTED, 1);
+    const ledger = new Ledger([EXPECTED], 1);
     const [a, b] = [ledger.addSlot(), ledger.addSlot()];
     for (const slot of [a, b]) answer(ledger, slot);
     const closings: number[] = [];
@@ -271,7 +281,7 @@ describe('the window', () => {
   });
 
   it('begins the cycle of a connection that was kept waiting with its waking', () => {
-    const ledger = new Ledger(EXPECTED, 1);
+    const ledger = new Ledger([EXPECTED], 1);
     const slot = ledger.addSlot();
     answer(ledger, slot);
     now += 5000;
@@ -295,7 +305,7 @@ const immediate = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A ledger with an open window, and so many connections that have asked. */
 function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
-  const ledger = new Ledger(EXPECTED, 1);
+  const ledger = new Ledger([EXPECTED], 1);
   const slots = Array.from({ length: connections }, () => ledger.addSlot());
   for (const slot of slots) answer(ledger, slot);
   ledger.open(1e9);

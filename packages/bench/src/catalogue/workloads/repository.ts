@@ -1,0 +1,66 @@
+import { canonicalise, checkJson, ID, type Workload, type WorkloadRequest } from './workload.ts';
+
+const USUAL_MS = 2000;
+
+/**
+ * `POST /customers`, `/products` and `/orders` in turn: a JSON body that is validated, and a callback that is handed to a
+ * shared method and calls a repository, which logs the call and waits. What was sent is told back, with its request's own
+ * id: state that requests share shows as an answer of somebody else.
+ */
+export const repository: Workload = {
+  name: 'repository',
+  rungs: [500],
+  // Five waits of the usual length; plans take as many in whole where it is another.
+  windowSeconds: 10,
+  warmupSeconds: 2,
+  // A client that leaves earlier lets a server that is behind work for nobody, and then that is what is measured.
+  timeoutSeconds: 60,
+  barrierSeconds: 10,
+  waitSeconds: ({ ms = USUAL_MS }) => ms / 1000,
+  params: { ms: { usual: USUAL_MS, least: 1, most: 5000 } },
+  draw(random, { ms = USUAL_MS }) {
+    const integer = (low: number, high: number) => low + Math.floor(random() * (high - low));
+    const word = () => integer(36 ** 7, 36 ** 8).toString(36);
+    const calls: Call[] = [
+      { path: '/customers', saved: 'customer', fields: { name: word(), email: `${word()}@example.org` } },
+      { path: '/products', saved: 'product', fields: { title: word(), cents: integer(1000, 10_000) } },
+      {
+        path: '/orders',
+        saved: 'order',
+        fields: { customer: integer(1000, 10_000), product: integer(1000, 10_000), quantity: integer(1, 10) },
+      },
+    ];
+    const expected = calls.map(({ saved, fields }) =>
+      canonicalise(JSON.stringify({ saved, data: { id: ID, ...fields } })),
+    );
+    return {
+      requests: calls.map(({ path, fields }) => post(path, { id: ID, ...fields })),
+      // No JSON, without its id, and with something in place of its first field that it cannot be.
+      refused: calls.flatMap(({ path, fields }) => [
+        { ...post(path, {}), body: '{"id":' },
+        post(path, fields),
+        post(path, { id: ID, ...fields, [Object.keys(fields)[0] ?? '']: ['no'] }),
+      ]),
+      files: {},
+      env: { BENCH_REPOSITORY_MS: String(ms) },
+      check: (answer, index) => checkJson(answer, expected[index] ?? ''),
+      fixedBody: true,
+    };
+  },
+};
+
+/** One of the endpoints, and what is sent there beside the id. */
+interface Call {
+  path: string;
+  saved: string;
+  fields: Record<string, string | number>;
+}
+
+function post(path: string, body: object): WorkloadRequest {
+  return {
+    method: 'POST',
+    path,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+}

@@ -1,0 +1,32 @@
+import { checkJson, type Workload } from './workload.ts';
+
+const USUAL_MS = 50;
+
+/** `GET /wait`: the server blocks for as long as `BENCH_WAIT_MS` says, as it does for a slow database. */
+export const wait = waitAt('wait', '/wait');
+
+/** `GET /asyncwait`: the same, awaited. */
+export const asyncwait = waitAt('asyncwait', '/asyncwait');
+
+function waitAt(name: string, path: string): Workload {
+  return {
+    name,
+    rungs: [10, 100, 1000],
+    windowSeconds: 5,
+    warmupSeconds: 2,
+    timeoutSeconds: 10,
+    params: { ms: { usual: USUAL_MS, least: 1, most: 60_000 } },
+    waitSeconds: ({ ms = USUAL_MS }) => ms / 1000,
+    draw(_random, { ms = USUAL_MS }) {
+      const expected = JSON.stringify({ duration: ms / 1000 });
+      return {
+        requests: [{ method: 'GET', path, headers: {} }],
+        files: {},
+        env: { BENCH_WAIT_MS: String(ms) },
+        check: (answer) => checkJson(answer, expected),
+        fixedBody: true,
+        timing: 'wait',
+      };
+    },
+  };
+}

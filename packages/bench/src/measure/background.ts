@@ -1,0 +1,75 @@
+import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { BackgroundRequest, BackgroundUse } from '../model.ts';
+import { createHistogram, recordMilliseconds, summariseLatency } from './load/histogram.ts';
+import type { Asked } from './verify.ts';
+
+/** After a request without an answer the next one is sent so much later: what is down is not hammered. */
+const REST_MS = 50;
+
+/** A request that is kept in flight beside a load. Disposing ends it. */
+export interface Background extends Disposable {
+  /** Cancels the one under way, and gives the account. */
+  end(): BackgroundUse;
+}
+
+/**
+ * Keeps one request in flight, on one connection where the server keeps it: an answer is read to its end, and the next
+ * request sent at once. It leaves from this process, which runs on the cores of the generators.
+ */
+export function keepInFlight(
+  { host, port }: Pick<Asked, 'host' | 'port'>,
+  { method, path }: BackgroundRequest,
+): Background {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const took = createHistogram();
+  const statusCodes: Record<string, number> = {};
+  const startedAt = performance.now();
+  let [sent, lost] = [0, 0];
+  let current: ClientRequest | undefined;
+  let rest: NodeJS.Timeout | undefined;
+  let use: BackgroundUse | undefined;
+
+  const send = (): void => {
+    const sentAt = performance.now();
+    let answer: IncomingMessage | undefined;
+    sent++;
+    current = request({ host, port, method, path, agent }, (response) => {
+      answer = response.on('error', () => {}).resume();
+    });
+    // What goes wrong shows at its close: there is no whole answer then.
+    current
+      .on('error', () => {})
+      .on('close', () => {
+        current = undefined;
+        if (use !== undefined) return;
+        if (answer?.complete === true) {
+          const status = String(answer.statusCode);
+          statusCodes[status] = (statusCodes[status] ?? 0) + 1;
+          recordMilliseconds(took, performance.now() - sentAt);
+          send();
+        } else {
+          lost++;
+          rest = setTimeout(send, REST_MS);
+        }
+      });
+    current.end();
+  };
+  const end = (): BackgroundUse => {
+    if (use !== undefined) return use;
+    const durationUs = summariseLatency(took, 0, Infinity);
+    use = {
+      seconds: (performance.now() - startedAt) / 1000,
+      sent,
+      statusCodes,
+      lost,
+      cancelled: current === undefined ? 0 : 1,
+      ...(durationUs === undefined ? {} : { durationUs }),
+    };
+    clearTimeout(rest);
+    current?.destroy();
+    agent.destroy();
+    return use;
+  };
+  send();
+  return { end, [Symbol.dispose]: () => void end() };
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { asyncwait, wait } from '../../../src/catalogue/workloads/wait.ts';
+import { parseBenchOptions } from '../../../src/options.ts';
+import { makePlan } from '../../../src/plan.ts';
+import { samplePlan, sampleStack } from '../../samples.ts';
+
+const answer = (body: string) => ({
+  status: 200,
+  contentType: 'application/json',
+  body: Buffer.from(body),
+});
+
+describe.each([
+  [wait, '/wait'],
+  [asyncwait, '/asyncwait'],
+])('$name', (workload, path) => {
+  it.each([
+    [50, '{"duration":0.05}'],
+    [1, '{ "duration": 1e-3 }'],
+    [2000, '{"duration":2.0}'],
+  ])('tells the server to wait %i ms, and takes %s for right', (ms, right) => {
+    const draw = workload.draw(() => 0.5, { ms });
+    expect(draw).toMatchObject({ env: { BENCH_WAIT_MS: String(ms) }, timing: 'wait' });
+    expect(draw.requests).toEqual([{ method: 'GET', path, headers: {} }]);
+    expect(draw.check(answer(right), 0)).toBeUndefined();
+    expect(draw.check(answer('{"duration":0.051}'), 0)).toMatch(/^wrong body/);
+  });
+});
+
+describe('the window of a wait', () => {
+  it.each([
+    ['', { windowSeconds: 5, warmupSeconds: 2, timeoutSeconds: 10 }],
+    ['--param ms=30', { windowSeconds: 5.01, warmupSeconds: 2, timeoutSeconds: 10 }],
+    ['--param ms=2000', { windowSeconds: 10, warmupSeconds: 2, timeoutSeconds: 10 }],
+    ['--param ms=3000', { windowSeconds: 15, warmupSeconds: 3, timeoutSeconds: 15 }],
+    ['--param ms=2000 --quick', { windowSeconds: 10, warmupSeconds: 2 }],
+    ['--param ms=2000 --until-decided', { windowSeconds: 10, warmupSeconds: 2 }],
+    ['--param ms=2000 --duration 3 --warmup 1', { windowSeconds: 3, warmupSeconds: 1 }],
+  ])('holds whole waits, and at least five unless told: %s', (line, spans) => {
+    expect(samplePlan(`--workload asyncwait ${line}`)).toMatchObject(spans);
+  });
+
+  it('is no short one of a duel unless told', () => {
+    const names = ['vanilla', 'fastify'];
+    const stacks = names.map((name) => sampleStack(name, { node: { workloads: ['devices', 'wait'] } }));
+    const planOf = (...words: string[]) =>
+      makePlan(
+        { ...parseBenchOptions([...names, '--connections', '10', ...words]), mayDuel: true },
+        stacks,
+        'a-run',
+        1,
+      );
+    expect(planOf('--rounds', '6')).toHaveProperty('duel', true);
+    expect(planOf('--workload', 'wait', '--rounds', '6')).not.toHaveProperty('duel');
+  });
+});

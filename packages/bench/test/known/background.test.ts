@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { ASKED, accountOf, loadOf, openRig, reasonsOf, sumOf } from './rig.ts';
+
+const rig = openRig();
+const ANSWERED = 7;
+
+describe('a request in the background of a load', () => {
+  it('was answered as often as the server says, and is in none of the counts of the load', async () => {
+    const seen = await rig.measure({
+      planted: ['--held-after', String(ANSWERED)],
+      bench: ['--connections', '10', '--duration', '0.5', '--background', 'GET /held'],
+      pick: 'planted/known (GET /held behind)',
+    });
+    expect(reasonsOf(seen)).toEqual([]);
+    expect(seen.trial).toMatchObject({
+      background: { method: 'GET', path: '/held' },
+      measured: {
+        background: { sent: ANSWERED + 1, statusCodes: { 200: ANSWERED }, lost: 0, cancelled: 1 },
+      },
+    });
+    const { counts, lifetime } = loadOf(seen);
+    const { requests } = accountOf(seen);
+    expect(sumOf(counts)).toBe(counts.sent);
+    expect(requests.read).toBe(lifetime.sent + ASKED + ANSWERED + 1);
+    expect(requests.answered.ok).toBe(lifetime.ok + ASKED + ANSWERED);
+    expect(requests.abandoned).toBe(1);
+    expect(requests.pending).toBe(0);
+  });
+
+  it('fails its trial where the server does not know it', async () => {
+    const seen = await rig.measure({
+      planted: [],
+      bench: ['--connections', '10', '--duration', '0.5', '--background', 'GET /nowhere'],
+      pick: 'planted/known (GET /nowhere behind)',
+    });
+    expect(seen.trial.status).toBe('failed');
+    expect(reasonsOf(seen)).toEqual(['background']);
+  });
+});

@@ -1,0 +1,79 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { RepositoryAccount } from '../../planted/repository/server.ts';
+import { readManifest } from '../../src/catalogue/manifest.ts';
+import type { Stack } from '../../src/catalogue/stack.ts';
+import { loadOf, openRig, reasonOf, reasonsOf, sumOf, type Seen } from './rig.ts';
+
+const rig = openRig();
+const sound = readManifest(fileURLToPath(new URL('../../planted/repository/stack.json', import.meta.url)));
+
+/** The first right answer, each request once and the first once more; and three bad bodies for each. */
+const ASKED_BEFORE = 1 + 4 + 9;
+const ASKED_AFTER = 4 + 9;
+const AMOUNT = 3000;
+const LOAD = [
+  '--workload',
+  'repository',
+  '--param',
+  'ms=1',
+  '--connections',
+  '10',
+  '--amount',
+  String(AMOUNT),
+];
+const EVERYTHING = ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'];
+
+/** The planted server with a variant `known` that has these options. */
+function plant(options: string[]): Stack {
+  const { sound: variant } = sound.variants;
+  if (variant === undefined) throw new Error('the planted repository has no variant "sound"');
+  const command = [...variant.command, '--sound-first', String(ASKED_BEFORE), ...options];
+  return { ...sound, variants: { ...sound.variants, known: { ...variant, command } } };
+}
+
+function measure(options: string[], bench: string[] = []): Promise<Seen> {
+  return rig.measure({ planted: 'known', stack: plant(options), bench: [...LOAD, ...bench] });
+}
+
+/** What the server wrote when it was stopped, after it was held against the client's account. */
+function expectAgreement(seen: Seen): RepositoryAccount {
+  const line = seen.log.split('\n').findLast((one) => one.startsWith('planted-account '));
+  const account = JSON.parse(line?.slice('planted-account '.length) ?? '{}') as RepositoryAccount;
+  const { counts, lifetime } = loadOf(seen);
+  expect(sumOf(counts)).toBe(counts.sent);
+  expect(account.read).toBe(lifetime.sent + ASKED_BEFORE + ASKED_AFTER);
+  expect(account.right).toBe(lifetime.ok + ASKED_BEFORE + ASKED_AFTER - account.refused);
+  expect(account.swapped + account.spoilt).toBe(lifetime.mismatch);
+  expect(account.repeatedIds).toBe(0);
+  return account;
+}
+
+describe('requests with an id of their own', () => {
+  it('are answered with it, whichever process sends them: every answer is looked at', async () => {
+    const seen = await measure([], ['--generators', '4']);
+    const { counts, foreign, bodiesHashed, lifetime } = loadOf(seen);
+    expect(reasonsOf(seen)).toEqual([]);
+    expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
+    expect(foreign).toBe(0);
+    expect(bodiesHashed).toBe(lifetime.ok);
+    expectAgreement(seen);
+  });
+
+  it('whose answer another request got are told apart from wrong bodies, by the server’s own count', async () => {
+    const seen = await measure(['--swap-every', '250', '--spoil-every', '400'], ['--generators', '2']);
+    const { counts, foreign } = loadOf(seen);
+    const { swapped, spoilt } = expectAgreement(seen);
+    // The 2000th is exchanged, not spoilt.
+    expect({ swapped, spoilt }).toEqual({ swapped: 24, spoilt: 6 });
+    expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT - 30, mismatch: 30 });
+    expect(foreign).toBe(swapped);
+    expect(seen.trial.status).toBe('failed');
+    expect(reasonsOf(seen)).toEqual(['foreign-answer', 'wrong-body']);
+    expect(reasonOf(seen, 'foreign-answer')).toMatchObject({
+      text: '24 answers belonged to another request',
+      invalidates: EVERYTHING,
+    });
+    expect(reasonOf(seen, 'wrong-body').text).toBe('6 answers had a wrong body');
+  });
+});

@@ -1,0 +1,101 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { keepInFlight, type Background } from '../../src/measure/background.ts';
+import { judgeBackground } from '../../src/measure/judge-background.ts';
+import { METRIC_IDS } from '../../src/model.ts';
+import { sampleBackground } from '../samples.ts';
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.close();
+  server?.closeAllConnections();
+});
+
+/** A request kept in flight to a server that answers so, and how many it has read. */
+async function disturb(answer: RequestListener): Promise<{ background: Background; asked: string[] }> {
+  const asked: string[] = [];
+  const own = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    answer(request, response);
+  });
+  server = own;
+  await new Promise<void>((resolve) => own.listen({ host: '127.0.0.1', port: 0 }, resolve));
+  const { port } = own.address() as AddressInfo;
+  return { asked, background: keepInFlight({ host: '127.0.0.1', port }, { method: 'GET', path: '/slow' }) };
+}
+
+describe('a request kept in flight', () => {
+  it('is sent again when it is answered, and cancelled at the end: its connection is closed', async () => {
+    const left = vi.fn<() => void>();
+    const sockets = new Set<unknown>();
+    const { background, asked } = await disturb((request, response) => {
+      sockets.add(request.socket);
+      if (asked.length <= 7) response.end('{"fib":1}');
+      else request.socket.once('close', left);
+    });
+    await vi.waitFor(() => expect(asked).toHaveLength(8));
+    const use = background.end();
+    expect(use).toMatchObject({ sent: 8, statusCodes: { 200: 7 }, lost: 0, cancelled: 1 });
+    expect(use.durationUs?.max).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(left).toHaveBeenCalledOnce());
+    expect(background.end()).toBe(use);
+    expect(asked).toEqual(Array.from({ length: 8 }, () => 'GET /slow'));
+    expect(sockets.size).toBe(1);
+  });
+
+  it('is counted by its status, and by what never came whole', async () => {
+    const { background, asked } = await disturb((request, response) => {
+      if (asked.length === 1) response.writeHead(404).end();
+      else if (asked.length === 2) request.socket.destroy();
+      else if (asked.length === 3) {
+        response.writeHead(200, { 'content-length': 10 }).write('half');
+        request.socket.end();
+      } else if (asked.length === 4) response.writeHead(503).end('later');
+    });
+    await vi.waitFor(() => expect(asked).toHaveLength(5));
+    expect(background.end()).toMatchObject({
+      sent: 5,
+      statusCodes: { 404: 1, 503: 1 },
+      lost: 2,
+      cancelled: 1,
+    });
+  });
+
+  it('tells no time where none was answered', async () => {
+    const { background, asked } = await disturb(() => {});
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    expect(background.end()).toEqual({
+      seconds: expect.any(Number),
+      sent: 1,
+      statusCodes: {},
+      lost: 0,
+      cancelled: 1,
+    });
+  });
+});
+
+describe('what is said against it', () => {
+  it.each([
+    undefined,
+    sampleBackground({ statusCodes: {} }),
+    sampleBackground({ statusCodes: { 200: 9, 204: 1 } }),
+  ])('is nothing of %j', (given) => expect(judgeBackground(given)).toEqual({ fatal: [], doubts: [] }));
+
+  it('spoils all but the start-up when some failed, and everything when none was right', () => {
+    const some = judgeBackground(sampleBackground({ statusCodes: { 200: 7, 500: 2 }, lost: 1 }));
+    expect(some).toMatchObject({
+      fatal: [],
+      doubts: [
+        {
+          code: 'background',
+          text: '3 of 10 requests in the background failed (2 with status 500, 1 without an answer): the server was not disturbed as asked',
+          invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory'],
+        },
+      ],
+    });
+    const all = judgeBackground(sampleBackground({ statusCodes: { 405: 9 }, cancelled: 1 }));
+    expect(all.doubts).toEqual([]);
+    expect(all.fatal).toMatchObject([{ code: 'background', invalidates: METRIC_IDS }]);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { BenchError } from '../../src/errors.ts';
+import { measureTrial } from '../../src/measure/trial.ts';
+import type { Trial } from '../../src/model.ts';
+import { sampleBackground, sampleLoad, samplePlan } from '../samples.ts';
+import { createWorld, prepareFor, type Twist, type World } from './world.ts';
+
+const DISTURBED = 'fastify (GET /fib/42 behind)';
+
+async function measure(twist: Twist = {}, id = DISTURBED): Promise<{ trial: Trial; world: World }> {
+  const world = createWorld(twist);
+  const plan = samplePlan('--rounds 1 --connections 10 --background "GET /fib/42"', ['fastify']);
+  const prepared = prepareFor(plan).find(({ target }) => target.id === id)!;
+  const planned = plan.trials.find(({ target }) => target === id)!;
+  const placed = { placement: { kind: 'shared' as const }, server: [], generator: [] };
+  const { target } = prepared;
+  return { trial: await measureTrial(planned, { plan, placed, prepared, target }, world.effects), world };
+}
+
+describe('a trial with a request in the background', () => {
+  const ignored = { code: 'ignored-sigterm', text: 'the server ignored SIGTERM for 5 s and was killed' };
+
+  it('has it in flight from the warm-up to the end of the window, and keeps what became of it', async () => {
+    const { trial, world } = await measure();
+    const from = world.done.indexOf('arm');
+    expect(world.done.slice(from, from + 6)).toEqual([
+      'arm',
+      'disturb by GET /fib/42',
+      'sample start 4711',
+      'fire',
+      'leave in peace',
+      'sample stop',
+    ]);
+    expect(trial).toMatchObject({
+      status: 'ok',
+      background: { method: 'GET', path: '/fib/42' },
+      measured: { background: sampleBackground(), load: { counts: sampleLoad().counts } },
+    });
+  });
+
+  it('leaves its undisturbed twin alone', async () => {
+    const { trial, world } = await measure({}, 'fastify');
+    expect(world.done.join()).not.toContain('disturb');
+    expect(trial).not.toHaveProperty('background');
+    expect(trial).toMatchObject({ status: 'ok' });
+  });
+
+  it('ends it when the load breaks', async () => {
+    const { world } = await measure({
+      at: { fire: () => Promise.reject(new BenchError('trial', 'it broke')) },
+    });
+    expect(world.done.filter((step) => /disturb|peace/.test(step))).toEqual([
+      'disturb by GET /fib/42',
+      'leave in peace',
+    ]);
+  });
+
+  it('does not blame a server that is still at work for a request that was cancelled', async () => {
+    const stopped = { files: [], trouble: [ignored] };
+    const { trial } = await measure({ stopped });
+    expect(trial.reasons).toEqual([]);
+    const background = sampleBackground({ sent: 7, cancelled: 0 });
+    const { trial: done } = await measure({ stopped, background });
+    expect(done.reasons.map(({ code }) => code)).toEqual(['ignored-sigterm']);
+  });
+
+  it('has failed where it was never answered as it should be', async () => {
+    const background = sampleBackground({ sent: 3, statusCodes: { 404: 3 }, cancelled: 0 });
+    const { trial } = await measure({ background });
+    expect(trial).toMatchObject({ status: 'failed', partial: { background } });
+    expect(trial.reasons[0]?.text).toMatch(/^3 of 3 requests in the background failed/);
+  });
+});

@@ -1,0 +1,83 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkJson, ID, type Draw } from '../../src/catalogue/workloads/workload.ts';
+import { ask, verify, type Asked } from '../../src/measure/verify.ts';
+
+/** What the server does with a body; it changes from test to test. */
+let answer: (body: string) => { status?: number; body: string };
+const bodies: string[] = [];
+const listener: RequestListener = (request, response) => {
+  let text = '';
+  request.on('data', (piece: Buffer) => {
+    text += piece.toString();
+  });
+  request.on('end', () => {
+    bodies.push(text);
+    const { status = 200, body } = answer(text);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+  });
+};
+const server = createServer(listener);
+let asked: Asked;
+
+const post = (body: string) => ({ method: 'POST', path: '/', headers: {}, body });
+const draw: Draw = {
+  requests: [post(`{"id":"${ID}"}`), post(`{"n":1,"id":"${ID}"}`)],
+  files: {},
+  check: (given, index) => checkJson(given, index === 0 ? `{"id":"${ID}"}` : `{"id":"${ID}","n":1}`),
+  fixedBody: true,
+};
+
+beforeAll(async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen({ host: '127.0.0.1', port: 0 }, resolve);
+  await promise;
+  asked = { host: '127.0.0.1', port: (server.address() as AddressInfo).port, ended: () => undefined };
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+describe('verify', () => {
+  it('gives each request an id of its own, and what stands around it in the right answers', async () => {
+    answer = (body) => ({ body });
+    bodies.length = 0;
+    const expected = await verify(asked, draw, 'here');
+    expect(new Set(bodies).size).toBe(3);
+    expect(bodies.join('')).not.toContain(ID);
+    expect(expected?.map(({ around }) => around)).toEqual([
+      ['{"id":"', '"}'],
+      ['{"n":1,"id":"', '"}'],
+    ]);
+    expect(expected?.map(({ bytes }) => bytes)).toEqual([
+      `{"id":"${ID}"}`.length,
+      `{"n":1,"id":"${ID}"}`.length,
+    ]);
+    expect((await ask(asked, post(`"${ID}"`))).body.toString()).toBe(`"${ID}"`);
+  });
+
+  it('fails for the id of another request', async () => {
+    let last = '"none"';
+    answer = (body) => {
+      const before = last;
+      last = body;
+      return { body: before };
+    };
+    await ask(asked, post(`{"id":"${ID}"}`));
+    await expect(verify(asked, draw, 'here')).rejects.toThrow(/^POST \/ here: wrong body/);
+  });
+
+  it('fails for a bad body that is not refused, and for nothing but a 4xx', async () => {
+    const refused = [post('{"id":')];
+    for (const status of [200, 302, 500]) {
+      answer = (body) => (body === '{"id":' ? { status, body: '{}' } : { body });
+      await expect(verify(asked, { ...draw, refused }, 'here')).rejects.toThrow(
+        `POST / here: a bad body was not refused: status ${status}`,
+      );
+    }
+    answer = (body) => (body === '{"id":' ? { status: 422, body: '{}' } : { body });
+    await expect(verify(asked, { ...draw, refused }, 'here')).resolves.toHaveLength(2);
+  });
+});

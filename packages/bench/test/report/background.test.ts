@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { describeDetail } from '../../src/report/detail.ts';
+import { describePlan, toView } from '../../src/report/view.ts';
+import { okTrial, readGoldenRun, sampleBackground, sampleMeasured, samplePlan } from '../samples.ts';
+
+const plan = samplePlan('--background "GET /fib/42" --rounds 2 --connections 10', ['fastify']);
+const uses = [
+  sampleBackground({ sent: 3, statusCodes: { 200: 2 }, durationUs: { mean: 2e6, max: 3e6 } }),
+  sampleBackground({ sent: 1, statusCodes: {} }),
+];
+const trials = plan.trials.map(({ target: id, round }) => {
+  const target = plan.targets.find((one) => one.id === id)!;
+  const background = target.undisturbed === undefined ? undefined : uses[round - 1];
+  return { ...okTrial(id, sampleMeasured({ given: background ? { background } : {} }), { round }), target };
+});
+
+describe('a run with a request in the background', () => {
+  it('says what was in flight, what became of it, and which figures hold its work', () => {
+    const { setting, notes } = toView({ plan, host: readGoldenRun().host, leftOut: [], trials });
+    expect(setting.at(-1)).toBe(
+      'behind: GET /fib/42, kept in flight beside the load from the warm-up to the end of the window',
+    );
+    expect(notes.at(-1)).toBe(
+      'behind: those requests are in no count, goodput or latency, but what the server did for them is in CPU µs/req, memory and limit. ' +
+        'fastify (GET /fib/42 behind) at 10: 2 answered (the longest after 3.00 s), 2 unfinished at the end and cancelled.',
+    );
+    expect(describePlan(plan)).toContain('behind: GET /fib/42');
+  });
+
+  it('tells each trial’s in the detail', () => {
+    const detail = describeDetail(trials);
+    expect(detail).toContain(
+      'background, 7.0 s with the warm-up: 3 sent, 2 with status 200, 1 unfinished and cancelled; mean 2.00 s, max 3.00 s',
+    );
+    expect(detail).toContain('1 sent, 1 unfinished and cancelled\n');
+  });
+
+  it('says nothing of it where there is none', () => {
+    const view = toView(readGoldenRun());
+    expect([...view.notes, ...view.setting].join()).not.toContain('behind');
+  });
+});

@@ -1,0 +1,42 @@
+"""Serving in as many processes as are asked for, for servers that have no way to that of their own."""
+
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.connection import wait
+from socket import AF_INET, AF_INET6, create_server, socket
+from types import FrameType
+
+from bench_contract.files import lift_file_limit
+from bench_contract.settings import Settings
+
+
+def serve(program: str, settings: Settings, work: Callable[[socket], None]) -> None:
+    """Do the work in each process, all accepting from one socket, until SIGTERM or SIGINT."""
+    # Until the server has its own way to stop.
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    lift_file_limit()
+    sock = listen(settings)
+    if settings.workers == 1:
+        work(sock)
+        return
+    # Daemons are ended and waited for when this process exits.
+    fork = get_context("fork").Process
+    processes = [fork(target=work, args=[sock], daemon=True) for _ in range(settings.workers)]
+    for process in processes:
+        process.start()
+    wait([process.sentinel for process in processes])
+    sys.exit(f"{program}: a worker has ended by itself")
+
+
+def listen(settings: Settings) -> socket:
+    """Open the socket that all workers accept from."""
+    family = AF_INET6 if ":" in settings.host else AF_INET
+    return create_server((settings.host, settings.port), family=family, backlog=settings.backlog)
+
+
+def stop(_signal: int, _frame: FrameType | None) -> None:
+    """End this process as one that was told to."""
+    sys.exit(0)

@@ -1,0 +1,46 @@
+"""`fib` and `wait`: what blocks as plain functions, in the thread pool, and what is awaited as coroutines."""
+
+from fastapi import FastAPI, Response
+from pydantic import BaseModel
+
+from bench_contract import work
+
+
+class Fib(BaseModel):
+    """One number of the sequence."""
+
+    fib: int
+
+
+class Wait(BaseModel):
+    """How long was waited, in seconds."""
+
+    duration: float
+
+
+def route_work(app: FastAPI) -> None:
+    """Answer with what the work came to."""
+
+    @app.get("/fib/{n}")
+    def fib(n: int, response: Response) -> Fib:
+        worked = work.fib(n)
+        response.headers.update(worked.headers)
+        return Fib(fib=worked.value)
+
+    @app.get("/asyncfib/{n}")
+    async def asyncfib(n: int, response: Response) -> Fib:
+        worked = await work.asyncfib(n)
+        response.headers.update(worked.headers)
+        return Fib(fib=worked.value)
+
+    @app.get("/wait")
+    def wait(response: Response) -> Wait:
+        worked = work.wait()
+        response.headers.update(worked.headers)
+        return Wait(duration=worked.value)
+
+    @app.get("/asyncwait")
+    async def asyncwait(response: Response) -> Wait:
+        worked = await work.asyncwait()
+        response.headers.update(worked.headers)
+        return Wait(duration=worked.value)
