@@ -18,7 +18,8 @@ groups() { # <folder>: what single variants need besides, one list for each
   sed -n '/^\[dependency-groups\]/,/^$/s/^\([a-z0-9-]*\) = .*/\1/p' "$1/pyproject.toml"
 }
 
-for manifest in */stack.json; do
+# The clients are no stack, but locked as one.
+for manifest in */stack.json clients/pyproject.toml; do
   stack=${manifest%/*}
   lock "$stack" ../constraints.txt requirements.txt pyproject.toml "$@"
   for group in $(groups "$stack"); do

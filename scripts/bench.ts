@@ -4,11 +4,12 @@ import { unlikeRuns } from '@bench/harness/analyse/unlike';
 import { FEWEST_ROUNDS } from '@bench/harness/analyse/verdict';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { removeDatabases } from '@bench/harness/measure/database';
+import { findCrossCheck } from '@bench/harness/measure/load/engines';
 import { lockHost } from '@bench/harness/measure/lock';
 import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { BenchError } from '@bench/harness/errors';
 import { DEFAULT_THRESHOLD, parseBenchOptions, type BenchOptions } from '@bench/harness/options';
-import { makePlan, nameRun, repeatPlan, type Plan } from '@bench/harness/plan';
+import { enginesOf, makePlan, nameRun, repeatPlan, type Plan } from '@bench/harness/plan';
 import { describeChanges } from '@bench/harness/report/changes';
 import { renderComparison } from '@bench/harness/report/compare';
 import { describeDetail } from '@bench/harness/report/detail';
@@ -24,7 +25,9 @@ const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
 
 await runMain(async () => {
   const mayDuel = (await tryCgroup()).version !== undefined;
-  const options = { ...parseBenchOptions(process.argv.slice(2)), mayDuel };
+  const asked = parseBenchOptions(process.argv.slice(2));
+  const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await findCrossCheck() } : {};
+  const options = { ...asked, ...crossCheck, mayDuel };
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
   const old = options.again === undefined ? undefined : readRun(findRun(options.again));
   const run = stored?.plan.run ?? nameRun(nameWorkload(options, old));
@@ -105,7 +108,9 @@ async function planAtHalf(
 /** What the run says when its targets are compared, or with the old run that it repeats; nothing where it is not made for that. */
 function describeComparison(run: StoredRun, old: StoredRun | undefined): string {
   const { plan } = run;
-  const { by = 'cpu', threshold = DEFAULT_THRESHOLD } = plan.sitting ?? {};
+  // A second engine is there to check the goodput of the first.
+  const usual = enginesOf(plan).length > 1 ? 'goodput' : 'cpu';
+  const { by = usual, threshold = DEFAULT_THRESHOLD } = plan.sitting ?? {};
   const title = `run ${plan.run}`;
   if (plan.quick) return '';
   if (old !== undefined) {

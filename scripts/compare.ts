@@ -1,5 +1,5 @@
 import { compareRuns, compareWithin } from '@bench/harness/analyse/compare';
-import { unlikeRuns } from '@bench/harness/analyse/unlike';
+import { unlikeRuns, unlikeTargets } from '@bench/harness/analyse/unlike';
 import { BenchError } from '@bench/harness/errors';
 import { describeChanges } from '@bench/harness/report/changes';
 import { renderComparison } from '@bench/harness/report/compare';
@@ -21,20 +21,17 @@ await runMain(async () => {
         'measure without --quick',
       );
   }
-  if (second !== undefined) {
-    const unlike = unlikeRuns(first, second, options.across);
-    if (unlike.length > 0 && !options.force) {
-      throw new BenchError(
-        'usage',
-        `the runs are unlike: ${unlike.join('; ')}`,
-        '--across names the one factor meant to differ; --force compares all the same and marks it',
-      );
-    }
-    marks.push(
-      ...unlike.map((difference) => `FORCED although unlike: ${difference}`),
-      ...describeChanges(first, second),
+  const unlike =
+    second === undefined ? unlikeTargets(first, options.across) : unlikeRuns(first, second, options.across);
+  if (unlike.length > 0 && !options.force) {
+    throw new BenchError(
+      'usage',
+      `${second === undefined ? 'the targets of the run' : 'the runs'} are unlike: ${unlike.join('; ')}`,
+      '--across names the one factor meant to differ; --force compares all the same and marks it',
     );
   }
+  marks.push(...unlike.map((difference) => `FORCED although unlike: ${difference}`));
+  if (second !== undefined) marks.push(...describeChanges(first, second));
   const table =
     second === undefined
       ? compareWithin(first, options.question)

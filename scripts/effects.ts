@@ -1,7 +1,7 @@
 import { isDecided } from '@bench/harness/analyse/compare';
 import { keepInFlight } from '@bench/harness/measure/background';
-import { createAutocannonEngine } from '@bench/harness/measure/load/autocannon';
 import type { Database } from '@bench/harness/measure/database';
+import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
 import { launch, type Server } from '@bench/harness/measure/launch';
 import type { Placed } from '@bench/harness/measure/placement';
 import { openSampler } from '@bench/harness/measure/resources/sampler';
@@ -10,7 +10,7 @@ import type { RunEffects } from '@bench/harness/measure/run';
 import type { Upstream } from '@bench/harness/measure/upstream';
 import { attachServer } from '@bench/harness/measure/url';
 import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
-import type { Plan } from '@bench/harness/plan';
+import { enginesOf, type Plan } from '@bench/harness/plan';
 
 /** What wires a run to the machine. */
 export interface Wiring {
@@ -18,6 +18,8 @@ export interface Wiring {
   placed: Placed;
   token: string;
   folder: string;
+  /** What sends the load, of those that the plan names; found unless told. */
+  engines?: FoundEngine[];
   /** What the servers ask; absent where they ask nobody. */
   upstream?: Upstream | undefined;
   database?: Database | undefined;
@@ -33,12 +35,15 @@ export async function createEffects({
   placed,
   token,
   folder,
+  engines,
   upstream,
   database,
   record = async () => {},
   on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
   const time = await timeCommand();
+  const found = engines ?? (await findEngines(enginesOf(plan)));
+  const loads = new Map(found.map((engine) => [engine.name, engine.create({ placed, token })]));
   const endsAtMs = performance.now() + 1000 * (plan.sitting?.budgetSeconds ?? Infinity);
   let stopped = false;
   // Those of a duel are several.
@@ -68,7 +73,11 @@ export async function createEffects({
     },
     awaitRightAnswer,
     verify,
-    load: createAutocannonEngine(placed.generator),
+    load({ engine = plan.engine }) {
+      const load = loads.get(engine);
+      if (load === undefined) throw new Error(`no engine ${engine}`);
+      return load;
+    },
     keepInFlight,
     ...(upstream === undefined ? {} : { upstream }),
     ...(database === undefined ? {} : { database }),

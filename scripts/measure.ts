@@ -1,6 +1,7 @@
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
+import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
 import {
   choosePlacement,
   pinHarness,
@@ -19,7 +20,7 @@ import {
 } from '@bench/harness/measure/database';
 import { findUpstream, startUpstream, type UpstreamProgram } from '@bench/harness/measure/upstream';
 import { attachServer, drawUrl } from '@bench/harness/measure/url';
-import { asksDatabase, coresOf, fixturesOf, type Plan } from '@bench/harness/plan';
+import { asksDatabase, coresOf, enginesOf, fixturesOf, type Plan } from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost } from '@bench/harness/results/host';
@@ -67,7 +68,8 @@ export async function measurePlan({
   const holder = asksDatabase(plan) ? await findDatabase() : undefined;
   const placed = await prepareMachine(plan, besideServer(program, holder));
   const { prepared, leftOut } = await prepareTargets(plan, isNamed);
-  const versions = readVersions(prepared, program, holder);
+  const engines = await findEngines(enginesOf(plan));
+  const versions = readVersions(prepared, program, holder, engines);
   if (stored !== undefined) refuseOthers(stored, versions);
   const host = await readHost();
   const folder = stored?.folder ?? createRun({ schema: 1, plan, versions, leftOut }, host);
@@ -81,6 +83,7 @@ export async function measurePlan({
     placed,
     token,
     folder,
+    engines,
     upstream,
     database,
     record: async (trials) => appendTrials(folder, trials),
@@ -148,16 +151,18 @@ async function prepareTargets(
   return { prepared, leftOut };
 }
 
-/** What a resumed run must find unchanged: the upstream or the database, the runtimes, what `--with` came to, and the sources and locks of each target. */
+/** What a resumed run must find unchanged: the upstream or the database, the engines, the runtimes, what `--with` came to, and the sources and locks of each target. */
 function readVersions(
   prepared: Prepared[],
   upstream: UpstreamProgram | undefined,
   database: DatabaseProgram | undefined,
+  engines: FoundEngine[],
 ): Versions {
   return Object.fromEntries([
     ['node', process.versions.node],
     ...(upstream === undefined ? [] : [['upstream', `${upstream.kind} ${upstream.version}`]]),
     ...(database === undefined ? [] : [['database', `${database.kind} ${database.version}`]]),
+    ...engines.flatMap(({ name, version }) => (version === undefined ? [] : [[`engine ${name}`, version]])),
     ...prepared.map(({ target, runtime, installed, digest }) => [
       target.id,
       [runtime?.version ?? 'binary', ...installed, `sources ${digest}`].join(', '),

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { $ } from 'zx';
 import { expandTargets, readStacks, refuseThreads } from '@bench/harness/catalogue/stacks';
-import { completeParams, findWorkload } from '@bench/harness/catalogue/workloads/index';
+import { completeParams, findWorkload, parseParams } from '@bench/harness/catalogue/workloads/index';
 import { readManifest } from '@bench/harness/catalogue/manifest';
 import { BenchError } from '@bench/harness/errors';
 import { fillCommand, watchGroup } from '@bench/harness/measure/launch';
@@ -13,7 +13,7 @@ import { prepareAll } from '@bench/harness/measure/prepare';
 import { findDatabase, startDatabase } from '@bench/harness/measure/database';
 import { findUpstream, startUpstream } from '@bench/harness/measure/upstream';
 import { UPSTREAMS } from '@bench/harness/model';
-import { oneOf, parse, parseParams, wholeNumber } from '@bench/harness/options';
+import { oneOf, parse, wholeNumber } from '@bench/harness/options';
 import { onInterrupt, runMain, tell } from './shell.ts';
 
 const HOST = '127.0.0.1';

@@ -29,6 +29,9 @@ How
   --with PACKAGE         on top of the lock, for the targets of its language; twice for two targets:
                          fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout
   --generators N         load processes, 1          --connect-rate N  connects per second, 2000
+  --engine NAME          what sends: autocannon unless told; requests threads aiohttp (Python clients); wrk oha k6, where
+                         they are on PATH. All are closed loops
+  --cross-check [NAME]   every target by a second engine too, wrk, oha or k6 unless told: says where goodputs differ by 5 %
   --seed N               the order of the trials, and what they ask for
   --prove-limit          add a generator to see whether the first was the limit
   --quick                a first impression in under a minute

@@ -27,6 +27,10 @@ export interface Target {
   aaOf?: string;
   /** The target that this one repeats with a request kept in flight (`--background`). */
   undisturbed?: string;
+  /** The target that this one repeats by another engine (`--cross-check`). */
+  crossOf?: string;
+  /** What loads it, where that is not the engine of the plan. */
+  engine?: string;
 }
 
 /** A request that is kept in flight beside the load, to the same server. */
@@ -74,6 +78,13 @@ export interface Counts {
   reset: number;
   closedEarly: number;
   inFlight: number;
+}
+
+/** What an engine that is not ours tells of its requests; what it does not tell is absent. */
+export interface ToldCounts extends Partial<Counts> {
+  ok: number;
+  /** Requests that went wrong in a way that it does not tell apart. */
+  failed?: number;
 }
 
 /** Percentiles in µs; one that its sample cannot support is absent, one beyond the timeout is a lower bound. */
@@ -132,8 +143,10 @@ export interface MemoryReading {
 export interface GeneratorUse {
   cpuUs: number;
   seconds: number;
-  /** Event-loop utilisation over the window, 0 to 1. */
-  utilisation: number;
+  /** Event-loop utilisation over the window, 0 to 1; absent of one that has no loop to ask. */
+  utilisation?: number;
+  /** How many cores it can use, where that may be more than one. */
+  cores?: number;
 }
 
 /** What became of the starts of an open loop over a window. */
@@ -155,44 +168,55 @@ export interface ServerTiming {
   restUs: LatencyUs;
 }
 
-/** The load side of one window, all generator processes merged. */
+/** The load side of one window, all generator processes merged. What its engine cannot tell is absent. */
 export interface LoadResult {
   engine: string;
-  connect: Connect;
+  connect: Pick<Connect, 'asked'> & Partial<Connect>;
   /** Mean of the processes' own windows, in seconds of a monotonic clock. */
   windowSeconds: number;
   /** When the window opened and closed, ms since the epoch, of the process that opened first and closed last. */
   openedAtMs: number;
   closedAtMs: number;
-  counts: Counts;
+  counts: ToldCounts;
   /** From the first connect to the end of the drain: what a server's own account is compared with. */
-  lifetime: Counts;
-  statusCodes: Record<string, number>;
+  lifetime?: Counts;
+  statusCodes?: Record<string, number>;
   /** Correct answers per second, summed over the processes. */
   goodputPerSecond: number;
   /** Completions of every class per second. */
   completionsPerSecond: number;
   latencyUs: LatencyUs | undefined;
   /** HDR histogram of the latencies in µs, compressed V2, base64. */
-  latencyHistogram: string | undefined;
+  latencyHistogram?: string | undefined;
   /** What the server told of its time, where the workload asks for it. */
   timing?: ServerTiming;
   /** Mean time from one completion of a connection to its next, in µs. */
-  meanCycleUs: number | undefined;
+  meanCycleUs?: number | undefined;
   /** Connections that completed nothing in the window. */
-  silentConnections: number;
+  silentConnections?: number;
   /** Correct answers in consecutive slices of the window. */
-  slices: { milliseconds: number; ok: number[] };
-  bodyBytes: number | undefined;
-  /** Of how many answers every byte was checked. */
-  bodiesHashed: number;
+  slices?: { milliseconds: number; ok: number[] };
+  bodyBytes?: number | undefined;
+  /** Bodies whose hash was checked; absent where the engine looks at none. */
+  bodiesHashed?: number;
   /** Of the mismatches, answers that told the id of another request; absent where requests have none. */
   foreign?: number;
   /** What autocannon's own tick counter would have printed as its average Req/Sec. */
-  printedByAutocannon: number | undefined;
+  printedByAutocannon?: number | undefined;
   generators: GeneratorUse[];
   /** Of an open loop (`--rate`); latency then counts from the intended start. */
   schedule?: ScheduleReport;
+}
+
+/** What generators of ours give: every request accounted for. */
+export interface OwnLoadResult extends LoadResult {
+  connect: Connect;
+  counts: Counts;
+  lifetime: Counts;
+  statusCodes: Record<string, number>;
+  silentConnections: number;
+  slices: { milliseconds: number; ok: number[] };
+  bodiesHashed: number;
 }
 
 /** One `/usr/bin/time` report, both formats in one shape; a field its platform does not keep is absent. */

@@ -1,7 +1,9 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { parseBackground } from './catalogue/background.ts';
 import { splitList } from './catalogue/runtimes.ts';
+import { completeCrossCheck, parseCrossCheck, parseEngine, type EngineName } from './catalogue/engines.ts';
 import { nearest, type Matrix } from './catalogue/stacks.ts';
+import { parseParams } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
 import { METRIC_IDS, UPSTREAMS, type BackgroundRequest, type MetricId, type UpstreamKind } from './model.ts';
 
@@ -17,12 +19,14 @@ const FLAGS = {
   budget: { type: 'string' },
   by: { type: 'string' },
   connections: { type: 'string' },
+  'cross-check': { type: 'string' },
   'connect-rate': { type: 'string' },
   cores: { type: 'string' },
   detail: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   duel: { type: 'boolean' },
   duration: { type: 'string' },
+  engine: { type: 'string' },
   expect: { type: 'string' },
   generators: { type: 'string' },
   header: { type: 'string', multiple: true },
@@ -102,6 +106,10 @@ export interface BenchOptions {
   /** What a server may use; as many as workers unless told. */
   cores?: number;
   generators: number;
+  /** What sends the load, autocannon unless told. */
+  engine?: EngineName;
+  /** A second engine for every target, to check the first by; `any`: the first that is here. */
+  crossCheck?: EngineName | 'any';
   connectsPerSecond: number;
   seed?: number;
   quick: boolean;
@@ -129,7 +137,7 @@ export interface UrlOptions {
 
 /** Reads the command line of `pnpm bench`. Throws a usage error for whatever it cannot mean. */
 export function parseBenchOptions(args: string[]): BenchOptions {
-  const { values, positionals } = parse(args, FLAGS);
+  const { values, positionals } = parse(completeCrossCheck(args), FLAGS);
   const options: BenchOptions = {
     targets: positionals,
     all: values.all ?? false,
@@ -162,6 +170,8 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       rate: values.rate === 'auto' ? 'auto' : wholeNumber('rate', values.rate),
       duel: values.separate === true ? false : values.duel,
       sitting: parseSitting(values),
+      engine: parseEngine('engine', values.engine),
+      crossCheck: parseCrossCheck(values['cross-check']),
       seed: wholeNumber('seed', values.seed, 0),
       params: parseParams(values.param),
       threads: wholeNumber('threads', values.threads),
@@ -331,18 +341,6 @@ function seconds(flag: string, text: string | undefined, least = 0.1): number | 
     `--${flag} ${text}: not a number of seconds from ${least} on`,
     `e.g. --${flag} 5`,
   );
-}
-
-/** Parameters of a workload from `n=24`; undefined for undefined. Throws a usage error for any other form. */
-export function parseParams(texts: string[] | undefined): Record<string, number> | undefined {
-  if (texts === undefined) return undefined;
-  const pairs = texts.map((text) => {
-    const [, name, figure] = /^(\w+)=(\d+)$/.exec(text) ?? [];
-    if (name === undefined)
-      throw new BenchError('usage', `--param ${text}: not of the form name=number`, 'e.g. --param n=24');
-    return [name, Number(figure)] as const;
-  });
-  return Object.fromEntries(pairs);
 }
 
 function parseUrl(values: {

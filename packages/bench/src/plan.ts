@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { describeBackground } from './catalogue/background.ts';
+import { ENGINES, refuseEngine, type EngineName } from './catalogue/engines.ts';
 import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
 import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
 import type { Workload } from './catalogue/workloads/workload.ts';
@@ -111,14 +112,24 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       : [urlTarget(options.url)];
   const { background } = options;
   const once = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
-  const targets =
+  const own =
     background === undefined ? once : [...once, ...named.map((target) => disturbTarget(target, background))];
+  const engines = chooseEngines(options);
+  const [engine = 'autocannon', other] = engines;
+  const targets = other === undefined ? own : own.flatMap((target) => [target, crossTarget(target, other)]);
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
-  const rungs = [...new Set(asked.connections ?? workload.rungs)].toSorted((a, b) => a - b);
+  const rungs = [...new Set(asked.connections ?? rungsFor(engines, workload.rungs))].toSorted(
+    (a, b) => a - b,
+  );
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
   const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
   // Short windows by turns hold no whole waits, and what is in the background of one is in that of the others.
-  const mayDuel = options.mayDuel && !asksUpstream && waitSeconds === undefined && background === undefined;
+  const mayDuel =
+    options.mayDuel &&
+    !asksUpstream &&
+    waitSeconds === undefined &&
+    background === undefined &&
+    engines.every((name) => name === 'autocannon');
   const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
   const mostAtOnce = 2 * Math.max(...rungs);
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
@@ -141,6 +152,14 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       'every connection sends at least one request',
     );
   }
+  const windowSeconds = wholeWaits(asked.windowSeconds ?? workload.windowSeconds, waitSeconds);
+  const warmupSeconds =
+    options.warmupSeconds ?? Math.max(asked.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
+  const { amount, rate, generators, url } = options;
+  const draws = createRandom(seed);
+  const requests = url === undefined ? workload.draw(() => draws.float(), params).requests : [url];
+  const wanted = { rungs, generators, amount, rate, isDuel, windowSeconds, warmupSeconds, requests };
+  for (const name of engines) refuseEngine(name, wanted);
   return {
     schema: 1,
     run,
@@ -149,9 +168,8 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     targets,
     rungs,
     rounds,
-    windowSeconds: wholeWaits(asked.windowSeconds ?? workload.windowSeconds, waitSeconds),
-    warmupSeconds:
-      options.warmupSeconds ?? Math.max(asked.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0),
+    windowSeconds,
+    warmupSeconds,
     timeoutSeconds:
       asked.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
     workers: options.workers,
@@ -161,7 +179,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     startSeconds: options.url === undefined ? 30 : 1,
     barrierSeconds: (options.url === undefined ? workload.barrierSeconds : undefined) ?? 30,
     hashEvery: 64,
-    engine: options.rate === undefined ? 'autocannon' : 'paced',
+    engine: options.rate === undefined ? engine : 'paced',
     quick: options.quick,
     proveLimit: options.proveLimit,
     stacks: options.stacks,
@@ -332,6 +350,34 @@ function repeatTarget(target: Target): Target {
 /** A target once more, with a request kept in flight beside its load. */
 function disturbTarget(target: Target, background: BackgroundRequest): Target {
   return { ...target, id: `${target.id} (${describeBackground(background)} behind)`, undisturbed: target.id };
+}
+
+/** The engine of the run, and the one that checks it. Throws a usage error where they are the same. */
+function chooseEngines({ engine = 'autocannon', crossCheck }: BenchOptions): EngineName[] {
+  if (crossCheck === undefined || crossCheck === 'any') return [engine];
+  if (crossCheck !== engine) return [engine, crossCheck];
+  throw new BenchError(
+    'usage',
+    `--cross-check ${crossCheck}: that is the engine itself`,
+    '--engine and --cross-check name two',
+  );
+}
+
+/** The usual rungs, as far as all engines reach: at least the most that they do. */
+function rungsFor(engines: EngineName[], rungs: number[]): number[] {
+  const most = Math.min(...engines.map((name) => ENGINES[name].mostConnections));
+  const reached = rungs.filter((rung) => rung <= most);
+  return reached.length > 0 ? reached : [most];
+}
+
+/** A target once more, by another engine. */
+function crossTarget(target: Target, engine: EngineName): Target {
+  return { ...target, id: `${target.id} by ${engine}`, crossOf: target.id, engine };
+}
+
+/** Every engine that a plan needs. */
+export function enginesOf({ engine, targets }: Pick<Plan, 'engine' | 'targets'>): string[] {
+  return [...new Set([engine, ...targets.flatMap((target) => target.engine ?? [])])];
 }
 
 function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {

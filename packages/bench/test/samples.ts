@@ -9,6 +9,7 @@ import type {
   Counts,
   FailedTrial,
   LoadResult,
+  OwnLoadResult,
   Measured,
   OkTrial,
   Reason,
@@ -110,7 +111,7 @@ export function sumOf(counts: Counts): number {
 }
 
 /** A quiet window of 5 s: 10 connections, a cycle of 1 ms, 50,000 right answers, a generator at a quarter. */
-export function sampleLoad(given: Partial<LoadResult> = {}): LoadResult {
+export function sampleLoad(given: Partial<OwnLoadResult> = {}): OwnLoadResult {
   const counts = given.counts ?? sampleCounts({ ok: 50_000, inFlight: 10 });
   return {
     engine: 'autocannon',
@@ -139,6 +140,23 @@ export function sampleLoad(given: Partial<LoadResult> = {}): LoadResult {
 /** Seven requests that were answered, and one that was cancelled. */
 export function sampleBackground(given: Partial<BackgroundUse> = {}): BackgroundUse {
   return { seconds: 7, sent: 8, statusCodes: { 200: 7 }, lost: 0, cancelled: 1, ...given };
+}
+
+/** The same by an engine that is not ours, and tells no more than it has to. */
+export function sampleTold(given: Partial<LoadResult> = {}): LoadResult {
+  return {
+    engine: 'wrk',
+    connect: { asked: 10 },
+    windowSeconds: 5,
+    openedAtMs: 1_795_180_000_000,
+    closedAtMs: 1_795_180_005_000,
+    counts: { ok: 50_000 },
+    goodputPerSecond: 10_000,
+    completionsPerSecond: 10_000,
+    latencyUs: undefined,
+    generators: [{ cpuUs: 1_250_000, seconds: 5, cores: 2 }],
+    ...given,
+  };
 }
 
 /** The target of a stack's default variant. */

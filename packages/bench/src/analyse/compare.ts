@@ -50,8 +50,9 @@ export function compareWithin(
 ): ComparedTable {
   const rounds = countRounds(plan, trials);
   const targets = plan.targets.filter(({ id }) => trials.some(({ target }) => target.id === id));
-  const asked = question.baseline ?? usualBaseline(targets);
-  const baselines = chooseBaselines(targets, asked);
+  const crossed = question.baseline === undefined ? crossedPairs(targets) : new Map<string, string>();
+  const asked = crossed.size > 0 ? plan.engine : (question.baseline ?? usualBaseline(targets));
+  const baselines = crossed.size > 0 ? crossed : chooseBaselines(targets, asked);
   const { better } = METRICS[question.by];
   const pairs = plan.rungs.flatMap((connections) =>
     [...baselines].map(([candidate, baseline]) => ({ connections, candidate, baseline })),
@@ -79,6 +80,13 @@ export function compareWithin(
     paired: true,
     rows: [...races.values()].flatMap((race) => rankRace(race, question.threshold)),
   };
+}
+
+/** Targets that were measured by a second engine, each with itself by the first. */
+function crossedPairs(targets: Target[]): Map<string, string> {
+  return new Map(
+    targets.flatMap(({ id, crossOf }) => (crossOf === undefined ? [] : [[id, crossOf] as const])),
+  );
 }
 
 /** The targets themselves without their background; else the first target; where stacks run on several runtimes, the first of those, because that is what was asked. */

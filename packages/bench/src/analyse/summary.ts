@@ -1,3 +1,4 @@
+import { countCompletions } from '../measure/load/merge.ts';
 import type { Limit, MetricId, Reason, StackClass, Trial } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
 import { METRICS, figureOf, type Metric } from './metrics.ts';
@@ -74,7 +75,7 @@ function toRight(trials: Trial[]): number | undefined {
     const load = trial.status === 'failed' ? trial.partial?.load : trial.measured.load;
     return load?.counts ?? [];
   });
-  const ended = counts.reduce((sum, { sent, inFlight }) => sum + sent - inFlight, 0);
+  const ended = counts.reduce((sum, one) => sum + countCompletions(one), 0);
   return ended === 0 ? undefined : counts.reduce((sum, { ok }) => sum + ok, 0) / ended;
 }
 

@@ -1,6 +1,6 @@
 import { describeBackground } from '../catalogue/background.ts';
 import type { Placement, Trial } from '../model.ts';
-import { coresOf, type Plan } from '../plan.ts';
+import { coresOf, enginesOf, type Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import type { StoredRun } from '../results/store.ts';
 
@@ -42,13 +42,19 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   // Where neither run was given cores, they follow the workers.
   if ((old.plan.cores ?? now.plan.cores) !== undefined) compare('cores', ({ plan }) => coresOf(plan));
   compare('generators', ({ plan }) => plan.generators);
-  compare('engine', ({ plan }) => plan.engine);
+  compare('engine', ({ plan }) => enginesOf(plan).join(' and '));
   compare('background', ({ plan }) => describeBackground(plan.background));
   compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
   compare('upstream', ({ trials: [first] }) => first?.upstream?.kind);
   compare('database', ({ trials: [first] }) => describeDatabase(first?.database));
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return [...differences, ...unlikeHosts(old.host, now.host)];
+}
+
+/** What forbids to compare the targets of one run, likewise. */
+export function unlikeTargets({ plan }: StoredRun, across: Factor | undefined): string[] {
+  const engines = enginesOf(plan);
+  return engines.length > 1 && across !== 'engine' ? [`engine: ${engines.join(' and ')}`] : [];
 }
 
 function describeParams({ params = {} }: Plan): string | undefined {

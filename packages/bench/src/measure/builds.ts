@@ -101,11 +101,17 @@ export async function findTool(tool: string, folder: string, purpose: string): P
   const { ask = '--version', get = `install ${tool}, and put it on PATH` } = TOOLS[tool] ?? {};
   try {
     const { stdout: text } = await run(tool, [ask], { cwd: folder });
-    return { name: `${tool} ${/\d+(\.\d+)+/.exec(text)?.[0] ?? ''}`.trim(), text };
+    return { name: nameOf(tool, text), text };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return { name: tool, text: '' };
+    const { code, stdout: text = '' } = error as NodeJS.ErrnoException & { stdout?: string };
+    // Some tell their version and fail all the same.
+    if (code !== 'ENOENT') return { name: nameOf(tool, text), text };
     throw new BenchError('toolchain', `${tool} is not on PATH: it is needed ${purpose}`, get);
   }
+}
+
+function nameOf(tool: string, text: string): string {
+  return `${tool} ${/\d+(\.\d+)+/.exec(text)?.[0] ?? ''}`.trim();
 }
 
 /** How a tool is asked for its version, `--version` unless told, and how to get it. */
@@ -113,6 +119,9 @@ const TOOLS: Record<string, { ask?: string; get: string }> = {
   go: { ask: 'version', get: 'install Go (go.dev/dl), and put go on PATH' },
   cargo: { get: 'install Rust (rustup.rs), and put cargo on PATH' },
   dotnet: { get: 'install the .NET 10 SDK (dotnet.microsoft.com/download), and put dotnet on PATH' },
+  wrk: { ask: '-v', get: 'install the package wrk, or leave the engine away' },
+  oha: { get: 'cargo install oha, or leave the engine away' },
+  k6: { get: 'install k6 (grafana.com/docs/k6), or leave the engine away' },
 };
 
 /** What the builds of a stack leave beside the sources: the entries of its folder, and of those it shares, that its binaries lie in. */

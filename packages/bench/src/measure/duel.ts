@@ -1,7 +1,7 @@
 import type { LoadResult, Trial } from '../model.ts';
 import type { Plan, PlannedTrial } from '../plan.ts';
 import { accountFor, fireSampled, watchForDeath, type Raised } from './fire.ts';
-import type { LoadSession, Window } from './load/engine.ts';
+import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
 import { joinSampled, type Sampled } from './resources/sampler.ts';
 import { Attempt, type TrialContext, type TrialEffects } from './trial.ts';
 
@@ -38,7 +38,7 @@ export async function measureDuel(duellists: Duellist[], effects: TrialEffects):
     });
   }
   const [first] = duellists;
-  if (first !== undefined) await takeTurns(sides, first.context.plan, effects);
+  if (first !== undefined) await takeTurns(sides, first.context.plan, effects.load(first.context.target));
   for (const side of sides) {
     await go(side, async ({ attempt, load, samples }) => {
       if (load !== undefined) await attempt.take({ load, sampled: joinSampled(samples) });
@@ -113,7 +113,7 @@ interface Turn {
 }
 
 /** Arms the sides that stand, warms them up, and opens their windows in turn. */
-async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects): Promise<void> {
+async function takeTurns(all: Side[], plan: Plan, engine: LoadEngine): Promise<void> {
   const standing = all.flatMap((side) => (side.raised === undefined ? [] : [{ side, raised: side.raised }]));
   const [first] = standing;
   if (first === undefined) return;
@@ -122,7 +122,7 @@ async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects
   using watches = new DisposableStack();
   const turns: Turn[] = [];
   for (const { side, raised } of standing) {
-    const session = turns.at(-1)?.session.beside(raised.spec) ?? opened;
+    const session = turns.at(-1)?.session.beside?.(raised.spec) ?? opened;
     accounts.use(accountFor(session, (counts) => side.attempt.account(counts)));
     const death = watches.use(watchForDeath(raised.server)).promise;
     turns.push({ side, raised, session, death, pids: [raised.server.pid() ?? []].flat() });
@@ -143,7 +143,7 @@ async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects
         session.fire(warmUp, () => {}),
         death,
       );
-      cycles.push((connect.stood * plan.warmupSeconds) / lifetime.ok);
+      cycles.push(((connect.stood ?? 0) * plan.warmupSeconds) / (lifetime?.ok ?? 0));
     });
   }
   const { order, rampSeconds, spanSeconds } = planTurns(

@@ -63,11 +63,11 @@ export async function loadServer(
   return { load, sampled, background: background?.end() };
 }
 
-/** Gives the account of a session before it ends, whatever ends it; without one where its generators broke. */
+/** Gives the account of a session before it ends, whatever ends it; without one where its generators broke, or their engine has none. */
 export function accountFor(session: LoadSession, account: (lifetime: Counts) => void): AsyncDisposable {
   return {
     async [Symbol.asyncDispose]() {
-      const lifetime = await session.count().catch(() => undefined);
+      const lifetime = await session.count?.().catch(() => undefined);
       if (lifetime !== undefined) account(lifetime);
     },
   };

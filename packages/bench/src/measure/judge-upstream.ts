@@ -48,10 +48,9 @@ export function judgeUpstream(
 }
 
 /** Exact where every request was answered rightly; any other may have asked for none or for all of its fixtures. */
-function judgeCount(
-  { requests, fetches }: UpstreamEvidence,
-  { lifetime: { ok, sent } }: LoadResult,
-): Reason[] {
+function judgeCount({ requests, fetches }: UpstreamEvidence, { lifetime }: LoadResult): Reason[] {
+  if (lifetime === undefined) return [];
+  const { ok, sent } = lifetime;
   const [least, most] = [ok * fetches, sent * fetches];
   if (requests >= least && requests <= most) return [];
   const answered = `${figure(ok)} answers of ${fetches} fixtures each`;
@@ -62,7 +61,7 @@ function judgeCount(
   return [{ code: 'upstream-count', text, invalidates: [...METRIC_IDS] }];
 }
 
-function judgeFailures({ statusCodes }: LoadResult): Reason[] {
+function judgeFailures({ statusCodes = {} }: LoadResult): Reason[] {
   const failed = statusCodes[502] ?? 0;
   if (failed === 0) return [];
   return [

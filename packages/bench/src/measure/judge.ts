@@ -1,7 +1,7 @@
 import type {
   BackgroundUse,
-  Connect,
   Counts,
+  GeneratorUse,
   HostWindow,
   Limit,
   LimitProof,
@@ -97,12 +97,14 @@ export function findLimit({ load, server, upstream, database, budgetCores, isSha
   return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
 }
 
-function busy(use: { cpuUs: number; seconds: number; utilisation: number }): number {
-  return Math.max(use.utilisation, use.cpuUs / 1e6 / use.seconds);
+/** The share of its means that a generator used up: of its event loop, or of its cores. */
+function busy({ utilisation = 0, cpuUs, seconds, cores = 1 }: GeneratorUse): number {
+  return Math.max(utilisation, cpuUs / 1e6 / seconds / cores);
 }
 
 function judgeAccounting({ counts }: LoadResult): Reason[] {
   const { sent, ...rest } = counts;
+  if (sent === undefined) return [];
   const sum = Object.values(rest).reduce((total, count) => total + count, 0);
   if (sent === sum) return [];
   return [
@@ -115,7 +117,7 @@ function judgeAccounting({ counts }: LoadResult): Reason[] {
 }
 
 function judgeAnswers({ counts, connect, foreign = 0 }: LoadResult): Reason[] {
-  const wrong = counts.mismatch - foreign;
+  const wrong = (counts.mismatch ?? 0) - foreign;
   const reasons: Reason[] = [];
   if (foreign > 0) {
     reasons.push({
@@ -133,7 +135,7 @@ function judgeAnswers({ counts, connect, foreign = 0 }: LoadResult): Reason[] {
     return [
       {
         code: 'no-answers',
-        text: `no right answer in the window, ${connect.stood} of ${connect.asked} connections stood: ${what}`,
+        text: `no right answer in the window, ${connect.stood ?? 'not known how many'} of ${connect.asked} connections stood: ${what}`,
         invalidates: ALL,
       },
     ];
@@ -141,8 +143,8 @@ function judgeAnswers({ counts, connect, foreign = 0 }: LoadResult): Reason[] {
   return [];
 }
 
-function judgeConnect({ asked, stood, refused }: Connect): Reason[] {
-  if (stood >= asked) return [];
+function judgeConnect({ asked, stood, refused = 0 }: LoadResult['connect']): Reason[] {
+  if (stood === undefined || stood >= asked) return [];
   const why = refused > 0 ? `${refused} connects were refused or failed` : `${asked - stood} never answered`;
   return [
     {
@@ -154,11 +156,12 @@ function judgeConnect({ asked, stood, refused }: Connect): Reason[] {
 }
 
 function judgeErrors({ counts }: LoadResult): Reason[] {
-  const { non2xx, timeout, reset, closedEarly } = counts;
-  const errors = non2xx + timeout + reset + closedEarly;
+  const { non2xx = 0, timeout = 0, reset = 0, closedEarly = 0, failed = 0 } = counts;
+  const kinds = { non2xx, timeout, reset, closedEarly, failed };
+  const errors = Object.values(kinds).reduce((sum, count) => sum + count, 0);
   const share = errors / Math.max(1, countCompletions(counts));
   if (share <= ERROR_SHARE) return [];
-  const named = Object.entries({ non2xx, timeout, reset, closedEarly }).filter(([, count]) => count > 0);
+  const named = Object.entries(kinds).filter(([, count]) => count > 0);
   const list = named.map(([name, count]) => `${count} ${name}`).join(', ');
   return [
     {
@@ -179,7 +182,7 @@ function judgeLittle({
   completionsPerSecond,
   meanCycleUs,
   connect,
-  silentConnections,
+  silentConnections = 0,
   latencyUs,
 }: LoadResult): Reason[] {
   const reasons: Reason[] = [];
@@ -271,6 +274,7 @@ function judgeShape({ load: { slices, meanCycleUs }, host }: Evidence): {
   shape: Shape | undefined;
   reasons: Reason[];
 } {
+  if (slices === undefined) return { shape: undefined, reasons: [] };
   const counts = coarsen(slices, meanCycleUs);
   const shape = classifySlices(counts)?.shape;
   if (shape === undefined || shape === 'flat') return { shape, reasons: [] };
@@ -298,7 +302,10 @@ function isDisturbed({ foreignCores = 0, stealCores = 0 }: HostWindow): boolean 
 }
 
 /** Slices joined until each is longer than a connection's cycle, without the last, which is cut short. */
-function coarsen({ milliseconds, ok }: LoadResult['slices'], meanCycleUs: number | undefined): number[] {
+function coarsen(
+  { milliseconds, ok }: NonNullable<LoadResult['slices']>,
+  meanCycleUs: number | undefined,
+): number[] {
   const whole = ok.slice(0, -1);
   const joined = Math.max(1, Math.ceil((meanCycleUs ?? 0) / 1000 / milliseconds));
   const groups = Math.floor(whole.length / joined);

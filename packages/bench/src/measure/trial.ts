@@ -46,7 +46,8 @@ export interface TrialEffects {
   /** Asks until the first right answer. */
   awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
   verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody[] | undefined>;
-  load: LoadEngine;
+  /** What loads a target. */
+  load(target: Target): LoadEngine;
   /** Keeps a request in flight until it is ended. */
   keepInFlight(server: Server, request: BackgroundRequest): Background;
   /** What the server asks; absent where it asks nobody. */
@@ -75,9 +76,10 @@ export async function measureTrial(
 ): Promise<Trial> {
   const { plan, placed } = context;
   const attempt = new Attempt(planned, context, effects);
+  const engine = effects.load(context.target);
   try {
     const raised = await attempt.raise();
-    const firing = { plan, engine: effects.load, account: (counts: Counts) => attempt.account(counts) };
+    const firing = { plan, engine, account: (counts: Counts) => attempt.account(counts) };
     const fired = await loadServer(raised, firing);
     await attempt.askUpstream();
     const proof = plan.proveLimit ? await proveLimit(raised, firing, placed, fired.load) : undefined;
@@ -226,7 +228,7 @@ export class Attempt {
     if (this.#server === undefined) return;
     const verified = this.#verify(this.#server, 'after the load');
     const after = await verified.catch((error: unknown) => {
-      if (!(error instanceof UnansweredError) || lifetime.inFlight === 0) throw error;
+      if (!(error instanceof UnansweredError) || !lifetime?.inFlight) throw error;
       this.#reasons.push(judgeUnverified(error.message, lifetime));
       return this.#expected;
     });
@@ -335,7 +337,7 @@ function headOf(
     seed: planned.seed,
     ...(planned.duel === undefined ? {} : { duel: planned.duel }),
     startedAt: new Date(effects.now()).toISOString(),
-    engine: plan.rate === undefined ? effects.load.name : plan.engine,
+    engine: plan.rate === undefined ? effects.load(target).name : plan.engine,
     workers: plan.workers,
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),
     ...(plan.cores === undefined ? {} : { cores: plan.cores }),
@@ -359,15 +361,17 @@ function tellDatabase({ kind, version, maxConnections }: Database): NonNullable<
 }
 
 function derive(
-  load: Measured['load'],
+  load: LoadResult,
   server: NonNullable<Measured['server']>,
   connections: number,
 ): Partial<Measured> {
   const { ok } = load.counts;
-  const { coresUsed, contextSwitches, idleBytes, peakBytes } = server;
+  const { coresUsed, seconds, contextSwitches, idleBytes, peakBytes } = server;
+  // As rates, because the sampled span and the generators' windows differ by some ms at their edges; a tool that is no
+  // generator of ours was sampled from its start to its end, and all that it caused lies in between.
+  const requests = load.lifetime === undefined ? ok : load.goodputPerSecond * seconds;
   return {
-    // As rates, because the sampled span and the generators' windows differ by some ms at their edges.
-    ...(ok > 0 ? { cpuUsPerRequest: (coresUsed * 1e6) / load.goodputPerSecond } : {}),
+    ...(ok > 0 ? { cpuUsPerRequest: (coresUsed * 1e6 * seconds) / requests } : {}),
     ...(ok > 0 && contextSwitches !== undefined ? { contextSwitchesPerRequest: contextSwitches / ok } : {}),
     ...(idleBytes !== undefined && peakBytes !== undefined
       ? { bytesPerConnection: (peakBytes - idleBytes) / connections }

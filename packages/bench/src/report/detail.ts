@@ -1,5 +1,5 @@
 import { slopeOf, type Slope } from '../analyse/slope.ts';
-import type { BackgroundUse, InsertAccount, Measured, Trial } from '../model.ts';
+import type { BackgroundUse, GeneratorUse, InsertAccount, LoadResult, Measured, Trial } from '../model.ts';
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 
 /** Every trial in full, as text: what the table leaves out, and what autocannon itself would have printed. */
@@ -26,7 +26,14 @@ function describe(trial: Trial): string[] {
   ];
 }
 
-function describeUse({ seconds, sent, statusCodes, lost, cancelled, durationUs }: BackgroundUse): string {
+function describeBackgroundUse({
+  seconds,
+  sent,
+  statusCodes,
+  lost,
+  cancelled,
+  durationUs,
+}: BackgroundUse): string {
   const parts = [
     ...Object.entries(statusCodes).map(([status, count]) => `${count} with status ${status}`),
     ...(lost > 0 ? [`${lost} without an answer`] : []),
@@ -58,7 +65,7 @@ function describeMeasured({
     const { counts, connect, latencyUs, printedByAutocannon } = load;
     const classes = Object.entries(counts).filter(([, count]) => count > 0);
     lines.push(
-      `${connect.stood} of ${connect.asked} connections stood after ${connect.seconds.toFixed(2)} s (${connect.refused} refused, ${connect.retried} retried)`,
+      ...describeConnect(connect),
       `window ${load.windowSeconds.toFixed(3)} s: ${classes.map(([name, count]) => `${count} ${name}`).join(', ')}`,
       `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
     );
@@ -76,11 +83,9 @@ function describeMeasured({
         `${metric} mean ${formatUs(toldUs.mean)}, max ${formatUs(toldUs.max)}; the rest of the latency mean ${formatUs(restUs.mean)}, max ${formatUs(restUs.max)}`,
       );
     }
-    lines.push(
-      `generators: ${load.generators.map((use) => `${(use.cpuUs / 1e6 / use.seconds).toFixed(2)} cores, loop ${Math.round(use.utilisation * 100)} % busy`).join('; ')}`,
-    );
+    lines.push(`generators: ${load.generators.map(describeUse).join('; ')}`);
   }
-  if (background !== undefined) lines.push(describeUse(background));
+  if (background !== undefined) lines.push(describeBackgroundUse(background));
   if (server !== undefined) {
     lines.push(
       `server (${server.scope}, ${server.source}): ${server.coresUsed.toFixed(2)} cores${cpuUsPerRequest === undefined ? '' : `, ${formatCost(cpuUsPerRequest)} µs a request`}, ${server.idleBytes === undefined ? '—' : formatBytes(server.idleBytes)} before the load, ${server.peakBytes === undefined ? '—' : formatBytes(server.peakBytes)} at most in the window`,
@@ -126,4 +131,16 @@ function describeSlope({ bytesPerMinute, marginPerMinute, isTold }: Slope): stri
   const sign = bytesPerMinute < 0 ? '−' : '+';
   const verdict = isTold ? '' : ': not told from 0';
   return `its memory moved by ${sign}${formatBytes(Math.abs(bytesPerMinute))} ± ${formatBytes(marginPerMinute)} a minute${verdict}`;
+}
+
+function describeConnect({ stood, asked, seconds, refused, retried }: LoadResult['connect']): string[] {
+  if (stood === undefined || seconds === undefined) return [];
+  return [
+    `${stood} of ${asked} connections stood after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
+  ];
+}
+
+function describeUse({ cpuUs, seconds, cores, utilisation }: GeneratorUse): string {
+  const used = `${(cpuUs / 1e6 / seconds).toFixed(2)}${cores === undefined ? '' : ` of ${cores}`} cores`;
+  return utilisation === undefined ? used : `${used}, loop ${Math.round(utilisation * 100)} % busy`;
 }

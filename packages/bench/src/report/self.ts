@@ -29,8 +29,8 @@ export function summariseSelf(
       ).toFixed(2),
       of(({ sampled, plain }) => sampled.load.goodputPerSecond / plain.load.goodputPerSecond).toFixed(3),
       `${(of(({ sampled, wallSeconds }) => sampled.load.windowSeconds / wallSeconds) * 100).toFixed(0)} %`,
-      `${of(({ sampled }) => sampled.load.connect.seconds).toFixed(2)} s`,
-      of(({ sampled }) => sampled.load.connect.seconds / (rung / connectsPerSecond)).toFixed(2),
+      `${of(secondsToConnect).toFixed(2)} s`,
+      of((round) => secondsToConnect(round) / (rung / connectsPerSecond)).toFixed(2),
     ];
   });
   return {
@@ -42,6 +42,10 @@ export function summariseSelf(
       'duty cycle: window over the wall time of its trial; armed after: from the first connect until all stand; armed/pace: that over connections ÷ pace',
     ],
   };
+}
+
+function secondsToConnect({ sampled }: SelfRound): number {
+  return sampled.load.connect.seconds ?? Number.NaN;
 }
 
 function perCpuSecond({ load }: Measured): number {

@@ -1,13 +1,16 @@
+import { crossCheck } from '../analyse/cross-check.ts';
 import { toLadders } from '../analyse/ladder.ts';
 import { METRICS } from '../analyse/metrics.ts';
 import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
 import { describeBackground } from '../catalogue/background.ts';
+import { engineNamed } from '../catalogue/engines.ts';
 import type { BackgroundUse, Reason, Trial } from '../model.ts';
-import { estimateSeconds } from '../plan.ts';
+import { enginesOf, estimateSeconds } from '../plan.ts';
 import type { Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import type { LeftOut } from '../results/store.ts';
+import { describeCrossCheck } from './cross-check.ts';
 import {
   formatAtMost,
   formatBytes,
@@ -81,6 +84,7 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
     })),
     ...(knees !== undefined && { knees }),
     notes: [
+      ...crossCheck(rows, plan.targets, plan.engine).map(describeCrossCheck),
       ...explain(rows, trials),
       ...explainBackground(trials),
       ...leftOut.map(
@@ -103,12 +107,26 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
     ...(first === undefined
       ? []
       : [
-          `${plan.engine} in ${countOf(plan.generators, 'process')}, ${describeWorkers(plan)} a server, ${describePlacement(first)}`,
+          `${plan.engine} in ${describeGenerators(plan)}, ${describeWorkers(plan)} a server, ${describePlacement(first)}`,
+          ...describeEngines(plan),
           ...describeUpstream(first),
           ...describeDatabase(first),
           ...describeDisturbance(plan),
         ]),
   ];
+}
+
+function describeGenerators({ engine, generators }: Plan): string {
+  const isThreaded = engineNamed(engine)?.generators === 'threads';
+  return countOf(generators, isThreaded ? 'thread' : 'process');
+}
+
+/** What has to be known of engines that are not the usual one. */
+function describeEngines(plan: Plan): string[] {
+  return enginesOf(plan).flatMap((name) => {
+    const engine = engineNamed(name);
+    return engine === undefined || name === 'autocannon' ? [] : [`${name}: ${engine.note}`];
+  });
 }
 
 function describeUpstream({ upstream, placement }: Trial): string[] {

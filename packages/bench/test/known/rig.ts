@@ -14,7 +14,7 @@ import { readText } from '../../src/measure/resources/procfs.ts';
 import { measureTrial, type TrialEffects } from '../../src/measure/trial.ts';
 import { findUpstream, startUpstream, type UpstreamProgram } from '../../src/measure/upstream.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
-import type { Counts, LoadResult, Trial } from '../../src/model.ts';
+import type { Counts, LoadResult, OwnLoadResult, Trial } from '../../src/model.ts';
 import { parseBenchOptions } from '../../src/options.ts';
 import { coresOf, fixturesOf, makePlan, type Plan } from '../../src/plan.ts';
 import { openToken } from './leftovers.ts';
@@ -143,8 +143,13 @@ export function accountOf({ log }: Seen): Snapshot {
   return JSON.parse(line.slice('planted-account '.length)) as Snapshot;
 }
 
-/** The load side of a trial, also of one that failed after its window. */
-export function loadOf({ trial }: Seen): LoadResult {
+/** The load side of a trial by generators of ours, also of one that failed after its window. */
+export function loadOf(seen: Seen): OwnLoadResult {
+  return toldLoadOf(seen) as OwnLoadResult;
+}
+
+/** The same of a trial by any engine. */
+export function toldLoadOf({ trial }: Seen): LoadResult {
   const load = trial.status === 'failed' ? trial.partial?.load : trial.measured.load;
   if (load === undefined) throw new Error(`no load: ${JSON.stringify(trial.reasons)}`);
   return load;

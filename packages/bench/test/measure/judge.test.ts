@@ -5,9 +5,10 @@ import {
   type GeneratorUse,
   type HostWindow,
   type LoadResult,
+  type OwnLoadResult,
   type Resources,
 } from '../../src/model.ts';
-import { sampleCounts, sampleLoad } from '../samples.ts';
+import { sampleCounts, sampleLoad, sampleTold } from '../samples.ts';
 
 const ALL = [...METRIC_IDS];
 const RATES = ['goodput', 'p50', 'p99'];
@@ -21,7 +22,7 @@ const serverUsing = (coresUsed: number): Resources => ({
   coresUsed,
 });
 
-function evidenceOf(load: Partial<LoadResult> = {}, given: Partial<Evidence> = {}): Evidence {
+function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> = {}): Evidence {
   return {
     load: sampleLoad(load),
     server: serverUsing(0.5),
@@ -45,6 +46,30 @@ const textOf = (evidence: Evidence): string =>
 
 const withCounts = (given: Parameters<typeof sampleCounts>[0]): Evidence =>
   evidenceOf({ counts: sampleCounts({ ok: 50_000, inFlight: 10, ...given }) });
+
+const judged = (given: Partial<LoadResult>) => judge(evidenceOf({}, { load: sampleTold(given) }));
+const using = (cores: number) => judged({ generators: [{ cpuUs: cores * 5e6, seconds: 5, cores: 2 }] });
+
+describe('a window by an engine that does not account for every request', () => {
+  it('is not judged by what it does not tell', () => {
+    expect(judged({})).toEqual({ failed: false, reasons: [], limit: 'waiting', shape: undefined });
+  });
+
+  it('is judged by what it tells', () => {
+    expect(judged({ counts: { ok: 0, failed: 7 } })).toMatchObject({
+      failed: true,
+      reasons: [{ code: 'no-answers' }, { code: 'errors' }],
+    });
+    expect(judged({ counts: { ok: 50_000, failed: 100 } }).reasons).toMatchObject([
+      { code: 'errors', text: '0.20 % of the requests failed (100 failed)' },
+    ]);
+  });
+
+  it('is its own limit when it has used up all its cores, and not before', () => {
+    expect(using(1.7)).toMatchObject({ limit: 'waiting', reasons: [] });
+    expect(using(1.9)).toMatchObject({ limit: 'generator', reasons: [{ code: 'generator-bound' }] });
+  });
+});
 
 describe('judge', () => {
   it('finds nothing wrong with a quiet window', () => {
@@ -120,7 +145,7 @@ describe('judge', () => {
   });
 });
 
-const paired = (mean: number, given: Partial<LoadResult> = {}) =>
+const paired = (mean: number, given: Partial<OwnLoadResult> = {}) =>
   reasonsOf(evidenceOf({ latencyUs: { mean, max: mean }, ...given }));
 
 describe("Little's law", () => {
@@ -232,7 +257,9 @@ describe('who was the limit', () => {
   });
 });
 
-const slicesOf = (counts: number[]): Partial<LoadResult> => ({ slices: { milliseconds: 250, ok: counts } });
+const slicesOf = (counts: number[]): Partial<OwnLoadResult> => ({
+  slices: { milliseconds: 250, ok: counts },
+});
 
 const level = (count: number, length: number) => Array.from({ length }, () => count);
 

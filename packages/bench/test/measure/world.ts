@@ -9,7 +9,7 @@ import type { Sampled } from '../../src/measure/resources/sampler.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
 import type { Upstream, UpstreamLook } from '../../src/measure/upstream.ts';
 import type { Plan, RunEvent } from '../../src/plan.ts';
-import { sampleBackground, sampleLoad, sampleStack } from '../samples.ts';
+import { sampleCounts, sampleBackground, sampleLoad, sampleStack } from '../samples.ts';
 
 /** Every point at which something can go wrong. */
 export type Step =
@@ -93,7 +93,6 @@ export function createWorld(twist: Twist = {}): World {
     beside: (spec) => session(String(spec.port)),
     async arm() {
       await reach('arm');
-      return { asked: 10, stood: 10, seconds: 0.1, refused: 0, retried: 0 };
     },
     async fire(window, mark) {
       mark('opened');
@@ -101,7 +100,7 @@ export function createWorld(twist: Twist = {}): World {
       mark('closed');
       return twist.load ?? sampleLoad();
     },
-    count: async () => (twist.load ?? sampleLoad()).lifetime,
+    count: async () => (twist.load ?? sampleLoad()).lifetime ?? sampleCounts(),
     async [Symbol.asyncDispose]() {
       done.push('close');
     },
@@ -117,7 +116,7 @@ export function createWorld(twist: Twist = {}): World {
       await reach(`verify ${when}` as Step);
       return [{ bytes: 541, sha256: 'abc' }];
     },
-    load: {
+    load: () => ({
       name: 'fake',
       open({ port }) {
         done.push('open');
@@ -125,7 +124,7 @@ export function createWorld(twist: Twist = {}): World {
         void twist.at?.open?.(1);
         return session(String(port));
       },
-    },
+    }),
     keepInFlight(_server, { method, path }) {
       done.push(`disturb by ${method} ${path}`);
       let ended = false;

@@ -28,6 +28,7 @@ import {
   sampleLoad,
   sampleMeasured,
   samplePlan,
+  sampleTold,
 } from '../samples.ts';
 import { figuresOf, openObjects, pathsOf, propertiesOf } from './walk.ts';
 
@@ -139,7 +140,14 @@ const time: Required<TimeReport> = {
 };
 const head = {
   ...okTrial('fastify', measured),
-  target: { ...sampleTarget('fastify'), packages: ['fastify@5'], aaOf: 'fastify', undisturbed: 'fastify' },
+  target: {
+    ...sampleTarget('fastify'),
+    packages: ['fastify@5'],
+    aaOf: 'fastify',
+    undisturbed: 'fastify',
+    crossOf: 'fastify',
+    engine: 'wrk',
+  },
   duel: 'c10-r1',
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
@@ -157,6 +165,7 @@ const head = {
   reasons: [{ code: 'errors', text: '1 % of the requests failed', invalidates: ['p99'] }],
 } as const;
 const suspect = { ...head, status: 'suspect' } as unknown as Required<SuspectTrial>;
+const toldTrial = okTrial('fastify', { ...measured, load: sampleTold({ counts: { ok: 1, failed: 1 } }) });
 const { measured: _, ...unmeasured } = head;
 const unproven = { ...measured, limitProof: { unproven: 'no core is free for one generator more' } };
 const failed = { ...unmeasured, status: 'failed', partial: unproven } as unknown as Required<FailedTrial>;
@@ -220,12 +229,13 @@ describe('the schemas that are shipped', () => {
   it('know every field that the model has', () => {
     expect(wrongWith(isRecord, asStored(suspect))).toEqual([]);
     expect(wrongWith(isRecord, asStored(failed))).toEqual([]);
+    expect(wrongWith(isRecord, asStored(toldTrial))).toEqual([]);
     expect(wrongWith(isRun, JSON.parse(JSON.stringify(run)))).toEqual([]);
     expect(wrongWith(isHost, machine)).toEqual([]);
   });
 
   it.each([
-    ['record', [asStored(suspect), asStored(failed)]],
+    ['record', [asStored(suspect), asStored(failed), asStored(toldTrial)]],
     ['run', [JSON.parse(JSON.stringify(run))]],
     ['host', [machine]],
   ])('%s knows no field that the model has not', (name, values) => {
@@ -257,6 +267,7 @@ describe('the schemas that are shipped', () => {
     const least = [
       asStored(okTrial('fastify', sampleMeasured())),
       asStored(failedTrial('fastify', 'it died')),
+      asStored(okTrial('fastify', sampleMeasured({ given: { load: sampleTold() } }))),
       asStored({ ...okTrial('fastify', sampleMeasured({ given: { server: leastServer } })) }),
     ];
     for (const record of least) {
@@ -285,6 +296,7 @@ describe('a record', () => {
     ['without the length of its window', 'measured.load.windowSeconds', undefined],
     ['without its goodput', 'measured.load.goodputPerSecond', undefined],
     ['without one class of its counts', 'measured.load.counts.reset', undefined],
+    ['without its statuses', 'measured.load.statusCodes', undefined],
     ['without CPU in the kernel', 'measured.server.cpuSystemUs', undefined],
     ['without the cores of a generator', 'measured.load.generators.0.cpuUs', undefined],
     ['without a window of load', 'measured.load', undefined],
@@ -355,6 +367,11 @@ const OPTIONAL = [
   'measured.load.latencyUs.p99',
   'measured.load.meanCycleUs',
   'measured.load.bodyBytes',
+  // Without it, a load is by an engine that need not tell the rest.
+  'measured.load.lifetime',
+  'measured.load.counts.failed',
+  'measured.load.generators.0.utilisation',
+  'measured.load.generators.0.cores',
 ];
 
 const leastServer: Resources = {

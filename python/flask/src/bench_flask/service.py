@@ -1,7 +1,7 @@
 """`POST /customers`, `/products` and `/orders`: each hands a callback to a method that all of them share."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flask import Flask, abort, request
@@ -74,7 +74,7 @@ def route_repository(app: Flask, execute: Execute) -> None:
         return {"saved": "order", "data": execute(read(ORDER), save_order)}
 
 
-def read(fields: dict[str, type]) -> Body:
+def read(fields: Mapping[str, type]) -> Body:
     """Give the JSON body of this request; one that has not just these fields, of these types, is a 400."""
     body = request.get_json()
     if not isinstance(body, dict) or body.keys() != fields.keys():

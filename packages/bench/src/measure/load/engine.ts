@@ -1,4 +1,4 @@
-import type { Connect, Counts, LoadResult } from '../../model.ts';
+import type { Counts, LoadResult } from '../../model.ts';
 import type { LoadSpec } from './protocol.ts';
 
 /** When to warm up and measure. */
@@ -14,17 +14,23 @@ export interface Window {
 /** Standing connections, ready to fire. Disposing ends every process behind them. */
 export interface LoadSession extends AsyncDisposable {
   /** Resolves when all connections stand or the barrier's deadline has passed; throws when a generator breaks. */
-  arm(): Promise<Connect>;
+  arm(): Promise<void>;
   /**
    * Warms up and opens the window; `mark` is called when it opens and when it closes. Fired again, the same window is
    * open once more, and the result covers all of it.
    */
   fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult>;
-  /** What has become of all requests since the first connect, at any time. Throws when a generator has broken. */
-  count(): Promise<Counts>;
-  /** A session for another server in the same processes, which end with this one; the two must not fire at once. */
-  beside(spec: LoadSpec): LoadSession;
-  /** The generators' process ids. */
+  /**
+   * What has become of all requests since the first connect, at any time. Throws when a generator has broken. Absent where
+   * the engine does not say.
+   */
+  count?(): Promise<Counts>;
+  /**
+   * A session for another server in the same processes, which end with this one; the two must not fire at once. Absent
+   * where the engine is in no duel.
+   */
+  beside?(spec: LoadSpec): LoadSession;
+  /** The generators' process ids; what they start is counted with them. */
   pids: number[];
 }
 

@@ -60,13 +60,44 @@ export function summariseLatency(
   timeoutSeconds: number,
 ): LatencyUs | undefined {
   const answered = histogram.totalCount;
+  const all = answered + timeouts;
+  return summarise(
+    {
+      answered,
+      mean: histogram.mean,
+      max: histogram.maxValue,
+      at: (_name, thousandths) => histogram.getValueAtPercentile((thousandths * all) / (10 * answered)),
+    },
+    timeouts,
+    timeoutSeconds,
+  );
+}
+
+export type PercentileName = (typeof PERCENTILES)[number][0];
+
+/** What is known of the latencies of answers, in µs; `at` gives undefined for a percentile that is not. */
+export interface LatencySample {
+  answered: number;
+  mean: number;
+  max: number;
+  at(name: PercentileName, thousandths: number): number | undefined;
+}
+
+/** The same from any sample. */
+export function summarise(
+  sample: LatencySample,
+  timeouts: number,
+  timeoutSeconds: number,
+): LatencyUs | undefined {
+  const { answered, mean, max } = sample;
   if (answered === 0) return undefined;
   const all = answered + timeouts;
-  const latency: LatencyUs = { mean: histogram.mean, max: histogram.maxValue };
+  const latency: LatencyUs = { mean, max };
   for (const [name, thousandths] of PERCENTILES) {
-    if (all * (1000 - thousandths) < TAIL_SUPPORT * 1000) continue;
+    const value = sample.at(name, thousandths);
+    if (value === undefined || all * (1000 - thousandths) < TAIL_SUPPORT * 1000) continue;
     if (thousandths * all <= 1000 * answered) {
-      latency[name] = histogram.getValueAtPercentile((thousandths * all) / (10 * answered));
+      latency[name] = value;
     } else {
       latency[name] = timeoutSeconds * 1e6;
       latency.atLeast = [...(latency.atLeast ?? []), name];

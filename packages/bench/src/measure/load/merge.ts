@@ -1,4 +1,4 @@
-import type { Connect, Counts, LoadResult } from '../../model.ts';
+import type { Connect, Counts, LoadResult, OwnLoadResult, ToldCounts } from '../../model.ts';
 import { encodeHistogram, mergeHistograms, summariseLatency } from './histogram.ts';
 import type { DoneReport } from './protocol.ts';
 
@@ -28,13 +28,13 @@ export function mergeReports(
   connect: Connect,
   timeoutSeconds: number,
   engine: string,
-): LoadResult {
+): OwnLoadResult {
   const counts = mergeCounts(reports.map((report) => report.counts));
   const histogram = mergeHistograms(reports.map((report) => report.latencyHistogram));
   const cycles = sum(reports.map((report) => report.cycleUs.count));
   const schedules = reports.flatMap(({ schedule }) => schedule ?? []).map((report) => ({ ...report }));
   const foreign = reports.flatMap((report) => report.foreign ?? []);
-  const ticks = reports.map((report) => report.autocannonTicks);
+  const ticks = reports.map((report) => report.autocannonTicks ?? []);
   return {
     engine,
     connect: { ...connect, ...standing(reports) },
@@ -80,8 +80,8 @@ function mergeTimings(reports: DoneReport[]): Pick<LoadResult, 'timing'> {
 }
 
 /** Requests that came to an end, whatever the end. */
-export function countCompletions(counts: Counts): number {
-  return counts.sent - counts.inFlight;
+export function countCompletions({ sent: _sent, inFlight: _inFlight, ...ended }: ToldCounts): number {
+  return sum(Object.values(ended));
 }
 
 function standing(reports: DoneReport[]): Pick<Connect, 'stood' | 'refused' | 'retried'> {

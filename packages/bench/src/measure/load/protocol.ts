@@ -105,11 +105,12 @@ export interface DoneReport {
   bodyBytes: number | undefined;
   bodiesHashed: number;
   /** Mismatches with the id of another request; undefined where requests have none. */
-  foreign: number | undefined;
-  unsolicited: number;
+  foreign?: number | undefined;
   /** Of an open loop. */
   schedule: ScheduleReport | undefined;
-  autocannonTicks: number[];
+  /** Of autocannon alone: answers that nothing had asked for, and what its own counter took down. */
+  unsolicited?: number;
+  autocannonTicks?: number[];
   use: GeneratorUse;
 }
 

@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { BenchError } from '../../errors.ts';
 import type { Connect, Counts, LoadResult } from '../../model.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
@@ -15,18 +14,25 @@ import {
   type Report,
 } from './protocol.ts';
 
-const GENERATOR = fileURLToPath(new URL('generator.ts', import.meta.url));
 /** From the order to fire to the begin of the warm-up, for each process that has to hear it before the first begins. */
 const LEAD_MS = 10;
 
-/** Autocannon 9.0.0 in processes of its own, under our accounting; `prefix` is the command that pins them to their cores. */
-export function createAutocannonEngine(prefix: string[]): LoadEngine {
+/** An engine whose generator processes are started by these words and speak the protocol of `protocol.ts`. */
+export interface FleetSpec {
+  name: string;
+  /** With the command that pins them to their cores before it. */
+  argv: string[];
+  env?: Record<string, string>;
+}
+
+/** The engine of that name, in processes of ours. */
+export function createFleetEngine(fleet: FleetSpec): LoadEngine {
   return {
-    name: 'autocannon',
+    name: fleet.name,
     open(spec, processes) {
       const length = Math.min(processes, spec.connections);
-      const generators = Array.from({ length }, () => new Generator(prefix));
-      return new Fleet(spec, generators, 0);
+      const generators = Array.from({ length }, () => new Generator(fleet));
+      return new Fleet(fleet.name, spec, generators, 0);
     },
   };
 }
@@ -38,9 +44,12 @@ class Generator {
   #stderr = '';
   mark: (edge: 'opened' | 'closed') => void = () => {};
 
-  constructor(prefix: string[]) {
-    const [command, ...args] = [...prefix, process.execPath, GENERATOR];
-    this.#child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  constructor({ argv: [command = '', ...args], env }: FleetSpec) {
+    this.#child = spawn(command, args, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+      env: { ...process.env, ...env },
+    });
     this.#child.on('error', (error) => this.#break(error.message));
     this.#child.on('exit', (status, signal) =>
       this.#break(`it ended (${signal ?? status}). ${this.#stderr}`),
@@ -90,26 +99,28 @@ class Generator {
 
 /** The generator processes of one trial and their connections to its server, shared out exactly. */
 class Fleet implements LoadSession {
+  readonly #engine: string;
   readonly #generators: Generator[];
   readonly #spec: LoadSpec;
   readonly #session: number;
   #connect: Connect | undefined;
 
-  constructor(spec: LoadSpec, generators: Generator[], session: number) {
+  constructor(engine: string, spec: LoadSpec, generators: Generator[], session: number) {
+    this.#engine = engine;
     this.#spec = spec;
     this.#generators = generators;
     this.#session = session;
   }
 
   beside(spec: LoadSpec): LoadSession {
-    return new Fleet(spec, this.#generators, this.#session + 1);
+    return new Fleet(this.#engine, spec, this.#generators, this.#session + 1);
   }
 
   get pids(): number[] {
     return this.#generators.flatMap(({ pid }) => pid ?? []);
   }
 
-  async arm(): Promise<Connect> {
+  async arm(): Promise<void> {
     const { connections, connectsPerSecond, ...rest } = this.#spec;
     const shares = splitShares(connections, this.#generators.length);
     const reports = await Promise.all(
@@ -128,7 +139,6 @@ class Fleet implements LoadSession {
       ),
     );
     this.#connect = mergeConnects(reports.map((report) => report.connect));
-    return this.#connect;
   }
 
   async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
@@ -161,7 +171,7 @@ class Fleet implements LoadSession {
       reports,
       this.#connect,
       this.#spec.timeoutSeconds,
-      window.rate === undefined ? 'autocannon' : 'paced',
+      window.rate === undefined ? this.#engine : 'paced',
     );
   }
 

@@ -1,0 +1,179 @@
+import { BenchError } from '../errors.ts';
+import { ROOT } from './stacks.ts';
+import type { Stack } from './stack.ts';
+import { join } from 'node:path';
+
+/** What can send the load, and what it is not able to do. */
+export interface Engine {
+  /** What a reader of its figures should know of it. */
+  note: string;
+  /** It opens no more than so many. */
+  mostConnections: number;
+  /** What `--generators` makes more of; absent where it takes one only. */
+  generators?: 'processes' | 'threads';
+  /** Whether it can send an exact number of requests. */
+  counts: boolean;
+  /** Whether it speaks for every request: whatever method and body, and several in turn. */
+  anyRequest: boolean;
+  /** Whether it can tell time in whole seconds only. */
+  wholeSeconds: boolean;
+}
+
+/** A tool has its own way to connect: all at once, so that more of them would overrun an accept queue. */
+const MOST_AT_ONCE = 1000;
+
+const CLIENT = { generators: 'processes', counts: true, anyRequest: true, wholeSeconds: false } as const;
+const TOOL = { mostConnections: MOST_AT_ONCE, counts: false, anyRequest: false, wholeSeconds: false };
+
+/** Every engine, by name. All of them are closed loops: a connection asks again when it is answered. */
+export const ENGINES = {
+  autocannon: { ...CLIENT, note: 'closed loop', mostConnections: Infinity },
+  requests: {
+    ...CLIENT,
+    note: 'Python’s requests, one after the other: a closed loop of one',
+    mostConnections: 1,
+  },
+  threads: {
+    ...CLIENT,
+    note: 'a pool of Python threads with requests, one a connection: a closed loop',
+    mostConnections: 1000,
+  },
+  aiohttp: {
+    ...CLIENT,
+    note: 'Python’s asyncio with aiohttp, one task a connection: a closed loop',
+    mostConnections: 10_000,
+  },
+  wrk: {
+    ...TOOL,
+    generators: 'threads',
+    wholeSeconds: true,
+    note: 'closed loop; no body is checked, and any status below 400 counts as right; its percentiles are corrected for coordinated omission',
+  },
+  oha: { ...TOOL, note: 'closed loop; no body is checked' },
+  k6: { ...TOOL, note: 'closed loop; no body is checked, and any status below 400 counts as right' },
+} as const satisfies Record<string, Engine>;
+
+export type EngineName = keyof typeof ENGINES;
+export const ENGINE_NAMES = Object.keys(ENGINES) as EngineName[];
+
+/** Engines that check another: the first of them that is here. */
+export const CROSS_CHECKS = ['wrk', 'oha', 'k6'] as const satisfies EngineName[];
+
+/** The engine that an option names; undefined for undefined. Throws a usage error for a name that is none. */
+export function parseEngine(flag: string, name: string | undefined): EngineName | undefined {
+  const found = ENGINE_NAMES.find((one) => one === name);
+  if (name === undefined || found !== undefined) return found;
+  throw new BenchError(
+    'usage',
+    `--${flag} ${name}: there is no such engine`,
+    `one of ${ENGINE_NAMES.join(', ')}`,
+  );
+}
+
+/** Any engine that can check another. */
+const ANY = 'any';
+
+/** `--cross-check` may stand alone: the next word is its own only when it names an engine. */
+export function completeCrossCheck(args: string[]): string[] {
+  const names: readonly string[] = ENGINE_NAMES;
+  return args.map((word, index) =>
+    word === '--cross-check' && !names.includes(args[index + 1] ?? '') ? `--cross-check=${ANY}` : word,
+  );
+}
+
+/** The engine of `--cross-check`, or `any`; undefined for undefined. Throws a usage error for a name that is none. */
+export function parseCrossCheck(name: string | undefined): EngineName | typeof ANY | undefined {
+  return name === ANY ? ANY : parseEngine('cross-check', name);
+}
+
+/** The engine of that name; undefined for none, and for the open loop, which is autocannon's too. */
+export function engineNamed(name: string): Engine | undefined {
+  return (ENGINES as Record<string, Engine>)[name];
+}
+
+/** The Python clients, whose environment is made as that of a stack. */
+export const CLIENTS: Stack = {
+  name: 'clients',
+  language: 'python',
+  framework: 'requests, aiohttp',
+  runtime: 'python',
+  build: [],
+  shares: [],
+  default: 'requests',
+  variants: Object.fromEntries(
+    (['requests', 'threads', 'aiohttp'] as const).map((name) => [
+      name,
+      {
+        command: ['{runtime}', '-m', 'bench_clients', name],
+        build: [],
+        env: {},
+        workloads: [],
+        class: 'framework',
+        attest: {},
+      },
+    ]),
+  ),
+  root: join(ROOT, 'python', 'clients'),
+  manifest: 'python/clients',
+};
+
+/** What an engine is to do. */
+export interface Wanted {
+  rungs: number[];
+  generators: number;
+  amount?: number | undefined;
+  rate?: number | 'auto' | undefined;
+  isDuel: boolean;
+  windowSeconds: number;
+  warmupSeconds: number;
+  requests: { method: string; body?: string }[];
+}
+
+/** Throws a usage error for what an engine is not able to do, and says which is. */
+export function refuseEngine(name: EngineName, wanted: Wanted): void {
+  if (name === 'autocannon') return;
+  const engine: Engine = ENGINES[name];
+  const most = Math.max(...wanted.rungs);
+  const refusals: [boolean, string, string][] = [
+    [wanted.rate !== undefined, 'sends no given rate', 'leave --rate or --engine away'],
+    [wanted.isDuel, 'is in no duel', 'measure with --separate'],
+    [
+      !engine.counts && wanted.amount !== undefined,
+      'sends no given number of requests',
+      'give it --duration',
+    ],
+    [
+      most > engine.mostConnections,
+      `opens ${engine.mostConnections.toLocaleString('en-US')} connections at the most, not ${most.toLocaleString('en-US')}`,
+      `--connections ${engine.mostConnections}, or another engine`,
+    ],
+    [
+      engine.generators === undefined && wanted.generators > 1,
+      'is one process that uses all cores of the load',
+      'leave --generators away',
+    ],
+    [
+      engine.generators === 'threads' && wanted.generators > Math.min(...wanted.rungs),
+      `has ${wanted.generators} ${engine.generators} for ${Math.min(...wanted.rungs)} connections`,
+      'give it no more --generators than connections',
+    ],
+    [
+      engine.wholeSeconds && ![wanted.windowSeconds, wanted.warmupSeconds].every(Number.isInteger),
+      `takes whole seconds, not ${wanted.warmupSeconds} s warm-up and ${wanted.windowSeconds} s window`,
+      '--duration 5 --warmup 2',
+    ],
+    [
+      !engine.anyRequest &&
+        !wanted.requests.every(({ method, body }) => method === 'GET' && body === undefined),
+      'is driven with GET only',
+      'another engine: autocannon, or one of the Python clients',
+    ],
+    [
+      !engine.anyRequest && wanted.requests.length !== 1,
+      `asks for one thing only, not ${wanted.requests.length} in turn`,
+      'another engine: autocannon, or one of the Python clients',
+    ],
+  ];
+  const [refusal] = refusals.filter(([applies]) => applies);
+  if (refusal !== undefined) throw new BenchError('usage', `${name} ${refusal[1]}`, refusal[2]);
+}

@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url';
+import { percentOf } from './wrk.ts';
+import type { Tool } from './tool.ts';
+
+const SCRIPT = fileURLToPath(new URL('k6.js', import.meta.url));
+
+/** The parts of what `handleSummary` is given that are read; times in ms. */
+interface Printed {
+  state: { testRunDurationMs: number };
+  metrics: Record<string, { values: Record<string, number> } | undefined>;
+}
+
+/**
+ * k6 1. A failed request has a status above 399 or none, and it does not say which; those under way at the end are
+ * nowhere. Its latencies are those of right answers.
+ */
+export const k6: Tool = {
+  name: 'k6',
+  argv: ({ url, headers, connections, seconds, timeoutSeconds }) => [
+    'k6',
+    'run',
+    '--quiet',
+    '--no-usage-report',
+    ...Object.entries({
+      URL: url,
+      HEADERS: JSON.stringify(headers),
+      CONNECTIONS: connections,
+      SECONDS: seconds,
+      TIMEOUT: timeoutSeconds,
+    }).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+    SCRIPT,
+  ],
+  read(stdout) {
+    const { state, metrics } = JSON.parse(stdout) as Printed;
+    const valuesOf = (metric: string): Record<string, number> => metrics[metric]?.values ?? {};
+    const requests = valuesOf('http_reqs')['count'] ?? 0;
+    // A rate of failures: what passes has failed.
+    const failed = valuesOf('http_req_failed')['passes'] ?? 0;
+    const durations = valuesOf('http_req_duration{expected_response:true}');
+    return {
+      windowSeconds: state.testRunDurationMs / 1000,
+      counts: { ok: requests - failed, failed },
+      latency: {
+        answered: requests - failed,
+        mean: (durations['avg'] ?? 0) * 1000,
+        max: (durations['max'] ?? 0) * 1000,
+        at(name) {
+          const milliseconds = durations[`p(${percentOf(name)})`];
+          return milliseconds === undefined ? undefined : milliseconds * 1000;
+        },
+      },
+    };
+  },
+};

@@ -1,0 +1,1 @@
+"""Python clients as load engines: generator processes that speak the harness's protocol."""

@@ -1,0 +1,129 @@
+"""What became of requests, written down as they end and counted when the window is over."""
+
+import hashlib
+import time
+from array import array
+from collections import Counter
+from typing import Any, Literal
+
+from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
+
+OUTCOMES = ("ok", "non2xx", "mismatch", "timeout", "reset", "closedEarly")
+Outcome = Literal["ok", "non2xx", "mismatch", "timeout", "reset", "closedEarly"]
+
+SLICE_NS = 250_000_000
+HIGHEST_US = 120_000_000
+
+
+class Slot:
+    """One connection's place: each of its requests that has ended, and the one that has not.
+
+    One thread or task writes to it and no other, so that nothing is locked under load. A request is three
+    numbers: when it left and when it ended, in ns of the monotonic clock, and what became of it.
+    """
+
+    def __init__(self) -> None:
+        self.ended: array[int] = array("q")
+        self.pending_since: int | None = None
+        self.stands = False
+        self.refused = 0
+
+    def begin(self) -> None:
+        """A request leaves now."""
+        self.pending_since = time.monotonic_ns()
+
+    def end(self, outcome: Outcome, status: int = 0) -> None:
+        """It has ended, with that status if it was answered."""
+        if self.pending_since is None:
+            raise RuntimeError("no request is under way")
+        code = OUTCOMES.index(outcome) * 1000 + status
+        self.ended.extend((self.pending_since, time.monotonic_ns(), code))
+        self.pending_since = None
+        self.stands = self.stands or status > 0
+
+    def refuse(self) -> None:
+        """Its connect failed."""
+        self.pending_since = None
+        self.refused += 1
+
+
+class Checker:
+    """Says what an answer is: by its status, the length of its body, and the hash of one body in so many."""
+
+    def __init__(self, expected: dict[str, Any] | None, hash_every: int) -> None:
+        self._expected = expected
+        self._hash_every = hash_every
+        self._answers = 0
+        self.bodies_hashed = 0
+        self.body_bytes: int | None = None
+
+    def judge(self, status: int, body: bytes) -> Outcome:
+        """What an answer counts as."""
+        if not 200 <= status <= 299:
+            return "non2xx"
+        if self._expected is not None:
+            if len(body) != self._expected["bytes"]:
+                return "mismatch"
+            self._answers += 1
+            if self._answers % self._hash_every == 0:
+                self.bodies_hashed += 1
+                if hashlib.sha256(body).hexdigest() != self._expected["sha256"]:
+                    return "mismatch"
+        self.body_bytes = len(body)
+        return "ok"
+
+
+def count_lifetime(slots: list[Slot]) -> dict[str, int]:
+    """What became of every request so far."""
+    counts = dict.fromkeys(OUTCOMES, 0)
+    for slot in slots:
+        for code in slot.ended[2::3]:
+            counts[OUTCOMES[code // 1000]] += 1
+    in_flight = sum(slot.pending_since is not None for slot in slots)
+    return {"sent": sum(counts.values()) + in_flight, **counts, "inFlight": in_flight}
+
+
+def count_window(slots: list[Slot], woken: int, opened: int, closed: int) -> dict[str, Any]:
+    """The account of a window between two moments of the monotonic clock, in ns.
+
+    A request belongs to it that was under way in it: one that ended in it as what it ended, one that
+    ended later as in flight. The latency of a slot's first answer is left out, because it holds the
+    connect; a cycle begins with the end of the last request, or when all slots were `woken`.
+    """
+    counts = dict.fromkeys(OUTCOMES, 0)
+    in_flight = 0
+    statuses: Counter[str] = Counter()
+    latencies = HdrHistogram(1, HIGHEST_US, 3)
+    cycle_us, cycles = 0.0, 0
+    slices = [0] * (1 + (closed - opened) // SLICE_NS)
+    silent = 0
+    for slot in slots:
+        completed = 0
+        last_end: int | None = None
+        in_flight += slot.pending_since is not None and slot.pending_since < closed
+        for first in range(0, len(slot.ended), 3):
+            began, ended, code = slot.ended[first : first + 3]
+            outcome, status = OUTCOMES[code // 1000], code % 1000
+            in_flight += began < closed <= ended
+            if opened <= ended < closed:
+                completed += 1
+                counts[outcome] += 1
+                if status > 0:
+                    statuses[str(status)] += 1
+                if last_end is not None:
+                    cycle_us += (ended - max(last_end, woken)) / 1000
+                    cycles += 1
+                if outcome == "ok":
+                    slices[(ended - opened) // SLICE_NS] += 1
+                    if first > 0:
+                        latencies.record_value(min(HIGHEST_US, max(1, round((ended - began) / 1000))))
+            last_end = ended
+        silent += completed == 0
+    return {
+        "counts": {"sent": sum(counts.values()) + in_flight, **counts, "inFlight": in_flight},
+        "statusCodes": dict(statuses),
+        "latencyHistogram": latencies.encode().decode(),
+        "cycleUs": {"sum": cycle_us, "count": cycles},
+        "silentConnections": silent,
+        "slices": {"milliseconds": SLICE_NS // 1_000_000, "ok": slices},
+    }

@@ -1,0 +1,41 @@
+"""What every client has: its order, its slots, and the gate before them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+from bench_clients.account import Checker, Slot
+from bench_clients.gate import Gate
+
+# After a connect that failed, so that a server that is down is not overrun.
+RETRY_SECONDS = 0.1
+
+
+class Load(ABC):
+    """The connections of one process to one server.
+
+    A closed loop: each sends its next request when the last has ended.
+    """
+
+    def __init__(self, order: dict[str, Any], on_failure: Callable[[BaseException], None]) -> None:
+        self.order = order
+        self.on_failure = on_failure
+        self.slots = [Slot() for _ in range(order["connections"])]
+        self.gate = Gate()
+        self.checker = Checker(order.get("expected"), order["hashEvery"])
+        # Until all stand each asks only so often: enough to be kept alive, too little to be a load.
+        self.rest_seconds = min(4.0, max(1.0, order["connections"] / 1000))
+
+    @abstractmethod
+    def start(self) -> None:
+        """Begins to connect, at the pace of the order."""
+
+    def delay_of(self, index: int) -> float:
+        """When the slot of that number connects, in seconds from the start."""
+        pace: float = self.order["connectsPerSecond"]
+        return index / pace
+
+    @property
+    def url(self) -> str:
+        """Of the server, without a path."""
+        return f"http://{self.order['host']}:{self.order['port']}"
