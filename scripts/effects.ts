@@ -1,5 +1,6 @@
 import { isDecided } from '@bench/harness/analyse/compare';
 import { keepInFlight } from '@bench/harness/measure/background';
+import type { Database } from '@bench/harness/measure/database';
 import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
 import { launch, type Server } from '@bench/harness/measure/launch';
 import type { Placed } from '@bench/harness/measure/placement';
@@ -21,6 +22,7 @@ export interface Wiring {
   engines?: FoundEngine[];
   /** What the servers ask; absent where they ask nobody. */
   upstream?: Upstream | undefined;
+  database?: Database | undefined;
   /** Keeps trials; nothing unless told. */
   record?: RunEffects['record'];
   /** Shows what happens; nothing unless told. */
@@ -35,6 +37,7 @@ export async function createEffects({
   folder,
   engines,
   upstream,
+  database,
   record = async () => {},
   on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
@@ -77,11 +80,12 @@ export async function createEffects({
     },
     keepInFlight,
     ...(upstream === undefined ? {} : { upstream }),
+    ...(database === undefined ? {} : { database }),
     async resources(server) {
       const pid = server.pid();
       if (pid === undefined) return undefined;
       const sampler = await openSampler({ serverPid: pid, cgroup: server.cgroup });
-      return upstream === undefined ? sampler : upstream.sampleBeside(sampler);
+      return (await (upstream ?? database)?.sampleBeside(sampler)) ?? sampler;
     },
     now: () => Date.now(),
     record,

@@ -22,7 +22,8 @@ import {
   TRIAL_UNITS,
   type Twins,
 } from '@bench/harness/measure/twins';
-import type { Stack, Trial } from '@bench/harness/model';
+import type { Stack } from '@bench/harness/catalogue/stack';
+import type { Trial } from '@bench/harness/model';
 import { parseBenchOptions } from '@bench/harness/options';
 import { makePlan, type Plan } from '@bench/harness/plan';
 import { createRandom } from '@bench/harness/random';

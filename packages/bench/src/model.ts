@@ -9,36 +9,6 @@ export type RuntimeKind = 'node' | 'python' | 'none';
 /** What must be true in the live server, or what it says of itself: one JSON value per property. */
 export type Attestation = Record<string, string | number | boolean | null>;
 
-/** One way to run a stack's application, as its `stack.json` states it. */
-export interface Variant {
-  command: string[];
-  /** What this variant alone has to have built, after the stack's own build. */
-  build: string[][];
-  env: Record<string, string>;
-  workloads: string[];
-  class: StackClass;
-  attest: Attestation;
-  note?: string;
-}
-
-/** A server program: one folder with one `stack.json`. */
-export interface Stack {
-  name: string;
-  language: string;
-  framework: string;
-  runtime: RuntimeKind;
-  /** Commands (argv arrays) that run once per environment before anything is measured. */
-  build: string[][];
-  /** Folders, relative to its own, whose sources are built into it. */
-  shares: string[];
-  default: string;
-  variants: Record<string, Variant>;
-  /** Absolute path of the folder. */
-  root: string;
-  /** The manifest's path as a user would type it. */
-  manifest: string;
-}
-
 /** `stack[/variant][@runtime]`, resolved: one thing to be measured. */
 export interface Target {
   /** As written in tables: the variant is left out when it is the default, the runtime when not asked for. */
@@ -158,6 +128,15 @@ export interface Resources {
   peakBytes?: number;
   contextSwitches?: number;
   processes?: number;
+  /** Memory while the window was open, oldest first. */
+  memoryOverTime?: MemoryReading[];
+}
+
+/** Memory at a moment of a window. */
+export interface MemoryReading {
+  /** Since the window opened. */
+  seconds: number;
+  bytes: number;
 }
 
 /** What one generator process cost while it fired. */
@@ -267,7 +246,7 @@ export interface TimeReport {
 }
 
 /** Who kept the figure from being higher. */
-export type Limit = 'server' | 'upstream' | 'generator' | 'waiting';
+export type Limit = 'server' | 'upstream' | 'database' | 'generator' | 'waiting';
 
 /** What one generator more did to goodput, or why that could not be tried. */
 export type LimitProof = { goodputPerSecond: number; ratio: number } | { unproven: string };
@@ -300,6 +279,24 @@ export interface UpstreamUse {
   resources?: Resources;
 }
 
+/** What a trial's load came to in the database. */
+export interface DatabaseUse {
+  /** Where requests insert: from the first of them to the server's end, the harness's own among them. */
+  inserts?: InsertAccount;
+  /** Its own, over the window; absent where its processes are not known. */
+  resources?: Resources;
+}
+
+/** What became of inserts. */
+export interface InsertAccount {
+  /** Answered with a status from 200 to 299. */
+  acknowledged: number;
+  /** Rows that the table holds in the end. */
+  stored: number;
+  /** Sent, and never answered: each may be stored or not. */
+  unanswered: number;
+}
+
 /**
  * What became of the request that was kept in flight, from the begin of the warm-up to the end of the window; none of
  * it is in the load's counts. `sent` is exactly the sum of what was answered, lost and cancelled.
@@ -324,6 +321,7 @@ export interface Measured {
   background?: BackgroundUse;
   server?: Resources;
   upstream?: UpstreamUse;
+  database?: DatabaseUse;
   /** All that the server used in the window for each right answer to the load: what a background took is in it. */
   cpuUsPerRequest?: number;
   bytesPerConnection?: number;
@@ -366,6 +364,8 @@ export interface TrialHead {
   background?: BackgroundRequest;
   /** What served the fixtures; absent where the server asks nobody. */
   upstream?: { kind: string; version: string };
+  /** What the server asks, PostgreSQL of our own or by `DATABASE_URL`; absent where it asks none. */
+  database?: { kind: 'embedded' | 'external'; version: string; maxConnections: number };
   placement: Placement;
   warmupSeconds: number;
   plannedSeconds: number;
@@ -408,6 +408,8 @@ export interface Placement {
   generator?: number[];
   /** Where there is an upstream; the generators' where none was left for it. */
   upstream?: number[];
+  /** Where a database of our own runs, likewise. */
+  database?: number[];
 }
 
 /** A known answer and what was measured of it; figures are absent when its trial failed. */

@@ -5,7 +5,8 @@ import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catal
 import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
 import type { Workload } from './catalogue/workloads/workload.ts';
 import { BenchError } from './errors.ts';
-import type { BackgroundRequest, Stack, Target, Trial, UpstreamKind } from './model.ts';
+import type { Stack } from './catalogue/stack.ts';
+import type { BackgroundRequest, Target, Trial, UpstreamKind } from './model.ts';
 import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 
@@ -329,6 +330,11 @@ function refuseUpstream({ upstream, url }: BenchOptions, { name }: Workload, ask
       'e.g. --workload gather',
     );
   }
+}
+
+/** Whether the servers of a plan ask a database. */
+export function asksDatabase({ workload, url }: Plan): boolean {
+  return url === undefined && findWorkload(workload).stores === true;
 }
 
 /** The texts that the upstream of a plan has to serve; undefined where there is none. */

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../src/errors.ts';
+import type { Stack, Variant } from '../src/catalogue/stack.ts';
 import type {
   BackgroundUse,
   Counts,
@@ -12,12 +13,10 @@ import type {
   Measured,
   OkTrial,
   Reason,
-  Stack,
   SuspectTrial,
   Target,
   Trial,
   TrialHead,
-  Variant,
 } from '../src/model.ts';
 import { parseBenchOptions } from '../src/options.ts';
 import { makePlan, type Plan } from '../src/plan.ts';

@@ -1,7 +1,7 @@
 import { BenchError } from '../errors.ts';
 import { ROOT } from './stacks.ts';
 import { ID } from './workloads/workload.ts';
-import type { Stack } from '../model.ts';
+import type { Stack } from './stack.ts';
 import { join } from 'node:path';
 
 /** What can send the load, and what it is not able to do. */

@@ -10,7 +10,8 @@ import {
   type ParseError,
 } from 'jsonc-parser';
 import { BenchError } from '../errors.ts';
-import type { Attestation, RuntimeKind, Stack, StackClass, Variant } from '../model.ts';
+import type { Stack, Variant } from './stack.ts';
+import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
 
 const SCHEMA = new URL('../../schema/stack.schema.json', import.meta.url);
 const PLACEHOLDERS = new Set(['runtime', 'root', 'host', 'port', 'workers', 'threads']);

@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
-import type { Stack, Variant } from '../model.ts';
+import type { Stack, Variant } from '../catalogue/stack.ts';
 import { digestOf } from './digest.ts';
 
 const run = promisify(execFile);

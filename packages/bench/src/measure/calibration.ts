@@ -1,5 +1,6 @@
 import { get } from 'node:http';
-import type { Attestation, Calibrated, Measured, Stack, Trial, Variant } from '../model.ts';
+import type { Stack, Variant } from '../catalogue/stack.ts';
+import type { Attestation, Calibrated, Measured, Trial } from '../model.ts';
 
 /** One planted server, how it is loaded, and what it is to be compared with. */
 export interface Scenario {

@@ -1,6 +1,6 @@
 import type { LoadResult, Trial } from '../model.ts';
 import type { Plan, PlannedTrial } from '../plan.ts';
-import { fireSampled, watchForDeath, type Raised } from './fire.ts';
+import { accountFor, fireSampled, watchForDeath, type Raised } from './fire.ts';
 import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
 import { joinSampled, type Sampled } from './resources/sampler.ts';
 import { Attempt, type TrialContext, type TrialEffects } from './trial.ts';
@@ -118,10 +118,12 @@ async function takeTurns(all: Side[], plan: Plan, engine: LoadEngine): Promise<v
   const [first] = standing;
   if (first === undefined) return;
   await using opened = engine.open(first.raised.spec, plan.generators);
+  await using accounts = new AsyncDisposableStack();
   using watches = new DisposableStack();
   const turns: Turn[] = [];
   for (const { side, raised } of standing) {
     const session = turns.at(-1)?.session.beside?.(raised.spec) ?? opened;
+    accounts.use(accountFor(session, (counts) => side.attempt.account(counts)));
     const death = watches.use(watchForDeath(raised.server)).promise;
     turns.push({ side, raised, session, death, pids: [raised.server.pid() ?? []].flat() });
   }

@@ -1,12 +1,14 @@
+/** Loading one server that stands: its connections, its window with the sampler beside it, and what becomes of it if it dies. */
+
 import { BenchError } from '../errors.ts';
-import type { BackgroundUse, LimitProof, LoadResult } from '../model.ts';
+import type { BackgroundUse, Counts, LimitProof, LoadResult } from '../model.ts';
 import type { Plan } from '../plan.ts';
 import type { Background } from './background.ts';
 import type { Server } from './launch.ts';
 import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
 import type { LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
-import { joinSampled, type Sampled, type Sampler } from './resources/sampler.ts';
+import type { Sampled, Sampler } from './resources/sampler.ts';
 
 const POLL_MS = 20;
 
@@ -27,17 +29,25 @@ export interface Fired {
   background?: BackgroundUse | undefined;
 }
 
+/** What a server is loaded with. */
+export interface Firing {
+  plan: Plan;
+  engine: LoadEngine;
+  /** Is told what has become of everything that was sent, also when the server dies. */
+  account: (lifetime: Counts) => void;
+}
+
 /** An amount of requests has no fixed end; this is how long it may take at the most. */
 const AMOUNT_SECONDS = 600;
 
 /** Arms, fires one window with the sampler beside it, and ends the generators. Throws when the server dies in it. */
 export async function loadServer(
   { server, spec, sampler, disturb }: Raised,
-  plan: Plan,
-  engine: LoadEngine,
+  { plan, engine, account }: Firing,
   processes = plan.generators,
 ): Promise<Fired> {
   await using session = engine.open(spec, processes);
+  await using _ = accountFor(session, account);
   using died = watchForDeath(server);
   await Promise.race([session.arm(), died.promise]);
   const window: Window = {
@@ -50,10 +60,16 @@ export async function loadServer(
   const fired = fireSampled(session, window, sampler, session.pids, () => background?.end());
   // Awaited here, because the session ends with this function.
   const { load, sampled } = await Promise.race([fired, died.promise]);
+  return { load, sampled, background: background?.end() };
+}
+
+/** Gives the account of a session before it ends, whatever ends it; without one where its generators broke, or their engine has none. */
+export function accountFor(session: LoadSession, account: (lifetime: Counts) => void): AsyncDisposable {
   return {
-    load,
-    sampled: joinSampled(sampled === undefined ? [] : [sampled]),
-    background: background?.end(),
+    async [Symbol.asyncDispose]() {
+      const lifetime = await session.count?.().catch(() => undefined);
+      if (lifetime !== undefined) account(lifetime);
+    },
   };
 }
 
@@ -85,15 +101,15 @@ export async function fireSampled(
 /** Measures once more with one generator more, where a core is free for it. */
 export async function proveLimit(
   raised: Raised,
-  plan: Plan,
-  engine: LoadEngine,
+  firing: Firing,
   { placement }: Placed,
   first: LoadResult,
 ): Promise<LimitProof> {
-  const free = placement.kind === 'separate' ? (placement.generator?.length ?? 0) - plan.generators : 0;
+  const free =
+    placement.kind === 'separate' ? (placement.generator?.length ?? 0) - firing.plan.generators : 0;
   if (free < 1) return { unproven: 'no core is free for one generator more' };
   try {
-    const { load } = await loadServer({ ...raised, sampler: undefined }, plan, engine, plan.generators + 1);
+    const { load } = await loadServer({ ...raised, sampler: undefined }, firing, firing.plan.generators + 1);
     return { goodputPerSecond: load.goodputPerSecond, ratio: load.goodputPerSecond / first.goodputPerSecond };
   } catch (error) {
     // The first window stands, whatever became of the second.

@@ -1,6 +1,7 @@
 import type { KnownRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
-import type { Stack, Target } from '../model.ts';
+import type { Stack } from '../catalogue/stack.ts';
+import type { Target } from '../model.ts';
 import { inspectBuild, isCompiled } from './builds.ts';
 import { CACHE, findStack, isMade, type FoundStack } from './prepare.ts';
 import { findRuntime } from './runtimes.ts';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { NamedPackage } from '../catalogue/packages.ts';
 import { ROOT } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
-import type { Stack } from '../model.ts';
+import type { Stack } from '../catalogue/stack.ts';
 import { lastLine } from './runtimes.ts';
 
 const run = promisify(execFile);

@@ -3,7 +3,10 @@ import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type {
   BackgroundRequest,
+  Counts,
+  DatabaseUse,
   FailedTrial,
+  InsertAccount,
   LimitProof,
   LoadResult,
   Measured,
@@ -19,7 +22,10 @@ import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';
 import type { Background } from './background.ts';
+import { DatabaseError, type Database, type OpenTable } from './database.ts';
 import { loadServer, proveLimit, type Fired, type Raised } from './fire.ts';
+import { Inserts } from './inserts.ts';
+import { judgeInserts, tellInserts } from './judge-database.ts';
 import { judge, judgeProof, judgeUnverified } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
 import type { LoadEngine } from './load/engine.ts';
@@ -46,6 +52,8 @@ export interface TrialEffects {
   keepInFlight(server: Server, request: BackgroundRequest): Background;
   /** What the server asks; absent where it asks nobody. */
   upstream?: Upstream;
+  /** Holds the table that the server asks; absent where it asks none. */
+  database?: Database;
   /** Undefined where the server's process is not known. */
   resources(server: Server): Promise<Sampler | undefined>;
   now(): number;
@@ -71,9 +79,10 @@ export async function measureTrial(
   const engine = effects.load(context.target);
   try {
     const raised = await attempt.raise();
-    const fired = await loadServer(raised, plan, engine);
+    const firing = { plan, engine, account: (counts: Counts) => attempt.account(counts) };
+    const fired = await loadServer(raised, firing);
     await attempt.askUpstream();
-    const proof = plan.proveLimit ? await proveLimit(raised, plan, engine, placed, fired.load) : undefined;
+    const proof = plan.proveLimit ? await proveLimit(raised, firing, placed, fired.load) : undefined;
     await attempt.take(fired, proof);
   } catch (error) {
     attempt.fail(error);
@@ -98,6 +107,8 @@ export class Attempt {
   /** The upstream before the load, and what the load came to there. */
   #upstreamBefore: UpstreamLook | undefined;
   #upstreamUse: UpstreamUse | undefined;
+  #table: OpenTable | undefined;
+  readonly #inserts = new Inserts();
 
   constructor(planned: PlannedTrial, context: TrialContext, effects: TrialEffects) {
     this.#planned = planned;
@@ -106,10 +117,11 @@ export class Attempt {
     this.#head = headOf(planned, context, effects);
     const random = createRandom(planned.seed);
     const { plan } = context;
-    this.#draw =
+    const draw =
       plan.url === undefined
         ? findWorkload(plan.workload).draw(() => random.float(), plan.params ?? {})
         : drawUrl(plan.url);
+    this.#draw = draw.table?.inserts === undefined ? draw : this.#inserts.watch(draw);
   }
 
   /** Launches the server, waits for its first right answer, attests and verifies it. Throws what went wrong. */
@@ -118,14 +130,18 @@ export class Attempt {
     const draw = this.#draw;
     // A server that has nobody to ask need not be launched.
     await this.#effects.upstream?.look();
-    const server = await this.#effects.launch(prepared as Prepared, this.#planned, draw);
+    if (draw.table !== undefined) this.#table = await this.#effects.database?.open(draw.table);
+    const server = await this.#effects.launch(prepared as Prepared, this.#planned, {
+      ...draw,
+      env: { ...draw.env, ...this.#table?.env },
+    });
     this.#server = server;
     await this.#effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const { startedAtMs } = server;
     if (startedAtMs !== undefined)
       this.#startup = { startupSeconds: (performance.now() - startedAtMs) / 1000 };
     this.#head.attested = await attest(server, prepared, plan.workers);
-    this.#expected = await this.#effects.verify(server, draw, 'before the load');
+    this.#expected = await this.#verify(server, 'before the load');
     this.#sampler = await this.#effects.resources(server);
     await this.#sampler?.idle();
     this.#upstreamBefore = await this.#effects.upstream?.look();
@@ -147,6 +163,20 @@ export class Attempt {
     return { server, spec, sampler: this.#sampler, disturb };
   }
 
+  async #verify(server: Server, when: string): Promise<ExpectedBody[] | undefined> {
+    try {
+      return await this.#effects.verify(server, this.#draw, when);
+    } catch (error) {
+      this.#inserts.addUnanswered();
+      throw error;
+    }
+  }
+
+  /** Everything that generators have sent to the server, from the first connect to their end. */
+  account(lifetime: Counts): void {
+    this.#inserts.addLoad(lifetime);
+  }
+
   /** Asks the upstream, if there is one, what the load came to there. Throws an upstream error when it is not as it was. */
   async askUpstream(): Promise<void> {
     const after = await this.#effects.upstream?.look();
@@ -165,6 +195,8 @@ export class Attempt {
       load,
       server: resources,
       upstream: upstream && { ...upstream, fetches: this.#draw.fetches ?? 0, placement: placed.placement },
+      database:
+        this.#table === undefined ? undefined : { resources: sampled?.database, placement: placed.placement },
       background,
       budgetCores: placed.placement.server?.length ?? coresOf(plan),
       isShared: placed.placement.kind === 'shared',
@@ -180,6 +212,7 @@ export class Attempt {
         ? {}
         : { server: resources, ...derive(load, resources, this.#planned.connections) }),
       ...(upstream === undefined ? {} : { upstream }),
+      ...(sampled?.database === undefined ? {} : { database: { resources: sampled.database } }),
       limit: judgement.limit,
       ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
       ...(proof === undefined ? {} : { limitProof: proof }),
@@ -193,7 +226,7 @@ export class Attempt {
   /** Throws when the answers are wrong now. A server that is still at work for those who have left is only doubted. */
   async #verifyAfter({ lifetime }: LoadResult): Promise<void> {
     if (this.#server === undefined) return;
-    const verified = this.#effects.verify(this.#server, this.#draw, 'after the load');
+    const verified = this.#verify(this.#server, 'after the load');
     const after = await verified.catch((error: unknown) => {
       if (!(error instanceof UnansweredError) || !lifetime?.inFlight) throw error;
       this.#reasons.push(judgeUnverified(error.message, lifetime));
@@ -224,6 +257,7 @@ export class Attempt {
     const isAtWork = (this.#measured?.background?.cancelled ?? 0) > 0;
     const toldBefore = isAtWork ? this.#server?.logTail() : undefined;
     const stopped = await this.#stop();
+    const database = await this.#closeTable();
     const remains = stopped.trouble.some(isFatal);
     const trouble = stopped.trouble.filter(({ code }) => !isAtWork || code !== 'ignored-sigterm');
     const reasons = [
@@ -240,13 +274,38 @@ export class Attempt {
       ...(reasons.length > 0 && logTail !== undefined ? { logTail } : {}),
     };
     const head = this.#head;
-    const measured = this.#measured;
+    const measured = this.#measured && { ...this.#measured, ...database };
     if (this.#failed || remains || measured === undefined) {
+      const partial = measured ?? database;
       const failed: FailedTrial = { ...head, ...tail, status: 'failed', reasons };
-      return measured === undefined ? failed : { ...failed, partial: measured };
+      return Object.keys(partial).length === 0 ? failed : { ...failed, partial };
     }
     if (reasons.length > 0) return { ...head, ...tail, status: 'suspect', reasons, measured };
     return { ...head, ...tail, status: 'ok', reasons: [], measured };
+  }
+
+  /** Counts what the server has stored, now that it has ended, and removes the table. What goes wrong fails the trial. */
+  async #closeTable(): Promise<Pick<Measured, 'database'>> {
+    const table = this.#table;
+    if (table === undefined) return {};
+    const counted = this.#draw.table?.inserts === undefined ? undefined : this.#countInserts(table);
+    const [inserts] = await Promise.allSettled([counted]);
+    const [removed] = await Promise.allSettled([table[Symbol.asyncDispose]()]);
+    const failure = [inserts, removed].find(({ status }) => status === 'rejected');
+    if (failure?.status === 'rejected') this.fail(failure.reason);
+    const database: DatabaseUse = { ...this.#measured?.database };
+    if (inserts.status === 'fulfilled' && inserts.value !== undefined) database.inserts = inserts.value;
+    return Object.keys(database).length === 0 ? {} : { database };
+  }
+
+  async #countInserts(table: OpenTable): Promise<InsertAccount> {
+    const account = this.#inserts.close(await table.countInserts());
+    const wrong = judgeInserts(account);
+    // Of a server that died this is all that there is to say.
+    if (wrong.length === 0 && this.#failed) this.#reasons.push(tellInserts(account));
+    this.#reasons.unshift(...wrong);
+    this.#failed ||= wrong.length > 0;
+    return account;
   }
 
   async #stop(): Promise<Stopped> {
@@ -288,12 +347,17 @@ function headOf(
     ...(effects.upstream === undefined
       ? {}
       : { upstream: { kind: effects.upstream.kind, version: effects.upstream.version } }),
+    ...(effects.database === undefined ? {} : { database: tellDatabase(effects.database) }),
     placement: placed.placement,
     warmupSeconds: plan.warmupSeconds,
     plannedSeconds: plan.windowSeconds,
     timeoutSeconds: plan.timeoutSeconds,
     ...(plan.quick ? { quick: true } : {}),
   };
+}
+
+function tellDatabase({ kind, version, maxConnections }: Database): NonNullable<TrialHead['database']> {
+  return { kind, version, maxConnections };
 }
 
 function derive(
@@ -318,7 +382,14 @@ function derive(
 function toReason(error: unknown): Reason {
   const text = error instanceof Error ? error.message : String(error);
   // A defect of the tool is data too, but it has to be recognisable as one.
-  const code = error instanceof UpstreamError ? 'upstream' : error instanceof BenchError ? 'trial' : 'defect';
+  const code =
+    error instanceof UpstreamError
+      ? 'upstream'
+      : error instanceof DatabaseError
+        ? 'database'
+        : error instanceof BenchError
+          ? 'trial'
+          : 'defect';
   if (code === 'defect' && process.env['DEBUG'] !== undefined) console.error(error);
   return { code, text, invalidates: [...METRIC_IDS] };
 }

@@ -1,6 +1,6 @@
 /** Twins: one server with more or less work for every request, so that the difference of two of them is known. */
 import { cpSync } from 'node:fs';
-import type { Stack } from '../model.ts';
+import type { Stack } from '../catalogue/stack.ts';
 
 /** What one request of the dearer twin costs more, as a share: what sittings are held over. 0 is A/A. */
 export const EFFECTS = [0.06, 0, 0.03] as const;

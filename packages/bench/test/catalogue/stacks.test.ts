@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expandTargets, nearest, readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
-import type { Stack } from '../../src/model.ts';
+import type { Stack } from '../../src/catalogue/stack.ts';
 import { errorOf, sampleStack } from '../samples.ts';
 
 const STACKS: Stack[] = [

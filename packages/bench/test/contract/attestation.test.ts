@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
 import { prepareAll, type Missing } from '../../src/measure/prepare.ts';
-import type { Stack } from '../../src/model.ts';
+import type { Stack } from '../../src/catalogue/stack.ts';
 import { openRig, reasonOf, reasonsOf } from '../known/rig.ts';
 
 const rig = openRig();

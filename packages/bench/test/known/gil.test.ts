@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readManifest } from '../../src/catalogue/manifest.ts';
-import type { Stack } from '../../src/model.ts';
+import type { Stack } from '../../src/catalogue/stack.ts';
 import { accountOf, openRig, reasonOf, reasonsOf, type Seen } from './rig.ts';
 
 const rig = openRig();

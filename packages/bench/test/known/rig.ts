@@ -7,12 +7,14 @@ import { afterAll } from 'vitest';
 import { createEffects } from '../../../../scripts/effects.ts';
 import type { Snapshot } from '../../planted/account.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
+import type { Database } from '../../src/measure/database.ts';
 import { choosePlacement } from '../../src/measure/placement.ts';
 import { prepareAll } from '../../src/measure/prepare.ts';
 import { readText } from '../../src/measure/resources/procfs.ts';
 import { measureTrial, type TrialEffects } from '../../src/measure/trial.ts';
 import { findUpstream, startUpstream, type UpstreamProgram } from '../../src/measure/upstream.ts';
-import type { Counts, LoadResult, OwnLoadResult, Stack, Trial } from '../../src/model.ts';
+import type { Stack } from '../../src/catalogue/stack.ts';
+import type { Counts, LoadResult, OwnLoadResult, Trial } from '../../src/model.ts';
 import { parseBenchOptions } from '../../src/options.ts';
 import { coresOf, fixturesOf, makePlan, type Plan } from '../../src/plan.ts';
 import { openToken } from './leftovers.ts';
@@ -57,6 +59,8 @@ export interface Order {
   stack?: Stack;
   /** What the server asks, where the workload says that it asks anybody: our own unless told. */
   upstream?: UpstreamProgram;
+  /** Holds the table, where the workload has one. */
+  database?: Database;
 }
 
 /** What the trial says and what the server says. */
@@ -81,7 +85,16 @@ export function openRig(): Rig {
 }
 
 async function measure(
-  { planted, bench, pick, plan: changes, wrap = (effects) => effects, stack, upstream: program }: Order,
+  {
+    planted,
+    bench,
+    pick,
+    plan: changes,
+    wrap = (effects) => effects,
+    stack,
+    upstream: program,
+    database,
+  }: Order,
   token: string,
   folder: string,
   order: number,
@@ -98,11 +111,11 @@ async function measure(
   const id = `${String(order).padStart(3, '0')}-${planned.id}`;
   const fixtures = fixturesOf(plan);
   const needs = { serverCores: coresOf(plan), generators: plan.generators };
-  const placed = await choosePlacement({ ...needs, upstream: fixtures !== undefined });
+  const placed = await choosePlacement({ ...needs, beside: fixtures && 'upstream' });
   await using upstream =
     fixtures &&
     (await startUpstream(program ?? (await findUpstream('embedded')), { token, folder, placed, fixtures }));
-  const { effects } = await createEffects({ plan, placed, token, folder, upstream });
+  const { effects } = await createEffects({ plan, placed, token, folder, upstream, database });
   const trial = await measureTrial(
     { ...planned, id },
     { plan, placed, prepared: found, target: found.target },

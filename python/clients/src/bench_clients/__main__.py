@@ -35,16 +35,14 @@ def tell_failure(error: BaseException) -> None:
     tell({"event": "broken", "message": f"{type(error).__name__}: {error}"})
 
 
-def carry_out(client: type[Load], orders: "queue.Queue[dict[str, Any]]") -> None:
+def carry_out(session: Session, orders: "queue.Queue[dict[str, Any]]") -> None:
     """Carries out one order after the other."""
-    session: Session | None = None
     while True:
         order = orders.get()
         try:
             if order["do"] == "arm":
-                session = Session(client(order, tell_failure), tell)
                 session.arm()
-            elif session is not None:
+            else:
                 session.fire(order)
         except Exception as error:
             tell_failure(error)
@@ -54,9 +52,16 @@ def main() -> None:
     """Reads orders until there are no more."""
     orders: queue.Queue[dict[str, Any]] = queue.Queue()
     client = CLIENTS[sys.argv[1]]
-    threading.Thread(target=carry_out, args=(client, orders), daemon=True).start()
+    session: Session | None = None
     for line in sys.stdin:
-        orders.put(json.loads(line))
+        order = json.loads(line)
+        if session is None:
+            session = Session(client(order, tell_failure), tell)
+            threading.Thread(target=carry_out, args=(session, orders), daemon=True).start()
+        if order["do"] == "count":
+            session.count()
+        else:
+            orders.put(order)
     os._exit(0)
 
 

@@ -27,6 +27,10 @@ class Session:
         wait_until(lambda: all(slot.stands for slot in self._load.slots), deadline)
         self._tell({"event": "armed", "connect": self._connect(time.monotonic() - self._started)})
 
+    def count(self) -> None:
+        """Tells what has become of all requests so far, whatever else is under way."""
+        self._tell({"event": "counted", "lifetime": count_lifetime(self._load.slots)})
+
     def fire(self, order: dict[str, Any]) -> None:
         """Warms up, opens the window, closes it, drains, and gives the account."""
         load, amount = self._load, order.get("amount")

@@ -3,6 +3,7 @@ import { devices } from './devices.ts';
 import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
 import { repository } from './repository.ts';
+import { users, usersInsert } from './users.ts';
 import { asyncwait, wait } from './wait.ts';
 import type { Params, Workload } from './workload.ts';
 
@@ -14,6 +15,8 @@ const WORKLOADS: Record<string, Workload> = {
   wait,
   asyncwait,
   repository,
+  users,
+  'users-insert': usersInsert,
 };
 
 /** The workload of that name. Throws a usage error that lists the names there are. */

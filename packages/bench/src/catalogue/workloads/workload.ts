@@ -19,6 +19,20 @@ export interface Answer {
   body: Buffer;
 }
 
+/** The table `users` of one trial. */
+export interface Table {
+  /** What it holds at first, in the order of their ids. */
+  rows: Row[];
+  /** The row that each request adds; absent where none does. */
+  inserts?: Row;
+}
+
+/** A row without the id that the table gives it. */
+export interface Row {
+  name: string;
+  email: string;
+}
+
 /** What one trial asks and expects: drawn anew for each trial, so that no answer can be hard-coded. */
 export interface Draw {
   requests: WorkloadRequest[];
@@ -26,6 +40,8 @@ export interface Draw {
   files: Record<string, string>;
   /** What the server is told besides, by environment variable. */
   env?: Record<string, string>;
+  /** What is in the database; absent where nobody asks one. */
+  table?: Table;
   /** Requests that a right server refuses with a status from 400 to 499. */
   refused?: WorkloadRequest[];
   /** What is wrong with an answer to `requests[index]`, in words; undefined when it is right. Its own id is the placeholder again. */
@@ -63,6 +79,8 @@ export interface Workload {
   params?: Record<string, ParamRange>;
   /** The texts that an upstream has to serve; absent where nobody is asked. `params` are complete. */
   fixtures?(params: Params): string[];
+  /** Whether its servers ask a database. */
+  stores?: true;
   /** `random` gives numbers in [0, 1); `params` are complete. */
   draw(random: () => number, params: Params): Draw;
 }
