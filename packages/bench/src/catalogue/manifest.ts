@@ -27,6 +27,7 @@ interface Manifest {
   runtime: RuntimeKind;
   build?: string[][];
   shares?: string[];
+  runtimes?: string[];
   default: string;
   variants: Record<
     string,
@@ -101,6 +102,7 @@ function toStack(manifest: Manifest, root: string, shown: string): Stack {
     runtime: manifest.runtime,
     build: manifest.build ?? [],
     shares: manifest.shares ?? [],
+    runtimes: manifest.runtimes ?? [],
     default: manifest.default,
     variants: Object.fromEntries(variants),
     root,
