@@ -1,9 +1,11 @@
 import Fastify from 'fastify';
-import { BACKLOG, KEEP_ALIVE_MS, loadDevices, serve } from '@bench/contract';
+import { BACKLOG, KEEP_ALIVE_MS, loadDevices, serve, type Settings } from '@bench/contract';
 import { openGather } from '@bench/contract/gather';
+import { openUsers, type User } from './users.ts';
 
 const devices = loadDevices();
 const gather = await openGather();
+const users = await openUsers();
 
 const text = { type: 'string' } as const;
 const number = { type: 'number' } as const;
@@ -32,8 +34,15 @@ const itemList = listOf({
   tags: { type: 'array', items: text },
   created_at: text,
 });
+const user = { name: text, email: text };
+const storedUser = { id: integer, ...user };
+const userList = listOf(storedUser);
+const userAdded = {
+  body: { type: 'object', properties: user, required: Object.keys(user) },
+  response: { 201: { type: 'object', properties: storedUser } },
+};
 
-await serve('fastify', async ({ host, port }) => {
+async function start({ host, port }: Settings): Promise<() => Promise<unknown>> {
   const app = Fastify({ keepAliveTimeout: KEEP_ALIVE_MS, forceCloseConnections: true });
   app.get('/api/devices', { schema: deviceList }, async () => devices);
   app.get('/data', { schema: itemList }, async (_request, reply) => {
@@ -42,6 +51,17 @@ await serve('fastify', async ({ host, port }) => {
     reply.code(status);
     return body;
   });
+  if (users === undefined) {
+    app.all('/users', async (_request, reply) => reply.code(503).send({ error: 'DATABASE_URL is not set' }));
+  } else {
+    app.get('/users', { schema: userList }, async () => users.list());
+    app.post<{ Body: Omit<User, 'id'> }>('/users', { schema: userAdded }, async ({ body }, reply) => {
+      reply.code(201);
+      return users.add(body);
+    });
+  }
   await app.listen({ host, port, backlog: BACKLOG });
   return () => app.close();
-});
+}
+
+await serve('fastify', start, users === undefined ? [] : ['pg']);
