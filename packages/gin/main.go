@@ -1,4 +1,4 @@
-// Command gin serves both workloads with Gin on net/http.
+// Command gin serves its workloads with Gin on net/http.
 package main
 
 import (
@@ -32,6 +32,10 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	table, err := openUsers()
+	if err != nil {
+		return err
+	}
 	gin.SetMode(gin.ReleaseMode)
 	app := gin.New()
 	app.Use(gin.Recovery())
@@ -45,10 +49,12 @@ func run() error {
 		}
 		c.JSON(answer.Status, answer.Body)
 	})
+	table.route(app)
 	return contract.Run(settings, &http.Server{Handler: app, IdleTimeout: contract.KeepAlive}, contract.About{
 		Framework:   "gin " + contract.ModuleVersion("github.com/gin-gonic/gin"),
 		Server:      "net/http " + contract.GoVersion(),
 		JSON:        codec.Package,
 		JSONVersion: contract.GoVersion(),
+		Drivers:     table.drivers(),
 	})
 }
