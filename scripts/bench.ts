@@ -3,6 +3,7 @@ import { compareRuns, compareWithin } from '@bench/harness/analyse/compare';
 import { unlikeRuns } from '@bench/harness/analyse/unlike';
 import { FEWEST_ROUNDS } from '@bench/harness/analyse/verdict';
 import { readStacks } from '@bench/harness/catalogue/stacks';
+import { removeDatabases } from '@bench/harness/measure/database';
 import { lockHost } from '@bench/harness/measure/lock';
 import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { BenchError } from '@bench/harness/errors';
@@ -34,7 +35,7 @@ await runMain(async () => {
   const token = randomBytes(8).toString('hex');
   using lock = lockHost(run, token);
   const means = { token, lock, isNamed: namesAll(options) };
-  for (const line of lock.removed) tell(line);
+  for (const line of [...lock.removed, ...(await removeDatabases(lock.buried))]) tell(line);
   const plan = options.rate === 'auto' ? await planAtHalf(run, options, means) : foreseen;
   if (plan === undefined) return 130;
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored });

@@ -1,5 +1,6 @@
 import { isDecided } from '@bench/harness/analyse/compare';
 import { createAutocannonEngine } from '@bench/harness/measure/load/autocannon';
+import type { Database } from '@bench/harness/measure/database';
 import { launch, type Server } from '@bench/harness/measure/launch';
 import type { Placed } from '@bench/harness/measure/placement';
 import { openSampler } from '@bench/harness/measure/resources/sampler';
@@ -18,6 +19,7 @@ export interface Wiring {
   folder: string;
   /** What the servers ask; absent where they ask nobody. */
   upstream?: Upstream | undefined;
+  database?: Database | undefined;
   /** Keeps trials; nothing unless told. */
   record?: RunEffects['record'];
   /** Shows what happens; nothing unless told. */
@@ -31,6 +33,7 @@ export async function createEffects({
   token,
   folder,
   upstream,
+  database,
   record = async () => {},
   on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
@@ -48,7 +51,7 @@ export async function createEffects({
               token,
               command: prepared.command,
               cwd: prepared.stack.root,
-              env: { ...prepared.env, ...upstream?.env },
+              env: { ...prepared.env, ...upstream?.env, ...draw.env },
               files: draw.files,
               workers: plan.workers,
               threads: plan.threads,
@@ -66,11 +69,12 @@ export async function createEffects({
     verify,
     load: createAutocannonEngine(placed.generator),
     ...(upstream === undefined ? {} : { upstream }),
+    ...(database === undefined ? {} : { database }),
     async resources(server) {
       const pid = server.pid();
       if (pid === undefined) return undefined;
       const sampler = await openSampler({ serverPid: pid, cgroup: server.cgroup });
-      return upstream === undefined ? sampler : upstream.sampleBeside(sampler);
+      return (await (upstream ?? database)?.sampleBeside(sampler)) ?? sampler;
     },
     now: () => Date.now(),
     record,

@@ -1,14 +1,25 @@
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
-import { choosePlacement, pinHarness, type Placed } from '@bench/harness/measure/placement';
+import {
+  choosePlacement,
+  pinHarness,
+  type Placed,
+  type PlacementNeeds,
+} from '@bench/harness/measure/placement';
 import { preflight } from '@bench/harness/measure/preflight';
 import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
 import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { run } from '@bench/harness/measure/run';
+import {
+  findDatabase,
+  refuseCrowd,
+  startDatabase,
+  type DatabaseProgram,
+} from '@bench/harness/measure/database';
 import { findUpstream, startUpstream, type UpstreamProgram } from '@bench/harness/measure/upstream';
 import { attachServer, drawUrl } from '@bench/harness/measure/url';
-import { coresOf, fixturesOf, type Plan } from '@bench/harness/plan';
+import { asksDatabase, coresOf, fixturesOf, type Plan } from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost } from '@bench/harness/results/host';
@@ -53,21 +64,25 @@ export async function measurePlan({
   );
   const fixtures = fixturesOf(plan);
   const program = fixtures === undefined ? undefined : await findUpstream(plan.upstream);
-  const placed = await prepareMachine(plan, program !== undefined);
+  const holder = asksDatabase(plan) ? await findDatabase() : undefined;
+  const placed = await prepareMachine(plan, besideServer(program, holder));
   const { prepared, leftOut } = await prepareTargets(plan, isNamed);
-  const versions = readVersions(prepared, program);
+  const versions = readVersions(prepared, program, holder);
   if (stored !== undefined) refuseOthers(stored, versions);
   const host = await readHost();
   const folder = stored?.folder ?? createRun({ schema: 1, plan, versions, leftOut }, host);
   if (stored !== undefined) mendRun(folder);
   await using upstream =
     program && fixtures && (await startUpstream(program, { token, folder, placed, fixtures }));
+  await using database = holder && (await startDatabase(holder, { token, folder, placed }));
+  if (database !== undefined) refuseCrowd(plan, database);
   const { effects, stop } = await createEffects({
     plan,
     placed,
     token,
     folder,
     upstream,
+    database,
     record: async (trials) => appendTrials(folder, trials),
     on: showProgress(plan, process.stderr),
   });
@@ -77,7 +92,16 @@ export async function measurePlan({
   return { source: { plan, host, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }
 
-async function prepareMachine(plan: Plan, upstream: boolean): Promise<Placed> {
+/** What of ours the servers ask, and so has to be placed. */
+function besideServer(
+  upstream: UpstreamProgram | undefined,
+  database: DatabaseProgram | undefined,
+): PlacementNeeds['beside'] {
+  if (upstream !== undefined) return 'upstream';
+  return database?.kind === 'embedded' ? 'database' : undefined;
+}
+
+async function prepareMachine(plan: Plan, beside: PlacementNeeds['beside']): Promise<Placed> {
   if (plan.duel) {
     const { reason } = await tryCgroup();
     if (reason !== undefined) {
@@ -88,7 +112,7 @@ async function prepareMachine(plan: Plan, upstream: boolean): Promise<Placed> {
       );
     }
   }
-  const needs = { serverCores: coresOf(plan), generators: plan.generators, upstream };
+  const needs = { serverCores: coresOf(plan), generators: plan.generators, beside };
   const findings = preflight(await readFacts(), {
     ...needs,
     connections: Math.max(...plan.rungs) * (plan.duel ? plan.targets.length : 1),
@@ -124,11 +148,16 @@ async function prepareTargets(
   return { prepared, leftOut };
 }
 
-/** What a resumed run must find unchanged: the upstream, the runtimes, what `--with` came to, and the sources and locks of each target. */
-function readVersions(prepared: Prepared[], upstream: UpstreamProgram | undefined): Versions {
+/** What a resumed run must find unchanged: the upstream or the database, the runtimes, what `--with` came to, and the sources and locks of each target. */
+function readVersions(
+  prepared: Prepared[],
+  upstream: UpstreamProgram | undefined,
+  database: DatabaseProgram | undefined,
+): Versions {
   return Object.fromEntries([
     ['node', process.versions.node],
     ...(upstream === undefined ? [] : [['upstream', `${upstream.kind} ${upstream.version}`]]),
+    ...(database === undefined ? [] : [['database', `${database.kind} ${database.version}`]]),
     ...prepared.map(({ target, runtime, installed, digest }) => [
       target.id,
       [runtime?.version ?? 'binary', ...installed, `sources ${digest}`].join(', '),

@@ -10,6 +10,7 @@ import { BenchError } from '@bench/harness/errors';
 import { fillCommand, watchGroup } from '@bench/harness/measure/launch';
 import { describeListeners, isListening } from '@bench/harness/measure/ports';
 import { prepareAll } from '@bench/harness/measure/prepare';
+import { findDatabase, startDatabase } from '@bench/harness/measure/database';
 import { findUpstream, startUpstream } from '@bench/harness/measure/upstream';
 import { UPSTREAMS } from '@bench/harness/model';
 import { oneOf, parse, parseParams, wholeNumber } from '@bench/harness/options';
@@ -69,12 +70,18 @@ await runMain(async () => {
   const fixtures = workload.fixtures?.(params) ?? [];
   const token = randomBytes(8).toString('hex');
   await using upstream = program && (await startUpstream(program, { token, folder, placed: {}, fixtures }));
+  const holder = workload.stores && (await findDatabase());
+  await using database = holder && (await startDatabase(holder, { token, folder, placed: {} }));
+  await using table = draw.table && (await database?.open(draw.table));
+  if (database !== undefined) tell(`its database: ${database.kind} ${database.version}`);
   if (upstream !== undefined) tell(`its upstream: ${upstream.kind} ${upstream.version} on ${upstream.url}`);
   const env = {
     ...process.env,
     ...ready.env,
     ...Object.fromEntries(files),
     ...upstream?.env,
+    ...draw.env,
+    ...table?.env,
   };
   const server = $({
     cwd: ready.stack.root,

@@ -81,6 +81,9 @@ export const METRIC_IDS: readonly MetricId[] = ['goodput', 'p50', 'p99', 'cpu', 
 export const UPSTREAMS = ['nginx', 'embedded'] as const;
 export type UpstreamKind = (typeof UPSTREAMS)[number];
 
+/** PostgreSQL of our own, or somebody's (`DATABASE_URL`). */
+export type DatabaseKind = 'embedded' | 'external';
+
 /** Why a trial is not simply `ok`: what was seen, in words and figures, and which metrics it spoils. */
 export interface Reason {
   code: string;
@@ -141,6 +144,15 @@ export interface Resources {
   peakBytes?: number;
   contextSwitches?: number;
   processes?: number;
+  /** Memory while the window was open, oldest first. */
+  memoryOverTime?: MemoryReading[];
+}
+
+/** Memory at a moment of a window. */
+export interface MemoryReading {
+  /** Since the window opened. */
+  seconds: number;
+  bytes: number;
 }
 
 /** What one generator process cost while it fired. */
@@ -234,7 +246,7 @@ export interface TimeReport {
 }
 
 /** Who kept the figure from being higher. */
-export type Limit = 'server' | 'upstream' | 'generator' | 'waiting';
+export type Limit = 'server' | 'upstream' | 'database' | 'generator' | 'waiting';
 
 /** What one generator more did to goodput, or why that could not be tried. */
 export type LimitProof = { goodputPerSecond: number; ratio: number } | { unproven: string };
@@ -267,11 +279,30 @@ export interface UpstreamUse {
   resources?: Resources;
 }
 
+/** What a trial's load came to in the database. */
+export interface DatabaseUse {
+  /** Where requests insert: from the first of them to the server's end, the harness's own among them. */
+  inserts?: InsertAccount;
+  /** Its own, over the window; absent where its processes are not known. */
+  resources?: Resources;
+}
+
+/** What became of inserts. */
+export interface InsertAccount {
+  /** Answered with a status from 200 to 299. */
+  acknowledged: number;
+  /** Rows that the table holds in the end. */
+  stored: number;
+  /** Sent, and never answered: each may be stored or not. */
+  unanswered: number;
+}
+
 /** Everything a window gave. */
 export interface Measured {
   load: LoadResult;
   server?: Resources;
   upstream?: UpstreamUse;
+  database?: DatabaseUse;
   cpuUsPerRequest?: number;
   bytesPerConnection?: number;
   contextSwitchesPerRequest?: number;
@@ -311,6 +342,8 @@ export interface TrialHead {
   cores?: number;
   /** What served the fixtures; absent where the server asks nobody. */
   upstream?: { kind: string; version: string };
+  /** What the server asks; absent where it asks none. */
+  database?: { kind: DatabaseKind; version: string; maxConnections: number };
   placement: Placement;
   warmupSeconds: number;
   plannedSeconds: number;
@@ -353,6 +386,8 @@ export interface Placement {
   generator?: number[];
   /** Where there is an upstream; the generators' where none was left for it. */
   upstream?: number[];
+  /** Where a database of our own runs, likewise. */
+  database?: number[];
 }
 
 /** A known answer and what was measured of it; figures are absent when its trial failed. */

@@ -235,6 +235,11 @@ function refuseDuel(
   }
 }
 
+/** Whether the servers of a plan ask a database. */
+export function asksDatabase({ workload, url }: Plan): boolean {
+  return url === undefined && findWorkload(workload).stores === true;
+}
+
 /** The texts that the upstream of a plan has to serve; undefined where there is none. */
 export function fixturesOf({ workload, params = {}, url }: Plan): string[] | undefined {
   return url === undefined ? findWorkload(workload).fixtures?.(params) : undefined;

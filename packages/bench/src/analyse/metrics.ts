@@ -48,9 +48,12 @@ export interface TrialFigure {
   value: number;
   /** False when a reason spoils it. */
   valid: boolean;
-  /** Whether the value is a lower bound: goodput that generator or upstream held back, a percentile among the timeouts. */
+  /** Whether the value is a lower bound: goodput that generator, upstream or database held back, a percentile among the timeouts. */
   atLeast: boolean;
 }
+
+/** What held goodput back when it was not the server. */
+const LOWER_BOUNDS = ['generator-bound', 'upstream-bound', 'database-bound'];
 
 /** What a trial gives for a metric; undefined when it failed or did not measure it. */
 export function figureOf(trial: Trial, { id, from }: Metric): TrialFigure | undefined {
@@ -62,7 +65,7 @@ export function figureOf(trial: Trial, { id, from }: Metric): TrialFigure | unde
     valid: !trial.reasons.some(({ invalidates }) => invalidates.includes(id)),
     atLeast:
       id === 'goodput'
-        ? trial.reasons.some(({ code }) => code === 'generator-bound' || code === 'upstream-bound')
+        ? trial.reasons.some(({ code }) => LOWER_BOUNDS.includes(code))
         : (trial.measured.load.latencyUs?.atLeast?.includes(id) ?? false),
   };
 }

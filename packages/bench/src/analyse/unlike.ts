@@ -1,10 +1,18 @@
-import type { Placement } from '../model.ts';
+import type { Placement, Trial } from '../model.ts';
 import { coresOf, type Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import type { StoredRun } from '../results/store.ts';
 
 /** The factors in which two runs may be declared to differ on purpose. */
-export const FACTORS = ['workers', 'threads', 'cores', 'engine', 'background', 'upstream'] as const;
+export const FACTORS = [
+  'workers',
+  'threads',
+  'cores',
+  'engine',
+  'background',
+  'upstream',
+  'database',
+] as const;
 export type Factor = (typeof FACTORS)[number];
 
 /** What may differ with a factor: processes or threads are one choice, and cores are where the server is placed. */
@@ -36,6 +44,7 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('engine', ({ plan }) => plan.engine);
   compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
   compare('upstream', ({ trials: [first] }) => first?.upstream?.kind);
+  compare('database', ({ trials: [first] }) => describeDatabase(first?.database));
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return [...differences, ...unlikeHosts(old.host, now.host)];
 }
@@ -45,9 +54,21 @@ function describeParams({ params = {} }: Plan): string | undefined {
   return pairs.join(' ') || undefined;
 }
 
+function describeDatabase(database: Trial['database']): string | undefined {
+  if (database === undefined) return undefined;
+  const { kind, version, maxConnections } = database;
+  return `${kind} ${version}, ${maxConnections} connections`;
+}
+
 function describePlacement(placement: Placement | undefined): string | undefined {
   if (placement === undefined) return undefined;
-  return [placement.kind, placement.server?.length, placement.generator?.length, placement.upstream?.length]
+  return [
+    placement.kind,
+    placement.server?.length,
+    placement.generator?.length,
+    placement.upstream?.length,
+    placement.database?.length,
+  ]
     .filter((part) => part !== undefined)
     .join(' ');
 }

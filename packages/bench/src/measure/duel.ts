@@ -4,6 +4,7 @@ import type { LoadSession, Window } from './load/engine.ts';
 import { joinSampled, type Sampled } from './resources/sampler.ts';
 import {
   Attempt,
+  accountFor,
   fireSampled,
   watchForDeath,
   type Raised,
@@ -100,10 +101,12 @@ async function takeTurns(all: Side[], plan: Plan, { load: engine }: TrialEffects
   const [first] = standing;
   if (first === undefined) return;
   await using opened = engine.open(first.raised.spec, plan.generators);
+  await using accounts = new AsyncDisposableStack();
   using watches = new DisposableStack();
   const turns: Turn[] = [];
   for (const { side, raised } of standing) {
     const session = turns.at(-1)?.session.beside(raised.spec) ?? opened;
+    accounts.use(accountFor(session, (counts) => side.attempt.account(counts)));
     const death = watches.use(watchForDeath(raised.server)).promise;
     turns.push({ side, raised, session, death, pids: [raised.server.pid() ?? []].flat() });
   }

@@ -21,9 +21,13 @@ export function isUpstreamFull({ resources, placement }: UpstreamEvidence, load:
   const { coresUsed } = resources;
   const { upstream = [], generator = [] } = placement;
   const isShared = placement.kind === 'separate' && upstream.every((core) => generator.includes(core));
-  if (!isShared) return coresUsed >= FULL;
+  return isShared ? takesTheRest(coresUsed, generator, load) : coresUsed >= FULL;
+}
+
+/** Whether what runs on the generators' cores took what they left of them, and that was more than they had. */
+export function takesTheRest(coresUsed: number, cores: readonly number[], load: LoadResult): boolean {
   const generators = coresOfLoad(load);
-  return coresUsed >= generators && coresUsed + generators >= FULL * generator.length;
+  return coresUsed >= generators && coresUsed + generators >= FULL * cores.length;
 }
 
 /** What all generators used together. */

@@ -11,6 +11,7 @@ import type {
 } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
 import { classifySlices } from '../steadiness.ts';
+import { isDatabaseFull, judgeDatabase, type DatabaseEvidence } from './judge-database.ts';
 import {
   FULL,
   RATES,
@@ -35,6 +36,7 @@ export interface Evidence {
   isShared: boolean;
   host: HostWindow;
   upstream?: UpstreamEvidence | undefined;
+  database?: DatabaseEvidence | undefined;
   /** Whether every connection asks again when it is answered, to the end: not so with a fixed amount or rate. */
   isClosedLoop: boolean;
 }
@@ -63,21 +65,24 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeSchedule(evidence.load),
     ...judgeLimit(limit, evidence),
     ...upstream.doubts,
+    ...judgeDatabase(evidence.database, limit),
     ...unsteady,
     ...judgeHost(evidence.host, countCompletions(evidence.load.counts)),
   ];
   return { failed: fatal.length > 0, reasons: [...fatal, ...doubts], limit, shape };
 }
 
-/** Who was at the end of its means: the server's cores, those of the upstream, the generators' loop, or none. */
-export function findLimit({ load, server, upstream, budgetCores, isShared }: Evidence): Limit {
+/** Who was at the end of its means: the server's cores, those of what it asks, the generators' loop, or none. */
+export function findLimit({ load, server, upstream, database, budgetCores, isShared }: Evidence): Limit {
   const isFull = (coresUsed: number): boolean => coresUsed >= FULL * budgetCores;
   if (server !== undefined && isFull(server.coresUsed)) return 'server';
   if (upstream !== undefined && isUpstreamFull(upstream, load)) return 'upstream';
+  if (database !== undefined && isDatabaseFull(database, load)) return 'database';
   if (load.generators.some((use) => busy(use) > FULL)) return 'generator';
   if (server === undefined || !isShared) return 'waiting';
-  // What load and upstream take of shared cores is not there for the server.
-  const taken = coresOfLoad(load) + (upstream?.resources?.coresUsed ?? 0);
+  // What load, upstream and database take of shared cores is not there for the server.
+  const beside = (upstream ?? database)?.resources?.coresUsed ?? 0;
+  const taken = coresOfLoad(load) + beside;
   return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
 }
 

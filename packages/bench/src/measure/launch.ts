@@ -37,9 +37,16 @@ export interface LaunchSpec {
   time: TimeCommand | undefined;
   /** A free one; found where none is given. */
   port?: number;
+  /** What ends it; SIGTERM unless told. */
+  stopSignal?: StopSignal;
+  /** A folder of its own that goes when it has ended, also when the harness is killed. */
+  scratch?: string;
   /** The run's folder: logs and time reports are kept below it. */
   folder: string;
 }
+
+/** What a server takes as the order to end. */
+export type StopSignal = 'SIGTERM' | 'SIGQUIT';
 
 /** What is left of a server when it has stopped. */
 export interface Stopped {
@@ -149,7 +156,7 @@ class LaunchedServer implements Server {
     if (parts.child.pid === undefined)
       throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
     this.#group = parts.child.pid;
-    this.#watchdog = watchGroup(this.#group);
+    this.#watchdog = watchGroup(this.#group, parts.spec);
     this.#exit = parts.child.then(({ exitCode, signal }) => {
       // time(1) and shells report a signal as 128 + its number.
       const killed = signal ?? (exitCode !== null && exitCode > 128 ? `signal ${exitCode - 128}` : undefined);
@@ -207,11 +214,12 @@ class LaunchedServer implements Server {
     if (this.#ended === undefined) {
       const server = this.pid();
       // Before time(1) has forked there is nothing to keep a report of.
-      sendSignal(server, 'SIGTERM');
+      const { stopSignal = 'SIGTERM' } = this.#parts.spec;
+      sendSignal(server, stopSignal);
       if (!(await this.#endsWithin(GRACE_MS))) {
         trouble.push({
           code: 'ignored-sigterm',
-          text: `the server ignored SIGTERM for ${GRACE_MS / 1000} s and was killed`,
+          text: `the server ignored ${stopSignal} for ${GRACE_MS / 1000} s and was killed`,
         });
         sendSignal(server, 'SIGKILL');
         await this.#endsWithin(GRACE_MS);
@@ -222,6 +230,8 @@ class LaunchedServer implements Server {
     await this.#exit;
     this.#watchdog.stdin?.end('done\n');
     await this.cgroup?.remove();
+    const { scratch } = this.#parts.spec;
+    if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
     if (await isListening(this.host, this.port)) {
       trouble.push({
         code: 'port-held',
@@ -264,7 +274,8 @@ export function countWorkers(told: Attestation[]): number {
 function neutralEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) => !/^(PYTHON|NODE_|UV_|VIRTUAL_ENV|GO(GC|DEBUG|MAXPROCS|MEMLIMIT)$)/.test(name),
+      ([name]) =>
+        !/^(PYTHON|NODE_|UV_|VIRTUAL_ENV|PG[A-Z]|DATABASE_URL$|GO(GC|DEBUG|MAXPROCS|MEMLIMIT)$)/.test(name),
     ),
   );
 }
@@ -287,14 +298,17 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
 }
 
 /**
- * Outlives the harness by as long as it takes to end the server's group, should the harness be killed. A line `done`
- * on its stdin sends it home.
+ * Outlives the harness by as long as it takes to end the server's group and to remove its folder, should the harness be
+ * killed. A line `done` on its stdin sends it home.
  */
-export function watchGroup(group: number): ChildProcess {
+export function watchGroup(
+  group: number,
+  { stopSignal = 'SIGTERM', scratch = '' }: Pick<LaunchSpec, 'stopSignal' | 'scratch'> = {},
+): ChildProcess {
   // `-s`: dash takes the `--` of `kill -TERM -- -1` for a number.
   const script =
-    'read -r word; [ "$word" = done ] && exit 0; kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"';
-  const dog = spawn('/bin/sh', ['-c', script, 'sh', String(group)], {
+    'read -r word; [ "$word" = done ] && exit 0; kill -s "$2" -- "-$1"; sleep 1; kill -s KILL -- "-$1"; rm -rf -- "$3"';
+  const dog = spawn('/bin/sh', ['-c', script, 'sh', String(group), stopSignal.slice(3), scratch], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });

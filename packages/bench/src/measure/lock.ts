@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../errors.ts';
 import { removeCgroups } from './resources/cgroup.ts';
 import { environHas, listPids, readProcess } from './resources/procfs.ts';
+import { scratchOf } from './scratch.ts';
 
 /** What the lock file says of its holder. */
 interface Holder {
@@ -19,6 +20,8 @@ interface Holder {
 export interface HostLock extends Disposable {
   /** What an earlier run that was killed had left behind and was removed now, in words. */
   removed: string[];
+  /** The tokens of such runs. */
+  buried: string[];
 }
 
 /** One for all of the host's checkouts and users, unless `BENCH_LOCK` names another. */
@@ -34,9 +37,13 @@ const END_MS = 2000;
  */
 export function lockHost(run: string, token: string, file = FILE): HostLock {
   const removed: string[] = [];
+  const buried: string[] = [];
   const mine: Holder = { pid: process.pid, began: beginOf(process.pid) ?? '', run, token };
   while (!tryCreate(file, mine)) {
-    const holder = clearAway(file, mine, (dead) => removed.push(...removeLeftovers(dead)));
+    const holder = clearAway(file, mine, (dead) => {
+      buried.push(dead.token);
+      removed.push(...removeLeftovers(dead));
+    });
     if (holder !== undefined) {
       throw new BenchError(
         'usage',
@@ -47,6 +54,7 @@ export function lockHost(run: string, token: string, file = FILE): HostLock {
   }
   return {
     removed,
+    buried,
     [Symbol.dispose]() {
       const holder = readHolder(file);
       if (holder !== 'absent' && holder?.token === token) rmSync(file, { force: true });
@@ -125,8 +133,20 @@ function beginOf(pid: number): string | undefined {
   return stdout.trim() || undefined;
 }
 
-/** Ends every process that carries the token of a dead run in its environment: no other proof counts. */
+/** Ends every process that carries the token of a dead run in its environment, and removes its folder: no other proof counts. */
 function removeLeftovers({ run, token }: Holder): string[] {
+  return [...endProcesses({ run, token }), ...removeScratch({ run, token })];
+}
+
+/** Removes the folder that bears the token of a dead run in its name. */
+function removeScratch({ run, token }: Pick<Holder, 'run' | 'token'>): string[] {
+  const folder = scratchOf(token);
+  if (!existsSync(folder)) return [];
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  return [`run ${run} had been killed and left ${folder}: removed it`];
+}
+
+function endProcesses({ run, token }: Pick<Holder, 'run' | 'token'>): string[] {
   if (process.platform !== 'linux') return [];
   const own = listPids().filter((pid) => pid !== process.pid && environHas(pid, 'BENCH_TOKEN', token));
   const names = own.map((pid) => `${pid} ${readProcess(pid)?.command ?? ''}`.trimEnd());

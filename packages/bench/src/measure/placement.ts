@@ -16,11 +16,11 @@ export interface Core {
   speed?: number;
 }
 
-/** What is to be placed: cores for all processes of one server, how many generators there are, and whether an upstream. */
+/** What is to be placed: cores for all processes of one server, how many generators there are, and what the server asks. */
 export interface PlacementNeeds {
   serverCores: number;
   generators: number;
-  upstream?: boolean;
+  beside?: 'upstream' | 'database' | undefined;
 }
 
 /** Where everything goes. The prefixes stand before the command to run, empty where nothing is pinned. */
@@ -29,28 +29,25 @@ export interface Placed {
   server: string[];
   /** One for all generators: the scheduler spreads them over their cores. */
   generator: string[];
-  /** Absent where there is no upstream. */
-  upstream?: string[];
+  /** For the upstream or the database; absent where there is none. */
+  beside?: string[];
   /** Why it is not better; absent when nothing is left to wish. */
   reason?: string;
 }
 
 /**
  * Decides from the cores alone. The server gets the last of the fast cores, whole physical ones as long as another
- * is left; the generators get what is left, without the server's siblings where possible. An upstream gets the last of
+ * is left; the generators get what is left, without the server's siblings where possible. What the server asks gets the last of
  * those, where the generators do without it.
  */
-export function placeOn(
-  cores: readonly Core[],
-  { serverCores, generators, upstream = false }: PlacementNeeds,
-): Placed {
+export function placeOn(cores: readonly Core[], { serverCores, generators, beside }: PlacementNeeds): Placed {
   const ids = cores.map(({ id }) => id).toSorted(byNumber);
   if (cores.length < serverCores + 1) {
     return {
-      placement: { kind: 'shared', server: ids, generator: ids, ...(upstream && { upstream: ids }) },
+      placement: { kind: 'shared', server: ids, generator: ids, ...(beside && { [beside]: ids }) },
       server: [],
       generator: [],
-      ...(upstream && { upstream: [] }),
+      ...(beside && { beside: [] }),
       reason: `${count(cores.length, 'core')} for a server on ${serverCores} and its load: they share`,
     };
   }
@@ -59,30 +56,31 @@ export function placeOn(
   const packed = physical.flat().slice(0, serverCores);
   const server = spread.length === serverCores && physical.length > serverCores ? spread : packed;
   const taken = new Set(server);
-  const beside = new Set(server.flatMap(({ siblings }) => siblings));
+  const twins = new Set(server.flatMap(({ siblings }) => siblings));
   const rest = cores.filter((core) => !taken.has(core));
-  const apart = rest.filter(({ id }) => !beside.has(id));
+  const apart = rest.filter(({ id }) => !twins.has(id));
   const load = idsOf(apart.length > 0 ? apart : rest);
-  const spare = upstream && load.length > generators ? load.slice(-1) : [];
+  const spare = beside && load.length > generators ? load.slice(-1) : [];
   const generator = load.filter((id) => !spare.includes(id));
+  const besideIds = spare.length > 0 ? spare : generator;
   const placement: Placement = {
     kind: 'separate',
     server: idsOf(server),
     generator,
-    ...(upstream && { upstream: spare.length > 0 ? spare : generator }),
+    ...(beside && { [beside]: besideIds }),
   };
   const reasons = [
     ...(apart.length === 0 ? ['the load runs on sibling threads of the server'] : []),
     ...(generator.length < generators
       ? [`${count(generators, 'generator')} share ${count(generator.length, 'core')}`]
       : []),
-    ...(upstream && spare.length === 0 ? ['the upstream runs beside the load'] : []),
+    ...(beside && spare.length === 0 ? [`the ${beside} runs beside the load`] : []),
   ];
   return {
     placement,
     server: tasksetOn(idsOf(server)),
     generator: tasksetOn(generator),
-    ...(placement.upstream !== undefined && { upstream: tasksetOn(placement.upstream) }),
+    ...(beside && { beside: tasksetOn(besideIds) }),
     ...(reasons.length > 0 && { reason: reasons.join('; ') }),
   };
 }
@@ -98,7 +96,7 @@ export async function choosePlacement(needs: PlacementNeeds): Promise<Placed> {
     placement: { kind: 'unpinned' },
     server: [],
     generator: [],
-    ...(needs.upstream && { upstream: [] }),
+    ...(needs.beside && { beside: [] }),
     reason,
   };
 }

@@ -2,6 +2,8 @@ import { findWorkload } from '../catalogue/workloads/index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type {
+  Counts,
+  DatabaseUse,
   FailedTrial,
   LimitProof,
   LoadResult,
@@ -17,6 +19,9 @@ import { METRIC_IDS } from '../model.ts';
 import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';
+import { DatabaseError, type Database, type OpenTable } from './database.ts';
+import { Inserts } from './inserts.ts';
+import { judgeInserts, tellInserts } from './judge-database.ts';
 import { judge, judgeProof } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
 import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
@@ -41,6 +46,8 @@ export interface TrialEffects {
   load: LoadEngine;
   /** What the server asks; absent where it asks nobody. */
   upstream?: Upstream;
+  /** Holds the table that the server asks; absent where it asks none. */
+  database?: Database;
   /** Undefined where the server's process is not known. */
   resources(server: Server): Promise<Sampler | undefined>;
   now(): number;
@@ -65,9 +72,10 @@ export async function measureTrial(
   const attempt = new Attempt(planned, context, effects);
   try {
     const raised = await attempt.raise();
-    const { load, sampled } = await loadServer(raised, plan, effects.load);
+    const firing = { plan, engine: effects.load, account: (counts: Counts) => attempt.account(counts) };
+    const { load, sampled } = await loadServer(raised, firing);
     await attempt.askUpstream();
-    const proof = plan.proveLimit ? await proveLimit(raised, plan, effects.load, placed, load) : undefined;
+    const proof = plan.proveLimit ? await proveLimit(raised, firing, placed, load) : undefined;
     await attempt.take(load, sampled, proof);
   } catch (error) {
     attempt.fail(error);
@@ -99,6 +107,8 @@ export class Attempt {
   /** The upstream before the load, and what the load came to there. */
   #upstreamBefore: UpstreamLook | undefined;
   #upstreamUse: UpstreamUse | undefined;
+  #table: OpenTable | undefined;
+  readonly #inserts = new Inserts();
 
   constructor(planned: PlannedTrial, context: TrialContext, effects: TrialEffects) {
     this.#planned = planned;
@@ -107,10 +117,11 @@ export class Attempt {
     this.#head = headOf(planned, context, effects);
     const random = createRandom(planned.seed);
     const { plan } = context;
-    this.#draw =
+    const draw =
       plan.url === undefined
         ? findWorkload(plan.workload).draw(() => random.float(), plan.params ?? {})
         : drawUrl(plan.url);
+    this.#draw = draw.table?.inserts === undefined ? draw : this.#inserts.watch(draw);
   }
 
   /** Launches the server, waits for its first right answer, attests and verifies it. Throws what went wrong. */
@@ -119,14 +130,18 @@ export class Attempt {
     const draw = this.#draw;
     // A server that has nobody to ask need not be launched.
     await this.#effects.upstream?.look();
-    const server = await this.#effects.launch(prepared as Prepared, this.#planned, draw);
+    if (draw.table !== undefined) this.#table = await this.#effects.database?.open(draw.table);
+    const server = await this.#effects.launch(prepared as Prepared, this.#planned, {
+      ...draw,
+      env: { ...draw.env, ...this.#table?.env },
+    });
     this.#server = server;
     await this.#effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const { startedAtMs } = server;
     if (startedAtMs !== undefined)
       this.#startup = { startupSeconds: (performance.now() - startedAtMs) / 1000 };
     this.#head.attested = await attest(server, prepared, plan.workers);
-    this.#expected = await this.#effects.verify(server, draw, 'before the load');
+    this.#expected = await this.#verify(server, 'before the load');
     this.#sampler = await this.#effects.resources(server);
     await this.#sampler?.idle();
     this.#upstreamBefore = await this.#effects.upstream?.look();
@@ -143,6 +158,20 @@ export class Attempt {
       timing: draw.timing,
     };
     return { server, spec, sampler: this.#sampler };
+  }
+
+  async #verify(server: Server, when: string): Promise<ExpectedBody | undefined> {
+    try {
+      return await this.#effects.verify(server, this.#draw, when);
+    } catch (error) {
+      this.#inserts.addUnanswered();
+      throw error;
+    }
+  }
+
+  /** Everything that generators have sent to the server, from the first connect to their end. */
+  account(lifetime: Counts): void {
+    this.#inserts.addLoad(lifetime);
   }
 
   /** Asks the upstream, if there is one, what the load came to there. Throws an upstream error when it is not as it was. */
@@ -163,6 +192,8 @@ export class Attempt {
       load,
       server: resources,
       upstream: upstream && { ...upstream, fetches: this.#draw.fetches ?? 0, placement: placed.placement },
+      database:
+        this.#table === undefined ? undefined : { resources: sampled?.database, placement: placed.placement },
       budgetCores: placed.placement.server?.length ?? coresOf(plan),
       isShared: placed.placement.kind === 'shared',
       host,
@@ -176,6 +207,7 @@ export class Attempt {
         ? {}
         : { server: resources, ...derive(load, resources, this.#planned.connections) }),
       ...(upstream === undefined ? {} : { upstream }),
+      ...(sampled?.database === undefined ? {} : { database: { resources: sampled.database } }),
       limit: judgement.limit,
       ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
       ...(limitProof === undefined ? {} : { limitProof }),
@@ -184,7 +216,7 @@ export class Attempt {
     };
     if (limitProof !== undefined) this.#reasons.push(...judgeProof(limitProof));
     if (this.#server === undefined) return;
-    const after = await this.#effects.verify(this.#server, this.#draw, 'after the load');
+    const after = await this.#verify(this.#server, 'after the load');
     if (this.#expected !== undefined && after?.sha256 !== this.#expected.sha256) {
       throw new BenchError(
         'trial',
@@ -207,6 +239,7 @@ export class Attempt {
   async end(): Promise<Trial> {
     this.#sampler?.[Symbol.dispose]();
     const stopped = await this.#stop();
+    const database = await this.#closeTable();
     const remains = stopped.trouble.some(isFatal);
     const reasons = [
       ...this.#reasons,
@@ -222,13 +255,36 @@ export class Attempt {
       ...(reasons.length > 0 && logTail !== undefined ? { logTail } : {}),
     };
     const head = this.#head;
-    const measured = this.#measured;
+    const measured = this.#measured && { ...this.#measured, ...database };
     if (this.#failed || remains || measured === undefined) {
+      const partial = measured ?? database;
       const failed: FailedTrial = { ...head, ...tail, status: 'failed', reasons };
-      return measured === undefined ? failed : { ...failed, partial: measured };
+      return Object.keys(partial).length === 0 ? failed : { ...failed, partial };
     }
     if (reasons.length > 0) return { ...head, ...tail, status: 'suspect', reasons, measured };
     return { ...head, ...tail, status: 'ok', reasons: [], measured };
+  }
+
+  /** Counts what the server has stored, now that it has ended, and removes the table. What goes wrong fails the trial. */
+  async #closeTable(): Promise<Pick<Measured, 'database'>> {
+    const table = this.#table;
+    if (table === undefined) return {};
+    const database: DatabaseUse = { ...this.#measured?.database };
+    try {
+      if (this.#draw.table?.inserts !== undefined) {
+        const account = this.#inserts.close(await table.countInserts());
+        database.inserts = account;
+        const wrong = judgeInserts(account);
+        this.#reasons.unshift(...wrong);
+        // A server that died has nothing else to show.
+        if (wrong.length === 0 && this.#failed) this.#reasons.push(tellInserts(account));
+        this.#failed ||= wrong.length > 0;
+      }
+      await table[Symbol.asyncDispose]();
+    } catch (error) {
+      this.fail(error);
+    }
+    return Object.keys(database).length === 0 ? {} : { database };
   }
 
   async #stop(): Promise<Stopped> {
@@ -267,6 +323,7 @@ function headOf(
     ...(effects.upstream === undefined
       ? {}
       : { upstream: { kind: effects.upstream.kind, version: effects.upstream.version } }),
+    ...(effects.database === undefined ? {} : { database: tellDatabase(effects.database) }),
     placement: placed.placement,
     warmupSeconds: plan.warmupSeconds,
     plannedSeconds: plan.windowSeconds,
@@ -275,14 +332,26 @@ function headOf(
   };
 }
 
+function tellDatabase({ kind, version, maxConnections }: Database): NonNullable<TrialHead['database']> {
+  return { kind, version, maxConnections };
+}
+
+/** What a server is loaded with. */
+interface Firing {
+  plan: Plan;
+  engine: LoadEngine;
+  /** Is told what has become of everything that was sent, also when the server dies. */
+  account: (lifetime: Counts) => void;
+}
+
 /** Arms, fires one window with the sampler beside it, and ends the generators. Throws when the server dies in it. */
 async function loadServer(
   { server, spec, sampler }: Raised,
-  plan: Plan,
-  engine: LoadEngine,
+  { plan, engine, account }: Firing,
   processes = plan.generators,
 ): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
   await using session = engine.open(spec, processes);
+  await using _ = accountFor(session, account);
   using died = watchForDeath(server);
   await Promise.race([session.arm(), died.promise]);
   const window: Window = {
@@ -293,6 +362,16 @@ async function loadServer(
   };
   // Awaited here, because the session ends with this function.
   return await Promise.race([fireSampled(session, window, sampler, session.pids), died.promise]);
+}
+
+/** Gives the account of a session before it ends, whatever ends it; without one where its generators broke. */
+export function accountFor(session: LoadSession, account: (lifetime: Counts) => void): AsyncDisposable {
+  return {
+    async [Symbol.asyncDispose]() {
+      const lifetime = await session.count().catch(() => undefined);
+      if (lifetime !== undefined) account(lifetime);
+    },
+  };
 }
 
 /** Fires one window with the sampler beside it; `ours` are processes whose CPU is not foreign. */
@@ -321,20 +400,16 @@ export async function fireSampled(
 /** Measures once more with one generator more, where a core is free for it. */
 async function proveLimit(
   { server, spec }: Raised,
-  plan: Plan,
-  engine: LoadEngine,
+  firing: Firing,
   { placement }: Placed,
   first: LoadResult,
 ): Promise<LimitProof> {
-  const free = placement.kind === 'separate' ? (placement.generator?.length ?? 0) - plan.generators : 0;
+  const free =
+    placement.kind === 'separate' ? (placement.generator?.length ?? 0) - firing.plan.generators : 0;
   if (free < 1) return { unproven: 'no core is free for one generator more' };
   try {
-    const { load } = await loadServer(
-      { server, spec, sampler: undefined },
-      plan,
-      engine,
-      plan.generators + 1,
-    );
+    const raised = { server, spec, sampler: undefined };
+    const { load } = await loadServer(raised, firing, firing.plan.generators + 1);
     return { goodputPerSecond: load.goodputPerSecond, ratio: load.goodputPerSecond / first.goodputPerSecond };
   } catch (error) {
     // The first window stands, whatever became of the second.
@@ -376,7 +451,14 @@ export function watchForDeath(server: Server): { promise: Promise<never> } & Dis
 function toReason(error: unknown): Reason {
   const text = error instanceof Error ? error.message : String(error);
   // A defect of the tool is data too, but it has to be recognisable as one.
-  const code = error instanceof UpstreamError ? 'upstream' : error instanceof BenchError ? 'trial' : 'defect';
+  const code =
+    error instanceof UpstreamError
+      ? 'upstream'
+      : error instanceof DatabaseError
+        ? 'database'
+        : error instanceof BenchError
+          ? 'trial'
+          : 'defect';
   if (code === 'defect' && process.env['DEBUG'] !== undefined) console.error(error);
   return { code, text, invalidates: [...METRIC_IDS] };
 }

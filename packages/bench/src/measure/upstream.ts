@@ -13,7 +13,7 @@ import type { UpstreamKind, UpstreamUse } from '../model.ts';
 import { launch, type Server } from './launch.ts';
 import type { Placed } from './placement.ts';
 import { findFreePort } from './ports.ts';
-import { besideUpstream, openSampler, type Sampler } from './resources/sampler.ts';
+import { openSampler, sampleBeside, type Sampler } from './resources/sampler.ts';
 import { ask } from './verify.ts';
 
 const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.conf'));
@@ -116,7 +116,7 @@ export interface UpstreamSpec {
   token: string;
   /** The run's folder: its log is kept there, all else of it is removed with it. */
   folder: string;
-  placed: Pick<Placed, 'upstream'>;
+  placed: Pick<Placed, 'beside'>;
   fixtures: string[];
 }
 
@@ -140,7 +140,7 @@ export async function startUpstream(
     files: {},
     workers: 1,
     port,
-    prefix: placed.upstream ?? [],
+    prefix: placed.beside ?? [],
     time: undefined,
     folder,
   });
@@ -216,7 +216,8 @@ class LaunchedUpstream implements Upstream {
 
   async sampleBeside(server: Sampler): Promise<Sampler> {
     const pid = this.pid();
-    return besideUpstream(server, await openSampler({ serverPid: pid, cgroup: this.#server.cgroup }), pid);
+    const sampler = await openSampler({ serverPid: pid, cgroup: this.#server.cgroup });
+    return sampleBeside(server, { name: 'upstream', sampler, pid });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,5 @@
-import type { Measured, Trial } from '../model.ts';
+import { slopeOf, type Slope } from '../analyse/slope.ts';
+import type { InsertAccount, Measured, Trial } from '../model.ts';
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 
 /** Every trial in full, as text: what the table leaves out, and what autocannon itself would have printed. */
@@ -29,6 +30,7 @@ function describeMeasured({
   load,
   server,
   upstream,
+  database,
   cpuUsPerRequest,
   limit,
   limitProof,
@@ -66,12 +68,22 @@ function describeMeasured({
     lines.push(
       `server (${server.scope}, ${server.source}): ${server.coresUsed.toFixed(2)} cores${cpuUsPerRequest === undefined ? '' : `, ${formatCost(cpuUsPerRequest)} µs a request`}, ${server.idleBytes === undefined ? '—' : formatBytes(server.idleBytes)} before the load, ${server.peakBytes === undefined ? '—' : formatBytes(server.peakBytes)} at most in the window`,
     );
+    const slope = slopeOf(server.memoryOverTime ?? []);
+    if (slope !== undefined) lines.push(describeSlope(slope));
   }
   if (upstream !== undefined) {
     const { requests, fetchUs, resources } = upstream;
     lines.push(
       `upstream: ${formatWhole(requests)} requests${resources === undefined ? '' : `, ${resources.coresUsed.toFixed(2)} cores`}, ${formatUs(fetchUs)} for one fixture while nothing loaded it`,
     );
+  }
+  if (database !== undefined) {
+    const { inserts, resources } = database;
+    const parts = [
+      ...(resources === undefined ? [] : [`${resources.coresUsed.toFixed(2)} cores`]),
+      ...(inserts === undefined ? [] : [describeInserts(inserts)]),
+    ];
+    lines.push(`database: ${parts.join(', ')}`);
   }
   if (host?.foreignCores !== undefined)
     lines.push(
@@ -86,4 +98,15 @@ function describeMeasured({
   }
   lines.push(`limit: ${limit ?? 'not known'}; shape: ${shape ?? 'not known'}`);
   return lines;
+}
+
+function describeInserts({ acknowledged, stored, unanswered }: InsertAccount): string {
+  const open = unanswered === 0 ? '' : `, ${formatWhole(unanswered)} never answered`;
+  return `${formatWhole(acknowledged)} inserts acknowledged${open}, ${formatWhole(stored)} stored`;
+}
+
+function describeSlope({ bytesPerMinute, marginPerMinute, isTold }: Slope): string {
+  const sign = bytesPerMinute < 0 ? '−' : '+';
+  const verdict = isTold ? '' : ': not told from 0';
+  return `its memory moved by ${sign}${formatBytes(Math.abs(bytesPerMinute))} ± ${formatBytes(marginPerMinute)} a minute${verdict}`;
 }

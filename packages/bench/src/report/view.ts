@@ -102,6 +102,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
       : [
           `${plan.engine} in ${countOf(plan.generators, 'process')}, ${describeWorkers(plan)} a server, ${describePlacement(first)}`,
           ...describeUpstream(first),
+          ...describeDatabase(first),
         ]),
   ];
 }
@@ -110,6 +111,13 @@ function describeUpstream({ upstream, placement }: Trial): string[] {
   if (upstream === undefined) return [];
   const where = placement.kind === 'separate' ? ` on core ${placement.upstream?.join(',')}` : '';
   return [`upstream: ${upstream.kind} ${upstream.version}${where}`];
+}
+
+function describeDatabase({ database, placement }: Trial): string[] {
+  if (database === undefined) return [];
+  const { kind, version, maxConnections } = database;
+  const where = placement.database === undefined ? '' : ` on core ${placement.database.join(',')}`;
+  return [`database: PostgreSQL ${version}, ${kind}, max_connections ${maxConnections}${where}`];
 }
 
 /** The machine in one line. */
@@ -178,11 +186,11 @@ function describeStatus({ statuses, rounds }: Row): string {
 /** What the marks mean, and each kind of reason once, with the rows it was seen in. */
 function explain(rows: Row[], trials: Trial[]): string[] {
   const metric = metricOf(rows);
-  const asksUpstream = trials.some(({ upstream }) => upstream !== undefined);
+  const asked = nameAsked(trials);
   const marks = [
     '± is half the range over the rounds; a figure is the median of the rounds in which it is valid. Rows whose ranges overlap are not told apart by so few rounds.',
     '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below.',
-    `limit: who was at the end of its means, the server’s core${asksUpstream ? ', the upstream' : ''} or the load generator; waiting is ${asksUpstream ? 'none' : 'neither'}.`,
+    `limit: who was at the end of its means, the server’s core${asked === undefined ? '' : `, the ${asked}`} or the load generator; waiting is ${asked === undefined ? 'neither' : 'none'}.`,
     ...(metric === undefined
       ? []
       : [
@@ -198,6 +206,12 @@ function explain(rows: Row[], trials: Trial[]): string[] {
     ...marks,
     ...kinds.map(describeKind),
   ];
+}
+
+/** What the servers asked, where they asked anything. */
+function nameAsked(trials: Trial[]): string | undefined {
+  if (trials.some(({ upstream }) => upstream !== undefined)) return 'upstream';
+  return trials.some(({ database }) => database !== undefined) ? 'database' : undefined;
 }
 
 function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): string {

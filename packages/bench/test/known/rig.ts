@@ -7,6 +7,7 @@ import { afterAll } from 'vitest';
 import { createEffects } from '../../../../scripts/effects.ts';
 import type { Snapshot } from '../../planted/account.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
+import type { Database } from '../../src/measure/database.ts';
 import { choosePlacement } from '../../src/measure/placement.ts';
 import { prepareAll } from '../../src/measure/prepare.ts';
 import { readText } from '../../src/measure/resources/procfs.ts';
@@ -55,6 +56,8 @@ export interface Order {
   stack?: Stack;
   /** What the server asks, where the workload says that it asks anybody: our own unless told. */
   upstream?: UpstreamProgram;
+  /** Holds the table, where the workload has one. */
+  database?: Database;
 }
 
 /** What the trial says and what the server says. */
@@ -79,7 +82,7 @@ export function openRig(): Rig {
 }
 
 async function measure(
-  { planted, bench, plan: changes, wrap = (effects) => effects, stack, upstream: program }: Order,
+  { planted, bench, plan: changes, wrap = (effects) => effects, stack, upstream: program, database }: Order,
   token: string,
   folder: string,
   order: number,
@@ -96,11 +99,11 @@ async function measure(
   const id = `${String(order).padStart(3, '0')}-${planned.id}`;
   const fixtures = fixturesOf(plan);
   const needs = { serverCores: coresOf(plan), generators: plan.generators };
-  const placed = await choosePlacement({ ...needs, upstream: fixtures !== undefined });
+  const placed = await choosePlacement({ ...needs, beside: fixtures && 'upstream' });
   await using upstream =
     fixtures &&
     (await startUpstream(program ?? (await findUpstream('embedded')), { token, folder, placed, fixtures }));
-  const { effects } = await createEffects({ plan, placed, token, folder, upstream });
+  const { effects } = await createEffects({ plan, placed, token, folder, upstream, database });
   const trial = await measureTrial(
     { ...planned, id },
     { plan, placed, prepared: found, target: found.target },

@@ -93,6 +93,7 @@ export function createWorld(twist: Twist = {}): World {
       mark('closed');
       return twist.load ?? sampleLoad();
     },
+    count: async () => (twist.load ?? sampleLoad()).lifetime,
     async [Symbol.asyncDispose]() {
       done.push('close');
     },

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import type {
+  DatabaseUse,
   FailedTrial,
   HostWindow,
   LatencyUs,
@@ -87,6 +88,7 @@ const server: Required<Resources> = {
   peakBytes: 1,
   contextSwitches: 1,
   processes: 1,
+  memoryOverTime: [{ seconds: 1, bytes: 1 }],
 };
 const host: Required<HostWindow> = {
   foreignCores: 0,
@@ -101,6 +103,10 @@ const measured: Required<Measured> = {
   load,
   server,
   upstream: { requests: 500_000, fetchUs: 900, resources: server } satisfies Required<UpstreamUse>,
+  database: {
+    inserts: { acknowledged: 1, stored: 1, unanswered: 0 },
+    resources: server,
+  } satisfies Required<DatabaseUse>,
   cpuUsPerRequest: 1,
   bytesPerConnection: -614.4,
   contextSwitchesPerRequest: 1,
@@ -142,7 +148,8 @@ const head = {
   threads: 2,
   cores: 2,
   upstream: { kind: 'nginx', version: '1.22.1' },
-  placement: { kind: 'separate', server: [1], generator: [0], upstream: [0] },
+  database: { kind: 'embedded', version: '18.4', maxConnections: 500 },
+  placement: { kind: 'separate', server: [1], generator: [0], upstream: [0], database: [0] },
   time,
   files: ['logs/001.log'],
   logTail: ['listening'],

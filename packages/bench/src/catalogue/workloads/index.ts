@@ -2,9 +2,16 @@ import { BenchError } from '../../errors.ts';
 import { devices } from './devices.ts';
 import { fib } from './fib.ts';
 import { gather } from './gather.ts';
+import { users, usersInsert } from './users.ts';
 import type { Params, Workload } from './workload.ts';
 
-const WORKLOADS: Record<string, Workload> = { devices, fib, gather };
+const WORKLOADS: Record<string, Workload> = {
+  devices,
+  fib,
+  gather,
+  users,
+  'users-insert': usersInsert,
+};
 
 /** The workload of that name. Throws a usage error that lists the names there are. */
 export function findWorkload(name: string): Workload {

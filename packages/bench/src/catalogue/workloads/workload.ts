@@ -13,11 +13,29 @@ export interface Answer {
   body: Buffer;
 }
 
+/** The table `users` of one trial. */
+export interface Table {
+  /** What it holds at first, in the order of their ids. */
+  rows: Row[];
+  /** The row that each request adds; absent where none does. */
+  inserts?: Row;
+}
+
+/** A row without the id that the table gives it. */
+export interface Row {
+  name: string;
+  email: string;
+}
+
 /** What one trial asks and expects: drawn anew for each trial, so that no answer can be hard-coded. */
 export interface Draw {
   requests: WorkloadRequest[];
   /** Files the server reads, by the environment variable that names each. */
   files: Record<string, string>;
+  /** What the server is told by its environment. */
+  env?: Record<string, string>;
+  /** What is in the database; absent where nobody asks one. */
+  table?: Table;
   /** What is wrong with an answer to `requests[index]`, in words; undefined when it is right. */
   check(answer: Answer, index: number): string | undefined;
   /** Whether right answers are the same bytes each time. */
@@ -49,6 +67,8 @@ export interface Workload {
   params?: Record<string, ParamRange>;
   /** The texts that an upstream has to serve; absent where nobody is asked. `params` are complete. */
   fixtures?(params: Params): string[];
+  /** Whether its servers ask a database. */
+  stores?: true;
   /** `random` gives numbers in [0, 1); `params` are complete. */
   draw(random: () => number, params: Params): Draw;
 }

@@ -1,12 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../../errors.ts';
-import type { Connect, LoadResult } from '../../model.ts';
+import type { Connect, Counts, LoadResult } from '../../model.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
-import { mergeConnects, mergeReports, splitShares } from './merge.ts';
+import { mergeConnects, mergeCounts, mergeReports, splitShares } from './merge.ts';
 import {
   readLines,
   type ArmedReport,
+  type CountedReport,
   type DoneReport,
   type LoadSpec,
   type Order,
@@ -55,7 +56,7 @@ class Generator {
   }
 
   /** Sends an order and gives the report it ends with; throws when the process breaks first. */
-  ask<R extends ArmedReport | DoneReport>(order: Order, event: R['event']): Promise<R> {
+  ask<R extends ArmedReport | DoneReport | CountedReport>(order: Order, event: R['event']): Promise<R> {
     if (this.#broken) throw this.#broken;
     const waiting = Promise.withResolvers<Report>();
     this.#waiting.set(event, waiting);
@@ -160,6 +161,14 @@ class Fleet implements LoadSession {
       this.#spec.timeoutSeconds,
       window.rate === undefined ? 'autocannon' : 'paced',
     );
+  }
+
+  async count(): Promise<Counts> {
+    const session = this.#session;
+    const asked = this.#generators.map((generator) =>
+      generator.ask<CountedReport>({ do: 'count', session }, 'counted'),
+    );
+    return mergeCounts((await Promise.all(asked)).map(({ lifetime }) => lifetime));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

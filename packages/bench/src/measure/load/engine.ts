@@ -1,4 +1,4 @@
-import type { Connect, LoadResult } from '../../model.ts';
+import type { Connect, Counts, LoadResult } from '../../model.ts';
 import type { LoadSpec } from './protocol.ts';
 
 /** When to warm up and measure. */
@@ -20,6 +20,8 @@ export interface LoadSession extends AsyncDisposable {
    * open once more, and the result covers all of it.
    */
   fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult>;
+  /** What has become of all requests since the first connect, at any time. Throws when a generator has broken. */
+  count(): Promise<Counts>;
   /** A session for another server in the same processes, which end with this one; the two must not fire at once. */
   beside(spec: LoadSpec): LoadSession;
   /** The generators' process ids. */

@@ -20,7 +20,7 @@ import {
   type Order,
   type Report,
 } from './protocol.ts';
-import type { Connect } from '../../model.ts';
+import type { Connect, Counts } from '../../model.ts';
 
 const POLL_MS = 5;
 const FOREVER_SECONDS = 86_400;
@@ -53,10 +53,11 @@ async function carryOut(order: Order): Promise<void> {
     const session = new Session(order);
     sessions.set(order.session, session);
     tell({ event: 'armed', connect: await session.stand() });
-  } else {
-    const session = sessions.get(order.session);
-    if (session !== undefined) tell(await session.fire(order));
+    return;
   }
+  const session = sessions.get(order.session);
+  if (session === undefined) return;
+  tell(order.do === 'fire' ? await session.fire(order) : { event: 'counted', lifetime: session.count() });
 }
 
 function tell(report: Report): void {
@@ -219,7 +220,6 @@ class Session {
     this.#use.cpuUs += closed.cpuUs - opened.cpuUs;
     this.#use.activeSeconds +=
       seconds * performance.eventLoopUtilization(closed.loop, opened.loop).utilization;
-    ledger.lifetime.inFlight = ledger.countInFlight();
     return {
       event: 'done',
       connect,
@@ -227,7 +227,7 @@ class Session {
       closedAtMs: closed.epochMs,
       windowSeconds: this.#windowSeconds,
       counts: ledger.window,
-      lifetime: ledger.lifetime,
+      lifetime: this.count(),
       statusCodes: ledger.statusCodes,
       latencyHistogram: encodeHistogram(ledger.histogram),
       timing: this.#encodeTiming(),
@@ -245,6 +245,11 @@ class Session {
         utilisation: this.#use.activeSeconds / this.#use.seconds,
       },
     };
+  }
+
+  /** What has become of all requests so far. */
+  count(): Counts {
+    return { ...this.#ledger.lifetime, inFlight: this.#ledger.countInFlight() };
   }
 
   #encodeTiming(): DoneReport['timing'] {

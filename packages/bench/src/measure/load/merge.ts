@@ -87,7 +87,8 @@ function standing(reports: DoneReport[]): Pick<Connect, 'stood' | 'refused' | 'r
   return { stood, refused, retried };
 }
 
-function mergeCounts(all: Counts[]): Counts {
+/** The counts of all processes as one. */
+export function mergeCounts(all: Counts[]): Counts {
   return sumByKey(all) as Counts;
 }
 

@@ -5,7 +5,7 @@ import type { Connect, Counts, GeneratorUse, ScheduleReport } from '../../model.
  * stdout. A generator ends when its stdin ends. Times are wall-clock so that one day a generator can
  * stand on another machine; spans are measured on its own monotonic clock.
  */
-export type Order = ArmOrder | FireOrder;
+export type Order = ArmOrder | FireOrder | CountOrder;
 
 /** One request of the workload's cycle. */
 export interface RequestSpec {
@@ -61,7 +61,13 @@ export interface FireOrder {
   amount: number | undefined;
 }
 
-export type Report = ArmedReport | MarkReport | DoneReport | BrokenReport;
+/** Asks for what has become of all requests so far, whatever else is under way. */
+export interface CountOrder {
+  do: 'count';
+  session: number;
+}
+
+export type Report = ArmedReport | MarkReport | DoneReport | CountedReport | BrokenReport;
 
 /** The window has just opened or closed. */
 export interface MarkReport {
@@ -96,6 +102,11 @@ export interface DoneReport {
   schedule: ScheduleReport | undefined;
   autocannonTicks: number[];
   use: GeneratorUse;
+}
+
+export interface CountedReport {
+  event: 'counted';
+  lifetime: Counts;
 }
 
 export interface BrokenReport {

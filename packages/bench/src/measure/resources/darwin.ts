@@ -6,6 +6,7 @@ import { BenchError } from '../../errors.ts';
 import { cpuBetween } from './cpu.ts';
 import type { CpuReading } from './cpu.ts';
 import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
+import { Series } from './series.ts';
 
 /** One line of ps. CPU in µs (resolution 10 ms), without children that have exited. */
 export interface PsProcess {
@@ -104,6 +105,7 @@ class DarwinSampler implements Sampler {
   readonly #memoryIntervalMs: number;
   #idleBytes: number | undefined;
   #peakBytes = 0;
+  #memory = new Series();
   #ours: readonly number[] = [];
   #opened: Reading | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -122,10 +124,13 @@ class DarwinSampler implements Sampler {
     this[Symbol.dispose]();
     this.#ours = ours;
     this.#opened = await this.#read();
-    this.#peakBytes = this.#residentIn(this.#opened.processes);
+    const { atMs, processes } = this.#opened;
+    this.#peakBytes = 0;
+    this.#memory = new Series();
+    this.#note(0, processes);
     this.#timer = setInterval(() => {
       const note = async (): Promise<void> => {
-        this.#peakBytes = Math.max(this.#peakBytes, this.#residentIn(await readPs()));
+        this.#note((performance.now() - atMs) / 1000, await readPs());
       };
       // A listing that fails costs one sample of memory, nothing else.
       note().catch(() => {});
@@ -158,6 +163,7 @@ class DarwinSampler implements Sampler {
           ...(this.#idleBytes !== undefined && { idleBytes: this.#idleBytes }),
           loadedBytes,
           peakBytes: Math.max(this.#peakBytes, loadedBytes),
+          memoryOverTime: this.#memory.readings,
           processes: after.length,
         },
       }),
@@ -172,6 +178,12 @@ class DarwinSampler implements Sampler {
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     this.#opened = undefined;
+  }
+
+  #note(seconds: number, processes: readonly PsProcess[]): void {
+    const bytes = this.#residentIn(processes);
+    this.#peakBytes = Math.max(this.#peakBytes, bytes);
+    this.#memory.add({ seconds, bytes });
   }
 
   #residentIn(processes: readonly PsProcess[]): number {

@@ -12,6 +12,7 @@ import type { CpuTotals, TroubleCounters } from './machine.ts';
 import { readProcess } from './procfs.ts';
 import type { Process } from './procfs.ts';
 import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
+import { Series } from './series.ts';
 import { ProcessTree, readAllSwitches, sumPssBytes, switchesBetween } from './tree.ts';
 
 /** Every running sum at one moment, in µs. */
@@ -31,6 +32,7 @@ interface Window {
   trouble: TroubleCounters;
   switches: Map<number, number>;
   peakBytes: number;
+  memory: Series;
   timer: NodeJS.Timeout;
 }
 
@@ -76,7 +78,8 @@ class LinuxSampler implements Sampler {
     const switches = readAllSwitches(processes);
     const timer = setInterval(() => this.#sampleMemory(), this.#memoryIntervalMs);
     timer.unref();
-    this.#window = { ours: tree, opened, trouble, switches, peakBytes: 0, timer };
+    const memory = new Series();
+    this.#window = { ours: tree, opened, trouble, switches, peakBytes: 0, memory, timer };
     this.#sampleMemory(processes);
   }
 
@@ -114,7 +117,11 @@ class LinuxSampler implements Sampler {
 
   #sampleMemory(processes: readonly Process[] = this.#processes()): number | undefined {
     const bytes = sumPssBytes(processes);
-    if (this.#window !== undefined) this.#window.peakBytes = Math.max(this.#window.peakBytes, bytes ?? 0);
+    if (this.#window !== undefined && bytes !== undefined) {
+      const { opened, memory, peakBytes } = this.#window;
+      this.#window.peakBytes = Math.max(peakBytes, bytes);
+      memory.add({ seconds: (performance.now() - opened.atMs) / 1000, bytes });
+    }
     return bytes;
   }
 
@@ -147,6 +154,7 @@ class LinuxSampler implements Sampler {
         memorySource: 'pss',
         loadedBytes,
         peakBytes: Math.max(window.peakBytes, loadedBytes),
+        memoryOverTime: window.memory.readings,
       }),
       contextSwitches: switchesBetween(window.switches, readAllSwitches(processes)),
       processes: processes.length,

