@@ -43,8 +43,8 @@ export function ask(
 }
 
 /**
- * Asks until the first right answer. Throws a trial error when the server ends, answers wrongly with
- * status 200, or has not answered rightly by the deadline (in seconds).
+ * Asks until the first right answer. Throws a trial error when the server ends, answers wrongly with a
+ * status of success, or has not answered rightly by the deadline (in seconds).
  */
 export async function awaitRightAnswer(asked: Asked, draw: Draw, deadlineSeconds: number): Promise<void> {
   const deadline = performance.now() + deadlineSeconds * 1000;
@@ -60,7 +60,7 @@ export async function awaitRightAnswer(asked: Asked, draw: Draw, deadlineSeconds
     if (answer !== undefined) {
       const wrong = draw.check(answer, 0);
       if (wrong === undefined) return;
-      if (answer.status === 200) throw new BenchError('trial', `${first.method} ${first.path}: ${wrong}`);
+      if (answer.status < 300) throw new BenchError('trial', `${first.method} ${first.path}: ${wrong}`);
       last = wrong;
     }
     await sleep(POLL_MS);

@@ -13,6 +13,8 @@ import type { RunFile } from '../../src/results/store.ts';
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 /** The stack whose variants misbehave as they are told. */
 export const PLANTED = 'packages/bench/planted/stack.json';
+/** Likewise, over a database. */
+export const USERS = 'packages/bench/planted/users/stack.json';
 /** Only Linux says which processes belong to a test. */
 export const hasProc = process.platform === 'linux';
 

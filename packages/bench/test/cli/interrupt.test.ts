@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { PLANTED, Place, flags, hasProc, type Running } from './cli.ts';
+import { scratchOf } from '../../src/measure/scratch.ts';
+import { PLANTED, USERS, Place, flags, hasProc, type Running } from './cli.ts';
 
 /** A moment at which a user presses Ctrl-C, and what has been kept by then. */
 interface Moment {
@@ -54,6 +55,13 @@ const MOMENTS: Moment[] = [
     kept: 0,
   },
   {
+    when: 'while its database starts',
+    args: `--stack ${USERS} users --workload users --connections 2 --duration 60`,
+    reached: (place) => place.pidsOf('initdb').length > 0,
+    says: 'stopping: nothing had been measured yet',
+    kept: 0,
+  },
+  {
     when: 'between trials',
     args: `${steady} --connections 1 --duration 0.2 --rounds 100`,
     reached: (place) => place.trials().length > 0,
@@ -68,6 +76,7 @@ describe.skipIf(!hasProc)('one Ctrl-C under npx pnpm, in a terminal', () => {
     await using place = new Place();
     const running = place.startInTerminal(`npx -y pnpm@12 bench ${args}`);
     await running.until(() => reached(place, running), 'the moment');
+    const scratch = scratchOf(place.holder()?.token ?? '');
     running.type('\u0003');
     const { status, stdout } = await running.ended;
     expect(stdout.split(says)).toHaveLength(2);
@@ -80,6 +89,7 @@ describe.skipIf(!hasProc)('one Ctrl-C under npx pnpm, in a terminal', () => {
     if (trials.length > 0) expect(stdout).toMatch(/│ planted │/);
     expect(existsSync(place.lock)).toBe(false);
     await place.untilGone();
+    expect(existsSync(scratch)).toBe(false);
   });
 });
 

@@ -3,7 +3,8 @@ import { appendFileSync, existsSync, globSync, readFileSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort, isListening } from '../../src/measure/ports.ts';
-import { PLANTED, Place, flags, hasProc, isAlive, until } from './cli.ts';
+import { scratchOf } from '../../src/measure/scratch.ts';
+import { PLANTED, USERS, Place, flags, hasProc, isAlive, until } from './cli.ts';
 
 /** Takes the lock, and ends soon: nothing listens there. */
 const NOWHERE = ['--url', 'http://127.0.0.1:9/'];
@@ -85,6 +86,11 @@ const LEFT: [string, string[], (place: Place) => boolean | Promise<boolean>][] =
     ['vanilla', '--workload', 'gather'],
     (place) => [...place.pidsOf('nginx -p'), ...place.pidsOf('upstream/src/server.ts')].length > 0,
   ],
+  [
+    'a server and its database',
+    ['users', '--stack', USERS, '--workload', 'users'],
+    (place) => place.pidsOf('postgres -D').length > 0,
+  ],
 ];
 
 describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdogs', () => {
@@ -105,6 +111,8 @@ describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdogs', () => {
         await running.ended;
         await until(() => place.pidsOf('generator.ts').length === 0, 'the end of the generator');
         const left = place.pids();
+        const scratch = scratchOf(place.holder()?.token ?? '');
+        const hadScratch = existsSync(scratch);
         const cgroups = `/sys/fs/cgroup/**/bench-${place.holder()?.token}-*`;
         expect(left.length).toBeGreaterThan(0);
         expect(await isThere(place)).toBe(true);
@@ -113,16 +121,33 @@ describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdogs', () => {
         const { run } = place.runFile().plan;
         expect(stderr).toContain(`run ${run} had been killed and left ${left.length} processes running: `);
         for (const pid of left) expect(stderr).toMatch(new RegExp(`[( ]${pid} \\w`));
+        expect(stderr.includes(`left ${scratch}: removed it`)).toBe(hadScratch);
         expect(status).toBe(2);
         await place.untilGone();
         expect(isAlive(stranger.pid ?? 0)).toBe(true);
         expect(globSync(cgroups)).toEqual([]);
         expect(existsSync(place.lock)).toBe(false);
+        expect(existsSync(scratch)).toBe(false);
       } finally {
         stranger.kill('SIGKILL');
       }
     },
   );
+});
+
+describe.skipIf(!hasProc)('kill -9 of the harness alone', () => {
+  it('leaves no database and nothing of its data', async () => {
+    await using place = new Place();
+    const options = { stack: USERS, workload: 'users', connections: 2, warmup: 0, duration: 60 };
+    const running = place.start('bench', ['users', ...flags(options)]);
+    await running.until(() => place.pidsOf('generator.ts').length > 0, 'the load');
+    const scratch = scratchOf(place.holder()?.token ?? '');
+    expect(existsSync(scratch)).toBe(true);
+    running.signal('SIGKILL');
+    await running.ended;
+    await place.untilGone();
+    expect(existsSync(scratch)).toBe(false);
+  });
 });
 
 describe.skipIf(!hasProc)('the lock of the host', () => {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { completeParams, findWorkload } from '../../src/catalogue/workloads/index.ts';
-import type { Draw, Params } from '../../src/catalogue/workloads/workload.ts';
+import type { Draw, Params, Table } from '../../src/catalogue/workloads/workload.ts';
+import { findDatabase, startDatabase, type Database, type OpenTable } from '../../src/measure/database.ts';
 import { launch, type LaunchSpec, type Server } from '../../src/measure/launch.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
 import { familyOf, readNames, readText } from '../../src/measure/resources/procfs.ts';
@@ -50,10 +51,12 @@ export function openHost(): Host {
   const token = openToken();
   const folder = mkdtempSync(join(tmpdir(), 'bench-contract-'));
   const servers: Server[] = [];
-  const upstreams = new AsyncDisposableStack();
+  const asked = new AsyncDisposableStack();
+  let database: Promise<Database> | undefined;
   let count = 0;
   afterAll(async () => {
-    await Promise.all([...servers.map((server) => server.stop()), upstreams.disposeAsync()]);
+    await Promise.all(servers.map((server) => server.stop()));
+    await asked.disposeAsync();
     rmSync(folder, { recursive: true, force: true });
   });
   const open = async (
@@ -68,7 +71,14 @@ export function openHost(): Host {
   };
   const openUpstream = async (fixtures: string[]): Promise<Upstream> => {
     const own = { token, folder: mkdtempSync(join(folder, 'upstream-')), placed: {}, fixtures };
-    return upstreams.use(await startUpstream(await findUpstream('embedded'), own));
+    return asked.use(await startUpstream(await findUpstream('embedded'), own));
+  };
+  const start = async (): Promise<Database> =>
+    asked.use(await startDatabase(await findDatabase(''), { token, folder, placed: {} }));
+  // One for all servers of the file, each with a table of its own.
+  const openTable = async (table: Table): Promise<OpenTable> => {
+    database ??= start();
+    return (await database).open(table);
   };
   return {
     async serve({ command, stack, variant }, { workload: name, seed, workers, threads, params = {} }) {
@@ -78,8 +88,9 @@ export function openHost(): Host {
       const draw = workload.draw(() => random.float(), complete);
       const fixtures = workload.fixtures?.(complete);
       const upstream = fixtures && (await openUpstream(fixtures));
-      const env = { ...variant.env, ...upstream?.env };
-      const { files } = draw;
+      const { files, table } = draw;
+      const opened = table && (await openTable(table));
+      const env = { ...variant.env, ...upstream?.env, ...draw.env, ...opened?.env };
       const server = await open({ command, cwd: stack.root, env }, { files, workers, threads });
       return { server, draw };
     },

@@ -12,6 +12,9 @@ from typing import NotRequired, TypedDict
 CLIENTS = ("aiohttp", "httpx", "requests")
 """Upstream clients; one that is used has its module of this name in this package loaded."""
 
+DRIVERS = ("asyncpg", "psycopg", "psycopg2")
+"""Drivers of PostgreSQL; one that is used is loaded, and its module is called as its distribution is."""
+
 
 class Attestation(TypedDict):
     """What is true in this process now, whatever was asked for."""
@@ -72,8 +75,10 @@ def describe(
     }
     if framework is not None:
         attestation["framework"] = name_version(framework)
-    if clients := [name_version(name) for name in CLIENTS if f"bench_contract.{name}" in sys.modules]:
-        attestation["client"] = " + ".join(clients)
+    clients = [name for name in CLIENTS if f"bench_contract.{name}" in sys.modules]
+    drivers = [name for name in DRIVERS if name in sys.modules]
+    if asking := clients + drivers:
+        attestation["client"] = " + ".join(map(name_version, asking))
     if threads is not None:
         attestation["threads"] = threads
     return attestation

@@ -1,0 +1,219 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createEffects } from '../../../../scripts/effects.ts';
+import { readManifest } from '../../src/catalogue/manifest.ts';
+import { BenchError } from '../../src/errors.ts';
+import {
+  findDatabase,
+  refuseCrowd,
+  removeDatabases,
+  startDatabase,
+  type Database,
+} from '../../src/measure/database.ts';
+import { choosePlacement } from '../../src/measure/placement.ts';
+import { prepareAll } from '../../src/measure/prepare.ts';
+import { run } from '../../src/measure/run.ts';
+import type { DatabaseUse } from '../../src/model.ts';
+import { parseBenchOptions } from '../../src/options.ts';
+import { makePlan } from '../../src/plan.ts';
+import { samplePlan } from '../samples.ts';
+import { openToken } from './leftovers.ts';
+import { ASKED, loadOf, openRig, reasonOf, reasonsOf, type Seen } from './rig.ts';
+
+const token = openToken();
+const rig = openRig();
+const stack = readManifest(fileURLToPath(new URL('../../planted/users/stack.json', import.meta.url)));
+const folder = mkdtempSync(join(tmpdir(), 'bench-database-'));
+const EVERYTHING = ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'];
+
+let database: Database;
+/** Of a user who may do everything there. */
+let url: string;
+
+beforeAll(async () => {
+  database = await startDatabase(await findDatabase(''), { token, folder, placed: {} });
+  await using table = await database.open({ rows: [] });
+  url = Object.assign(new URL(table.env['DATABASE_URL'] ?? ''), { pathname: '/postgres' }).href;
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+afterEach(async () => {
+  const left = await ask('select datname from pg_database where datname like $1', ['bench%']);
+  if (left.length > 0) throw new Error(`left behind: ${left.join(', ')}`);
+});
+
+async function ask(text: string, values: unknown[] = []): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query({ text, values, rowMode: 'array' })).rows.flat();
+  } finally {
+    await client.end();
+  }
+}
+
+function measure(planted: string, bench: string, holder = database): Promise<Seen> {
+  return rig.measure({ planted, stack, database: holder, bench: bench.split(' ') });
+}
+
+function insertsOf({ trial }: Seen): NonNullable<DatabaseUse['inserts']> {
+  const use = trial.status === 'failed' ? trial.partial?.database : trial.measured.database;
+  if (use?.inserts === undefined) throw new Error(`no account: ${JSON.stringify(trial.reasons)}`);
+  return use.inserts;
+}
+
+describe('a server that inserts', () => {
+  it('has stored what it acknowledged, exactly, to the harness and to 200 connections', async () => {
+    const seen = await measure('faithful', '--workload users-insert --connections 200 --duration 1');
+    expect(reasonsOf(seen)).toEqual([]);
+    const { lifetime } = loadOf(seen);
+    const stored = lifetime.ok + ASKED;
+    expect(lifetime).toMatchObject({ sent: lifetime.ok, inFlight: 0 });
+    expect(insertsOf(seen)).toEqual({ acknowledged: stored, stored, unanswered: 0 });
+    expect(seen.trial.database).toEqual({ kind: 'embedded', version: '18.4', maxConnections: 500 });
+    const use = seen.trial.status === 'failed' ? undefined : seen.trial.measured.database;
+    expect(use?.resources?.coresUsed).toBeGreaterThan(0);
+  });
+
+  it.each([
+    [
+      'forgetful',
+      ['inserts-lost'],
+      /^[\d,]+ inserts were acknowledged, but the table holds only [\d,]+: \d+ are lost$/,
+    ],
+    ['twice', ['inserts-unacknowledged'], /: some were answered with an error and stored, or stored twice$/],
+    ['refusing', ['inserts-unacknowledged', 'errors'], /: some were answered with an error and stored/],
+  ])('and is %s has failed', async (planted, codes, text) => {
+    const seen = await measure(planted, '--workload users-insert --connections 4 --amount 200');
+    expect(seen.trial.status).toBe('failed');
+    expect(reasonsOf(seen)).toEqual(codes);
+    expect(reasonOf(seen, codes[0] ?? '')).toMatchObject({
+      text: expect.stringMatching(text) as string,
+      invalidates: EVERYTHING,
+    });
+  });
+
+  it('and is killed in the middle has lost nothing that it acknowledged, and that is said', async () => {
+    const seen = await measure('dying', '--workload users-insert --connections 8 --duration 5');
+    expect(seen.trial.status).toBe('failed');
+    expect(reasonsOf(seen)).toEqual(['trial', 'inserts']);
+    expect(reasonOf(seen, 'trial').text).toBe('the server died under load (ended by signal 9)');
+    const { acknowledged, stored, unanswered } = insertsOf(seen);
+    expect(stored).toBeGreaterThanOrEqual(50);
+    expect(acknowledged).toBeLessThan(stored);
+    expect(stored).toBeLessThanOrEqual(acknowledged + unanswered);
+    expect(reasonOf(seen, 'inserts').text).toMatch(/none that was acknowledged is lost$/);
+  });
+
+  it('against another has a table of its own', async () => {
+    const targets = ['users/faithful', 'users/forgetful'];
+    const words = '--workload users-insert --duel --rounds 1 --connections 4 --warmup 0.2 --duration 1';
+    const plan = makePlan(parseBenchOptions([...targets, ...words.split(' ')]), [stack], 'known', 1);
+    const { prepared } = await prepareAll(plan.targets, [stack]);
+    const placed = await choosePlacement({ serverCores: 1, generators: 1, beside: 'database' });
+    const { effects } = await createEffects({ plan, placed, token, folder, database });
+    const trials = await run(plan, { placed, prepared, before: [] }, effects);
+    for (const trial of trials) {
+      const seen = { trial, log: '' };
+      const { acknowledged, stored } = insertsOf(seen);
+      expect(acknowledged).toBe(loadOf(seen).lifetime.ok + ASKED);
+      expect(acknowledged - stored).toBe(
+        trial.target.variant === 'forgetful' ? Math.floor(acknowledged / 50) : 0,
+      );
+    }
+    expect(trials).toHaveLength(2);
+  });
+});
+
+describe('a server that reads', () => {
+  it.each([0, 100])('%i rows answers those that were put there, ordered', async (rows) => {
+    const seen = await measure(
+      'faithful',
+      `--workload users --param rows=${rows} --connections 4 --amount 100`,
+    );
+    expect(reasonsOf(seen)).toEqual([]);
+    expect(loadOf(seen).counts.ok).toBe(100);
+  });
+});
+
+describe('DATABASE_URL', () => {
+  it('names a database to measure with; nothing of the run stays there', async () => {
+    const program = await findDatabase(url);
+    expect(program).toMatchObject({ kind: 'external', version: '18.4' });
+    await using holder = await startDatabase(program, { token, folder, placed: {} });
+    const seen = await measure('faithful', '--workload users-insert --connections 4 --amount 100', holder);
+    expect(reasonsOf(seen)).toEqual([]);
+    expect(seen.trial.database?.kind).toBe('external');
+    const stored = loadOf(seen).lifetime.ok + ASKED;
+    expect(insertsOf(seen)).toEqual({ acknowledged: stored, stored, unanswered: 0 });
+  });
+
+  const cases: [string, () => string, RegExp][] = [
+    ['is no address', () => 'localhost:5432/secret', /^DATABASE_URL: not the address of a database$/],
+    ['is of something else', () => 'mysql://u:secret@127.0.0.1/x', /^DATABASE_URL: not the address/],
+    ['names no database', () => 'postgres://u:secret@127.0.0.1/', /^DATABASE_URL: not the address/],
+    [
+      'leads nowhere',
+      () => 'postgresql://u:secret@127.0.0.1:9/x',
+      /^DATABASE_URL: 127\.0\.0\.1:9\/x: .*ECONNREFUSED/,
+    ],
+    ['has a wrong password', () => url.replace(/:[^:@]+@/, ':secret@'), /password authentication failed/],
+  ];
+  it.each(cases)('that %s is refused, without its password', async (_, asked, message) => {
+    const error = await findDatabase(asked()).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(BenchError);
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) as string });
+    expect(`${(error as BenchError).message} ${(error as BenchError).hint}`).not.toContain('secret');
+  });
+
+  it('of a user who may not create databases is refused', async () => {
+    await ask(`create role guest login password 'guest'`);
+    const guest = Object.assign(new URL(url), { username: 'guest', password: 'guest' }).href;
+    await expect(findDatabase(guest)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('may not create databases') as string,
+    });
+  });
+});
+
+describe('what a killed run left behind DATABASE_URL', () => {
+  it('is removed by its token, and named; the databases of others stay', async () => {
+    const names = ['bench_dead_1', 'bench_dead2_1', 'bench_dead_other'];
+    for (const name of names) await ask(`create database ${name}`);
+    expect(await removeDatabases([], url)).toEqual([]);
+    expect(await removeDatabases(['dead', 'dying'], url)).toEqual([
+      'a run that had been killed left the database bench_dead_1 behind DATABASE_URL: dropped it',
+    ]);
+    const left = await ask(`select datname from pg_database where datname like 'bench%' order by 1`);
+    expect(left).toEqual(['bench_dead2_1', 'bench_dead_other']);
+    for (const name of left) await ask(`drop database ${String(name)}`);
+  });
+
+  it('is named where nobody can look', async () => {
+    const [said] = await removeDatabases(['dead'], 'postgresql://u:secret@127.0.0.1:9/x');
+    expect(said).toMatch(
+      /^a run that had been killed may have left databases \(bench_dead_…\) .*ECONNREFUSED/,
+    );
+  });
+});
+
+const planOf = (line: string) => samplePlan(`--workload users ${line}`);
+
+describe('a plan', () => {
+  it('may not open more connections than the database takes', () => {
+    expect(() => refuseCrowd(planOf('--workers 33'), database)).not.toThrow();
+    expect(() => refuseCrowd(planOf('--workers 34'), database)).toThrow(
+      '510 connections to a database that takes 500',
+    );
+    expect(() => refuseCrowd(planOf('--workers 17 --duel'), database)).toThrow('510 connections');
+    expect(() => refuseCrowd(planOf('--param pool=400 --param overflow=96'), database)).toThrow(
+      '496 connections',
+    );
+  });
+});

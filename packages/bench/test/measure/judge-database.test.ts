@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { judgeInserts, tellInserts } from '../../src/measure/judge-database.ts';
+import { judge } from '../../src/measure/judge.ts';
+import { METRIC_IDS, type Placement, type Resources } from '../../src/model.ts';
+import { sampleLoad } from '../samples.ts';
+
+const using = (coresUsed: number): Resources => ({
+  source: 'cgroup v2',
+  scope: 'process tree',
+  seconds: 5,
+  cpuUserUs: coresUsed * 4e6,
+  cpuSystemUs: coresUsed * 1e6,
+  coresUsed,
+});
+
+describe('the inserts of a trial', () => {
+  it.each([
+    [1000, 1000, 0, []],
+    [1000, 999, 0, ['inserts-lost']],
+    [1000, 1001, 0, ['inserts-unacknowledged']],
+    // Those that were never answered may be there or not.
+    [1000, 1000, 5, []],
+    [1000, 1005, 5, []],
+    [1000, 1006, 5, ['inserts-unacknowledged']],
+    [1000, 999, 5, ['inserts-lost']],
+  ])('%i acknowledged, %i stored, %i never answered: %j', (acknowledged, stored, unanswered, codes) => {
+    const reasons = judgeInserts({ acknowledged, stored, unanswered });
+    expect(reasons.map(({ code }) => code)).toEqual(codes);
+    for (const { invalidates } of reasons) expect(invalidates).toEqual(METRIC_IDS);
+  });
+
+  it('are told of a trial that failed for another reason, and spoil nothing more', () => {
+    expect(tellInserts({ acknowledged: 1520, stored: 1523, unanswered: 12 })).toEqual({
+      code: 'inserts',
+      text: '1,520 inserts were acknowledged, 12 never answered, and the table holds 1,523: none that was acknowledged is lost',
+      invalidates: [],
+    });
+  });
+});
+
+describe('a database', () => {
+  const apart: Placement = { kind: 'separate', server: [2], generator: [0], database: [1] };
+  const beside: Placement = { kind: 'separate', server: [1], generator: [0], database: [0] };
+  const elsewhere: Placement = { kind: 'separate', server: [1], generator: [0] };
+  const shared: Placement = { kind: 'shared', server: [0, 1], generator: [0, 1], database: [0, 1] };
+
+  it.each([
+    ['on a core of its own', apart, 0.91, 0.3, 'database'],
+    ['on a core of its own with time to spare', apart, 0.85, 0.3, 'waiting'],
+    ['beside the load, and more than that', beside, 0.6, 0.35, 'database'],
+    ['beside the load, and less than that', beside, 0.3, 0.65, 'waiting'],
+    ['whose cores are not known', elsewhere, 1.5, 0.3, 'waiting'],
+    ['on cores that all share', shared, 1.85, 0.1, 'database'],
+    ['on one of the cores that all share', shared, 1.1, 0.1, 'server'],
+  ] as const)('%s', (_, placement, cores, generator, limit) => {
+    const verdict = judge({
+      load: sampleLoad({ generators: [{ cpuUs: generator * 5e6, seconds: 5, utilisation: generator }] }),
+      server: using(0.5),
+      budgetCores: placement.kind === 'shared' ? 1.8 : 1,
+      isShared: placement.kind === 'shared',
+      host: {},
+      database: { resources: using(cores), placement },
+      isClosedLoop: true,
+    });
+    expect(verdict.limit).toBe(limit);
+    const bound = verdict.reasons.filter(({ code }) => code === 'database-bound');
+    expect(bound).toHaveLength(limit === 'database' ? 1 : 0);
+    for (const { invalidates } of bound) expect(invalidates).toEqual(['goodput', 'p50', 'p99']);
+  });
+});

@@ -1,0 +1,1 @@
+"""`GET /users` and `POST /users` by FastAPI and SQLAlchemy, in threads or in the event loop."""

@@ -1,0 +1,44 @@
+"""The sync way: plain functions, which FastAPI runs in threads."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from fastapi import Depends
+from sqlalchemy import create_engine, make_url, select
+from sqlalchemy.orm import Session
+
+from bench_contract.database import DatabaseUnsetError, load_database
+from bench_fastapi_sqlalchemy.users import PATH, NewUser, PublicUser, User, make_app
+
+database = load_database()
+engine = database and create_engine(
+    make_url(database.url).set(drivername="postgresql+psycopg"),
+    pool_size=database.pool,
+    max_overflow=database.overflow,
+    pool_timeout=database.timeout_seconds,
+)
+app = make_app()
+
+
+def open_session() -> Iterator[Session]:
+    """Give a request its session, and end it after the answer."""
+    if engine is None:
+        raise DatabaseUnsetError
+    # Without another look at the row: its id came with the insert.
+    with Session(engine, expire_on_commit=False) as session:
+        yield session
+
+
+@app.get(PATH, response_model=list[PublicUser])
+def users(session: Annotated[Session, Depends(open_session)]) -> Sequence[User]:
+    """Read the table."""
+    return session.scalars(select(User).order_by(User.id)).all()
+
+
+@app.post(PATH, response_model=PublicUser, status_code=201)
+def insert(new: NewUser, session: Annotated[Session, Depends(open_session)]) -> User:
+    """Store a row, and answer when it is stored."""
+    user = User(name=new.name, email=new.email)
+    session.add(user)
+    session.commit()
+    return user
