@@ -9,7 +9,9 @@ What to measure
   --stack FILE           a server of your own, by its stack.json
   --url URL              a server that is already running, with --method --header --body --expect --pid
                          (--body and --expect take text or @file)
-  --workload NAME        devices fib gather         --param NAME=N    of the workload: --workload fib --param n=24
+  --workload NAME        devices fib gather users users-insert
+                         --param NAME=N    of the workload: --workload fib --param n=24
+                         users and users-insert ask PostgreSQL: of our own, unless DATABASE_URL names one
   --upstream KIND        what serves the fixtures of gather: nginx where it is on PATH, else embedded, unless told
 How
   --connections LIST     e.g. 10,100,1000,10000     --rounds N        3
@@ -104,7 +106,7 @@ and how much of the time is window.
 
 const SERVE = `pnpm serve TARGET [--port N] [--workers N] [--threads N] [--workload NAME] [--param NAME=N] [--upstream KIND] [--stack FILE]
 
-Starts one server to poke at by hand, on port 8080 unless told, and the upstream that it asks. Ctrl-C stops it.
+Starts one server to poke at by hand, on port 8080 unless told, and the upstream or the database that it asks. Ctrl-C stops it.
 `;
 
 const STACKS = `pnpm stacks
@@ -122,7 +124,7 @@ Inside one run: its targets against a baseline, paired by round. Between two run
                         which is usual where stacks run on several
   --threshold SHARE     the difference that matters, 2%
   --across FACTOR       the one factor in which two runs are meant to differ: workers (and with them threads: the
-                        process model) threads cores engine background upstream
+                        process model) threads cores engine background upstream database
   --force               compare runs that are unlike, and mark it
   --fail-on VERDICTS    exit 1 when one of these is found: slower faster same undecided
   --strict              exit 1 when anything is undecided

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseBenchOptions } from '../src/options.ts';
-import { coresOf, estimateSeconds, fixturesOf, makePlan } from '../src/plan.ts';
+import { asksDatabase, coresOf, estimateSeconds, fixturesOf, makePlan } from '../src/plan.ts';
 import { errorOf, samplePlan, sampleStack } from './samples.ts';
 
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
@@ -115,6 +115,15 @@ describe('makePlan', () => {
       makePlan(parseBenchOptions(['--workload', workload]), stacks, 'a-run', 1).targets.map(({ id }) => id);
     expect(targetsOf('gather')).toEqual(['vanilla']);
     expect(targetsOf('fib')).toEqual(['flask']);
+  });
+
+  it('has a database where its workload asks one, and may be a duel', () => {
+    const plan = samplePlan('--workload users --param rows=0 --duel');
+    expect(plan).toMatchObject({ duel: true, params: { rows: 0, pool: 5, overflow: 10, pooltimeout: 30 } });
+    expect(plan).toMatchObject({ rungs: [1, 12, 24, 48, 200], windowSeconds: 10, timeoutSeconds: 40 });
+    expect(asksDatabase(plan)).toBe(true);
+    expect(asksDatabase(samplePlan('--workload users --url http://127.0.0.1:1/'))).toBe(false);
+    expect(asksDatabase(samplePlan(''))).toBe(false);
   });
 
   it('has an upstream where its workload asks one, and there no duel', () => {

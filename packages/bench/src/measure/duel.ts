@@ -1,16 +1,9 @@
 import type { LoadResult, Trial } from '../model.ts';
 import type { Plan, PlannedTrial } from '../plan.ts';
+import { accountFor, fireSampled, watchForDeath, type Raised } from './fire.ts';
 import type { LoadSession, Window } from './load/engine.ts';
 import { joinSampled, type Sampled } from './resources/sampler.ts';
-import {
-  Attempt,
-  accountFor,
-  fireSampled,
-  watchForDeath,
-  type Raised,
-  type TrialContext,
-  type TrialEffects,
-} from './trial.ts';
+import { Attempt, type TrialContext, type TrialEffects } from './trial.ts';
 
 /** A side that has rested begins its next window after so long: its caches were the other's. */
 const RAMP_SECONDS = 0.05;

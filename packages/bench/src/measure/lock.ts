@@ -3,6 +3,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../errors.ts';
+import { releaseMemory } from './postgres.ts';
 import { removeCgroups } from './resources/cgroup.ts';
 import { environHas, listPids, readProcess } from './resources/procfs.ts';
 import { scratchOf } from './scratch.ts';
@@ -142,6 +143,7 @@ function removeLeftovers({ run, token }: Holder): string[] {
 function removeScratch({ run, token }: Pick<Holder, 'run' | 'token'>): string[] {
   const folder = scratchOf(token);
   if (!existsSync(folder)) return [];
+  releaseMemory(folder);
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   return [`run ${run} had been killed and left ${folder}: removed it`];
 }

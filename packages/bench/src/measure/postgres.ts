@@ -9,6 +9,7 @@ import { BenchError } from '../errors.ts';
 import { launch, type Server } from './launch.ts';
 import type { Placed } from './placement.ts';
 import { findFreePort } from './ports.ts';
+import { readText } from './resources/procfs.ts';
 import { scratchOf } from './scratch.ts';
 
 /** More than any plan needs, and the same for each. */
@@ -93,6 +94,15 @@ export async function launchPostgres(
     folder,
   });
   return { server, url: `postgresql://${USER}:${password}@${server.host}:${port}/postgres` };
+}
+
+/** Gives back the shared memory that a PostgreSQL could not give back itself, because it was killed; its lock file names it. */
+export function releaseMemory(scratch: string): void {
+  const id = readText(join(scratch, 'data', 'postmaster.pid'))
+    ?.split('\n')[6]
+    ?.trim()
+    .split(/\s+/)[1];
+  if (id !== undefined && /^\d+$/.test(id)) spawnSync('ipcrm', ['-m', id]);
 }
 
 /** Whether `nobody` can run what is there: not in a checkout below /root. */

@@ -5,6 +5,7 @@ import type {
   Counts,
   DatabaseUse,
   FailedTrial,
+  InsertAccount,
   LimitProof,
   LoadResult,
   Measured,
@@ -20,11 +21,12 @@ import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';
 import { DatabaseError, type Database, type OpenTable } from './database.ts';
+import { loadServer, proveLimit, type Raised } from './fire.ts';
 import { Inserts } from './inserts.ts';
 import { judgeInserts, tellInserts } from './judge-database.ts';
 import { judge, judgeProof } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
-import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
+import type { LoadEngine } from './load/engine.ts';
 import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
@@ -34,8 +36,6 @@ import { drawUrl } from './url.ts';
 
 /** The version of a trial's record; the schema file carries its history. */
 export const RECORD_SCHEMA = 1;
-
-const POLL_MS = 20;
 
 /** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */
 export interface TrialEffects {
@@ -81,13 +81,6 @@ export async function measureTrial(
     attempt.fail(error);
   }
   return attempt.end();
-}
-
-/** A server that stands and has proven itself, and what it is to be asked. */
-export interface Raised {
-  server: Server;
-  spec: LoadSpec;
-  sampler: Sampler | undefined;
 }
 
 /** One trial on its way to its record: raised, loaded by others, taken stock of, ended. */
@@ -269,22 +262,24 @@ export class Attempt {
   async #closeTable(): Promise<Pick<Measured, 'database'>> {
     const table = this.#table;
     if (table === undefined) return {};
+    const counted = this.#draw.table?.inserts === undefined ? undefined : this.#countInserts(table);
+    const [inserts] = await Promise.allSettled([counted]);
+    const [removed] = await Promise.allSettled([table[Symbol.asyncDispose]()]);
+    const failure = [inserts, removed].find(({ status }) => status === 'rejected');
+    if (failure?.status === 'rejected') this.fail(failure.reason);
     const database: DatabaseUse = { ...this.#measured?.database };
-    try {
-      if (this.#draw.table?.inserts !== undefined) {
-        const account = this.#inserts.close(await table.countInserts());
-        database.inserts = account;
-        const wrong = judgeInserts(account);
-        this.#reasons.unshift(...wrong);
-        // A server that died has nothing else to show.
-        if (wrong.length === 0 && this.#failed) this.#reasons.push(tellInserts(account));
-        this.#failed ||= wrong.length > 0;
-      }
-      await table[Symbol.asyncDispose]();
-    } catch (error) {
-      this.fail(error);
-    }
+    if (inserts.status === 'fulfilled' && inserts.value !== undefined) database.inserts = inserts.value;
     return Object.keys(database).length === 0 ? {} : { database };
+  }
+
+  async #countInserts(table: OpenTable): Promise<InsertAccount> {
+    const account = this.#inserts.close(await table.countInserts());
+    const wrong = judgeInserts(account);
+    // Of a server that died this is all that there is to say.
+    if (wrong.length === 0 && this.#failed) this.#reasons.push(tellInserts(account));
+    this.#reasons.unshift(...wrong);
+    this.#failed ||= wrong.length > 0;
+    return account;
   }
 
   async #stop(): Promise<Stopped> {
@@ -336,90 +331,6 @@ function tellDatabase({ kind, version, maxConnections }: Database): NonNullable<
   return { kind, version, maxConnections };
 }
 
-/** What a server is loaded with. */
-interface Firing {
-  plan: Plan;
-  engine: LoadEngine;
-  /** Is told what has become of everything that was sent, also when the server dies. */
-  account: (lifetime: Counts) => void;
-}
-
-/** Arms, fires one window with the sampler beside it, and ends the generators. Throws when the server dies in it. */
-async function loadServer(
-  { server, spec, sampler }: Raised,
-  { plan, engine, account }: Firing,
-  processes = plan.generators,
-): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
-  await using session = engine.open(spec, processes);
-  await using _ = accountFor(session, account);
-  using died = watchForDeath(server);
-  await Promise.race([session.arm(), died.promise]);
-  const window: Window = {
-    warmupSeconds: plan.warmupSeconds,
-    windowSeconds: plan.amount === undefined ? plan.windowSeconds : AMOUNT_SECONDS,
-    ...(plan.amount === undefined ? {} : { amount: plan.amount }),
-    ...(plan.rate === undefined ? {} : { rate: plan.rate }),
-  };
-  // Awaited here, because the session ends with this function.
-  return await Promise.race([fireSampled(session, window, sampler, session.pids), died.promise]);
-}
-
-/** Gives the account of a session before it ends, whatever ends it; without one where its generators broke. */
-export function accountFor(session: LoadSession, account: (lifetime: Counts) => void): AsyncDisposable {
-  return {
-    async [Symbol.asyncDispose]() {
-      const lifetime = await session.count().catch(() => undefined);
-      if (lifetime !== undefined) account(lifetime);
-    },
-  };
-}
-
-/** Fires one window with the sampler beside it; `ours` are processes whose CPU is not foreign. */
-export async function fireSampled(
-  session: LoadSession,
-  window: Window,
-  sampler: Sampler | undefined,
-  ours: number[],
-): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
-  const marks: Promise<unknown>[] = [];
-  let sampled: Sampled | undefined;
-  const closeSample = async (): Promise<void> => {
-    sampled = await sampler?.stop();
-  };
-  const load = await session.fire(window, (edge) => {
-    if (sampler === undefined) return;
-    const mark = edge === 'opened' ? sampler.start(ours) : closeSample();
-    // What it throws is thrown after the window; unhandled until then, it would end the harness.
-    mark.catch(() => {});
-    marks.push(mark);
-  });
-  await Promise.all(marks);
-  return { load, sampled };
-}
-
-/** Measures once more with one generator more, where a core is free for it. */
-async function proveLimit(
-  { server, spec }: Raised,
-  firing: Firing,
-  { placement }: Placed,
-  first: LoadResult,
-): Promise<LimitProof> {
-  const free =
-    placement.kind === 'separate' ? (placement.generator?.length ?? 0) - firing.plan.generators : 0;
-  if (free < 1) return { unproven: 'no core is free for one generator more' };
-  try {
-    const raised = { server, spec, sampler: undefined };
-    const { load } = await loadServer(raised, firing, firing.plan.generators + 1);
-    return { goodputPerSecond: load.goodputPerSecond, ratio: load.goodputPerSecond / first.goodputPerSecond };
-  } catch (error) {
-    // The first window stands, whatever became of the second.
-    return { unproven: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** An amount of requests has no fixed end; this is how long it may take at the most. */
-const AMOUNT_SECONDS = 600;
-
 function derive(
   load: Measured['load'],
   server: NonNullable<Measured['server']>,
@@ -435,17 +346,6 @@ function derive(
       ? { bytesPerConnection: (peakBytes - idleBytes) / connections }
       : {}),
   };
-}
-
-/** Rejects when the server ends while it is being loaded. */
-export function watchForDeath(server: Server): { promise: Promise<never> } & Disposable {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setInterval(() => {
-    const end = server.ended();
-    if (end !== undefined) reject(new BenchError('trial', `the server died under load (${end})`));
-  }, POLL_MS);
-  promise.catch(() => {});
-  return { promise, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function toReason(error: unknown): Reason {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compareRuns, compareWithin, isDecided } from '../../src/analyse/compare.ts';
 import { parseCompareOptions } from '../../src/analyse/question.ts';
 import { unlikeRuns } from '../../src/analyse/unlike.ts';
+import type { DatabaseKind } from '../../src/model.ts';
 import { parseBenchOptions } from '../../src/options.ts';
 import { makePlan } from '../../src/plan.ts';
 import { createRandom } from '../../src/random.ts';
@@ -46,6 +47,12 @@ function over(kind: string, version: string): StoredRun {
   const trials = run.trials.map((trial) => ({ ...trial, upstream: { kind, version } }));
   return { ...run, trials, versions: { ...run.versions, upstream: `${kind} ${version}` } };
 }
+
+const on = (kind: DatabaseKind, version: string, maxConnections: number): StoredRun => {
+  const run = sampleRun(1);
+  const database = { kind, version, maxConnections };
+  return { ...run, trials: run.trials.map((trial) => ({ ...trial, database })) };
+};
 
 describe('targets of one run', () => {
   it('tells a dearer one from its baseline, whatever the weather of a round', () => {
@@ -264,6 +271,16 @@ describe('runs of two times', () => {
     expect(describeChanges(nginx, over('nginx', '1.24.0'))).toEqual([
       'changed: upstream nginx 1.22.1 → nginx 1.24.0',
     ]);
+  });
+
+  it('refuses to mix databases, unless they are what is compared', () => {
+    const embedded = on('embedded', '18.4', 500);
+    expect(unlikeRuns(embedded, on('embedded', '18.4', 500), undefined)).toEqual([]);
+    expect(unlikeRuns(embedded, on('external', '18.4', 100), undefined)).toEqual([
+      'database: embedded 18.4, 500 connections and external 18.4, 100 connections',
+    ]);
+    expect(unlikeRuns(embedded, on('embedded', '19.0', 500), undefined)).toHaveLength(1);
+    expect(unlikeRuns(embedded, on('external', '15.1', 100), 'database')).toEqual([]);
   });
 
   it('name what changed in the environment', () => {

@@ -1,41 +1,14 @@
-import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
-import { METRIC_IDS, type Attestation, type Trial } from '../../src/model.ts';
-import { measureTrial } from '../../src/measure/trial.ts';
 import type { Placed } from '../../src/measure/placement.ts';
-import { UpstreamError } from '../../src/measure/upstream.ts';
-import { asStored, readSchema, sampleCounts, sampleLoad, samplePlan } from '../samples.ts';
-import { createWorld, prepareFor, type Step, type Twist, type World } from './world.ts';
-
-const isRecord = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(readSchema('record'));
-
-const PLACED: Placed = {
-  placement: { kind: 'separate', server: [1], generator: [0] },
-  server: [],
-  generator: [],
-};
-
-/** One trial in such a world; whatever it comes to, it is a record that keeps the schema. */
-async function measure(
-  twist: Twist = {},
-  { line = '', attest = {}, placed = PLACED }: { line?: string; attest?: Attestation; placed?: Placed } = {},
-): Promise<{ trial: Trial; world: World }> {
-  const world = createWorld(twist);
-  const plan = samplePlan(`--rounds 1 --connections 10 ${line}`, ['fastify']);
-  const [prepared] = prepareFor(plan, attest);
-  const context = { plan, placed, prepared, target: plan.targets[0]! };
-  const trial = await measureTrial(plan.trials[0]!, context, world.effects);
-  isRecord(asStored(trial));
-  expect(isRecord.errors ?? []).toEqual([]);
-  return { trial, world };
-}
+import { METRIC_IDS } from '../../src/model.ts';
+import { asStored, sampleCounts, sampleLoad } from '../samples.ts';
+import { measure, PLACED, textsOf } from './one-trial.ts';
+import type { Step } from './world.ts';
 
 const fail = (text: string) => () => {
   throw new BenchError('trial', text);
 };
-
-const textsOf = ({ reasons }: Trial): string[] => reasons.map(({ code, text }) => `${code}: ${text}`);
 
 describe('measureTrial', () => {
   it('goes through a trial in its order', async () => {
@@ -152,52 +125,6 @@ describe('a trial of a server with threads', () => {
       { measured: { limit: 'server' } },
       { measured: { limit: 'waiting' } },
     ]);
-  });
-});
-
-describe('a trial of a server that asks an upstream', () => {
-  // 10 fixtures for each of 50,000 answers; three requests of the verification.
-  const looks = [
-    { requests: 0, fetchUs: 700 },
-    { requests: 30, fetchUs: 900 },
-    { requests: 500_030, fetchUs: 800 },
-  ];
-  const line = '--workload gather';
-  const counts = sampleCounts({ ok: 50_000 });
-  const load = sampleLoad({ counts, lifetime: counts });
-
-  it('looks at it before the launch, and around the load', async () => {
-    const { trial, world } = await measure({ looks, load }, { line });
-    expect(world.done.filter((step) => /^(look|launch|open|close)/.test(step))).toEqual([
-      'look',
-      'launch 001-fastify-c10-r1',
-      'look',
-      'open',
-      'close',
-      'look',
-    ]);
-    expect(trial).toMatchObject({
-      status: 'ok',
-      upstream: { kind: 'nginx', version: '1.22.1' },
-      params: { fixtures: 10, items: 20 },
-      measured: { upstream: { requests: 500_000, fetchUs: 900 } },
-    });
-  });
-
-  it('has failed when it was asked less than the answers took', async () => {
-    const few = looks.with(2, { requests: 40, fetchUs: 800 });
-    const { trial } = await measure({ looks: few, load }, { line });
-    expect(trial).toMatchObject({ status: 'failed', partial: { upstream: { requests: 10 } } });
-    expect(trial.reasons.map(({ code }) => code)).toEqual(['upstream-count']);
-  });
-
-  it.each([1, 2, 3])('has failed for the upstream when look %d finds it down', async (time) => {
-    const look = (count: number): void => {
-      if (count === time) throw new UpstreamError({ kind: 'nginx', version: '1.22.1' }, 'is down');
-    };
-    const { trial } = await measure({ looks, load, at: { look } }, { line });
-    expect(trial.status).toBe('failed');
-    expect(textsOf(trial)).toEqual(['upstream: the upstream (nginx 1.22.1) is down']);
   });
 });
 

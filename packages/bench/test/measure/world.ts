@@ -1,6 +1,7 @@
 /** A world in which nothing is launched or sent: it writes down what was done to it, in order. */
 
 import type { Attestation, LoadResult, Trial } from '../../src/model.ts';
+import type { Database } from '../../src/measure/database.ts';
 import type { Server, Stopped } from '../../src/measure/launch.ts';
 import type { LoadSession } from '../../src/measure/load/engine.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
@@ -24,6 +25,9 @@ export type Step =
   | 'sample start'
   | 'sample stop'
   | 'look'
+  | 'table'
+  | 'count rows'
+  | 'drop'
   | 'stop';
 
 /** What is different from a world in which all goes well. */
@@ -33,6 +37,8 @@ export interface Twist {
   load?: LoadResult;
   /** What the upstream says each time it is looked at; there is none without it. */
   looks?: UpstreamLook[];
+  /** How many rows the database says that there are in the end; there is none without it. */
+  stored?: number;
   sampled?: Sampled | 'none';
   attestations?: () => Attestation[];
   /** Writes down which server each window loads, and for how long. */
@@ -100,8 +106,8 @@ export function createWorld(twist: Twist = {}): World {
   });
   let launched = 0;
   const effects: RunEffects = {
-    async launch(_prepared, planned) {
-      await reach('launch', ` ${planned.id}`);
+    async launch(_prepared, planned, { env: { DATABASE_URL: url } = {} }) {
+      await reach('launch', ` ${planned.id}${url === undefined ? '' : ` with ${url}`}`);
       return createServer(twist, reach, launched++);
     },
     awaitRightAnswer: () => reach('ready'),
@@ -136,6 +142,7 @@ export function createWorld(twist: Twist = {}): World {
         },
       };
     },
+    ...(twist.stored === undefined ? {} : { database: createDatabase(twist.stored, reach) }),
     ...(twist.looks === undefined ? {} : { upstream: createUpstream(twist.looks, reach) }),
     now: () => Date.UTC(2026, 10, 20, 12),
     async record(trials) {
@@ -149,6 +156,27 @@ export function createWorld(twist: Twist = {}): World {
     },
   };
   return { effects, done, events, recorded };
+}
+
+function createDatabase(stored: number, reach: (step: Step) => Promise<void>): Database {
+  return {
+    kind: 'embedded',
+    version: '18.4',
+    maxConnections: 500,
+    async open() {
+      await reach('table');
+      return {
+        env: { DATABASE_URL: 'postgresql://127.0.0.1/trial' },
+        async countInserts() {
+          await reach('count rows');
+          return stored;
+        },
+        [Symbol.asyncDispose]: () => reach('drop'),
+      };
+    },
+    sampleBeside: async (server) => server,
+    async [Symbol.asyncDispose]() {},
+  };
 }
 
 function createUpstream(looks: UpstreamLook[], reach: (step: Step) => Promise<void>): Upstream {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OkTrial, Reason, ServerTiming } from '../../src/model.ts';
+import type { OkTrial, Reason, Resources, ServerTiming } from '../../src/model.ts';
 import type { RunEvent } from '../../src/plan.ts';
 import { describeDetail } from '../../src/report/detail.ts';
 import { renderJson } from '../../src/report/json.ts';
@@ -82,6 +82,15 @@ describe('the committed run', () => {
   });
 });
 
+const USE: Resources = {
+  source: 'cgroup v2',
+  scope: 'process tree',
+  seconds: 5,
+  cpuUserUs: 2e6,
+  cpuSystemUs: 0.5e6,
+  coresUsed: 0.5,
+};
+
 const timing = (told: number, rest: number): ServerTiming => ({
   metric: 'gather',
   toldUs: { mean: told, p50: told, max: told },
@@ -103,6 +112,49 @@ const trialOf = (target: string, round: number, told: number, rest: number): OkT
       placement: { kind: 'separate', server: [2], generator: [0], upstream: [1] },
     },
   );
+
+describe('a run whose servers ask a database', () => {
+  const memoryOverTime = Array.from({ length: 30 }, (_, seconds) => ({
+    seconds,
+    bytes: 5e7 + seconds * 1e4,
+  }));
+  const measured = sampleMeasured({
+    given: {
+      database: { inserts: { acknowledged: 1500, stored: 1502, unanswered: 3 }, resources: USE },
+      server: { ...USE, memoryOverTime },
+    },
+  });
+  const database = { kind: 'embedded', version: '18.4', maxConnections: 500 } as const;
+  const trial = okTrial('fastify', measured, {
+    database,
+    placement: { kind: 'separate', server: [2], generator: [0], database: [1] },
+  });
+
+  const detailOf = (count: number, bytesAt: (second: number) => number): string => {
+    const readings = Array.from({ length: count }, (_, seconds) => ({ seconds, bytes: bytesAt(seconds) }));
+    return describeDetail([
+      { ...trial, measured: { ...measured, server: { ...USE, memoryOverTime: readings } } },
+    ]);
+  };
+
+  it('names it, what it had to do, and how memory moved', () => {
+    const view = toView({ ...run, trials: [trial] });
+    expect(view.setting).toContain('database: PostgreSQL 18.4, embedded, max_connections 500 on core 1');
+    expect(view.notes.join('\n')).toContain('the server’s core, the database or the load generator');
+    const detail = describeDetail([trial]);
+    expect(detail).toContain(
+      'database: 0.50 cores, 1,500 inserts acknowledged, 3 never answered, 1,502 stored',
+    );
+    expect(detail).toContain('its memory moved by +586 KiB ± 0.00 KiB a minute\n');
+  });
+
+  it('says where memory is not told to have moved, and nothing where the window was too short for it', () => {
+    expect(detailOf(40, (second) => 5e7 + (second % 2) * 1e6)).toMatch(
+      /its memory moved by .* a minute: not told from 0/,
+    );
+    expect(detailOf(11, (second) => 5e7 + second * 1e6)).not.toContain('its memory moved');
+  });
+});
 
 describe('a run whose servers tell of their time', () => {
   const trials = [

@@ -27,6 +27,7 @@ import {
   sampleLoad,
 } from '../samples.ts';
 import { sampleMeasured, samplePlan } from '../samples.ts';
+import { figuresOf, openObjects, pathsOf, propertiesOf } from './walk.ts';
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 ajv.addSchema(readSchema('record'), 'record.schema.json');
@@ -362,46 +363,3 @@ const leastServer: Resources = {
   cpuSystemUs: 1,
   coresUsed: 0.5,
 };
-
-/** The paths of all fields, at any depth. */
-function pathsOf(value: unknown, path = ''): string[] {
-  if (value === null || typeof value !== 'object') return [];
-  const isList = Array.isArray(value);
-  return Object.entries(value).flatMap(([key, inside]) => {
-    const own = path === '' ? key : `${path}.${key}`;
-    return [...(isList ? [] : [own]), ...pathsOf(inside, own)];
-  });
-}
-
-/** The names of all properties of a schema, at any depth. */
-function propertiesOf(schema: unknown): string[] {
-  if (schema === null || typeof schema !== 'object') return [];
-  const { properties } = schema as { properties?: Json };
-  const named =
-    properties === undefined ? [] : Object.entries(properties).filter(([, value]) => value !== false);
-  return [...named.map(([name]) => name), ...Object.values(schema).flatMap(propertiesOf)];
-}
-
-const FIGURES = ['count', 'ordinal', 'amount', 'span'].map((name) => `#/definitions/${name}`);
-
-/** Every figure with its description, at any depth; the definitions that only say a range are not figures. */
-function figuresOf(schema: unknown, path = ''): [string, string][] {
-  if (schema === null || typeof schema !== 'object') return [];
-  const { type, $ref, description = '' } = schema as { type?: string; $ref?: string; description?: string };
-  const isRange = FIGURES.includes(path);
-  const isFigure = type === 'integer' || type === 'number' || ($ref !== undefined && FIGURES.includes($ref));
-  const inside = Object.entries(schema).flatMap(([key, value]) =>
-    figuresOf(value, path === '' ? `#/${key}` : `${path}/${key}`),
-  );
-  return isFigure && !isRange ? [[path, description], ...inside] : inside;
-}
-
-/** Objects that let any field in; what stands under `allOf` narrows an object that is described elsewhere. */
-function openObjects(schema: unknown, path: string): string[] {
-  if (schema === null || typeof schema !== 'object') return [];
-  const { type, additionalProperties, properties } = schema as Json;
-  const isMap = typeof additionalProperties === 'object' && properties === undefined;
-  const isOpen = type === 'object' && !path.includes('/allOf/') && additionalProperties !== false && !isMap;
-  const inside = Object.entries(schema).flatMap(([key, value]) => openObjects(value, `${path}/${key}`));
-  return isOpen ? [path, ...inside] : inside;
-}

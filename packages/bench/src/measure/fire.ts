@@ -1,0 +1,113 @@
+/** Loading one server that stands: its connections, its window with the sampler beside it, and what becomes of it if it dies. */
+
+import { BenchError } from '../errors.ts';
+import type { Counts, LimitProof, LoadResult } from '../model.ts';
+import type { Plan } from '../plan.ts';
+import type { Server } from './launch.ts';
+import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
+import type { LoadSpec } from './load/protocol.ts';
+import type { Placed } from './placement.ts';
+import type { Sampled, Sampler } from './resources/sampler.ts';
+
+const POLL_MS = 20;
+/** An amount of requests has no fixed end; this is how long it may take at the most. */
+const AMOUNT_SECONDS = 600;
+
+/** A server that stands and has proven itself, and what it is to be asked. */
+export interface Raised {
+  server: Server;
+  spec: LoadSpec;
+  sampler: Sampler | undefined;
+}
+
+/** What a server is loaded with. */
+export interface Firing {
+  plan: Plan;
+  engine: LoadEngine;
+  /** Is told what has become of everything that was sent, also when the server dies. */
+  account: (lifetime: Counts) => void;
+}
+
+/** Arms, fires one window with the sampler beside it, and ends the generators. Throws when the server dies in it. */
+export async function loadServer(
+  { server, spec, sampler }: Raised,
+  { plan, engine, account }: Firing,
+  processes = plan.generators,
+): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
+  await using session = engine.open(spec, processes);
+  await using _ = accountFor(session, account);
+  using died = watchForDeath(server);
+  await Promise.race([session.arm(), died.promise]);
+  const window: Window = {
+    warmupSeconds: plan.warmupSeconds,
+    windowSeconds: plan.amount === undefined ? plan.windowSeconds : AMOUNT_SECONDS,
+    ...(plan.amount === undefined ? {} : { amount: plan.amount }),
+    ...(plan.rate === undefined ? {} : { rate: plan.rate }),
+  };
+  // Awaited here, because the session ends with this function.
+  return await Promise.race([fireSampled(session, window, sampler, session.pids), died.promise]);
+}
+
+/** Gives the account of a session before it ends, whatever ends it; without one where its generators broke. */
+export function accountFor(session: LoadSession, account: (lifetime: Counts) => void): AsyncDisposable {
+  return {
+    async [Symbol.asyncDispose]() {
+      const lifetime = await session.count().catch(() => undefined);
+      if (lifetime !== undefined) account(lifetime);
+    },
+  };
+}
+
+/** Fires one window with the sampler beside it; `ours` are processes whose CPU is not foreign. */
+export async function fireSampled(
+  session: LoadSession,
+  window: Window,
+  sampler: Sampler | undefined,
+  ours: number[],
+): Promise<{ load: LoadResult; sampled: Sampled | undefined }> {
+  const marks: Promise<unknown>[] = [];
+  let sampled: Sampled | undefined;
+  const closeSample = async (): Promise<void> => {
+    sampled = await sampler?.stop();
+  };
+  const load = await session.fire(window, (edge) => {
+    if (sampler === undefined) return;
+    const mark = edge === 'opened' ? sampler.start(ours) : closeSample();
+    // What it throws is thrown after the window; unhandled until then, it would end the harness.
+    mark.catch(() => {});
+    marks.push(mark);
+  });
+  await Promise.all(marks);
+  return { load, sampled };
+}
+
+/** Measures once more with one generator more, where a core is free for it. */
+export async function proveLimit(
+  { server, spec }: Raised,
+  firing: Firing,
+  { placement }: Placed,
+  first: LoadResult,
+): Promise<LimitProof> {
+  const free =
+    placement.kind === 'separate' ? (placement.generator?.length ?? 0) - firing.plan.generators : 0;
+  if (free < 1) return { unproven: 'no core is free for one generator more' };
+  try {
+    const raised = { server, spec, sampler: undefined };
+    const { load } = await loadServer(raised, firing, firing.plan.generators + 1);
+    return { goodputPerSecond: load.goodputPerSecond, ratio: load.goodputPerSecond / first.goodputPerSecond };
+  } catch (error) {
+    // The first window stands, whatever became of the second.
+    return { unproven: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Rejects when the server ends while it is being loaded. */
+export function watchForDeath(server: Server): { promise: Promise<never> } & Disposable {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setInterval(() => {
+    const end = server.ended();
+    if (end !== undefined) reject(new BenchError('trial', `the server died under load (${end})`));
+  }, POLL_MS);
+  promise.catch(() => {});
+  return { promise, [Symbol.dispose]: () => clearInterval(timer) };
+}

@@ -1,0 +1,35 @@
+/** One trial in a world that is not there. */
+
+import { Ajv } from 'ajv';
+import { expect } from 'vitest';
+import type { Placed } from '../../src/measure/placement.ts';
+import { measureTrial } from '../../src/measure/trial.ts';
+import type { Attestation, Trial } from '../../src/model.ts';
+import { asStored, readSchema, samplePlan } from '../samples.ts';
+import { createWorld, prepareFor, type Twist, type World } from './world.ts';
+
+const isRecord = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(readSchema('record'));
+
+export const PLACED: Placed = {
+  placement: { kind: 'separate', server: [1], generator: [0] },
+  server: [],
+  generator: [],
+};
+
+/** One trial in such a world; whatever it comes to, it is a record that keeps the schema. */
+export async function measure(
+  twist: Twist = {},
+  { line = '', attest = {}, placed = PLACED }: { line?: string; attest?: Attestation; placed?: Placed } = {},
+): Promise<{ trial: Trial; world: World }> {
+  const world = createWorld(twist);
+  const plan = samplePlan(`--rounds 1 --connections 10 ${line}`, ['fastify']);
+  const [prepared] = prepareFor(plan, attest);
+  const context = { plan, placed, prepared, target: plan.targets[0]! };
+  const trial = await measureTrial(plan.trials[0]!, context, world.effects);
+  isRecord(asStored(trial));
+  expect(isRecord.errors ?? []).toEqual([]);
+  return { trial, world };
+}
+
+/** Its reasons, one line each. */
+export const textsOf = ({ reasons }: Trial): string[] => reasons.map(({ code, text }) => `${code}: ${text}`);
