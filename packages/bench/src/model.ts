@@ -27,17 +27,15 @@ export interface Stack {
   language: string;
   framework: string;
   runtime: RuntimeKind;
-  /** Commands (argv arrays) that run once per environment before anything is measured. */
+  /** Commands (argv arrays) that run once per environment, and folders, relative to its own, whose sources they build. */
   build: string[][];
-  /** Folders, relative to its own, whose sources are built into it. */
   shares: string[];
   /** Versions of its runtime that it runs on, the one it takes unless told first; none named: on all. */
   runtimes: string[];
   default: string;
   variants: Record<string, Variant>;
-  /** Absolute path of the folder. */
+  /** The folder's absolute path, and the manifest's as a user would type it. */
   root: string;
-  /** The manifest's path as a user would type it. */
   manifest: string;
 }
 
