@@ -1,5 +1,6 @@
 #!/bin/sh
-# Locks every Python stack, and the tools that check them, under constraints.txt: versions and hashes, no addresses.
+# Locks every Python stack, and the tools that check them: versions and hashes, no addresses. A stack is locked under the
+# constraints.txt that all share, unless it has one of its own: such a stack keeps the versions of another time.
 #   python/lock.sh             after a change of dependencies: versions that still fit stay
 #   python/lock.sh --upgrade   the newest versions that the constraints allow
 set -eu
@@ -18,12 +19,20 @@ groups() { # <folder>: what single variants need besides, one list for each
   sed -n '/^\[dependency-groups\]/,/^$/s/^\([a-z0-9-]*\) = .*/\1/p' "$1/pyproject.toml"
 }
 
+sharing=contract/pyproject.toml
 # The clients are no stack, but locked as one.
 for manifest in */stack.json clients/pyproject.toml; do
   stack=${manifest%/*}
-  lock "$stack" ../constraints.txt requirements.txt pyproject.toml "$@"
+  if [ -f "$stack/constraints.txt" ]; then
+    constraints=constraints.txt
+  else
+    constraints=../constraints.txt
+    sharing="$sharing $stack/pyproject.toml"
+  fi
+  lock "$stack" "$constraints" requirements.txt pyproject.toml "$@"
   for group in $(groups "$stack"); do
-    lock "$stack" ../constraints.txt "requirements-$group.txt" --group "$group" "$@"
+    lock "$stack" "$constraints" "requirements-$group.txt" --group "$group" "$@"
   done
 done
-lock . constraints.txt dev-requirements.txt dev-requirements.in */pyproject.toml "$@"
+# shellcheck disable=SC2086 # a list of paths
+lock . constraints.txt dev-requirements.txt dev-requirements.in $sharing "$@"

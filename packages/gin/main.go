@@ -37,6 +37,10 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	table, err := openUsers()
+	if err != nil {
+		return err
+	}
 	gin.SetMode(gin.ReleaseMode)
 	app := gin.New()
 	app.Use(gin.Recovery())
@@ -61,10 +65,12 @@ func run() error {
 	app.GET("/wait", func(c *gin.Context) {
 		c.JSON(http.StatusOK, contract.Sleep(waiting, c.Writer.Header()))
 	})
+	table.route(app)
 	return contract.Run(settings, &http.Server{Handler: app, IdleTimeout: contract.KeepAlive}, contract.About{
 		Framework:   "gin " + contract.ModuleVersion("github.com/gin-gonic/gin"),
 		Server:      "net/http " + contract.GoVersion(),
 		JSON:        codec.Package,
 		JSONVersion: contract.GoVersion(),
+		Drivers:     table.drivers(),
 	})
 }

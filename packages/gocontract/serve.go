@@ -20,6 +20,8 @@ type About struct {
 	// JSON is the library that writes and reads JSON, JSONVersion its version.
 	JSON        string `json:"json"`
 	JSONVersion string `json:"jsonVersion"`
+	// Drivers are what it asks a database by: clients beside that of the upstream.
+	Drivers []string `json:"-"`
 }
 
 // Server is a framework's application that can be served; http.Server is one.
@@ -57,6 +59,7 @@ func Run(settings Settings, server Server, about About) error {
 
 // attest prints the one line of this process, which stands for as many workers as it has threads for.
 func attest(about About) error {
+	clients := append([]string{"net/http " + GoVersion()}, about.Drivers...)
 	line, err := json.Marshal(struct {
 		Pid            int    `json:"pid"`
 		Implementation string `json:"implementation"`
@@ -64,7 +67,7 @@ func attest(about About) error {
 		Workers        int    `json:"workers"`
 		Client         string `json:"client"`
 		About
-	}{os.Getpid(), "go", GoVersion(), runtime.GOMAXPROCS(0), "net/http " + GoVersion(), about})
+	}{os.Getpid(), "go", GoVersion(), runtime.GOMAXPROCS(0), strings.Join(clients, " + "), about})
 	if err == nil {
 		_, err = fmt.Printf("bench-attest %s\n", line)
 	}

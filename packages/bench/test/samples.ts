@@ -73,6 +73,7 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
     runtime: 'node',
     build: [],
     shares: [],
+    runtimes: [],
     default: Object.keys(variants)[0] ?? '',
     variants: Object.fromEntries(complete),
     root: `/stacks/${name}`,

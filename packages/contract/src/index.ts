@@ -58,11 +58,13 @@ export function readSettings(args: string[] = process.argv.slice(2)): Settings {
 
 /**
  * Calls `start` in as many processes as asked for, prints one attestation line for each once it
- * listens, and stops on SIGTERM. `framework` is the npm package whose version is reported.
+ * listens, and stops on SIGTERM. `framework` is the npm package whose version is reported, and so are those of the
+ * `drivers` that it asks a database by.
  */
 export async function serve(
   framework: string | undefined,
   start: (settings: Settings) => Promise<() => Promise<unknown>>,
+  drivers: string[] = [],
 ): Promise<void> {
   const settings = readSettings();
   if (settings.workers > 1 && cluster.isPrimary) {
@@ -75,7 +77,7 @@ export async function serve(
   const close = await start(settings);
   stopOn('SIGTERM', close);
   stopOn('SIGINT', close);
-  attest(framework);
+  attest(framework, drivers);
 }
 
 /** Lets a server of node:http listen, with the long accept queue, and gives what closes it. Throws when it cannot. */
@@ -98,9 +100,9 @@ function stopOn(signal: 'SIGTERM' | 'SIGINT', close: () => Promise<unknown>): vo
   });
 }
 
-function attest(framework: string | undefined): void {
+function attest(framework: string | undefined, drivers: string[]): void {
   const { versions } = process as { versions: Record<string, string | undefined> };
-  const client = describeClient();
+  const clients = [describeClient() ?? [], drivers.map(nameVersion)].flat();
   const name = versions['bun'] ? 'bun' : versions['deno'] ? 'deno' : 'node';
   const line = {
     pid: process.pid,
@@ -108,13 +110,14 @@ function attest(framework: string | undefined): void {
     version: versions[name],
     v8: versions['v8'],
     server: 'node:http',
-    ...(client === undefined ? {} : { client }),
-    ...(framework === undefined ? {} : { framework: `${framework} ${versionOf(framework)}` }),
+    ...(clients.length === 0 ? {} : { client: clients.join(' + ') }),
+    ...(framework === undefined ? {} : { framework: nameVersion(framework) }),
   };
   process.stdout.write(`bench-attest ${JSON.stringify(line)}\n`);
 }
 
-function versionOf(framework: string): string {
+function nameVersion(name: string): string {
   const require = createRequire(`${process.argv[1]}`);
-  return (require(`${framework}/package.json`) as { version: string }).version;
+  const { version } = require(`${name}/package.json`) as { version: string };
+  return `${name} ${version}`;
 }

@@ -1,10 +1,12 @@
 import Fastify, { type FastifyReply } from 'fastify';
-import { BACKLOG, KEEP_ALIVE_MS, loadDevices, serve } from '@bench/contract';
+import { BACKLOG, KEEP_ALIVE_MS, loadDevices, serve, type Settings } from '@bench/contract';
 import { openGather } from '@bench/contract/gather';
 import { asyncfib, asyncwait, fib, wait, type Worked } from '@bench/contract/work';
+import { openUsers, type User } from './users.ts';
 
 const devices = loadDevices();
 const gather = await openGather();
+const users = await openUsers();
 
 const text = { type: 'string' } as const;
 const number = { type: 'number' } as const;
@@ -41,6 +43,13 @@ const itemList = listOf({
   tags: { type: 'array', items: text },
   created_at: text,
 });
+const user = { name: text, email: text };
+const storedUser = { id: integer, ...user };
+const userList = listOf(storedUser);
+const userAdded = {
+  body: { type: 'object', properties: user, required: Object.keys(user) },
+  response: { 201: { type: 'object', properties: storedUser } },
+};
 
 const oneFib = answers(objectOf({ fib: integer }));
 const oneWait = answers(objectOf({ duration: number }));
@@ -55,7 +64,7 @@ function toBody<T>(reply: FastifyReply, { headers, body }: Worked<T>): T {
   return body;
 }
 
-await serve('fastify', async ({ host, port }) => {
+async function start({ host, port }: Settings): Promise<() => Promise<unknown>> {
   const app = Fastify({ keepAliveTimeout: KEEP_ALIVE_MS, forceCloseConnections: true });
   app.get('/api/devices', { schema: deviceList }, async () => devices);
   app.get('/data', { schema: itemList }, async (_request, reply) => {
@@ -72,6 +81,17 @@ await serve('fastify', async ({ host, port }) => {
   );
   app.get('/wait', { schema: oneWait }, async (_request, reply) => toBody(reply, wait()));
   app.get('/asyncwait', { schema: oneWait }, async (_request, reply) => toBody(reply, await asyncwait()));
+  if (users === undefined) {
+    app.all('/users', async (_request, reply) => reply.code(503).send({ error: 'DATABASE_URL is not set' }));
+  } else {
+    app.get('/users', { schema: userList }, async () => users.list());
+    app.post<{ Body: Omit<User, 'id'> }>('/users', { schema: userAdded }, async ({ body }, reply) => {
+      reply.code(201);
+      return users.add(body);
+    });
+  }
   await app.listen({ host, port, backlog: BACKLOG });
   return () => app.close();
-});
+}
+
+await serve('fastify', start, users === undefined ? [] : ['pg']);

@@ -114,6 +114,7 @@ export const CLIENTS: Stack = {
   runtime: 'python',
   build: [],
   shares: [],
+  runtimes: [],
   default: 'requests',
   variants: Object.fromEntries(
     (['requests', 'threads', 'aiohttp'] as const).map((name) => [

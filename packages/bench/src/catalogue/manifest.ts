@@ -28,6 +28,7 @@ interface Manifest {
   runtime: RuntimeKind;
   build?: string[][];
   shares?: string[];
+  runtimes?: string[];
   default: string;
   variants: Record<
     string,
@@ -102,6 +103,7 @@ function toStack(manifest: Manifest, root: string, shown: string): Stack {
     runtime: manifest.runtime,
     build: manifest.build ?? [],
     shares: manifest.shares ?? [],
+    runtimes: manifest.runtimes ?? [],
     default: manifest.default,
     variants: Object.fromEntries(variants),
     root,

@@ -1,5 +1,6 @@
 import { BenchError } from '../errors.ts';
-import type { Attestation, RuntimeKind, RuntimeSpec } from '../model.ts';
+import type { Attestation, ResolvedRuntime, RuntimeKind, RuntimeSpec } from '../model.ts';
+import type { Stack } from './stack.ts';
 
 /** The runtime of a target that asks for none, by kind. */
 export const DEFAULT_RUNTIMES: Record<RuntimeKind, string | undefined> = {
@@ -89,6 +90,17 @@ export function claimsOfRuntime(spec: RuntimeSpec): Attestation {
   const { base, jit, env } = parseRuntime(spec);
   const isFree = /^[\d.]+t$/.test(base) && env['PYTHON_GIL'] !== '1';
   return { jit, ...(isFree ? { gil: false } : {}) };
+}
+
+/** Throws a toolchain error for a runtime that a stack does not run on, with one that it does. */
+export function refuseUnfit({ name, runtimes }: Stack, { kind, version }: ResolvedRuntime): void {
+  const [first] = runtimes;
+  if (first === undefined || runtimes.some((one) => version === one || version.startsWith(`${one}.`))) return;
+  throw new BenchError(
+    'toolchain',
+    `${name} runs on ${kind} ${runtimes.join(', ')}, not on ${version}`,
+    `${name}@${first}`,
+  );
 }
 
 /** Splits a list at its commas, but not at those inside braces: `3.13,3.14{A=1,B=2}`. */

@@ -22,6 +22,8 @@ export interface Stack {
   build: string[][];
   /** Folders, relative to its own, whose sources are built into it. */
   shares: string[];
+  /** Versions of its runtime that it runs on, the one it takes unless told first; none named: on all. */
+  runtimes: string[];
   default: string;
   variants: Record<string, Variant>;
   /** Absolute path of the folder. */

@@ -3,7 +3,7 @@ import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Target } from '../model.ts';
 import { inspectBuild, isCompiled } from './builds.ts';
-import { CACHE, findStack, isMade, type FoundStack } from './prepare.ts';
+import { CACHE, findFitting, findStack, isMade, type FoundStack } from './prepare.ts';
 import { findRuntime } from './runtimes.ts';
 import { findUv } from './uv.ts';
 
@@ -17,7 +17,8 @@ export async function inspectTarget(
   try {
     if (target.runtime === undefined) return await inspectBinary(target, known);
     const uv = isPython ? await findUv(CACHE) : undefined;
-    const found = await findRuntime(target.runtime, { cache: CACHE, uv, mayInstall: false });
+    const search = { cache: CACHE, uv, mayInstall: false };
+    const found = await findFitting(known.stack, target.runtime, search);
     const name = `${found.runtime.kind} ${found.runtime.version}`;
     if (!isPython || isMade(target, known, found)) return { state: 'ready', why: name };
     return { state: 'on first use', why: `${name}${uv === undefined ? ', uv through pip' : ''}` };

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parsePackage, type NamedPackage } from '../catalogue/packages.ts';
 import { ROOT } from '../catalogue/stacks.ts';
-import { claimsOfRuntime, environmentOfRuntime } from '../catalogue/runtimes.ts';
+import { claimsOfRuntime, environmentOfRuntime, refuseUnfit } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack, Variant } from '../catalogue/stack.ts';
 import type { Attestation, ResolvedRuntime, RuntimeSpec, Target } from '../model.ts';
 import { isCompiled, provideBuild, runBuild } from './builds.ts';
 import { digestOf } from './digest.ts';
 import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
-import { findRuntime, lastLine, type FoundRuntime } from './runtimes.ts';
+import { findRuntime, lastLine, type FoundRuntime, type Search } from './runtimes.ts';
 import { provideUv, versionInEnvironment } from './uv.ts';
 
 const run = promisify(execFile);
@@ -73,6 +73,13 @@ async function prepare(target: Target, stacks: Stack[]): Promise<Prepared> {
     : prepareNode(target, target.runtime, stack, variant);
 }
 
+/** The runtime on this machine. Throws a toolchain error when it is not there, and when the stack does not run on it. */
+export async function findFitting(stack: Stack, spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
+  const found = await findRuntime(spec, search);
+  refuseUnfit(stack, found.runtime);
+  return found;
+}
+
 async function preparePython(
   target: Target,
   spec: RuntimeSpec,
@@ -80,7 +87,7 @@ async function preparePython(
   variant: Variant,
 ): Promise<Prepared> {
   const uv = await provideUv(CACHE);
-  const found = await findRuntime(spec, { cache: CACHE, uv, mayInstall: true });
+  const found = await findFitting(stack, spec, { cache: CACHE, uv, mayInstall: true });
   if (!standsOn('requirements.txt', target, stack)) return finish(target, stack, variant, found, found.argv);
   const environment = await makeEnvironment(target, stack, found, uv);
   const python = join(environment, 'bin', 'python');
@@ -95,7 +102,7 @@ async function prepareNode(
   stack: Stack,
   variant: Variant,
 ): Promise<Prepared> {
-  const found = await findRuntime(spec, { cache: CACHE, uv: undefined, mayInstall: true });
+  const found = await findFitting(stack, spec, { cache: CACHE, uv: undefined, mayInstall: true });
   if (target.packages === undefined || !standsOn('package.json', target, stack))
     return finish(target, stack, variant, found, found.argv);
   const environment = await makeCopy(target, stack, found);

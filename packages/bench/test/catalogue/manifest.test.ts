@@ -56,6 +56,7 @@ describe('readManifest', () => {
       name: 'my-api',
       runtime: 'node',
       build: [['{runtime}', 'build.ts']],
+      runtimes: [],
       default: 'node',
       root: folder,
       manifest: file,
@@ -64,6 +65,12 @@ describe('readManifest', () => {
         tuned: { class: 'tuned', env: { FAST: '1' }, attest: { fast: true }, note: 'with the switch on' },
       },
     });
+  });
+
+  it('reads which versions of its runtime it runs on', () => {
+    const runtimes = '"runtime": "node", "runtimes": ["24", "26.1"],';
+    expect(read(GOOD.replace('"runtime": "node",', runtimes)).runtimes).toEqual(['24', '26.1']);
+    expect(refuse('"runtime": "node",', runtimes.replace('24', '>=24'))).toContain('"runtimes.0" must match');
   });
 
   it('names a file of this folder as it would be typed here', () => {

@@ -5,12 +5,14 @@ import {
   claimsOfRuntime,
   environmentOfRuntime,
   parseRuntime,
+  refuseUnfit,
   splitList,
 } from '../../src/catalogue/runtimes.ts';
-import type { RuntimeSpec } from '../../src/model.ts';
-import { errorOf, sampleTarget } from '../samples.ts';
+import type { ResolvedRuntime, RuntimeSpec } from '../../src/model.ts';
+import { errorOf, sampleStack, sampleTarget } from '../samples.ts';
 
 const python = (spec: string): RuntimeSpec => ({ kind: 'python', spec });
+const pythonOf = (version: string): ResolvedRuntime => ({ ...python(version), version, build: {} });
 const node = (spec: string): RuntimeSpec => ({ kind: 'node', spec });
 
 describe('a runtime specifier', () => {
@@ -53,6 +55,19 @@ describe('a runtime specifier', () => {
     expect(claimsOfRuntime(python('3.14t'))).toEqual({ jit: false, gil: false });
     expect(claimsOfRuntime(python('3.14t{PYTHON_GIL=1}'))).toEqual({ jit: false });
     expect(claimsOfRuntime(node('22'))).toEqual({});
+  });
+
+  it('that a stack does not run on is refused, with one that will do', () => {
+    const old = { ...sampleStack('old'), runtimes: ['3.11', '3.10.2'] };
+    for (const version of ['3.11.7', '3.10.2']) refuseUnfit(old, pythonOf(version));
+    refuseUnfit(sampleStack('any'), pythonOf('3.13.0'));
+    for (const version of ['3.1.1', '3.110.0', '3.10.1']) {
+      expect(errorOf(() => refuseUnfit(old, pythonOf(version)))).toMatchObject({
+        code: 'toolchain',
+        message: `old runs on python 3.11, 3.10.2, not on ${version}`,
+        hint: 'old@3.11',
+      });
+    }
   });
 
   it('keeps the commas inside braces', () => {

@@ -39,6 +39,12 @@ describe('expandTargets', () => {
     expect(idsOf(['uvicorn/mypyc'])).toEqual(['uvicorn']);
   });
 
+  it('takes the first runtime that a stack names, unless told', () => {
+    const old: Stack = { ...sampleStack('old'), runtime: 'python', runtimes: ['3.11', '3.10'] };
+    const specs = expandTargets(['old', 'old@3.13'], [old], 'devices').map(({ runtime }) => runtime?.spec);
+    expect(specs).toEqual(['3.11', '3.13']);
+  });
+
   it.each([
     [['uvicorn/*'], ['uvicorn', 'uvicorn/interpreted']],
     [['fast*'], ['fastify', 'fastapi']],

@@ -32,7 +32,10 @@ function fakeFastify(version: string, scripts: Record<string, string> = {}): str
   const folder = join(place, `fastify-${version}`);
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'fastify', version, scripts }));
-  writeFileSync(join(folder, 'index.js'), 'module.exports = () => ({ get() {}, async listen() {} });\n');
+  writeFileSync(
+    join(folder, 'index.js'),
+    'module.exports = () => ({ get() {}, all() {}, async listen() {} });\n',
+  );
   return folder;
 }
 

@@ -12,8 +12,8 @@ from typing import NotRequired, TypedDict
 CLIENTS = ("aiohttp", "httpx", "requests")
 """Upstream clients; one that is used has its module of this name in this package loaded."""
 
-DRIVERS = ("asyncpg", "psycopg", "psycopg2")
-"""Drivers of PostgreSQL; one that is used is loaded, and its module is called as its distribution is."""
+DRIVERS = {"asyncpg": "asyncpg", "psycopg": "psycopg", "psycopg2": "psycopg2-binary"}
+"""Distributions of PostgreSQL's drivers by their modules; one that is used is loaded."""
 
 
 class Attestation(TypedDict):
@@ -76,7 +76,7 @@ def describe(
     if framework is not None:
         attestation["framework"] = name_version(framework)
     clients = [name for name in CLIENTS if f"bench_contract.{name}" in sys.modules]
-    drivers = [name for name in DRIVERS if name in sys.modules]
+    drivers = [name for module, name in DRIVERS.items() if module in sys.modules]
     if asking := clients + drivers:
         attestation["client"] = " + ".join(map(name_version, asking))
     if threads is not None:

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from typing import final
 
 
 class DatabaseUnsetError(Exception):
@@ -11,6 +12,7 @@ class DatabaseUnsetError(Exception):
         super().__init__("DATABASE_URL is not set")
 
 
+@final
 @dataclass(frozen=True)
 class Database:
     """A database by its address, and the pool of connections to it."""

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Literal
 
@@ -10,6 +11,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from bench_contract.attest import attest
+from bench_contract.ending import end_soon
 from bench_contract.files import lift_file_limit
 from bench_contract.settings import HEALTH_SECONDS, KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings
 
@@ -20,9 +22,11 @@ class Config(uvicorn.Config):
     framework: str | None = None
     threads: int | None = None
 
-    async def attest(self) -> None:
+    async def begin(self) -> None:
         """Say what this worker is: uvicorn calls it on its first tick, before any request is read."""
         self.timeout_notify = sys.maxsize  # never again
+        signal.signal(signal.SIGTERM, ending(signal.getsignal(signal.SIGTERM)))
+        signal.signal(signal.SIGINT, ending(signal.getsignal(signal.SIGINT)))
         threads = None
         if self.threads is not None:
             from bench_contract.pool import size_pool  # not every stack has anyio
@@ -35,6 +39,17 @@ class Config(uvicorn.Config):
             server="uvicorn",
             threads=threads,
         )
+
+
+def ending(handler: object) -> Callable[[int, FrameType | None], None]:
+    """Give a signal's handler that also sees to the end of the process."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        end_soon()
+        if callable(handler):
+            handler(number, frame)
+
+    return stop
 
 
 def name_parser(config: uvicorn.Config) -> str:
@@ -74,7 +89,7 @@ def serve(
     )
     config.framework = framework
     config.threads = settings.threads
-    config.callback_notify = config.attest
+    config.callback_notify = config.begin
     lift_file_limit()
     if settings.workers > 1:
         supervise(config)

@@ -1,0 +1,99 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
+import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
+import type { Server } from '../../src/measure/launch.ts';
+import { prepareAll, type Prepared } from '../../src/measure/prepare.ts';
+import { ask } from '../../src/measure/verify.ts';
+import { until } from '../cli/cli.ts';
+import { openHost } from './host.ts';
+
+const host = openHost();
+const stacks = readStacks();
+const offered = stacks
+  .flatMap(targetsOf)
+  .filter(({ stack, variant }) =>
+    stacks.find(({ name }) => name === stack)?.variants[variant]?.workloads.includes('users'),
+  );
+
+const LIST: WorkloadRequest = { method: 'GET', path: '/users', headers: {} };
+const ADD: WorkloadRequest = {
+  method: 'POST',
+  path: '/users',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ name: 'Ada', email: 'ada@example.org' }),
+};
+
+/** Nobody listens there: the port is kept for those who must not. */
+const NOWHERE = 'postgresql://nobody@127.0.0.1:1/none';
+
+/** A database that lets everybody in and says nothing. */
+const held = new Set<Socket>();
+const silent = createServer((socket) => held.add(socket.on('error', () => {})));
+beforeAll(async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  silent.listen({ host: '127.0.0.1', port: 0 }, resolve);
+  await promise;
+});
+afterAll(() => {
+  silent.close();
+  for (const socket of held) socket.destroy();
+});
+
+/** Waits for the words: a failure may be logged after it is answered. */
+const logs = (server: Server, words: RegExp): Promise<true> =>
+  until(() => words.test(server.log()), `${words} in the log`);
+
+describe.each(offered)('users by $id', (target) => {
+  let ready: Prepared | undefined;
+  let why: string | undefined;
+
+  beforeAll(async () => {
+    const { prepared, missing } = await prepareAll([target], stacks);
+    [ready] = prepared;
+    why = missing[0]?.reason;
+  }, 900_000);
+
+  async function start(env: Record<string, string>): Promise<Server> {
+    if (ready === undefined) throw new Error(`${target.id} is not ready`);
+    const { command, stack } = ready;
+    const server = await host.start({ command, cwd: stack.root, env: { ...ready.env, ...env } });
+    await until(() => server.attestations().length > 0, 'the server');
+    return server;
+  }
+
+  it('answers 503 where nobody named a database', async ({ skip }) => {
+    skip(why !== undefined, why);
+    const server = await start({});
+    for (const request of [LIST, ADD]) {
+      const { status, body } = await ask(server, request);
+      expect(status).toBe(503);
+      expect(JSON.parse(body.toString())).toEqual({ error: 'DATABASE_URL is not set' });
+    }
+  });
+
+  it('answers 500 where it cannot connect, with the reason in its log', async ({ skip }) => {
+    skip(why !== undefined, why);
+    const server = await start({ DATABASE_URL: NOWHERE });
+    for (const request of [LIST, ADD]) expect(await ask(server, request)).toMatchObject({ status: 500 });
+    await logs(server, /refused|connect call failed/i);
+  });
+
+  it('answers 500 when its pool is empty for too long, with the reason in its log, and stops all the same', async ({
+    skip,
+  }) => {
+    skip(why !== undefined, why);
+    const { port } = silent.address() as AddressInfo;
+    const server = await start({
+      DATABASE_URL: `postgresql://nobody@127.0.0.1:${port}/none`,
+      BENCH_POOL_SIZE: '1',
+      BENCH_POOL_OVERFLOW: '0',
+      BENCH_POOL_TIMEOUT: '1',
+    });
+    // The one that connects may wait for ever.
+    const first = await Promise.any([ask(server, LIST), ask(server, LIST)]);
+    expect(first).toMatchObject({ status: 500 });
+    await logs(server, /QueuePool limit|timeout|deadline exceeded/);
+    expect(await server.stop()).toMatchObject({ trouble: [] });
+  });
+});
