@@ -1,6 +1,7 @@
 import { BenchError } from '../errors.ts';
 import { ROOT } from './stacks.ts';
 import type { Stack } from './stack.ts';
+import { ID } from './workloads/workload.ts';
 import { join } from 'node:path';
 
 /** What can send the load, and what it is not able to do. */
@@ -15,6 +16,8 @@ export interface Engine {
   counts: boolean;
   /** Whether it speaks for every request: whatever method and body, and several in turn. */
   anyRequest: boolean;
+  /** Whether it can give every request an id of its own, and know the answer by it. */
+  ids: boolean;
   /** Whether it can tell time in whole seconds only. */
   wholeSeconds: boolean;
 }
@@ -22,12 +25,24 @@ export interface Engine {
 /** A tool has its own way to connect: all at once, so that more of them would overrun an accept queue. */
 const MOST_AT_ONCE = 1000;
 
-const CLIENT = { generators: 'processes', counts: true, anyRequest: true, wholeSeconds: false } as const;
-const TOOL = { mostConnections: MOST_AT_ONCE, counts: false, anyRequest: false, wholeSeconds: false };
+const CLIENT = {
+  generators: 'processes',
+  counts: true,
+  anyRequest: true,
+  ids: false,
+  wholeSeconds: false,
+} as const;
+const TOOL = {
+  mostConnections: MOST_AT_ONCE,
+  counts: false,
+  anyRequest: false,
+  ids: false,
+  wholeSeconds: false,
+};
 
 /** Every engine, by name. All of them are closed loops: a connection asks again when it is answered. */
 export const ENGINES = {
-  autocannon: { ...CLIENT, note: 'closed loop', mostConnections: Infinity },
+  autocannon: { ...CLIENT, ids: true, note: 'closed loop', mostConnections: Infinity },
   requests: {
     ...CLIENT,
     note: 'Python’s requests, one after the other: a closed loop of one',
@@ -161,6 +176,11 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       engine.wholeSeconds && ![wanted.windowSeconds, wanted.warmupSeconds].every(Number.isInteger),
       `takes whole seconds, not ${wanted.warmupSeconds} s warm-up and ${wanted.windowSeconds} s window`,
       '--duration 5 --warmup 2',
+    ],
+    [
+      !engine.ids && wanted.requests.some(({ body }) => body?.includes(ID)),
+      'gives requests no ids of their own, by which their answers are known',
+      'leave --engine away',
     ],
     [
       !engine.anyRequest &&

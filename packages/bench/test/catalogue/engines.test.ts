@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ENGINE_NAMES } from '../../src/catalogue/engines.ts';
+import { ENGINE_NAMES, refuseEngine } from '../../src/catalogue/engines.ts';
+import { ID } from '../../src/catalogue/workloads/workload.ts';
 import { parseBenchOptions } from '../../src/options.ts';
 import { enginesOf, makePlan } from '../../src/plan.ts';
 import { errorOf, samplePlan, sampleStack } from '../samples.ts';
@@ -53,6 +54,13 @@ describe('--engine', () => {
     expect(error.message).toContain(words);
     expect(error.code).toBe('usage');
     expect(error.hint).toBeTruthy();
+  });
+
+  it('leaves requests with ids of their own to those who know answers by them', () => {
+    const requests = [{ method: 'POST', body: `{"id":"${ID}"}` }];
+    const wanted = { rungs: [1], generators: 1, isDuel: false, windowSeconds: 5, warmupSeconds: 2, requests };
+    expect(errorOf(() => refuseEngine('aiohttp', wanted)).message).toMatch(/^aiohttp gives requests no ids/);
+    expect(() => refuseEngine('autocannon', wanted)).not.toThrow();
   });
 
   it('lets the Python clients do what they can', () => {

@@ -116,7 +116,7 @@ describe('findTool', () => {
   });
 
   it('is content with one that does not tell', async () => {
-    expect(await findTool('false', folder, 'here')).toEqual({ name: 'false', text: '' });
+    expect(await findTool('test', folder, 'here')).toEqual({ name: 'test', text: '' });
   });
 });
 

@@ -37,16 +37,22 @@ class BlockingLoad(Load):
         time.sleep(delay)
         with requests.Session() as session:
             session.trust_env = False
-            for request in cycle(self.order["requests"]):
+            for request, expected in cycle(self.cycle):
                 with self.gate.changed:
                     while not self.gate.try_enter(slot):
                         self.gate.changed.wait()
-                self._ask(session, slot, request)
+                self._ask(session, slot, request, expected)
                 if self.gate.arming:
                     with self.gate.changed:
                         self.gate.changed.wait(self.rest_seconds if slot.stands else RETRY_SECONDS)
 
-    def _ask(self, session: requests.Session, slot: Slot, request: dict[str, Any]) -> None:
+    def _ask(
+        self,
+        session: requests.Session,
+        slot: Slot,
+        request: dict[str, Any],
+        expected: dict[str, Any] | None,
+    ) -> None:
         timeout = self.order["timeoutSeconds"]
         body = request.get("body")
         try:
@@ -66,7 +72,8 @@ class BlockingLoad(Load):
             else:
                 slot.end(outcome)
         else:
-            slot.end(self.checker.judge(answer.status_code, answer.content), answer.status_code)
+            outcome = self.checker.judge(answer.status_code, answer.content, expected)
+            slot.end(outcome, answer.status_code)
 
 
 def outcome_of(error: BaseException) -> Outcome | None:

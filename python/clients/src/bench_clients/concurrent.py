@@ -54,16 +54,22 @@ class ConcurrentLoad(Load):
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout),
         ) as session:
             send_once(session)
-            for request in cycle(self.order["requests"]):
+            for request, expected in cycle(self.cycle):
                 while not self.gate.try_enter(slot):
                     await self._changed.wait()
-                await self._ask(session, slot, request)
+                await self._ask(session, slot, request, expected)
                 if self.gate.arming:
                     with contextlib.suppress(TimeoutError):
                         rest = self.rest_seconds if slot.stands else RETRY_SECONDS
                         await asyncio.wait_for(self._changed.wait(), rest)
 
-    async def _ask(self, session: aiohttp.ClientSession, slot: Slot, request: dict[str, Any]) -> None:
+    async def _ask(
+        self,
+        session: aiohttp.ClientSession,
+        slot: Slot,
+        request: dict[str, Any],
+        expected: dict[str, Any] | None,
+    ) -> None:
         body = request.get("body")
         try:
             async with session.request(
@@ -84,7 +90,7 @@ class ConcurrentLoad(Load):
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError):
             slot.end("closedEarly")
         else:
-            slot.end(self.checker.judge(answer.status, content), answer.status)
+            slot.end(self.checker.judge(answer.status, content, expected), answer.status)
 
 
 def send_once(session: aiohttp.ClientSession) -> None:

@@ -22,7 +22,10 @@ class Load(ABC):
         self.on_failure = on_failure
         self.slots = [Slot() for _ in range(order["connections"])]
         self.gate = Gate()
-        self.checker = Checker(order.get("expected"), order["hashEvery"])
+        self.checker = Checker(order["hashEvery"])
+        requests = order["requests"]
+        # Each with the body that is its right answer, where one is known.
+        self.cycle = list(zip(requests, order.get("expected") or [None] * len(requests), strict=True))
         # Until all stand each asks only so often: enough to be kept alive, too little to be a load.
         self.rest_seconds = min(4.0, max(1.0, order["connections"] / 1000))
 

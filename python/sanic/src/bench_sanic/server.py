@@ -13,8 +13,8 @@ from bench_sanic import app as module
 from bench_sanic.app import App
 
 SETTLE_SECONDS = 0.5
-"""Until then Sanic can lose a SIGTERM: the loop does not run for good yet, and its manager, which looks for workers that
-are up every 0.1 s, waits for ever for one that is stopped before it has seen it."""
+"""Until then Sanic can lose a SIGTERM: its loop does not run for good yet, and its manager, which looks every
+0.1 s for workers that are up, waits for ever for one that is stopped before it has seen it."""
 
 
 def make_app() -> App:
