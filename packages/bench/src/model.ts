@@ -1,4 +1,5 @@
-/** The nouns and units of the project. Imports nothing; every room may import it. */
+/** The nouns and units of the project. Every room may import it. */
+import type { TimeReport } from './time-report.ts';
 
 /** How much of the work is the framework's: no framework, as documented, or hand-optimised. */
 export type StackClass = 'raw' | 'framework' | 'tuned';
@@ -217,32 +218,6 @@ export interface OwnLoadResult extends LoadResult {
   silentConnections: number;
   slices: { milliseconds: number; ok: number[] };
   bodiesHashed: number;
-}
-
-/** One `/usr/bin/time` report, both formats in one shape; a field its platform does not keep is absent. */
-export interface TimeReport {
-  format: 'gnu' | 'bsd';
-  elapsedSeconds?: number;
-  /** Descendants that were waited for. */
-  userSeconds?: number;
-  systemSeconds?: number;
-  /** Of the largest single process, not the sum. */
-  maxResidentBytes?: number;
-  minorFaults?: number;
-  majorFaults?: number;
-  voluntarySwitches?: number;
-  involuntarySwitches?: number;
-  fileInputs?: number;
-  fileOutputs?: number;
-  /** BSD only: socket messages, of descendants that were waited for too. */
-  messagesSent?: number;
-  messagesReceived?: number;
-  signalsReceived?: number;
-  instructions?: number;
-  cycles?: number;
-  peakFootprintBytes?: number;
-  exitStatus?: number;
-  terminatedBySignal?: number;
 }
 
 /** Who kept the figure from being higher. */

@@ -1,7 +1,8 @@
 import cluster from 'node:cluster';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeClient } from './gather.ts';
 
@@ -116,8 +117,11 @@ function attest(framework: string | undefined, drivers: string[]): void {
   process.stdout.write(`bench-attest ${JSON.stringify(line)}\n`);
 }
 
+/** A package and its version, from its folder: many a one does not export its package.json. */
 function nameVersion(name: string): string {
-  const require = createRequire(`${process.argv[1]}`);
-  const { version } = require(`${name}/package.json`) as { version: string };
+  const folders = createRequire(`${process.argv[1]}`).resolve.paths(name) ?? [];
+  const file = folders.map((folder) => join(folder, name, 'package.json')).find((one) => existsSync(one));
+  if (file === undefined) throw new Error(`${name} is not among the packages of ${process.argv[1]}`);
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version: string };
   return `${name} ${version}`;
 }

@@ -1,4 +1,4 @@
-import { countCompletions } from '../measure/load/merge.ts';
+import { countCompletions } from '../counts.ts';
 import type { Limit, MetricId, Reason, StackClass, Trial } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
 import { METRICS, figureOf, type Metric } from './metrics.ts';

@@ -12,6 +12,7 @@ import {
 import { BenchError } from '../errors.ts';
 import type { Stack, Variant } from './stack.ts';
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
+import { WORKLOAD_NAMES } from './workloads/index.ts';
 
 const SCHEMA = new URL('../../schema/stack.schema.json', import.meta.url);
 const PLACEHOLDERS = new Set(['runtime', 'root', 'host', 'port', 'workers', 'threads']);
@@ -140,6 +141,13 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
   };
   for (const [index, argv] of (manifest.build ?? []).entries()) check(['build', index], argv);
   for (const [name, variant] of Object.entries(manifest.variants)) {
+    for (const [index, workload] of variant.workloads.entries()) {
+      if (WORKLOAD_NAMES.includes(workload)) continue;
+      fail(
+        ['variants', name, 'workloads', index],
+        `there is no workload "${workload}": there are ${WORKLOAD_NAMES.join(', ')}`,
+      );
+    }
     check(['variants', name, 'command'], variant.command);
     for (const [index, argv] of (variant.build ?? []).entries())
       check(['variants', name, 'build', index], argv);

@@ -20,10 +20,10 @@ export const FIRST_FIVE = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn
  * does not keep the contract, and on a name that is taken.
  */
 export function readStacks(own: string[] = []): Stack[] {
-  const stacks = globSync(['packages/*/stack.json', 'python/*/stack.json'], { cwd: ROOT })
-    .map((file) => readManifest(join(ROOT, file)))
-    .toSorted((a, b) => a.name.localeCompare(b.name));
-  for (const stack of own.map(readManifest)) {
+  const found = globSync(['packages/*/stack.json', 'python/*/stack.json'], { cwd: ROOT }).toSorted();
+  const stacks: Stack[] = [];
+  for (const file of [...found.map((path) => join(ROOT, path)), ...own]) {
+    const stack = readManifest(file);
     const taken = stacks.find(({ name }) => name === stack.name);
     if (taken === undefined) stacks.push(stack);
     else if (taken.root !== stack.root)
@@ -33,7 +33,7 @@ export function readStacks(own: string[] = []): Stack[] {
         'give yours another "name"',
       );
   }
-  return stacks;
+  return stacks.toSorted((a, b) => a.name.localeCompare(b.name));
 }
 
 const PATTERN = /^(?<stack>[^/@]+)(?:\/(?<variant>[^@]+))?(?:@(?<runtime>.+))?$/;

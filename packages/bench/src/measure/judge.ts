@@ -23,7 +23,7 @@ import {
   judgeUpstream,
   type UpstreamEvidence,
 } from './judge-upstream.ts';
-import { countCompletions } from './load/merge.ts';
+import { countCompletions } from '../counts.ts';
 
 const LITTLE_TOLERANCE = 0.05;
 const ERROR_SHARE = 0.001;

@@ -131,6 +131,11 @@ describe('readManifest', () => {
 
   it.each([
     [
+      '["devices", "gather"]',
+      '["devices", "gathr"]',
+      expect.stringMatching(/^19: there is no workload "gathr": there are devices, /) as string,
+    ],
+    [
       '"default": "node"',
       '"default": "bun"',
       '8: the default variant "bun" is not among the variants (node, tuned)',

@@ -9,7 +9,6 @@ import type {
   Measured,
   Resources,
   SuspectTrial,
-  TimeReport,
   UpstreamUse,
 } from '../../src/model.ts';
 import type { Plan } from '../../src/plan.ts';
@@ -30,6 +29,7 @@ import {
   samplePlan,
   sampleTold,
 } from '../samples.ts';
+import type { TimeReport } from '../../src/time-report.ts';
 import { figuresOf, openObjects, pathsOf, propertiesOf } from './walk.ts';
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });

@@ -19,6 +19,9 @@ const WORKLOADS: Record<string, Workload> = {
   'users-insert': usersInsert,
 };
 
+/** The names of all workloads. */
+export const WORKLOAD_NAMES = Object.keys(WORKLOADS);
+
 /** The workload of that name. Throws a usage error that lists the names there are. */
 export function findWorkload(name: string): Workload {
   const found = Object.hasOwn(WORKLOADS, name) ? WORKLOADS[name] : undefined;
@@ -26,7 +29,7 @@ export function findWorkload(name: string): Workload {
     throw new BenchError(
       'usage',
       `there is no workload "${name}"`,
-      `there are: ${Object.keys(WORKLOADS).join(', ')}`,
+      `there are: ${WORKLOAD_NAMES.join(', ')}`,
     );
   }
   return found;

@@ -1,4 +1,5 @@
-import type { Connect, Counts, LoadResult, OwnLoadResult, ToldCounts } from '../../model.ts';
+import { countCompletions } from '../../counts.ts';
+import type { Connect, Counts, LoadResult, OwnLoadResult } from '../../model.ts';
 import { encodeHistogram, mergeHistograms, summariseLatency } from './histogram.ts';
 import type { DoneReport } from './protocol.ts';
 
@@ -77,11 +78,6 @@ function mergeTimings(reports: DoneReport[]): Pick<LoadResult, 'timing'> {
   const rest = summariseLatency(mergeHistograms(timings.map((one) => one.rest)), 0, Infinity);
   if (told === undefined || rest === undefined) return {};
   return { timing: { metric: first.metric, toldUs: told, restUs: rest } };
-}
-
-/** Requests that came to an end, whatever the end. */
-export function countCompletions({ sent: _sent, inFlight: _inFlight, ...ended }: ToldCounts): number {
-  return sum(Object.values(ended));
 }
 
 function standing(reports: DoneReport[]): Pick<Connect, 'stood' | 'refused' | 'retried'> {

@@ -5,7 +5,7 @@ import type { LoadResult } from '../../model.ts';
 import { watchGroup } from '../launch.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { summarise } from './histogram.ts';
-import { countCompletions } from './merge.ts';
+import { countCompletions } from '../../counts.ts';
 import type { LoadSpec } from './protocol.ts';
 import type { Tool, ToolRun } from './tools/tool.ts';
 

@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import type { TimeReport } from '../../model.ts';
+import type { TimeReport } from '../../time-report.ts';
 
 /** Where both systems keep it, unless `BENCH_TIME` names another: a shell's own `time` reports less. */
 const PATH = process.env['BENCH_TIME'] ?? '/usr/bin/time';

@@ -35,7 +35,7 @@ describe('the window of a wait', () => {
     ['--param ms=3000', { windowSeconds: 15, warmupSeconds: 3, timeoutSeconds: 15 }],
     ['--param ms=2000 --quick', { windowSeconds: 10, warmupSeconds: 2 }],
     ['--param ms=2000 --until-decided', { windowSeconds: 10, warmupSeconds: 2 }],
-    ['--param ms=2000 --duration 3 --warmup 1', { windowSeconds: 3, warmupSeconds: 1 }],
+    ['--param ms=2000 --duration 12 --warmup 1', { windowSeconds: 12, warmupSeconds: 1 }],
   ])('holds whole waits, and at least five unless told: %s', (line, spans) => {
     expect(samplePlan(`--workload asyncwait ${line}`)).toMatchObject(spans);
   });

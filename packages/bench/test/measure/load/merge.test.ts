@@ -1,11 +1,7 @@
+import { countCompletions } from '../../../src/counts.ts';
 import { describe, expect, it } from 'vitest';
 import { createHistogram, encodeHistogram, mergeHistograms } from '../../../src/measure/load/histogram.ts';
-import {
-  countCompletions,
-  mergeConnects,
-  mergeReports,
-  splitShares,
-} from '../../../src/measure/load/merge.ts';
+import { mergeConnects, mergeReports, splitShares } from '../../../src/measure/load/merge.ts';
 import type { DoneReport } from '../../../src/measure/load/protocol.ts';
 import type { Counts } from '../../../src/model.ts';
 import { createRandom, type Random } from '../../../src/random.ts';
