@@ -8,7 +8,7 @@ import type { Server } from './launch.ts';
 import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
 import type { LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
-import type { Sampled, Sampler } from './resources/sampler.ts';
+import { joinSampled, type Sampled, type Sampler } from './resources/sampler.ts';
 
 const POLL_MS = 20;
 
@@ -60,7 +60,8 @@ export async function loadServer(
   const fired = fireSampled(session, window, sampler, session.pids, () => background?.end());
   // Awaited here, because the session ends with this function.
   const { load, sampled } = await Promise.race([fired, died.promise]);
-  return { load, sampled, background: background?.end() };
+  const joined = joinSampled(sampled === undefined ? [] : [sampled]);
+  return { load, sampled: joined, background: background?.end() };
 }
 
 /** Gives the account of a session before it ends, whatever ends it; without one where its generators broke, or their engine has none. */

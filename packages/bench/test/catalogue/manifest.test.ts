@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { WORKLOAD_NAMES } from '../../src/catalogue/workloads/index.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { errorOf } from '../samples.ts';
@@ -133,7 +134,7 @@ describe('readManifest', () => {
     [
       '["devices", "gather"]',
       '["devices", "gathr"]',
-      expect.stringMatching(/^19: there is no workload "gathr": there are devices, /) as string,
+      `19: there is no workload "gathr": there are ${WORKLOAD_NAMES.join(', ')}`,
     ],
     [
       '"default": "node"',

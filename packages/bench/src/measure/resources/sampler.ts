@@ -70,8 +70,10 @@ export function sampleBeside(
 
 /** Several windows of equal length of one server as one: sums, means, the largest peak; undefined of none. */
 export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
-  if (all.length < 2) return all[0];
-  const joined: Sampled = { host: joinHosts(all.map(({ host }) => host)) };
+  const [first, second] = all;
+  const host = joinHosts(all.map((one) => one.host));
+  if (first === undefined || second === undefined) return first && { ...first, host };
+  const joined: Sampled = { host };
   for (const name of ['server', 'database'] as const) {
     const parts = all.map((one) => one[name]);
     if (parts.every((part) => part !== undefined)) joined[name] = joinResources(parts);
