@@ -7,6 +7,10 @@ import { DEFAULT_THRESHOLD } from '../../src/options.ts';
 import { renderComparison } from '../../src/report/compare.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { toView } from '../../src/report/view.ts';
+import { summarisePool } from '../../src/analyse/power.ts';
+import { createRandom } from '../../src/random.ts';
+import { renderPower } from '../../src/report/power.ts';
+import { readPool } from '../../src/results/pool.ts';
 import { RESULTS, readRun } from '../../src/results/store.ts';
 
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -15,6 +19,8 @@ const QUOTES = [...README.matchAll(/<!-- run (?<run>[\w-]+) -->\n(?<quote>.*?)<!
 const COMPARISONS = [
   ...README.matchAll(/<!-- compare (?<run>[\w-]+) -->\n```\n(?<quote>.*?)```\n<!-- end -->/gs),
 ];
+
+const POOLS = [...README.matchAll(/<!-- power (?<run>[\w-]+) -->\n```\n(?<quote>.*?)```\n<!-- end -->/gs)];
 
 describe('the README', () => {
   it('quotes a published run', () => {
@@ -42,4 +48,17 @@ describe('the README', () => {
       expect(quote).toBe(renderComparison(table, `run ${run}`, []));
     },
   );
+
+  it.each(POOLS.map(({ groups }) => [groups?.['run'] ?? '', groups?.['quote'] ?? '']))(
+    'agrees with the published sittings %s',
+    (run, quote) => {
+      const pool = readPool(join(RESULTS, 'published', run));
+      if (pool === undefined) throw new Error(`no pool ${run}`);
+      expect(quote).toBe(renderPower(pool, summarisePool(pool.entries, '12/18/24', createRandom(1))));
+    },
+  );
+
+  it('quotes published sittings', () => {
+    expect(POOLS.length).toBeGreaterThan(0);
+  });
 });
