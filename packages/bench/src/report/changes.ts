@@ -2,12 +2,15 @@ import { describeBackground } from '../catalogue/background.ts';
 import { coresOf } from '../plan.ts';
 import type { StoredRun } from '../results/store.ts';
 
-/** What changed between two runs, one change a line: processes and threads, versions, runtimes, frameworks, servers. */
+/** What changed between two runs, one change a line: processes and threads, versions, runtimes, frameworks, servers; or that nothing of these did. */
 export function describeChanges(old: StoredRun, now: StoredRun): string[] {
   const [then, here] = [environmentOf(old), environmentOf(now)];
-  return [...new Set([...then.keys(), ...here.keys()])]
+  const changes = [...new Set([...then.keys(), ...here.keys()])]
     .filter((name) => then.get(name) !== here.get(name))
     .map((name) => `changed: ${name} ${then.get(name) ?? 'absent'} → ${here.get(name) ?? 'absent'}`);
+  return changes.length > 0
+    ? changes
+    : ['nothing changed of processes, versions, runtimes, frameworks and servers'];
 }
 
 const TOLD = [

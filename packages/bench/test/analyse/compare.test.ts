@@ -352,6 +352,7 @@ describe('runs of two times', () => {
   it('name what changed in the environment', () => {
     const now = { ...sampleRun(1), versions: { node: '27.0.0' } };
     expect(describeChanges(sampleRun(1), now)).toEqual(['changed: node 26.10.0 → 27.0.0']);
+    expect(describeChanges(now, now)).toEqual([expect.stringMatching(/^nothing changed of /)]);
   });
 });
 
