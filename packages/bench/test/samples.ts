@@ -13,6 +13,7 @@ import type {
   Measured,
   OkTrial,
   Reason,
+  Resources,
   SuspectTrial,
   Target,
   Trial,
@@ -141,6 +142,18 @@ export function sampleLoad(given: Partial<OwnLoadResult> = {}): OwnLoadResult {
 /** Seven requests that were answered, and one that was cancelled. */
 export function sampleBackground(given: Partial<BackgroundUse> = {}): BackgroundUse {
   return { seconds: 7, sent: 8, statusCodes: { 200: 7 }, lost: 0, cancelled: 1, ...given };
+}
+
+/** A process tree that used so many cores for 5 s. */
+export function sampleResources(coresUsed: number): Resources {
+  return {
+    source: 'cgroup v2',
+    scope: 'process tree',
+    seconds: 5,
+    cpuUserUs: coresUsed * 4e6,
+    cpuSystemUs: coresUsed * 1e6,
+    coresUsed,
+  };
 }
 
 /** The same by an engine that is not ours, and tells no more than it has to. */

@@ -67,6 +67,12 @@ def fixtures_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCH_FIXTURES", str(path))
 
 
+async def gather_once(client: Client) -> Gathered:
+    upstream = Upstream(client)
+    async with upstream.lifespan():
+        return await upstream.gather()
+
+
 def gather(fake: Fake, client: Client, *, times: int = 1, kept: bool = True) -> list[Gathered]:
     async def run() -> list[Gathered]:
         with pytest.MonkeyPatch.context() as patch:
@@ -112,24 +118,14 @@ def test_a_request_is_never_sent_twice(client: Client) -> None:
 def test_nobody_there_is_a_bad_gateway(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BENCH_UPSTREAM", "http://127.0.0.1:1")
 
-    async def run() -> Gathered:
-        upstream = Upstream(client)
-        async with upstream.lifespan():
-            return await upstream.gather()
-
     with pytest.raises(GatherError, match=r"^upstream: http://127\.0\.0\.1:1/[abc]\.json: ") as caught:
-        asyncio.run(run())
+        asyncio.run(gather_once(client))
     assert caught.value.status == 502
 
 
 def test_without_an_upstream_it_says_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BENCH_UPSTREAM", raising=False)
 
-    async def run() -> Gathered:
-        upstream = Upstream(client)
-        async with upstream.lifespan():
-            return await upstream.gather()
-
     with pytest.raises(GatherError, match=r"^BENCH_UPSTREAM is not set$") as caught:
-        asyncio.run(run())
+        asyncio.run(gather_once(client))
     assert caught.value.status == 503

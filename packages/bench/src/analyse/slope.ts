@@ -1,4 +1,5 @@
 import type { MemoryReading } from '../model.ts';
+import { mean, sum } from './mean.ts';
 
 /** With fewer readings a line through them says nothing. */
 const FEWEST = 20;
@@ -44,12 +45,4 @@ export function slopeOf(readings: readonly MemoryReading[]): Slope | undefined {
 function studentT(freedom: number): number {
   const z = 1.959964;
   return z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2);
-}
-
-function mean(values: readonly number[]): number {
-  return sum(values) / values.length;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

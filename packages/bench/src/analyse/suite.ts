@@ -4,6 +4,7 @@ import type { Differences } from './paired.ts';
 import { quantileOfSorted } from './quantiles.ts';
 import { estimateCentre, type Interval, walshAverages } from './signed-rank.ts';
 import { type Better, FEWEST_ROUNDS, toRatio, type Ratio } from './verdict.ts';
+import { mean } from './mean.ts';
 
 const RESAMPLES = 2000;
 const NORMAL_975 = 1.959964;
@@ -81,8 +82,4 @@ function resample(
 function centreOf(row: Differences, drawn: readonly number[]): number | undefined {
   const values = drawn.map((round) => row[round]).filter((difference) => difference !== undefined);
   return values.length === 0 ? undefined : estimateCentre(walshAverages(values));
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,6 +1,6 @@
 import { BenchError } from '../errors.ts';
 import { ROOT } from './stacks.ts';
-import { ID } from './workloads/workload.ts';
+import { haveIds } from './workloads/workload.ts';
 import type { Stack } from './stack.ts';
 import { join } from 'node:path';
 
@@ -179,7 +179,7 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       '--duration 5 --warmup 2',
     ],
     [
-      !engine.ids && wanted.requests.some(({ body }) => body?.includes(ID)),
+      !engine.ids && haveIds(wanted.requests),
       'gives requests no ids of their own, by which their answers are known',
       'leave --engine away',
     ],

@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ID, type Answer, type Draw, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
+import {
+  haveIds,
+  ID,
+  type Answer,
+  type Draw,
+  type WorkloadRequest,
+} from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
-import { createIds, haveIds, nextSender } from './load/ids.ts';
+import { createIds, nextSender } from './load/ids.ts';
 import type { ExpectedBody } from './load/protocol.ts';
 
 const POLL_MS = 5;

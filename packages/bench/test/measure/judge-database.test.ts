@@ -1,17 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { judgeInserts, tellInserts } from '../../src/measure/judge-database.ts';
 import { judge } from '../../src/measure/judge.ts';
-import { METRIC_IDS, type Placement, type Resources } from '../../src/model.ts';
-import { sampleLoad } from '../samples.ts';
-
-const using = (coresUsed: number): Resources => ({
-  source: 'cgroup v2',
-  scope: 'process tree',
-  seconds: 5,
-  cpuUserUs: coresUsed * 4e6,
-  cpuSystemUs: coresUsed * 1e6,
-  coresUsed,
-});
+import { METRIC_IDS, type Placement } from '../../src/model.ts';
+import { sampleLoad, sampleResources } from '../samples.ts';
 
 describe('the inserts of a trial', () => {
   it.each([
@@ -55,11 +46,11 @@ describe('a database', () => {
   ] as const)('%s', (_, placement, cores, generator, limit) => {
     const verdict = judge({
       load: sampleLoad({ generators: [{ cpuUs: generator * 5e6, seconds: 5, utilisation: generator }] }),
-      server: using(0.5),
+      server: sampleResources(0.5),
       budgetCores: placement.kind === 'shared' ? 1.8 : 1,
       isShared: placement.kind === 'shared',
       host: {},
-      database: { resources: using(cores), placement },
+      database: { resources: sampleResources(cores), placement },
       isClosedLoop: true,
     });
     expect(verdict.limit).toBe(limit);

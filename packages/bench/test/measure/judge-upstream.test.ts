@@ -1,19 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { isUpstreamFull, type UpstreamEvidence } from '../../src/measure/judge-upstream.ts';
 import { judge } from '../../src/measure/judge.ts';
-import { METRIC_IDS, type Counts, type Resources } from '../../src/model.ts';
-import { sampleCounts, sampleLoad } from '../samples.ts';
+import { METRIC_IDS, type Counts } from '../../src/model.ts';
+import { sampleCounts, sampleLoad, sampleResources } from '../samples.ts';
 
 const RATES = ['goodput', 'p50', 'p99'];
-
-const using = (coresUsed: number): Resources => ({
-  source: 'cgroup v2',
-  scope: 'process tree',
-  seconds: 5,
-  cpuUserUs: coresUsed * 4e6,
-  cpuSystemUs: coresUsed * 1e6,
-  coresUsed,
-});
 
 /** A window of 50,000 answers of 10 fixtures each, at an upstream with a core of its own. */
 function evidenceOf(given: Partial<UpstreamEvidence> = {}): UpstreamEvidence {
@@ -21,7 +12,7 @@ function evidenceOf(given: Partial<UpstreamEvidence> = {}): UpstreamEvidence {
     requests: 500_000,
     fetchUs: 800,
     fetches: 10,
-    resources: using(0.3),
+    resources: sampleResources(0.3),
     placement: { kind: 'separate', server: [2], generator: [0], upstream: [1] },
     ...given,
   };
@@ -32,7 +23,7 @@ function judgeOf(upstream: UpstreamEvidence, counts: Partial<Counts> = {}, statu
   const load = sampleLoad({ lifetime, statusCodes: { 200: 50_000, ...statusCodes } });
   const verdict = judge({
     load,
-    server: using(0.5),
+    server: sampleResources(0.5),
     budgetCores: 1,
     isShared: false,
     host: {},
@@ -88,14 +79,14 @@ describe('an upstream', () => {
   });
 
   it('that used up its core is the limit, but not where the server used up its own', () => {
-    const full = evidenceOf({ resources: using(0.95) });
+    const full = evidenceOf({ resources: sampleResources(0.95) });
     const verdict = judgeOf(full);
     expect(verdict.limit).toBe('upstream');
     expect(verdict.reasons).toMatchObject([{ code: 'upstream-bound', invalidates: RATES }]);
     expect(verdict.texts[0]).toContain('the upstream used 0.95 cores of core 1');
     const both = judge({
       load: sampleLoad({ lifetime: sampleCounts({ ok: 50_000 }) }),
-      server: using(0.97),
+      server: sampleResources(0.97),
       budgetCores: 1,
       isShared: false,
       host: {},
@@ -113,7 +104,7 @@ const beside = (cores: number) =>
 /** An upstream that used so many, on the core of that generator. */
 const shared = (cores: number) =>
   evidenceOf({
-    resources: using(cores),
+    resources: sampleResources(cores),
     placement: { kind: 'separate', server: [1], generator: [0], upstream: [0] },
   });
 
@@ -128,8 +119,12 @@ describe('isUpstreamFull', () => {
 
   it('goes by its one process where nothing is pinned, and by nothing where it was not sampled', () => {
     const unpinned = { placement: { kind: 'unpinned' as const } };
-    expect(isUpstreamFull(evidenceOf({ ...unpinned, resources: using(0.92) }), beside(0.1))).toBe(true);
-    expect(isUpstreamFull(evidenceOf({ ...unpinned, resources: using(0.8) }), beside(0.1))).toBe(false);
+    expect(isUpstreamFull(evidenceOf({ ...unpinned, resources: sampleResources(0.92) }), beside(0.1))).toBe(
+      true,
+    );
+    expect(isUpstreamFull(evidenceOf({ ...unpinned, resources: sampleResources(0.8) }), beside(0.1))).toBe(
+      false,
+    );
     const { resources: _, ...unsampled } = evidenceOf();
     expect(isUpstreamFull(unsampled, beside(0.1))).toBe(false);
   });

@@ -6,26 +6,16 @@ import {
   type HostWindow,
   type LoadResult,
   type OwnLoadResult,
-  type Resources,
 } from '../../src/model.ts';
-import { sampleCounts, sampleLoad, sampleTold } from '../samples.ts';
+import { sampleCounts, sampleLoad, sampleResources, sampleTold } from '../samples.ts';
 
 const ALL = [...METRIC_IDS];
 const RATES = ['goodput', 'p50', 'p99'];
 
-const serverUsing = (coresUsed: number): Resources => ({
-  source: 'cgroup v2',
-  scope: 'process tree',
-  seconds: 5,
-  cpuUserUs: coresUsed * 4e6,
-  cpuSystemUs: coresUsed * 1e6,
-  coresUsed,
-});
-
 function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> = {}): Evidence {
   return {
     load: sampleLoad(load),
-    server: serverUsing(0.5),
+    server: sampleResources(0.5),
     budgetCores: 1,
     isShared: false,
     host: {},
@@ -212,7 +202,7 @@ describe('who was the limit', () => {
   ] as const)('is the %s with %d of %d cores and a loop at %d', (limit, cores, budgetCores, utilisation) => {
     const evidence = evidenceOf(
       { generators: [busy({ utilisation })] },
-      { server: serverUsing(cores), budgetCores },
+      { server: sampleResources(cores), budgetCores },
     );
     expect(findLimit(evidence)).toBe(limit);
     expect(judge(evidence).limit).toBe(limit);
@@ -232,7 +222,7 @@ describe('who was the limit', () => {
     ['waiting', 1.5, false],
     ['waiting', 1.3, true],
   ])('is %s at %d cores beside the load, shared: %s', (limit, coresUsed, isShared) => {
-    const given = { server: serverUsing(coresUsed), budgetCores: 2, isShared };
+    const given = { server: sampleResources(coresUsed), budgetCores: 2, isShared };
     expect(findLimit(evidenceOf({ generators: [busy({ cpuUs: 2e6 })] }, given))).toBe(limit);
   });
 

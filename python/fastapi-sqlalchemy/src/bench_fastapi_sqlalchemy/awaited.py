@@ -4,23 +4,13 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
 
 from fastapi import Depends
-from sqlalchemy import make_url, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 
-from bench_contract.database import DatabaseUnsetError, load_database
-from bench_fastapi_sqlalchemy.users import PATH, NewUser, PublicUser, User, make_app
+from bench_contract.database import DatabaseUnsetError
+from bench_fastapi_sqlalchemy.users import PATH, NewUser, PublicUser, User, make_app, make_engine
 
-database = load_database()
-engine = (
-    None
-    if database is None
-    else create_async_engine(
-        make_url(database.url).set(drivername="postgresql+asyncpg"),
-        pool_size=database.pool,
-        max_overflow=database.overflow,
-        pool_timeout=database.timeout_seconds,
-    )
-)
+engine = make_engine(create_async_engine, "asyncpg")
 app = make_app()
 
 

@@ -4,23 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from fastapi import Depends
-from sqlalchemy import create_engine, make_url, select
+from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from bench_contract.database import DatabaseUnsetError, load_database
-from bench_fastapi_sqlalchemy.users import PATH, NewUser, PublicUser, User, make_app
+from bench_contract.database import DatabaseUnsetError
+from bench_fastapi_sqlalchemy.users import PATH, NewUser, PublicUser, User, make_app, make_engine
 
-database = load_database()
-engine = (
-    None
-    if database is None
-    else create_engine(
-        make_url(database.url).set(drivername="postgresql+psycopg"),
-        pool_size=database.pool,
-        max_overflow=database.overflow,
-        pool_timeout=database.timeout_seconds,
-    )
-)
+engine = make_engine(create_engine, "psycopg")
 app = make_app()
 
 

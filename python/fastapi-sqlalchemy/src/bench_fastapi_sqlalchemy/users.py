@@ -1,13 +1,19 @@
 """What both ways share: the table, what goes over the wire, and the app before it has routes."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
+from sqlalchemy import make_url
 from sqlalchemy.orm import DeclarativeBase, Mapped, MappedAsDataclass, mapped_column
 
-from bench_contract.database import DatabaseUnsetError
+from bench_contract.database import DatabaseUnsetError, load_database
 
 PATH = "/users"
+
+E = TypeVar("E")
 
 
 class Base(MappedAsDataclass, DeclarativeBase):
@@ -47,3 +53,16 @@ async def answer_unset(_request: Request, error: Exception) -> JSONResponse:
 def make_app() -> FastAPI:
     """Make an app that has no route yet."""
     return FastAPI(exception_handlers={DatabaseUnsetError: answer_unset})
+
+
+def make_engine(create: Callable[..., E], driver: str) -> E | None:
+    """Make an engine with that driver and the pool that is asked for; none without a database."""
+    database = load_database()
+    if database is None:
+        return None
+    return create(
+        make_url(database.url).set(drivername=f"postgresql+{driver}"),
+        pool_size=database.pool,
+        max_overflow=database.overflow,
+        pool_timeout=database.timeout_seconds,
+    )

@@ -33,6 +33,11 @@ export interface Row {
   email: string;
 }
 
+/** Whether each request sent of these has an id of its own. */
+export function haveIds(requests: readonly Pick<WorkloadRequest, 'body'>[]): boolean {
+  return requests.some(({ body }) => body?.includes(ID));
+}
+
 /** What one trial asks and expects: drawn anew for each trial, so that no answer can be hard-coded. */
 export interface Draw {
   requests: WorkloadRequest[];

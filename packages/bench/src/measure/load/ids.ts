@@ -1,4 +1,4 @@
-import { ID } from '../../catalogue/workloads/workload.ts';
+import { ID, haveIds } from '../../catalogue/workloads/workload.ts';
 import type { Slot } from './ledger.ts';
 import type { RequestSpec } from './protocol.ts';
 
@@ -21,11 +21,6 @@ const ANY = /bench-[\da-f]{6}-[\da-f]{8}/g;
 /** All ids in a text, whoever gave them. */
 export function idsIn(text: string): string[] {
   return text.match(ANY) ?? [];
-}
-
-/** Whether each request sent of these has an id of its own. */
-export function haveIds(requests: Pick<RequestSpec, 'body'>[]): boolean {
-  return requests.some(({ body }) => body?.includes(ID));
 }
 
 /** What is done with a request of the cycle, by its place there, as it leaves over a slot: its bytes as they are to be sent. */

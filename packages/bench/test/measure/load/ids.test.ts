@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ID } from '../../../src/catalogue/workloads/workload.ts';
-import { createIds, createStamp, haveIds, idsIn, nextSender } from '../../../src/measure/load/ids.ts';
+import { haveIds, ID } from '../../../src/catalogue/workloads/workload.ts';
+import { createIds, createStamp, idsIn, nextSender } from '../../../src/measure/load/ids.ts';
 import { Ledger, Slot } from '../../../src/measure/load/ledger.ts';
 import type { RequestSpec } from '../../../src/measure/load/protocol.ts';
 
