@@ -1,4 +1,5 @@
-import { nearest, readStacks, targetsOf } from '@bench/harness/catalogue/stacks';
+import { readStacks, targetsOf } from '@bench/harness/catalogue/stacks';
+import { nearest } from '@bench/harness/nearest';
 import { BenchError } from '@bench/harness/errors';
 import { prepareAll } from '@bench/harness/measure/prepare';
 import { parse } from '@bench/harness/options';

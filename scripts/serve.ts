@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { $ } from 'zx';
 import { expandTargets, readStacks, refuseThreads } from '@bench/harness/catalogue/stacks';
 import { completeParams, findWorkload, parseParams } from '@bench/harness/catalogue/workloads/index';
@@ -17,6 +18,7 @@ import { oneOf, parse, wholeNumber } from '@bench/harness/options';
 import { onInterrupt, runMain, tell } from './shell.ts';
 
 const HOST = '127.0.0.1';
+const POLL_MS = 50;
 
 await runMain(async () => {
   const { values, positionals } = parse(process.argv.slice(2), {
@@ -65,8 +67,6 @@ await runMain(async () => {
     return [variable, file] as const;
   });
   const argv = fillCommand(ready.command, { host: HOST, port, workers, threads });
-  for (const { method, path } of draw.requests)
-    tell(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
   const fixtures = workload.fixtures?.(params) ?? [];
   const token = randomBytes(8).toString('hex');
   await using upstream = program && (await startUpstream(program, { token, folder, placed: {}, fixtures }));
@@ -81,7 +81,6 @@ await runMain(async () => {
     ...Object.fromEntries(files),
     ...draw.env,
     ...upstream?.env,
-    ...draw.env,
     ...table?.env,
   };
   const server = $({
@@ -97,7 +96,24 @@ await runMain(async () => {
     interrupted = true;
     if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
   }, `stopping ${target.id}`);
+  const ended = new AbortController();
+  const announced = untilListening(port, ended.signal).then((is) => {
+    if (!is || interrupted) return;
+    for (const { method, path } of draw.requests)
+      tell(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
+  });
   const { exitCode } = await server;
+  ended.abort();
+  await announced;
   watchdog?.stdin?.end('done\n');
   return interrupted ? 130 : exitCode === 0 ? 0 : 1;
 });
+
+/** Waits until a server listens there, and gives whether it came to that before the end of it. */
+async function untilListening(port: number, ended: AbortSignal): Promise<boolean> {
+  while (!ended.aborted) {
+    if (await isListening(HOST, port)) return true;
+    await sleep(POLL_MS);
+  }
+  return false;
+}

@@ -10,7 +10,15 @@ const SOURCE = join(ROOT, 'packages/bench/src');
 const ROOMS = ['catalogue', 'plan', 'measure', 'results', 'analyse', 'report'];
 
 /** What every room may import. */
-const FOUNDATIONS = ['model.ts', 'errors.ts', 'random.ts', 'steadiness.ts', 'time-report.ts', 'counts.ts'];
+const FOUNDATIONS = [
+  'model.ts',
+  'errors.ts',
+  'random.ts',
+  'steadiness.ts',
+  'time-report.ts',
+  'counts.ts',
+  'nearest.ts',
+];
 
 /** Understand and show what is stored, and so run without what measures. */
 const READERS = ['analyse', 'report'];

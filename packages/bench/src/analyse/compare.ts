@@ -1,4 +1,4 @@
-import { nearest } from '../catalogue/stacks.ts';
+import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
 import type { MetricId, Target, Trial } from '../model.ts';
 import type { Plan } from '../plan.ts';

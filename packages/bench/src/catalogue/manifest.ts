@@ -17,7 +17,7 @@ import { WORKLOAD_NAMES } from './workloads/index.ts';
 const SCHEMA = new URL('../../schema/stack.schema.json', import.meta.url);
 const PLACEHOLDERS = new Set(['runtime', 'root', 'host', 'port', 'workers', 'threads']);
 
-const validate = new Ajv({ allErrors: true, strict: false }).compile<Manifest>(
+const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<Manifest>(
   JSON.parse(readFileSync(SCHEMA, 'utf8')) as object,
 );
 
@@ -162,12 +162,15 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
 
 function describe(shown: string, text: string, tree: Node, error: ErrorObject | undefined): string {
   const path = (error?.instancePath ?? '').split('/').slice(1).map(unescape);
-  const extra = error?.keyword === 'additionalProperties' ? [String(error.params['additionalProperty'])] : [];
+  const where = path.length > 0 ? `"${path.join('.')}" ` : '';
+  if (error?.keyword === 'additionalProperties') {
+    const extra = String(error.params['additionalProperty']);
+    const known = Object.keys(error.parentSchema?.['properties'] as object).join(', ');
+    return `${shown}:${lineOf(text, tree, [...path, extra])}: ${where || 'a stack '}has no "${extra}": there are ${known}`;
+  }
   const allowed =
     error?.keyword === 'enum' ? ` (${(error.params['allowedValues'] as string[]).join(', ')})` : '';
-  const where = path.length > 0 ? `"${path.join('.')}" ` : '';
-  const named = extra.length > 0 ? ` "${extra[0]}"` : '';
-  return `${shown}:${lineOf(text, tree, [...path, ...extra])}: ${where}${error?.message ?? 'is invalid'}${allowed}${named}`;
+  return `${shown}:${lineOf(text, tree, path)}: ${where}${error?.message ?? 'is invalid'}${allowed}`;
 }
 
 function unescape(part: string): string | number {

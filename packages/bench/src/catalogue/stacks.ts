@@ -1,8 +1,8 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { distance } from 'fastest-levenshtein';
 import { BenchError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
 import type { Stack, Variant } from './stack.ts';
 import type { Target } from '../model.ts';
 import { readManifest } from './manifest.ts';
@@ -145,15 +145,6 @@ function suggest(pattern: string, stacks: Stack[]): string {
     ...Object.keys(stack.variants).map((one) => `${stack.name}/${one}`),
   ]);
   return `did you mean ${nearest(bare, names).join(', ')}? pnpm stacks lists them all`;
-}
-
-/** The names nearest to a mistyped one, three at the most. */
-export function nearest(typed: string, names: string[]): string[] {
-  const sorted = names.toSorted((a, b) => distance(typed, a) - distance(typed, b)).slice(0, 3);
-  // The first is always told; of the others only those that somebody may have meant.
-  return sorted.filter(
-    (name, index) => index === 0 || distance(typed, name) <= Math.max(2, typed.length / 2),
-  );
 }
 
 /** What a matrix is made of: alternatives that every target of the kind is measured with. */

@@ -5,7 +5,7 @@ import { Client, type QueryResultRow } from 'pg';
 import type { Table } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type { Plan } from '../plan.ts';
-import type { Server } from './launch.ts';
+import { describeEnd, type Server } from './launch.ts';
 import type { Placed } from './placement.ts';
 import { findPostgres, launchPostgres, type Postgres } from './postgres.ts';
 import { readProcess } from './resources/procfs.ts';
@@ -112,11 +112,10 @@ export async function startDatabase(program: DatabaseProgram, spec: DatabaseSpec
     const settings = await untilReady(server, url);
     return new StandingDatabase({ program: { ...program, url }, server, token: spec.token, ...settings });
   } catch (error) {
-    const words = [(error as Error).message, ...server.logTail().slice(-1)].filter(Boolean).join(': ');
     await server.stop();
     throw new BenchError(
       'toolchain',
-      `PostgreSQL for the workload does not start: ${words}`,
+      `PostgreSQL for the workload does not start: ${(error as Error).message}`,
       'set DATABASE_URL to a PostgreSQL of yours',
     );
   }
@@ -168,7 +167,7 @@ async function untilReady(server: Server, url: string): Promise<Settings> {
     try {
       return { ...(await readSettings(url)), pid: server.pid() };
     } catch (error) {
-      const end = server.ended();
+      const end = describeEnd(server);
       if (end !== undefined) throw new Error(end, { cause: error });
       if (performance.now() > deadline) throw error;
     }
@@ -243,7 +242,7 @@ class StandingDatabase implements Database {
   }
 
   async #ask<T extends QueryResultRow>(url: string, text: string, values: unknown[] = []): Promise<T[]> {
-    const end = this.#parts.server?.ended();
+    const end = this.#parts.server && describeEnd(this.#parts.server);
     if (end !== undefined) throw this.#wrong(`has ended (${end})`);
     return query<T>(url, text, values).catch((error: Error) => {
       throw this.#wrong(`does not do what it is asked: ${wordsOf(error)}`);

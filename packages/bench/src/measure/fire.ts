@@ -4,7 +4,7 @@ import { BenchError } from '../errors.ts';
 import type { BackgroundUse, Counts, LimitProof, LoadResult } from '../model.ts';
 import type { Plan } from '../plan.ts';
 import type { Background } from './background.ts';
-import type { Server } from './launch.ts';
+import { describeEnd, type Server } from './launch.ts';
 import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
 import type { LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
@@ -122,7 +122,7 @@ export async function proveLimit(
 export function watchForDeath(server: Server): { promise: Promise<never> } & Disposable {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setInterval(() => {
-    const end = server.ended();
+    const end = describeEnd(server);
     if (end !== undefined) reject(new BenchError('trial', `the server died under load (${end})`));
   }, POLL_MS);
   promise.catch(() => {});

@@ -17,6 +17,9 @@ const POLL_MS = 10;
 /** How long a server may take over SIGTERM before it is killed. */
 const GRACE_MS = 5000;
 const LOG_LINES = 20;
+/** As interpreters, compilers and frameworks write it: "ModuleNotFoundError: …", "panic: …", "error: …". */
+const TELLS_ERROR = /(error|exception)\b|\b(panic|fatal)|not found|permission denied/i;
+const MAX_ERROR_CHARS = 200;
 
 /** How a server is started. */
 export interface LaunchSpec {
@@ -110,6 +113,14 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   })`for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
   closeSync(log);
   return new LaunchedServer({ spec, port, logFile, timeFile, cgroup, child, startedAtMs });
+}
+
+/** Undefined while it runs; else how it ended, and the error that its log tells last. */
+export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string | undefined {
+  const end = server.ended();
+  if (end === undefined) return undefined;
+  const error = server.logTail().findLast((line) => TELLS_ERROR.test(line));
+  return error === undefined ? end : `${end}: ${error.trim().slice(0, MAX_ERROR_CHARS)}`;
 }
 
 /** A command with its placeholders filled in; words with `{threads}` are left out where none were asked for. */

@@ -10,7 +10,7 @@ import { pathOf, writeFixtures } from '@bench/upstream/fixtures';
 import type { Answer } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type { UpstreamKind, UpstreamUse } from '../model.ts';
-import { launch, type Server } from './launch.ts';
+import { describeEnd, launch, type Server } from './launch.ts';
 import type { Placed } from './placement.ts';
 import { findFreePort } from './ports.ts';
 import { openSampler, sampleBeside, type Sampler } from './resources/sampler.ts';
@@ -232,10 +232,9 @@ class LaunchedUpstream implements Upstream {
       return answer;
     } catch (error) {
       await sleep(SETTLE_MS);
-      const end = this.#server.ended();
-      if (end === undefined) throw this.#wrong(`does not answer: ${(error as Error).message}`);
+      const end = describeEnd(this.#server);
       throw this.#wrong(
-        [`has ended (${end})`, ...this.#server.logTail().slice(-1)].filter(Boolean).join(': '),
+        end === undefined ? `does not answer: ${(error as Error).message}` : `has ended (${end})`,
       );
     }
   }

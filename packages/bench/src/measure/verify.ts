@@ -9,6 +9,7 @@ import {
   type WorkloadRequest,
 } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
+import { describeEnd } from './launch.ts';
 import { createIds, nextSender } from './load/ids.ts';
 import type { ExpectedBody } from './load/protocol.ts';
 
@@ -25,6 +26,7 @@ export interface Asked {
   host: string;
   port: number;
   ended(): string | undefined;
+  logTail(): string[];
 }
 
 /**
@@ -70,7 +72,7 @@ export async function awaitRightAnswer(asked: Asked, draw: Draw, deadlineSeconds
   const deadline = performance.now() + deadlineSeconds * 1000;
   let last = 'no answer';
   while (performance.now() < deadline) {
-    const end = asked.ended();
+    const end = describeEnd(asked);
     if (end !== undefined) throw new BenchError('trial', `the server ended before it answered (${end})`);
     const [first] = draw.requests;
     if (first === undefined) throw new Error('a workload without requests');

@@ -11,7 +11,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { ROOT, nearest } from '../catalogue/stacks.ts';
+import { ROOT } from '../catalogue/stacks.ts';
+import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
 import type { Trial } from '../model.ts';
 import type { Plan } from '../plan.ts';

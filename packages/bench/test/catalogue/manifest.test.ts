@@ -104,9 +104,13 @@ describe('readManifest', () => {
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: must NOT have additional properties "colour"',
+      '4: a stack has no "colour": there are $schema, name, language, framework, class, runtime, build, shares, runtimes, default, variants',
     ],
-    ['"note": "with', '"notes": "with', '21: "variants.tuned" must NOT have additional properties "notes"'],
+    [
+      '"note": "with',
+      '"notes": "with',
+      '21: "variants.tuned" has no "notes": there are command, build, env, workloads, class, attest, note',
+    ],
     [
       '"class": "framework"',
       '"class": "quick"',

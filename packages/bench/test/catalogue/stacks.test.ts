@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expandTargets, nearest, readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
+import { expandTargets, readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import { errorOf, sampleStack } from '../samples.ts';
 
@@ -131,12 +131,5 @@ describe('the stacks of the repository', () => {
   it('start a server by no shell and no launcher', () => {
     const commands = stacks.flatMap(({ variants }) => Object.values(variants).map(({ command }) => command));
     for (const [program = ''] of commands) expect(program).not.toMatch(/\b(sh|bash|pnpm|npx|uv|tsx)$/);
-  });
-});
-
-describe('nearest', () => {
-  it('gives three names, nearest first', () => {
-    expect(nearest('ab', ['xyz', 'abc', 'ab', 'abcd'])).toEqual(['ab', 'abc', 'abcd']);
-    expect(nearest('a', ['b'])).toEqual(['b']);
   });
 });

@@ -76,11 +76,12 @@ describe('pnpm serve', () => {
   it.concurrent('starts a server to poke at, and stops it on Ctrl-C', async ({ expect }) => {
     await using place = new Place();
     const port = await freePort();
-    const serving = place.startInTerminal(`node --import tsx scripts/serve.ts vanilla --port ${port}`);
+    const serving = place.startInTerminal(
+      `node --import ./scripts/runtime.mjs scripts/serve.ts vanilla --port ${port}`,
+    );
     const url = `http://127.0.0.1:${port}/api/devices`;
-    const answer = await serving.until(() => fetch(url).catch(() => undefined), 'its first answer');
-    expect(await answer.json()).toHaveLength(3);
-    expect(serving.output).toContain(`GET ${url} — Ctrl-C stops it`);
+    await serving.until(() => serving.output.includes(`GET ${url} — Ctrl-C stops it`), 'the URL to poke at');
+    expect(await (await fetch(url)).json()).toHaveLength(3);
     const data = place
       .pidsOf('scripts/serve.ts')
       .flatMap((pid) => globSync(join(tmpdir(), `bench-serve-${pid}-*`)));
@@ -159,7 +160,7 @@ describe('pnpm clean', () => {
       ['', true],
       ['y', false],
     ] as const) {
-      const cleaning = place.startInTerminal('node --import tsx scripts/clean.ts runs');
+      const cleaning = place.startInTerminal('node --import ./scripts/runtime.mjs scripts/clean.ts runs');
       await cleaning.until(() => cleaning.output.includes('[y/N]'), 'its question');
       cleaning.type(`${answer}\r`);
       expect((await cleaning.ended).status).toBe(0);

@@ -33,7 +33,12 @@ beforeAll(async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   server.listen({ host: '127.0.0.1', port: 0 }, resolve);
   await promise;
-  asked = { host: '127.0.0.1', port: (server.address() as AddressInfo).port, ended: () => undefined };
+  asked = {
+    host: '127.0.0.1',
+    port: (server.address() as AddressInfo).port,
+    ended: () => undefined,
+    logTail: () => [],
+  };
 });
 afterAll(() => {
   server.close();
