@@ -1,13 +1,30 @@
 import { defineConfig } from 'vitest/config';
 import { SkipList } from './packages/bench/test/skips.ts';
 
+/** Load servers and count what comes of it: two files at once on a small machine would measure each other. */
+const KNOWN = 'packages/bench/test/known/*.test.ts';
+
 export default defineConfig({
   test: {
-    include: ['packages/*/test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Process tests start real servers: two files at once on a small machine would measure each other.
-    fileParallelism: false,
     reporters: process.env['CI'] === undefined ? ['default'] : ['default', new SkipList()],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'together',
+          include: ['packages/*/test/**/*.test.ts'],
+          exclude: [KNOWN],
+          globalSetup: 'packages/bench/test/prepare.ts',
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'known', include: [KNOWN], maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });

@@ -9,4 +9,6 @@ if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
   process.exit(3);
 }
 
-await import('tsx');
+// Older ones strip types, but do not know `using`.
+if (major < 24) await import('tsx');
+else (await import('node:module')).enableCompileCache();

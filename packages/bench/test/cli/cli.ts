@@ -59,7 +59,11 @@ export class Place implements AsyncDisposable {
 
   /** Starts `scripts/<script>.ts` as the scripts of package.json do. */
   start(script: string, args: string[] = [], env: Record<string, string> = {}): Running {
-    return this.#spawn(process.execPath, ['--import', 'tsx', `scripts/${script}.ts`, ...args], env);
+    return this.#spawn(
+      process.execPath,
+      ['--import', './scripts/runtime.mjs', `scripts/${script}.ts`, ...args],
+      env,
+    );
   }
 
   /** Starts a command line in a terminal: what is typed there goes through it, so that ^C is a Ctrl-C. */

@@ -4,6 +4,7 @@ import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
 import { canonicalise, checkJson, type Draw } from '../../src/catalogue/workloads/workload.ts';
 import { prepareAll, type Missing, type Prepared } from '../../src/measure/prepare.ts';
 import { awaitRightAnswer } from '../../src/measure/verify.ts';
+import { until } from '../cli/cli.ts';
 import { START_SECONDS, listenersOf, loopback, openHost } from './host.ts';
 
 const host = openHost();
@@ -47,6 +48,8 @@ describe('started by hand with nothing but a port', () => {
       if (ready === undefined) throw new Error(`${name} is neither ready nor missing`);
       const server = await host.start({ command: typed(ready), cwd: ready.stack.root, env: {} });
       await awaitRightAnswer(server, draw, START_SECONDS);
+      // From then on it can be stopped.
+      await until(() => server.attestations().length > 0, 'what it attests');
       expect(listenersOf(server) ?? [loopback(server.port)]).toEqual([loopback(server.port)]);
       expect(await server.stop()).toMatchObject({ trouble: [] });
       expect(server.ended()).toBe('exit status 0');
