@@ -4,7 +4,7 @@ import { prepareAll } from '../src/measure/prepare.ts';
 /** What takes longer is told: on a fresh clone there are minutes of it. */
 const TELL_AFTER_MS = 2000;
 
-/** Makes all environments, so that no two test files make the same one at once. What is missing is for the tests to say. */
+/** Makes all environments and builds. What is missing is for the tests to say. */
 export default async function prepare(): Promise<void> {
   const stacks = readStacks();
   let timer: NodeJS.Timeout | undefined;

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
 import type { Stack, Variant } from '../catalogue/stack.ts';
 import { digestOf } from './digest.ts';
+import { awaitLock } from './filelock.ts';
 
 const run = promisify(execFile);
 
@@ -51,7 +52,14 @@ export async function inspectBuild(built: Built, cache: string): Promise<Build> 
  * Builds a compiled variant in its stack's folder, once for each digest. Throws a toolchain error when a tool is not
  * here, and with the end of its log when a build fails.
  */
-export async function provideBuild(built: Built, cache: string): Promise<Build> {
+export async function provideBuild(
+  built: Built,
+  cache: string,
+  tell?: (waiting: string) => void,
+): Promise<Build> {
+  const before = await inspectBuild(built, cache);
+  if (before.isMade) return before;
+  using _ = await awaitLock(join(cache, 'builds', `${built.stack.name}.lock`), tell);
   const build = await inspectBuild(built, cache);
   if (build.isMade) return build;
   const mark = markOf(built, build.digest, cache);

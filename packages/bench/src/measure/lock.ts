@@ -1,21 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BenchError } from '../errors.ts';
+import { beginOf, clearAway, holderFor, pause, release, tryCreate, type Holder } from './filelock.ts';
 import { releaseMemory } from './postgres.ts';
 import { removeCgroups } from './resources/cgroup.ts';
 import { environHas, listPids, readProcess } from './resources/procfs.ts';
 import { scratchOf } from './scratch.ts';
-
-/** What the lock file says of its holder. */
-interface Holder {
-  pid: number;
-  /** When that process began, so that another one under the same id is not taken for it. */
-  began: string;
-  run: string;
-  token: string;
-}
 
 /** The one right to measure on this host. Disposing gives it back. */
 export interface HostLock extends Disposable {
@@ -39,8 +30,8 @@ const END_MS = 2000;
 export function lockHost(run: string, token: string, file = FILE): HostLock {
   const removed: string[] = [];
   const buried: string[] = [];
-  const mine: Holder = { pid: process.pid, began: beginOf(process.pid) ?? '', run, token };
-  while (!tryCreate(file, mine)) {
+  const mine = holderFor(run, token);
+  while (!tryCreate(file, mine, 'set TMPDIR to a folder that you may write to')) {
     const holder = clearAway(file, mine, (dead) => {
       buried.push(dead.token);
       removed.push(...removeLeftovers(dead));
@@ -56,82 +47,8 @@ export function lockHost(run: string, token: string, file = FILE): HostLock {
   return {
     removed,
     buried,
-    [Symbol.dispose]() {
-      const holder = readHolder(file);
-      if (holder !== 'absent' && holder?.token === token) rmSync(file, { force: true });
-    },
+    [Symbol.dispose]: () => release(file, mine),
   };
-}
-
-/**
- * Removes the lock of a dead holder, after `bury`; gives the holder where it lives. Only who holds the
- * claim may remove: else a slow taker could remove what a quick one has just put there. A claim is a
- * lock as well, so that one whose holder died over it is cleared away in the same manner.
- */
-function clearAway(file: string, mine: Holder, bury: (dead: Holder) => void): Holder | undefined {
-  const claim = `${file}.claim`;
-  if (!tryCreate(claim, mine)) {
-    if (clearAway(claim, mine, () => {}) !== undefined) pause();
-    return undefined;
-  }
-  try {
-    const holder = readHolder(file);
-    if (holder === 'absent') return undefined;
-    if (holder !== undefined && beginOf(holder.pid) === holder.began) return holder;
-    if (holder !== undefined) bury(holder);
-    rmSync(file, { force: true });
-    return undefined;
-  } finally {
-    rmSync(claim, { force: true });
-  }
-}
-
-/** Stands still for 2 ms: before the lock is held nothing else is under way. */
-function pause(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
-}
-
-function tryCreate(file: string, holder: Holder): boolean {
-  // Written aside and linked into place: nobody ever reads a lock that is half there.
-  const draft = `${file}.${holder.pid}.new`;
-  try {
-    writeFileSync(draft, JSON.stringify(holder));
-    try {
-      linkSync(draft, file);
-    } finally {
-      rmSync(draft);
-    }
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw new BenchError(
-      'usage',
-      `${file} cannot be written: ${(error as Error).message}`,
-      'set TMPDIR to a folder that you may write to',
-    );
-  }
-}
-
-/** Who holds a lock; undefined when its file does not say. */
-function readHolder(file: string): Holder | 'absent' | undefined {
-  try {
-    const said = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder> | null;
-    const { pid, began, run, token } = said ?? {};
-    if (!Number.isInteger(pid) || !began || !token || run === undefined) return undefined;
-    return said as Holder;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'absent' : undefined;
-  }
-}
-
-/** When a process began, in whatever form the platform gives; undefined when there is none. */
-function beginOf(pid: number): string | undefined {
-  if (process.platform === 'linux') {
-    const found = readProcess(pid);
-    return found === undefined || found.zombie ? undefined : String(found.startTicks);
-  }
-  const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
-  return stdout.trim() || undefined;
 }
 
 /** Ends every process that carries the token of a dead run in its environment, and removes its folder: no other proof counts. */

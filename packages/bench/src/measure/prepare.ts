@@ -10,6 +10,7 @@ import type { Stack, Variant } from '../catalogue/stack.ts';
 import type { Attestation, ResolvedRuntime, RuntimeSpec, Target } from '../model.ts';
 import { isCompiled, provideBuild, runBuild } from './builds.ts';
 import { digestOf } from './digest.ts';
+import { awaitLock } from './filelock.ts';
 import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
 import { findRuntime, lastLine, type FoundRuntime, type Search } from './runtimes.ts';
 import { provideUv, versionInEnvironment } from './uv.ts';
@@ -56,7 +57,7 @@ export async function prepareAll(
   for (const target of targets) {
     on(`preparing ${target.id}`);
     try {
-      prepared.push(await prepare(target, stacks));
+      prepared.push(await prepare(target, stacks, on));
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
       missing.push({ target, reason: error.message, hint: error.hint ?? '' });
@@ -65,12 +66,13 @@ export async function prepareAll(
   return { prepared, missing };
 }
 
-async function prepare(target: Target, stacks: Stack[]): Promise<Prepared> {
+async function prepare(target: Target, stacks: Stack[], on: (doing: string) => void): Promise<Prepared> {
   const { stack, variant } = findStack(target, stacks);
-  if (target.runtime === undefined) return prepareBinary(target, stack, variant);
+  const wait = (waiting: string): void => on(`${target.id}: ${waiting}`);
+  if (target.runtime === undefined) return prepareBinary(target, stack, variant, wait);
   return stack.runtime === 'python'
-    ? preparePython(target, target.runtime, stack, variant)
-    : prepareNode(target, target.runtime, stack, variant);
+    ? preparePython(target, target.runtime, stack, variant, wait)
+    : prepareNode(target, target.runtime, stack, variant, wait);
 }
 
 /** The runtime on this machine. Throws a toolchain error when it is not there, and when the stack does not run on it. */
@@ -85,10 +87,12 @@ async function preparePython(
   spec: RuntimeSpec,
   stack: Stack,
   variant: Variant,
+  wait: (waiting: string) => void,
 ): Promise<Prepared> {
   const uv = await provideUv(CACHE);
   const found = await findFitting(stack, spec, { cache: CACHE, uv, mayInstall: true });
   if (!standsOn('requirements.txt', target, stack)) return finish(target, stack, variant, found, found.argv);
+  using _ = await awaitLock(`${environmentOf(target, stack, found)}.lock`, wait);
   const environment = await makeEnvironment(target, stack, found, uv);
   const python = join(environment, 'bin', 'python');
   await buildOnce(environment, target.variant, [...stack.build, ...variant.build], stack, python);
@@ -101,10 +105,12 @@ async function prepareNode(
   spec: RuntimeSpec,
   stack: Stack,
   variant: Variant,
+  wait: (waiting: string) => void,
 ): Promise<Prepared> {
   const found = await findFitting(stack, spec, { cache: CACHE, uv: undefined, mayInstall: true });
   if (target.packages === undefined || !standsOn('package.json', target, stack))
     return finish(target, stack, variant, found, found.argv);
+  using _ = await awaitLock(`${environmentOf(target, stack, found)}.lock`, wait);
   const environment = await makeCopy(target, stack, found);
   const installed = versionsIn(environment, target, versionInCopy);
   return { ...finish(target, copyOf(stack, environment), variant, found, found.argv), installed };
@@ -136,10 +142,15 @@ function versionsIn(
   });
 }
 
-async function prepareBinary(target: Target, stack: Stack, variant: Variant): Promise<Prepared> {
+async function prepareBinary(
+  target: Target,
+  stack: Stack,
+  variant: Variant,
+  wait: (waiting: string) => void,
+): Promise<Prepared> {
   const binary = finish(target, stack, variant, undefined, []);
   if (!isCompiled({ stack, variant })) return binary;
-  const { digest } = await provideBuild({ stack, variant, name: target.variant }, CACHE);
+  const { digest } = await provideBuild({ stack, variant, name: target.variant }, CACHE, wait);
   return { ...binary, digest };
 }
 

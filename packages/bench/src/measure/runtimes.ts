@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { DEFAULT_RUNTIMES, parseRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { ResolvedRuntime, RuntimeSpec } from '../model.ts';
+import { awaitLock } from './filelock.ts';
 import { readNames } from './resources/procfs.ts';
 
 const run = promisify(execFile);
@@ -112,6 +113,8 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
   const hint = `it comes in the npm package ${found.name}`;
   if (!mayInstall)
     throw new BenchError('toolchain', `${base} is not here yet`, `${hint}, which a run fetches`);
+  using _ = await awaitLock(`${folder}.lock`);
+  if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
   await run(

@@ -3,6 +3,7 @@ import { existsSync, globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
+import { awaitLock } from './filelock.ts';
 import { lastLine } from './runtimes.ts';
 
 const run = promisify(execFile);
@@ -21,6 +22,9 @@ export async function findUv(cache: string): Promise<string | undefined> {
 export async function provideUv(cache: string): Promise<string> {
   const found = await findUv(cache);
   if (found !== undefined) return found;
+  using _ = await awaitLock(join(cache, 'uv.lock'));
+  const made = await findUv(cache);
+  if (made !== undefined) return made;
   try {
     await run(
       'python3',
