@@ -92,10 +92,13 @@ async function preparePython(
   const uv = await provideUv(CACHE);
   const found = await findFitting(stack, spec, { cache: CACHE, uv, mayInstall: true });
   if (!standsOn('requirements.txt', target, stack)) return finish(target, stack, variant, found, found.argv);
-  using _ = await awaitLock(`${environmentOf(target, stack, found)}.lock`, wait);
-  const environment = await makeEnvironment(target, stack, found, uv);
+  const environment = environmentOf(target, stack, found);
   const python = join(environment, 'bin', 'python');
-  await buildOnce(environment, target.variant, [...stack.build, ...variant.build], stack, python);
+  if (!isMade(target, { stack, variant }, found)) {
+    using _ = await awaitLock(`${environment}.lock`, wait);
+    await makeEnvironment(environment, { target, stack, found, uv });
+    await buildOnce(environment, target.variant, [...stack.build, ...variant.build], stack, python);
+  }
   const installed = versionsIn(environment, target, versionInEnvironment);
   return { ...finish(target, stack, variant, withBuilt(found, environment), [python]), installed };
 }
@@ -110,8 +113,11 @@ async function prepareNode(
   const found = await findFitting(stack, spec, { cache: CACHE, uv: undefined, mayInstall: true });
   if (target.packages === undefined || !standsOn('package.json', target, stack))
     return finish(target, stack, variant, found, found.argv);
-  using _ = await awaitLock(`${environmentOf(target, stack, found)}.lock`, wait);
-  const environment = await makeCopy(target, stack, found);
+  const environment = environmentOf(target, stack, found);
+  if (!existsSync(join(environment, READY))) {
+    using _ = await awaitLock(`${environment}.lock`, wait);
+    await makeCopy(environment, target, stack);
+  }
   const installed = versionsIn(environment, target, versionInCopy);
   return { ...finish(target, copyOf(stack, environment), variant, found, found.argv), installed };
 }
@@ -222,10 +228,9 @@ export function findStack(target: Target, stacks: Stack[]): FoundStack {
 }
 
 /** A copy of a Node stack per interpreter and `--with`, in which its packages stand on top of the lock; kept likewise. */
-async function makeCopy(target: Target, stack: Stack, found: FoundRuntime): Promise<string> {
-  const environment = environmentOf(target, stack, found);
+async function makeCopy(environment: string, target: Target, stack: Stack): Promise<void> {
   const ready = join(environment, READY);
-  if (existsSync(ready)) return environment;
+  if (existsSync(ready)) return;
   rmSync(environment, { recursive: true, force: true });
   try {
     await installCopy(stack, environment, packagesOf(target));
@@ -234,21 +239,17 @@ async function makeCopy(target: Target, stack: Stack, found: FoundRuntime): Prom
     throw error;
   }
   writeFileSync(ready, '');
-  return environment;
 }
 
 /** One virtual environment per interpreter, stack and `--with`, from the committed lock; kept until a source changes. */
 async function makeEnvironment(
-  target: Target,
-  stack: Stack,
-  found: FoundRuntime,
-  uv: string,
-): Promise<string> {
+  environment: string,
+  { target, stack, found, uv }: { target: Target; stack: Stack; found: FoundRuntime; uv: string },
+): Promise<void> {
   const contract = join(stack.root, '..', 'contract');
   const own = [contract, stack.root].filter((folder) => existsSync(join(folder, 'pyproject.toml')));
-  const environment = environmentOf(target, stack, found);
   const ready = join(environment, READY);
-  if (existsSync(ready)) return environment;
+  if (existsSync(ready)) return;
   rmSync(environment, { recursive: true, force: true });
   mkdirSync(join(CACHE, 'environments'), { recursive: true });
   const inside = ['--python', join(environment, 'bin', 'python')];
@@ -290,7 +291,6 @@ async function makeEnvironment(
     built.push(...[...stderr.matchAll(/^\s*Built (\S+==\S+)/gm)].map(([, name = '']) => name));
   }
   writeFileSync(ready, built.join('\n'));
-  return environment;
 }
 
 /** Runs the build commands of a variant once per environment. */
