@@ -193,7 +193,7 @@ describe('makePlan', () => {
         1,
       );
     const usual = { windowSeconds: 10, warmupSeconds: 2, timeoutSeconds: 60, barrierSeconds: 10 };
-    expect(planOf('')).toMatchObject({ ...usual, waitSeconds: 2, rungs: [500] });
+    expect(planOf('')).toMatchObject({ ...usual, waitSeconds: 2, rungs: [100, 500] });
     expect(planOf('--param ms=300')).toMatchObject({ windowSeconds: 10.2, warmupSeconds: 2 });
     expect(planOf('--param ms=3000')).toMatchObject({ windowSeconds: 15, warmupSeconds: 3 });
     expect(planOf('--quick')).toMatchObject({ windowSeconds: 10, warmupSeconds: 2 });

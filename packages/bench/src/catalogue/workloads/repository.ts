@@ -9,7 +9,7 @@ const USUAL_MS = 2000;
  */
 export const repository: Workload = {
   name: 'repository',
-  rungs: [500],
+  rungs: [100, 500],
   // Five waits of the usual length; plans take as many in whole where it is another.
   windowSeconds: 10,
   warmupSeconds: 2,
