@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { TrialEffects } from '../../src/measure/trial.ts';
 import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonsOf, sumOf, toldLoadOf } from './rig.ts';
 
 const rig = openRig();
@@ -71,6 +72,12 @@ describe.each(['threads', 'aiohttp'])('the Python client %s', (engine) => {
   });
 });
 
+/** The verification after the load says what that before it has said, and asks nothing. */
+function verifyOnce(effects: TrialEffects): TrialEffects {
+  let first: ReturnType<TrialEffects['verify']> | undefined;
+  return { ...effects, verify: (...asked) => (first ??= effects.verify(...asked)) };
+}
+
 describe('wrk', () => {
   const load = ['--duration', '1', '--warmup', '1', '--connections', '8', '--engine', 'wrk'];
 
@@ -78,13 +85,15 @@ describe('wrk', () => {
     const seen = await rig.measure({
       planted: ['--sound-first', String(ASKED_BEFORE), '--status-500-every', '100', '--delay-ms', '2'],
       bench: load,
+      // How many requests come before the second verification is not known: now and then it would meet a fault itself.
+      wrap: verifyOnce,
     });
     const told = toldLoadOf(seen);
     const { requests } = accountOf(seen);
     const { ok, non2xx = 0 } = told.counts;
     // The warm-up asked for the others, which wrk does not tell.
     expect(ok).toBeGreaterThan(0);
-    expect(ok + non2xx).toBeLessThan(requests.read - ASKED);
+    expect(ok + non2xx).toBeLessThan(requests.read - ASKED_BEFORE);
     expect(non2xx / (ok + non2xx)).toBeCloseTo(0.01, 2);
     expect(reasonsOf(seen)).toEqual(['errors']);
     // What it cannot tell is absent, not 0.
