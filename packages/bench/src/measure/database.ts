@@ -169,7 +169,10 @@ async function untilReady(server: Server, url: string): Promise<Settings> {
     } catch (error) {
       const end = describeEnd(server);
       if (end !== undefined) throw new Error(end, { cause: error });
-      if (performance.now() > deadline) throw error;
+      if (performance.now() > deadline)
+        throw new Error([wordsOf(error as Error), ...server.logTail().slice(-1)].filter(Boolean).join(': '), {
+          cause: error,
+        });
     }
     await sleep(POLL_MS);
   }

@@ -17,8 +17,8 @@ const POLL_MS = 10;
 /** How long a server may take over SIGTERM before it is killed. */
 const GRACE_MS = 5000;
 const LOG_LINES = 20;
-/** As interpreters, compilers and frameworks write it: "ModuleNotFoundError: …", "panic: …", "error: …". */
-const TELLS_ERROR = /(error|exception)\b|\b(panic|fatal)|not found|permission denied/i;
+/** As interpreters, frameworks and helpers write it: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
+const TELLS_ERROR = /(error|exception)\b|\b(panic|fatal|emerg)|not found|permission denied/i;
 const MAX_ERROR_CHARS = 200;
 
 /** How a server is started. */

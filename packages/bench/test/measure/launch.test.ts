@@ -33,9 +33,14 @@ describe('describeEnd', () => {
     ['Python', ['Traceback (most recent call last):', "ModuleNotFoundError: No module named 'orm'"]],
     ['Node', ["Error: Cannot find module 'orm'", '    at node:internal', '', 'Node.js v26.10.0']],
     ['Go', ['panic: no orm', '', 'goroutine 1 [running]:', 'main.main()', '\t/main.go:7 +0x18']],
+    ['nginx', ['nginx: [emerg] bind() to 127.0.0.1:8080 failed (98: Address already in use)']],
+    [
+      'PostgreSQL',
+      ['LOG:  starting', 'FATAL:  could not create lock file', 'LOG:  database system is shut down'],
+    ],
     ['Rust', ["thread 'main' panicked at src/main.rs:7:5:", 'no orm', 'note: run with `RUST_BACKTRACE=1`']],
   ])('tells the error of %s', (_, log) => {
-    const told = log.find((line) => /Error|panic/.test(line));
+    const told = log.find((line) => /Error|panic|emerg|FATAL/.test(line));
     expect(end(log)).toBe(`exit status 1: ${told}`);
   });
 
