@@ -83,13 +83,16 @@ export function judge(evidence: Evidence): Judgement {
   return { failed: fatal.length > 0, reasons: [...fatal, ...doubts], limit, shape };
 }
 
-/** Who was at the end of its means: the server's cores, those of what it asks, the generators' loop, or none. */
+/**
+ * Names what was saturated. The generators are asked first: a saturated generator takes answers late,
+ * so the figures are its own, whatever else was busy.
+ */
 export function findLimit({ load, server, upstream, database, budgetCores, isShared }: Evidence): Limit {
   const isFull = (coresUsed: number): boolean => coresUsed >= FULL * budgetCores;
+  if (load.generators.some((use) => busy(use) > FULL)) return 'generator';
   if (server !== undefined && isFull(server.coresUsed)) return 'server';
   if (upstream !== undefined && isUpstreamFull(upstream, load)) return 'upstream';
   if (database !== undefined && isDatabaseFull(database, load)) return 'database';
-  if (load.generators.some((use) => busy(use) > FULL)) return 'generator';
   if (server === undefined || !isShared) return 'waiting';
   // What load, upstream and database take of shared cores is not there for the server.
   const beside = (upstream ?? database)?.resources?.coresUsed ?? 0;
@@ -97,7 +100,7 @@ export function findLimit({ load, server, upstream, database, budgetCores, isSha
   return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
 }
 
-/** The share of its means that a generator used up: of its event loop, or of its cores. */
+/** How busy a generator was, from 0 to 1: its event loop or its cores, whichever was busier. */
 function busy({ utilisation = 0, cpuUs, seconds, cores = 1 }: GeneratorUse): number {
   return Math.max(utilisation, cpuUs / 1e6 / seconds / cores);
 }

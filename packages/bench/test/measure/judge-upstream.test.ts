@@ -95,6 +95,26 @@ describe('an upstream', () => {
     });
     expect(both).toMatchObject({ limit: 'server', reasons: [] });
   });
+
+  it('that used up its core is not the limit beside a saturated generator, whose latency is invalid', () => {
+    const full = evidenceOf({ resources: sampleResources(0.95) });
+    const both = judge({
+      load: sampleLoad({
+        lifetime: sampleCounts({ ok: 50_000 }),
+        generators: [{ cpuUs: 1e6, seconds: 5, utilisation: 0.95 }],
+      }),
+      server: sampleResources(0.5),
+      budgetCores: 1,
+      isShared: false,
+      host: {},
+      upstream: full,
+      isClosedLoop: true,
+    });
+    expect(both).toMatchObject({
+      limit: 'generator',
+      reasons: [{ code: 'generator-bound', invalidates: RATES }],
+    });
+  });
 });
 
 /** A window whose one generator used so many cores. */

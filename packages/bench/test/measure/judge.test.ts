@@ -192,9 +192,11 @@ const busy = (use: Partial<GeneratorUse>): GeneratorUse => ({
   ...use,
 });
 
-describe('who was the limit', () => {
+describe('what was saturated', () => {
   it.each([
-    ['server', 0.9, 1, 0.99],
+    ['server', 0.9, 1, 0.9],
+    ['generator', 0.9, 1, 0.91],
+    ['generator', 1, 1, 1],
     ['server', 1.8, 2, 0.2],
     ['generator', 0.89, 1, 0.91],
     ['waiting', 0.89, 1, 0.9],
@@ -214,6 +216,15 @@ describe('who was the limit', () => {
     expect(findLimit(evidence)).toBe('generator');
     expect(reasonsOf(evidence)).toEqual({ 'generator-bound': RATES });
     expect(textOf(evidence)).toContain('the generator was 92 % busy while the server used 0.50 cores');
+  });
+
+  it('marks the latency and goodput of a saturated generator, also beside a saturated server', () => {
+    const both = evidenceOf({ generators: [busy({ utilisation: 1 })] }, { server: sampleResources(0.98) });
+    expect(judge(both).limit).toBe('generator');
+    expect(reasonsOf(both)).toEqual({ 'generator-bound': RATES });
+    expect(textOf(both)).toBe(
+      "the generator was 100 % busy while the server used 0.98 cores: goodput is a lower bound, latency is the client's",
+    );
   });
 
   // The load takes 0.4 of the 2 cores.
