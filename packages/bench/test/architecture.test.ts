@@ -18,6 +18,7 @@ const FOUNDATIONS = [
   'time-report.ts',
   'counts.ts',
   'nearest.ts',
+  'redact.ts',
 ];
 
 /** Understand and show what is stored, and so run without what measures. */

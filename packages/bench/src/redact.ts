@@ -1,0 +1,127 @@
+/** Secrets are sent, but never kept or shown: every record and every output passes through here. */
+
+/** Replaces the value of a secret header in a record. */
+export const NOT_KEPT = '(not kept)';
+
+/** Replaces a secret in a URL, where a blank cannot stand. */
+export const NOT_KEPT_IN_URL = '(not-kept)';
+
+/** A shorter value would be found by chance in words and figures that have nothing to do with it. */
+const SHORTEST_HIDDEN = 6;
+
+/** The words that make the name of a header, a parameter or a variable the name of a secret. */
+const SECRET_NAME =
+  /(?:^|[^a-z])(?:keys?|sig|auth|pass|pwd|jwt|bearer|sid)(?:$|[^a-z])|token|secret|passw|passphrase|signature|credential|authori[sz]ation|authentication|cookie|session|api-?key|access-?key/;
+
+/** Values that this process sends and must not repeat. */
+const hidden = new Set<string>();
+
+/** Returns whether a header, parameter or variable of this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '-').toLowerCase());
+}
+
+/**
+ * Moves the credentials of a URL into the value of an Authorization header, which is absent if the URL has none.
+ * The URL given is left as it is.
+ */
+export function splitCredentials(given: URL): { url: URL; authorization?: string } {
+  const url = new URL(given);
+  url.username = '';
+  url.password = '';
+  if (given.username === '' && given.password === '') return { url };
+  const pair = `${decode(given.username)}:${decode(given.password)}`;
+  return { url, authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+/** Returns a URL, or a path with a query, without its credentials and the values of its secret parameters. */
+export function redactUrl(url: string): string {
+  return url
+    .replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, `$1${NOT_KEPT_IN_URL}@`)
+    .replaceAll(/([?&;#])([^=&;#?]+)=([^&;#]+)/g, (whole, before: string, name: string) =>
+      isSecretName(decode(name)) ? `${before}${name}=${NOT_KEPT_IN_URL}` : whole,
+    );
+}
+
+/** Returns headers with the values of secret ones replaced. */
+export function redactHeaders(headers: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? NOT_KEPT : redact(value)]),
+  );
+}
+
+/** Makes `redact` replace these values wherever they occur, such as in the answer of a server that repeats its request. */
+export function hide(values: Iterable<string | undefined>): void {
+  for (const value of values) {
+    if (value !== undefined && value.length >= SHORTEST_HIDDEN) hidden.add(value);
+  }
+}
+
+/** Returns the secrets in the headers and the URL of a request, in every spelling in which they may come back. */
+export function secretsOf({
+  headers = {},
+  url = '',
+}: {
+  headers?: Record<string, string>;
+  url?: string;
+}): string[] {
+  const parsed = URL.parse(url);
+  const parameters = [...(parsed?.searchParams ?? [])].filter(([name]) => isSecretName(name));
+  const values = Object.entries(headers).filter(([name]) => isSecretName(name));
+  const found = [
+    ...parameters.map(([, value]) => value),
+    ...values.flatMap(([, value]) => [value, ...credentialsOf(value)]),
+    decode(parsed?.password ?? ''),
+    parsed?.password ?? '',
+  ];
+  return [...new Set(found.flatMap((value) => [value, encodeURIComponent(value)]))].filter(Boolean);
+}
+
+/** The parts of an Authorization value that are secret by themselves: the token, and the password of `Basic`. */
+function credentialsOf(value: string): string[] {
+  const [, scheme = '', token = ''] = /^(\S+)\s+(\S+)$/.exec(value) ?? [];
+  if (scheme.toLowerCase() !== 'basic') return [token];
+  return [token, Buffer.from(token, 'base64').toString().split(':').slice(1).join(':')];
+}
+
+/**
+ * Returns a value without secrets, for a record or an output: texts without the credentials and secret parameters of
+ * URLs and without hidden values, and objects called `headers` without the values of secret headers.
+ */
+export function redact<T>(value: T): T {
+  return redactAny(value) as T;
+}
+
+function redactAny(value: unknown): unknown {
+  if (typeof value === 'string') return redactText(value);
+  if (Array.isArray(value)) return value.map(redactAny);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]: [string, unknown]) => [
+      name,
+      name === 'headers' && one !== null && typeof one === 'object' && !Array.isArray(one)
+        ? redactHeaders(one as Record<string, unknown>)
+        : redactAny(one),
+    ]),
+  );
+}
+
+function redactText(text: string): string {
+  let clean = text
+    .replaceAll(/\b[a-z][a-z\d+.-]*:\/\/[^\s"'<>`\\]+|[?&][^\s"'<>`\\=&]+=[^\s"'<>`\\]+/gi, redactUrl)
+    // As libpq writes it.
+    .replaceAll(/\b(password)=(?!\()[^\s&;"']+/gi, `$1=${NOT_KEPT_IN_URL}`);
+  // The longest first: one may be part of another.
+  for (const value of [...hidden].toSorted((a, b) => b.length - a.length)) {
+    clean = clean.replaceAll(value, NOT_KEPT);
+  }
+  return clean;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { hide, isSecretName, redact, redactUrl, secretsOf, splitCredentials } from '../src/redact.ts';
+
+describe('the name of a secret', () => {
+  it.each([
+    'Authorization',
+    'proxy-authorization',
+    'cookie',
+    'Set-Cookie',
+    'x-api-key',
+    'apiKey',
+    'api_key',
+    'key',
+    'access_token',
+    'accessToken',
+    'clientSecret',
+    'password',
+    'passwd',
+    'X-Amz-Signature',
+    'X-Amz-Credential',
+    'sig',
+    'auth',
+    'sessionid',
+    'jwt',
+  ])('%s', (name) => expect(isSecretName(name)).toBe(true));
+
+  it.each([
+    'accept',
+    'content-type',
+    'monkey',
+    'keyword',
+    'design',
+    'author',
+    'page',
+    'x-request-id',
+    'passage',
+  ])('is not %s', (name) => expect(isSecretName(name)).toBe(false));
+});
+
+describe('a URL', () => {
+  it.each([
+    ['http://me:open%20sesame@127.0.0.1:3000/a?b=1', 'http://(not-kept)@127.0.0.1:3000/a?b=1'],
+    ['http://sk_live_123@127.0.0.1/', 'http://(not-kept)@127.0.0.1/'],
+    ['postgresql://u:p@ss@db:5432/name', 'postgresql://(not-kept)@db:5432/name'],
+    ['http://h/a?page=2&token=abc&x=1', 'http://h/a?page=2&token=(not-kept)&x=1'],
+    ['/a?api%5Fkey=abc#access_token=d', '/a?api%5Fkey=(not-kept)#access_token=(not-kept)'],
+    ['http://h/a?token=', 'http://h/a?token='],
+    ['http://h/mail?to=me@example.org', 'http://h/mail?to=me@example.org'],
+  ])('%s is kept as %s', (url, kept) => {
+    expect(redactUrl(url)).toBe(kept);
+    expect(redactUrl(kept)).toBe(kept);
+  });
+
+  it('gives its credentials to an Authorization header', () => {
+    const { url, authorization } = splitCredentials(new URL('http://me:open%20sesame@127.0.0.1:3000/a'));
+    expect(url.href).toBe('http://127.0.0.1:3000/a');
+    expect(authorization).toBe(`Basic ${Buffer.from('me:open sesame').toString('base64')}`);
+    expect(splitCredentials(new URL('http://127.0.0.1/'))).toEqual({ url: new URL('http://127.0.0.1/') });
+  });
+});
+
+describe('a record', () => {
+  it('keeps everything but secrets', () => {
+    const record = {
+      url: 'http://me:pw@h/a?token=abc',
+      headers: { accept: '*/*', authorization: 'Bearer abc', 'x-api-key': 'k' },
+      reasons: [{ text: 'status 404: Cannot GET /a?token=abc&b=1 (host=h password=abc user=me)' }],
+      count: 3,
+      absent: undefined,
+      none: null,
+    };
+    expect(redact(record)).toEqual({
+      url: 'http://(not-kept)@h/a?token=(not-kept)',
+      headers: { accept: '*/*', authorization: '(not kept)', 'x-api-key': '(not kept)' },
+      reasons: [
+        {
+          text: 'status 404: Cannot GET /a?token=(not-kept)&b=1 (host=h password=(not-kept) user=me)',
+        },
+      ],
+      count: 3,
+      absent: undefined,
+      none: null,
+    });
+    expect(redact(redact(record))).toEqual(redact(record));
+  });
+
+  it('repeats no secret that a server repeats', () => {
+    const basic = `Basic ${Buffer.from('me:correct horse').toString('base64')}`;
+    hide(
+      secretsOf({
+        headers: { authorization: basic, accept: 'text/plain' },
+        url: 'http://h/?token=tok+en%21',
+      }),
+    );
+    expect(redact('it said: correct horse, correct%20horse, tok en!, text/plain')).toBe(
+      'it said: (not kept), (not kept), (not kept), text/plain',
+    );
+    expect(redact({ basic })).toEqual({ basic: '(not kept)' });
+  });
+
+  it('hides no value so short that it stands in other words', () => {
+    hide(['12', '', undefined]);
+    expect(redact('12,345 requests')).toBe('12,345 requests');
+  });
+});
