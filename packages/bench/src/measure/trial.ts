@@ -22,6 +22,7 @@ import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';
 import type { Background } from './background.ts';
+import { derive, overWindow } from './derive.ts';
 import { DatabaseError, type Database, type OpenTable } from './database.ts';
 import { loadServer, proveLimit, type Fired, type Raised } from './fire.ts';
 import { Inserts } from './inserts.ts';
@@ -187,7 +188,8 @@ export class Attempt {
   /** Takes what the window gave, judges it, and verifies the answers once more. Throws when those are wrong now. */
   async take({ load, sampled, background }: Fired, proof?: LimitProof): Promise<void> {
     const { plan, placed } = this.#context;
-    const resources = sampled?.server;
+    const isAmount = plan.amount !== undefined;
+    const resources = isAmount && sampled?.server ? overWindow(sampled.server, load) : sampled?.server;
     const host = sampled?.host ?? {};
     const upstream = this.#upstreamUse;
     if (upstream !== undefined && sampled?.upstream !== undefined) upstream.resources = sampled.upstream;
@@ -201,7 +203,7 @@ export class Attempt {
       budgetCores: placed.placement.server?.length ?? coresOf(plan),
       isShared: placed.placement.kind === 'shared',
       host,
-      isClosedLoop: plan.amount === undefined && plan.rate === undefined,
+      isClosedLoop: !isAmount && plan.rate === undefined,
     });
     this.#reasons.push(...judgement.reasons);
     this.#failed ||= judgement.failed;
@@ -210,7 +212,16 @@ export class Attempt {
       ...(background === undefined ? {} : { background }),
       ...(resources === undefined
         ? {}
-        : { server: resources, ...derive(load, resources, this.#planned.connections) }),
+        : {
+            server: resources,
+            ...derive({
+              load,
+              server: resources,
+              // A tool that is no generator of ours is sampled from its start to its end.
+              holdsAll: isAmount || load.lifetime === undefined,
+              connections: this.#planned.connections,
+            }),
+          }),
       ...(upstream === undefined ? {} : { upstream }),
       ...(sampled?.database === undefined ? {} : { database: { resources: sampled.database } }),
       limit: judgement.limit,
@@ -358,25 +369,6 @@ function headOf(
 
 function tellDatabase({ kind, version, maxConnections }: Database): NonNullable<TrialHead['database']> {
   return { kind, version, maxConnections };
-}
-
-function derive(
-  load: LoadResult,
-  server: NonNullable<Measured['server']>,
-  connections: number,
-): Partial<Measured> {
-  const { ok } = load.counts;
-  const { coresUsed, seconds, contextSwitches, idleBytes, peakBytes } = server;
-  // As rates, because the sampled span and the generators' windows differ by some ms at their edges; a tool that is no
-  // generator of ours was sampled from its start to its end, and all that it caused lies in between.
-  const requests = load.lifetime === undefined ? ok : load.goodputPerSecond * seconds;
-  return {
-    ...(ok > 0 ? { cpuUsPerRequest: (coresUsed * 1e6 * seconds) / requests } : {}),
-    ...(ok > 0 && contextSwitches !== undefined ? { contextSwitchesPerRequest: contextSwitches / ok } : {}),
-    ...(idleBytes !== undefined && peakBytes !== undefined
-      ? { bytesPerConnection: (peakBytes - idleBytes) / connections }
-      : {}),
-  };
 }
 
 function toReason(error: unknown): Reason {

@@ -63,6 +63,29 @@ describe('measureTrial', () => {
     expect(startupSeconds).toBeGreaterThanOrEqual(0.25);
   });
 
+  it('divides all CPU of a fixed amount of requests by its answers', async () => {
+    // 2,000 answers in 0.4 s, sampled for 0.45 s: 0.1 s of CPU, or 50 µs an answer.
+    const load = sampleLoad({
+      counts: sampleCounts({ ok: 2000 }),
+      windowSeconds: 0.4,
+      goodputPerSecond: 5000,
+    });
+    const server = {
+      source: 's',
+      scope: 's',
+      seconds: 0.45,
+      cpuUserUs: 1e5,
+      cpuSystemUs: 0,
+      coresUsed: 0.1 / 0.45,
+      contextSwitches: 4000,
+    };
+    const { trial } = await measure({ load, sampled: { host: {}, server } }, { line: '--amount 2000' });
+    if (trial.status === 'failed') throw new Error('failed');
+    expect(trial.measured.cpuUsPerRequest).toBeCloseTo(50);
+    expect(trial.measured.contextSwitchesPerRequest).toBeCloseTo(2);
+    expect(trial.measured.server).toMatchObject({ seconds: 0.4, coresUsed: 0.25 });
+  });
+
   it('leaves out what could not be measured', async () => {
     for (const sampled of ['none', { host: {} }] as const) {
       const { trial } = await measure({ sampled });

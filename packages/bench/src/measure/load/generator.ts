@@ -37,6 +37,8 @@ const MOST_WAITING = 500;
 const HOLD_MS = 500;
 /** For so long after the window the load goes on, so that what is read of the server when it closes is read under load. */
 const EDGE_MS = 10;
+/** How long the harness has to read the idle server before a fixed amount of requests begins. */
+const AMOUNT_LEAD_MS = 50;
 /** How long answers under way at the end of the window are waited for, at the most. */
 const DRAIN_SECONDS = 5;
 
@@ -205,7 +207,12 @@ class Session {
     if (spreadSeconds === undefined || order.rate !== undefined) this.#askAll();
     else this.#askInTurn(spreadSeconds * 1000);
     await sleepUntil(order.atMs + order.warmupSeconds * 1000);
-    if (order.amount !== undefined) await this.#fallSilent();
+    if (order.amount !== undefined) {
+      await this.#fallSilent();
+      // The server is idle now: its CPU is read before the first request leaves, or the reading would miss some of them.
+      tell({ event: 'opened' });
+      await sleep(AMOUNT_LEAD_MS);
+    }
     const connect = this.#connect(0);
     const opened = this.#mark();
     const closing = Promise.withResolvers<Mark>();
@@ -216,8 +223,8 @@ class Session {
     const isDone = () => this.#budget <= 0 && this.#isQuiet();
     ledger.open(order.windowSeconds * 1000);
     this.#schedule?.open();
-    tell({ event: 'opened' });
-    if (order.amount !== undefined) {
+    if (order.amount === undefined) tell({ event: 'opened' });
+    else {
       this.#budget = order.amount;
       this.#askAll();
     }
