@@ -14,13 +14,20 @@
  * 5. One level is `flat`; only rises `warm-up`; only falls `slowdown`; both, or a mean deviation above half of
  *    the median and twice Poisson's, `none`.
  *
+ * A slice is 250 ms long. A window under 2.5 s is cut into ten, so that one of 2 s is judged as well; a slice is never
+ * shorter than 100 ms, because noise that lasts longer than a slice looks like a change of level.
+ *
  * Stationary noise is called anything but flat in under 1 % of windows when its slices are independent (Poisson
  * from 1 a slice, normal and t₃ up to 25 %), in under 2 % with an autocorrelation of 0.5 or with one slice in
  * twenty at 60 %, and in 2.2 % with one in ten. Of windows of 5 s with a noise of 3 % a slice it sees all whose
- * first second is 30 % slow, and 45 % of those where it is 10 % slow (test/steadiness.test.ts).
+ * first second is 30 % slow, and 45 % of those where it is 10 % slow. Ten slices of a 2 s window keep these bounds:
+ * noise with a correlation time of up to 200 ms is called anything but flat in under 2 % of them, and a first 0.6 s
+ * at half speed, or a second half 30 % slower, is seen in over 95 % (test/steadiness.test.ts).
  */
 import type { Shape } from './model.ts';
 
+const SLICE_MS = { least: 100, most: 250 };
+const WANTED_SLICES = 10;
 const FEWEST_SLICES = 8;
 const MOST_BLOCKS = 40;
 const SHORTEST_LEVEL = 2;
@@ -45,8 +52,32 @@ export interface Steadiness {
   levels: Level[];
 }
 
+/** Slices wide enough to judge a window by, without a last one that was cut short. */
+export interface WideSlices {
+  milliseconds: number;
+  counts: number[];
+}
+
 /**
- * The shape of a window from the counts in its consecutive slices of equal length (250 ms), by the rule above;
+ * Joins the recorded slices of a window to the width that its steadiness is judged by: see above, and never narrower
+ * than a connection's mean cycle, since slices shorter than that hold bursts.
+ */
+export function widenSlices(
+  { milliseconds, ok }: { milliseconds: number; ok: readonly number[] },
+  { windowSeconds, meanCycleUs = 0 }: { windowSeconds: number; meanCycleUs?: number | undefined },
+): WideSlices {
+  const { least, most } = SLICE_MS;
+  const wanted = Math.min(most, Math.max(least, (windowSeconds * 1000) / WANTED_SLICES));
+  const joined = Math.max(1, Math.floor(wanted / milliseconds), Math.ceil(meanCycleUs / 1000 / milliseconds));
+  const whole = Math.min(ok.length, Math.floor((windowSeconds * 1000) / milliseconds));
+  const counts = Array.from({ length: Math.floor(whole / joined) }, (_, at) =>
+    ok.slice(at * joined, (at + 1) * joined).reduce((sum, count) => sum + count, 0),
+  );
+  return { milliseconds: joined * milliseconds, counts };
+}
+
+/**
+ * The shape of a window from the counts in its consecutive slices of equal length, by the rule above;
  * windows of more than 40 slices are read in at most 40 blocks. Undefined below 8 slices: too few to tell.
  * Throws RangeError if a count is negative or not a number.
  */

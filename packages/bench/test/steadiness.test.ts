@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Shape } from '../src/model.ts';
 import { createRandom, type Random } from '../src/random.ts';
-import { classifySlices } from '../src/steadiness.ts';
+import { classifySlices, widenSlices } from '../src/steadiness.ts';
 
 const LEVEL = 3000;
 
@@ -94,6 +94,80 @@ describe('stationary noise', () => {
     const stalled = (length: number) => normal(0.05, (slice) => (slice >= 90 && slice < 90 + length ? 0 : 1));
     expect(countShapes(stalled(5), 180, 100).flat).toBeGreaterThanOrEqual(98);
     expect(countShapes(stalled(20), 180, 100).none).toBeGreaterThanOrEqual(98);
+  });
+});
+
+/** Answers at 12,000/s in slices of 50 ms; the noise is correlated over `correlationMs`. */
+function recordSlices(
+  random: Random,
+  { windowSeconds, sd, correlationMs }: { windowSeconds: number; sd: number; correlationMs: number },
+): { milliseconds: number; ok: number[] } {
+  const stepMs = 10;
+  const correlation = Math.exp(-stepMs / correlationMs);
+  let state = random.normal();
+  const ok = Array.from({ length: windowSeconds * 20 }, () => {
+    let expected = 0;
+    for (let at = 0; at < 50; at += stepMs) {
+      expected += 12 * stepMs * Math.max(0, 1 + sd * state);
+      state = correlation * state + Math.sqrt(1 - correlation ** 2) * random.normal();
+    }
+    return Math.max(0, Math.round(expected + Math.sqrt(expected) * random.normal()));
+  });
+  return { milliseconds: 50, ok };
+}
+
+describe('short windows', () => {
+  it.each([
+    [0.8, 8],
+    [1, 10],
+    [2, 10],
+    [2.5, 10],
+    [5, 20],
+  ])('a window of %d s has %d slices', (windowSeconds, slices) => {
+    const ok = Array.from({ length: windowSeconds * 20 }, () => 1);
+    const { counts } = widenSlices({ milliseconds: 50, ok }, { windowSeconds });
+    expect(counts).toHaveLength(slices);
+    expect(classifySlices(counts)?.shape).toBe('flat');
+  });
+
+  it('a window too short for slices of 100 ms is not judged', () => {
+    const { counts } = widenSlices(
+      { milliseconds: 50, ok: Array.from({ length: 14 }, () => 1) },
+      { windowSeconds: 0.7 },
+    );
+    expect(classifySlices(counts)).toBeUndefined();
+  });
+
+  it.each([20, 50, 100, 200])(
+    'of 2 s, stationary noise that is correlated over %d ms: not flat in two windows of 100 at most',
+    (correlationMs) => {
+      const random = createRandom(correlationMs);
+      let moving = 0;
+      for (const sd of [0.05, 0.1]) {
+        for (let i = 0; i < 1500; i++) {
+          const slices = recordSlices(random, { windowSeconds: 2, sd, correlationMs });
+          const { counts } = widenSlices(slices, { windowSeconds: 2 });
+          if (classifySlices(counts)?.shape !== 'flat') moving++;
+        }
+      }
+      expect(moving).toBeLessThanOrEqual(60);
+    },
+  );
+
+  it.each<[string, Draw]>([
+    ['Poisson, 1 a slice', poisson(1)],
+    ['Poisson, 100 a slice', poisson(100)],
+    ['normal, 10 %', normal(0.1)],
+    ['t3, 5 %', t3(0.05)],
+  ])('of ten slices, %s: not flat in one window of 100 at most', (_, draw) => {
+    expect(1500 - countShapes(draw, 10, 1500).flat).toBeLessThanOrEqual(15);
+  });
+
+  it.each<[string, Shape, (slice: number, slices: number) => number]>([
+    ['half speed for the first 0.6 s', 'warm-up', (slice) => (slice < 3 ? 0.5 : 1)],
+    ['30 % slower in the second half', 'slowdown', (slice, n) => (slice < n / 2 ? 1 : 0.7)],
+  ])('of 2 s sees a server that is %s', (_, shape, factor) => {
+    expect(countShapes(normal(0.03, factor), 10, 400)[shape]).toBeGreaterThanOrEqual(380);
   });
 });
 

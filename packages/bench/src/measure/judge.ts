@@ -12,7 +12,7 @@ import type {
   Shape,
 } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
-import { classifySlices } from '../steadiness.ts';
+import { classifySlices, widenSlices } from '../steadiness.ts';
 import { isDatabaseFull, judgeDatabase, type DatabaseEvidence } from './judge-database.ts';
 import { judgeBackground } from './judge-background.ts';
 import {
@@ -273,12 +273,12 @@ export function judgeProof(proof: LimitProof): Reason[] {
  * A window that is not flat. Where the machine was quiet, a trend is the server's own and its CPU per request is on the
  * move as well; a pace that wanders, or that others disturbed, says nothing of that.
  */
-function judgeShape({ load: { slices, meanCycleUs }, host }: Evidence): {
+function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host }: Evidence): {
   shape: Shape | undefined;
   reasons: Reason[];
 } {
   if (slices === undefined) return { shape: undefined, reasons: [] };
-  const counts = coarsen(slices, meanCycleUs);
+  const { milliseconds, counts } = widenSlices(slices, { windowSeconds, meanCycleUs });
   const shape = classifySlices(counts)?.shape;
   if (shape === undefined || shape === 'flat') return { shape, reasons: [] };
   const words = {
@@ -286,7 +286,7 @@ function judgeShape({ load: { slices, meanCycleUs }, host }: Evidence): {
     slowdown: 'it was getting slower',
     none: 'it kept changing its pace',
   };
-  const range = `${Math.min(...counts)} to ${Math.max(...counts)} answers a slice`;
+  const range = `${Math.min(...counts)} to ${Math.max(...counts)} answers per ${milliseconds} ms`;
   const isOwn = shape !== 'none' && !isDisturbed(host);
   return {
     shape,
@@ -302,19 +302,6 @@ function judgeShape({ load: { slices, meanCycleUs }, host }: Evidence): {
 
 function isDisturbed({ foreignCores = 0, stealCores = 0 }: HostWindow): boolean {
   return foreignCores > FOREIGN_CORES || stealCores > FOREIGN_CORES;
-}
-
-/** Slices joined until each is longer than a connection's cycle, without the last, which is cut short. */
-function coarsen(
-  { milliseconds, ok }: NonNullable<LoadResult['slices']>,
-  meanCycleUs: number | undefined,
-): number[] {
-  const whole = ok.slice(0, -1);
-  const joined = Math.max(1, Math.ceil((meanCycleUs ?? 0) / 1000 / milliseconds));
-  const groups = Math.floor(whole.length / joined);
-  return Array.from({ length: groups }, (_, group) =>
-    whole.slice(group * joined, (group + 1) * joined).reduce((sum, count) => sum + count, 0),
-  );
 }
 
 function judgeHost(

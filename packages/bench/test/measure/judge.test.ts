@@ -262,6 +262,14 @@ const slicesOf = (counts: number[]): Partial<OwnLoadResult> => ({
   slices: { milliseconds: 250, ok: counts },
 });
 
+/** A window of 2 s, by slices of 50 ms. */
+const shortWindow = (ok: number[]): Evidence =>
+  evidenceOf({
+    counts: sampleCounts({ ok: 20_000, inFlight: 10 }),
+    windowSeconds: 2.003,
+    slices: { milliseconds: 50, ok },
+  });
+
 const level = (count: number, length: number) => Array.from({ length }, () => count);
 
 describe('the shape of the window', () => {
@@ -287,14 +295,29 @@ describe('the shape of the window', () => {
     expect(judge(evidenceOf(slicesOf([...level(2500, 20), 3]))).shape).toBe('flat');
   });
 
+  it('is judged of a window of 2 s, the default of --until-decided', () => {
+    expect(judge(shortWindow([...level(500, 40), 2])).shape).toBe('flat');
+    const slowing = shortWindow([...level(500, 20), ...level(300, 20)]);
+    expect(judge(slowing).shape).toBe('slowdown');
+    expect(textOf(slowing)).toContain(
+      'not steady in the window: it was getting slower (1200 to 2000 answers per 200 ms)',
+    );
+  });
+
   it('joins slices that are shorter than a cycle', () => {
     // Every connection answers once a second, all in the same slice.
     const pulses = Array.from({ length: 61 }, (_, index) => (index % 4 === 0 ? 100 : 0));
     const counts = sampleCounts({ ok: 1500, inFlight: 100 });
-    const slow = { counts, completionsPerSecond: 100, meanCycleUs: 1e6, latencyUs: undefined };
+    const slow = {
+      counts,
+      completionsPerSecond: 100,
+      meanCycleUs: 1e6,
+      latencyUs: undefined,
+      windowSeconds: 15,
+    };
     const connect = { asked: 100, stood: 100, seconds: 1, refused: 0, retried: 0 };
     expect(judge(evidenceOf({ ...slow, connect, ...slicesOf(pulses) })).shape).toBe('flat');
-    expect(judge(evidenceOf(slicesOf(pulses))).shape).not.toBe('flat');
+    expect(judge(evidenceOf({ ...slicesOf(pulses), windowSeconds: 15 })).shape).not.toBe('flat');
   });
 });
 

@@ -9,7 +9,8 @@ import type { ExpectedBody } from './protocol.ts';
 /** What became of one request. */
 export type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
 
-const SLICE_MS = 250;
+/** Divides every width that steadiness is judged by. */
+const SLICE_MS = 50;
 
 /** One connection's place in the load: what it is doing, across all its reconnects. */
 export class Slot {
