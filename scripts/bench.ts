@@ -18,7 +18,7 @@ import { renderTerminal } from '@bench/harness/report/terminal';
 import { describePlan, toView } from '@bench/harness/report/view';
 import { findRun, readRun, shown, type StoredRun } from '@bench/harness/results/store';
 import { measurePlan, type Job } from './measure.ts';
-import { runMain, tell, widthFor } from './shell.ts';
+import { print, printJson, runMain, tell, widthFor } from './shell.ts';
 
 /** Of a window that only has to tell how fast a target is, about. */
 const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
@@ -43,7 +43,7 @@ await runMain(async () => {
   if (plan === undefined) return 130;
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored });
 
-  if (options.json) print(renderJson(source));
+  if (options.json) printJson(renderJson(source));
   else if (source.trials.length > 0) print(renderTerminal(toView(source), widthFor(options)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
   if (!options.json) print(describeComparison(readRun(folder), old));
@@ -52,10 +52,6 @@ await runMain(async () => {
   if (interrupted) return 130;
   return source.trials.some(({ status }) => status === 'failed') ? 1 : 0;
 });
-
-function print(text: string): void {
-  process.stdout.write(text);
-}
 
 /** Whether every target was named outright: one that is missing is then an error, and not left out of a matrix or a glob. */
 function namesAll({ targets, matrix }: BenchOptions): boolean {

@@ -20,11 +20,12 @@ import { measureTrial, type TrialEffects } from '@bench/harness/measure/trial';
 import { parse, parseBenchOptions } from '@bench/harness/options';
 import { makePlan, nameRun } from '@bench/harness/plan';
 import { renderCalibration } from '@bench/harness/report/calibration';
+import { toOutput } from '@bench/harness/report/printable';
 import { describeTrial } from '@bench/harness/report/progress';
 import { readHost } from '@bench/harness/results/host';
 import { appendTrials, createRun, writeReport } from '@bench/harness/results/store';
 import { createEffects } from './effects.ts';
-import { onInterrupt, runMain, tell } from './shell.ts';
+import { onInterrupt, print, runMain, tell } from './shell.ts';
 
 const DEVICES = '/api/devices';
 const PLANTED = fileURLToPath(import.meta.resolve('@bench/harness/planted'));
@@ -88,8 +89,8 @@ await runMain(async () => {
   }
   const calibrated = evaluate(readings);
   const text = renderCalibration(calibrated, host, run);
-  writeReport(folder, 'calibration.txt', text);
-  process.stdout.write(text);
+  writeReport(folder, 'calibration.txt', toOutput(text));
+  print(text);
   if (interrupted) return 130;
   return calibrated.every(({ inside }) => inside) ? 0 : 1;
 });

@@ -12,7 +12,7 @@ import { readNames } from '@bench/harness/measure/resources/procfs';
 import { parse } from '@bench/harness/options';
 import { formatBytes } from '@bench/harness/report/format';
 import { RESULTS, listRuns, sizeOf } from '@bench/harness/results/store';
-import { runMain } from './shell.ts';
+import { print, runMain } from './shell.ts';
 
 const KINDS = {
   environments: () => foldersIn(join(CACHE, 'environments')),
@@ -46,22 +46,20 @@ await runMain(async () => {
   using _ = positionals.length === 0 ? undefined : lockHost('clean', randomBytes(8).toString('hex'));
   for (const { kind, found } of kinds) {
     const total = found.reduce((sum, { bytes }) => sum + bytes, 0);
-    process.stdout.write(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);
+    print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);
     for (const { folder, bytes } of found)
-      process.stdout.write(`  ${formatBytes(bytes).padStart(9)}  ${relative(ROOT, folder)}\n`);
+      print(`  ${formatBytes(bytes).padStart(9)}  ${relative(ROOT, folder)}\n`);
     const named = found.filter(
       ({ folder }) => positionals.includes(kind) || positionals.includes(basename(folder)),
     );
     const what = positionals.includes(kind) ? kind : named.map(({ folder }) => basename(folder)).join(' ');
     if (named.length > 0 && (values.yes === true || (await agrees(what)))) {
       for (const { folder } of named) rmSync(folder, { recursive: true, force: true });
-      process.stdout.write(`${what}: removed\n`);
+      print(`${what}: removed\n`);
     }
   }
   if (positionals.length === 0)
-    process.stdout.write(
-      `pnpm clean ${Object.keys(KINDS).join(' ')} removes what is named; published runs are kept\n`,
-    );
+    print(`pnpm clean ${Object.keys(KINDS).join(' ')} removes what is named; published runs are kept\n`);
 });
 
 async function agrees(what: string): Promise<boolean> {

@@ -3,9 +3,10 @@ import { unlikeRuns, unlikeTargets } from '@bench/harness/analyse/unlike';
 import { BenchError } from '@bench/harness/errors';
 import { describeChanges } from '@bench/harness/report/changes';
 import { renderComparison } from '@bench/harness/report/compare';
+import { toJson } from '@bench/harness/report/json';
 import { parseCompareOptions } from '@bench/harness/analyse/question';
 import { findRun, readRun } from '@bench/harness/results/store';
-import { runMain, tell } from './shell.ts';
+import { print, printJson, runMain, tell } from './shell.ts';
 
 await runMain(async () => {
   const options = parseCompareOptions(process.argv.slice(2));
@@ -37,11 +38,8 @@ await runMain(async () => {
       ? compareWithin(first, options.question)
       : compareRuns(first, second, options.question, options.across);
   const title = second === undefined ? `run ${first.plan.run}` : `${first.plan.run} → ${second.plan.run}`;
-  process.stdout.write(
-    options.json
-      ? `${JSON.stringify({ schema: 1, title, marks, ...table }, null, 2)}\n`
-      : renderComparison(table, title, marks),
-  );
+  if (options.json) printJson(toJson({ schema: 1, title, marks, ...table }));
+  else print(renderComparison(table, title, marks));
   const verdicts = table.rows.map(({ comparison }) => comparison.verdict);
   const found = options.failOn.filter((verdict) => verdicts.includes(verdict));
   if (found.length > 0) tell(`--fail-on: found ${found.join(', ')}`);

@@ -21,13 +21,13 @@ import {
 import { findUpstream, startUpstream, type UpstreamProgram } from '@bench/harness/measure/upstream';
 import { attachServer, drawUrl } from '@bench/harness/measure/url';
 import { asksDatabase, coresOf, enginesOf, fixturesOf, type Plan } from '@bench/harness/plan';
+import { NOT_KEPT } from '@bench/harness/redact';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost } from '@bench/harness/results/host';
 import {
   appendTrials,
   createRun,
-  NOT_KEPT,
   mendRun,
   versionDifferences,
   type LeftOut,
@@ -35,7 +35,7 @@ import {
   type Versions,
 } from '@bench/harness/results/store';
 import { createEffects } from './effects.ts';
-import { onInterrupt, tell } from './shell.ts';
+import { onInterrupt, screen, tell } from './shell.ts';
 
 /** A run to be made, or to be gone on with. */
 export interface Job {
@@ -87,7 +87,7 @@ export async function measurePlan({
     upstream,
     database,
     record: async (trials) => appendTrials(folder, trials),
-    on: showProgress(plan, process.stderr),
+    on: showProgress(plan, screen),
   });
   using _ = onInterrupt(stop);
   preparing[Symbol.dispose]();

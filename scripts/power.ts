@@ -10,6 +10,7 @@ import { EFFECTS } from '@bench/harness/measure/twins';
 import { parse, wholeNumber } from '@bench/harness/options';
 import { createRandom } from '@bench/harness/random';
 import { renderPower } from '@bench/harness/report/power';
+import { toOutput } from '@bench/harness/report/printable';
 import { readHost } from '@bench/harness/results/host';
 import {
   appendPooled,
@@ -19,7 +20,7 @@ import {
   type PooledSitting,
 } from '@bench/harness/results/pool';
 import { RESULTS, shown, writeReport } from '@bench/harness/results/store';
-import { onInterrupt, runMain, tell } from './shell.ts';
+import { onInterrupt, print, runMain, tell } from './shell.ts';
 import { LOOKS, measureTwins, repeatBothWays, sit, type Means } from './sitting.ts';
 
 await runMain(async () => {
@@ -39,8 +40,8 @@ await runMain(async () => {
   if (pool === undefined)
     throw new BenchError('usage', `there is no pool in ${shown(folder)}`, 'pnpm bench:power begins one');
   const text = renderPower(pool, summarisePool(pool.entries, LOOKS, createRandom(1)));
-  writeReport(folder, 'power.txt', text);
-  process.stdout.write(text);
+  writeReport(folder, 'power.txt', toOutput(text));
+  print(text);
   tell(`kept in ${shown(folder)}`);
   return interrupted ? 130 : 0;
 });

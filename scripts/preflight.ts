@@ -1,7 +1,7 @@
 import { readFacts } from '@bench/harness/measure/facts';
 import { preflight } from '@bench/harness/measure/preflight';
 import { DEFAULT_CONNECT_RATE, parse, wholeNumber } from '@bench/harness/options';
-import { runMain } from './shell.ts';
+import { print, runMain } from './shell.ts';
 
 await runMain(async () => {
   const { values } = parse(process.argv.slice(2), {
@@ -18,7 +18,7 @@ await runMain(async () => {
     connectsPerSecond: wholeNumber('connect-rate', values['connect-rate']) ?? DEFAULT_CONNECT_RATE,
   });
   for (const { level, what, advice } of findings) {
-    process.stdout.write(`${level.padEnd(5)} ${what}\n${advice === undefined ? '' : `      ${advice}\n`}`);
+    print(`${level.padEnd(5)} ${what}\n${advice === undefined ? '' : `      ${advice}\n`}`);
   }
   return findings.some(({ level }) => level === 'stop') ? 1 : 0;
 });

@@ -3,7 +3,7 @@ import { recheck } from '@bench/harness/analyse/recheck/recheck';
 import { BenchError } from '@bench/harness/errors';
 import { parse } from '@bench/harness/options';
 import { renderRecheck, renderRecheckJson } from '@bench/harness/report/recheck';
-import { runMain } from './shell.ts';
+import { print, printJson, runMain } from './shell.ts';
 
 await runMain(async () => {
   const { values, positionals } = parse(process.argv.slice(2), { json: { type: 'boolean' } });
@@ -16,7 +16,8 @@ await runMain(async () => {
     );
   }
   const found = file === '-' ? recheck(readFileSync(0, 'utf8'), 'stdin') : recheck(read(file), file);
-  process.stdout.write(values.json === true ? renderRecheckJson(found) : renderRecheck(found));
+  if (values.json === true) printJson(renderRecheckJson(found));
+  else print(renderRecheck(found));
 });
 
 function read(file: string): string {

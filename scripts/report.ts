@@ -7,7 +7,7 @@ import { renderMarkdown } from '@bench/harness/report/markdown';
 import { renderTerminal } from '@bench/harness/report/terminal';
 import { toView } from '@bench/harness/report/view';
 import { findRun, listRuns, readRun } from '@bench/harness/results/store';
-import { runMain, widthFor } from './shell.ts';
+import { print, printJson, runMain, widthFor } from './shell.ts';
 
 await runMain(async () => {
   const { values, positionals } = parse(process.argv.slice(2), {
@@ -26,9 +26,9 @@ await runMain(async () => {
     );
   }
   const run = readRun(findRun(name));
-  if (values.json) return void process.stdout.write(renderJson(run));
+  if (values.json) return printJson(renderJson(run));
   const view = values.ladder ? toLadderView(run) : toView(run);
   const render = values.ladder ? renderLadder : renderTerminal;
-  process.stdout.write(values.markdown ? renderMarkdown(view) : render(view, widthFor(values)));
-  if (values.detail) process.stdout.write(describeDetail(run.trials));
+  print(values.markdown ? renderMarkdown(view) : render(view, widthFor(values)));
+  if (values.detail) print(describeDetail(run.trials));
 });

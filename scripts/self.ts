@@ -13,7 +13,7 @@ import { makePlan } from '@bench/harness/plan';
 import { renderRows } from '@bench/harness/report/terminal';
 import { summariseSelf, type SelfRound } from '@bench/harness/report/self';
 import { createEffects } from './effects.ts';
-import { onInterrupt, runMain, tell } from './shell.ts';
+import { onInterrupt, print, runMain, tell } from './shell.ts';
 
 const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/measure/load/stock'));
 const SECONDS = 3;
@@ -81,7 +81,7 @@ await runMain(async () => {
     tell(`[${seen.length}/${plan.trials.length}] ${planned.connections} connections, round ${planned.round}`);
   }
   const { head, rows, notes } = summariseSelf(seen, plan.connectsPerSecond);
-  process.stdout.write(`${renderRows(head, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`);
+  print(`${renderRows(head, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`);
   return 0;
 });
 

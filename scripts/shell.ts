@@ -1,5 +1,9 @@
 import { basename } from 'node:path';
+import { inspect } from 'node:util';
 import { BenchError } from '@bench/harness/errors';
+import { hide, secretsOf } from '@bench/harness/redact';
+import { toLine, toOutput, toPrintable } from '@bench/harness/report/printable';
+import type { Screen } from '@bench/harness/report/progress';
 import { USAGES } from './usage.ts';
 
 /** Under `npx pnpm` one Ctrl-C arrives twice; within this time it is the same press. */
@@ -13,10 +17,11 @@ export async function runMain(main: () => Promise<number | void>): Promise<void>
       if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
     });
   }
+  hide([...secretsOf({ url: process.env['DATABASE_URL'] ?? '' }), process.env['PGPASSWORD']]);
   try {
     const usage = asksForHelp() ? USAGES[basename(process.argv[1] ?? '', '.ts')] : undefined;
     if (usage === undefined) process.exitCode = (await main()) ?? 0;
-    else process.stdout.write(usage);
+    else print(usage);
   } catch (error) {
     process.exitCode = fail(error);
   }
@@ -28,8 +33,27 @@ function asksForHelp(): boolean {
 
 /** One line to the user on stderr: stdout is the report's. */
 export function tell(line: string): void {
-  process.stderr.write(`${line}\n`);
+  process.stderr.write(`${toOutput(line)}\n`);
 }
+
+/** Prints a report on stdout. */
+export function print(text: string): void {
+  process.stdout.write(toOutput(text));
+}
+
+/** Prints a JSON document on stdout. It has lost its secrets value by value: in its text they would be sought in figures too. */
+export function printJson(text: string): void {
+  process.stdout.write(toPrintable(text));
+}
+
+const CLEAR_LINE = '\r\u001B[K';
+
+/** Shows the progress of a run on stderr. */
+export const screen: Screen = {
+  isLive: process.stderr.isTTY,
+  showLive: (text) => process.stderr.write(`${CLEAR_LINE}${toLine(toOutput(text))}`),
+  showLine: (text) => process.stderr.write(`${screen.isLive ? CLEAR_LINE : ''}${toLine(toOutput(text))}\n`),
+};
 
 /** The columns that a table may take: those of the terminal, or any number with `--detail` and for a file or pipe. */
 export function widthFor({ detail = false }: { detail?: boolean | undefined }): number | undefined {
@@ -38,15 +62,13 @@ export function widthFor({ detail = false }: { detail?: boolean | undefined }): 
 
 /** Prints the message of an error and gives its exit code. A stack trace is shown only with DEBUG. */
 export function fail(error: unknown): number {
-  if (process.env['DEBUG'] !== undefined) console.error(error);
+  if (process.env['DEBUG'] !== undefined) tell(inspect(error));
   if (error instanceof BenchError) {
-    process.stderr.write(
-      `error: ${error.message}\n${error.hint === undefined ? '' : `       ${error.hint}\n`}`,
-    );
+    tell(`error: ${error.message}${error.hint === undefined ? '' : `\n       ${error.hint}`}`);
     return error.exitCode;
   }
-  process.stderr.write(
-    `error: ${error instanceof Error ? error.message : String(error)}\n       a defect of this tool: DEBUG=1 shows where\n`,
+  tell(
+    `error: ${error instanceof Error ? error.message : String(error)}\n       a defect of this tool: DEBUG=1 shows where`,
   );
   return 1;
 }

@@ -3,7 +3,7 @@ import { readStacks, targetsOf } from '@bench/harness/catalogue/stacks';
 import { inspectRuntime, inspectTarget } from '@bench/harness/measure/inspect';
 import { parse } from '@bench/harness/options';
 import { renderRows } from '@bench/harness/report/terminal';
-import { runMain } from './shell.ts';
+import { print, runMain } from './shell.ts';
 
 await runMain(async () => {
   parse(process.argv.slice(2), {});
@@ -23,8 +23,8 @@ await runMain(async () => {
       return [`@${runtime.spec}`, runtime.kind, state, why];
     }),
   );
-  process.stdout.write(
+  print(
     `${renderRows(['target', 'class', 'language', 'workloads', 'state', 'runtime, or why not'], rows)}\n`,
   );
-  process.stdout.write(`\n${renderRows(['runtime', 'kind', 'state', 'what it is, or why not'], runtimes)}\n`);
+  print(`\n${renderRows(['runtime', 'kind', 'state', 'what it is, or why not'], runtimes)}\n`);
 });

@@ -1,6 +1,7 @@
 import { slopeOf, type Slope } from '../analyse/slope.ts';
 import type { BackgroundUse, GeneratorUse, InsertAccount, LoadResult, Measured, Trial } from '../model.ts';
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
+import { toLine } from './printable.ts';
 
 /** Every trial in full, as text: what the table leaves out, and what autocannon itself would have printed. */
 export function describeDetail(trials: Trial[]): string {
@@ -15,7 +16,7 @@ function describe(trial: Trial): string[] {
   const measured = trial.status === 'failed' ? trial.partial : trial.measured;
   const { time } = trial;
   return [
-    ...trial.reasons.map(({ code, text }) => `${code}: ${text}`),
+    ...trial.reasons.map(({ code, text }) => `${code}: ${toLine(text)}`),
     ...(measured === undefined ? [] : describeMeasured(measured)),
     ...(time === undefined
       ? []

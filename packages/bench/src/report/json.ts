@@ -1,7 +1,13 @@
 import { summarise } from '../analyse/summary.ts';
+import { redact } from '../redact.ts';
 import type { Source } from './view.ts';
 
 /** The whole run as one JSON document: the plan, the host, the summary rows and every trial. */
 export function renderJson({ plan, host, leftOut, trials }: Source): string {
-  return `${JSON.stringify({ schema: 1, plan, host, leftOut, rows: summarise(trials), trials }, null, 2)}\n`;
+  return toJson({ schema: 1, plan, host, leftOut, rows: summarise(trials), trials });
+}
+
+/** A value as a JSON document without secrets. */
+export function toJson(value: unknown): string {
+  return `${JSON.stringify(redact(value), null, 2)}\n`;
 }

@@ -1,3 +1,4 @@
+import { toLine } from './printable.ts';
 import type { View } from './view.ts';
 
 /** The view as Markdown: a table for each rung, the setting above, the notes below. */
@@ -11,7 +12,7 @@ export function renderMarkdown(view: View): string {
     ...rows.map(toRow),
     '',
   ]);
-  const setting = view.setting.map((line) => `- ${line}`);
+  const setting = view.setting.map((line) => `- ${toLine(line)}`);
   const notes = view.notes.map((note) => `- ${escapeCell(note)}`);
   return [...setting, '', ...tables, ...notes, ''].join('\n');
 }
@@ -21,5 +22,5 @@ function toRow(cells: string[]): string {
 }
 
 function escapeCell(text: string): string {
-  return text.replaceAll('|', '\\|');
+  return toLine(text).replaceAll('|', '\\|');
 }

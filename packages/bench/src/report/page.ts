@@ -1,3 +1,4 @@
+import { toLine } from './printable.ts';
 import type { View } from './view.ts';
 
 /** Draws the figures of a view; what it says in prose keeps within `width` columns. */
@@ -18,9 +19,9 @@ export function layOut(view: View, width: number, draw: Draw): string {
   ];
   return [
     view.title,
-    ...view.setting.map((line) => wrap(`  ${line}`, width)),
+    ...view.setting.map((line) => wrap(`  ${toLine(line)}`, width)),
     text,
-    ...lines.map((line) => wrap(`  ${line}`, width)),
+    ...lines.map((line) => wrap(`  ${toLine(line)}`, width)),
     '',
   ].join('\n');
 }

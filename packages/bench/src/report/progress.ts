@@ -3,11 +3,16 @@ import { estimateSeconds } from '../plan.ts';
 import type { Plan, RunEvent } from '../plan.ts';
 import { METRICS, figureOf } from '../analyse/metrics.ts';
 import { formatCost, formatCount, formatSpan, formatUs } from './format.ts';
+import { toLine } from './printable.ts';
 
 /** Where progress is shown. */
 export interface Screen {
-  isTTY: boolean;
-  write(text: string): unknown;
+  /** Whether a line can be replaced by the next. */
+  isLive: boolean;
+  /** Shows a line until the next text replaces it. Only where `isLive`. */
+  showLive(text: string): void;
+  /** Shows a line that stays. */
+  showLine(text: string): void;
 }
 
 /** Shows a run's progress: one live line with the time left on a terminal, else a plain line a trial. */
@@ -27,14 +32,12 @@ export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => v
     const left = formatSpan(foreseen * pace);
     if (event.kind === 'started') {
       const { target, connections, round } = event.planned;
-      if (screen.isTTY)
-        screen.write(
-          `\r\u001B[K[${done + 1}/${event.of}] ${target} at ${connections.toLocaleString('en-US')}, round ${round} · ${left} left`,
+      if (screen.isLive)
+        screen.showLive(
+          `[${done + 1}/${event.of}] ${target} at ${connections.toLocaleString('en-US')}, round ${round} · ${left} left`,
         );
     } else {
-      screen.write(
-        `${screen.isTTY ? '\r\u001B[K' : ''}${describeTrial(event.trial, event.done, event.of)}\n`,
-      );
+      screen.showLine(describeTrial(event.trial, event.done, event.of));
     }
   };
 }
@@ -43,7 +46,7 @@ export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => v
 export function describeTrial(trial: Trial, done: number, of: number): string {
   const head = `[${done}/${of}] ${trial.target.id} at ${trial.connections.toLocaleString('en-US')}, round ${trial.round}: ${trial.status}`;
   const [reason] = trial.reasons;
-  const why = reason === undefined ? '' : ` — ${reason.text}`;
+  const why = reason === undefined ? '' : ` — ${toLine(reason.text)}`;
   if (trial.status === 'failed') return `${head}${why}`;
   const goodput = figureOf(trial, METRICS.goodput);
   const p99 = figureOf(trial, METRICS.p99);

@@ -16,6 +16,7 @@ import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
 import type { Trial } from '../model.ts';
 import type { Plan } from '../plan.ts';
+import { redact } from '../redact.ts';
 import type { Host } from './host.ts';
 
 /** Every run has a folder here, elsewhere by `BENCH_RESULTS`; `published/` holds those that are kept with the project. */
@@ -51,11 +52,7 @@ export interface StoredRun extends RunFile {
 
 /** Creates the run's folder with `run.json` and `host.json`. Throws a usage error when the results folder cannot be written. */
 export function createRun(run: RunFile, host: Host): string {
-  const text = JSON.stringify(
-    run,
-    (name, value: unknown) => (name === 'headers' ? withoutSecrets(value) : value),
-    2,
-  );
+  const text = JSON.stringify(redact(run), null, 2);
   const folder = join(RESULTS, run.plan.run);
   try {
     mkdirSync(folder, { recursive: true });
@@ -71,27 +68,15 @@ export function createRun(run: RunFile, host: Host): string {
   return folder;
 }
 
-/** What stands in a stored run for the value of a header that may be a secret. */
-export const NOT_KEPT = '(not kept)';
-
-function withoutSecrets(headers: unknown): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(headers ?? {}).map(([name, value]) => [
-      name,
-      /auth|cookie|token|key|secret/i.test(name) ? NOT_KEPT : value,
-    ]),
-  );
-}
-
 /** Adds trials to the run: on the disk when this returns. */
 export function appendTrials(folder: string, trials: Trial[]): void {
-  const lines = trials.map((trial) => `${JSON.stringify(trial)}\n`);
+  const lines = trials.map((trial) => `${JSON.stringify(redact(trial))}\n`);
   writeDurably(join(folder, 'trials.jsonl'), lines.join(''), 'a');
 }
 
 /** Adds one value to a file of JSON lines: on the disk when this returns. */
 export function appendLine(file: string, value: unknown): void {
-  writeDurably(file, `${JSON.stringify(value)}\n`, 'a');
+  writeDurably(file, `${JSON.stringify(redact(value))}\n`, 'a');
 }
 
 /** Keeps a report beside the run it was made from. */

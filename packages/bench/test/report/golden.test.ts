@@ -40,7 +40,11 @@ describe('the committed run', () => {
 
   it('is shown as it goes, one plain line a trial', async () => {
     const written: string[] = [];
-    const show = showProgress(run.plan, { isTTY: false, write: (text) => written.push(text) });
+    const show = showProgress(run.plan, {
+      isLive: false,
+      showLive: () => written.push('live'),
+      showLine: (text) => written.push(`${text}\n`),
+    });
     for (const [index, trial] of run.trials.entries()) {
       const event: RunEvent = { kind: 'started', planned: run.plan.trials[index]!, done: index, of: 12 };
       show(event);
@@ -269,14 +273,17 @@ describe('showProgress on a terminal', () => {
   it('keeps one live line with the time left, and lets a trial that ended stand above it', () => {
     const plan = samplePlan('--connections 10 --rounds 2 --duration 5 --warmup 2', ['vanilla']);
     const written: string[] = [];
-    const show = showProgress(plan, { isTTY: true, write: (text) => written.push(text) });
+    const show = showProgress(plan, {
+      isLive: true,
+      showLive: (text) => written.push(`live ${text}`),
+      showLine: (text) => written.push(`line ${text}`),
+    });
     const [first] = run.trials;
     show({ kind: 'started', planned: plan.trials[0]!, done: 0, of: 2 });
     show({ kind: 'ended', trial: first!, done: 1, of: 2 });
     show({ kind: 'started', planned: plan.trials[1]!, done: 1, of: 2 });
-    expect(written[0]).toMatch(/\[1\/2\] vanilla at 10, round 1 · \d+ s left$/);
-    expect(written[0]?.startsWith('\r\u001B[K')).toBe(true);
-    expect(written[1]).toBe(`\r\u001B[K${describeTrial(first!, 1, 2)}\n`);
+    expect(written[0]).toMatch(/^live \[1\/2\] vanilla at 10, round 1 · \d+ s left$/);
+    expect(written[1]).toBe(`line ${describeTrial(first!, 1, 2)}`);
     const left = written.map((text) => Number(/(\d+) s left/.exec(text)?.[1]));
     expect(left[2]).toBeLessThan(left[0]!);
   });

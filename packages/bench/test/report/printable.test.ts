@@ -1,0 +1,51 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { renderJson } from '../../src/report/json.ts';
+import { renderMarkdown } from '../../src/report/markdown.ts';
+import { toOutput, toPrintable } from '../../src/report/printable.ts';
+import { describeTrial } from '../../src/report/progress.ts';
+import { renderTerminal } from '../../src/report/terminal.ts';
+import { toView } from '../../src/report/view.ts';
+import { failedTrial, readGoldenRun } from '../samples.ts';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+/** Sets the title of a terminal, clears it, does so in 8 bits, goes back to the start of the line, and reverses what follows. */
+const HOSTILE = '\u001B]0;owned\u0007 \u001B[2J \u009B2J\u0085 \rok \u202Eko\u0000';
+const SHOWN = String.raw`\u001b]0;owned\u0007 \u001b[2J \u009b2J\u0085 \u000dok \u202eko\u0000`;
+const run = readGoldenRun();
+const trial = { ...failedTrial('x', `it said: ${HOSTILE}\n[2/2] x: ok`), logTail: [HOSTILE] };
+const source = { ...run, trials: [trial] };
+
+describe('what a server says', () => {
+  it('is shown, not obeyed', () => {
+    expect(toPrintable(`${HOSTILE}\nnext`)).toBe(`${SHOWN}\nnext`);
+    expect(toPrintable('µs — ≥ 12,3 │ é 👍🏽')).toBe('µs — ≥ 12,3 │ é 👍🏽');
+  });
+
+  it('adds no line to the progress or a report', () => {
+    expect(toOutput(describeTrial(trial, 1, 2))).toMatch(/: failed — it said: .*\[2\/2\] x: ok$/);
+    for (const render of [renderTerminal, renderMarkdown]) {
+      const text = toOutput(render(toView(source)));
+      expect(text).toContain(`it said: ${SHOWN} [2/2] x: ok`);
+      // oxlint-disable-next-line no-control-regex
+      expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
+    }
+  });
+
+  it('is the same in a JSON document, whose text holds no control character either', () => {
+    const text = toPrintable(renderJson(source));
+    // oxlint-disable-next-line no-control-regex
+    expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
+    expect(JSON.parse(text)).toMatchObject({ trials: [{ logTail: [HOSTILE] }] });
+  });
+});
+
+it('no script but shell.ts writes to a terminal', () => {
+  const wrong = globSync('scripts/*.ts', { cwd: ROOT }).filter((file) =>
+    /process\.std(out|err)\.write|console\.|process\.std(out|err)\b\)/.test(
+      readFileSync(join(ROOT, file), 'utf8'),
+    ),
+  );
+  expect(wrong).toEqual(['scripts/shell.ts']);
+});
