@@ -10,12 +10,14 @@ import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { BenchError } from '@bench/harness/errors';
 import { DEFAULT_THRESHOLD, parseBenchOptions, type BenchOptions } from '@bench/harness/options';
 import { enginesOf, makePlan, nameRun, repeatPlan, type Plan } from '@bench/harness/plan';
+import { hide, secretsOf } from '@bench/harness/redact';
 import { describeChanges } from '@bench/harness/report/changes';
 import { renderComparison } from '@bench/harness/report/compare';
 import { describeDetail } from '@bench/harness/report/detail';
 import { renderJson } from '@bench/harness/report/json';
 import { renderTerminal } from '@bench/harness/report/terminal';
 import { describePlan, toView } from '@bench/harness/report/view';
+import { restoreSecrets } from '@bench/harness/secrets';
 import { findRun, readRun, shown, type StoredRun } from '@bench/harness/results/store';
 import { measurePlan, type Job } from './measure.ts';
 import { print, printJson, runMain, tell, widthFor } from './shell.ts';
@@ -34,12 +36,14 @@ await runMain(async () => {
   // Where the rate is still to be measured, this is all of the plan but the rate.
   const foreseen = stored?.plan ?? planFrom(run, options, old);
   if (options.dryRun) return print(describeDry(foreseen, options));
+  const ready = restore(foreseen, options);
+  if (ready.url !== undefined) hide(secretsOf(ready.url));
 
   const token = randomBytes(8).toString('hex');
   using lock = lockHost(run, token);
   const means = { token, lock, isNamed: namesAll(options) };
   for (const line of [...lock.removed, ...(await removeDatabases(lock.buried))]) tell(line);
-  const plan = options.rate === 'auto' ? await planAtHalf(run, options, means) : foreseen;
+  const plan = options.rate === 'auto' ? await planAtHalf(run, options, means) : ready;
   if (plan === undefined) return 130;
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored });
 
@@ -67,6 +71,14 @@ function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined
   const seed = options.seed ?? randomInt(2 ** 32);
   if (old !== undefined) return repeatPlan(old.plan, run, seed);
   return makePlan(options, readStacks(options.stacks), run, seed);
+}
+
+/** The plan with the secrets that a stored one has lost. */
+function restore(plan: Plan, { resume, again = '', secrets }: BenchOptions): Plan {
+  if (secrets === undefined) return plan;
+  const named =
+    resume === undefined ? { flag: 'again' as const, run: again } : { flag: 'resume' as const, run: resume };
+  return restoreSecrets(plan, secrets, named);
 }
 
 function describeDry(plan: Plan, { rate }: BenchOptions): string {

@@ -21,7 +21,6 @@ import {
 import { findUpstream, startUpstream, type UpstreamProgram } from '@bench/harness/measure/upstream';
 import { attachServer, drawUrl } from '@bench/harness/measure/url';
 import { asksDatabase, coresOf, enginesOf, fixturesOf, type Plan } from '@bench/harness/plan';
-import { NOT_KEPT } from '@bench/harness/redact';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost } from '@bench/harness/results/host';
@@ -171,14 +170,6 @@ function readVersions(
 }
 
 function refuseOthers(stored: StoredRun, versions: Versions): void {
-  const secret = Object.entries(stored.plan.url?.headers ?? {}).find(([, value]) => value === NOT_KEPT);
-  if (secret !== undefined) {
-    throw new BenchError(
-      'usage',
-      `the value of the header ${secret[0]} was not kept with run ${stored.plan.run}`,
-      'start a new run with --header: secrets are never stored',
-    );
-  }
   const differences = versionDifferences(stored.versions, versions);
   if (differences.length === 0) return;
   throw new BenchError(

@@ -7,6 +7,7 @@ import { nearest } from './nearest.ts';
 import { parseParams } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
 import { METRIC_IDS, UPSTREAMS, type BackgroundRequest, type MetricId, type UpstreamKind } from './model.ts';
+import { parseSecrets, type Secrets } from './secrets.ts';
 
 type Flags = NonNullable<ParseArgsConfig['options']>;
 
@@ -119,6 +120,8 @@ export interface BenchOptions {
   resume?: string;
   /** A stored run whose plan is measured once more. */
   again?: string;
+  /** What the stored run did not keep, given again beside `resume` or `again`. */
+  secrets?: Secrets;
   json: boolean;
   detail: boolean;
   help: boolean;
@@ -180,7 +183,9 @@ export function parseBenchOptions(args: string[]): BenchOptions {
       upstream: values.upstream === undefined ? undefined : oneOf('upstream', values.upstream, UPSTREAMS),
       resume: values.resume,
       again: values.again,
-      url: parseUrl(values),
+      ...((values.resume ?? values.again) === undefined
+        ? { url: parseUrl(values) }
+        : { secrets: parseSecrets(values) }),
     }),
   };
   refuseBeside('resume', options.resume, values, positionals);
@@ -208,7 +213,7 @@ export function parseBenchOptions(args: string[]): BenchOptions {
 }
 
 /** What may stand beside the name of a stored run: it changes nothing of the plan. */
-const BESIDE_STORED = ['json', 'detail', 'dry-run', 'help'];
+const BESIDE_STORED = ['json', 'detail', 'dry-run', 'help', 'header', 'url'];
 
 function refuseBeside(
   flag: 'resume' | 'again',
@@ -361,29 +366,11 @@ function parseUrl(values: {
     }
     return undefined;
   }
-  const url = URL.parse(values.url);
-  if (url === null || url.protocol !== 'http:') {
-    throw new BenchError(
-      'usage',
-      `--url ${values.url}: not an http:// address`,
-      'e.g. --url http://127.0.0.1:3000/orders',
-    );
-  }
-  const headers = (values.header ?? []).map((text) => {
-    const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
-    if (name === undefined || value === undefined) {
-      throw new BenchError(
-        'usage',
-        `--header ${text}: not of the form name: value`,
-        "e.g. --header 'authorization: x'",
-      );
-    }
-    return [name.toLowerCase(), value] as const;
-  });
+  const { url = new URL(values.url), headers } = parseSecrets(values);
   return {
     url,
+    headers,
     method: (values.method ?? (values.body === undefined ? 'GET' : 'POST')).toUpperCase(),
-    headers: Object.fromEntries(headers),
     ...present({ body: values.body, expect: values.expect, pid: wholeNumber('pid', values.pid) }),
   };
 }

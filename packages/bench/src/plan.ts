@@ -8,6 +8,7 @@ import type { Stack } from './catalogue/stack.ts';
 import type { BackgroundRequest, Target, Trial, UpstreamKind } from './model.ts';
 import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
 import { createRandom, type Random } from './random.ts';
+import { redactUrl } from './redact.ts';
 import {
   FEWEST_WAITS,
   refuseBackground,
@@ -308,7 +309,7 @@ function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
 
 function urlTarget({ url, method }: UrlOptions): Target {
   return {
-    id: `${method} ${url.href}`,
+    id: `${method} ${redactUrl(url.href)}`,
     stack: 'url',
     variant: method,
     class: 'unknown',

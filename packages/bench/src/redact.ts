@@ -108,7 +108,10 @@ function redactAny(value: unknown): unknown {
 
 function redactText(text: string): string {
   let clean = text
-    .replaceAll(/\b[a-z][a-z\d+.-]*:\/\/[^\s"'<>`\\]+|[?&][^\s"'<>`\\=&]+=[^\s"'<>`\\]+/gi, redactUrl)
+    .replaceAll(
+      /(?:\b[a-z][a-z\d+.-]*:\/\/|[?&][^\s"'<>`\\=&]+=)[^\s"'<>`\\]+?(?=[.,:;]*(?:[\s"'<>`\\]|$))/gi,
+      redactUrl,
+    )
     // As libpq writes it.
     .replaceAll(/\b(password)=(?!\()[^\s&;"']+/gi, `$1=${NOT_KEPT_IN_URL}`);
   // The longest first: one may be part of another.

@@ -64,7 +64,7 @@ describe('a record', () => {
     const record = {
       url: 'http://me:pw@h/a?token=abc',
       headers: { accept: '*/*', authorization: 'Bearer abc', 'x-api-key': 'k' },
-      reasons: [{ text: 'status 404: Cannot GET /a?token=abc&b=1 (host=h password=abc user=me)' }],
+      reasons: [{ text: 'status 404: Cannot GET /a?b=1&token=abc: (host=h password=abc user=me)' }],
       count: 3,
       absent: undefined,
       none: null,
@@ -74,7 +74,7 @@ describe('a record', () => {
       headers: { accept: '*/*', authorization: '(not kept)', 'x-api-key': '(not kept)' },
       reasons: [
         {
-          text: 'status 404: Cannot GET /a?token=(not-kept)&b=1 (host=h password=(not-kept) user=me)',
+          text: 'status 404: Cannot GET /a?b=1&token=(not-kept): (host=h password=(not-kept) user=me)',
         },
       ],
       count: 3,
