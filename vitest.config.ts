@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { SkipList } from './packages/bench/test/skips.ts';
+import { Skips } from './packages/bench/test/skips.ts';
 
 /** Load servers and count what comes of it: two files at once on a small machine would measure each other. */
 const KNOWN = 'packages/bench/test/known/*.test.ts';
@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    reporters: process.env['CI'] === undefined ? ['default'] : ['default', new SkipList()],
+    reporters: ['default', new Skips(isWhole, process.env['CI'] !== undefined)],
     projects: [
       {
         extends: true,

@@ -1,7 +1,8 @@
 import { readStacks, targetsOf } from '@bench/harness/catalogue/stacks';
 import { nearest } from '@bench/harness/nearest';
 import { BenchError } from '@bench/harness/errors';
-import { prepareAll } from '@bench/harness/measure/prepare';
+import { groupMissing, prepareAll } from '@bench/harness/measure/prepare';
+import { describeWork, surveyWork } from '@bench/harness/measure/survey';
 import { parse } from '@bench/harness/options';
 import { fail, runMain, tell } from './shell.ts';
 
@@ -15,9 +16,11 @@ await runMain(async () => {
     throw new BenchError('usage', `there is no stack "${unknown}"`, hint);
   }
   const asked = stacks.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-  const { missing } = await prepareAll(asked.flatMap(targetsOf), stacks, tell);
-  const codes = missing.map(({ target, reason, hint }) =>
-    fail(new BenchError('toolchain', `${target.id}: ${reason}`, hint)),
+  const targets = asked.flatMap(targetsOf);
+  for (const line of describeWork(await surveyWork(targets, stacks))) tell(line);
+  const { missing } = await prepareAll(targets, stacks, tell);
+  const codes = groupMissing(missing).map((group) =>
+    fail(new BenchError('toolchain', `${group.targets.join(', ')}: ${group.reason}`, group.hint)),
   );
   return codes[0] ?? 0;
 });

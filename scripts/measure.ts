@@ -9,9 +9,10 @@ import {
   type PlacementNeeds,
 } from '@bench/harness/measure/placement';
 import { preflight } from '@bench/harness/measure/preflight';
-import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
+import { groupMissing, prepareAll, type Prepared } from '@bench/harness/measure/prepare';
 import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { run } from '@bench/harness/measure/run';
+import { describeWork, surveyWork } from '@bench/harness/measure/survey';
 import {
   findDatabase,
   refuseCrowd,
@@ -140,13 +141,16 @@ async function prepareTargets(
     await attachServer(plan.url, () => false);
     return { prepared: [], leftOut: [] };
   }
-  const { prepared, missing } = await prepareAll(plan.targets, readStacks(plan.stacks), tell);
+  const stacks = readStacks(plan.stacks);
+  for (const line of describeWork(await surveyWork(plan.targets, stacks))) tell(line);
+  const { prepared, missing } = await prepareAll(plan.targets, stacks, tell);
   const [first] = missing;
   if (first !== undefined && (isNamed || prepared.length === 0 || process.env['CI'] !== undefined)) {
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
   }
   const leftOut = missing.map(({ target, reason, hint }) => ({ target: target.id, reason, hint }));
-  for (const { target, reason } of leftOut) tell(`${target} is left out: ${reason}`);
+  for (const { targets, reason, hint } of groupMissing(missing))
+    tell(`${targets.join(', ')} left out: ${reason} (${hint})`);
   return { prepared, leftOut };
 }
 

@@ -1,16 +1,42 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
 import { readStacks, targetsOf } from '../src/catalogue/stacks.ts';
-import { prepareAll } from '../src/measure/prepare.ts';
+import { CACHE, prepareAll } from '../src/measure/prepare.ts';
+import { describeWork, surveyWork, type Work } from '../src/measure/survey.ts';
 
-/** What takes longer is told: on a fresh clone there are minutes of it. */
+const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+
+/** What takes longer is told. */
 const TELL_AFTER_MS = 2000;
 
-/** Makes all environments and builds. What is missing is for the tests to say. */
-export default async function prepare(): Promise<void> {
+/**
+ * Makes the environments and builds of a whole run, after saying what has to be made. Compiled stacks that were never
+ * built here are left to `pnpm build` and to CI: their tests hold the binaries that are measured, with link-time
+ * optimisation, and those take minutes. What is missing is for the tests to say.
+ */
+export default async function prepare(project: TestProject): Promise<void> {
   const stacks = readStacks();
+  const targets = stacks.flatMap(targetsOf);
+  const work = await surveyWork(targets, stacks);
+  const unbuilt = process.env['CI'] === undefined ? work.filter(wasNeverBuilt).map(({ name }) => name) : [];
+  project.provide(
+    'unbuilt',
+    Object.fromEntries(
+      unbuilt.map((name) => [name, `${name} was never built here: pnpm build ${unbuilt.join(' ')}`]),
+    ),
+  );
+  const asked = targets.filter(({ stack }) => !unbuilt.includes(stack));
+  for (const line of describeWork(work.filter(({ name }) => !unbuilt.includes(name)))) tell(line);
   let timer: NodeJS.Timeout | undefined;
-  await prepareAll(stacks.flatMap(targetsOf), stacks, (doing) => {
+  await prepareAll(asked, stacks, (doing) => {
     clearTimeout(timer);
-    timer = setTimeout(() => process.stderr.write(`${doing}\n`), TELL_AFTER_MS);
+    timer = setTimeout(() => tell(doing), TELL_AFTER_MS);
   });
   clearTimeout(timer);
+}
+
+/** A build of a stack that has no earlier one here. */
+function wasNeverBuilt({ kind, name }: Work): boolean {
+  return kind === 'build' && !existsSync(join(CACHE, 'builds', name));
 }

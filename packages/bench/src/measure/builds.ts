@@ -6,6 +6,7 @@ import { BenchError } from '../errors.ts';
 import type { Stack, Variant } from '../catalogue/stack.ts';
 import { digestOf } from './digest.ts';
 import { awaitLock } from './filelock.ts';
+import { unreachedError } from './unreached.ts';
 
 const run = promisify(execFile);
 
@@ -80,6 +81,8 @@ export async function runBuild(
   await run(command, args, { cwd: stack.root, timeout: BUILD_MS, maxBuffer: Infinity }).catch(
     (error: { stdout?: string; stderr?: string; message: string; killed?: boolean }) => {
       const log = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim() || error.message;
+      const unreached = unreachedError(args.includes('pip') ? 'pip' : basename(command), log);
+      if (unreached !== undefined) throw unreached;
       const end = withoutPlaces(log).split('\n').slice(-LOG_LINES);
       const when = error.killed === true ? ` in ${BUILD_MS / 60_000} minutes` : '';
       throw new BenchError(

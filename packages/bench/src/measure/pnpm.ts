@@ -7,6 +7,7 @@ import { ROOT } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import { lastLine } from './runtimes.ts';
+import { unreachedError } from './unreached.ts';
 
 const run = promisify(execFile);
 
@@ -56,7 +57,9 @@ export async function installCopy(stack: Stack, folder: string, packages: NamedP
   const [command = '', ...words] = pnpmCommand();
   const args = ['install', '--prod', '--ignore-scripts', '--no-frozen-lockfile', '--reporter=append-only'];
   await run(command, [...words, ...args], { cwd: folder, timeout: 600_000 }).catch(
-    (error: { stderr?: string; message: string }) => {
+    (error: { stdout?: string; stderr?: string; message: string }) => {
+      const unreached = unreachedError('pnpm', `${error.stdout ?? ''}${error.stderr ?? ''}`);
+      if (unreached !== undefined) throw unreached;
       throw new BenchError(
         'toolchain',
         `pnpm install failed: ${lastLine(error.stderr) || error.message}`,

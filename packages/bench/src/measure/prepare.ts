@@ -13,12 +13,16 @@ import { digestOf } from './digest.ts';
 import { awaitLock } from './filelock.ts';
 import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
 import { findRuntime, lastLine, type FoundRuntime, type Search } from './runtimes.ts';
+import { unreachedError } from './unreached.ts';
 import { provideUv, versionInEnvironment } from './uv.ts';
 
 const run = promisify(execFile);
 
 /** Environments, builds and a uv of our own: all that may be removed and comes back. */
 export const CACHE = join(ROOT, '.cache');
+
+/** How often a long preparation says that it goes on. */
+const STILL_SECONDS = 20;
 
 /** A target that can be launched. */
 export interface Prepared {
@@ -57,6 +61,7 @@ export async function prepareAll(
   for (const target of targets) {
     on(`preparing ${target.id}`);
     try {
+      using _ = tellStill(`preparing ${target.id}`, on);
       prepared.push(await prepare(target, stacks, on));
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
@@ -66,6 +71,33 @@ export async function prepareAll(
   return { prepared, missing };
 }
 
+/** Targets that are missing for the same reason. */
+export interface MissingTogether {
+  targets: string[];
+  reason: string;
+  hint: string;
+}
+
+/** Groups what is missing by its reason, so that each reason is said once. */
+export function groupMissing(missing: readonly Missing[]): MissingTogether[] {
+  const groups = Map.groupBy(missing, ({ reason, hint }) => `${reason}\n${hint}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    return { targets: group.map(({ target }) => target.id), reason: first.reason, hint: first.hint };
+  });
+}
+
+/** Says every so often that something still goes on, until it is disposed. */
+export function tellStill(doing: string, on: (line: string) => void): Disposable {
+  let seconds = 0;
+  const timer = setInterval(() => {
+    seconds += STILL_SECONDS;
+    on(`still ${doing}: ${seconds} s so far`);
+  }, STILL_SECONDS * 1000);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
 async function prepare(target: Target, stacks: Stack[], on: (doing: string) => void): Promise<Prepared> {
   const { stack, variant } = findStack(target, stacks);
   const wait = (waiting: string): void => on(`${target.id}: ${waiting}`);
@@ -73,6 +105,12 @@ async function prepare(target: Target, stacks: Stack[], on: (doing: string) => v
   return stack.runtime === 'python'
     ? preparePython(target, target.runtime, stack, variant, wait)
     : prepareNode(target, target.runtime, stack, variant, wait);
+}
+
+/** A tool that is missing, as a value; whatever else is wrong is thrown. */
+function asBenchError(error: unknown): BenchError {
+  if (error instanceof BenchError) return error;
+  throw error;
 }
 
 /** The runtime on this machine. Throws a toolchain error when it is not there, and when the stack does not run on it. */
@@ -89,12 +127,18 @@ async function preparePython(
   variant: Variant,
   wait: (waiting: string) => void,
 ): Promise<Prepared> {
-  const uv = await provideUv(CACHE);
-  const found = await findFitting(stack, spec, { cache: CACHE, uv, mayInstall: true });
+  const uv = await provideUv(CACHE).catch(asBenchError);
+  const search = { cache: CACHE, uv: uv instanceof BenchError ? undefined : uv, mayInstall: true };
+  const found = await findRuntime(spec, search).catch((error: unknown) => {
+    throw uv instanceof BenchError ? uv : error;
+  });
+  refuseUnfit(stack, found.runtime);
   if (!standsOn('requirements.txt', target, stack)) return finish(target, stack, variant, found, found.argv);
   const environment = environmentOf(target, stack, found);
   const python = join(environment, 'bin', 'python');
   if (!isMade(target, { stack, variant }, found)) {
+    // Only what has to be made needs uv.
+    if (uv instanceof BenchError) throw uv;
     using _ = await awaitLock(`${environment}.lock`, wait);
     await makeEnvironment(environment, { target, stack, found, uv });
     await buildOnce(environment, target.variant, [...stack.build, ...variant.build], stack, python);
@@ -281,6 +325,8 @@ async function makeEnvironment(
   for (const step of steps) {
     const { stderr } = await run(uv, step, { cwd: stack.root, timeout: 600_000 }).catch(
       (error: { stderr?: string }) => {
+        const unreached = unreachedError('uv', error.stderr ?? '');
+        if (unreached !== undefined) throw unreached;
         throw new BenchError(
           'toolchain',
           `${target.id} on Python ${found.runtime.version}: uv ${step.slice(0, 2).join(' ')} failed: ${lastLine(error.stderr)}`,

@@ -8,6 +8,7 @@ import { BenchError } from '../errors.ts';
 import type { ResolvedRuntime, RuntimeSpec } from '../model.ts';
 import { awaitLock } from './filelock.ts';
 import { readNames } from './resources/procfs.ts';
+import { unreachedError } from './unreached.ts';
 
 const run = promisify(execFile);
 
@@ -124,11 +125,8 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
       timeout: 600_000,
     },
   ).catch((error: { stderr?: string }) => {
-    throw new BenchError(
-      'toolchain',
-      `${base} is not here and npm could not fetch it: ${lastLine(error.stderr)}`,
-      hint,
-    );
+    const why = unreachedError('npm', error.stderr ?? '')?.message ?? lastLine(error.stderr);
+    throw new BenchError('toolchain', `${base} is not here and npm could not fetch it: ${why}`, hint);
   });
   if (!existsSync(path)) throw new BenchError('toolchain', `${found.name} holds no ${found.binary}`, hint);
   return path;
@@ -194,7 +192,9 @@ async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promi
     .filter((path) => existsSync(path));
   if (kept.length > 0) return kept.toSorted().toReversed();
   if (uv === undefined || !mayInstall) return [];
-  await run(uv, ['python', 'install', base]).catch(() => undefined);
+  await run(uv, ['python', 'install', base]).catch((error: { stderr?: string }) =>
+    unreachedError('uv python', error.stderr ?? ''),
+  );
   const installed = await find([]);
   return installed === undefined ? [] : [installed];
 }

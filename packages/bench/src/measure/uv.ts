@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
 import { awaitLock } from './filelock.ts';
 import { lastLine } from './runtimes.ts';
+import { unreachedError } from './unreached.ts';
 
 const run = promisify(execFile);
 
@@ -15,11 +16,20 @@ export async function findUv(cache: string): Promise<string | undefined> {
   return existsSync(own) && (await answers(own)) ? own : undefined;
 }
 
+/** By cache folder: what could not be had once is not tried again by this process. */
+const provided = new Map<string, Promise<string>>();
+
 /**
  * The path of uv, which is put into the cache folder through `python3 -m pip` when it is not here yet.
  * Throws a toolchain error when that does not work.
  */
-export async function provideUv(cache: string): Promise<string> {
+export function provideUv(cache: string): Promise<string> {
+  const providing = provided.get(cache) ?? fetchUv(cache);
+  provided.set(cache, providing);
+  return providing;
+}
+
+async function fetchUv(cache: string): Promise<string> {
   const found = await findUv(cache);
   if (found !== undefined) return found;
   using _ = await awaitLock(join(cache, 'uv.lock'));
@@ -32,7 +42,8 @@ export async function provideUv(cache: string): Promise<string> {
       { timeout: 300_000 },
     );
   } catch (error) {
-    const why = lastLine((error as { stderr?: string }).stderr) || String(error);
+    const { stderr = '' } = error as { stderr?: string };
+    const why = unreachedError('pip', stderr)?.message ?? (lastLine(stderr) || String(error));
     throw new BenchError(
       'toolchain',
       `uv is not on PATH and python3 -m pip could not install it: ${why}`,

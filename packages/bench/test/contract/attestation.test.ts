@@ -1,8 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
-import { prepareAll, type Missing } from '../../src/measure/prepare.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import { openRig, reasonOf, reasonsOf } from '../known/rig.ts';
+import { needs, target } from '../needs.ts';
 
 const rig = openRig();
 const uvicorn = readStacks().find(({ name }) => name === 'uvicorn');
@@ -17,14 +17,10 @@ function pose(stack: Stack): Stack {
 }
 
 describe('uvicorn', () => {
-  let missing: Missing[];
+  const [interpreted] = expandTargets(['uvicorn/interpreted'], [uvicorn], 'devices');
+  needs(target(interpreted!, [uvicorn]));
 
-  beforeAll(async () => {
-    ({ missing } = await prepareAll(expandTargets(['uvicorn/interpreted'], [uvicorn], 'devices'), [uvicorn]));
-  }, 900_000);
-
-  it('interpreted and posing as compiled by mypyc fails its trial, in each worker', async ({ skip }) => {
-    skip(missing.length > 0, missing[0]?.reason);
+  it('interpreted and posing as compiled by mypyc fails its trial, in each worker', async () => {
     const seen = await rig.measure({
       planted: 'interpreted',
       stack: pose(uvicorn),

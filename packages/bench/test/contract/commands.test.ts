@@ -1,10 +1,11 @@
 import { dirname, join } from 'node:path';
-import { beforeAll, describe, it } from 'vitest';
+import { describe, it } from 'vitest';
 import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
 import { canonicalise, checkJson, type Draw } from '../../src/catalogue/workloads/workload.ts';
-import { prepareAll, type Missing, type Prepared } from '../../src/measure/prepare.ts';
+import type { Prepared } from '../../src/measure/prepare.ts';
 import { awaitRightAnswer } from '../../src/measure/verify.ts';
 import { until } from '../cli/cli.ts';
+import { needs, target } from '../needs.ts';
 import { START_SECONDS, listenersOf, loopback, openHost } from './host.ts';
 
 const host = openHost();
@@ -30,22 +31,19 @@ const draw: Draw = {
   fixedBody: true,
 };
 
+const targets = expandTargets(
+  stacks.map(({ name }) => name),
+  stacks,
+  'devices',
+);
+
 describe('started by hand with nothing but a port', () => {
-  let prepared: Prepared[];
-  let missing: Missing[];
-
-  beforeAll(async () => {
-    const names = stacks.map(({ name }) => name);
-    ({ prepared, missing } = await prepareAll(expandTargets(names, stacks, 'devices'), stacks));
-  }, 900_000);
-
   // Concurrent, because most of their time is that of starting and stopping.
-  for (const { name } of stacks) {
-    it.concurrent(`${name} answers on the loopback address, and stops`, async ({ skip, expect }) => {
-      const absent = missing.find(({ target }) => target.stack === name);
-      skip(absent !== undefined, absent?.reason);
-      const ready = prepared.find(({ stack }) => stack.name === name);
-      if (ready === undefined) throw new Error(`${name} is neither ready nor missing`);
+  describe.concurrent.each(targets)('$stack', (wanted) => {
+    const found = needs(target(wanted, stacks));
+
+    it('answers on the loopback address, and stops', async ({ expect }) => {
+      const ready = found.get();
       const server = await host.start({ command: typed(ready), cwd: ready.stack.root, env: {} });
       await awaitRightAnswer(server, draw, START_SECONDS);
       // From then on it can be stopped.
@@ -54,7 +52,7 @@ describe('started by hand with nothing but a port', () => {
       expect(await server.stop()).toMatchObject({ trouble: [] });
       expect(server.ended()).toBe('exit status 0');
     });
-  }
+  });
 });
 
 /** What a person types, with `{port}` for the port. */

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import { isListening } from '../../src/measure/ports.ts';
 import type { Server } from '../../src/measure/launch.ts';
-import { prepareAll } from '../../src/measure/prepare.ts';
 import { until } from '../cli/cli.ts';
+import { needs, target } from '../needs.ts';
 import { openHost } from './host.ts';
 
 const host = openHost();
@@ -63,16 +63,14 @@ afterAll(() => {
   upstream.closeAllConnections();
 });
 
-describe.each(offered)('gather by $id', (target) => {
+describe.each(offered)('gather by $id', (wanted) => {
+  const found = needs(target(wanted, stacks));
   let server: Server | undefined;
   let byHand: Server | undefined;
-  let why: string | undefined;
 
   beforeAll(async () => {
-    const { prepared, missing } = await prepareAll([target], stacks);
-    const [ready] = prepared;
-    why = missing[0]?.reason;
-    if (ready === undefined) return;
+    if (found.why !== undefined) return;
+    const ready = found.get();
     const { port } = upstream.address() as AddressInfo;
     const command = { command: ready.command, cwd: ready.stack.root, env: ready.env };
     byHand = await host.start(command);
@@ -81,7 +79,7 @@ describe.each(offered)('gather by $id', (target) => {
       { BENCH_FIXTURES: JSON.stringify(PATHS) },
     );
     for (const one of [byHand, server]) await until(() => isListening(one.host, one.port), 'the server');
-  }, 900_000);
+  });
   afterAll(async () => {
     await Promise.all([server?.stop(), byHand?.stop()]);
   });
@@ -92,8 +90,7 @@ describe.each(offered)('gather by $id', (target) => {
     return { status: answer.status, headers: answer.headers, body: await answer.json() };
   }
 
-  it('joins all in their order, asked for once each, and tells how long that took', async ({ skip }) => {
-    skip(why !== undefined, why);
+  it('joins all in their order, asked for once each, and tells how long that took', async () => {
     behave = sendItems;
     for (const _ of [1, 2]) {
       const { status, headers, body } = await ask();
@@ -107,8 +104,7 @@ describe.each(offered)('gather by $id', (target) => {
     expect(server?.attestations()[0]).toMatchObject({ client: expect.stringMatching(/^\S+ \d/) as string });
   });
 
-  it('has all of them under way at once', async ({ skip }) => {
-    skip(why !== undefined, why);
+  it('has all of them under way at once', async () => {
     behave = holdUntilAll();
     expect(await ask()).toMatchObject({ status: 200 });
   });
@@ -118,22 +114,20 @@ describe.each(offered)('gather by $id', (target) => {
     ['a connection that is closed', ({ socket }) => void socket.destroy()],
     ['no JSON', (_request, response) => void response.writeHead(200).end('[{]')],
     ['no array', (_request, response) => sendJson(response, { items: [] })],
-  ])('answers 502 for %s of one fixture, with no part of the others', async ([name, fail], { skip }) => {
-    skip(why !== undefined, why);
+  ])('answers 502 for %s of one fixture, with no part of the others', async ([name, fail]) => {
     behave = (request, response) => (request.url === PATHS[1] ? fail : sendItems)(request, response);
     const { status, body } = await ask();
     expect(body).toEqual({ error: expect.stringMatching(/^upstream: ./) as string });
     expect(status).toBe(502);
     const times = asked.filter((path) => path === PATHS[1]).length;
     // Go's client, and it alone, asks again by itself as long as connections that it kept are closed under it.
-    const asksAgain = target.language === 'go' && name === 'a connection that is closed';
+    const asksAgain = wanted.language === 'go' && name === 'a connection that is closed';
     expect(asksAgain ? Math.min(times, 1) : times).toBe(1);
     behave = sendItems;
     expect(await ask()).toMatchObject({ status: 200 });
   });
 
-  it('answers 503 where nobody said whom to ask', async ({ skip }) => {
-    skip(why !== undefined, why);
+  it('answers 503 where nobody said whom to ask', async () => {
     expect(await ask(byHand)).toMatchObject({ status: 503, body: { error: 'BENCH_UPSTREAM is not set' } });
     expect(asked).toEqual([]);
   });

@@ -4,8 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expandTargets, readStacks, spreadTargets } from '../../src/catalogue/stacks.ts';
-import { CACHE, prepareAll, type Missing, type Prepared } from '../../src/measure/prepare.ts';
+import { BenchError } from '../../src/errors.ts';
+import { CACHE, prepareAll, type Prepared } from '../../src/measure/prepare.ts';
 import { openRig, reasonsOf } from '../known/rig.ts';
+import { needs } from '../needs.ts';
 
 const rig = openRig();
 const stacks = readStacks();
@@ -25,6 +27,14 @@ async function prepareWith(name: string, packages: string[]): ReturnType<typeof 
   for (const { command, stack } of found.prepared)
     made.push(dirname(dirname(stack.runtime === 'python' ? (command[0] ?? '') : stack.root)));
   return found;
+}
+
+/** Prepares it, or throws a toolchain error. */
+async function requireWith(name: string, packages: string[]): Promise<Prepared> {
+  const { prepared, missing } = await prepareWith(name, packages);
+  const [ready] = prepared;
+  if (ready === undefined) throw new BenchError('toolchain', missing[0]?.reason ?? `${name} is missing`);
+  return ready;
 }
 
 /** A checkout that passes for Fastify until it is asked to listen. */
@@ -90,20 +100,17 @@ describe('a Node stack with checkouts in place of its framework', () => {
 
 describe('a Python stack with a checkout', () => {
   const folder = join(place, 'mine');
-  let found: Awaited<ReturnType<typeof prepareAll>>;
-
-  beforeAll(async () => {
+  const found = needs(() => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'pyproject.toml'), '[project]\nname = "Bench.Mine"\nversion = "0.0.7"\n');
     writeFileSync(join(folder, 'bench_mine.py'), '');
-    found = await prepareWith('uvicorn/interpreted', [relative('', folder)]);
-  }, 900_000);
+    return requireWith('uvicorn/interpreted', [relative('', folder)]);
+  });
 
-  it('has it, from where it was named', async ({ skip }) => {
-    skip(found.missing.length > 0, found.missing[0]?.reason);
-    const [prepared] = found.prepared;
-    expect(prepared?.installed).toEqual(['Bench.Mine 0.0.7']);
-    const { stdout } = await promisify(execFile)(prepared?.command[0] ?? '', [
+  it('has it, from where it was named', async () => {
+    const prepared = found.get();
+    expect(prepared.installed).toEqual(['Bench.Mine 0.0.7']);
+    const { stdout } = await promisify(execFile)(prepared.command[0] ?? '', [
       '-c',
       'import bench_mine; print(bench_mine.__file__)',
     ]);
@@ -112,14 +119,9 @@ describe('a Python stack with a checkout', () => {
 });
 
 describe('fastify on an earlier version of itself', () => {
-  let missing: Missing[];
+  needs(() => requireWith('fastify', ['fastify@5.1.0']));
 
-  beforeAll(async () => {
-    ({ missing } = await prepareWith('fastify', ['fastify@5.1.0']));
-  }, 300_000);
-
-  it('answers rightly, and says that it is that version', async ({ skip }) => {
-    skip(missing.length > 0, missing[0]?.reason);
+  it('answers rightly, and says that it is that version', async () => {
     const seen = await rig.measure({
       planted: 'node',
       stack: stacks.find(({ name }) => name === 'fastify')!,

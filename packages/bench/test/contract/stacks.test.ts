@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import { completeParams } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params, Workload } from '../../src/catalogue/workloads/workload.ts';
-import { prepareAll, type Prepared } from '../../src/measure/prepare.ts';
 import { countWorkers } from '../../src/measure/launch.ts';
 import { ask, awaitRightAnswer, verify } from '../../src/measure/verify.ts';
-import type { Target } from '../../src/model.ts';
+import { needs, target } from '../needs.ts';
 import { START_SECONDS, listenersOf, loopback, openHost, type Running } from './host.ts';
 
 const LONGEST_WAIT_SECONDS = 0.1;
@@ -14,31 +12,26 @@ const LONGEST_WAIT_SECONDS = 0.1;
 const host = openHost();
 const stacks = readStacks();
 
-/** Targets that are not tested here, and why. */
-const skipped = new Map<string, string>();
-
-describe.each(stacks.flatMap(targetsOf))('$id', (target) => {
-  let prepared: Prepared;
+describe.each(stacks.flatMap(targetsOf))('$id', (wanted) => {
+  const ready = needs(target(wanted, stacks));
   let one: Running;
   let two: Running;
 
   beforeAll(async () => {
-    const found = await prepareTarget(target);
-    if (found === undefined) return;
-    prepared = found;
+    if (ready.why !== undefined) return;
+    const prepared = ready.get();
     [one, two] = await Promise.all([
       host.serve(prepared, { seed: 1, workers: 1, paramsOf: usualOf }),
       host.serve(prepared, { seed: 2, workers: 2, threads: 3, paramsOf: leastOf }),
     ]);
-  }, 900_000);
+  });
 
   afterAll(async () => {
     await Promise.all([one, two].map((running) => running?.server.stop()));
   });
 
-  it('answers what was drawn for it, and other data otherwise', async ({ skip }) => {
-    skip(skipped.has(target.id), skipped.get(target.id));
-    for (const workload of prepared.variant.workloads) {
+  it('answers what was drawn for it, and other data otherwise', async () => {
+    for (const workload of ready.get().variant.workloads) {
       for (const { server, draws } of [one, two]) {
         await awaitRightAnswer(server, drawOf(draws, workload), START_SECONDS);
         await verify(server, drawOf(draws, workload), 'in the contract test');
@@ -51,8 +44,7 @@ describe.each(stacks.flatMap(targetsOf))('$id', (target) => {
     }
   });
 
-  it('tells what its work took, and waits as long as it says', async ({ skip }) => {
-    skip(skipped.has(target.id), skipped.get(target.id));
+  it('tells what its work took, and waits as long as it says', async () => {
     for (const [workload, { timing, env, requests }] of Object.entries(one.draws)) {
       if (timing === undefined) continue;
       const { headers } = await fetch(`http://${one.server.host}:${one.server.port}${requests[0]?.path}`);
@@ -65,9 +57,8 @@ describe.each(stacks.flatMap(targetsOf))('$id', (target) => {
     }
   });
 
-  it('attests in each worker what its manifest states, and what it runs on', async ({ skip }) => {
-    skip(skipped.has(target.id), skipped.get(target.id));
-    const { variant, stack, runtime } = prepared;
+  it('attests in each worker what its manifest states, and what it runs on', async () => {
+    const { variant, stack, runtime } = ready.get();
     const ran = runtime === undefined ? {} : { version: runtime.version };
     for (const [{ server }, workers] of [
       [one, 1],
@@ -89,25 +80,16 @@ describe.each(stacks.flatMap(targetsOf))('$id', (target) => {
   });
 
   it('listens on its one port of the loopback address only', async ({ skip }) => {
-    skip(skipped.has(target.id), skipped.get(target.id));
     skip(process.platform !== 'linux', 'needs /proc/net/tcp');
     for (const { server } of [one, two]) expect(listenersOf(server)).toEqual([loopback(server.port)]);
   });
 
-  it('stops by itself on SIGTERM', async ({ skip }) => {
-    skip(skipped.has(target.id), skipped.get(target.id));
+  it('stops by itself on SIGTERM', async () => {
     const ends = await Promise.all(
       [one, two].map(async ({ server }) => ({ ...(await server.stop()), end: server.ended() })),
     );
     for (const { trouble, end } of ends)
       expect({ trouble, end }).toEqual({ trouble: [], end: 'exit status 0' });
-  });
-});
-
-describe.runIf(process.env['CI'] !== undefined)('under CI', () => {
-  it('just what is committed as skipped is skipped', () => {
-    const file = new URL('skipped-under-ci.json', import.meta.url);
-    expect([...skipped.keys()].toSorted()).toEqual(JSON.parse(readFileSync(file, 'utf8')));
   });
 });
 
@@ -126,11 +108,4 @@ function usualOf(workload: Workload): Params {
 /** Parameters that make another answer than the usual ones do. */
 function leastOf({ params = {} }: Workload): Params {
   return Object.fromEntries(Object.entries(params).map(([name, { least }]) => [name, least]));
-}
-
-/** The target ready to be launched; undefined, and among the skipped, where it can't be. */
-async function prepareTarget(target: Target): Promise<Prepared | undefined> {
-  const { prepared, missing } = await prepareAll([target], stacks);
-  for (const { reason } of missing) skipped.set(target.id, reason);
-  return prepared[0];
 }

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
 import type { Server } from '../../src/measure/launch.ts';
-import { prepareAll, type Prepared } from '../../src/measure/prepare.ts';
 import { ask } from '../../src/measure/verify.ts';
 import { until } from '../cli/cli.ts';
+import { needs, target } from '../needs.ts';
 import { openHost } from './host.ts';
 
 const host = openHost();
@@ -44,26 +44,17 @@ afterAll(() => {
 const logs = (server: Server, words: RegExp): Promise<true> =>
   until(() => words.test(server.log()), `${words} in the log`);
 
-describe.each(offered)('users by $id', (target) => {
-  let ready: Prepared | undefined;
-  let why: string | undefined;
-
-  beforeAll(async () => {
-    const { prepared, missing } = await prepareAll([target], stacks);
-    [ready] = prepared;
-    why = missing[0]?.reason;
-  }, 900_000);
+describe.each(offered)('users by $id', (wanted) => {
+  const ready = needs(target(wanted, stacks));
 
   async function start(env: Record<string, string>): Promise<Server> {
-    if (ready === undefined) throw new Error(`${target.id} is not ready`);
-    const { command, stack } = ready;
-    const server = await host.start({ command, cwd: stack.root, env: { ...ready.env, ...env } });
+    const { command, stack, env: own } = ready.get();
+    const server = await host.start({ command, cwd: stack.root, env: { ...own, ...env } });
     await until(() => server.attestations().length > 0, 'the server');
     return server;
   }
 
-  it('answers 503 where nobody named a database', async ({ skip }) => {
-    skip(why !== undefined, why);
+  it('answers 503 where nobody named a database', async () => {
     const server = await start({});
     for (const request of [LIST, ADD]) {
       const { status, body } = await ask(server, request);
@@ -72,17 +63,13 @@ describe.each(offered)('users by $id', (target) => {
     }
   });
 
-  it('answers 500 where it cannot connect, with the reason in its log', async ({ skip }) => {
-    skip(why !== undefined, why);
+  it('answers 500 where it cannot connect, with the reason in its log', async () => {
     const server = await start({ DATABASE_URL: NOWHERE });
     for (const request of [LIST, ADD]) expect(await ask(server, request)).toMatchObject({ status: 500 });
     await logs(server, /refused|connect call failed/i);
   });
 
-  it('answers 500 when its pool is empty for too long, with the reason in its log, and stops all the same', async ({
-    skip,
-  }) => {
-    skip(why !== undefined, why);
+  it('answers 500 when its pool is empty for too long, with the reason in its log, and stops all the same', async () => {
     const { port } = silent.address() as AddressInfo;
     const server = await start({
       DATABASE_URL: `postgresql://nobody@127.0.0.1:${port}/none`,

@@ -20,6 +20,7 @@ import { run } from '../../src/measure/run.ts';
 import type { DatabaseUse } from '../../src/model.ts';
 import { parseBenchOptions } from '../../src/options.ts';
 import { makePlan } from '../../src/plan.ts';
+import { needs, postgres } from '../needs.ts';
 import { samplePlan } from '../samples.ts';
 import { openToken } from './leftovers.ts';
 import { ASKED, loadOf, openRig, reasonOf, reasonsOf, type Seen } from './rig.ts';
@@ -34,13 +35,15 @@ let database: Database;
 /** Of a user who may do everything there. */
 let url: string;
 
+const found = needs(postgres);
 beforeAll(async () => {
+  if (found.why !== undefined) return;
   database = await startDatabase(await findDatabase(''), { token, folder, placed: {} });
   await using table = await database.open({ rows: [] });
   url = Object.assign(new URL(table.env['DATABASE_URL'] ?? ''), { pathname: '/postgres' }).href;
 });
 afterAll(async () => {
-  await database[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true });
 });
 afterEach(async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TrialEffects } from '../../src/measure/trial.ts';
+import { engine as client, needs } from '../needs.ts';
 import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonsOf, sumOf, toldLoadOf } from './rig.ts';
 
 const rig = openRig();
@@ -20,6 +21,7 @@ describe.each([
   ['threads', 8],
   ['aiohttp', 8],
 ] as const)('the Python client %s', (engine, connections) => {
+  needs(client(engine));
   const load = ['--amount', String(AMOUNT), '--connections', String(connections), '--engine', engine];
 
   it('counts every request as the server counted it, by what became of it', async () => {
@@ -43,6 +45,7 @@ describe.each([
 });
 
 describe.each(['threads', 'aiohttp'])('the Python client %s', (engine) => {
+  needs(client(engine));
   const load = ['--connections', '8', '--engine', engine];
 
   it('accounts for a window of time, with what was in flight at its end', async () => {
@@ -79,6 +82,7 @@ function verifyOnce(effects: TrialEffects): TrialEffects {
 }
 
 describe('wrk', () => {
+  needs(client('wrk'));
   const load = ['--duration', '1', '--warmup', '1', '--connections', '8', '--engine', 'wrk'];
 
   it('tells what the server counted, but for what was under way at its two ends', async () => {

@@ -1,0 +1,109 @@
+/** What has to be fetched and built before targets can be measured, and roughly how long that takes. */
+
+import { BenchError } from '../errors.ts';
+import { refuseUnfit } from '../catalogue/runtimes.ts';
+import type { Stack } from '../catalogue/stack.ts';
+import type { Target } from '../model.ts';
+import { inspectBuild, isCompiled } from './builds.ts';
+import { CACHE, findStack, isMade } from './prepare.ts';
+import { findRuntime } from './runtimes.ts';
+import { findUv } from './uv.ts';
+
+/** One thing to be made, as a cold run on two cores of a virtual machine took it. */
+export interface Work {
+  kind: 'tool' | 'environment' | 'build';
+  name: string;
+  /** What makes it, e.g. `cargo 1.90.0`. */
+  by: string;
+  seconds: number;
+}
+
+const UV_SECONDS = 10;
+const INTERPRETER_SECONDS = 15;
+const ENVIRONMENT_SECONDS = 5;
+/** A stack of a compiled language, with all that it depends on, by the tool that builds it. */
+const BUILD_SECONDS: Record<string, number> = { cargo: 120, go: 45, dotnet: 45 };
+const OTHER_BUILD_SECONDS = 30;
+
+/** Lists what is not here yet, each thing once. What cannot be had is left out: preparing says so. Fetches nothing. */
+export async function surveyWork(targets: readonly Target[], stacks: Stack[]): Promise<Work[]> {
+  const found: Work[] = [];
+  for (const target of targets) found.push(...(await surveyTarget(target, stacks)));
+  return [...new Map(found.map((work) => [`${work.kind} ${work.name}`, work])).values()];
+}
+
+async function surveyTarget(target: Target, stacks: Stack[]): Promise<Work[]> {
+  const known = findStack(target, stacks);
+  if (isCompiled(known)) return surveyBuild(target, known);
+  if (target.runtime?.kind !== 'python') return [];
+  const uv = await findUv(CACHE);
+  const environment: Work = {
+    kind: 'environment',
+    name: target.stack,
+    by: 'uv',
+    seconds: ENVIRONMENT_SECONDS,
+  };
+  const tool: Work[] = uv === undefined ? [{ kind: 'tool', name: 'uv', by: 'pip', seconds: UV_SECONDS }] : [];
+  try {
+    const search = { cache: CACHE, uv, mayInstall: false };
+    const found = await findRuntime(target.runtime, search);
+    refuseUnfit(known.stack, found.runtime);
+    return isMade(target, known, found) ? [] : [...tool, environment];
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    const interpreter = `Python ${target.runtime.spec}`;
+    return [
+      ...tool,
+      { kind: 'tool', name: interpreter, by: 'uv', seconds: INTERPRETER_SECONDS },
+      environment,
+    ];
+  }
+}
+
+async function surveyBuild(
+  { stack: name, variant: of }: Target,
+  { stack, variant }: ReturnType<typeof findStack>,
+): Promise<Work[]> {
+  try {
+    const { isMade: isBuilt, tools } = await inspectBuild({ stack, variant, name: of }, CACHE);
+    if (isBuilt) return [];
+    const [tool = ''] = stack.build[0] ?? variant.build[0] ?? [];
+    return [{ kind: 'build', name, by: tools, seconds: BUILD_SECONDS[tool] ?? OTHER_BUILD_SECONDS }];
+  } catch (error) {
+    if (error instanceof BenchError) return [];
+    throw error;
+  }
+}
+
+/** Describes the work in one line each kind, under the time that all of it takes. Nothing where there is none. */
+export function describeWork(work: readonly Work[]): string[] {
+  if (work.length === 0) return [];
+  const seconds = work.reduce((sum, one) => sum + one.seconds, 0);
+  const namesOf = (kind: Work['kind']): string[] =>
+    work.filter((one) => one.kind === kind).map(({ name }) => name);
+  const builds = Map.groupBy(
+    work.filter(({ kind }) => kind === 'build'),
+    ({ by }) => by,
+  );
+  const lines = [
+    ...labelled('tools', namesOf('tool')),
+    ...labelled('Python environments', namesOf('environment')),
+    ...[...builds].flatMap(([by, made]) =>
+      labelled(
+        `builds with ${by}`,
+        made.map(({ name }) => name),
+      ),
+    ),
+  ];
+  return [`To be made first, once: about ${aboutTime(seconds)}.`, ...lines];
+}
+
+function labelled(label: string, names: string[]): string[] {
+  return names.length === 0 ? [] : [`  ${label}: ${names.join(', ')}`];
+}
+
+function aboutTime(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds / 10) * 10} seconds`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+}

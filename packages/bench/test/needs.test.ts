@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../src/catalogue/stacks.ts';
+import { describeSkips, holdAgainst } from './skips.ts';
+
+const VITEST = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
+/** A PATH that holds nothing at all. */
+const nothing = mkdtempSync(join(tmpdir(), 'bench-needs-'));
+afterAll(() => rmSync(nothing, { recursive: true }));
+
+/** Runs the tests of an engine that is a program on PATH, where no program is. */
+function runBare(env: Record<string, string>): Promise<{ status: number; output: string }> {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$|CI$)/.test(name));
+  const args = [VITEST, 'run', 'packages/bench/test/known/engines.test.ts', '-t', '^wrk '];
+  const { promise, resolve } = Promise.withResolvers<{ status: number; output: string }>();
+  const bare = { ...Object.fromEntries(inherited), PATH: nothing, ...env };
+  execFile(process.execPath, args, { cwd: ROOT, env: bare }, (error, stdout, stderr) =>
+    resolve({ status: Number(error?.code ?? 0), output: stdout + stderr }),
+  );
+  return promise;
+}
+
+describe('a tool that is not on PATH', () => {
+  it('skips the tests that need it, by its name', async () => {
+    const { status, output } = await runBare({});
+    expect(output).toContain(
+      'Skipped, because something is missing here:\n  wrk is not on PATH: it is needed to send the load (2 tests)',
+    );
+    expect(status).toBe(0);
+  });
+
+  it('is an error under CI', async () => {
+    const { status, output } = await runBare({ CI: 'true' });
+    expect(output).toContain('skipped, but not listed: wrk > tells what the server counted');
+    expect(status).toBe(1);
+  });
+});
+
+describe('the skips of a run', () => {
+  const skipped = [
+    { name: 'a', why: 'go is not on PATH' },
+    { name: 'b', why: 'go is not on PATH' },
+    { name: 'c', why: undefined },
+  ];
+
+  it('are told by what is missing, and not where there are none', () => {
+    expect(describeSkips(skipped)).toEqual([
+      'Skipped, because something is missing here:',
+      '  go is not on PATH (2 tests)',
+    ]);
+    expect(describeSkips(skipped.slice(2))).toEqual([]);
+  });
+
+  it('have to be those that are listed: no more, and no less', () => {
+    expect(holdAgainst(['a', 'b', 'c'], skipped, true)).toEqual([]);
+    expect(holdAgainst(['a', 'd'], skipped, true)).toEqual([
+      'packages/bench/test/skipped-under-ci.json:',
+      '  skipped, but not listed: b',
+      '  skipped, but not listed: c',
+      '  listed, but not skipped: d',
+    ]);
+  });
+
+  it('of a run of some files may be fewer, and leave out what was not asked for', () => {
+    expect(holdAgainst(['a', 'b', 'd'], skipped, false)).toEqual([]);
+    expect(holdAgainst(['a'], skipped, false)).toEqual([
+      'packages/bench/test/skipped-under-ci.json:',
+      '  skipped, but not listed: b',
+    ]);
+  });
+});
