@@ -1,3 +1,4 @@
+import { unlikeResumed } from '@bench/harness/analyse/unlike';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
@@ -24,7 +25,7 @@ import { attachServer, drawUrl } from '@bench/harness/measure/url';
 import { asksDatabase, coresOf, enginesOf, fixturesOf, type Plan } from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
-import { readHost } from '@bench/harness/results/host';
+import { readHost, type Host } from '@bench/harness/results/host';
 import {
   appendTrials,
   createRun,
@@ -67,11 +68,12 @@ export async function measurePlan({
   const program = fixtures === undefined ? undefined : await findUpstream(plan.upstream);
   const holder = asksDatabase(plan) ? await findDatabase() : undefined;
   const placed = await prepareMachine(plan, besideServer(program, holder));
+  const host = await readHost();
+  if (stored !== undefined) refuseOtherHost(stored, host, placed);
   const { prepared, leftOut } = await prepareTargets(plan, isNamed);
   const engines = await findEngines(enginesOf(plan));
   const versions = readVersions(prepared, program, holder, engines);
-  if (stored !== undefined) refuseOthers(stored, versions);
-  const host = await readHost();
+  if (stored !== undefined) refuseOtherVersions(stored, versions);
   const folder = stored?.folder ?? createRun({ schema: 1, plan, versions, leftOut }, host);
   if (stored !== undefined) mendRun(folder);
   await using upstream =
@@ -173,7 +175,17 @@ function readVersions(
   ]) as Versions;
 }
 
-function refuseOthers(stored: StoredRun, versions: Versions): void {
+function refuseOtherHost(stored: StoredRun, host: Host, { placement }: Placed): void {
+  const differences = unlikeResumed(stored, { host, placement });
+  if (differences.length === 0) return;
+  throw new BenchError(
+    'usage',
+    `run ${stored.plan.run} was measured on another machine, or this one has changed since: ${differences.join('; ')}`,
+    'start a new run, or resume this one where it began: trials of two machines do not belong in one',
+  );
+}
+
+function refuseOtherVersions(stored: StoredRun, versions: Versions): void {
   const differences = versionDifferences(stored.versions, versions);
   if (differences.length === 0) return;
   throw new BenchError(

@@ -81,6 +81,26 @@ function describePlacement(placement: Placement | undefined): string | undefined
     .join(' ');
 }
 
+/** What forbids to add trials to a run: another machine, or another placement on it. One sentence each; none when nothing does. */
+export function unlikeResumed(
+  { host, trials: [first] }: StoredRun,
+  now: { host: Host; placement: Placement },
+): string[] {
+  const [then, here] = [first?.placement, now.placement].map(
+    (placement) => placement && tellCores(placement),
+  );
+  return [
+    ...unlikeHosts(host, now.host),
+    ...(then === undefined || then === here ? [] : [`placement: ${then} and ${here}`]),
+  ];
+}
+
+/** Inside one run even the same number of other cores is another placement: cores differ. */
+function tellCores({ kind, ...sides }: Placement): string {
+  const cores = Object.entries(sides).map(([side, ids]) => `${side} on ${ids.join(',')}`);
+  return [kind, ...cores.toSorted()].join(' ');
+}
+
 /** What makes two machines too unlike to compare figures from them, one sentence each; none when they are alike. */
 export function unlikeHosts(a: Host, b: Host): string[] {
   const differences: string[] = [];

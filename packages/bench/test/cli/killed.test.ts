@@ -57,6 +57,29 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
     expect(place.trials()).toHaveLength(1);
   });
 
+  it.each([
+    [
+      'kernel',
+      'host.json',
+      /"release": "[^"]*"/,
+      '"release": "5.4.0-other"',
+      'kernel release: 5.4.0-other and ',
+    ],
+    ['governor', 'host.json', /\n\}\n$/, ',\n  "governor": "other"\n}\n', 'governor: other and '],
+    ['CPU', 'host.json', /"cores": \d+/, '"cores": 99', 'cores: 99 and '],
+    ['placement', 'trials.jsonl', /"kind":"(separate|shared)"/, '"kind":"unpinned"', 'placement: unpinned '],
+  ])('is not gone on with on another %s', async (_what, name, written, other, said) => {
+    const file = join(place.runFolder(), name);
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace(written, other));
+    const { status, stdout, stderr } = await place.run('bench', ['--resume', place.runFile().plan.run]);
+    writeFileSync(file, text);
+    expect(stderr).toContain(' was measured on another machine, or this one has changed since: ');
+    expect(stderr).toContain(said);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(place.trials()).toHaveLength(1);
+  });
+
   it('is gone on with by --resume: same seeds and order, no trial twice, no log of two attempts', async () => {
     const { plan } = place.runFile();
     const before = place.trials();
