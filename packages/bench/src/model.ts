@@ -129,8 +129,18 @@ export interface Resources {
   peakBytes?: number;
   contextSwitches?: number;
   processes?: number;
+  /** The processes that used most CPU, most first; absent where threads cannot be read. */
+  busiest?: ProcessUse[];
   /** Memory while the window was open, oldest first. */
   memoryOverTime?: MemoryReading[];
+}
+
+/** CPU of one process over the window, of the threads that were alive at its end. */
+export interface ProcessUse {
+  pid: number;
+  cores: number;
+  /** Its busiest threads, in cores, most first. */
+  threads: number[];
 }
 
 /** Memory at a moment of a window. */
@@ -223,6 +233,13 @@ export interface OwnLoadResult extends LoadResult {
 /** Who kept the figure from being higher. */
 export type Limit = 'server' | 'upstream' | 'database' | 'generator' | 'waiting';
 
+/** The most that a server could use: all its cores, one core for each of its event loops, or for each process under a GIL. */
+export interface ServerBudget {
+  by: 'cores' | 'threads' | 'gil';
+  usedCores: number;
+  usableCores: number;
+}
+
 /** What one generator more did to goodput, or why that could not be tried. */
 export type LimitProof = { goodputPerSecond: number; ratio: number } | { unproven: string };
 
@@ -302,6 +319,8 @@ export interface Measured {
   bytesPerConnection?: number;
   contextSwitchesPerRequest?: number;
   limit: Limit;
+  /** The budget that the server was judged by; absent where its CPU was not measured. */
+  budget?: ServerBudget;
   /** Only with `--prove-limit`. */
   limitProof?: LimitProof;
   /** Absent where the window was too short to tell. */

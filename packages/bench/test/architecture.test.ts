@@ -136,24 +136,6 @@ describe('the direction of imports', () => {
 });
 
 describe('the files', () => {
-  const written = globSync(
-    [
-      'packages/*/{src,test,planted}/**/*.{ts,json,py,go,rs,cs}',
-      'packages/*/*.{ts,json,go,rs}',
-      'python/*/**/*.py',
-      'python/*/*.json',
-      'scripts/**/*.ts',
-      '*.ts',
-    ],
-    { cwd: ROOT },
-  ).filter((file) => !/node_modules|fixtures|\.venv|\/build\//.test(file));
-
-  it('are at most 400 lines long', () => {
-    expect(written.length).toBeGreaterThan(90);
-    const long = written.filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length > 401);
-    expect(long).toEqual([]);
-  });
-
   it('that lock versions name no registry', () => {
     const locks = [
       'pnpm-lock.yaml',

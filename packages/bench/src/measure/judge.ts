@@ -1,4 +1,5 @@
 import type {
+  Attestation,
   BackgroundUse,
   Counts,
   GeneratorUse,
@@ -9,11 +10,13 @@ import type {
   MetricId,
   Reason,
   Resources,
+  ServerBudget,
   Shape,
 } from '../model.ts';
 import { METRIC_IDS } from '../model.ts';
 import { classifySlices, widenSlices } from '../steadiness.ts';
 import { isDatabaseFull, judgeDatabase, type DatabaseEvidence } from './judge-database.ts';
+import { findBudget, isUsedUp } from './judge-server.ts';
 import { judgeBackground } from './judge-background.ts';
 import {
   FULL,
@@ -37,6 +40,10 @@ export interface Evidence {
   budgetCores: number;
   /** Whether the load runs on the same cores. */
   isShared: boolean;
+  /** Processes or event loops that the server was started with. */
+  workers: number;
+  /** What its live workers said of themselves. */
+  attested: readonly Attestation[];
   host: HostWindow;
   upstream?: UpstreamEvidence | undefined;
   database?: DatabaseEvidence | undefined;
@@ -50,6 +57,8 @@ export interface Judgement {
   failed: boolean;
   reasons: Reason[];
   limit: Limit;
+  /** Undefined where the server's CPU was not measured. */
+  budget: ServerBudget | undefined;
   /** Undefined where the window is too short to tell. */
   shape: Shape | undefined;
 }
@@ -58,7 +67,8 @@ const ALL: MetricId[] = [...METRIC_IDS];
 
 /** Judges one window by the checks that README explains under "Status". Pure. */
 export function judge(evidence: Evidence): Judgement {
-  const limit = findLimit(evidence);
+  const budget = budgetOf(evidence);
+  const limit = findLimit(evidence, budget);
   const { shape, reasons: unsteady } = judgeShape(evidence);
   const upstream = judgeUpstream(evidence, limit);
   const background = judgeBackground(evidence.background);
@@ -80,17 +90,18 @@ export function judge(evidence: Evidence): Judgement {
     ...unsteady,
     ...judgeHost(evidence.host, countCompletions(evidence.load.counts)),
   ];
-  return { failed: fatal.length > 0, reasons: [...fatal, ...doubts], limit, shape };
+  return { failed: fatal.length > 0, reasons: [...fatal, ...doubts], limit, budget, shape };
 }
 
 /**
  * Names what was saturated. The generators are asked first: a saturated generator takes answers late,
  * so the figures are its own, whatever else was busy.
  */
-export function findLimit({ load, server, upstream, database, budgetCores, isShared }: Evidence): Limit {
+export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limit {
+  const { load, server, upstream, database, budgetCores, isShared } = evidence;
   const isFull = (coresUsed: number): boolean => coresUsed >= FULL * budgetCores;
   if (load.generators.some((use) => busy(use) > FULL)) return 'generator';
-  if (server !== undefined && isFull(server.coresUsed)) return 'server';
+  if (budget !== undefined && isUsedUp(budget)) return 'server';
   if (upstream !== undefined && isUpstreamFull(upstream, load)) return 'upstream';
   if (database !== undefined && isDatabaseFull(database, load)) return 'database';
   if (server === undefined || !isShared) return 'waiting';
@@ -98,6 +109,10 @@ export function findLimit({ load, server, upstream, database, budgetCores, isSha
   const beside = (upstream ?? database)?.resources?.coresUsed ?? 0;
   const taken = coresOfLoad(load) + beside;
   return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
+}
+
+function budgetOf({ server, ...evidence }: Evidence): ServerBudget | undefined {
+  return server && findBudget({ ...evidence, server });
 }
 
 /** How busy a generator was, from 0 to 1: its event loop or its cores, whichever was busier. */

@@ -202,6 +202,8 @@ export class Attempt {
       background,
       budgetCores: placed.placement.server?.length ?? coresOf(plan),
       isShared: placed.placement.kind === 'shared',
+      workers: plan.workers,
+      attested: this.#head.attested,
       host,
       isClosedLoop: !isAmount && plan.rate === undefined,
     });
@@ -225,6 +227,7 @@ export class Attempt {
       ...(upstream === undefined ? {} : { upstream }),
       ...(sampled?.database === undefined ? {} : { database: { resources: sampled.database } }),
       limit: judgement.limit,
+      ...(judgement.budget === undefined ? {} : { budget: judgement.budget }),
       ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
       ...(proof === undefined ? {} : { limitProof: proof }),
       host,

@@ -1,5 +1,13 @@
 import { slopeOf, type Slope } from '../analyse/slope.ts';
-import type { BackgroundUse, GeneratorUse, InsertAccount, LoadResult, Measured, Trial } from '../model.ts';
+import type {
+  BackgroundUse,
+  GeneratorUse,
+  InsertAccount,
+  LoadResult,
+  Measured,
+  ServerBudget,
+  Trial,
+} from '../model.ts';
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 
@@ -57,6 +65,7 @@ function describeMeasured({
   database,
   cpuUsPerRequest,
   limit,
+  budget,
   limitProof,
   shape,
   host,
@@ -119,8 +128,22 @@ function describeMeasured({
         : `one generator more: goodput × ${limitProof.ratio.toFixed(3)}`,
     );
   }
+  if (budget !== undefined && budget.by !== 'cores') lines.push(describeBudget(budget));
   lines.push(`limit: ${limit ?? 'not known'}; shape: ${shape ?? 'not known'}`);
   return lines;
+}
+
+/** The budget of a server that could not use all its cores, and what it used of it. */
+export function describeBudget({ by, usedCores, usableCores }: ServerBudget): string {
+  const used = `${usedCores.toFixed(2)} cores`;
+  const most = `${usableCores} ${usableCores === 1 ? 'core' : 'cores'} at most`;
+  if (by === 'cores') return `the server used ${used} and can use ${most}`;
+  if (by === 'gil') {
+    const processes = usableCores === 1 ? 'its process' : `its ${usableCores} processes`;
+    return `${processes} used ${used}; under a GIL, Python code can use ${most}`;
+  }
+  const [threads, they] = usableCores === 1 ? ['thread', 'it'] : [`${usableCores} threads`, 'they'];
+  return `its busiest ${threads} used ${used}; ${they} can use ${most}`;
 }
 
 function describeInserts({ acknowledged, stored, unanswered }: InsertAccount): string {

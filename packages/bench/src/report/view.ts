@@ -21,6 +21,7 @@ import {
   formatUs,
   formatWhole,
 } from './format.ts';
+import { describeBudget } from './detail.ts';
 import { describeKnees } from './knee.ts';
 
 /** What every report format shows: text in cells, in the order in which it is read. */
@@ -86,6 +87,7 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
     notes: [
       ...crossCheck(rows, plan.targets, plan.engine).map(describeCrossCheck),
       ...explain(rows, trials),
+      ...explainBudgets(trials),
       ...explainBackground(trials),
       ...leftOut.map(
         ({ target, reason, hint }) => `${target} was left out: ${reason}${hint ? ` (${hint})` : ''}`,
@@ -259,6 +261,18 @@ function explain(rows: Row[], trials: Trial[]): string[] {
 function nameAsked(trials: Trial[]): string | undefined {
   if (trials.some(({ upstream }) => upstream !== undefined)) return 'upstream';
   return trials.some(({ database }) => database !== undefined) ? 'database' : undefined;
+}
+
+/** Names the servers that were saturated although they had cores to spare, and by what. */
+function explainBudgets(trials: Trial[]): string[] {
+  const seen = trials.flatMap((trial) => {
+    const { limit, budget } = (trial.status === 'failed' ? undefined : trial.measured) ?? {};
+    if (limit !== 'server' || budget === undefined || budget.by === 'cores') return [];
+    return [{ place: `${trial.target.id} at ${formatWhole(trial.connections)}`, budget }];
+  });
+  return [...Map.groupBy(seen, ({ place }) => place)].flatMap(([place, [first]]) =>
+    first === undefined ? [] : [`limit server, ${place}: ${describeBudget(first.budget)}.`],
+  );
 }
 
 /** What became of the requests in the background, and what of a row is theirs. */

@@ -49,6 +49,8 @@ describe('a database', () => {
       server: sampleResources(0.5),
       budgetCores: placement.kind === 'shared' ? 1.8 : 1,
       isShared: placement.kind === 'shared',
+      workers: 1,
+      attested: [],
       host: {},
       database: { resources: sampleResources(cores), placement },
       isClosedLoop: true,

@@ -18,6 +18,8 @@ function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> 
     server: sampleResources(0.5),
     budgetCores: 1,
     isShared: false,
+    workers: 1,
+    attested: [],
     host: {},
     isClosedLoop: true,
     ...given,
@@ -42,7 +44,7 @@ const using = (cores: number) => judged({ generators: [{ cpuUs: cores * 5e6, sec
 
 describe('a window by an engine that does not account for every request', () => {
   it('is not judged by what it does not tell', () => {
-    expect(judged({})).toEqual({ failed: false, reasons: [], limit: 'waiting', shape: undefined });
+    expect(judged({})).toMatchObject({ failed: false, reasons: [], limit: 'waiting', shape: undefined });
   });
 
   it('is judged by what it tells', () => {
@@ -63,7 +65,13 @@ describe('a window by an engine that does not account for every request', () => 
 
 describe('judge', () => {
   it('finds nothing wrong with a quiet window', () => {
-    expect(judge(evidenceOf())).toEqual({ failed: false, reasons: [], limit: 'waiting', shape: 'flat' });
+    expect(judge(evidenceOf())).toEqual({
+      failed: false,
+      reasons: [],
+      limit: 'waiting',
+      budget: { by: 'cores', usedCores: 0.5, usableCores: 1 },
+      shape: 'flat',
+    });
   });
 
   it('fails a trial whose account does not close, by a single request', () => {

@@ -88,6 +88,7 @@ const server: Required<Resources> = {
   peakBytes: 1,
   contextSwitches: 1,
   processes: 1,
+  busiest: [{ pid: 4711, cores: 0.5, threads: [0.4, 0.1] }],
   memoryOverTime: [{ seconds: 1, bytes: 1 }],
 };
 const host: Required<HostWindow> = {
@@ -112,6 +113,7 @@ const measured: Required<Measured> = {
   bytesPerConnection: -614.4,
   contextSwitchesPerRequest: 1,
   limit: 'server',
+  budget: { by: 'threads', usedCores: 0.97, usableCores: 1 },
   limitProof: { goodputPerSecond: 10_000, ratio: 1.01 },
   shape: 'flat',
   host,

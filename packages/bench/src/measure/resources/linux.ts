@@ -13,7 +13,15 @@ import { readProcess } from './procfs.ts';
 import type { Process } from './procfs.ts';
 import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
 import { Series } from './series.ts';
-import { ProcessTree, readAllSwitches, sumPssBytes, switchesBetween } from './tree.ts';
+import {
+  busiestBetween,
+  ProcessTree,
+  readAllSwitches,
+  readAllThreads,
+  sumPssBytes,
+  switchesBetween,
+  type ThreadTimes,
+} from './tree.ts';
 
 /** Every running sum at one moment, in µs. */
 export interface Reading {
@@ -31,6 +39,7 @@ interface Window {
   opened: Reading;
   trouble: TroubleCounters;
   switches: Map<number, number>;
+  threads: ThreadTimes;
   peakBytes: number;
   memory: Series;
   timer: NodeJS.Timeout;
@@ -76,10 +85,11 @@ class LinuxSampler implements Sampler {
     const trouble = readTrouble();
     const processes = this.#processes();
     const switches = readAllSwitches(processes);
+    const threads = readAllThreads(processes);
     const timer = setInterval(() => this.#sampleMemory(), this.#memoryIntervalMs);
     timer.unref();
     const memory = new Series();
-    this.#window = { ours: tree, opened, trouble, switches, peakBytes: 0, memory, timer };
+    this.#window = { ours: tree, opened, trouble, switches, threads, peakBytes: 0, memory, timer };
     this.#sampleMemory(processes);
   }
 
@@ -141,6 +151,7 @@ class LinuxSampler implements Sampler {
     const { userUs, systemUs } = cpuBetween(window.opened.server, closed.server);
     const seconds = (closed.atMs - window.opened.atMs) / 1000;
     const processes = this.#processes();
+    const busiest = busiestBetween(window.threads, readAllThreads(processes), seconds);
     const loadedBytes = sumPssBytes(processes);
     return {
       source: this.#cgroup === undefined ? 'proc stat ticks' : `cgroup ${this.#cgroup.version}`,
@@ -158,6 +169,7 @@ class LinuxSampler implements Sampler {
       }),
       contextSwitches: switchesBetween(window.switches, readAllSwitches(processes)),
       processes: processes.length,
+      busiest,
     };
   }
 }

@@ -122,6 +122,19 @@ export function readSwitches(pid: number): Map<number, number> {
   return switches;
 }
 
+/** CPU so far of each living thread in µs, by thread id: in ns where the kernel tells, else in ticks. */
+export function readThreadsUs(pid: number): Map<number, number> {
+  const spent = new Map<number, number>();
+  for (const thread of readNames(`/proc/${pid}/task`)) {
+    const folder = `/proc/${pid}/task/${thread}`;
+    const ns = Number.parseInt(readText(`${folder}/schedstat`) ?? '', 10);
+    const ticks = Number.isNaN(ns) ? parseProcess(readText(`${folder}/stat`) ?? '') : undefined;
+    const us = Number.isNaN(ns) ? ticks && (ticks.userTicks + ticks.systemTicks) * US_PER_TICK : ns / 1000;
+    if (us !== undefined) spent.set(Number(thread), us);
+  }
+  return spent;
+}
+
 /**
  * Proportional set size in bytes: a page shared by n processes counts one n-th in each, so a tree can be summed.
  * Undefined for another user's process and for one without memory.

@@ -1,7 +1,7 @@
 /** Reads what a server costs, and what else ran on the machine, while load is on it. */
 
 import { BenchError } from '../../errors.ts';
-import type { HostWindow, Resources } from '../../model.ts';
+import type { HostWindow, ProcessUse, Resources } from '../../model.ts';
 import type { Cgroup } from './cgroup.ts';
 import { openDarwinSampler } from './darwin.ts';
 import { openLinuxSampler } from './linux.ts';
@@ -97,7 +97,27 @@ function joinResources(all: readonly Resources[]): Resources {
     coresUsed: (cpuUserUs + cpuSystemUs) / 1e6 / seconds,
     ...(peaks.length > 0 && { peakBytes: Math.max(...peaks) }),
     ...(switches.length > 0 && { contextSwitches: sum(switches) }),
+    ...joinBusiest(all),
   };
+}
+
+/** Means over the windows, weighted by their lengths; the first thread of a process is its busiest in each of them. */
+function joinBusiest(all: readonly Resources[]): Pick<Resources, 'busiest'> {
+  const whole = sum(all.map(({ seconds }) => seconds));
+  const parts = all.flatMap(({ busiest, seconds }) =>
+    busiest === undefined ? [] : [{ busiest, weight: seconds / whole }],
+  );
+  if (parts.length < all.length) return {};
+  const uses = new Map<number, ProcessUse>();
+  for (const { busiest, weight } of parts) {
+    for (const { pid, cores, threads } of busiest) {
+      const use = uses.get(pid) ?? { pid, cores: 0, threads: [] };
+      use.cores += cores * weight;
+      for (const [at, one] of threads.entries()) use.threads[at] = (use.threads[at] ?? 0) + one * weight;
+      uses.set(pid, use);
+    }
+  }
+  return { busiest: [...uses.values()].toSorted((a, b) => b.cores - a.cores) };
 }
 
 /** Shares of the machine are means over the windows, events are counted over all of them; what one lacks is absent. */

@@ -1,7 +1,8 @@
 /** A tree of processes on Linux, followed over time. */
 
+import type { ProcessUse } from '../../model.ts';
 import type { CpuReading } from './cpu.ts';
-import { familyOf, readProcess, readPssBytes, readSwitches, US_PER_TICK } from './procfs.ts';
+import { familyOf, readProcess, readPssBytes, readSwitches, readThreadsUs, US_PER_TICK } from './procfs.ts';
 import type { Process } from './procfs.ts';
 
 /**
@@ -91,4 +92,34 @@ export function switchesBetween(
     count += switches >= from ? switches - from : switches;
   }
   return count;
+}
+
+/** CPU so far in µs of every living thread: by process id, then by thread id. */
+export type ThreadTimes = Map<number, Map<number, number>>;
+
+/** CPU so far of the threads of these processes. */
+export function readAllThreads(processes: readonly Process[]): ThreadTimes {
+  return new Map(processes.map(({ pid }) => [pid, readThreadsUs(pid)]));
+}
+
+const MOST_PROCESSES = 16;
+const MOST_THREADS = 4;
+/** What uses less of a core says nothing of a limit. */
+const LEAST_CORES = 0.01;
+
+/** The busiest processes and threads between two readings, in cores, of those that lived at the second. */
+export function busiestBetween(before: ThreadTimes, after: ThreadTimes, seconds: number): ProcessUse[] {
+  const uses = [...after].map(([pid, threads]): ProcessUse => {
+    const spent = [...threads].map(([thread, us]) => {
+      const from = before.get(pid)?.get(thread) ?? 0;
+      // A thread id that has spent less than before was given to a new thread.
+      return (us >= from ? us - from : us) / 1e6 / seconds;
+    });
+    const busy = spent.filter((cores) => cores >= LEAST_CORES).toSorted((a, b) => b - a);
+    return { pid, cores: spent.reduce((sum, cores) => sum + cores, 0), threads: busy.slice(0, MOST_THREADS) };
+  });
+  return uses
+    .filter(({ cores }) => cores >= LEAST_CORES)
+    .toSorted((a, b) => b.cores - a.cores)
+    .slice(0, MOST_PROCESSES);
 }

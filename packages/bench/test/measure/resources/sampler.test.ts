@@ -10,6 +10,8 @@ import {
   type Sampled,
   type Sampler,
 } from '../../../src/measure/resources/sampler.ts';
+import type { ProcessUse } from '../../../src/model.ts';
+import { sampleResources } from '../../samples.ts';
 import { startWorker } from './worker.ts';
 
 const MIB = 1024 * 1024;
@@ -81,6 +83,11 @@ describe('sampleBeside', () => {
   });
 });
 
+const using = (busiest: ProcessUse[], seconds: number): Sampled => ({
+  server: { ...sampleResources(0.5), seconds, busiest },
+  host: {},
+});
+
 describe('joinSampled', () => {
   it('adds up what was spent and seen, and averages the shares of the machine', () => {
     expect(joinSampled([window(1, 90, 0.3), window(0.6, 80, 0.1)])).toEqual({
@@ -99,6 +106,26 @@ describe('joinSampled', () => {
       },
       host: { foreignCores: 0.2, stealCores: 0.1, listenOverflows: 6, foreignSource: 'cgroup root' },
     });
+  });
+
+  it('averages the busiest processes by their id, and their threads by rank', () => {
+    const joined = joinSampled([
+      using([{ pid: 7, cores: 1, threads: [0.9, 0.1] }], 1),
+      using(
+        [
+          { pid: 8, cores: 0.8, threads: [0.8] },
+          { pid: 7, cores: 0.6, threads: [0.6] },
+        ],
+        3,
+      ),
+    ]);
+    const [first, second] = joined?.server?.busiest ?? [];
+    expect(first?.pid).toBe(7);
+    expect(first?.cores).toBeCloseTo(0.7);
+    expect(first?.threads[0]).toBeCloseTo(0.675);
+    expect(first?.threads[1]).toBeCloseTo(0.025);
+    expect(second).toMatchObject({ pid: 8 });
+    expect(second?.cores).toBeCloseTo(0.6);
   });
 
   it('never gives less than none, though the coarseness of a window may come out below it', () => {
@@ -169,6 +196,10 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     expect(found?.loadedBytes).toBeGreaterThan((idleBytes ?? Infinity) + 31 * MIB);
     expect(found?.peakBytes).toBeGreaterThanOrEqual(found?.loadedBytes ?? Infinity);
     expect(found?.contextSwitches).toBeGreaterThan(0);
+    // One thread of it burnt; a reading of ticks and one of ns lie at most a few ticks apart.
+    const [busiest] = found?.busiest ?? [];
+    expect(busiest?.pid).toBe(server.pid);
+    expect((busiest?.threads[0] ?? 0) * seconds * 1e6).toBeGreaterThan(burntUs - 40_000);
     expect(host.foreignSource).toBeDefined();
   });
 

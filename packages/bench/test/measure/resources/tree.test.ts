@@ -1,7 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { cpuBetween } from '../../../src/measure/resources/cpu.ts';
-import { ProcessTree, sumPssBytes, switchesBetween } from '../../../src/measure/resources/tree.ts';
+import {
+  busiestBetween,
+  ProcessTree,
+  sumPssBytes,
+  switchesBetween,
+} from '../../../src/measure/resources/tree.ts';
 import { startWorker } from './worker.ts';
 
 /** Two figures in ticks of 10 ms, cut off, for each of two processes at two moments. */
@@ -36,6 +41,35 @@ describe('switchesBetween', () => {
       [4, 7],
     ]);
     expect(switchesBetween(before, after)).toBe(30 + 4 + 7);
+  });
+});
+
+describe('busiestBetween', () => {
+  it('gives processes and their threads by the cores that they used, and leaves out idle ones', () => {
+    const before = new Map([[10, new Map([[10, 1e6]])]]);
+    const after = new Map([
+      [9, new Map([[9, 1000]])],
+      [
+        10,
+        new Map([
+          [10, 2.9e6],
+          [11, 0.4e6],
+          [12, 100],
+        ]),
+      ],
+      [20, new Map([[20, 3e6]])],
+    ]);
+    const [first, second, third] = busiestBetween(before, after, 2);
+    expect(first).toEqual({ pid: 20, cores: 1.5, threads: [1.5] });
+    expect(second?.pid).toBe(10);
+    expect(second?.threads).toEqual([0.95, 0.2]);
+    expect(second?.cores).toBeCloseTo(1.15);
+    expect(third).toBeUndefined();
+  });
+
+  it('counts a thread id that was given away again from 0', () => {
+    const before = new Map([[10, new Map([[10, 5e6]])]]);
+    expect(busiestBetween(before, new Map([[10, new Map([[10, 1e6]])]]), 2)).toMatchObject([{ cores: 0.5 }]);
   });
 });
 

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import type { ServerBudget, Trial } from '../../src/model.ts';
+import { describeBudget, describeDetail } from '../../src/report/detail.ts';
+import { toView } from '../../src/report/view.ts';
+import { okTrial, readGoldenRun, sampleMeasured } from '../samples.ts';
+
+const LOOP: ServerBudget = { by: 'threads', usedCores: 0.97, usableCores: 1 };
+
+const limitedBy = (budget: ServerBudget, limit: 'server' | 'waiting' = 'server'): Trial =>
+  okTrial('vanilla', sampleMeasured({ given: { limit, budget } }));
+
+it.each<[ServerBudget, string]>([
+  [LOOP, 'its busiest thread used 0.97 cores; it can use 1 core at most'],
+  [
+    { by: 'threads', usedCores: 1.9, usableCores: 2 },
+    'its busiest 2 threads used 1.90 cores; they can use 2 cores at most',
+  ],
+  [
+    { by: 'gil', usedCores: 0.98, usableCores: 1 },
+    'its process used 0.98 cores; under a GIL, Python code can use 1 core at most',
+  ],
+  [{ by: 'cores', usedCores: 1.9, usableCores: 2 }, 'the server used 1.90 cores and can use 2 cores at most'],
+])('a budget reads %j', (budget, text) => {
+  expect(describeBudget(budget)).toBe(text);
+});
+
+it('the report says of a saturated server that it had cores which it could not use', () => {
+  const { trials: _, ...run } = readGoldenRun();
+  const notesOf = (trial: Trial): string[] => toView({ ...run, trials: [trial] }).notes;
+  const note = `limit server, vanilla at 10: ${describeBudget(LOOP)}.`;
+  expect(notesOf(limitedBy(LOOP))).toContain(note);
+  expect(notesOf(limitedBy(LOOP, 'waiting')).join('\n')).not.toContain('busiest thread');
+  expect(notesOf(limitedBy({ ...LOOP, by: 'cores' })).join('\n')).not.toContain('limit server,');
+  expect(describeDetail([limitedBy(LOOP)])).toContain(describeBudget(LOOP));
+});
