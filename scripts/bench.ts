@@ -1,14 +1,13 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { compareRuns, compareWithin } from '@bench/harness/analyse/compare';
 import { unlikeRuns } from '@bench/harness/analyse/unlike';
 import { FEWEST_ROUNDS } from '@bench/harness/analyse/verdict';
+import { BENCH, type BenchRequest } from '@bench/harness/cli/bench';
 import { readStacks } from '@bench/harness/catalogue/stacks';
-import { removeDatabases } from '@bench/harness/measure/database';
 import { findCrossCheck } from '@bench/harness/measure/load/engines';
-import { lockHost } from '@bench/harness/measure/lock';
 import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { BenchError } from '@bench/harness/errors';
-import { DEFAULT_THRESHOLD, parseBenchOptions, type BenchOptions } from '@bench/harness/options';
+import { DEFAULT_THRESHOLD, type BenchOptions } from '@bench/harness/options';
 import { enginesOf, makePlan, nameRun, repeatPlan, type Plan } from '@bench/harness/plan';
 import { hide, secretsOf } from '@bench/harness/redact';
 import { describeChanges } from '@bench/harness/report/changes';
@@ -20,14 +19,14 @@ import { describePlan, toView } from '@bench/harness/report/view';
 import { restoreSecrets } from '@bench/harness/secrets';
 import { findRun, readRun, shown, type StoredRun } from '@bench/harness/results/store';
 import { measurePlan, type Job } from './measure.ts';
-import { print, printJson, runMain, tell, widthFor } from './shell.ts';
+import { openSession } from './session.ts';
+import { print, printJson, runCommand, tell, widthFor } from './shell.ts';
 
 /** Of a window that only has to tell how fast a target is, about. */
 const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
 
-await runMain(async () => {
+await runCommand(BENCH, async (asked) => {
   const mayDuel = (await tryCgroup()).version !== undefined;
-  const asked = parseBenchOptions(process.argv.slice(2));
   const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await findCrossCheck() } : {};
   const options = { ...asked, ...crossCheck, mayDuel };
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
@@ -39,10 +38,8 @@ await runMain(async () => {
   const ready = restore(foreseen, options);
   if (ready.url !== undefined) hide(secretsOf(ready.url));
 
-  const token = randomBytes(8).toString('hex');
-  using lock = lockHost(run, token);
-  const means = { token, lock, isNamed: namesAll(options) };
-  for (const line of [...lock.removed, ...(await removeDatabases(lock.buried))]) tell(line);
+  using session = await openSession(run);
+  const means = { session, isNamed: namesAll(options) };
   const plan = options.rate === 'auto' ? await planAtHalf(run, options, means) : ready;
   if (plan === undefined) return 130;
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored });
@@ -74,7 +71,7 @@ function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined
 }
 
 /** The plan with the secrets that a stored one has lost. */
-function restore(plan: Plan, { resume, again = '', secrets }: BenchOptions): Plan {
+function restore(plan: Plan, { resume, again = '', secrets }: BenchRequest): Plan {
   if (secrets === undefined) return plan;
   const named =
     resume === undefined ? { flag: 'again' as const, run: again } : { flag: 'resume' as const, run: resume };
@@ -90,7 +87,7 @@ function describeDry(plan: Plan, { rate }: BenchOptions): string {
 async function planAtHalf(
   run: string,
   options: BenchOptions,
-  means: Pick<Job, 'token' | 'lock' | 'isNamed'>,
+  means: Pick<Job, 'session' | 'isNamed'>,
 ): Promise<Plan | undefined> {
   const { sitting: _sitting, rate: _rate, ...rest } = options;
   const asked = { ...rest, ...PROBE, aa: false, duel: false };

@@ -1,21 +1,20 @@
+import { BUILD } from '@bench/harness/cli/commands';
 import { readStacks, targetsOf } from '@bench/harness/catalogue/stacks';
 import { nearest } from '@bench/harness/nearest';
 import { BenchError } from '@bench/harness/errors';
 import { groupMissing, prepareAll } from '@bench/harness/measure/prepare';
 import { describeWork, surveyWork } from '@bench/harness/measure/survey';
-import { parse } from '@bench/harness/options';
-import { fail, runMain, tell } from './shell.ts';
+import { fail, runCommand, tell } from './shell.ts';
 
-await runMain(async () => {
-  const { positionals } = parse(process.argv.slice(2), {});
+await runCommand(BUILD, async ({ stacks: wanted }) => {
   const stacks = readStacks();
   const names = stacks.map(({ name }) => name);
-  const unknown = positionals.find((name) => !names.includes(name));
+  const unknown = wanted.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     const hint = `did you mean ${nearest(unknown, names).join(', ')}?`;
     throw new BenchError('usage', `there is no stack "${unknown}"`, hint);
   }
-  const asked = stacks.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+  const asked = stacks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
   const targets = asked.flatMap(targetsOf);
   for (const line of describeWork(await surveyWork(targets, stacks))) tell(line);
   const { missing } = await prepareAll(targets, stacks, tell);

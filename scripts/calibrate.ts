@@ -1,8 +1,8 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { CALIBRATE } from '@bench/harness/cli/commands';
 import { readManifest } from '@bench/harness/catalogue/manifest';
 import { measureBareMedian } from '@bench/harness/measure/load/bare';
-import { lockHost } from '@bench/harness/measure/lock';
 import {
   SCENARIOS,
   isLatencyScenario,
@@ -14,10 +14,9 @@ import {
   type Reading,
 } from '@bench/harness/measure/calibration';
 import type { Server } from '@bench/harness/measure/launch';
-import { choosePlacement, pinHarness } from '@bench/harness/measure/placement';
 import { prepareAll } from '@bench/harness/measure/prepare';
 import { measureTrial, type TrialEffects } from '@bench/harness/measure/trial';
-import { parse, parseBenchOptions } from '@bench/harness/options';
+import { benchOptions } from '@bench/harness/options';
 import { makePlan, nameRun } from '@bench/harness/plan';
 import { renderCalibration } from '@bench/harness/report/calibration';
 import { toOutput } from '@bench/harness/report/printable';
@@ -25,22 +24,20 @@ import { describeTrial } from '@bench/harness/report/progress';
 import { readHost } from '@bench/harness/results/host';
 import { appendTrials, createRun, writeReport } from '@bench/harness/results/store';
 import { createEffects } from './effects.ts';
-import { onInterrupt, print, runMain, tell } from './shell.ts';
+import { openSession } from './session.ts';
+import { onInterrupt, print, runCommand, tell } from './shell.ts';
 
 const DEVICES = '/api/devices';
 const PLANTED = fileURLToPath(import.meta.resolve('@bench/harness/planted'));
 
-await runMain(async () => {
-  parse(process.argv.slice(2), {});
+await runCommand(CALIBRATE, async () => {
   const run = nameRun('calibration');
-  const token = randomBytes(8).toString('hex');
-  using lock = lockHost(run, token);
-  for (const line of lock.removed) tell(line);
+  using session = await openSession(run);
+  const { token } = session;
   const stack = plantScenarios(readManifest(PLANTED));
-  const options = parseBenchOptions(['planted/*', '--rounds', '1', '--connections', '1', '--warmup', '1']);
+  const options = benchOptions({ targets: ['planted/*'], rounds: 1, connections: [1], warmupSeconds: 1 });
   const base = makePlan(options, [stack], run, randomInt(2 ** 32));
-  const placed = await choosePlacement({ serverCores: 1, generators: 1 });
-  await pinHarness(placed);
+  const placed = await session.place({ serverCores: 1, generators: 1 });
   const { prepared } = await prepareAll(base.targets, [stack], tell);
   const host = await readHost();
   const folder = createRun(

@@ -3,23 +3,21 @@ import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { concurrently } from 'concurrently';
 import { $ } from 'zx';
+import { CHECK } from '@bench/harness/cli/commands';
 import { ROOT } from '@bench/harness/catalogue/stacks';
 import { findTool } from '@bench/harness/measure/builds';
 import { findRuntime } from '@bench/harness/measure/runtimes';
 import { BenchError } from '@bench/harness/errors';
 import { CACHE } from '@bench/harness/measure/prepare';
 import { provideUv } from '@bench/harness/measure/uv';
-import { parse } from '@bench/harness/options';
-import { runMain, tell } from './shell.ts';
+import { runCommand, tell } from './shell.ts';
 
 interface Job {
   name: string;
   command: string;
 }
 
-await runMain(async () => {
-  const { values } = parse(process.argv.slice(2), { fix: { type: 'boolean' } });
-  const fix = values.fix === true;
+await runCommand(CHECK, async ({ fix }) => {
   const jobs = [
     { name: 'format', command: `oxfmt ${fix ? '' : '--check'}` },
     { name: 'lint', command: `oxlint --deny-warnings ${fix ? '--fix' : ''}` },

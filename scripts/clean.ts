@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { CLEAN } from '@bench/harness/cli/commands';
 import { ROOT, readStacks } from '@bench/harness/catalogue/stacks';
 import { nearest } from '@bench/harness/nearest';
 import { BenchError } from '@bench/harness/errors';
@@ -9,10 +10,9 @@ import { outputsOf } from '@bench/harness/measure/builds';
 import { lockHost } from '@bench/harness/measure/lock';
 import { CACHE } from '@bench/harness/measure/prepare';
 import { readNames } from '@bench/harness/measure/resources/procfs';
-import { parse } from '@bench/harness/options';
 import { formatBytes } from '@bench/harness/report/format';
 import { RESULTS, listRuns, sizeOf } from '@bench/harness/results/store';
-import { print, runMain } from './shell.ts';
+import { print, runCommand } from './shell.ts';
 
 const KINDS = {
   environments: () => foldersIn(join(CACHE, 'environments')),
@@ -26,8 +26,7 @@ function foldersIn(folder: string): string[] {
   return readNames(folder).map((name) => join(folder, name));
 }
 
-await runMain(async () => {
-  const { values, positionals } = parse(process.argv.slice(2), { yes: { type: 'boolean' } });
+await runCommand(CLEAN, async ({ names: wanted, yes }) => {
   const kinds = (Object.keys(KINDS) as Kind[]).map((kind) => ({
     kind,
     found: KINDS[kind]()
@@ -35,7 +34,7 @@ await runMain(async () => {
       .filter(({ bytes }) => bytes > 0),
   }));
   const names = kinds.flatMap(({ kind, found }) => [kind, ...found.map(({ folder }) => basename(folder))]);
-  const unknown = positionals.find((name) => !names.includes(name));
+  const unknown = wanted.find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new BenchError(
       'usage',
@@ -43,22 +42,20 @@ await runMain(async () => {
       `pnpm clean ${Object.keys(KINDS).join(' ')}, or one of what they list, e.g. ${nearest(unknown, names)[0]}`,
     );
   // What a run is using must not be removed under it.
-  using _ = positionals.length === 0 ? undefined : lockHost('clean', randomBytes(8).toString('hex'));
+  using _ = wanted.length === 0 ? undefined : lockHost('clean', randomBytes(8).toString('hex'));
   for (const { kind, found } of kinds) {
     const total = found.reduce((sum, { bytes }) => sum + bytes, 0);
     print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);
     for (const { folder, bytes } of found)
       print(`  ${formatBytes(bytes).padStart(9)}  ${relative(ROOT, folder)}\n`);
-    const named = found.filter(
-      ({ folder }) => positionals.includes(kind) || positionals.includes(basename(folder)),
-    );
-    const what = positionals.includes(kind) ? kind : named.map(({ folder }) => basename(folder)).join(' ');
-    if (named.length > 0 && (values.yes === true || (await agrees(what)))) {
+    const named = found.filter(({ folder }) => wanted.includes(kind) || wanted.includes(basename(folder)));
+    const what = wanted.includes(kind) ? kind : named.map(({ folder }) => basename(folder)).join(' ');
+    if (named.length > 0 && (yes || (await agrees(what)))) {
       for (const { folder } of named) rmSync(folder, { recursive: true, force: true });
       print(`${what}: removed\n`);
     }
   }
-  if (positionals.length === 0)
+  if (wanted.length === 0)
     print(`pnpm clean ${Object.keys(KINDS).join(' ')} removes what is named; published runs are kept\n`);
 });
 

@@ -1,15 +1,14 @@
 import { compareRuns, compareWithin } from '@bench/harness/analyse/compare';
 import { unlikeRuns, unlikeTargets } from '@bench/harness/analyse/unlike';
+import { COMPARE } from '@bench/harness/cli/commands';
 import { BenchError } from '@bench/harness/errors';
 import { describeChanges } from '@bench/harness/report/changes';
 import { renderComparison } from '@bench/harness/report/compare';
 import { toJson } from '@bench/harness/report/json';
-import { parseCompareOptions } from '@bench/harness/analyse/question';
 import { findRun, readRun } from '@bench/harness/results/store';
-import { print, printJson, runMain, tell } from './shell.ts';
+import { print, printJson, runCommand, tell } from './shell.ts';
 
-await runMain(async () => {
-  const options = parseCompareOptions(process.argv.slice(2));
+await runCommand(COMPARE, async (options) => {
   const [first, second] = options.runs.map((name) => readRun(findRun(name)));
   if (first === undefined)
     throw new BenchError('usage', 'name a run to compare', 'pnpm compare <run> [<run>]');

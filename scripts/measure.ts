@@ -3,12 +3,7 @@ import { readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
 import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
-import {
-  choosePlacement,
-  pinHarness,
-  type Placed,
-  type PlacementNeeds,
-} from '@bench/harness/measure/placement';
+import type { Placed, PlacementNeeds } from '@bench/harness/measure/placement';
 import { preflight } from '@bench/harness/measure/preflight';
 import { groupMissing, prepareAll, type Prepared } from '@bench/harness/measure/prepare';
 import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
@@ -36,14 +31,14 @@ import {
   type Versions,
 } from '@bench/harness/results/store';
 import { createEffects } from './effects.ts';
+import type { Session } from './session.ts';
 import { onInterrupt, screen, tell } from './shell.ts';
 
 /** A run to be made, or to be gone on with. */
 export interface Job {
   plan: Plan;
-  token: string;
-  /** Given back where a Ctrl-C ends the process at once. */
-  lock: Disposable;
+  /** Closed early if a Ctrl-C ends the process at once. */
+  session: Session;
   stored: StoredRun | undefined;
   /** Whether the user named the targets: then one that is missing is an error. */
   isNamed: boolean;
@@ -52,22 +47,22 @@ export interface Job {
 /** Prepares, measures and keeps the plan's trials. Throws a usage or toolchain error before anything is measured. */
 export async function measurePlan({
   plan,
-  token,
-  lock,
+  session,
   stored,
   isNamed,
 }: Job): Promise<{ source: Source; folder: string; interrupted: boolean }> {
   const preparing = onInterrupt(
     () => {
-      lock[Symbol.dispose]();
+      session[Symbol.dispose]();
       process.exit(130);
     },
     stored === undefined ? 'stopping: nothing had been measured yet' : undefined,
   );
+  const { token } = session;
   const fixtures = fixturesOf(plan);
   const program = fixtures === undefined ? undefined : await findUpstream(plan.upstream);
   const holder = asksDatabase(plan) ? await findDatabase() : undefined;
-  const placed = await prepareMachine(plan, besideServer(program, holder));
+  const placed = await prepareMachine(plan, session, besideServer(program, holder));
   const host = await readHost();
   if (stored !== undefined) refuseOtherHost(stored, host, placed);
   const { prepared, leftOut } = await prepareTargets(plan, isNamed);
@@ -106,7 +101,11 @@ function besideServer(
   return database?.kind === 'embedded' ? 'database' : undefined;
 }
 
-async function prepareMachine(plan: Plan, beside: PlacementNeeds['beside']): Promise<Placed> {
+async function prepareMachine(
+  plan: Plan,
+  session: Session,
+  beside: PlacementNeeds['beside'],
+): Promise<Placed> {
   if (plan.duel) {
     const { reason } = await tryCgroup();
     if (reason !== undefined) {
@@ -127,10 +126,7 @@ async function prepareMachine(plan: Plan, beside: PlacementNeeds['beside']): Pro
     if (level === 'stop') throw new BenchError('usage', what, advice);
     if (level === 'warn') tell(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
   }
-  const placed = await choosePlacement(needs);
-  if (placed.reason !== undefined) tell(`placement: ${placed.reason}`);
-  await pinHarness(placed);
-  return placed;
+  return session.place(needs);
 }
 
 async function prepareTargets(

@@ -1,13 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { $ } from 'zx';
 import { summarisePool } from '@bench/harness/analyse/power';
 import { unlikeHosts } from '@bench/harness/analyse/unlike';
+import { POWER } from '@bench/harness/cli/commands';
 import { BenchError } from '@bench/harness/errors';
-import { lockHost } from '@bench/harness/measure/lock';
-import { choosePlacement, pinHarness } from '@bench/harness/measure/placement';
 import { EFFECTS } from '@bench/harness/measure/twins';
-import { parse, wholeNumber } from '@bench/harness/options';
 import { createRandom } from '@bench/harness/random';
 import { renderPower } from '@bench/harness/report/power';
 import { toOutput } from '@bench/harness/report/printable';
@@ -20,22 +17,14 @@ import {
   type PooledSitting,
 } from '@bench/harness/results/pool';
 import { RESULTS, shown, writeReport } from '@bench/harness/results/store';
-import { onInterrupt, print, runMain, tell } from './shell.ts';
+import { openSession } from './session.ts';
+import { onInterrupt, print, runCommand, tell } from './shell.ts';
 import { LOOKS, measureTwins, repeatBothWays, sit, type Means } from './sitting.ts';
 
-await runMain(async () => {
-  const { values } = parse(process.argv.slice(2), {
-    noise: { type: 'string' },
-    pool: { type: 'string' },
-    sittings: { type: 'string' },
-    target: { type: 'string' },
-  });
-  const sittings = wholeNumber('sittings', values.sittings, 0) ?? EFFECTS.length;
-  const noise = wholeNumber('noise', values.noise, 0) ?? 0;
-  const folder = values.pool ?? join(RESULTS, 'power');
+await runCommand(POWER, async ({ sittings = EFFECTS.length, noise, target, pool: asked }) => {
+  const folder = asked ?? join(RESULTS, 'power');
   const stored = readPool(folder);
-  const interrupted =
-    sittings + noise > 0 ? await addTo(folder, stored, { sittings, noise, target: values.target }) : false;
+  const interrupted = sittings + noise > 0 ? await addTo(folder, stored, { sittings, noise, target }) : false;
   const pool = readPool(folder);
   if (pool === undefined)
     throw new BenchError('usage', `there is no pool in ${shown(folder)}`, 'pnpm bench:power begins one');
@@ -52,9 +41,7 @@ async function addTo(
   stored: Pool | undefined,
   { sittings, noise, target = 'vanilla' }: { sittings: number; noise: number; target: string | undefined },
 ): Promise<boolean> {
-  const token = randomBytes(8).toString('hex');
-  using lock = lockHost('power', token);
-  for (const line of lock.removed) tell(line);
+  using session = await openSession('power');
   const host = await readHost();
   const unlike = stored === undefined ? [] : unlikeHosts(stored.host, host);
   if (unlike.length > 0)
@@ -63,8 +50,7 @@ async function addTo(
       `the pool is of another host: ${unlike.join('; ')}`,
       'begin another with --pool FOLDER',
     );
-  const placed = await choosePlacement({ serverCores: 1, generators: 1 });
-  await pinHarness(placed);
+  const placed = await session.place({ serverCores: 1, generators: 1 });
   const work = (await $`mktemp -d`).stdout.trim();
   let stopped = false;
   let stopLive: (() => void) | undefined;
@@ -74,7 +60,7 @@ async function addTo(
   }, 'stopping: what is whole is kept, the sitting in progress is not');
   const means: Means = {
     placed,
-    token,
+    token: session.token,
     folder: work,
     isInterrupted: () => stopped,
     track(stop) {

@@ -1,47 +1,38 @@
-import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { $ } from 'zx';
+import { SELF } from '@bench/harness/cli/commands';
 import { expandTargets, readStacks } from '@bench/harness/catalogue/stacks';
-import { lockHost } from '@bench/harness/measure/lock';
-import { choosePlacement, pinHarness } from '@bench/harness/measure/placement';
 import { prepareAll } from '@bench/harness/measure/prepare';
 import { measureTrial } from '@bench/harness/measure/trial';
 import type { StockResult } from '@bench/harness/measure/load/stock';
 import type { Measured } from '@bench/harness/model';
-import { parse, parseBenchOptions, wholeNumber } from '@bench/harness/options';
+import { benchOptions } from '@bench/harness/options';
 import { makePlan } from '@bench/harness/plan';
 import { renderRows } from '@bench/harness/report/terminal';
 import { summariseSelf, type SelfRound } from '@bench/harness/report/self';
 import { createEffects } from './effects.ts';
-import { onInterrupt, print, runMain, tell } from './shell.ts';
+import { openSession } from './session.ts';
+import { onInterrupt, print, runCommand, tell } from './shell.ts';
 
 const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/measure/load/stock'));
 const SECONDS = 3;
 const RUNGS = [10, 1000, 10_000];
 
-await runMain(async () => {
-  const { values } = parse(process.argv.slice(2), { rounds: { type: 'string' } });
-  const rounds = wholeNumber('rounds', values.rounds) ?? 3;
-  const token = randomBytes(8).toString('hex');
-  using lock = lockHost('self', token);
-  for (const line of lock.removed) tell(line);
-  const placed = await choosePlacement({ serverCores: 1, generators: 1 });
-  await pinHarness(placed);
+await runCommand(SELF, async ({ rounds }) => {
+  using session = await openSession('self');
+  const { token } = session;
+  const placed = await session.place({ serverCores: 1, generators: 1 });
   const stacks = readStacks();
   const [target] = expandTargets(['vanilla'], stacks, 'devices');
   if (target === undefined) throw new Error('no vanilla');
   const { prepared } = await prepareAll([target], stacks);
-  const options = parseBenchOptions([
-    'vanilla',
-    '--rounds',
-    String(rounds),
-    '--duration',
-    String(SECONDS),
-    '--warmup',
-    '1',
-    '--connections',
-    RUNGS.join(','),
-  ]);
+  const options = benchOptions({
+    targets: ['vanilla'],
+    rounds,
+    windowSeconds: SECONDS,
+    warmupSeconds: 1,
+    connections: RUNGS,
+  });
   const plan = makePlan(options, stacks, 'self', Date.now());
   const folder = (await $`mktemp -d`).stdout.trim();
   const { effects, stop } = await createEffects({ plan, placed, token, folder });

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { $ } from 'zx';
 import { expandTargets, readStacks, refuseThreads } from '@bench/harness/catalogue/stacks';
-import { completeParams, findWorkload, parseParams } from '@bench/harness/catalogue/workloads/index';
+import { SERVE } from '@bench/harness/cli/commands';
+import { completeParams, findWorkload } from '@bench/harness/catalogue/workloads/index';
 import { readManifest } from '@bench/harness/catalogue/manifest';
 import { BenchError } from '@bench/harness/errors';
 import { fillCommand, watchGroup } from '@bench/harness/measure/launch';
@@ -13,36 +14,25 @@ import { describeListeners, isListening } from '@bench/harness/measure/ports';
 import { prepareAll } from '@bench/harness/measure/prepare';
 import { findDatabase, startDatabase } from '@bench/harness/measure/database';
 import { findUpstream, startUpstream } from '@bench/harness/measure/upstream';
-import { UPSTREAMS } from '@bench/harness/model';
-import { oneOf, parse, wholeNumber } from '@bench/harness/options';
-import { onInterrupt, runMain, tell } from './shell.ts';
+import { refuseUpstream } from '@bench/harness/refusals';
+import { onInterrupt, runCommand, tell } from './shell.ts';
 
 const HOST = '127.0.0.1';
 const POLL_MS = 50;
 
-await runMain(async () => {
-  const { values, positionals } = parse(process.argv.slice(2), {
-    param: { type: 'string', multiple: true },
-    port: { type: 'string' },
-    stack: { type: 'string', multiple: true },
-    threads: { type: 'string' },
-    upstream: { type: 'string' },
-    workers: { type: 'string' },
-    workload: { type: 'string' },
-  });
-  const stacks = readStacks(values.stack);
-  const workload = findWorkload(values.workload ?? 'devices');
-  const params = completeParams(workload, parseParams(values.param) ?? {});
-  const given = (values.stack ?? []).map((file) => readManifest(file).name);
-  const patterns = positionals.length > 0 ? positionals : given;
+await runCommand(SERVE, async (asked) => {
+  const { workers, threads, port } = asked;
+  const stacks = readStacks(asked.stack);
+  const workload = findWorkload(asked.workload);
+  const params = completeParams(workload, asked.params);
+  refuseUpstream(asked, workload, workload.fixtures !== undefined);
+  const given = asked.stack.map((file) => readManifest(file).name);
+  const patterns = asked.target === undefined ? given : [asked.target];
   const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload.name);
   const [target] = targets;
   if (target === undefined || targets.length > 1)
-    throw new BenchError('usage', 'name the one target to serve', 'e.g. pnpm serve fastify');
-  const workers = wholeNumber('workers', values.workers) ?? 1;
-  const threads = wholeNumber('threads', values.threads);
+    throw new BenchError('usage', 'name one target to serve', 'e.g. pnpm serve fastify');
   if ((threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
-  const port = wholeNumber('port', values.port) ?? 8080;
   if (await isListening(HOST, port)) {
     throw new BenchError(
       'usage',
@@ -55,8 +45,7 @@ await runMain(async () => {
   if (ready === undefined)
     throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
   const draw = workload.draw(() => Math.random(), params);
-  const asked = values.upstream === undefined ? undefined : oneOf('upstream', values.upstream, UPSTREAMS);
-  const program = workload.fixtures && (await findUpstream(asked));
+  const program = workload.fixtures && (await findUpstream(asked.upstream));
   using disposables = new DisposableStack();
   const folder = disposables.adopt(mkdtempSync(join(tmpdir(), `bench-serve-${process.pid}-`)), (path) =>
     rmSync(path, { recursive: true, force: true }),

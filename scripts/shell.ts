@@ -1,16 +1,21 @@
-import { basename } from 'node:path';
 import { inspect } from 'node:util';
+import { asksForHelp, type Command } from '@bench/harness/cli/command';
 import { BenchError } from '@bench/harness/errors';
 import { hide, secretsOf } from '@bench/harness/redact';
 import { toLine, toOutput, toPrintable } from '@bench/harness/report/printable';
 import type { Screen } from '@bench/harness/report/progress';
-import { USAGES } from './usage.ts';
 
 /** Under `npx pnpm` one Ctrl-C arrives twice; within this time it is the same press. */
 const SAME_PRESS_MS = 1000;
 
-/** Runs a command's `main`, and turns what it throws into a message on stderr and an exit code. */
-export async function runMain(main: () => Promise<number | void>): Promise<void> {
+/**
+ * Runs `main` with the command line as a typed value, and sets the exit code that it gives. Prints the help if it is
+ * asked for; an error becomes a message on stderr and an exit code.
+ */
+export async function runCommand<T>(
+  command: Command<T>,
+  main: (asked: T) => Promise<number | void>,
+): Promise<void> {
   // Whoever reads may leave, as `| head` does: what is measured goes on and is kept.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -19,16 +24,12 @@ export async function runMain(main: () => Promise<number | void>): Promise<void>
   }
   hide([...secretsOf({ url: process.env['DATABASE_URL'] ?? '' }), process.env['PGPASSWORD']]);
   try {
-    const usage = asksForHelp() ? USAGES[basename(process.argv[1] ?? '', '.ts')] : undefined;
-    if (usage === undefined) process.exitCode = (await main()) ?? 0;
-    else print(usage);
+    const words = process.argv.slice(2);
+    if (asksForHelp(words)) print(command.help());
+    else process.exitCode = (await main(command.parse(words))) ?? 0;
   } catch (error) {
     process.exitCode = fail(error);
   }
-}
-
-function asksForHelp(): boolean {
-  return process.argv.slice(2).some((word) => word === '--help' || word === '-h');
 }
 
 /** One line to the user on stderr: stdout is the report's. */

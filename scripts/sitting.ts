@@ -24,7 +24,7 @@ import {
 } from '@bench/harness/measure/twins';
 import type { Stack } from '@bench/harness/catalogue/stack';
 import type { Trial } from '@bench/harness/model';
-import { parseBenchOptions } from '@bench/harness/options';
+import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from '@bench/harness/options';
 import { makePlan, type Plan } from '@bench/harness/plan';
 import { createRandom } from '@bench/harness/random';
 import type { PooledNoise, PooledSitting } from '@bench/harness/results/pool';
@@ -57,7 +57,7 @@ export async function measureTwins(means: Means): Promise<Twins | undefined> {
   const stack = plantTwins(readManifest(TWIN), { bare: 0, worked: TRIAL_UNITS });
   const { trials } = await measure(
     [stack],
-    ['twin/bare', 'twin/worked', '--duel', '--rounds', String(COST_ROUNDS)],
+    { targets: ['twin/bare', 'twin/worked'], duel: true, rounds: COST_ROUNDS },
     means,
   );
   if (means.isInterrupted()) return undefined;
@@ -88,20 +88,15 @@ export async function sit(twins: Twins, index: number, means: Means): Promise<Po
   const candidate = plantTwins(other, { base: twins.units[effect] });
   const startedAt = new Date().toISOString();
   const began = performance.now();
-  const words = [
-    base.name,
-    candidate.name,
-    '--duel',
-    '--until-decided',
-    '--looks',
-    LOOKS,
-    '--budget',
-    String(BUDGET_SECONDS),
-  ];
-  const { plan, trials } = await measure([base, candidate], words, means);
+  const asked: Partial<BenchOptions> = {
+    targets: [base.name, candidate.name],
+    duel: true,
+    sitting: { looks: LOOKS, by: 'cpu', threshold: DEFAULT_THRESHOLD, budgetSeconds: BUDGET_SECONDS },
+  };
+  const { plan, trials } = await measure([base, candidate], asked, means);
   const seconds = (performance.now() - began) / 1000;
   if (means.isInterrupted()) return undefined;
-  const table = compareWithin({ plan, trials }, { by: 'cpu', threshold: 0.02 });
+  const table = compareWithin({ plan, trials }, { by: 'cpu', threshold: DEFAULT_THRESHOLD });
   const comparison = table.rows[0]?.comparison;
   if (comparison === undefined) throw new BenchError('trial', 'a sitting without a comparison');
   const stock = await askStock([base, candidate], means);
@@ -128,7 +123,8 @@ export async function repeatBothWays(target: string, means: Means): Promise<Pool
   const rounds: PooledNoise[] = [];
   for (const method of createRandom(randomInt(2 ** 32)).shuffle(['separate', 'duel'] as const)) {
     const startedAt = new Date().toISOString();
-    const { trials } = await measure(readStacks([]), [target, '--aa', `--${method}`, '--rounds', '1'], means);
+    const asked = { targets: [target], aa: true, duel: method === 'duel', rounds: 1 };
+    const { trials } = await measure(readStacks([]), asked, means);
     if (means.isInterrupted()) return undefined;
     const costs = [`${target} (A/A)`, target].map((id) => costsOf(trials, id));
     const [difference] = differencesOf(costs[0] ?? [], costs[1] ?? [], 'lower');
@@ -145,14 +141,14 @@ export async function repeatBothWays(target: string, means: Means): Promise<Pool
   return rounds;
 }
 
-/** Measures a plan of these words and keeps nothing of it but what is given back. */
+/** Measures a plan of these options and stores nothing of it. */
 async function measure(
   stacks: Stack[],
-  words: string[],
+  asked: Partial<BenchOptions>,
   { placed, token, folder, isInterrupted, track }: Means,
 ): Promise<{ plan: Plan; trials: Trial[] }> {
-  const times = ['--duration', String(WINDOW_SECONDS), '--warmup', String(WARMUP_SECONDS)];
-  const options = parseBenchOptions([...words, ...times, '--connections', String(CONNECTIONS)]);
+  const times = { windowSeconds: WINDOW_SECONDS, warmupSeconds: WARMUP_SECONDS };
+  const options = benchOptions({ ...asked, ...times, connections: [CONNECTIONS] });
   const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
   const prepared = await prepareOrThrow(plan, stacks);
   const { effects, stop } = await createEffects({ plan, placed, token, folder });
@@ -173,7 +169,7 @@ async function prepareOrThrow(plan: Plan, stacks: Stack[]): Promise<Prepared[]> 
 async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledSitting['stock'] | undefined> {
   const printed = new Map<string, number>();
   const names = stacks.map(({ name }) => name);
-  const options = parseBenchOptions([...names, '--rounds', '1', '--connections', String(CONNECTIONS)]);
+  const options = benchOptions({ targets: names, rounds: 1, connections: [CONNECTIONS] });
   const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
   const prepared = await prepareOrThrow(plan, stacks);
   const { effects, stop } = await createEffects({

@@ -1,12 +1,11 @@
+import { STACKS } from '@bench/harness/cli/commands';
 import { RUNTIMES } from '@bench/harness/catalogue/runtimes';
 import { readStacks, targetsOf } from '@bench/harness/catalogue/stacks';
 import { inspectRuntime, inspectTarget } from '@bench/harness/measure/inspect';
-import { parse } from '@bench/harness/options';
 import { renderRows } from '@bench/harness/report/terminal';
-import { print, runMain } from './shell.ts';
+import { print, runCommand } from './shell.ts';
 
-await runMain(async () => {
-  parse(process.argv.slice(2), {});
+await runCommand(STACKS, async () => {
   const stacks = readStacks();
   const rows = await Promise.all(
     stacks.flatMap((stack) =>

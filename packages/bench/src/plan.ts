@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { describeBackground } from './catalogue/background.ts';
 import { ENGINES, refuseEngine, type EngineName } from './catalogue/engines.ts';
+import { mostRounds, scheduleNamed } from './catalogue/looks.ts';
 import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
 import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
 import { BenchError } from './errors.ts';
@@ -129,7 +130,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const rungs = [...new Set(asked.connections ?? rungsFor(engines, workload.rungs))].toSorted(
     (a, b) => a - b,
   );
-  const rounds = sitting === undefined ? (asked.rounds ?? 3) : Number(sitting.looks.split('/').at(-1));
+  const rounds = sitting === undefined ? (asked.rounds ?? 3) : mostRounds(scheduleNamed(sitting.looks));
   const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
   // Short windows by turns hold no whole waits, and what is in the background of one is in that of the others.
   const mayDuel =

@@ -1,8 +1,8 @@
 /** What a plan refuses, and how long it makes windows where answers wait by design. */
 import type { Workload } from './catalogue/workloads/workload.ts';
 import { BenchError } from './errors.ts';
-import type { Target } from './model.ts';
-import type { BenchOptions } from './options.ts';
+import type { Target, UpstreamKind } from './model.ts';
+import type { BenchOptions, UrlOptions } from './options.ts';
 
 /** Fewer would let the edges of a window weigh too much. */
 export const FEWEST_WAITS = 5;
@@ -94,9 +94,9 @@ export function refuseBackground({ background, url, workload }: BenchOptions, as
   }
 }
 
-/** Throws a usage error for an upstream that nobody asks. */
+/** Throws a usage error for an upstream on a workload whose servers fetch nothing. */
 export function refuseUpstream(
-  { upstream, url }: BenchOptions,
+  { upstream, url }: { upstream?: UpstreamKind | undefined; url?: UrlOptions },
   { name }: Workload,
   asksUpstream: boolean,
 ): void {

@@ -1,4 +1,4 @@
-/** The secrets of a request: read from the command line, and given again to a stored plan, which keeps none. */
+/** The secrets of a request, given again to a stored plan, which keeps none. */
 import { BenchError } from './errors.ts';
 import type { Plan } from './plan.ts';
 import { NOT_KEPT, NOT_KEPT_IN_URL, redactUrl, splitCredentials } from './redact.ts';
@@ -9,28 +9,8 @@ export interface Secrets {
   headers: Record<string, string>;
 }
 
-/** Reads a URL and headers; credentials in the URL become the Authorization header that curl would send. */
-export function parseSecrets({ url: address, header = [] }: { url?: string; header?: string[] }): Secrets {
-  const given = address === undefined ? undefined : URL.parse(address);
-  if (given === null || (given !== undefined && given.protocol !== 'http:')) {
-    throw new BenchError(
-      'usage',
-      `--url ${address}: not an http:// address`,
-      'e.g. --url http://127.0.0.1:3000/orders',
-    );
-  }
-  const headers = header.map((text) => {
-    const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
-    if (name === undefined || value === undefined) {
-      // Its text may be a secret that only lacks its name.
-      throw new BenchError(
-        'usage',
-        '--header: not of the form name: value',
-        "e.g. --header 'authorization: x'",
-      );
-    }
-    return [name.toLowerCase(), value] as const;
-  });
+/** Makes secrets of a URL and headers; credentials in the URL become the Authorization header that curl would send. */
+export function toSecrets(given: URL | undefined, headers: Iterable<readonly [string, string]>): Secrets {
   const { url, authorization } = given === undefined ? {} : splitCredentials(given);
   return {
     ...(url === undefined ? {} : { url }),

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SOURCE = join(ROOT, 'packages/bench/src');
 
-/** A room imports only rooms before it; options.ts, refusals.ts, secrets.ts and plan.ts are the room `plan`. */
-const ROOMS = ['catalogue', 'plan', 'measure', 'results', 'analyse', 'report'];
+/** A room imports only rooms before it; options.ts, refusals.ts, secrets.ts and plan.ts are the room `plan`. Nothing imports cli. */
+const ROOMS = ['catalogue', 'plan', 'measure', 'results', 'analyse', 'report', 'cli'];
 
 /** What every room may import. */
 const FOUNDATIONS = [
@@ -105,6 +105,16 @@ describe('the direction of imports', () => {
       return source === undefined || ROOMS.indexOf(target) > ROOMS.indexOf(source);
     });
     expect(show(wrong)).toEqual([]);
+  });
+
+  it('keeps the syntax of the command line in cli, which only the scripts import', () => {
+    const importers = imports.filter(({ from, to }) => roomOf(to) === 'cli' && roomOf(from) !== 'cli');
+    expect(show(importers)).toEqual([]);
+    const running = imports.filter(
+      ({ from, to, erased }) =>
+        roomOf(from) === 'cli' && !erased && ['measure', 'results', 'report'].includes(roomOf(to) ?? ''),
+    );
+    expect(show(running)).toEqual([]);
   });
 
   it('ends at the nouns and the errors, which import nothing but a noun that stands beside what reads it', () => {

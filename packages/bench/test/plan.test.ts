@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseBenchOptions } from '../src/options.ts';
+import { BENCH } from '../src/cli/bench.ts';
+import { benchOptions } from '../src/options.ts';
 import { asksDatabase, coresOf, estimateSeconds, fixturesOf, makePlan } from '../src/plan.ts';
 import { errorOf, samplePlan, sampleStack } from './samples.ts';
 
@@ -25,7 +26,7 @@ describe('makePlan', () => {
 
   it('names files by ids that hold nothing a file name cannot', () => {
     const { trials } = makePlan(
-      parseBenchOptions(['uvicorn/interpreted@26{A=1}', '--rounds', '1', '--connections', '10']),
+      BENCH.parse(['uvicorn/interpreted@26{A=1}', '--rounds', '1', '--connections', '10']),
       [sampleStack('uvicorn', { mypyc: {}, interpreted: {} })],
       'a-run',
       1,
@@ -79,7 +80,7 @@ describe('makePlan', () => {
   it("takes the workload's defaults, and the first five stacks", () => {
     const names = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn', 'another'];
     const stacks = names.map((name) => sampleStack(name));
-    const plan = makePlan(parseBenchOptions([]), stacks, 'a-run', 1);
+    const plan = makePlan(BENCH.parse([]), stacks, 'a-run', 1);
     expect(plan).toMatchObject({
       rungs: [10, 100, 1000, 10_000],
       rounds: 3,
@@ -90,7 +91,7 @@ describe('makePlan', () => {
       connectsPerSecond: 2000,
     });
     expect(plan.targets.map(({ id }) => id)).toEqual(names.slice(0, 5));
-    const all = makePlan(parseBenchOptions(['--all']), stacks, 'a-run', 1);
+    const all = makePlan(BENCH.parse(['--all']), stacks, 'a-run', 1);
     expect(all.targets.map(({ id }) => id)).toEqual(names);
   });
 
@@ -100,7 +101,7 @@ describe('makePlan', () => {
       sampleStack('flask', { uwsgi: { workloads: ['gather'] }, gthread: {} }),
     ];
     const targetsOf = (...args: string[]) =>
-      makePlan(parseBenchOptions(args), stacks, 'a-run', 1).targets.map(({ id }) => id);
+      makePlan(BENCH.parse(args), stacks, 'a-run', 1).targets.map(({ id }) => id);
     expect(targetsOf('--all')).toEqual(['fastapi', 'flask/gthread']);
     expect(targetsOf('--all', '--workload', 'gather')).toEqual(['fastapi/httpx', 'flask']);
   });
@@ -112,7 +113,7 @@ describe('makePlan', () => {
       sampleStack('flask', { uwsgi: { workloads: ['gather', 'fib'] } }),
     ];
     const targetsOf = (workload: string) =>
-      makePlan(parseBenchOptions(['--workload', workload]), stacks, 'a-run', 1).targets.map(({ id }) => id);
+      makePlan(BENCH.parse(['--workload', workload]), stacks, 'a-run', 1).targets.map(({ id }) => id);
     expect(targetsOf('gather')).toEqual(['vanilla']);
     expect(targetsOf('fib')).toEqual(['flask']);
   });
@@ -131,7 +132,7 @@ describe('makePlan', () => {
       sampleStack(name, { node: { workloads: ['devices', 'gather'] } }),
     );
     const planOf = (line: string) =>
-      makePlan({ ...parseBenchOptions(line.split(' ')), mayDuel: true }, stacks, 'a-run', 1);
+      makePlan({ ...BENCH.parse(line.split(' ')), mayDuel: true }, stacks, 'a-run', 1);
     const plan = planOf('vanilla --workload gather --upstream embedded --param items=2');
     expect(plan).toMatchObject({ upstream: 'embedded', params: { fixtures: 10, items: 2 } });
     expect(fixturesOf(plan)).toHaveLength(10);
@@ -163,7 +164,7 @@ describe('makePlan', () => {
     const stacks = [sampleStack('vanilla', { node: { workloads: ['devices', 'gather'] } })];
     const planOf = (...words: string[]) => {
       const all = ['vanilla', '--connections', '10', '--rounds', '6', '--background', 'GET /a', ...words];
-      return makePlan({ ...parseBenchOptions(all), mayDuel: true }, stacks, 'a-run', 1);
+      return makePlan({ ...BENCH.parse(all), mayDuel: true }, stacks, 'a-run', 1);
     };
     expect(planOf()).not.toHaveProperty('duel');
     expect(errorOf(() => planOf('--duel'))).toMatchObject({
@@ -175,7 +176,7 @@ describe('makePlan', () => {
       code: 'usage',
       message: '--background on gather: whose requests the upstream counts could not be told',
     });
-    const running = parseBenchOptions(['--background', 'GET /a', '--url', 'http://127.0.0.1:1/']);
+    const running = BENCH.parse(['--background', 'GET /a', '--url', 'http://127.0.0.1:1/']);
     expect(errorOf(() => makePlan(running, stacks, 'a-run', 1)).message).toMatch(
       /^--url measures a server that is already running/,
     );
@@ -187,7 +188,7 @@ describe('makePlan', () => {
     );
     const planOf = (line: string) =>
       makePlan(
-        { ...parseBenchOptions(`fastapi --workload repository ${line}`.trim().split(' ')), mayDuel: true },
+        { ...BENCH.parse(`fastapi --workload repository ${line}`.trim().split(' ')), mayDuel: true },
         stacks,
         'a-run',
         1,
@@ -216,7 +217,7 @@ describe('makePlan', () => {
 
   it('measures the stacks of --stack alone, when no target is named', () => {
     const stacks = [sampleStack('vanilla'), { ...sampleStack('my-api'), manifest: '../my-api/stack.json' }];
-    const plan = makePlan(parseBenchOptions(['--stack', '../my-api/stack.json']), stacks, 'a-run', 1);
+    const plan = makePlan(BENCH.parse(['--stack', '../my-api/stack.json']), stacks, 'a-run', 1);
     expect(plan.targets.map(({ id }) => id)).toEqual(['my-api']);
     expect(plan.stacks).toEqual(['../my-api/stack.json']);
   });
@@ -243,7 +244,7 @@ describe('makePlan', () => {
 
   it('refuses a workload that is not there', () => {
     for (const name of ['device', 'constructor']) {
-      expect(errorOf(() => samplePlan(`--workload ${name}`))).toMatchObject({
+      expect(errorOf(() => makePlan(benchOptions({ workload: name }), [], 'a-run', 1))).toMatchObject({
         message: `there is no workload "${name}"`,
         hint: expect.stringContaining('devices'),
       });
@@ -253,7 +254,7 @@ describe('makePlan', () => {
   it('takes the parameters of its workload, the usual ones unless told', () => {
     const stacks = [sampleStack('fastapi', { def: { workloads: ['fib'] } })];
     const paramsOf = (...more: string[]) =>
-      makePlan(parseBenchOptions(['fastapi', '--workload', 'fib', ...more]), stacks, 'a-run', 1).params;
+      makePlan(BENCH.parse(['fastapi', '--workload', 'fib', ...more]), stacks, 'a-run', 1).params;
     expect(paramsOf()).toEqual({ n: 20 });
     expect(paramsOf('--param', 'n=24')).toEqual({ n: 24 });
     expect(samplePlan('')).not.toHaveProperty('params');
@@ -271,7 +272,7 @@ describe('makePlan', () => {
       sampleStack('fastapi', { model: {}, def: { command }, sync: { command, workloads: ['wait'] } }),
       sampleStack('flask', { gthread: { command } }),
     ];
-    const planOf = (...args: string[]) => makePlan(parseBenchOptions(args), stacks, 'a-run', 1);
+    const planOf = (...args: string[]) => makePlan(BENCH.parse(args), stacks, 'a-run', 1);
     expect(planOf('fastapi/def', 'flask', '--threads', '2').threads).toBe(2);
     expect(errorOf(() => planOf('flask', 'fastapi', '--threads', '2'))).toMatchObject({
       code: 'usage',

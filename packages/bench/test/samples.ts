@@ -19,7 +19,7 @@ import type {
   Trial,
   TrialHead,
 } from '../src/model.ts';
-import { parseBenchOptions } from '../src/options.ts';
+import { BENCH } from '../src/cli/bench.ts';
 import { makePlan, type Plan } from '../src/plan.ts';
 import { readRun, type StoredRun } from '../src/results/store.ts';
 
@@ -85,7 +85,7 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
 /** The plan that a command line, with quotes as in a shell, asks for, of stacks with these names. */
 export function samplePlan(line: string, names = ['vanilla', 'fastify'], seed = 1): Plan {
   const words = line.match(/"[^"]*"|\S+/g) ?? [];
-  const options = parseBenchOptions(words.map((word) => word.replaceAll('"', '')));
+  const options = BENCH.parse(words.map((word) => word.replaceAll('"', '')));
   const stacks = names.map((name) => sampleStack(name, { node: { workloads: [options.workload] } }));
   return makePlan({ ...options, targets: options.url ? [] : names }, stacks, '20261120-120000-devices', seed);
 }

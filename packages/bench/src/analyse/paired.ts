@@ -4,7 +4,8 @@
  */
 import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
 import { type Share, shareBudget } from './holm.ts';
-import { ERROR_BUDGET, errorOf, lastLook, type Schedule } from './looks.ts';
+import type { Schedule } from '../catalogue/looks.ts';
+import { ERROR_BUDGET, errorOf, lastLook } from './looks.ts';
 import { estimateCentre, intervalWithin, signedRankP, trimFor, walshAverages } from './signed-rank.ts';
 import { type Better, foreseeRounds, logRatio } from './verdict.ts';
 

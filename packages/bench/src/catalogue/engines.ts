@@ -74,33 +74,6 @@ export const ENGINE_NAMES = Object.keys(ENGINES) as EngineName[];
 /** Engines that check another: the first of them that is here. */
 export const CROSS_CHECKS = ['wrk', 'oha', 'k6'] as const satisfies EngineName[];
 
-/** The engine that an option names; undefined for undefined. Throws a usage error for a name that is none. */
-export function parseEngine(flag: string, name: string | undefined): EngineName | undefined {
-  const found = ENGINE_NAMES.find((one) => one === name);
-  if (name === undefined || found !== undefined) return found;
-  throw new BenchError(
-    'usage',
-    `--${flag} ${name}: there is no such engine`,
-    `one of ${ENGINE_NAMES.join(', ')}`,
-  );
-}
-
-/** Any engine that can check another. */
-const ANY = 'any';
-
-/** `--cross-check` may stand alone: the next word is its own only when it names an engine. */
-export function completeCrossCheck(args: string[]): string[] {
-  const names: readonly string[] = ENGINE_NAMES;
-  return args.map((word, index) =>
-    word === '--cross-check' && !names.includes(args[index + 1] ?? '') ? `--cross-check=${ANY}` : word,
-  );
-}
-
-/** The engine of `--cross-check`, or `any`; undefined for undefined. Throws a usage error for a name that is none. */
-export function parseCrossCheck(name: string | undefined): EngineName | typeof ANY | undefined {
-  return name === ANY ? ANY : parseEngine('cross-check', name);
-}
-
 /** The engine of that name; undefined for none, and for the open loop, which is autocannon's too. */
 export function engineNamed(name: string): Engine | undefined {
   return (ENGINES as Record<string, Engine>)[name];

@@ -102,11 +102,3 @@ export function refuseUnfit({ name, runtimes }: Stack, { kind, version }: Resolv
     `${name}@${first}`,
   );
 }
-
-/** Splits a list at its commas, but not at those inside braces: `3.13,3.14{A=1,B=2}`. */
-export function splitList(text: string): string[] {
-  return text
-    .split(/,(?![^{]*\})/)
-    .map((one) => one.trim())
-    .filter(Boolean);
-}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { compareRuns, compareWithin, isDecided } from '../../src/analyse/compare.ts';
-import { parseCompareOptions } from '../../src/analyse/question.ts';
+import { COMPARE } from '../../src/cli/commands.ts';
 import { unlikeRuns } from '../../src/analyse/unlike.ts';
-import { parseBenchOptions } from '../../src/options.ts';
+import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan.ts';
 import { createRandom } from '../../src/random.ts';
 import { describeChanges } from '../../src/report/changes.ts';
@@ -117,7 +117,7 @@ describe('targets of one run', () => {
   it('compares each stack with itself on the runtime that is named, and leaves out those that are not on it', () => {
     const names = ['vanilla', 'fastify'];
     const stacks = names.map((name) => sampleStack(name));
-    const options = parseBenchOptions([...names, '--node', '22,26', '--rounds', '12', '--connections', '10']);
+    const options = BENCH.parse([...names, '--node', '22,26', '--rounds', '12', '--connections', '10']);
     const plan = makePlan(options, stacks, 'a-run', 1);
     const trials = plan.trials.map(({ target, round }) => ({
       ...okTrial('vanilla', sampleMeasured({ cpu: cost(target) * (1 + round / 1000) }), { round }),
@@ -366,12 +366,12 @@ describe('the table', () => {
 
 describe('the command line of compare', () => {
   it('asks by CPU and 2 % unless told', () => {
-    expect(parseCompareOptions(['a']).question).toEqual({ by: 'cpu', threshold: 0.02 });
+    expect(COMPARE.parse(['a']).question).toEqual({ by: 'cpu', threshold: 0.02 });
   });
 
   it('reads shares with and without the sign', () => {
-    expect(parseCompareOptions(['a', '--threshold', '3%']).question.threshold).toBe(0.03);
-    expect(parseCompareOptions(['a', '--threshold', '0.05']).question.threshold).toBe(0.05);
+    expect(COMPARE.parse(['a', '--threshold', '3%']).question.threshold).toBe(0.03);
+    expect(COMPARE.parse(['a', '--threshold', '0.05']).question.threshold).toBe(0.05);
   });
 
   it.each([
@@ -381,6 +381,6 @@ describe('the command line of compare', () => {
     ['--fail-on', 'slow'],
     ['--across', 'hosts'],
   ])('refuses %s %s', (flag, word) => {
-    expect(errorOf(() => parseCompareOptions(['a', flag, word])).exitCode).toBe(2);
+    expect(errorOf(() => COMPARE.parse(['a', flag, word])).exitCode).toBe(2);
   });
 });

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  errorOf,
-  fixedSchedule,
-  lastLook,
-  nextLook,
-  SCHEDULES,
-  scheduleNamed,
-} from '../../src/analyse/looks.ts';
+import { SCHEDULES, scheduleNamed } from '../../src/catalogue/looks.ts';
+import { errorOf, fixedSchedule, lastLook } from '../../src/analyse/looks.ts';
 import { trimFor } from '../../src/analyse/signed-rank.ts';
 import { BenchError } from '../../src/errors.ts';
 import { type Boundary, boundJointError, jointError } from './joint.ts';
@@ -120,9 +114,7 @@ describe('schedules', () => {
   it('looks come in order', () => {
     const schedule = scheduleNamed('12/18/24');
     const last = [0, 11, 12, 17, 18, 24, 30].map((rounds) => lastLook(schedule, rounds)?.rounds);
-    const next = [0, 11, 12, 17, 18, 24, 30].map((rounds) => nextLook(schedule, rounds)?.rounds);
     expect(last).toEqual([undefined, undefined, 12, 12, 18, 24, 24]);
-    expect(next).toEqual([12, 12, 18, 18, 24, undefined, undefined]);
   });
 
   it('a fixed number of rounds has one look with all of the budget, from 6 rounds on', () => {

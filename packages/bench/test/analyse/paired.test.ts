@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Comparison } from '../../src/analyse/comparison.ts';
-import { fixedSchedule, scheduleNamed } from '../../src/analyse/looks.ts';
+import { scheduleNamed } from '../../src/catalogue/looks.ts';
+import { fixedSchedule } from '../../src/analyse/looks.ts';
 import { compareRounds, compareTable, differencesOf } from '../../src/analyse/paired.ts';
 import { intervalWithin, walshAverages } from '../../src/analyse/signed-rank.ts';
 import { createRandom, type Random } from '../../src/random.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scheduleNamed } from '../../src/analyse/looks.ts';
+import { scheduleNamed } from '../../src/catalogue/looks.ts';
 import { replaySitting, resampleSittings } from '../../src/analyse/sitting.ts';
 import { createRandom } from '../../src/random.ts';
 

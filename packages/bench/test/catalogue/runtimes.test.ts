@@ -6,7 +6,6 @@ import {
   environmentOfRuntime,
   parseRuntime,
   refuseUnfit,
-  splitList,
 } from '../../src/catalogue/runtimes.ts';
 import type { ResolvedRuntime, RuntimeSpec } from '../../src/model.ts';
 import { errorOf, sampleStack, sampleTarget } from '../samples.ts';
@@ -68,11 +67,6 @@ describe('a runtime specifier', () => {
         hint: 'old@3.11',
       });
     }
-  });
-
-  it('keeps the commas inside braces', () => {
-    expect(splitList('3.13, 3.14{A=1,B=2},3.12')).toEqual(['3.13', '3.14{A=1,B=2}', '3.12']);
-    expect(splitList('')).toEqual([]);
   });
 });
 

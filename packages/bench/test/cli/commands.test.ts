@@ -1,35 +1,19 @@
-import { existsSync, globSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
-import { USAGES } from '../../../../scripts/usage.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { Place, ROOT, hasProc } from './cli.ts';
 
 describe('--help', () => {
-  it.concurrent.for(['bench', 'stacks', 'serve'])(
-    'of %s says how it is called',
-    async (script, { expect }) => {
-      await using place = new Place();
-      const { status, stdout, stderr } = await place.run(script, ['--help']);
-      expect(stdout).toBe(USAGES[script]);
-      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    },
-  );
-
-  it('is there for every script, and names what is to be typed', ({ expect }) => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as Package;
-    for (const [name, command] of Object.entries(scripts)) {
-      const [, script] = /scripts\/(\w+)\.ts$/.exec(command) ?? [];
-      if (script !== undefined) expect(USAGES[script]).toMatch(new RegExp(`^pnpm ${name}\\b`));
-    }
-    expect(USAGES['bench']).toMatch(/0 done, 1 .*, 2 .*, 3 .*, 130 interrupted/);
+  it.concurrent('is printed even beside an option that is wrong, and starts nothing', async ({ expect }) => {
+    await using place = new Place();
+    const { status, stdout, stderr } = await place.run('bench', ['--rounds', '0', '--help']);
+    expect(stdout).toBe(COMMANDS.bench.help());
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 });
-
-interface Package {
-  scripts: Record<string, string>;
-}
 
 describe('pnpm stacks', () => {
   it.concurrent('lists each target, and whether it is ready', async ({ expect }) => {

@@ -4,70 +4,28 @@ import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { Place, PLANTED, hasProc } from './cli.ts';
 
-/** A command that cannot be meant, and what its message must say: what was wrong, and what to type instead. */
+/** A wrong command line; `says` is the part of the message that only the whole command can know. */
 interface Refusal {
   what: string;
   script?: string;
   args: string[];
-  says: RegExp[];
+  says?: RegExp[];
 }
 
+/** One of each origin; the words of all others are in `fixtures/golden/errors.txt`. */
 const REFUSALS: Refusal[] = [
+  { what: 'an unknown option', args: ['vanilla', '--conections', '10'] },
+  { what: 'a wrong value', args: ['vanilla', '--connections', '10,abc'] },
   {
-    what: 'an unknown target',
-    args: ['fastfy'],
-    says: [/^error: there is no stack "fastfy"$/m, /did you mean fastify, .*pnpm stacks/],
+    what: 'an unknown schedule of looks',
+    args: ['vanilla', 'fastify', '--until-decided', '--looks', '7/8/9'],
   },
+  { what: 'options that contradict each other', args: ['vanilla', 'fastify', '--duel', '--separate'] },
+  { what: 'an unknown target', args: ['fastfy'] },
   {
-    what: 'an unknown variant',
-    args: ['vanilla/noed'],
-    says: [/vanilla has no variant "noed"/, /did you mean vanilla\/node,/],
-  },
-  {
-    what: 'a workload that is not there',
-    args: ['vanilla', '--workload', 'devises'],
-    says: [/there is no workload "devises"/, /devices/],
-  },
-  {
-    what: 'threads of a server that has none to choose',
+    what: 'threads of a server that takes none',
     args: ['fastapi/def', 'vanilla', '--workers', '1', '--threads', '2'],
-    says: [/vanilla takes no --threads/, /those that do, on devices: .*fastapi\/def, fastapi\/granian/],
-  },
-  {
-    what: 'a parameter that the workload has not',
-    args: ['fastapi/def', '--workload', 'fib', '--param', 'm=1'],
-    says: [/fib has no parameter "m"/, /it has: n/],
-  },
-  {
-    what: 'an upstream that there is not',
-    args: ['vanilla', '--workload', 'gather', '--upstream', 'apache'],
-    says: [/--upstream apache: there is no such word/, /nginx, embedded/],
-  },
-  {
-    what: 'an upstream for servers that ask nobody',
-    args: ['vanilla', '--upstream', 'embedded'],
-    says: [/--upstream embedded: no server asks one on devices/, /--workload gather/],
-  },
-  {
-    what: 'an unknown option',
-    args: ['vanilla', '--conections', '10'],
-    says: [/there is no option --conections/, /did you mean --connections[,?]/],
-  },
-  { what: 'no connections', args: ['vanilla', '--connections', '0'], says: [/--connections 0: /, /e\.g\./] },
-  {
-    what: 'fewer than no connections',
-    args: ['vanilla', '--connections=-1'],
-    says: [/--connections -1: not a whole number from 1 on/],
-  },
-  {
-    what: 'fewer than no connections, in two words',
-    args: ['vanilla', '--connections', '-1'],
-    says: [/--connections/, /--connections=-1/],
-  },
-  {
-    what: 'connections in letters',
-    args: ['vanilla', '--connections', '10,abc'],
-    says: [/--connections abc: not a whole number/],
+    says: [/vanilla takes no --threads/, /on devices: .*fastapi\/def, fastapi\/granian/],
   },
   {
     what: 'more connections than the machine allows',
@@ -78,66 +36,37 @@ const REFUSALS: Refusal[] = [
     ],
   },
   {
-    what: 'a window of no time',
-    args: ['vanilla', '--duration', '0'],
-    says: [/--duration 0: not a number of seconds/],
-  },
-  {
-    what: 'a run that is not there',
+    what: 'a run that does not exist',
     args: ['--resume', '20200101-000000-devices'],
     says: [/there is no run "20200101-000000-devices"/],
   },
   {
-    what: 'targets beside --resume',
-    args: ['vanilla', '--resume', '20200101-000000-devices'],
-    says: [/it takes no /],
-  },
-  {
     what: 'an address without a server',
     args: ['--url', 'http://127.0.0.1:9/orders'],
-    says: [/nothing listens on 127\.0\.0\.1:9/, /start your server/],
+    says: [/nothing listens on 127\.0\.0\.1:9/],
   },
   {
-    what: 'an address that is none',
-    args: ['--url', '127.0.0.1:3000'],
-    says: [/--url 127\.0\.0\.1:3000: not an http:\/\/ address/, /e\.g\. --url/],
-  },
-  {
-    what: 'a body from a file that is not there',
+    what: 'a body from a file that does not exist',
     args: ['--url', 'http://127.0.0.1:9/orders', '--body', '@nowhere.json'],
     says: [/--body @nowhere\.json: the file cannot be read/],
   },
   {
-    what: 'an option of --url without it',
-    args: ['vanilla', '--pid', '1'],
-    says: [/--pid belongs to --url/],
-  },
-  {
     what: 'a version in the spelling of the other language',
     args: ['fastify', '--with', 'fastify==5.1.0'],
-    says: [
-      /^error: --with fastify==5\.1\.0 is for Python, and no target runs on it$/m,
-      /npm is written fastify@5\.1\.0$/m,
-    ],
+    says: [/--with fastify==5\.1\.0 is for Python/, /fastify@5\.1\.0$/m],
   },
   {
-    what: 'a manifest that is not there',
+    what: 'a manifest that does not exist',
     args: ['--stack', 'nowhere/stack.json'],
     says: [/nowhere\/stack\.json: cannot be read/],
   },
+  { what: 'nothing to serve', script: 'serve', args: [] },
   {
-    what: 'nothing to serve',
+    what: 'an upstream that the served workload does not ask',
     script: 'serve',
-    args: [],
-    says: [/name the one target to serve/, /pnpm serve fastify/],
+    args: ['vanilla', '--upstream', 'embedded'],
   },
-  {
-    what: 'an unknown target to serve',
-    script: 'serve',
-    args: ['vanila'],
-    says: [/there is no stack "vanila"/, /vanilla/],
-  },
-  { what: 'nothing to report', script: 'report', args: [], says: [/name the one run to report/] },
+  { what: 'nothing to report', script: 'report', args: [] },
   {
     what: 'something unknown to clean',
     script: 'clean',
@@ -147,9 +76,10 @@ const REFUSALS: Refusal[] = [
 ];
 
 describe('bad input ends with exit code 2, says what to type, and leaves nothing behind', () => {
-  it.concurrent.for(REFUSALS)('$what', async ({ script = 'bench', args, says }, { expect }) => {
+  it.concurrent.for(REFUSALS)('$what', async ({ script = 'bench', args, says = [] }, { expect }) => {
     await using place = new Place();
     const { status, stdout, stderr } = await place.run(script, args);
+    expect(stderr).toMatch(/^error: \S/m);
     for (const words of says) expect(stderr).toMatch(words);
     expect(stderr).not.toMatch(/\n\s+at |defect/);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -18,7 +18,7 @@ import { choosePlacement } from '../../src/measure/placement.ts';
 import { prepareAll } from '../../src/measure/prepare.ts';
 import { run } from '../../src/measure/run.ts';
 import type { DatabaseUse } from '../../src/model.ts';
-import { parseBenchOptions } from '../../src/options.ts';
+import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan.ts';
 import { needs, postgres } from '../needs.ts';
 import { samplePlan } from '../samples.ts';
@@ -117,7 +117,7 @@ describe('a server that inserts', () => {
   it('against another has a table of its own', async () => {
     const targets = ['users/faithful', 'users/forgetful'];
     const words = '--workload users-insert --duel --rounds 1 --connections 4 --warmup 0.2 --duration 1';
-    const plan = makePlan(parseBenchOptions([...targets, ...words.split(' ')]), [stack], 'known', 1);
+    const plan = makePlan(BENCH.parse([...targets, ...words.split(' ')]), [stack], 'known', 1);
     const { prepared } = await prepareAll(plan.targets, [stack]);
     const placed = await choosePlacement({ serverCores: 1, generators: 1, beside: 'database' });
     const { effects } = await createEffects({ plan, placed, token, folder, database });

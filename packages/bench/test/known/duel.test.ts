@@ -8,7 +8,7 @@ import { choosePlacement } from '../../src/measure/placement.ts';
 import { prepareAll } from '../../src/measure/prepare.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/model.ts';
-import { parseBenchOptions } from '../../src/options.ts';
+import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan.ts';
 import { openToken } from './leftovers.ts';
 import { accountOf, ASKED, loadOf, PLANTED, sumOf } from './rig.ts';
@@ -19,16 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function duel(...words: string[]): Promise<Trial[]> {
   const stacks = [readManifest(PLANTED)];
-  const options = parseBenchOptions([
-    ...words,
-    '--duel',
-    '--rounds',
-    '1',
-    '--connections',
-    '5',
-    '--warmup',
-    '0.3',
-  ]);
+  const options = BENCH.parse([...words, '--duel', '--rounds', '1', '--connections', '5', '--warmup', '0.3']);
   const plan = { ...makePlan(options, stacks, 'known', 1), hashEvery: 1 };
   const { prepared } = await prepareAll(plan.targets, stacks);
   const placed = await choosePlacement({ serverCores: 1, generators: 1 });

@@ -15,7 +15,7 @@ import { measureTrial, type TrialEffects } from '../../src/measure/trial.ts';
 import { findUpstream, startUpstream, type UpstreamProgram } from '../../src/measure/upstream.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import type { Counts, LoadResult, OwnLoadResult, Trial } from '../../src/model.ts';
-import { parseBenchOptions } from '../../src/options.ts';
+import { BENCH } from '../../src/cli/bench.ts';
 import { coresOf, fixturesOf, makePlan, type Plan } from '../../src/plan.ts';
 import { openToken } from './leftovers.ts';
 
@@ -102,7 +102,7 @@ async function measure(
   const stacks = [stack ?? plant(planted)];
   const name = stack?.name ?? 'planted';
   const target = `${name}/${typeof planted === 'string' ? planted : 'known'}`;
-  const options = parseBenchOptions([target, '--rounds', '1', '--warmup', '0', ...bench]);
+  const options = BENCH.parse([target, '--rounds', '1', '--warmup', '0', ...bench]);
   const plan: Plan = { ...makePlan(options, stacks, 'known', randomInt(2 ** 32)), hashEvery: 1, ...changes };
   const { prepared, missing } = await prepareAll(plan.targets, stacks);
   const planned = pick === undefined ? plan.trials[0] : plan.trials.find((one) => one.target === pick);

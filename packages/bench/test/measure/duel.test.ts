@@ -5,7 +5,7 @@ import { planTurns } from '../../src/measure/duel.ts';
 import type { Placed } from '../../src/measure/placement.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/model.ts';
-import { parseBenchOptions } from '../../src/options.ts';
+import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan.ts';
 import { samplePlan, sampleStack } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
@@ -181,7 +181,7 @@ describe('measureDuel', () => {
 });
 
 const planOf = (words: string, mayDuel: boolean, names = ['vanilla', 'fastify']) => {
-  const options = parseBenchOptions([...words.split(' '), ...names]);
+  const options = BENCH.parse([...words.split(' '), ...names]);
   const stacks = names.map((name) => sampleStack(name));
   return makePlan({ ...options, mayDuel }, stacks, 'a-run', 1);
 };
@@ -206,7 +206,6 @@ describe('the plan of a duel', () => {
     ['--duel', ['vanilla'], 'a duel takes two targets or more, not 1'],
     ['--duel --amount 1000000', ['vanilla', 'fastify'], '--amount'],
     ['--duel --prove-limit', ['vanilla', 'fastify'], '--prove-limit'],
-    ['--duel --separate', ['vanilla', 'fastify'], 'exclude each other'],
   ])('is refused: %s of %j', (line, names, text) => {
     expect(() => samplePlan(line, names)).toThrow(text);
   });

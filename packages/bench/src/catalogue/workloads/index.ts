@@ -57,15 +57,3 @@ export function completeParams({ name, params = {} }: Workload, asked: Params): 
   const usual = Object.entries(params).map(([param, range]) => [param, range.usual]);
   return { ...(Object.fromEntries(usual) as Params), ...asked };
 }
-
-/** Parameters of a workload from `n=24`; undefined for undefined. Throws a usage error for any other form. */
-export function parseParams(texts: string[] | undefined): Record<string, number> | undefined {
-  if (texts === undefined) return undefined;
-  const pairs = texts.map((text) => {
-    const [, name, figure] = /^(\w+)=(\d+)$/.exec(text) ?? [];
-    if (name === undefined)
-      throw new BenchError('usage', `--param ${text}: not of the form name=number`, 'e.g. --param n=24');
-    return [name, Number(figure)] as const;
-  });
-  return Object.fromEntries(pairs);
-}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asyncwait, wait } from '../../../src/catalogue/workloads/wait.ts';
-import { parseBenchOptions } from '../../../src/options.ts';
+import { BENCH } from '../../../src/cli/bench.ts';
 import { makePlan } from '../../../src/plan.ts';
 import { samplePlan, sampleStack } from '../../samples.ts';
 
@@ -45,7 +45,7 @@ describe('the window of a wait', () => {
     const stacks = names.map((name) => sampleStack(name, { node: { workloads: ['devices', 'wait'] } }));
     const planOf = (...words: string[]) =>
       makePlan(
-        { ...parseBenchOptions([...names, '--connections', '10', ...words]), mayDuel: true },
+        { ...BENCH.parse([...names, '--connections', '10', ...words]), mayDuel: true },
         stacks,
         'a-run',
         1,

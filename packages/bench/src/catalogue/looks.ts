@@ -1,0 +1,49 @@
+/** When one may look at a comparison that is still running: the schedules of looks, fixed before the first round. */
+import { BenchError } from '../errors.ts';
+
+/** One look: after `rounds` rounds, with `k` Walsh averages left out at each end; without `k` it decides nothing. */
+export interface Look {
+  rounds: number;
+  k?: number;
+}
+
+/** The looks of a plan, in order; fixed before the first round and kept on resume. */
+export type Schedule = readonly Look[];
+
+/** Schedules of three looks by name; their joint error is computed exactly in the tests (4.7 to 5.0 %). */
+export const SCHEDULES = {
+  '12/18/24': [
+    { rounds: 12, k: 4 },
+    { rounds: 18, k: 32 },
+    { rounds: 24, k: 78 },
+  ],
+  '6/12/18': [{ rounds: 6 }, { rounds: 12, k: 8 }, { rounds: 18, k: 39 }],
+  '10/15/20': [
+    { rounds: 10, k: 1 },
+    { rounds: 15, k: 19 },
+    { rounds: 20, k: 50 },
+  ],
+  '18/27/36': [
+    { rounds: 18, k: 22 },
+    { rounds: 27, k: 92 },
+    { rounds: 36, k: 204 },
+  ],
+} as const satisfies Record<string, Schedule>;
+
+/** The names of the schedules, the usual one first. */
+export const SCHEDULE_NAMES = Object.keys(SCHEDULES) as (keyof typeof SCHEDULES)[];
+
+/** The schedule of that name. Throws a usage error if there is none. */
+export function scheduleNamed(name: string): Schedule {
+  const found = SCHEDULE_NAMES.find((one) => one === name);
+  if (found !== undefined) return SCHEDULES[found];
+  throw new BenchError(
+    'usage',
+    `unknown schedule of looks "${name}", expected one of ${SCHEDULE_NAMES.join(', ')}`,
+  );
+}
+
+/** The number of rounds at the last look of a schedule. */
+export function mostRounds(schedule: Schedule): number {
+  return schedule.at(-1)?.rounds ?? 0;
+}

@@ -1,0 +1,352 @@
+/** `pnpm bench`: its options, and the plan options that they are read into. */
+import { CROSS_CHECKS, ENGINE_NAMES } from '../catalogue/engines.ts';
+import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
+import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
+import { METRIC_IDS, UPSTREAMS } from '../model.ts';
+import {
+  benchOptions,
+  DEFAULT_CONNECT_RATE,
+  DEFAULT_THRESHOLD,
+  present,
+  type BenchOptions,
+  type Sitting,
+  type UrlOptions,
+} from '../options.ts';
+import { toSecrets, type Secrets } from '../secrets.ts';
+import { defineCommand, flag, option, repeated, type Values } from './command.ts';
+import {
+  address,
+  header,
+  listOf,
+  method,
+  oneOf,
+  pair,
+  request,
+  seconds,
+  share,
+  span,
+  text,
+  wholeNumber,
+  wordOr,
+} from './values.ts';
+
+/** What `pnpm bench` was asked: a plan, and what to do with it. */
+export interface BenchRequest extends BenchOptions {
+  dryRun: boolean;
+  /** A stored run to be completed. */
+  resume?: string;
+  /** A stored run whose plan is measured once more. */
+  again?: string;
+  /** The secrets that the stored run did not keep. */
+  secrets?: Secrets;
+  json: boolean;
+  detail: boolean;
+}
+
+const WHAT = 'What to measure';
+const ON = 'On which runtimes and versions';
+const LOAD = 'Load';
+const SERVER = 'Servers';
+const URL_GROUP = 'A server that is already running';
+const COMPARE = 'Comparing';
+const OUTPUT = 'Output and stored runs';
+
+/** Options that change nothing of a stored plan; a URL and headers give it the secrets that it does not keep. */
+const BESIDE_STORED = ['json', 'detail', 'dry-run', 'header', 'url'];
+const NO_TARGETS = 'omit the targets, or --url';
+
+const OPTIONS = {
+  all: flag({
+    group: WHAT,
+    help: 'every variant of every stack that offers the workload',
+    conflicts: { arguments: '--all includes every target' },
+  }),
+  stack: repeated('<file>', text, { group: WHAT, help: 'a stack.json from outside the repository' }),
+  workload: option('<name>', oneOf(WORKLOAD_NAMES), {
+    group: WHAT,
+    help: `${WORKLOAD_NAMES.join(', ')}. users and users-insert ask PostgreSQL: an embedded one, or DATABASE_URL`,
+    default: 'devices',
+  }),
+  param: repeated('<name=n>', pair, {
+    group: WHAT,
+    help: 'a parameter of the workload, e.g. --workload fib --param n=24',
+  }),
+  upstream: option('<kind>', oneOf(UPSTREAMS), {
+    group: WHAT,
+    help: 'the server that gather fetches from: nginx or embedded',
+    usually: 'nginx if it is on PATH',
+  }),
+  quick: flag({
+    group: WHAT,
+    help: 'a first impression in under a minute: never compared',
+    conflicts: { 'until-decided': 'a first impression decides nothing', aa: 'omit --quick to compare' },
+  }),
+
+  python: option('<list>', listOf(text), {
+    group: ON,
+    help: 'the same targets on several Pythons, e.g. 3.12,3.14+jit',
+  }),
+  node: option('<list>', listOf(text), {
+    group: ON,
+    help: 'the same targets on several JavaScript runtimes, e.g. 22,26,bun',
+  }),
+  with: repeated('<package>', text, {
+    group: ON,
+    help: 'a version on top of the lock: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; twice makes two targets',
+  }),
+
+  connections: option('<list>', listOf(wholeNumber()), {
+    group: LOAD,
+    help: 'the connection ladder, e.g. 10,100,1000',
+    usually: 'set by the workload',
+  }),
+  rounds: option('<n>', wholeNumber(), {
+    group: LOAD,
+    help: 'how often each target is measured',
+    usually: '3',
+  }),
+  duration: option('<seconds>', seconds(), {
+    group: LOAD,
+    help: 'the measured window',
+    usually: 'set by the workload',
+  }),
+  warmup: option('<seconds>', seconds(0), {
+    group: LOAD,
+    help: 'load before the window',
+    usually: 'set by the workload',
+  }),
+  timeout: option('<seconds>', seconds(), {
+    group: LOAD,
+    help: 'the timeout of one request',
+    usually: 'set by the workload',
+  }),
+  amount: option('<n>', wholeNumber(), {
+    group: LOAD,
+    help: 'exactly n requests instead of a window',
+    conflicts: { duration: 'an amount has no window', rate: 'a rate lasts for --duration' },
+  }),
+  rate: option('<n>', wordOr('auto', wholeNumber()), {
+    group: LOAD,
+    help: 'an open loop: n starts per second, latency from the intended start; auto takes half of the slowest goodput, measured first',
+    usually: 'a closed loop',
+    conflicts: { 'prove-limit': 'an open loop sets the goodput itself' },
+  }),
+  background: option('<request>', request, {
+    group: LOAD,
+    help: 'measure every target also with this request in flight, e.g. "GET /fib/42"',
+  }),
+  generators: option('<n>', wholeNumber(), {
+    group: LOAD,
+    help: 'load processes',
+    default: 1,
+  }),
+  'connect-rate': option('<n>', wholeNumber(), {
+    group: LOAD,
+    help: 'connects per second',
+    default: DEFAULT_CONNECT_RATE,
+  }),
+  engine: option('<name>', oneOf(ENGINE_NAMES), {
+    group: LOAD,
+    help: ENGINE_NAMES.join(', '),
+    usually: 'autocannon',
+  }),
+  'cross-check': option('[engine]', wordOr('any', oneOf(ENGINE_NAMES)), {
+    group: LOAD,
+    help: 'measure every target by a second engine too, and report goodputs that differ by 5 %',
+    usually: `the first of ${CROSS_CHECKS.join(', ')} on PATH`,
+    words: ENGINE_NAMES,
+    omitted: 'any',
+  }),
+  'prove-limit': flag({ group: LOAD, help: 'add a load process to see whether the first one was saturated' }),
+  seed: option('<n>', wholeNumber(0), {
+    group: LOAD,
+    help: 'the order of the trials and the data that they draw',
+    usually: 'random',
+  }),
+
+  workers: option('<n>', wholeNumber(), { group: SERVER, help: 'workers of each server', default: 1 }),
+  threads: option('<n>', wholeNumber(), {
+    group: SERVER,
+    help: 'threads of each worker, for stacks that let you choose',
+    usually: 'set by the stack',
+  }),
+  cores: option('<n>', wholeNumber(), {
+    group: SERVER,
+    help: 'cores that a server can use',
+    usually: 'as many as workers',
+  }),
+
+  url: option('<address>', address, {
+    group: URL_GROUP,
+    help: 'load this http:// address instead of a target',
+    conflicts: { arguments: NO_TARGETS, all: NO_TARGETS, stack: NO_TARGETS },
+  }),
+  method: option('<verb>', method, {
+    group: URL_GROUP,
+    help: 'the HTTP method',
+    usually: 'GET, or POST with --body',
+    needs: 'url',
+  }),
+  header: repeated('<name: value>', header, {
+    group: URL_GROUP,
+    help: 'a header to send',
+    needs: ['url', 'resume', 'again'],
+  }),
+  body: option('<text>', (typed) => typed, {
+    group: URL_GROUP,
+    help: 'the body to send: a text or @file',
+    needs: 'url',
+  }),
+  expect: option('<text>', (typed) => typed, {
+    group: URL_GROUP,
+    help: 'the right answer: a text or @file',
+    needs: 'url',
+  }),
+  pid: option('<n>', wholeNumber(), {
+    group: URL_GROUP,
+    help: 'its process, to measure CPU and memory',
+    needs: 'url',
+  }),
+
+  duel: flag({
+    group: COMPARE,
+    help: 'run all targets of a round at once and alternate short windows: the sharper instrument',
+    conflicts: { separate: 'omit one of them' },
+  }),
+  separate: flag({ group: COMPARE, help: 'run one server at a time' }),
+  aa: flag({ group: COMPARE, help: 'measure the first target twice, as a noise floor' }),
+  'until-decided': flag({
+    group: COMPARE,
+    help: 'stop at the first look at which every comparison has its verdict',
+    conflicts: { rounds: 'the schedule sets the number of rounds: --looks names another one' },
+  }),
+  looks: option('<rounds>', oneOf(SCHEDULE_NAMES), {
+    group: COMPARE,
+    help: `the schedule of looks: ${SCHEDULE_NAMES.join(', ')}`,
+    usually: SCHEDULE_NAMES[0] ?? '',
+    needs: 'until-decided',
+  }),
+  budget: option('<time>', span, {
+    group: COMPARE,
+    help: 'stop undecided after this time, e.g. 10m',
+    needs: 'until-decided',
+  }),
+  by: option('<metric>', oneOf(METRIC_IDS), {
+    group: COMPARE,
+    help: `the metric that decides: ${METRIC_IDS.join(', ')}`,
+    usually: 'cpu',
+    needs: 'until-decided',
+  }),
+  threshold: option('<share>', share, {
+    group: COMPARE,
+    help: 'the difference that matters',
+    usually: '2%',
+    needs: 'until-decided',
+  }),
+
+  'dry-run': flag({
+    group: OUTPUT,
+    help: 'print the plan and how long it takes; start nothing',
+    conflicts: { json: 'the plan is printed as text', detail: 'nothing is measured' },
+  }),
+  detail: flag({ group: OUTPUT, help: 'print every column and every trial' }),
+  json: flag({
+    group: OUTPUT,
+    help: 'print the whole run as JSON',
+    conflicts: { detail: 'the JSON holds every trial' },
+  }),
+  resume: option('<run>', text, {
+    group: OUTPUT,
+    help: 'complete a run that was interrupted',
+    alone: { besides: BESIDE_STORED, because: 'reuses the stored plan' },
+  }),
+  again: option('<run>', text, {
+    group: OUTPUT,
+    help: 'measure the plan of a stored run once more, and compare',
+    alone: { besides: BESIDE_STORED, because: 'reuses the stored plan' },
+  }),
+};
+
+/** `pnpm bench [target...]`. */
+export const BENCH = defineCommand({
+  name: 'bench',
+  about: 'Measures HTTP servers on this machine, one fresh server per trial, and prints a table.',
+  arguments: {
+    terms: '[target...]',
+    noun: 'target',
+    help: 'stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.12; pnpm stacks lists them (default: vanilla fastify fastapi litestar uvicorn)',
+    example: 'pnpm bench vanilla fastify',
+  },
+  options: OPTIONS,
+  notes:
+    'Exit codes: 0 done, 1 a trial failed, 2 bad usage, 3 a toolchain asked for by\nname is missing, 130 interrupted.',
+  read: (values, targets): BenchRequest => ({
+    ...benchOptions({
+      targets,
+      all: values.all,
+      stacks: values.stack,
+      matrix: { python: values.python ?? [], node: values.node ?? [], packages: values.with },
+      workload: values.workload,
+      workers: values.workers,
+      generators: values.generators,
+      connectsPerSecond: values.connectRate,
+      aa: values.aa,
+      quick: values.quick,
+      proveLimit: values.proveLimit,
+      ...present({
+        connections: values.connections,
+        rounds: values.rounds,
+        windowSeconds: values.duration,
+        warmupSeconds: values.warmup,
+        timeoutSeconds: values.timeout,
+        amount: values.amount,
+        background: values.background,
+        rate: values.rate,
+        duel: values.separate ? false : values.duel || undefined,
+        sitting: toSitting(values),
+        engine: values.engine,
+        crossCheck: values.crossCheck,
+        seed: values.seed,
+        params: values.param.length === 0 ? undefined : Object.fromEntries(values.param),
+        threads: values.threads,
+        cores: values.cores,
+        upstream: values.upstream,
+        url: isStored(values) ? undefined : toUrl(values),
+      }),
+    }),
+    dryRun: values.dryRun,
+    json: values.json,
+    detail: values.detail,
+    ...present({
+      resume: values.resume,
+      again: values.again,
+      secrets: isStored(values) ? toSecrets(values.url, values.header) : undefined,
+    }),
+  }),
+});
+
+function isStored({ resume, again }: Values<typeof OPTIONS>): boolean {
+  return (resume ?? again) !== undefined;
+}
+
+function toSitting(values: Values<typeof OPTIONS>): Sitting | undefined {
+  if (!values.untilDecided) return undefined;
+  return {
+    looks: values.looks ?? SCHEDULE_NAMES[0] ?? '',
+    by: values.by ?? 'cpu',
+    threshold: values.threshold ?? DEFAULT_THRESHOLD,
+    ...present({ budgetSeconds: values.budget }),
+  };
+}
+
+function toUrl(values: Values<typeof OPTIONS>): UrlOptions | undefined {
+  const { url, headers } = toSecrets(values.url, values.header);
+  const { method: verb, body, expect, pid } = values;
+  if (url === undefined) return undefined;
+  return {
+    url,
+    headers,
+    method: verb ?? (body === undefined ? 'GET' : 'POST'),
+    ...present({ body, expect, pid }),
+  };
+}

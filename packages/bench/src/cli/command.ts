@@ -1,0 +1,270 @@
+/**
+ * Commands as tables: the parser, the help and the errors of a command all come from one declaration. The library
+ * commander splits the words and lays out the help.
+ */
+import { Command as Commander, CommanderError, Option } from 'commander';
+import { BenchError } from '../errors.ts';
+import { suggest, type Reader } from './values.ts';
+
+/** One option of a command. */
+export interface OptionSpec<T> {
+  /** Stands for the value in the help, e.g. `<n>`; `[name]` may be omitted; absent for a switch. */
+  value?: string;
+  help: string;
+  /** The heading that it stands under in the help. */
+  group?: string;
+  read: Reader<unknown>;
+  many: boolean;
+  default?: T;
+  /** The default in words, where it depends on other options. */
+  usually?: string;
+  /** For a value that may be omitted: the words that can be its value; any other word is an argument. */
+  words?: readonly string[];
+  /** What stands for an omitted value. */
+  omitted?: string;
+  /** Options, or `arguments`, that contradict this one, and the reason or the remedy. */
+  conflicts?: Readonly<Record<string, string>>;
+  /** The option, or `arguments`, without which this one has no effect; of several any one will do. */
+  needs?: string | readonly string[];
+  /** The only options that can stand beside this one, and the reason. */
+  alone?: { besides: readonly string[]; because: string };
+}
+
+/** What can be said of every option; `group` and `help` are shown, the others decide what is refused. */
+type Details<T> = Pick<OptionSpec<T>, 'help'> &
+  Partial<Omit<OptionSpec<T>, 'help' | 'value' | 'read' | 'many'>>;
+
+/** A switch: false when it is absent. */
+export function flag(details: Omit<Details<boolean>, 'default'>): OptionSpec<boolean> {
+  return { ...details, read: () => true, many: false, default: false };
+}
+
+/** An option with a value. */
+export function option<T>(
+  value: string,
+  read: Reader<T>,
+  details: Details<NoInfer<T>> & { default: NoInfer<T> },
+): OptionSpec<T>;
+export function option<T>(
+  value: string,
+  read: Reader<T>,
+  details: Omit<Details<T>, 'default'>,
+): OptionSpec<T | undefined>;
+export function option<T>(value: string, read: Reader<T>, details: Details<T>): OptionSpec<T | undefined> {
+  return { ...details, value, read, many: false };
+}
+
+/** An option that can be repeated: a list, empty when it is absent. */
+export function repeated<T>(
+  value: string,
+  read: Reader<T>,
+  details: Omit<Details<T[]>, 'default'>,
+): OptionSpec<T[]> {
+  return { ...details, value, read, many: true, default: [] };
+}
+
+type Table = Readonly<Record<string, OptionSpec<never>>>;
+
+type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+
+/** The values of a table of options: `connect-rate` is `connectRate`. */
+export type Values<O> = {
+  [K in keyof O & string as CamelCase<K>]: O[K] extends OptionSpec<infer T> ? T : never;
+};
+
+/** The arguments of a command that are no options. */
+export interface ArgumentSpec {
+  /** As the help shows them: `[target...]`, `<run> [run]`. */
+  terms: string;
+  /** What one of them is. */
+  noun: string;
+  help: string;
+  /** The help of the second one, where there are two. */
+  more?: string;
+  /** A whole command line with the right number of them. */
+  example: string;
+}
+
+/** The declaration of a command; `read` makes its typed value of what was typed. */
+export interface CommandSpec<O, T> {
+  /** As it is typed after `pnpm`. */
+  name: string;
+  /** The first paragraph of the help. */
+  about: string;
+  arguments?: ArgumentSpec;
+  options: O;
+  /** The last paragraphs of the help. */
+  notes?: string;
+  read(values: Values<O>, args: string[]): T;
+}
+
+/** A command that can be parsed and explained. */
+export interface Command<T> {
+  name: string;
+  /** Gives the typed value of a command line. Throws a usage error for one that cannot be meant. */
+  parse(words: readonly string[]): T;
+  /** The text of `--help`, at most 80 columns wide. */
+  help(): string;
+  /** The declared options by name. */
+  options: Readonly<Record<string, OptionSpec<unknown>>>;
+}
+
+const HELP_COLUMNS = 80;
+
+/** Makes a command of its declaration. */
+export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>): Command<T> {
+  const table = spec.options as Table;
+  return {
+    name: spec.name,
+    options: table,
+    help: () =>
+      `${toCommander(spec, table).helpInformation()}${spec.notes === undefined ? '' : `\n${spec.notes}\n`}`,
+    parse(words) {
+      const commander = toCommander(spec, table);
+      try {
+        commander.parse(completeOmitted(words, table), { from: 'user' });
+      } catch (error) {
+        throw error instanceof CommanderError ? translate(error, spec, table) : error;
+      }
+      const args = commander.args;
+      const given = new Set(
+        Object.keys(table).filter(
+          (name) => commander.getOptionValueSource(new Option(`--${name}`).attributeName()) === 'cli',
+        ),
+      );
+      refuseCombination(spec, table, given, args);
+      return spec.read(commander.opts<Values<O>>(), args);
+    },
+  };
+}
+
+/** Whether the words ask for help. */
+export function asksForHelp(words: readonly string[]): boolean {
+  return words.some((word) => word === '--help' || word === '-h');
+}
+
+function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table): Commander {
+  const commander = new Commander(`pnpm ${spec.name}`)
+    .description(spec.about)
+    .helpOption('-h, --help', 'show this help')
+    .exitOverride()
+    .configureOutput({ writeErr: () => {}, writeOut: () => {}, getOutHelpWidth: () => HELP_COLUMNS })
+    .configureHelp({ optionDescription: ({ description }) => description });
+  const [first, ...others] = spec.arguments?.terms.split(' ') ?? [];
+  if (first !== undefined) commander.argument(first, spec.arguments?.help);
+  for (const other of others) commander.argument(other, spec.arguments?.more);
+  for (const [name, one] of Object.entries(table)) commander.addOption(toOption(name, one, table));
+  return commander;
+}
+
+function toOption(name: string, one: OptionSpec<unknown>, table: Table): Option {
+  const made = new Option(`--${name}${one.value === undefined ? '' : ` ${one.value}`}`, describe(one));
+  if (one.default !== undefined) made.default(one.default);
+  if (one.group !== undefined) made.helpGroup(`${one.group}:`);
+  if (one.value === undefined) return made;
+  // The default of a repeated option is the empty list, to which the first value is added.
+  return made.argParser((typed: string, before: unknown) => {
+    if (typed.startsWith('--') && Object.hasOwn(table, typed.slice(2))) throw missingValue(name, one);
+    const value = one.read(typed, name);
+    return one.many ? [...(before as unknown[]), value] : value;
+  });
+}
+
+function describe({ help, many, default: usual, usually }: OptionSpec<unknown>): string {
+  const words = usually ?? (typeof usual === 'number' || typeof usual === 'string' ? String(usual) : '');
+  const notes = [...(words === '' ? [] : [`default: ${words}`]), ...(many ? ['repeatable'] : [])];
+  return notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
+}
+
+/** Writes out values that were omitted: after `--cross-check` a word that is no engine is an argument. */
+function completeOmitted(words: readonly string[], table: Table): string[] {
+  return words.map((word, index) => {
+    const one = word.startsWith('--') ? table[word.slice(2)] : undefined;
+    if (one?.omitted === undefined || one.words?.includes(words[index + 1] ?? '')) return word;
+    return `${word}=${one.omitted}`;
+  });
+}
+
+function translate<O, T>(
+  { code, message }: CommanderError,
+  { name, arguments: asked }: CommandSpec<O, T>,
+  table: Table,
+): BenchError {
+  const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
+  const listed = `pnpm ${name} --help lists the options`;
+  if (code === 'commander.unknownOption') {
+    const typed = quoted.split('=')[0] ?? quoted;
+    // A switch with a value, as in `--json=yes`, is an unknown option to commander.
+    if (Object.hasOwn(table, typed.slice(2))) {
+      return new BenchError('usage', `${typed} takes no value`, `write ${typed}`);
+    }
+    const close = suggest(
+      typed,
+      [...Object.keys(table), 'help'].map((one) => `--${one}`),
+    );
+    return new BenchError('usage', `unknown option ${typed}`, close ?? listed);
+  }
+  if (code === 'commander.optionMissingArgument') {
+    const [, missing = ''] = /--([\w-]+)/.exec(quoted) ?? [];
+    const one = table[missing];
+    if (one !== undefined) return missingValue(missing, one);
+  }
+  if (code === 'commander.missingArgument') {
+    return new BenchError('usage', `name a ${asked?.noun}`, asked?.example);
+  }
+  if (code === 'commander.excessArguments') {
+    const most = asked?.terms.split(' ').length ?? 0;
+    return new BenchError(
+      'usage',
+      `pnpm ${name} takes ${most === 0 ? 'no arguments' : `at most ${most} ${asked?.noun}${most === 1 ? '' : 's'}`}`,
+      asked?.example ?? listed,
+    );
+  }
+  return new BenchError('usage', message.replace(/^error: /, ''), listed);
+}
+
+function missingValue(name: string, { value = '' }: OptionSpec<unknown>): BenchError {
+  return new BenchError('usage', `--${name} needs a value`, `--${name} ${value}`);
+}
+
+/** Throws a usage error for options and arguments that contradict each other, or that have no effect. */
+function refuseCombination<O, T>(
+  { name: command, arguments: asked }: CommandSpec<O, T>,
+  table: Table,
+  options: ReadonlySet<string>,
+  args: readonly string[],
+): void {
+  const { noun = 'argument' } = asked ?? {};
+  const given = new Set([...options, ...(args.length > 0 ? [ARGUMENTS] : [])]);
+  const shown = (name: string): string => (name === ARGUMENTS ? `a ${noun}` : `--${name}`);
+  for (const name of options) {
+    const { alone, conflicts = {}, needs } = table[name] ?? {};
+    const stray = alone && [...given].find((other) => other !== name && !alone.besides.includes(other));
+    if (alone !== undefined && stray !== undefined) {
+      throw new BenchError(
+        'usage',
+        `--${name} ${alone.because}, so ${shown(stray)} cannot be combined with it`,
+        `pnpm ${command} --${name} ${table[name]?.value ?? ''}`.trimEnd(),
+      );
+    }
+    const against = Object.entries(conflicts).find(([other]) => given.has(other));
+    if (against !== undefined) {
+      throw new BenchError('usage', `--${name} and ${shown(against[0])} cannot be combined`, against[1]);
+    }
+    const enough = typeof needs === 'string' ? [needs] : (needs ?? []);
+    const [first] = enough;
+    if (first !== undefined && !enough.some((other) => given.has(other))) {
+      const missing = first === ARGUMENTS ? `<${noun}>` : `--${first} ${table[first]?.value ?? ''}`.trimEnd();
+      throw new BenchError(
+        'usage',
+        `--${name} has no effect without ${shown(first)}`,
+        `add ${missing}, or omit --${name}`,
+      );
+    }
+  }
+}
+
+/** Stands for the arguments among the names that an option conflicts with or needs. */
+export const ARGUMENTS = 'arguments';

@@ -1,0 +1,249 @@
+/** Every command by the name of its script, and the declarations of the short ones. */
+import { FACTORS, type Factor } from '../analyse/unlike.ts';
+import type { Question } from '../analyse/compare.ts';
+import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
+import { METRIC_IDS, UPSTREAMS } from '../model.ts';
+import { BenchError } from '../errors.ts';
+import { DEFAULT_CONNECT_RATE, DEFAULT_THRESHOLD, present } from '../options.ts';
+import { BENCH } from './bench.ts';
+import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
+import { listOf, oneOf, pair, share, text, wholeNumber } from './values.ts';
+
+export const BUILD = defineCommand({
+  name: 'build',
+  about: 'Builds the environments, dependencies and binaries of stacks. A run does so on first use.',
+  arguments: {
+    terms: '[stack...]',
+    noun: 'stack',
+    help: 'names of stacks (default: all)',
+    example: 'pnpm build gin',
+  },
+  options: {},
+  read: (_values, stacks) => ({ stacks }),
+});
+
+export const CALIBRATE = defineCommand({
+  name: 'calibrate',
+  about:
+    'Measures servers with known behaviour and prints the error of this instrument on this machine: latency, CPU per request, memory. Takes some minutes.',
+  options: {},
+  notes: 'Exit codes: 0 every error is within its tolerance, 1 one is not.',
+  read: () => ({}),
+});
+
+export const CHECK = defineCommand({
+  name: 'check',
+  about: 'Checks format, lint and types of every language.',
+  options: { fix: flag({ help: 'change everything that can be fixed' }) },
+  read: (values) => values,
+});
+
+export const CLEAN = defineCommand({
+  name: 'clean',
+  about:
+    'Lists the files that the project keeps on this machine, with sizes, and removes those that you name. It asks first. Published runs are kept.',
+  arguments: {
+    terms: '[name...]',
+    noun: 'name',
+    help: 'environments, builds, tools, runs, or one item of the list',
+    example: 'pnpm clean environments',
+  },
+  options: { yes: flag({ help: 'remove without asking', needs: ARGUMENTS }) },
+  read: ({ yes }, names) => ({ yes, names }),
+});
+
+/** What `pnpm compare` was asked. */
+export interface CompareRequest {
+  runs: string[];
+  question: Question;
+  failOn: (typeof VERDICTS)[number][];
+  strict: boolean;
+  across?: Factor;
+  force: boolean;
+  json: boolean;
+}
+
+const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;
+
+export const COMPARE = defineCommand({
+  name: 'compare',
+  about: 'Compares the targets of one run with a baseline, paired by round, or the same targets in two runs.',
+  arguments: {
+    terms: '<run> [later-run]',
+    noun: 'run',
+    help: 'the id of a stored run or its folder',
+    more: 'compare <run> with this run, instead of its targets with each other',
+    example: 'pnpm compare <run> [later-run]',
+  },
+  options: {
+    by: option('<metric>', oneOf(METRIC_IDS), { help: METRIC_IDS.join(', '), default: 'cpu' }),
+    baseline: option('<target>', text, {
+      help: 'the target of one run to compare with; @3.12 compares each stack with itself on that runtime; undisturbed compares each target with a background with itself without',
+      usually: 'what the run was made for, else its first target',
+    }),
+    threshold: option('<share>', share, { help: 'the difference that matters', usually: '2%' }),
+    across: option('<factor>', oneOf(FACTORS), {
+      help: `the one factor that is meant to differ: ${FACTORS.join(', ')}`,
+    }),
+    force: flag({ help: 'compare unlike runs, and mark the output' }),
+    'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
+      help: `exit with 1 if one of these is found: ${VERDICTS.join(', ')}`,
+    }),
+    strict: flag({ help: 'exit with 1 if anything is undecided' }),
+    json: flag({ help: 'print the comparison as JSON' }),
+  },
+  notes: 'Exit codes: 0 compared, 1 --fail-on or --strict applies, 2 refused or bad usage.',
+  read({ by, threshold = DEFAULT_THRESHOLD, baseline, failOn = [], across, ...rest }, runs): CompareRequest {
+    if (baseline !== undefined && runs.length > 1) {
+      throw new BenchError(
+        'usage',
+        '--baseline names a target of one run, so a second run cannot be combined with it',
+        'omit --baseline: each target is compared with itself in the other run',
+      );
+    }
+    return {
+      ...rest,
+      runs,
+      question: { by, threshold, ...present({ baseline }) },
+      failOn,
+      ...present({ across }),
+    };
+  },
+});
+
+export const POWER = defineCommand({
+  name: 'bench:power',
+  about:
+    'Measures how often a comparison is right: two builds of one server, one of which uses 6 %, 0 % or 3 % more CPU per request, compared for at most 2 minutes each. Results are added to a pool. Stock autocannon runs beside each of them.',
+  options: {
+    sittings: option('<n>', wholeNumber(0), {
+      help: 'comparisons to add; 0 only prints the pool',
+      usually: '3',
+    }),
+    noise: option('<n>', wholeNumber(0), { help: 'A/A rounds to add, separate and as duels', default: 0 }),
+    target: option('<name>', text, { help: 'the target of --noise', usually: 'vanilla', needs: 'noise' }),
+    pool: option('<folder>', text, { help: 'the pool', usually: 'results/power' }),
+  },
+  read: (values) => values,
+});
+
+export const PREFLIGHT = defineCommand({
+  name: 'preflight',
+  about:
+    'Checks whether this machine is fit to measure on: limits, ports, load, governor, throttling. Says what to change.',
+  options: {
+    connections: option('<n>', wholeNumber(), { help: 'the most connections', default: 10_000 }),
+    workers: option('<n>', wholeNumber(), { help: 'workers of each server', default: 1 }),
+    cores: option('<n>', wholeNumber(), {
+      help: 'cores of each server',
+      usually: 'as many as workers',
+      conflicts: { workers: '--cores alone decides what this check looks for' },
+    }),
+    generators: option('<n>', wholeNumber(), { help: 'load processes', default: 1 }),
+    'connect-rate': option('<n>', wholeNumber(), {
+      help: 'connects per second',
+      default: DEFAULT_CONNECT_RATE,
+    }),
+  },
+  notes: 'Exit codes: 0 fit, 1 something has to change first.',
+  read: (values) => values,
+});
+
+export const RECHECK = defineCommand({
+  name: 'recheck',
+  about:
+    'Reads published figures, tables of autocannon and reports of time(1), and says which of them contradict each other. Measures nothing.',
+  arguments: {
+    terms: '<file>',
+    noun: 'file',
+    help: 'a text file, or - for standard input',
+    example: 'pnpm recheck README.md',
+  },
+  options: { json: flag({ help: 'print the findings as JSON' }) },
+  read: ({ json }, [file = '']) => ({ json, file }),
+});
+
+export const REPORT = defineCommand({
+  name: 'report',
+  about: 'Prints the report of a stored run. Measures nothing.',
+  arguments: {
+    terms: '<run>',
+    noun: 'run',
+    help: 'the id of a run or its folder',
+    example: 'pnpm report <run>, where <run> is a folder of results/ or results/published/',
+  },
+  options: {
+    ladder: flag({ help: 'by target: goodput per rung, and the knee' }),
+    detail: flag({ help: 'every column and every trial' }),
+    markdown: flag({ help: 'print Markdown' }),
+    json: flag({
+      help: 'print the whole run as JSON',
+      conflicts: {
+        ladder: 'the JSON holds every trial',
+        detail: 'the JSON holds every trial',
+        markdown: 'omit one of them',
+      },
+    }),
+  },
+  read: (values, [run = '']) => ({ ...values, run }),
+});
+
+export const SELF = defineCommand({
+  name: 'bench:self',
+  about:
+    'Measures this instrument: the cost of its load driver beside stock autocannon, the cost of sampling, and the share of time spent in windows.',
+  options: { rounds: option('<n>', wholeNumber(), { help: 'rounds', default: 3 }) },
+  read: (values) => values,
+});
+
+export const SERVE = defineCommand({
+  name: 'serve',
+  about: 'Starts one server for you to try by hand, with its upstream or database. Ctrl-C stops it.',
+  arguments: {
+    terms: '[target]',
+    noun: 'target',
+    help: 'stack[/variant][@runtime] (default: the stack of --stack)',
+    example: 'pnpm serve fastify',
+  },
+  options: {
+    stack: repeated('<file>', text, { help: 'a stack.json from outside the repository' }),
+    port: option('<n>', wholeNumber(), { help: 'the port', default: 8080 }),
+    workload: option('<name>', oneOf(WORKLOAD_NAMES), {
+      help: WORKLOAD_NAMES.join(', '),
+      default: 'devices',
+    }),
+    param: repeated('<name=n>', pair, { help: 'a parameter of the workload' }),
+    upstream: option('<kind>', oneOf(UPSTREAMS), {
+      help: 'the server that gather fetches from: nginx or embedded',
+      usually: 'nginx if it is on PATH',
+    }),
+    workers: option('<n>', wholeNumber(), { help: 'workers', default: 1 }),
+    threads: option('<n>', wholeNumber(), { help: 'threads of each worker', usually: 'set by the stack' }),
+  },
+  read: ({ param, ...values }, [target]) => ({ ...values, params: Object.fromEntries(param), target }),
+});
+
+export const STACKS = defineCommand({
+  name: 'stacks',
+  about:
+    'Lists every target: the workloads it offers, and whether it is ready, built on first use, or missing and why. Lists the runtimes likewise; unverified means that nobody has measured on it.',
+  options: {},
+  read: () => ({}),
+});
+
+/** Every command, by the name of its script. */
+export const COMMANDS = {
+  bench: BENCH,
+  build: BUILD,
+  calibrate: CALIBRATE,
+  check: CHECK,
+  clean: CLEAN,
+  compare: COMPARE,
+  power: POWER,
+  preflight: PREFLIGHT,
+  recheck: RECHECK,
+  report: REPORT,
+  self: SELF,
+  serve: SERVE,
+  stacks: STACKS,
+} satisfies Record<string, Command<unknown>>;

@@ -1,0 +1,125 @@
+/** The kinds of value that an option takes: each reads one text, or throws a usage error that says what is expected. */
+import { distance } from 'fastest-levenshtein';
+import { BenchError } from '../errors.ts';
+import { redactUrl } from '../redact.ts';
+
+/** Reads the value of the option `name`. Throws a usage error for a text that is no such value. */
+export type Reader<T> = (text: string, name: string) => T;
+
+/** Reads a text as it was typed. Throws a usage error for an empty one. */
+export const text: Reader<string> = (typed, name) =>
+  typed === '' ? refuse(name, typed, 'a value that is not empty') : typed;
+
+/** Reads a whole number that is at least `least`. */
+export function wholeNumber(least = 1): Reader<number> {
+  return (typed, name) => {
+    const value = Number(typed);
+    if (typed.trim() !== '' && Number.isSafeInteger(value) && value >= least) return value;
+    return refuse(name, typed, `a whole number, at least ${least}`);
+  };
+}
+
+/** Reads seconds, written `5`, `0.5` or `5s`, at least `least`. */
+export function seconds(least = 0.1): Reader<number> {
+  return (typed, name) => {
+    const [, figure = ''] = /^\s*(\d+(?:\.\d+)?|\.\d+)s?\s*$/.exec(typed) ?? [];
+    if (figure !== '' && Number(figure) >= least) return Number(figure);
+    return refuse(name, typed, `a number of seconds, at least ${least}`);
+  };
+}
+
+const UNITS = { s: 1, m: 60, h: 3600 };
+
+/** Reads a span of time, written `90`, `90s`, `10m` or `1h`, in seconds. */
+export const span: Reader<number> = (typed, name) => {
+  const [, figure, unit = 's'] = /^(\d+(?:\.\d+)?)(s|m|h)?$/.exec(typed) ?? [];
+  const value = Number(figure) * UNITS[unit as keyof typeof UNITS];
+  return figure !== undefined && value > 0 ? value : refuse(name, typed, 'a span of time', '10m');
+};
+
+/** Reads a share between 0 and 1, written `0.03` or `3%`. */
+export const share: Reader<number> = (typed, name) => {
+  const [, figure, unit] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(typed) ?? [];
+  const value = Number(figure) / (unit === '%' ? 100 : 1);
+  return value > 0 && value < 1 ? value : refuse(name, typed, 'a share between 0 and 1', '3%');
+};
+
+/** Reads one of these words. */
+export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
+  return (typed, name) => {
+    const found = words.find((word) => word === typed);
+    if (found !== undefined) return found;
+    throw new BenchError(
+      'usage',
+      `unknown value "${typed}" for --${name}, expected one of ${words.join(', ')}`,
+      suggest(typed, words),
+    );
+  };
+}
+
+/** Reads a word with a meaning of its own, or else a value of another kind. */
+export function wordOr<const W extends string, T>(word: W, other: Reader<T>): Reader<W | T> {
+  return (typed, name) => (typed === word ? word : other(typed, name));
+}
+
+/** Reads values with commas between them; commas inside braces belong to a value, as in `3.13,3.14{A=1,B=2}`. */
+export function listOf<T>(one: Reader<T>): Reader<T[]> {
+  return (typed, name) => typed.split(/,(?![^{]*\})/).map((part) => one(part.trim(), name));
+}
+
+/** Reads a pair such as `n=24`. */
+export const pair: Reader<readonly [string, number]> = (typed, name) => {
+  const [, key, figure] = /^(\w+)=(\d+)$/.exec(typed) ?? [];
+  return key === undefined ? refuse(name, typed, 'name=number', 'n=24') : [key, Number(figure)];
+};
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Reads the method of a request, in small or capital letters. */
+export const method: Reader<string> = (typed, name) => oneOf(METHODS)(typed.toUpperCase(), name);
+
+/** Reads a request such as `GET /fib/42`. */
+export const request: Reader<{ method: string; path: string }> = (typed, name) => {
+  const [, verb, path] = /^(\S+)\s+(\/\S*)$/.exec(typed.trim()) ?? [];
+  if (verb === undefined || path === undefined) {
+    return refuse(name, typed, 'a method and a path', '"GET /fib/42"');
+  }
+  return { method: oneOf(METHODS)(verb, name), path };
+};
+
+/** Reads a header such as `authorization: x`; its name comes in small letters. */
+export const header: Reader<readonly [string, string]> = (typed, name) => {
+  const [, key, value] = /^([^:\s]+):\s*(.*)$/.exec(typed) ?? [];
+  if (key === undefined || value === undefined) {
+    // The text is not repeated: it may be a secret that only lacks its name.
+    return refuse(name, undefined, 'name: value', "'authorization: x'");
+  }
+  return [key.toLowerCase(), value];
+};
+
+/** Reads an http:// address. */
+export const address: Reader<URL> = (typed, name) => {
+  const url = URL.parse(typed);
+  return url?.protocol === 'http:'
+    ? url
+    : refuse(name, redactUrl(typed), 'an http:// address', 'http://127.0.0.1:3000/orders');
+};
+
+function refuse(name: string, typed: string | undefined, expected: string, example?: string): never {
+  throw new BenchError(
+    'usage',
+    `--${name}${typed === undefined ? '' : ` ${typed === '' ? '""' : typed}`}: expected ${expected}`,
+    example === undefined ? undefined : `e.g. --${name} ${example}`,
+  );
+}
+
+/** A question such as "did you mean nginx?"; undefined where no word is close to what was typed. */
+export function suggest(typed: string, words: readonly string[]): string | undefined {
+  const most = Math.max(2, typed.length / 3);
+  const close = words
+    .map((word) => ({ word, far: distance(typed, word) }))
+    .filter(({ word, far }) => far <= most || (typed.length > 2 && word.startsWith(typed)))
+    .toSorted((a, b) => a.far - b.far)
+    .slice(0, 3);
+  return close.length === 0 ? undefined : `did you mean ${close.map(({ word }) => word).join(', ')}?`;
+}

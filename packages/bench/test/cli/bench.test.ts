@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { BENCH } from '../../src/cli/bench.ts';
+import { benchOptions } from '../../src/options.ts';
+
+const URL_WORDS = ['--url', 'http://127.0.0.1:3000/orders?page=2'];
+const parse = (line: string) => BENCH.parse(line.split(' ').filter(Boolean));
+
+describe('bench', () => {
+  it('leaves out options that were not given, so that the workload decides', () => {
+    expect(parse('')).toEqual({ ...benchOptions(), dryRun: false, json: false, detail: false });
+  });
+
+  it('reads targets and figures', () => {
+    const line =
+      'fastapi/* litestar --connections 10,1000 --rounds 3 --duration 5 --warmup 0 --timeout 2.5s --workers 2 ' +
+      '--generators 2 --connect-rate 500 --seed 0 --workload wait --prove-limit --threads 2 --cores 3 --detail';
+    expect(parse(line)).toMatchObject({
+      targets: ['fastapi/*', 'litestar'],
+      connections: [10, 1000],
+      rounds: 3,
+      windowSeconds: 5,
+      warmupSeconds: 0,
+      timeoutSeconds: 2.5,
+      workers: 2,
+      threads: 2,
+      cores: 3,
+      generators: 2,
+      connectsPerSecond: 500,
+      seed: 0,
+      workload: 'wait',
+      proveLimit: true,
+      detail: true,
+    });
+  });
+
+  it('collects the values of a repeated option', () => {
+    const { stacks, params, matrix } = parse(
+      '--stack a.json --stack b.json --param n=24 --param size=0 --with a==1 --with ./b',
+    );
+    expect({ stacks, params, packages: matrix.packages }).toEqual({
+      stacks: ['a.json', 'b.json'],
+      params: { n: 24, size: 0 },
+      packages: ['a==1', './b'],
+    });
+    expect(parse('')).not.toHaveProperty('params');
+  });
+
+  it('starts a second command line with empty lists', () => {
+    parse('--stack a.json');
+    expect(parse('').stacks).toEqual([]);
+  });
+
+  it('keeps the commas inside braces', () => {
+    expect(parse('--python 3.12,3.14{A=1,B=2} --node 22').matrix).toEqual({
+      python: ['3.12', '3.14{A=1,B=2}'],
+      node: ['22'],
+      packages: [],
+    });
+  });
+
+  it('reads a request for the background', () => {
+    expect(BENCH.parse(['--background', 'GET /fib/42?a=b']).background).toEqual({
+      method: 'GET',
+      path: '/fib/42?a=b',
+    });
+  });
+
+  it('reads a rate, and one that is measured first', () => {
+    expect(parse('--rate auto').rate).toBe('auto');
+    expect(parse('--rate 2000').rate).toBe(2000);
+  });
+
+  it('takes the word after --cross-check for its value only if it names an engine', () => {
+    expect(parse('--cross-check wrk fastify')).toMatchObject({ crossCheck: 'wrk', targets: ['fastify'] });
+    expect(parse('--cross-check fastify')).toMatchObject({ crossCheck: 'any', targets: ['fastify'] });
+    expect(parse('fastify --cross-check')).toMatchObject({ crossCheck: 'any', targets: ['fastify'] });
+  });
+
+  it('reads --duel and --separate as one choice', () => {
+    expect([parse('--duel').duel, parse('--separate').duel, parse('').duel]).toEqual([
+      true,
+      false,
+      undefined,
+    ]);
+  });
+
+  it('reads when a sequential test stops, and by which metric', () => {
+    expect(parse('--until-decided').sitting).toEqual({ looks: '12/18/24', by: 'cpu', threshold: 0.02 });
+    expect(parse('--until-decided --budget 10m --by p99 --threshold 3% --looks 6/12/18').sitting).toEqual({
+      looks: '6/12/18',
+      by: 'p99',
+      threshold: 0.03,
+      budgetSeconds: 600,
+    });
+    expect(parse('').sitting).toBeUndefined();
+  });
+
+  it('reads --resume and --again with options that change only the output', () => {
+    expect(parse('--resume a-run --json')).toMatchObject({ resume: 'a-run', json: true });
+    expect(parse('--again a-run --detail')).toMatchObject({ again: 'a-run', detail: true });
+  });
+
+  it('reads a URL and headers beside a stored run as its secrets', () => {
+    const asked = parse('--resume a-run --url http://me:pw@127.0.0.1:1/');
+    expect(asked.secrets).toEqual({
+      url: new URL('http://127.0.0.1:1/'),
+      headers: { authorization: 'Basic bWU6cHc=' },
+    });
+    expect(asked).not.toHaveProperty('url');
+    expect(parse('--again a-run --header x-key:1').secrets).toEqual({ headers: { 'x-key': '1' } });
+  });
+});
+
+describe('bench --url', () => {
+  it('sends GET, or POST with a body, or the given method', () => {
+    expect(BENCH.parse(URL_WORDS).url).toEqual({
+      url: new URL('http://127.0.0.1:3000/orders?page=2'),
+      method: 'GET',
+      headers: {},
+    });
+    expect(BENCH.parse([...URL_WORDS, '--body', '{}']).url).toMatchObject({ method: 'POST', body: '{}' });
+    expect(BENCH.parse([...URL_WORDS, '--body', '{}', '--method', 'put']).url?.method).toBe('PUT');
+    expect(BENCH.parse([...URL_WORDS, '--body', '']).url?.body).toBe('');
+  });
+
+  it('reads headers, the right answer and the process', () => {
+    const words = [
+      '--header',
+      'Authorization: a: b',
+      '--header',
+      'x-empty:',
+      '--expect',
+      '@a.json',
+      '--pid',
+      '47',
+    ];
+    expect(BENCH.parse([...URL_WORDS, ...words]).url).toMatchObject({
+      headers: { authorization: 'a: b', 'x-empty': '' },
+      expect: '@a.json',
+      pid: 47,
+    });
+  });
+});

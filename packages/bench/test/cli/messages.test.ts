@@ -1,0 +1,204 @@
+/**
+ * Every sentence of the command line stands in one golden file: the help of each command, and the error for each kind
+ * of wrong command line. Other tests assert that something is refused, not the words.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ARGUMENTS, type Command } from '../../src/cli/command.ts';
+import { BENCH } from '../../src/cli/bench.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { BenchError } from '../../src/errors.ts';
+import { makePlan } from '../../src/plan.ts';
+import { sampleStack } from '../samples.ts';
+
+const ROOT = new URL('../../../../', import.meta.url);
+const URL_WORDS = '--url http://127.0.0.1:3000/';
+
+/** Command lines that no command accepts, by the name of the script. */
+const WRONG: Record<keyof typeof COMMANDS, string[]> = {
+  bench: [
+    'fastify --conections 10',
+    '--nonsense',
+    '-x',
+    '--rounds',
+    '--rounds --json',
+    '--json=yes',
+    '--connections 0',
+    '--connections -1',
+    '--connections=-1',
+    '--connections 10,abc',
+    '--connections=',
+    '--duration 0',
+    '--warmup -1',
+    '--seed=-1',
+    '--param n',
+    '--workload devises',
+    '--workload nothing-like-it',
+    '--upstream apache',
+    '--engine wkr',
+    '--background fib',
+    '--background "FETCH /fib/42"',
+    '--rate fast',
+    '--rate 2000 --amount 100',
+    '--rate 2000 --prove-limit',
+    '--amount 100 --duration 5',
+    '--duel --separate',
+    '--until-decided --rounds 5',
+    '--until-decided --looks nonsense',
+    '--until-decided --looks 7/8/9',
+    '--until-decided --budget soon',
+    '--until-decided --by beauty',
+    '--until-decided --threshold 200%',
+    '--looks 6/12/18',
+    '--budget 10m',
+    '--by p99',
+    '--threshold 3%',
+    '--quick --until-decided',
+    '--quick --aa',
+    '--all fastify',
+    '--dry-run --json',
+    '--dry-run --detail',
+    '--json --detail',
+    '--url 127.0.0.1:3000',
+    `${URL_WORDS} fastify`,
+    `${URL_WORDS} --all`,
+    `${URL_WORDS} --stack a.json`,
+    `${URL_WORDS} --header authorization`,
+    `${URL_WORDS} --method fetch`,
+    `${URL_WORDS} --pid 0`,
+    '--method PUT',
+    '--header "a: b"',
+    '--body {}',
+    '--expect {}',
+    '--pid 1',
+    '--resume a-run --connections 7',
+    '--resume a-run fastify',
+    '--resume a-run --again a-run',
+    '--again a-run --rounds 5',
+  ],
+  build: ['--fast'],
+  calibrate: ['everything', '--rounds 3'],
+  check: ['--fixx', 'fastify'],
+  clean: ['--yes', '--force'],
+  compare: [
+    '',
+    'a b c',
+    'a --by speed',
+    'a --threshold 0',
+    'a --fail-on slow',
+    'a --across hosts',
+    'a b --baseline fastify',
+  ],
+  power: ['--sittings -1', '--target fastify', 'vanilla'],
+  preflight: ['--workers 2 --cores 2', '--connections none'],
+  recheck: ['', 'a b'],
+  report: ['', 'a b', 'a --json --markdown', 'a --json --ladder', 'a --json --detail'],
+  self: ['--rounds 0'],
+  serve: ['--port 0', 'vanilla fastify', 'vanilla --workload devises'],
+  stacks: ['fastify'],
+};
+
+/** Command lines of `bench` that are well formed, and whose plan is refused. */
+const REFUSED = [
+  'nobody',
+  'vanila',
+  'vanilla/noed',
+  'vanilla --threads 2',
+  'vanilla --workload fib --param m=1',
+  'vanilla --workload fib --param n=1000',
+  'vanilla --upstream embedded',
+  'vanilla --amount 5 --connections 10',
+  'vanilla --rounds 1000000',
+  'vanilla --duel',
+  'vanilla fastify --duel --amount 1000',
+  'vanilla fastify --duel --prove-limit',
+  'vanilla fastify --duel --workload gather',
+  'vanilla fastify --duel --workload repository',
+  'vanilla fastify --duel --background "GET /fib/42"',
+  'vanilla --workload gather --background "GET /fib/42"',
+  'vanilla --workload repository --duration 3',
+  'vanilla --engine wrk --rate 100',
+  'vanilla --engine wrk --amount 100 --connections 10',
+  'vanilla --engine requests --connections 10',
+  'vanilla --engine wrk --cross-check wrk',
+  'vanilla --engine k6 --generators 2',
+  'vanilla --engine wrk --duration 2.5',
+  `${URL_WORDS} --background "GET /fib/42"`,
+  `${URL_WORDS} --duel`,
+];
+
+const words = (line: string): string[] =>
+  (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
+
+/** The message of what a call throws, as the terminal shows it. */
+function messageOf(call: () => unknown): string {
+  try {
+    call();
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    if (error.exitCode !== 2) throw error;
+    return `error: ${error.message}\n${error.hint === undefined ? '' : `       ${error.hint}\n`}`;
+  }
+  throw new Error('nothing was refused');
+}
+
+const commands = Object.entries(COMMANDS) as [keyof typeof COMMANDS, Command<unknown>][];
+
+describe('the messages of the command line', () => {
+  it('are those of the golden file: the help of every command', async () => {
+    const texts = commands.map(([, command]) => `$ pnpm ${command.name} --help\n${command.help()}`);
+    await expect(texts.join('\n')).toMatchFileSnapshot('../fixtures/golden/help.txt');
+  });
+
+  it('are those of the golden file: every error', async () => {
+    const wrong = commands.flatMap(([script, command]) =>
+      WRONG[script].map((line) => {
+        const shown = messageOf(() => command.parse(words(line)));
+        return `$ pnpm ${command.name} ${line}`.trimEnd() + `\n${shown}`;
+      }),
+    );
+    const workloads = ['devices', 'gather', 'fib', 'repository'];
+    const stacks = ['vanilla', 'fastify'].map((name) => sampleStack(name, { node: { workloads } }));
+    const refused = REFUSED.map(
+      (line) =>
+        `$ pnpm bench ${line}\n${messageOf(() => makePlan(BENCH.parse(words(line)), stacks, 'a-run', 1))}`,
+    );
+    await expect([...wrong, ...refused].join('\n')).toMatchFileSnapshot('../fixtures/golden/errors.txt');
+  });
+
+  it('fit 80 columns in every help', () => {
+    for (const [, command] of commands) {
+      expect(
+        command
+          .help()
+          .split('\n')
+          .filter((line) => line.length > 80),
+      ).toEqual([]);
+    }
+  });
+});
+
+describe('the declared commands', () => {
+  it('are the scripts of package.json', () => {
+    const { scripts } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    for (const [name, command] of commands) {
+      expect(scripts[command.name]).toMatch(new RegExp(`scripts/${name}\\.ts$`));
+    }
+    const started = Object.values(scripts).flatMap((line) => /scripts\/(\w+)\.ts/.exec(line)?.[1] ?? []);
+    expect([...new Set(started)].toSorted()).toEqual(Object.keys(COMMANDS).toSorted());
+  });
+
+  it('name only options that exist in what they exclude and need', () => {
+    for (const [, { options }] of commands) {
+      const names = [...Object.keys(options), ARGUMENTS];
+      const mentioned = Object.values(options).flatMap(({ conflicts = {}, needs, alone }) => [
+        ...Object.keys(conflicts),
+        ...[needs ?? []].flat(),
+        ...(alone?.besides ?? []),
+      ]);
+      expect(mentioned.filter((name) => !names.includes(name))).toEqual([]);
+    }
+  });
+});

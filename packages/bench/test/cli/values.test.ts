@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import {
+  address,
+  header,
+  listOf,
+  method,
+  oneOf,
+  pair,
+  request,
+  seconds,
+  share,
+  span,
+  suggest,
+  text,
+  wholeNumber,
+  type Reader,
+} from '../../src/cli/values.ts';
+import { errorOf } from '../samples.ts';
+
+const READS: [string, Reader<unknown>, string, unknown][] = [
+  ['text', text, 'a b', 'a b'],
+  ['whole number', wholeNumber(), '10000', 10_000],
+  ['whole number from 0', wholeNumber(0), '0', 0],
+  ['seconds', seconds(), '2.5s', 2.5],
+  ['seconds', seconds(), '.5', 0.5],
+  ['span', span, '90', 90],
+  ['span', span, '10m', 600],
+  ['span', span, '1.5h', 5400],
+  ['share', share, '3%', 0.03],
+  ['share', share, '0.05', 0.05],
+  ['word', oneOf(['a', 'b']), 'b', 'b'],
+  ['list', listOf(wholeNumber()), '1, 2,3', [1, 2, 3]],
+  ['pair', pair, 'n=24', ['n', 24]],
+  ['method', method, 'put', 'PUT'],
+  ['request', request, ' GET /a?b=c ', { method: 'GET', path: '/a?b=c' }],
+  ['header', header, 'X-A: b: c', ['x-a', 'b: c']],
+  ['address', address, 'http://127.0.0.1:1/a', new URL('http://127.0.0.1:1/a')],
+];
+
+const REFUSES: [string, Reader<unknown>, string[]][] = [
+  ['text', text, ['']],
+  ['whole number', wholeNumber(), ['0', '-5', 'ten', '1.5', '', ' ', '1e400', 'NaN', '9007199254740992']],
+  ['whole number from 0', wholeNumber(0), ['-1']],
+  ['seconds', seconds(), ['0', '0.05', 'long', 's', '', '-1', 'Infinity', '1e3']],
+  ['span', span, ['0', 'soon', '10d', '', '-1']],
+  ['share', share, ['0', '1', '200%', 'x', '']],
+  ['word', oneOf(['a', 'b']), ['c', '', 'toString']],
+  ['list', listOf(wholeNumber()), ['10,', '10,,100', '', '10,-100']],
+  ['pair', pair, ['n', 'n=', '=1', 'n=-1', 'n=1.5', 'n=1e3', '']],
+  ['method', method, ['fetch', '']],
+  ['request', request, ['fib', '/fib/42', 'GET', 'GET fib/42', 'GET /fib 42', 'FETCH /fib', '']],
+  ['header', header, ['authorization', ': x', 'a b: c', '']],
+  ['address', address, ['orders', 'https://127.0.0.1/', 'ftp://127.0.0.1/', '127.0.0.1:3000', '']],
+];
+
+describe('the value of an option', () => {
+  it.each(READS)('%s is read', (_, read, typed, value) => {
+    expect(read(typed, 'x')).toEqual(value);
+  });
+
+  it.each(REFUSES.flatMap(([kind, read, texts]) => texts.map((typed) => [kind, typed, read] as const)))(
+    '%s refuses %j',
+    (_kind, typed, read) => {
+      const { code, message } = errorOf(() => read(typed, 'x'));
+      expect(code).toBe('usage');
+      expect(message).toContain('--x');
+      expect(message).not.toContain('\n');
+    },
+  );
+});
+
+describe('a suggestion', () => {
+  it('names close words only, the closest first', () => {
+    expect(suggest('fastfy', ['vanilla', 'fastapi', 'fastify'])).toBe('did you mean fastify?');
+    expect(suggest('apache', ['nginx', 'embedded'])).toBeUndefined();
+    expect(suggest('up', ['upstream'])).toBeUndefined();
+    expect(suggest('upst', ['upstream'])).toBe('did you mean upstream?');
+  });
+});
