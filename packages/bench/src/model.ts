@@ -1,5 +1,6 @@
 /** The nouns and units of the project. Every room may import it. */
 import type { TimeReport } from './time-report.ts';
+import type { MetricId } from './metrics.ts';
 
 /** How much of the work is the framework's: no framework, as documented, or hand-optimised. */
 export type StackClass = 'raw' | 'framework' | 'tuned';
@@ -53,10 +54,6 @@ export interface ResolvedRuntime extends RuntimeSpec {
   /** What the build says of itself: compiler, configure flags, V8 version. */
   build: Record<string, string>;
 }
-
-/** What a figure is compared by; a reason names those it invalidates. */
-export type MetricId = 'goodput' | 'p50' | 'p99' | 'cpu' | 'memory' | 'startup';
-export const METRIC_IDS: readonly MetricId[] = ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'];
 
 /** What can be the upstream of a workload: nginx, or a server of our own. */
 export const UPSTREAMS = ['nginx', 'embedded'] as const;

@@ -1,7 +1,8 @@
 /** The options that a plan is made of, as typed values: whoever wants a plan fills them in. */
 import type { EngineName } from './catalogue/engines.ts';
 import type { Matrix } from './catalogue/stacks.ts';
-import type { BackgroundRequest, MetricId, UpstreamKind } from './model.ts';
+import type { MetricId } from './metrics.ts';
+import type { BackgroundRequest, UpstreamKind } from './model.ts';
 
 /** Connects per second, at which servers on one core kept up with accepting. */
 export const DEFAULT_CONNECT_RATE = 2000;

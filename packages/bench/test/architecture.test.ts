@@ -17,6 +17,7 @@ const FOUNDATIONS = [
   'steadiness.ts',
   'time-report.ts',
   'counts.ts',
+  'metrics.ts',
   'nearest.ts',
   'redact.ts',
 ];

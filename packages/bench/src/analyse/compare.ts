@@ -1,12 +1,13 @@
 import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
-import type { MetricId, Target, Trial } from '../model.ts';
+import { METRICS, type MetricId } from '../metrics.ts';
+import type { Target, Trial } from '../model.ts';
 import type { Plan } from '../plan.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { Comparison } from './comparison.ts';
 import { scheduleNamed } from '../catalogue/looks.ts';
 import { fixedSchedule, lastLook } from './looks.ts';
-import { figureOf, METRICS } from './metrics.ts';
+import { figureOf } from './metrics.ts';
 import { compareTable, differencesOf } from './paired.ts';
 import { shareRanks } from './ranks.ts';
 import { compareUnpaired } from './unpaired.ts';

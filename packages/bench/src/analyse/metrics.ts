@@ -1,47 +1,5 @@
-import type { Measured, MetricId, Trial } from '../model.ts';
-
-/** One figure that trials are compared by. */
-export interface Metric {
-  id: MetricId;
-  label: string;
-  unit: 'per second' | 'µs' | 'bytes' | 's';
-  better: 'higher' | 'lower';
-  from: (measured: Measured) => number | undefined;
-}
-
-/** Every metric there is: to add one is to add an entry here. */
-export const METRICS: Record<MetricId, Metric> = {
-  goodput: {
-    id: 'goodput',
-    label: 'goodput/s',
-    unit: 'per second',
-    better: 'higher',
-    from: ({ load }) => load.goodputPerSecond,
-  },
-  p50: { id: 'p50', label: 'p50', unit: 'µs', better: 'lower', from: ({ load }) => load.latencyUs?.p50 },
-  p99: { id: 'p99', label: 'p99', unit: 'µs', better: 'lower', from: ({ load }) => load.latencyUs?.p99 },
-  cpu: {
-    id: 'cpu',
-    label: 'CPU µs/req',
-    unit: 'µs',
-    better: 'lower',
-    from: ({ cpuUsPerRequest }) => cpuUsPerRequest,
-  },
-  memory: {
-    id: 'memory',
-    label: 'memory',
-    unit: 'bytes',
-    better: 'lower',
-    from: ({ server }) => server?.peakBytes,
-  },
-  startup: {
-    id: 'startup',
-    label: 'start-up',
-    unit: 's',
-    better: 'lower',
-    from: ({ startupSeconds }) => startupSeconds,
-  },
-};
+import type { Metric } from '../metrics.ts';
+import type { Trial } from '../model.ts';
 
 /** What one trial gives for a metric. */
 export interface TrialFigure {

@@ -1,7 +1,7 @@
 import { countCompletions } from '../counts.ts';
-import type { Limit, MetricId, Reason, StackClass, Trial } from '../model.ts';
-import { METRIC_IDS } from '../model.ts';
-import { METRICS, figureOf, type Metric } from './metrics.ts';
+import { METRIC_IDS, METRICS, type Metric, type MetricId } from '../metrics.ts';
+import type { Limit, Reason, StackClass, Trial } from '../model.ts';
+import { figureOf } from './metrics.ts';
 import { median } from './quantiles.ts';
 
 /** One metric over the rounds of a target at a rung. */

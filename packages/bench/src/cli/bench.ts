@@ -2,7 +2,8 @@
 import { CROSS_CHECKS, ENGINE_NAMES } from '../catalogue/engines.ts';
 import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
-import { METRIC_IDS, UPSTREAMS } from '../model.ts';
+import { METRIC_IDS } from '../metrics.ts';
+import { UPSTREAMS } from '../model.ts';
 import {
   benchOptions,
   DEFAULT_CONNECT_RATE,

@@ -2,7 +2,8 @@
 import { FACTORS, type Factor } from '../analyse/unlike.ts';
 import type { Question } from '../analyse/compare.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
-import { METRIC_IDS, UPSTREAMS } from '../model.ts';
+import { METRIC_IDS } from '../metrics.ts';
+import { UPSTREAMS } from '../model.ts';
 import { BenchError } from '../errors.ts';
 import { DEFAULT_CONNECT_RATE, DEFAULT_THRESHOLD, present } from '../options.ts';
 import { BENCH } from './bench.ts';

@@ -1,5 +1,5 @@
+import { METRIC_IDS } from '../metrics.ts';
 import type { BackgroundUse, Reason } from '../model.ts';
-import { METRIC_IDS } from '../model.ts';
 
 /** What a request that was kept in flight says against a window: that it was not answered as it should, so that it was another disturbance. */
 export function judgeBackground(use: BackgroundUse | undefined): { fatal: Reason[]; doubts: Reason[] } {

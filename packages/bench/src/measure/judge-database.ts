@@ -1,5 +1,5 @@
+import { METRIC_IDS } from '../metrics.ts';
 import type { InsertAccount, Limit, LoadResult, Placement, Reason, Resources } from '../model.ts';
-import { METRIC_IDS } from '../model.ts';
 import { FULL, RATES, takesTheRest } from './judge-upstream.ts';
 
 /** What a database is judged by. */

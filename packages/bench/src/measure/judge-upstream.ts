@@ -1,5 +1,5 @@
-import type { Limit, LoadResult, MetricId, Placement, Reason, UpstreamUse } from '../model.ts';
-import { METRIC_IDS } from '../model.ts';
+import { METRIC_IDS, type MetricId } from '../metrics.ts';
+import type { Limit, LoadResult, Placement, Reason, UpstreamUse } from '../model.ts';
 
 /** A share of a core, or of its budget, from which on it counts as used up. */
 export const FULL = 0.9;

@@ -1,3 +1,4 @@
+import { METRIC_IDS, type MetricId } from '../metrics.ts';
 import type {
   Attestation,
   BackgroundUse,
@@ -7,13 +8,11 @@ import type {
   Limit,
   LimitProof,
   LoadResult,
-  MetricId,
   Reason,
   Resources,
   ServerBudget,
   Shape,
 } from '../model.ts';
-import { METRIC_IDS } from '../model.ts';
 import { classifySlices, widenSlices } from '../steadiness.ts';
 import { isDatabaseFull, judgeDatabase, type DatabaseEvidence } from './judge-database.ts';
 import { findBudget, isUsedUp } from './judge-server.ts';

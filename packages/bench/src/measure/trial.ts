@@ -1,6 +1,7 @@
 import { findWorkload } from '../catalogue/workloads/index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
+import { METRIC_IDS } from '../metrics.ts';
 import type {
   BackgroundRequest,
   Counts,
@@ -17,7 +18,6 @@ import type {
   TrialTail,
   UpstreamUse,
 } from '../model.ts';
-import { METRIC_IDS } from '../model.ts';
 import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';

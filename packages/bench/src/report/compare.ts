@@ -1,8 +1,8 @@
 import { UNDISTURBED, type ComparedRow, type ComparedTable } from '../analyse/compare.ts';
 import type { Comparison } from '../analyse/comparison.ts';
-import { METRICS } from '../analyse/metrics.ts';
 import { formatShare } from './format.ts';
 import { renderRows } from './terminal.ts';
+import { METRICS } from '../metrics.ts';
 
 /** The comparisons as text: ratio, interval and verdict of each. */
 export function renderComparison(table: ComparedTable, title: string, marks: string[]): string {

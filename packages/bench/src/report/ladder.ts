@@ -1,10 +1,11 @@
 import { type Ladder, PLATEAU, toLadders } from '../analyse/ladder.ts';
 import { type Row, summarise } from '../analyse/summary.ts';
+import { METRICS, type MetricId } from '../metrics.ts';
 import { formatWhole } from './format.ts';
 import { describeKnee } from './knee.ts';
 import { layOut, wrap } from './page.ts';
 import { renderRows } from './terminal.ts';
-import { CELLS, type Source, toView, type View } from './view.ts';
+import { showLimit, showMetric, type Source, toView, type View } from './view.ts';
 
 const BAR = 'of highest';
 const BAR_WIDTH = 10;
@@ -17,7 +18,15 @@ export function toLadderView(source: Source): View {
   return {
     title,
     setting,
-    columns: ['connections', 'goodput/s', BAR, 'p99', 'CPU µs/req', 'memory', 'limit'],
+    columns: [
+      'connections',
+      labelOf('goodput'),
+      BAR,
+      labelOf('p99'),
+      labelOf('cpu'),
+      labelOf('memory'),
+      'limit',
+    ],
     words: [BAR, 'limit'],
     expendable: ['limit', BAR],
     groups: toLadders(summarise(trials), plan.rate !== undefined).map(toGroup),
@@ -29,18 +38,20 @@ export function toLadderView(source: Source): View {
   };
 }
 
+const labelOf = (id: MetricId): string => METRICS[id].label;
+
 function toGroup(ladder: Ladder): View['groups'][number] {
   const highest = Math.max(...ladder.rungs.map(goodputOf));
   return {
     heading: `${ladder.target} (${ladder.class}): ${describeKnee(ladder)}`,
     rows: ladder.rungs.map((row) => [
       formatWhole(row.connections),
-      CELLS['goodput/s'](row),
+      showMetric('goodput', row),
       drawBar(goodputOf(row) / highest),
-      CELLS.p99(row),
-      CELLS['CPU µs/req'](row),
-      CELLS.memory(row),
-      CELLS.limit(row),
+      showMetric('p99', row),
+      showMetric('cpu', row),
+      showMetric('memory', row),
+      showLimit(row),
     ]),
   };
 }

@@ -1,7 +1,8 @@
+import { METRICS } from '../metrics.ts';
 import type { Trial } from '../model.ts';
 import { estimateSeconds } from '../plan.ts';
 import type { Plan, RunEvent } from '../plan.ts';
-import { METRICS, figureOf } from '../analyse/metrics.ts';
+import { figureOf } from '../analyse/metrics.ts';
 import { formatCost, formatCount, formatSpan, formatUs } from './format.ts';
 import { toLine } from './printable.ts';
 

@@ -1,10 +1,10 @@
 import { crossCheck } from '../analyse/cross-check.ts';
 import { toLadders } from '../analyse/ladder.ts';
-import { METRICS } from '../analyse/metrics.ts';
 import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { engineNamed } from '../catalogue/engines.ts';
+import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
 import type { BackgroundUse, Reason, Trial } from '../model.ts';
 import { enginesOf, estimateSeconds } from '../plan.ts';
 import type { Plan } from '../plan.ts';
@@ -49,21 +49,45 @@ export interface Source {
   trials: Trial[];
 }
 
-/** What a row shows in each column. */
-export const CELLS = {
-  target: ({ target }) => target,
-  class: (row) => row.class,
-  // A lower bound says enough by its mark.
-  'goodput/s': ({ figures: { goodput } }) =>
-    cell(goodput?.atLeast === true ? { ...goodput, valid: true } : goodput, formatCount, true),
-  p50: ({ figures: { p50 } }) => cell(p50, formatUs),
-  p99: ({ figures: { p99 } }) => cell(p99, formatUs),
-  'CPU µs/req': ({ figures: { cpu } }) => cell(cpu, formatCost, true),
-  memory: ({ figures: { memory } }) => cell(memory, formatBytes),
-  'start-up': ({ figures: { startup } }) => cell(startup, (seconds) => formatUs(seconds * 1e6)),
-  limit: ({ limits }) => limits[0] ?? '—',
-  status: describeStatus,
-} satisfies Record<string, (row: Row) => string>;
+type Cell = (row: Row) => string;
+
+/** How a figure of each unit is written. */
+const FORMATS: Record<Unit, (value: number) => string> = {
+  'per second': formatCount,
+  µs: formatUs,
+  'µs per request': formatCost,
+  bytes: formatBytes,
+  s: (seconds) => formatUs(seconds * 1e6),
+};
+
+/** A row's cell in the column of a metric. */
+export function showMetric(id: MetricId, { figures }: Row): string {
+  const { unit, column } = METRICS[id];
+  const figure = figures[id];
+  const marked = column.showsOneMark && figure?.atLeast === true ? { ...figure, valid: true } : figure;
+  return cell(marked, FORMATS[unit], column.spread);
+}
+
+/** The limit that a row met most often. */
+export function showLimit({ limits }: Row): string {
+  return limits[0] ?? '—';
+}
+
+/** Columns of words that a narrow page can omit, with their place among those of metrics. */
+const EXPENDABLE_WORDS: [string, number][] = [
+  ['status', 2],
+  ['limit', 4],
+  ['class', 6],
+];
+
+/** The columns that a narrow page omits, the first of them first. */
+function listExpendable(): string[] {
+  const metrics = METRIC_IDS.flatMap((id): [string, number][] => {
+    const { label, column } = METRICS[id];
+    return column.expendable === undefined ? [] : [[label, column.expendable]];
+  });
+  return [...metrics, ...EXPENDABLE_WORDS].toSorted(([, a], [, b]) => a - b).map(([name]) => name);
+}
 
 /** The run as a view: rows grouped by rung, each status explained below. */
 export function toView({ plan, host, leftOut, trials }: Source): View {
@@ -76,7 +100,7 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
     setting: describeSetting(plan, host, trials),
     columns: Object.keys(cells),
     words: ['target', 'class', 'limit', 'status'],
-    expendable: ['start-up', 'status', 'p50', 'limit', 'memory', 'class'],
+    expendable: listExpendable(),
     groups: rungs.map((rung) => ({
       heading: `${formatWhole(rung)} ${rung === 1 ? 'connection' : 'connections'}`,
       rows: rows
@@ -180,26 +204,39 @@ function describePlacement({ placement: { kind, server, generator } }: Trial): s
 }
 
 /**
- * The columns of every run; beside the goodput the share of right answers where that is not all, and beside the latency
- * its two parts where servers told of their time.
+ * The columns of a run: one for each metric, except optional ones that no row has; beside the goodput the share of right
+ * answers where some were wrong, and beside the latency its two parts where servers told their time.
  */
-function cellsFor(rows: Row[]): Record<string, (row: Row) => string> {
-  const metric = metricOf(rows);
-  const { target, class: kind, 'goodput/s': goodput, p50, p99, ...others } = CELLS;
+function cellsFor(rows: Row[]): Record<string, Cell> {
+  const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
+    goodput: hasWrong(rows)
+      ? { [RIGHT]: ({ right }) => (right === undefined ? '—' : formatAtMost(right)) }
+      : {},
+    p99: timingCells(rows),
+  };
+  const metrics = METRIC_IDS.filter(
+    (id) => !METRICS[id].column.isOptional || rows.some(({ figures }) => figures[id] !== undefined),
+  );
   return {
-    target,
-    class: kind,
-    'goodput/s': goodput,
-    ...(hasWrong(rows) && {
-      [RIGHT]: ({ right }) => (right === undefined ? '—' : formatAtMost(right)),
-    }),
-    p50,
-    p99,
-    ...(metric !== undefined && {
-      [metric]: ({ timing }) => cell(timing?.told, formatUs),
-      [REST]: ({ timing }) => cell(timing?.rest, formatUs),
-    }),
-    ...others,
+    target: ({ target }) => target,
+    class: (row) => row.class,
+    ...Object.fromEntries(
+      metrics.flatMap((id): [string, Cell][] => [
+        [METRICS[id].label, (row) => showMetric(id, row)],
+        ...Object.entries(beside[id] ?? {}),
+      ]),
+    ),
+    limit: showLimit,
+    status: describeStatus,
+  };
+}
+
+function timingCells(rows: Row[]): Record<string, Cell> {
+  const metric = metricOf(rows);
+  if (metric === undefined) return {};
+  return {
+    [metric]: ({ timing }) => cell(timing?.told, formatUs),
+    [REST]: ({ timing }) => cell(timing?.rest, formatUs),
   };
 }
 
@@ -217,7 +254,7 @@ function metricOf(rows: Row[]): string | undefined {
   return rows.find(({ timing }) => timing !== undefined)?.timing?.metric;
 }
 
-function cell(figure: Figure | undefined, format: (value: number) => string, spread = false): string {
+function cell(figure: Figure | undefined, format: (value: number) => string, spread?: boolean): string {
   if (figure === undefined) return '—';
   const half = figure.median > 0 ? (figure.most - figure.least) / 2 / figure.median : 0;
   const range = spread && figure.rounds > 1 ? ` ±${(half * 100).toFixed(half < 0.0995 ? 1 : 0)} %` : '';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS, figureOf } from '../../src/analyse/metrics.ts';
+import { figureOf } from '../../src/analyse/metrics.ts';
 import { summarise } from '../../src/analyse/summary.ts';
-import { METRIC_IDS, type Limit, type MetricId, type Reason, type Trial } from '../../src/model.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../../src/metrics.ts';
+import { type Limit, type Reason, type Trial } from '../../src/model.ts';
 import { failedTrial, okTrial, sampleLoad, sampleMeasured, suspectTrial } from '../samples.ts';
 
 const spoil = (...invalidates: MetricId[]): Reason => ({

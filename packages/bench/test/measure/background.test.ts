@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { keepInFlight, type Background } from '../../src/measure/background.ts';
 import { judgeBackground } from '../../src/measure/judge-background.ts';
-import { METRIC_IDS } from '../../src/model.ts';
 import { sampleBackground } from '../samples.ts';
+import { METRIC_IDS } from '../../src/metrics.ts';
 
 let server: Server | undefined;
 afterEach(() => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { judgeInserts, tellInserts } from '../../src/measure/judge-database.ts';
 import { judge } from '../../src/measure/judge.ts';
-import { METRIC_IDS, type Placement } from '../../src/model.ts';
+import { METRIC_IDS } from '../../src/metrics.ts';
+import { type Placement } from '../../src/model.ts';
 import { sampleLoad, sampleResources } from '../samples.ts';
 
 describe('the inserts of a trial', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isUpstreamFull, type UpstreamEvidence } from '../../src/measure/judge-upstream.ts';
 import { judge } from '../../src/measure/judge.ts';
-import { METRIC_IDS, type Counts } from '../../src/model.ts';
+import { METRIC_IDS } from '../../src/metrics.ts';
+import { type Counts } from '../../src/model.ts';
 import { sampleCounts, sampleLoad, sampleResources } from '../samples.ts';
 
 const RATES = ['goodput', 'p50', 'p99'];

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import type { Placed } from '../../src/measure/placement.ts';
 import { UnansweredError } from '../../src/measure/verify.ts';
-import { METRIC_IDS } from '../../src/model.ts';
 import { asStored, sampleCounts, sampleLoad } from '../samples.ts';
 import { measure, PLACED, textsOf } from './one-trial.ts';
 import type { Step } from './world.ts';
+import { METRIC_IDS } from '../../src/metrics.ts';
 
 const fail = (text: string) => () => {
   throw new BenchError('trial', text);

@@ -1,0 +1,107 @@
+/** What trials are compared by. To add a metric is to add an entry here: ids, schema, columns and reasons derive from it. */
+import type { Measured } from './model.ts';
+
+/** The unit of a figure; a column is formatted by it. */
+export type Unit = 'per second' | 'µs' | 'µs per request' | 'bytes' | 's';
+
+/**
+ * A side of a trial that a metric depends on. A reason names the sides that it casts doubt on, and so invalidates every
+ * metric that depends on one of them.
+ * - `pace`: how fast requests are sent and answered
+ * - `latency`: which answer belongs to which request
+ * - `tail`: the slowest one per cent
+ * - `cpu`, `memory`: what the server used under load
+ * - `start`: the server before its first request
+ */
+export type Side = 'pace' | 'latency' | 'tail' | 'cpu' | 'memory' | 'start';
+
+/** A metric as it is declared. */
+interface Entry {
+  label: string;
+  unit: Unit;
+  better: 'higher' | 'lower';
+  /** Reads the figure from a trial; undefined where the trial did not measure it. */
+  from: (measured: Measured) => number | undefined;
+  dependsOn: readonly Side[];
+  column: {
+    /** Shows half the range over the rounds behind the figure. */
+    spread?: true;
+    /** A lower bound says enough by its mark: the same reason makes it a bound and invalidates it. */
+    showsOneMark?: true;
+    /** The column is absent where no row has a figure. */
+    isOptional?: true;
+    /** A narrow page omits the columns with the lowest numbers first; one without a number always stays. */
+    expendable?: number;
+  };
+}
+
+const ENTRIES = {
+  goodput: {
+    label: 'goodput/s',
+    unit: 'per second',
+    better: 'higher',
+    from: ({ load }) => load.goodputPerSecond,
+    dependsOn: ['pace'],
+    column: { spread: true, showsOneMark: true },
+  },
+  p50: {
+    label: 'p50',
+    unit: 'µs',
+    better: 'lower',
+    from: ({ load }) => load.latencyUs?.p50,
+    dependsOn: ['pace', 'latency'],
+    column: { expendable: 3 },
+  },
+  p99: {
+    label: 'p99',
+    unit: 'µs',
+    better: 'lower',
+    from: ({ load }) => load.latencyUs?.p99,
+    dependsOn: ['pace', 'latency', 'tail'],
+    column: {},
+  },
+  cpu: {
+    label: 'CPU µs/req',
+    unit: 'µs per request',
+    better: 'lower',
+    from: ({ cpuUsPerRequest }) => cpuUsPerRequest,
+    dependsOn: ['cpu'],
+    column: { spread: true },
+  },
+  memory: {
+    label: 'memory',
+    unit: 'bytes',
+    better: 'lower',
+    from: ({ server }) => server?.peakBytes,
+    dependsOn: ['memory'],
+    column: { expendable: 5 },
+  },
+  startup: {
+    label: 'start-up',
+    unit: 's',
+    better: 'lower',
+    from: ({ startupSeconds }) => startupSeconds,
+    dependsOn: ['start'],
+    column: { expendable: 1 },
+  },
+} satisfies Record<string, Entry>;
+
+export type MetricId = keyof typeof ENTRIES;
+
+/** A figure that trials are compared by. */
+export interface Metric extends Entry {
+  id: MetricId;
+}
+
+/** The ids of all metrics, in the order of their columns. */
+export const METRIC_IDS = Object.keys(ENTRIES) as readonly MetricId[];
+
+/** Every metric, by its id. */
+export const METRICS = Object.fromEntries(
+  METRIC_IDS.map((id): [string, Metric] => [id, { ...ENTRIES[id], id }]),
+) as Record<MetricId, Metric>;
+
+/** Returns the metrics that depend on one of these sides, in the order of the table. */
+export function metricsOf(...sides: readonly Side[]): MetricId[] {
+  return METRIC_IDS.filter((id) => METRICS[id].dependsOn.some((side) => sides.includes(side)));
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { METRIC_IDS, METRICS, metricsOf } from '../src/metrics.ts';
+import { toView } from '../src/report/view.ts';
+import { okTrial, readGoldenRun, readSchema, sampleMeasured } from './samples.ts';
+
+describe('a metric is one entry', () => {
+  it('that the schema of records knows', () => {
+    expect(readSchema('record')).toMatchObject({ definitions: { metric: { enum: METRIC_IDS } } });
+  });
+
+  it('that has a column in every report, in the order of the table', () => {
+    const { columns } = toView(readGoldenRun());
+    const labels = METRIC_IDS.map((id) => METRICS[id].label);
+    expect(columns.filter((column) => labels.includes(column))).toEqual(labels);
+  });
+
+  it('whose column is absent where it is optional and no row has a figure', () => {
+    const { trials: _, ...run } = readGoldenRun();
+    const columnsOf = (startupSeconds: number | undefined): string[] => {
+      const given = startupSeconds === undefined ? {} : { startupSeconds };
+      return toView({ ...run, trials: [okTrial('vanilla', sampleMeasured({ given }))] }).columns;
+    };
+    const { startup } = METRICS;
+    const { column } = startup;
+    expect(columnsOf(undefined)).toContain('start-up');
+    try {
+      startup.column = { ...column, isOptional: true };
+      expect(columnsOf(undefined)).not.toContain('start-up');
+      expect(columnsOf(0.2)).toContain('start-up');
+    } finally {
+      startup.column = column;
+    }
+  });
+
+  it('that is invalid where a side that it depends on is in doubt', () => {
+    expect(metricsOf('pace')).toEqual(['goodput', 'p50', 'p99']);
+    expect(metricsOf('tail')).toEqual(['p99']);
+    expect(metricsOf('cpu', 'pace')).toEqual(['goodput', 'p50', 'p99', 'cpu']);
+    for (const id of METRIC_IDS) expect(METRICS[id].dependsOn.length).toBeGreaterThan(0);
+  });
+});
