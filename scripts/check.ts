@@ -1,86 +1,161 @@
-import { existsSync, globSync, mkdirSync, writeFileSync, readFileSync, rmSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { basename, dirname, join } from 'node:path';
-import { concurrently } from 'concurrently';
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { $ } from 'zx';
 import { CHECK } from '@bench/harness/cli/commands';
-import { ROOT } from '@bench/harness/catalogue/stacks';
+import type { Stack } from '@bench/harness/catalogue/stack';
+import { readStacks, ROOT } from '@bench/harness/catalogue/stacks';
+import { nearest } from '@bench/harness/nearest';
 import { findTool } from '@bench/harness/measure/builds';
+import { digestOf } from '@bench/harness/measure/digest';
 import { findRuntime } from '@bench/harness/measure/runtimes';
 import { BenchError } from '@bench/harness/errors';
 import { CACHE } from '@bench/harness/measure/prepare';
+import { unreachedError } from '@bench/harness/measure/unreached';
 import { provideUv } from '@bench/harness/measure/uv';
+import {
+  folderOf,
+  goChecks,
+  languageOf,
+  LANGUAGES,
+  pythonChecks,
+  rustChecks,
+  stackTests,
+  stagesOf,
+  typescriptChecks,
+  type Checks,
+  type Job,
+  type Language,
+} from './jobs.ts';
 import { runCommand, tell } from './shell.ts';
+import { runStage, summarise, type Done } from './stages.ts';
 
-interface Job {
-  name: string;
-  command: string;
-}
+const IS_CI = process.env['CI'] !== undefined;
 
-await runCommand(CHECK, async ({ fix }) => {
-  const jobs = [
-    { name: 'format', command: `oxfmt ${fix ? '' : '--check'}` },
-    { name: 'lint', command: `oxlint --deny-warnings ${fix ? '--fix' : ''}` },
-    { name: 'types', command: 'tsc --noEmit' },
-    ...(await unlessMissing('Python', pythonJobs(fix))),
-    ...(await unlessMissing('Go', goJobs(fix))),
-    ...(await unlessMissing('Rust', rustJobs(fix))),
-  ];
-  const { result } = concurrently(jobs, { cwd: ROOT, group: true, prefixColors: 'auto' });
-  return result.then(
-    () => 0,
-    () => 1,
-  );
+await runCommand(CHECK, async ({ fix, name }) => {
+  const stacks = readStacks();
+  const stack = stacks.find((one) => one.name === name);
+  const language = LANGUAGES.find((one) => one === name);
+  if (name !== undefined && stack === undefined && language === undefined) {
+    const known = [...LANGUAGES, ...stacks.map((one) => one.name)];
+    throw new BenchError(
+      'usage',
+      `there is no stack or language "${name}"`,
+      `did you mean ${nearest(name, known).join(', ')}?`,
+    );
+  }
+  return stack === undefined ? checkLanguages(language, fix) : checkStack(stack, fix);
 });
 
-/** The jobs of a language; none, and that is said, where its tools are missing. Under CI that is an error. */
-async function unlessMissing(language: string, jobs: Promise<Job[]>): Promise<Job[]> {
-  try {
-    return await jobs;
-  } catch (error) {
-    if (!(error instanceof BenchError) || process.env['CI'] !== undefined) throw error;
-    tell(`${language} is not checked: ${error.message} (${error.hint})`);
+/** Checks all languages, or the one that was named. */
+async function checkLanguages(named: Language | undefined, fix: boolean): Promise<number> {
+  const languages = named === undefined ? LANGUAGES : [named];
+  const checks: { language: Language; of: Checks }[] = [];
+  for (const language of languages) {
+    const of = await unlessMissing(language, () => checksOf(language, fix));
+    if (of !== undefined) checks.push({ language, of });
+  }
+  const done: Done[] = [];
+  for (const jobs of stagesOf(checks.map(({ of }) => of)).quick)
+    done.push(...(await runStage(jobs, { cwd: ROOT })));
+  for (const { language, of } of checks) {
+    if (of.compile.length === 0) continue;
+    if (!IS_CI && done.some(hasFailed)) {
+      tell(`${language} is not compiled: mend the jobs that failed first`);
+    } else {
+      done.push(...(await compile(language, of.compile, named !== undefined)));
+    }
+  }
+  return end(done);
+}
+
+/** Compiles a language, unless just these sources passed before; one that is named always. */
+async function compile(language: Language, jobs: Job[], isNamed: boolean): Promise<Done[]> {
+  const mark = join(CACHE, 'checks', language, await digestOfLanguage(language));
+  if (!IS_CI && !isNamed && existsSync(mark)) {
+    tell(`${language} is unchanged since it passed: pnpm check ${language} compiles it again`);
     return [];
+  }
+  const done = await runStage(jobs, { cwd: ROOT });
+  if (done.every(({ passed }) => passed)) {
+    rmSync(dirname(mark), { recursive: true, force: true });
+    mkdirSync(dirname(mark), { recursive: true });
+    writeFileSync(mark, '');
+  }
+  return done;
+}
+
+/** What a compiled language is checked from: its sources, its locks and its tool. */
+async function digestOfLanguage(language: Language): Promise<string> {
+  const [tool, marker, pattern] =
+    language === 'go'
+      ? (['go', 'go.mod', '**/*.{go,mod,sum}'] as const)
+      : (['cargo', 'Cargo.toml', '**/*.{rs,toml,lock}'] as const);
+  const folders = globSync(`packages/*/${marker}`, { cwd: ROOT }).map((file) => join(ROOT, dirname(file)));
+  const files = folders.flatMap((folder) =>
+    globSync(pattern, {
+      cwd: folder,
+      exclude: (path) => ['target', 'bin', 'node_modules'].includes(path),
+    }).map((file) => join(folder, file)),
+  );
+  return digestOf(files, (await findTool(tool, ROOT, `to check ${language}`)).text);
+}
+
+/** Checks one stack alone: format, lint, types, contract tests, the row in the README. */
+async function checkStack(stack: Stack, fix: boolean): Promise<number> {
+  const folder = folderOf(stack);
+  const checks = [typescriptChecks(fix, folder)];
+  const language = languageOf(stack);
+  if (language === undefined) tell(`${stack.language} is not checked: only its contract tests run`);
+  if (language !== undefined && language !== 'typescript') {
+    const [{ format }] = checks as [Checks];
+    const own = await unlessMissing(language, () => checksOf(language, fix, stack));
+    // Of TypeScript there is nothing but a manifest to format.
+    checks.splice(0, 1, { format, lint: [], verify: [], compile: [] }, ...(own === undefined ? [] : [own]));
+  }
+  const { quick, compile: last } = stagesOf(checks);
+  const done: Done[] = [];
+  for (const jobs of [...quick, last]) done.push(...(await runStage(jobs, { cwd: ROOT })));
+  for (const job of stackTests(stack)) done.push(...(await runStage([job], { cwd: ROOT })));
+  return end(done);
+}
+
+async function checksOf(language: Language, fix: boolean, stack?: Stack): Promise<Checks> {
+  const folder = stack === undefined ? undefined : folderOf(stack);
+  switch (language) {
+    case 'typescript':
+      return typescriptChecks(fix, folder);
+    case 'python':
+      return pythonChecks(join(await provideTools(), 'bin'), fix, folder);
+    case 'go':
+      await findTool('go', ROOT, 'to check the Go stacks');
+      return goChecks(fix, folder);
+    case 'rust':
+      await findTool('cargo', ROOT, 'to check the Rust stacks');
+      return rustChecks(fix, stack === undefined ? undefined : `bench-${stack.name}`);
   }
 }
 
-async function pythonJobs(fix: boolean): Promise<Job[]> {
-  const bin = join(await provideTools(), 'bin');
-  return [
-    { name: 'ruff format', command: `${bin}/ruff format ${fix ? '' : '--check'}` },
-    { name: 'ruff', command: `${bin}/ruff check ${fix ? '--fix' : ''}` },
-    { name: 'mypy', command: `${bin}/mypy` },
-    { name: 'pytest', command: `${bin}/pytest -q` },
-  ];
+/** The checks of a language; undefined, and that is said, where its tools are missing. Under CI that is an error. */
+async function unlessMissing(language: string, checks: () => Promise<Checks>): Promise<Checks | undefined> {
+  try {
+    return await checks();
+  } catch (error) {
+    if (!(error instanceof BenchError) || error.code !== 'toolchain' || IS_CI) throw error;
+    tell(`${language} is not checked: ${error.message} (${error.hint})`);
+    return undefined;
+  }
 }
 
-async function goJobs(fix: boolean): Promise<Job[]> {
-  await findTool('go', ROOT, 'to check the Go stacks');
-  const modules = globSync('packages/*/go.mod', { cwd: ROOT }).map((file) => dirname(file));
-  return [
-    // It names what is not formatted, and succeeds all the same.
-    {
-      name: 'gofmt',
-      command: fix ? `gofmt -w ${modules.join(' ')}` : `! gofmt -l ${modules.join(' ')} | grep .`,
-    },
-    ...modules.map((folder) => ({
-      name: `go ${basename(folder)}`,
-      command: `go -C ${folder} vet ./... && go -C ${folder} test ./...`,
-    })),
-  ];
+/** Whether a job found something wrong with the code; under CI, also whether it could not look. */
+function hasFailed({ passed, unreached }: Done): boolean {
+  return !passed && (IS_CI || unreached === undefined);
 }
 
-async function rustJobs(fix: boolean): Promise<Job[]> {
-  await findTool('cargo', ROOT, 'to check the Rust stacks');
-  const workspace = '--manifest-path packages/rustcontract/Cargo.toml';
-  return [
-    { name: 'rustfmt', command: `cargo fmt ${workspace} --all ${fix ? '' : '--check'}` },
-    {
-      name: 'clippy',
-      command: `cargo clippy ${workspace} --locked --workspace --all-targets -- -D warnings`,
-    },
-    { name: 'cargo test', command: `cargo test ${workspace} --locked --quiet` },
-  ];
+/** Prints the summary and gives the exit code. */
+function end(done: readonly Done[]): number {
+  process.stdout.write(`\n${summarise(done).join('\n')}\n`);
+  return done.some(hasFailed) ? 1 : 0;
 }
 
 /** The environment of ruff, mypy and pytest, from its lock. */
@@ -97,8 +172,12 @@ async function provideTools(): Promise<string> {
   if (existsSync(join(environment, 'bench-ready'))) return environment;
   rmSync(environment, { recursive: true, force: true });
   mkdirSync(join(CACHE, 'tools'), { recursive: true });
-  await $`${uv} venv --quiet --python ${path} ${environment}`;
-  await $`${uv} pip sync --quiet --require-hashes --python ${join(environment, 'bin', 'python')} ${lock}`;
+  try {
+    await $`${uv} venv --quiet --python ${path} ${environment}`;
+    await $`${uv} pip sync --quiet --require-hashes --python ${join(environment, 'bin', 'python')} ${lock}`;
+  } catch (error) {
+    throw unreachedError('uv', String((error as { stderr?: string }).stderr)) ?? error;
+  }
   writeFileSync(join(environment, 'bench-ready'), '');
   return environment;
 }

@@ -34,9 +34,18 @@ export const CALIBRATE = defineCommand({
 
 export const CHECK = defineCommand({
   name: 'check',
-  about: 'Checks format, lint and types of every language.',
+  about:
+    'Checks format, lint, types and unit tests: formatters first, and compiled languages last. Ends with the jobs that failed and their errors.',
+  arguments: {
+    terms: '[name]',
+    noun: 'name',
+    help: 'typescript, python, go, rust, or a stack: then also its contract tests and its row in the README (default: all languages)',
+    example: 'pnpm check fastify',
+  },
   options: { fix: flag({ help: 'change everything that can be fixed' }) },
-  read: (values) => values,
+  notes:
+    'Go and Rust are not compiled again while their sources are those that passed, unless you name them.',
+  read: ({ fix }, [name]) => ({ fix, name }),
 });
 
 export const CLEAN = defineCommand({

@@ -1,0 +1,128 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  goChecks,
+  pythonChecks,
+  rustChecks,
+  stackTests,
+  stagesOf,
+  typescriptChecks,
+  type Job,
+} from '../../../../scripts/jobs.ts';
+import { runStage, summarise, type Done } from '../../../../scripts/stages.ts';
+import { readStacks } from '../../src/catalogue/stacks.ts';
+import { Place } from './cli.ts';
+
+const cwd = mkdtempSync(join(tmpdir(), 'bench-check-'));
+afterAll(() => rmSync(cwd, { recursive: true }));
+afterEach(() => void vi.unstubAllEnvs());
+
+/** A job that leaves its name in a file. */
+const append = (word: string): Job[] => [{ name: word, command: `echo ${word} >> source` }];
+
+async function runAll(stages: Job[][]): Promise<Done[]> {
+  const done: Done[] = [];
+  for (const jobs of stages) done.push(...(await runStage(jobs, { cwd, print: new PassThrough().resume() })));
+  return done;
+}
+
+describe('a check', () => {
+  it('lints and verifies what has been formatted', async () => {
+    const file = join(cwd, 'source');
+    writeFileSync(file, '');
+    const some = {
+      format: append('format'),
+      lint: append('lint'),
+      verify: append('verify'),
+      compile: append('compile'),
+    };
+    const { quick, compile } = stagesOf([some]);
+    await runAll([...quick, compile]);
+    expect(readFileSync(file, 'utf8')).toBe('format\nlint\nverify\ncompile\n');
+  });
+
+  it('has every job that writes before those that read the same files', () => {
+    const { quick, compile } = stagesOf([
+      typescriptChecks(true),
+      pythonChecks('bin', true),
+      goChecks(true),
+      rustChecks(true),
+    ]);
+    const names = [...quick, compile].map((jobs) => jobs.map(({ name }) => name));
+    expect(names).toEqual([
+      ['format', 'ruff format', 'gofmt', 'rustfmt'],
+      ['lint', 'ruff'],
+      ['types', 'mypy', 'pytest'],
+      ['go fiber', 'go gin', 'go gocontract', 'clippy', 'cargo test'],
+    ]);
+  });
+
+  it('ends with the jobs that failed, each with its errors', async () => {
+    const done = await runAll([
+      [
+        { name: 'format', command: 'echo fine' },
+        { name: 'types', command: 'echo "a.ts(3,1): error TS2304" && exit 2' },
+        { name: 'lint', command: 'seq 100 && exit 1' },
+      ],
+    ]);
+    const lines = summarise(done);
+    expect(lines.slice(0, 2)).toEqual([
+      '── types: echo "a.ts(3,1): error TS2304" && exit 2',
+      'a.ts(3,1): error TS2304',
+    ]);
+    expect(lines.slice(-2)).toEqual(['100', '2 of 3 jobs failed: types, lint']);
+    expect(lines).not.toContain('fine');
+    expect(lines).toHaveLength(2 + 31 + 1);
+  });
+
+  it('names what it could not check for want of a registry, and blames no code for it', async () => {
+    vi.stubEnv('CARGO_NET_OFFLINE', undefined);
+    vi.stubEnv('BENCH_UNREACHED_CARGO', undefined);
+    const says = "error: failed to download\n  [7] Couldn't connect to server\n";
+    writeFileSync(join(cwd, 'says'), says);
+    const done = await runAll([
+      [
+        { name: 'types', command: 'true' },
+        { name: 'clippy', command: 'cat says && exit 101', tool: 'cargo' },
+      ],
+    ]);
+    expect(summarise(done)).toEqual([
+      "not checked: clippy (cargo cannot reach its registry: Couldn't connect to server)",
+      '1 of 2 jobs passed',
+    ]);
+  });
+
+  it('of one stack reads its folder, and runs its tests alone', () => {
+    expect(typescriptChecks(false, 'packages/fastify').lint[0]?.command).toContain('packages/fastify');
+    expect(pythonChecks('bin', false, 'python/flask').verify.map(({ command }) => command)).toEqual([
+      'bin/mypy python/contract python/flask',
+    ]);
+    expect(pythonChecks('bin', false, 'python/fastapi-sqlalchemy-2021').verify).toEqual([]);
+    expect(goChecks(false, 'packages/gin').compile.map(({ name }) => name)).toEqual(['go gin']);
+    expect(rustChecks(false, 'bench-actix').compile[0]?.command).toContain('-p bench-actix');
+  });
+
+  it('finds the tests of a stack by its name, not those of its namesakes', () => {
+    const stack = readStacks().find(({ name }) => name === 'fastapi');
+    const [, pattern = ''] = /-t '(.+)'/.exec(stackTests(stack!)[0]?.command ?? '') ?? [];
+    const isOfIt = (name: string): boolean => new RegExp(pattern).test(name);
+    expect(isOfIt('fastapi answers what was drawn')).toBe(true);
+    expect(isOfIt('gather by fastapi/httpx joins all')).toBe(true);
+    expect(isOfIt('the row of fastapi has its class')).toBe(true);
+    expect(isOfIt('fastapi-sqlalchemy answers what was drawn')).toBe(false);
+    expect(isOfIt('users by fastapi-sqlalchemy/async answers')).toBe(false);
+  });
+
+  it.for([
+    ['of a stack that is not there', ['fastfy'], 'there is no stack or language "fastfy"'],
+    ['of two', ['fastify', 'gin'], 'pnpm check takes at most 1 name'],
+  ] as const)('%s is a usage error', async ([, args, says]) => {
+    await using place = new Place();
+    const { status, stderr } = await place.run('check', [...args]);
+    expect(stderr).toContain(says);
+    expect(status).toBe(2);
+  });
+});

@@ -1,0 +1,70 @@
+import type { Writable } from 'node:stream';
+import { concurrently, type CloseEvent, type Command } from 'concurrently';
+import { unreachedError } from '@bench/harness/measure/unreached';
+import type { Job } from './jobs.ts';
+
+const ERROR_LINES = 30;
+
+/** How a job ended, and what it printed. */
+export interface Done {
+  job: Job;
+  passed: boolean;
+  output: string;
+  /** Why it says nothing of the code: its registry could not be reached. */
+  unreached?: string;
+}
+
+/** Runs the jobs of one stage side by side, and prints the output of each when it ends. Never rejects for a job. */
+export async function runStage(
+  jobs: Job[],
+  { cwd, print = process.stdout }: { cwd: string; print?: Writable },
+): Promise<Done[]> {
+  if (jobs.length === 0) return [];
+  const { commands, result } = concurrently(jobs, {
+    cwd,
+    group: true,
+    prefixColors: 'auto',
+    outputStream: print,
+  });
+  const outputs = commands.map(collect);
+  // It rejects with the same events when a job fails.
+  const ends = await result.catch((events: CloseEvent[]) => events);
+  return jobs.map((job, index) => {
+    const passed = ends.find((end) => end.index === index)?.exitCode === 0;
+    const output = outputs[index]?.() ?? '';
+    const unreached = passed || job.tool === undefined ? undefined : unreachedError(job.tool, output);
+    return { job, passed, output, ...(unreached === undefined ? {} : { unreached: unreached.message }) };
+  });
+}
+
+/** Keeps what a command prints; gives all of it so far. */
+function collect(command: Command): () => string {
+  const parts: string[] = [];
+  for (const stream of [command.stdout, command.stderr])
+    stream.subscribe((part) => void parts.push(String(part)));
+  return () => parts.join('');
+}
+
+/** Sums up a check: the jobs that failed, each with the end of what it printed, and the number of those that passed. */
+export function summarise(done: readonly Done[]): string[] {
+  const failed = done.filter(({ passed, unreached }) => !passed && unreached === undefined);
+  const unchecked = Map.groupBy(
+    done.filter(({ unreached }) => unreached !== undefined),
+    ({ unreached }) => unreached,
+  );
+  const details = failed.flatMap(({ job, output }) => [
+    `── ${job.name}: ${job.command.trim()}`,
+    ...output.trimEnd().split('\n').slice(-ERROR_LINES),
+  ]);
+  const passed = done.filter((one) => one.passed).length;
+  const names = failed.map(({ job }) => job.name);
+  return [
+    ...details,
+    ...[...unchecked].map(
+      ([why, jobs]) => `not checked: ${jobs.map(({ job }) => job.name).join(', ')} (${why})`,
+    ),
+    failed.length === 0
+      ? `${passed} of ${done.length} jobs passed`
+      : `${failed.length} of ${done.length} jobs failed: ${names.join(', ')}`,
+  ];
+}
