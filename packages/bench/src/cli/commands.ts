@@ -43,8 +43,7 @@ export const CHECK = defineCommand({
     example: 'pnpm check fastify',
   },
   options: { fix: flag({ help: 'change everything that can be fixed' }) },
-  notes:
-    'Go and Rust are not compiled again while their sources are those that passed, unless you name them.',
+  notes: 'Go and Rust are compiled again once their sources change, or by name.',
   read: ({ fix }, [name]) => ({ fix, name }),
 });
 

@@ -78,7 +78,7 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
   ],
   build: ['--fast'],
   calibrate: ['everything', '--rounds 3'],
-  check: ['--fixx', 'fastify'],
+  check: ['--fixx', 'fastify gin'],
   clean: ['--yes', '--force'],
   compare: [
     '',
