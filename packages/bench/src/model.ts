@@ -1,6 +1,7 @@
 /** The nouns and units of the project. Every room may import it. */
 import type { TimeReport } from './time-report.ts';
 import type { MetricId } from './metrics.ts';
+import type { ReasonCode } from './reasons.ts';
 
 /** How much of the work is the framework's: no framework, as documented, or hand-optimised. */
 export type StackClass = 'raw' | 'framework' | 'tuned';
@@ -61,7 +62,7 @@ export type UpstreamKind = (typeof UPSTREAMS)[number];
 
 /** Why a trial is not simply `ok`: what was seen, in words and figures, and which metrics it spoils. */
 export interface Reason {
-  code: string;
+  code: ReasonCode;
   text: string;
   invalidates: MetricId[];
 }

@@ -18,6 +18,7 @@ const FOUNDATIONS = [
   'time-report.ts',
   'counts.ts',
   'metrics.ts',
+  'reasons.ts',
   'nearest.ts',
   'redact.ts',
 ];

@@ -1,4 +1,5 @@
 import type { Metric } from '../metrics.ts';
+import { makesLowerBound } from '../reasons.ts';
 import type { Trial } from '../model.ts';
 
 /** What one trial gives for a metric. */
@@ -10,9 +11,6 @@ export interface TrialFigure {
   atLeast: boolean;
 }
 
-/** What held goodput back when it was not the server. */
-const LOWER_BOUNDS = ['generator-bound', 'upstream-bound', 'database-bound'];
-
 /** What a trial gives for a metric; undefined when it failed or did not measure it. */
 export function figureOf(trial: Trial, { id, from }: Metric): TrialFigure | undefined {
   if (trial.status === 'failed') return undefined;
@@ -22,8 +20,7 @@ export function figureOf(trial: Trial, { id, from }: Metric): TrialFigure | unde
     value,
     valid: !trial.reasons.some(({ invalidates }) => invalidates.includes(id)),
     atLeast:
-      id === 'goodput'
-        ? trial.reasons.some(({ code }) => LOWER_BOUNDS.includes(code))
-        : (trial.measured.load.latencyUs?.atLeast?.includes(id) ?? false),
+      trial.reasons.some((reason) => makesLowerBound(reason, id)) ||
+      (trial.measured.load.latencyUs?.atLeast?.includes(id) ?? false),
   };
 }

@@ -4,7 +4,8 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { $, type ProcessPromise } from 'zx';
 import { BenchError } from '../errors.ts';
-import type { Attestation } from '../model.ts';
+import type { Attestation, Reason } from '../model.ts';
+import { makeReason } from '../reasons.ts';
 import { parseTime, type TimeReport } from '../time-report.ts';
 import { describeListeners, findFreePort, isListening } from './ports.ts';
 import type { Cgroup } from './resources/cgroup.ts';
@@ -55,8 +56,8 @@ export type StopSignal = 'SIGTERM' | 'SIGQUIT';
 export interface Stopped {
   time?: TimeReport;
   files: string[];
-  /** What was unusual about the stop, in words. */
-  trouble: { code: string; text: string }[];
+  /** What was unusual about the stop. */
+  trouble: Reason[];
 }
 
 /** A running server. Disposing stops it, whatever state it is in. */
@@ -230,10 +231,7 @@ class LaunchedServer implements Server {
       const { stopSignal = 'SIGTERM' } = this.#parts.spec;
       sendSignal(server, stopSignal);
       if (!(await this.#endsWithin(GRACE_MS))) {
-        trouble.push({
-          code: 'ignored-sigterm',
-          text: `the server ignored ${stopSignal} for ${GRACE_MS / 1000} s and was killed`,
-        });
+        trouble.push(makeReason('ignored-sigterm', { signal: stopSignal, seconds: GRACE_MS / 1000 }));
         sendSignal(server, 'SIGKILL');
         await this.#endsWithin(GRACE_MS);
       }
@@ -246,10 +244,7 @@ class LaunchedServer implements Server {
     const { scratch } = this.#parts.spec;
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
     if (await isListening(this.host, this.port)) {
-      trouble.push({
-        code: 'port-held',
-        text: `port ${this.port} is still open after the stop: ${describeListeners(this.port)}`,
-      });
+      trouble.push(makeReason('port-held', { port: this.port, by: describeListeners(this.port) }));
     }
     return { trouble, ...this.#readTime() };
   }

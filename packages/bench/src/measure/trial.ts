@@ -1,7 +1,6 @@
 import { findWorkload } from '../catalogue/workloads/index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
-import { METRIC_IDS } from '../metrics.ts';
 import type {
   BackgroundRequest,
   Counts,
@@ -19,6 +18,7 @@ import type {
   UpstreamUse,
 } from '../model.ts';
 import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
+import { isFatal, makeReason } from '../reasons.ts';
 import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';
 import type { Background } from './background.ts';
@@ -26,7 +26,7 @@ import { derive, overWindow } from './derive.ts';
 import { DatabaseError, type Database, type OpenTable } from './database.ts';
 import { loadServer, proveLimit, type Fired, type Raised } from './fire.ts';
 import { Inserts } from './inserts.ts';
-import { judgeInserts, tellInserts } from './judge-database.ts';
+import { judgeInserts } from './judge-database.ts';
 import { judge, judgeProof, judgeUnverified } from './judge.ts';
 import type { Server, Stopped } from './launch.ts';
 import type { LoadEngine } from './load/engine.ts';
@@ -274,13 +274,7 @@ export class Attempt {
     const database = await this.#closeTable();
     const remains = stopped.trouble.some(isFatal);
     const trouble = stopped.trouble.filter(({ code }) => !isAtWork || code !== 'ignored-sigterm');
-    const reasons = [
-      ...this.#reasons,
-      ...trouble.map((one): Reason => ({
-        ...one,
-        invalidates: isFatal(one) ? [...METRIC_IDS] : [],
-      })),
-    ];
+    const reasons = [...this.#reasons, ...trouble];
     const logTail = toldBefore ?? this.#server?.logTail();
     const tail: TrialTail = {
       files: stopped.files,
@@ -316,7 +310,7 @@ export class Attempt {
     const account = this.#inserts.close(await table.countInserts());
     const wrong = judgeInserts(account);
     // Of a server that died this is all that there is to say.
-    if (wrong.length === 0 && this.#failed) this.#reasons.push(tellInserts(account));
+    if (wrong.length === 0 && this.#failed) this.#reasons.push(makeReason('inserts', account));
     this.#reasons.unshift(...wrong);
     this.#failed ||= wrong.length > 0;
     return account;
@@ -325,8 +319,7 @@ export class Attempt {
   async #stop(): Promise<Stopped> {
     if (this.#server === undefined) return { files: [], trouble: [] };
     return this.#server.stop().catch((error: unknown): Stopped => {
-      const text = `the server could not be stopped: ${toReason(error).text}`;
-      return { files: [], trouble: [{ code: 'not-stopped', text }] };
+      return { files: [], trouble: [makeReason('not-stopped', { message: messageOf(error) })] };
     });
   }
 }
@@ -375,7 +368,6 @@ function tellDatabase({ kind, version, maxConnections }: Database): NonNullable<
 }
 
 function toReason(error: unknown): Reason {
-  const text = error instanceof Error ? error.message : String(error);
   // A defect of the tool is data too, but it has to be recognisable as one.
   const code =
     error instanceof UpstreamError
@@ -386,10 +378,9 @@ function toReason(error: unknown): Reason {
           ? 'trial'
           : 'defect';
   if (code === 'defect' && process.env['DEBUG'] !== undefined) console.error(error);
-  return { code, text, invalidates: [...METRIC_IDS] };
+  return makeReason(code, { message: messageOf(error) });
 }
 
-/** Something of the server is still there: it would answer for the next one. */
-function isFatal({ code }: Stopped['trouble'][number]): boolean {
-  return code === 'port-held' || code === 'not-stopped';
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

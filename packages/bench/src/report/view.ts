@@ -21,6 +21,7 @@ import {
   formatUs,
   formatWhole,
 } from './format.ts';
+import { isFatal } from '../reasons.ts';
 import { describeBudget } from './detail.ts';
 import { describeKnees } from './knee.ts';
 
@@ -344,9 +345,9 @@ function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): str
     const often = row.rounds > 1 ? ` (${rounds} of ${row.rounds} rounds)` : '';
     return `${row.target} at ${formatWhole(row.connections)}${often}`;
   });
-  // What spoils even the start-up left no figures at all.
-  const isFatal = invalidates.length === 0 || invalidates.includes('startup');
-  const spoils = isFatal ? '' : `; it spoils ${invalidates.join(', ')} there`;
+  // A failed trial has no figures that could be invalid.
+  const spoils =
+    invalidates.length === 0 || isFatal(first.reason) ? '' : `; it spoils ${invalidates.join(', ')} there`;
   return `${code}: ${seen.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${places.join(', ')}${spoils}.`;
 }
 

@@ -13,6 +13,7 @@ import { prepareAll } from '../../src/measure/prepare.ts';
 import { readText } from '../../src/measure/resources/procfs.ts';
 import { measureTrial, type TrialEffects } from '../../src/measure/trial.ts';
 import { findUpstream, startUpstream, type UpstreamProgram } from '../../src/measure/upstream.ts';
+import type { ReasonCode } from '../../src/reasons.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import type { Counts, LoadResult, OwnLoadResult, Trial } from '../../src/model.ts';
 import { BENCH } from '../../src/cli/bench.ts';
@@ -31,7 +32,7 @@ export const ASKED = ASKED_BEFORE + ASKED_AFTER;
  * What a busy machine may add to any trial; all other reasons are the server's doing or the tool's.
  * Little's law is among them because these windows are short: one pause weighs more than its tolerance.
  */
-const NOISE = new Set([
+const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'little',
   'foreign-cpu',
   'steal',

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { keepInFlight, type Background } from '../../src/measure/background.ts';
 import { judgeBackground } from '../../src/measure/judge-background.ts';
 import { sampleBackground } from '../samples.ts';
+import { isFatal } from '../../src/reasons.ts';
 import { METRIC_IDS } from '../../src/metrics.ts';
 
 let server: Server | undefined;
@@ -80,22 +81,20 @@ describe('what is said against it', () => {
     undefined,
     sampleBackground({ statusCodes: {} }),
     sampleBackground({ statusCodes: { 200: 9, 204: 1 } }),
-  ])('is nothing of %j', (given) => expect(judgeBackground(given)).toEqual({ fatal: [], doubts: [] }));
+  ])('is nothing of %j', (given) => expect(judgeBackground(given)).toEqual([]));
 
-  it('spoils all but the start-up when some failed, and everything when none was right', () => {
+  it('invalidates all but the start-up when some failed, and fails the trial when none was right', () => {
     const some = judgeBackground(sampleBackground({ statusCodes: { 200: 7, 500: 2 }, lost: 1 }));
-    expect(some).toMatchObject({
-      fatal: [],
-      doubts: [
-        {
-          code: 'background',
-          text: '3 of 10 requests in the background failed (2 with status 500, 1 without an answer): the server was not disturbed as asked',
-          invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory'],
-        },
-      ],
-    });
+    expect(some).toEqual([
+      {
+        code: 'background',
+        text: '3 of 10 requests in the background failed (2 with status 500, 1 without an answer): the server was not disturbed as asked',
+        invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory'],
+      },
+    ]);
+    expect(some.some(isFatal)).toBe(false);
     const all = judgeBackground(sampleBackground({ statusCodes: { 405: 9 }, cancelled: 1 }));
-    expect(all.doubts).toEqual([]);
-    expect(all.fatal).toMatchObject([{ code: 'background', invalidates: METRIC_IDS }]);
+    expect(all).toMatchObject([{ code: 'background-failed', invalidates: METRIC_IDS }]);
+    expect(all.every(isFatal)).toBe(true);
   });
 });

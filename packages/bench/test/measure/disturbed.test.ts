@@ -1,3 +1,4 @@
+import { makeReason } from '../../src/reasons.ts';
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import { measureTrial } from '../../src/measure/trial.ts';
@@ -18,7 +19,7 @@ async function measure(twist: Twist = {}, id = DISTURBED): Promise<{ trial: Tria
 }
 
 describe('a trial with a request in the background', () => {
-  const ignored = { code: 'ignored-sigterm', text: 'the server ignored SIGTERM for 5 s and was killed' };
+  const ignored = makeReason('ignored-sigterm', { signal: 'SIGTERM', seconds: 5 });
 
   it('has it in flight from the warm-up to the end of the window, and keeps what became of it', async () => {
     const { trial, world } = await measure();

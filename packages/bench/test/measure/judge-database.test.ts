@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { judgeInserts, tellInserts } from '../../src/measure/judge-database.ts';
+import { judgeInserts } from '../../src/measure/judge-database.ts';
 import { judge } from '../../src/measure/judge.ts';
+import { makeReason } from '../../src/reasons.ts';
 import { METRIC_IDS } from '../../src/metrics.ts';
 import { type Placement } from '../../src/model.ts';
 import { sampleLoad, sampleResources } from '../samples.ts';
@@ -22,7 +23,7 @@ describe('the inserts of a trial', () => {
   });
 
   it('are told of a trial that failed for another reason, and spoil nothing more', () => {
-    expect(tellInserts({ acknowledged: 1520, stored: 1523, unanswered: 12 })).toEqual({
+    expect(makeReason('inserts', { acknowledged: 1520, stored: 1523, unanswered: 12 })).toEqual({
       code: 'inserts',
       text: '1,520 inserts were acknowledged, 12 never answered, and the table holds 1,523: none that was acknowledged is lost',
       invalidates: [],

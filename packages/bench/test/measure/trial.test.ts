@@ -5,6 +5,7 @@ import { UnansweredError } from '../../src/measure/verify.ts';
 import { asStored, sampleCounts, sampleLoad } from '../samples.ts';
 import { measure, PLACED, textsOf } from './one-trial.ts';
 import type { Step } from './world.ts';
+import { makeReason } from '../../src/reasons.ts';
 import { METRIC_IDS } from '../../src/metrics.ts';
 
 const fail = (text: string) => () => {
@@ -313,7 +314,7 @@ describe('what a server says of itself', () => {
 
 describe('the stop of a server', () => {
   it('that ignored SIGTERM is said, and spoils nothing', async () => {
-    const trouble = [{ code: 'ignored-sigterm', text: 'the server ignored SIGTERM for 5 s and was killed' }];
+    const trouble = [makeReason('ignored-sigterm', { signal: 'SIGTERM', seconds: 5 })];
     const { trial } = await measure({ stopped: { files: ['a.log'], trouble } });
     expect(trial).toMatchObject({
       status: 'suspect',
@@ -322,7 +323,7 @@ describe('the stop of a server', () => {
   });
 
   it('that left its port open fails the trial', async () => {
-    const trouble = [{ code: 'port-held', text: 'port 3000 is still open after the stop: process 7 (node)' }];
+    const trouble = [makeReason('port-held', { port: 3000, by: 'process 7 (node)' })];
     const { trial } = await measure({ stopped: { files: ['a.log'], trouble } });
     expect(trial).toMatchObject({ status: 'failed', partial: { limit: 'waiting' } });
     expect(textsOf(trial)[0]).toContain('process 7 (node)');

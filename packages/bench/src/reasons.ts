@@ -1,0 +1,310 @@
+/** Everything that can be wrong with a trial: one row for each reason. Nothing else decides what a reason means. */
+import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
+import type { Reason } from './model.ts';
+
+/** What a reason means. */
+interface Definition<Facts> {
+  /** The metrics that it invalidates; none where it only explains. */
+  invalidates: readonly MetricId[];
+  /** The trial has failed: nothing that was measured in it may be used. */
+  isFatal?: true;
+  /** Of the metrics that it invalidates, those whose figure is still a lower bound. */
+  lowerBounds?: readonly MetricId[];
+  text: (facts: Facts) => string;
+}
+
+const ALL = METRIC_IDS;
+const NONE: readonly MetricId[] = [];
+const UNDER_LOAD = metricsOf('pace', 'latency', 'tail', 'cpu', 'memory');
+const RATES = metricsOf('pace');
+const RATES_AND_CPU = metricsOf('pace', 'cpu');
+const RATES_AND_MEMORY = metricsOf('pace', 'memory');
+const LATENCY = metricsOf('latency');
+const TAIL = metricsOf('tail');
+const GOODPUT: readonly MetricId[] = ['goodput'];
+
+/** A failure that was thrown: its own words say what happened. */
+const thrown = {
+  isFatal: true,
+  invalidates: ALL,
+  text: ({ message }: { message: string }) => message,
+} satisfies Definition<{ message: string }>;
+
+const DEFINITIONS = {
+  trial: thrown,
+  upstream: thrown,
+  database: thrown,
+  defect: thrown,
+  'not-stopped': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ message }: { message: string }) => `the server could not be stopped: ${message}`,
+  },
+  'port-held': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ port, by }: { port: number; by: string }) => `port ${port} is still open after the stop: ${by}`,
+  },
+  'ignored-sigterm': {
+    invalidates: NONE,
+    text: ({ signal, seconds }: { signal: string; seconds: number }) =>
+      `the server ignored ${signal} for ${seconds} s and was killed`,
+  },
+  'not-verified': {
+    invalidates: NONE,
+    text: ({ problem, inFlight }: { problem: string; inFlight: number }) =>
+      `${problem}: it still owed ${inFlight} answers when the load left`,
+  },
+  accounting: {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ sent, accounted }: { sent: number; accounted: number }) =>
+      `${sent} requests were sent but ${accounted} are accounted for: a defect of the tool`,
+  },
+  'foreign-answer': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ count }: { count: number }) => `${count} answers belonged to another request`,
+  },
+  'wrong-body': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ count }: { count: number }) => `${count} answers had a wrong body`,
+  },
+  'no-answers': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ asked, stood, seen }: { asked: number; stood: number | undefined; seen: [string, number][] }) =>
+      `no right answer in the window, ${stood ?? 'not known how many'} of ${asked} connections stood: ${list(seen) || 'nothing at all'}`,
+  },
+  'not-all-stood': {
+    invalidates: RATES_AND_MEMORY,
+    text: ({ asked, stood, refused }: { asked: number; stood: number; refused: number }) => {
+      const why =
+        refused > 0 ? `${refused} connects were refused or failed` : `${asked - stood} never answered`;
+      return `${stood} of ${asked} connections stood when the window opened: ${why}`;
+    },
+  },
+  errors: {
+    invalidates: UNDER_LOAD,
+    text: ({ share, kinds }: { share: number; kinds: [string, number][] }) =>
+      `${(share * 100).toFixed(2)} % of the requests failed (${list(kinds)})`,
+  },
+  little: {
+    invalidates: RATES_AND_MEMORY,
+    text: ({ served, asked, silent }: { served: number; asked: number; silent: number }) => {
+      const found =
+        served <= asked
+          ? `rate and cycle time account for ${served} of ${asked} connections only (Little's law): the others were not served`
+          : `rate and cycle time make ${served} connections where there are ${asked} (Little's law): the pace changed too much to trust it`;
+      return silent > 0 ? `${found}; ${silent} got no answer in the window` : found;
+    },
+  },
+  pairing: {
+    invalidates: LATENCY,
+    text: ({ meanUs, cycleUs }: { meanUs: number; cycleUs: number }) =>
+      `mean latency ${Math.round(meanUs)} µs cannot be: the mean cycle of a connection was ${Math.round(cycleUs)} µs`,
+  },
+  overrun: {
+    invalidates: RATES,
+    text: ({ dropped, intended }: { dropped: number; intended: number }) =>
+      `${dropped} of ${intended} starts still waited for a connection when the window closed: the rate was more than was served`,
+  },
+  'generator-bound': {
+    invalidates: RATES,
+    lowerBounds: GOODPUT,
+    text: (facts: { busy: number; coresUsed: number | undefined } | { ratio: number }) => {
+      if ('ratio' in facts) {
+        const rise = ((facts.ratio - 1) * 100).toFixed(1);
+        return `one generator more raised goodput by ${rise} %: the first figure was the client's`;
+      }
+      const { busy, coresUsed } = facts;
+      const beside = coresUsed === undefined ? '' : ` while the server used ${coresUsed.toFixed(2)} cores`;
+      return `the generator was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, latency is the client's`;
+    },
+  },
+  'upstream-bound': {
+    invalidates: RATES,
+    lowerBounds: GOODPUT,
+    text: ({ coresUsed, cores }: Saturated) =>
+      `the upstream used ${shareOf(coresUsed, cores)}: goodput is a lower bound, latency is the upstream's`,
+  },
+  'database-bound': {
+    invalidates: RATES,
+    lowerBounds: GOODPUT,
+    text: ({ coresUsed, cores }: Saturated) =>
+      `the database used ${shareOf(coresUsed, cores)}: goodput is a lower bound, latency is the database's`,
+  },
+  'upstream-count': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ ok, fetches, requests, isShort }: UpstreamCount) => {
+      const answered = `${figure(ok)} answers of ${fetches} fixtures each`;
+      return isShort
+        ? `${answered}, but the upstream was asked only ${figure(requests)} times: not every answer was fetched (a cache?)`
+        : `${answered}, but the upstream was asked ${figure(requests)} times: more than it takes`;
+    },
+  },
+  'upstream-failed': {
+    invalidates: UNDER_LOAD,
+    text: ({ count }: { count: number }) =>
+      `${figure(count)} requests were answered with 502: the upstream failed the server`,
+  },
+  'upstream-slow': {
+    invalidates: RATES,
+    text: ({ fetchUs }: { fetchUs: number }) =>
+      `the upstream took ${Math.round(fetchUs / 1000)} ms over one fixture while nothing loaded it: the server waited for it`,
+  },
+  'inserts-lost': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ acknowledged, stored }: Inserts) =>
+      `${figure(acknowledged)} inserts were acknowledged, but the table holds only ${figure(stored)}: ${figure(acknowledged - stored)} are lost`,
+  },
+  'inserts-unacknowledged': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ acknowledged, stored, unanswered }: Inserts) => {
+      const also = unanswered === 0 ? '' : ` and ${figure(unanswered)} never answered`;
+      return `${figure(acknowledged)} inserts were acknowledged${also}, but the table holds ${figure(stored)}: some were answered with an error and stored, or stored twice`;
+    },
+  },
+  inserts: {
+    invalidates: NONE,
+    text: ({ acknowledged, stored, unanswered }: Inserts) =>
+      `${figure(acknowledged)} inserts were acknowledged, ${figure(unanswered)} never answered, and the table holds ${figure(stored)}: none that was acknowledged is lost`,
+  },
+  'background-failed': {
+    isFatal: true,
+    invalidates: ALL,
+    text: (facts: Background) => describeBackground(facts),
+  },
+  background: {
+    invalidates: UNDER_LOAD,
+    text: (facts: Background) => describeBackground(facts),
+  },
+  trend: {
+    invalidates: RATES_AND_CPU,
+    text: (facts: Pace) => describePace(facts),
+  },
+  unsteady: {
+    invalidates: RATES,
+    text: (facts: Pace) => describePace(facts),
+  },
+  'foreign-cpu': {
+    invalidates: RATES,
+    text: ({ cores }: { cores: number }) => `other processes used ${percent(cores)} of a core`,
+  },
+  steal: {
+    invalidates: RATES,
+    text: ({ cores }: { cores: number }) => `the hypervisor took ${percent(cores)} of a core`,
+  },
+  'listen-overflows': {
+    invalidates: TAIL,
+    text: ({ count }: { count: number }) => `${count} connects overran the accept queue`,
+  },
+  retransmits: {
+    invalidates: TAIL,
+    text: ({ count }: { count: number }) => `${count} TCP segments were sent again`,
+  },
+  throttled: {
+    invalidates: RATES_AND_CPU,
+    text: ({ count }: { count: number }) => `the CPU was throttled ${count} times`,
+  },
+} satisfies Record<string, Definition<never>>;
+
+/** The code of a reason: one of the rows above. */
+export type ReasonCode = keyof typeof DEFINITIONS;
+
+type FactsOf<Code extends ReasonCode> = Parameters<(typeof DEFINITIONS)[Code]['text']>[0];
+
+/** The codes of all reasons. */
+export const REASON_CODES = Object.keys(DEFINITIONS) as readonly ReasonCode[];
+
+/** Makes the reason of this code from the facts that its text states. */
+export function makeReason<Code extends ReasonCode>(code: Code, facts: FactsOf<Code>): Reason {
+  const { text, invalidates } = DEFINITIONS[code] as Definition<FactsOf<Code>>;
+  return { code, text: text(facts), invalidates: [...invalidates] };
+}
+
+/** Returns true where a trial with this reason has failed. */
+export function isFatal({ code }: Reason): boolean {
+  return definitionOf(code).isFatal === true;
+}
+
+/** Returns true where the figure of this metric is a lower bound because of this reason. */
+export function makesLowerBound({ code }: Reason, metric: MetricId): boolean {
+  return definitionOf(code).lowerBounds?.includes(metric) ?? false;
+}
+
+function definitionOf(code: ReasonCode): Definition<never> {
+  return DEFINITIONS[code];
+}
+
+interface Saturated {
+  coresUsed: number;
+  /** The cores that it could use; undefined where nothing is pinned. */
+  cores: readonly number[] | undefined;
+}
+
+interface UpstreamCount {
+  ok: number;
+  fetches: number;
+  requests: number;
+  isShort: boolean;
+}
+
+interface Inserts {
+  acknowledged: number;
+  stored: number;
+  unanswered: number;
+}
+
+interface Background {
+  failed: number;
+  ended: number;
+  statuses: [string, number][];
+  lost: number;
+}
+
+interface Pace {
+  shape: 'warm-up' | 'slowdown' | 'none';
+  least: number;
+  most: number;
+  milliseconds: number;
+}
+
+function describeBackground({ failed, ended, statuses, lost }: Background): string {
+  const kinds = [
+    ...statuses.map(([status, count]) => `${count} with status ${status}`),
+    ...(lost > 0 ? [`${lost} without an answer`] : []),
+  ];
+  return `${failed} of ${ended} requests in the background failed (${kinds.join(', ')}): the server was not disturbed as asked`;
+}
+
+const PACES: Record<Pace['shape'], string> = {
+  'warm-up': 'it was still getting faster',
+  slowdown: 'it was getting slower',
+  none: 'it kept changing its pace',
+};
+
+function describePace({ shape, least, most, milliseconds }: Pace): string {
+  return `not steady in the window: ${PACES[shape]} (${least} to ${most} answers per ${milliseconds} ms)`;
+}
+
+function shareOf(coresUsed: number, cores: readonly number[] | undefined): string {
+  const used = `${coresUsed.toFixed(2)} cores`;
+  return cores === undefined ? used : `${used} of core ${cores.join(',')}`;
+}
+
+function list(counts: readonly [string, number][]): string {
+  return counts.map(([name, count]) => `${count} ${name}`).join(', ');
+}
+
+function percent(cores: number): string {
+  return `${Math.round(cores * 100)} %`;
+}
+
+function figure(count: number): string {
+  return count.toLocaleString('en-US');
+}
