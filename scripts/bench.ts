@@ -31,7 +31,7 @@ await runCommand(BENCH, async (asked) => {
   const options = { ...asked, ...crossCheck, mayDuel };
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
   const old = options.again === undefined ? undefined : readRun(findRun(options.again));
-  const run = stored?.plan.run ?? nameRun(nameWorkload(options, old));
+  const run = stored?.plan.run ?? nameRun(old?.plan.workload ?? options.workload);
   // Where the rate is still to be measured, this is all of the plan but the rate.
   const foreseen = stored?.plan ?? planFrom(run, options, old);
   if (options.dryRun) return print(describeDry(foreseen, options));
@@ -58,10 +58,6 @@ await runCommand(BENCH, async (asked) => {
 function namesAll({ targets, matrix }: BenchOptions): boolean {
   const isMatrix = Object.values(matrix).some((alternatives) => alternatives.length > 1);
   return targets.length > 0 && !isMatrix && !targets.some((pattern) => pattern.includes('*'));
-}
-
-function nameWorkload({ url, workload }: BenchOptions, old: StoredRun | undefined): string {
-  return url === undefined ? (old?.plan.workload ?? workload) : 'url';
 }
 
 function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined): Plan {

@@ -2,13 +2,13 @@ import { isDecided } from '@bench/harness/analyse/compare';
 import { keepInFlight } from '@bench/harness/measure/background';
 import type { Database } from '@bench/harness/measure/database';
 import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
-import { launch, type Server } from '@bench/harness/measure/launch';
+import type { Server } from '@bench/harness/measure/launch';
+import { freshLauncher, type Launcher } from '@bench/harness/measure/launcher';
 import type { Placed } from '@bench/harness/measure/placement';
 import { openSampler } from '@bench/harness/measure/resources/sampler';
 import { timeCommand } from '@bench/harness/measure/resources/time';
 import type { RunEffects } from '@bench/harness/measure/run';
 import type { Upstream } from '@bench/harness/measure/upstream';
-import { attachServer } from '@bench/harness/measure/url';
 import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
 import { enginesOf, type Plan } from '@bench/harness/plan';
 
@@ -18,6 +18,8 @@ export interface Wiring {
   placed: Placed;
   token: string;
   folder: string;
+  /** Gives the servers; starts a fresh one for each trial by default. */
+  launcher?: Launcher;
   /** What sends the load, of those that the plan names; found unless told. */
   engines?: FoundEngine[];
   /** What the servers ask; absent where they ask nobody. */
@@ -35,6 +37,7 @@ export async function createEffects({
   placed,
   token,
   folder,
+  launcher = freshLauncher,
   engines,
   upstream,
   database,
@@ -48,24 +51,18 @@ export async function createEffects({
   let stopped = false;
   // Those of a duel are several.
   const live = new Map<string, Server>();
+  const provide = launcher.open({
+    plan,
+    placed,
+    token,
+    folder,
+    time,
+    env: upstream?.env,
+    isStopped: () => stopped,
+  });
   const effects: RunEffects = {
     async launch(prepared, planned, draw) {
-      const server =
-        plan.url === undefined
-          ? await launch({
-              id: planned.id,
-              token,
-              command: prepared.command,
-              cwd: prepared.stack.root,
-              env: { ...prepared.env, ...draw.env, ...upstream?.env },
-              files: draw.files,
-              workers: plan.workers,
-              threads: plan.threads,
-              prefix: placed.server,
-              time,
-              folder,
-            })
-          : await attachServer(plan.url, () => stopped);
+      const server = await provide(prepared, planned, draw);
       // A Ctrl-C that came while it was being launched found nothing to stop yet.
       if (stopped) await server.stop();
       live.set(planned.target, server);
@@ -82,9 +79,8 @@ export async function createEffects({
     ...(upstream === undefined ? {} : { upstream }),
     ...(database === undefined ? {} : { database }),
     async resources(server) {
-      const pid = server.pid();
-      if (pid === undefined) return undefined;
-      const sampler = await openSampler({ serverPid: pid, cgroup: server.cgroup });
+      const { cgroup, isRemote } = server;
+      const sampler = await openSampler({ serverPid: server.pid(), isRemote, cgroup });
       return (await (upstream ?? database)?.sampleBeside(sampler)) ?? sampler;
     },
     now: () => Date.now(),

@@ -1,14 +1,13 @@
 import { unlikeResumed } from '@bench/harness/analyse/unlike';
-import { readStacks } from '@bench/harness/catalogue/stacks';
 import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
+import { chooseLauncher, type Launcher } from '@bench/harness/measure/launcher';
 import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
 import type { Placed, PlacementNeeds } from '@bench/harness/measure/placement';
 import { preflight } from '@bench/harness/measure/preflight';
-import { groupMissing, prepareAll, type Prepared } from '@bench/harness/measure/prepare';
+import { groupMissing, type Launchable } from '@bench/harness/measure/prepare';
 import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { run } from '@bench/harness/measure/run';
-import { describeWork, surveyWork } from '@bench/harness/measure/survey';
 import {
   findDatabase,
   refuseCrowd,
@@ -16,7 +15,6 @@ import {
   type DatabaseProgram,
 } from '@bench/harness/measure/database';
 import { findUpstream, startUpstream, type UpstreamProgram } from '@bench/harness/measure/upstream';
-import { attachServer, drawUrl } from '@bench/harness/measure/url';
 import { asksDatabase, coresOf, enginesOf, fixturesOf, type Plan } from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
@@ -62,10 +60,11 @@ export async function measurePlan({
   const fixtures = fixturesOf(plan);
   const program = fixtures === undefined ? undefined : await findUpstream(plan.upstream);
   const holder = asksDatabase(plan) ? await findDatabase() : undefined;
-  const placed = await prepareMachine(plan, session, besideServer(program, holder));
+  const launcher = await chooseLauncher(plan);
+  const placed = await prepareMachine(plan, { session, launcher }, besideServer(program, holder));
   const host = await readHost();
   if (stored !== undefined) refuseOtherHost(stored, host, placed);
-  const { prepared, leftOut } = await prepareTargets(plan, isNamed);
+  const { prepared, leftOut } = await prepareTargets(plan, launcher, isNamed);
   const engines = await findEngines(enginesOf(plan));
   const versions = readVersions(prepared, program, holder, engines);
   if (stored !== undefined) refuseOtherVersions(stored, versions);
@@ -80,6 +79,7 @@ export async function measurePlan({
     placed,
     token,
     folder,
+    launcher,
     engines,
     upstream,
     database,
@@ -103,7 +103,7 @@ function besideServer(
 
 async function prepareMachine(
   plan: Plan,
-  session: Session,
+  { session, launcher }: { session: Session; launcher: Launcher },
   beside: PlacementNeeds['beside'],
 ): Promise<Placed> {
   if (plan.duel) {
@@ -126,22 +126,15 @@ async function prepareMachine(
     if (level === 'stop') throw new BenchError('usage', what, advice);
     if (level === 'warn') tell(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
   }
-  return session.place(needs);
+  return session.place(needs, launcher.place);
 }
 
 async function prepareTargets(
   plan: Plan,
+  launcher: Launcher,
   isNamed: boolean,
-): Promise<{ prepared: Prepared[]; leftOut: LeftOut[] }> {
-  if (plan.url !== undefined) {
-    // What it names has to be there before anything is kept of the run.
-    drawUrl(plan.url);
-    await attachServer(plan.url, () => false);
-    return { prepared: [], leftOut: [] };
-  }
-  const stacks = readStacks(plan.stacks);
-  for (const line of describeWork(await surveyWork(plan.targets, stacks))) tell(line);
-  const { prepared, missing } = await prepareAll(plan.targets, stacks, tell);
+): Promise<{ prepared: Launchable[]; leftOut: LeftOut[] }> {
+  const { ready: prepared, missing } = await launcher.prepare(plan, tell);
   const [first] = missing;
   if (first !== undefined && (isNamed || prepared.length === 0 || process.env['CI'] !== undefined)) {
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
@@ -154,7 +147,7 @@ async function prepareTargets(
 
 /** What a resumed run must find unchanged: the upstream or the database, the engines, the runtimes, what `--with` came to, and the sources and locks of each target. */
 function readVersions(
-  prepared: Prepared[],
+  prepared: Launchable[],
   upstream: UpstreamProgram | undefined,
   database: DatabaseProgram | undefined,
   engines: FoundEngine[],
@@ -164,11 +157,13 @@ function readVersions(
     ...(upstream === undefined ? [] : [['upstream', `${upstream.kind} ${upstream.version}`]]),
     ...(database === undefined ? [] : [['database', `${database.kind} ${database.version}`]]),
     ...engines.flatMap(({ name, version }) => (version === undefined ? [] : [[`engine ${name}`, version]])),
-    ...prepared.map(({ target, runtime, installed, digest }) => [
-      target.id,
-      [runtime?.version ?? 'binary', ...installed, `sources ${digest}`].join(', '),
-    ]),
+    ...prepared.map((one) => [one.target.id, describeVersion(one)]),
   ]) as Versions;
+}
+
+function describeVersion(one: Launchable): string {
+  if ('attached' in one) return one.version;
+  return [one.runtime?.version ?? 'binary', ...one.installed, `sources ${one.digest}`].join(', ');
 }
 
 function refuseOtherHost(stored: StoredRun, host: Host, { placement }: Placed): void {

@@ -13,8 +13,11 @@ import { tell } from './shell.ts';
 export interface Session extends Disposable {
   /** Marks every process of the session: what a killed session left is found by it. */
   token: string;
-  /** Decides which cores each side can use, and keeps this process on those of the generators. Call it once. */
-  place(needs: PlacementNeeds): Promise<Placed>;
+  /**
+   * Decides which cores each side can use, and keeps this process on those of the generators. Call it
+   * once. `choose` decides; by default for a server that is started.
+   */
+  place(needs: PlacementNeeds, choose?: typeof choosePlacement): Promise<Placed>;
 }
 
 /**
@@ -29,8 +32,8 @@ export async function openSession(run: string): Promise<Session> {
   const held = opening.move();
   return {
     token,
-    async place(needs) {
-      const placed = await choosePlacement(needs);
+    async place(needs, choose = choosePlacement) {
+      const placed = await choose(needs);
       if (placed.reason !== undefined) tell(`placement: ${placed.reason}`);
       await pinHarness(placed);
       return placed;

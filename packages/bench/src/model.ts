@@ -229,7 +229,7 @@ export interface OwnLoadResult extends LoadResult {
 }
 
 /** Who kept the figure from being higher. */
-export type Limit = 'server' | 'upstream' | 'database' | 'generator' | 'waiting';
+export type Limit = 'server' | 'upstream' | 'database' | 'generator' | 'others' | 'waiting' | 'unknown';
 
 /** The most that a server could use: all its cores, one core for each of its event loops, or for each process under a GIL. */
 export interface ServerBudget {
@@ -248,6 +248,8 @@ export type Shape = 'flat' | 'warm-up' | 'slowdown' | 'none';
 export interface HostWindow {
   /** CPU of processes that are not ours, in cores. */
   foreignCores?: number;
+  /** CPU of all processes but ours, in cores, where the server is among them because its process is not known. */
+  unattributedCores?: number;
   /** What that was read from: the cgroup root, a sum over processes, ticks of `/proc/stat`. */
   foreignSource?: string;
   stealCores?: number;
@@ -327,6 +329,27 @@ export interface Measured {
   startupSeconds?: number;
 }
 
+/** A request as a record keeps it: texts by their digests, headers by their names. */
+export interface AskedRequest {
+  method: string;
+  path: string;
+  headers: string[];
+  bodySha256?: string;
+  expectSha256?: string;
+}
+
+/** A process as the system describes it. What it does not tell is absent. */
+export interface ServerProcess {
+  pid: number;
+  executable?: string;
+  /** What the executable prints for `--version`, if it is a known runtime. */
+  version?: string;
+  /** Without secrets. */
+  command?: string[];
+  /** The cores that it may use. */
+  cores?: number[];
+}
+
 /** What stands of a trial before its outcome is known. */
 export interface TrialHead {
   schema: number;
@@ -339,6 +362,10 @@ export interface TrialHead {
   workload: string;
   /** Parameters of the workload, by name. */
   params?: Record<string, number>;
+  /** The request of `--url`; absent for every other workload. */
+  request?: AskedRequest;
+  /** The process of a server that was already running; absent if it is not known. */
+  process?: ServerProcess;
   connections: number;
   round: number;
   order: number;

@@ -3,7 +3,8 @@ import { describeBackground } from './catalogue/background.ts';
 import { ENGINES, refuseEngine, type EngineName } from './catalogue/engines.ts';
 import { mostRounds, scheduleNamed } from './catalogue/looks.ts';
 import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
-import { completeParams, findWorkload } from './catalogue/workloads/index.ts';
+import { completeParams, workloadOf } from './catalogue/workloads/index.ts';
+import { urlWorkload, type UrlRequest } from './catalogue/workloads/url.ts';
 import { BenchError } from './errors.ts';
 import type { Stack } from './catalogue/stack.ts';
 import type { BackgroundRequest, Target, Trial, UpstreamKind } from './model.ts';
@@ -74,7 +75,7 @@ export interface Plan {
   duel?: true;
   /** Looks at which the run may stop because it is decided; `rounds` is the last of them. */
   sitting?: Sitting;
-  url?: PlannedUrl;
+  url?: UrlRequest;
   /** Manifests from outside the repository, as typed. */
   stacks: string[];
   trials: PlannedTrial[];
@@ -84,9 +85,6 @@ export interface Plan {
 export type RunEvent =
   | { kind: 'started'; planned: PlannedTrial; done: number; of: number }
   | { kind: 'ended'; trial: Trial; done: number; of: number };
-
-/** The request to a server that is already running. */
-export type PlannedUrl = Omit<UrlOptions, 'url'> & { url: string };
 
 /** More than a week of them: a slip of the keyboard. */
 const MOST_TRIALS = 100_000;
@@ -108,7 +106,8 @@ const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
  * workloads that are not there, and for a rate that is still to be measured.
  */
 export function makePlan(options: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
-  const workload = findWorkload(options.workload);
+  const url = options.url && planUrl(options.url);
+  const workload = workloadOf({ workload: options.workload, url });
   const { sitting } = options;
   const short = sitting === undefined ? {} : { ...SITTING, connections: [workload.rungs[1] ?? 1] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, rung) => rung === 0 || rung === 2) };
@@ -116,9 +115,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const waitSeconds = workload.waitSeconds?.(params);
   const asked = { ...short, ...(options.quick ? quick : {}), ...options };
   const named =
-    options.url === undefined
-      ? spreadTargets(chooseTargets(options, stacks), options.matrix)
-      : [urlTarget(options.url)];
+    url === undefined ? spreadTargets(chooseTargets(options, stacks), options.matrix) : [urlTarget(url)];
   const { background } = options;
   const once = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
   const own =
@@ -131,10 +128,11 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     (a, b) => a - b,
   );
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : mostRounds(scheduleNamed(sitting.looks));
-  const asksUpstream = workload.fixtures !== undefined && options.url === undefined;
+  const asksUpstream = workload.fixtures !== undefined;
   // Short windows by turns hold no whole waits, and what is in the background of one is in that of the others.
   const mayDuel =
     options.mayDuel &&
+    workload.attached === undefined &&
     !asksUpstream &&
     waitSeconds === undefined &&
     background === undefined &&
@@ -142,9 +140,9 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
   const mostAtOnce = 2 * Math.max(...rungs);
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
-  if (isDuel) refuseDuel(options, targets, asksUpstream, waitSeconds);
+  if (isDuel) refuseDuel(options, { workload, targets, asksUpstream, waitSeconds });
   refuseWindow(options, waitSeconds);
-  refuseBackground(options, asksUpstream);
+  refuseBackground(options, workload, asksUpstream);
   refuseUpstream(options, workload, asksUpstream);
   const count = targets.length * rungs.length * rounds;
   if (count > MOST_TRIALS) {
@@ -164,9 +162,9 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const windowSeconds = wholeWaits(asked.windowSeconds ?? workload.windowSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(asked.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
-  const { amount, rate, generators, url } = options;
+  const { amount, rate, generators } = options;
   const draws = createRandom(seed);
-  const requests = url === undefined ? workload.draw(() => draws.float(), params).requests : [url];
+  const { requests } = workload.draw(() => draws.float(), params);
   const wanted = { rungs, generators, amount, rate, isDuel, windowSeconds, warmupSeconds, requests };
   for (const name of engines) refuseEngine(name, wanted);
   return {
@@ -184,9 +182,8 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     workers: options.workers,
     generators: options.generators,
     connectsPerSecond: options.connectsPerSecond,
-    // What is already running need not be waited for.
-    startSeconds: options.url === undefined ? 30 : 1,
-    barrierSeconds: (options.url === undefined ? workload.barrierSeconds : undefined) ?? 30,
+    startSeconds: workload.startSeconds ?? 30,
+    barrierSeconds: workload.barrierSeconds ?? 30,
     hashEvery: 64,
     engine: options.rate === undefined ? engine : 'paced',
     quick: options.quick,
@@ -204,7 +201,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       cores: options.cores,
       upstream: options.upstream,
       background,
-      url: options.url === undefined ? undefined : { ...options.url, url: options.url.url.href },
+      url,
     }),
   };
 }
@@ -247,13 +244,13 @@ function shuffleRound(
 }
 
 /** Whether the servers of a plan ask a database. */
-export function asksDatabase({ workload, url }: Plan): boolean {
-  return url === undefined && findWorkload(workload).stores === true;
+export function asksDatabase(plan: Plan): boolean {
+  return workloadOf(plan).stores === true;
 }
 
 /** The texts that the upstream of a plan has to serve; undefined where there is none. */
-export function fixturesOf({ workload, params = {}, url }: Plan): string[] | undefined {
-  return url === undefined ? findWorkload(workload).fixtures?.(params) : undefined;
+export function fixturesOf(plan: Plan): string[] | undefined {
+  return workloadOf(plan).fixtures?.(plan.params ?? {});
 }
 
 /** A target under another name: what differs between the two is noise. */
@@ -308,9 +305,15 @@ function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
   return expandTargets(offering.length > 0 ? offering : ['*/*'], stacks, workload);
 }
 
-function urlTarget({ url, method }: UrlOptions): Target {
+/** The request as the plan keeps it, with the digests of its texts. Throws a usage error if its files cannot be read. */
+function planUrl({ url, ...asked }: UrlOptions): UrlRequest {
+  const request = { ...asked, url: url.href };
+  return { ...request, digests: urlWorkload(request).digests };
+}
+
+function urlTarget({ url, method }: UrlRequest): Target {
   return {
-    id: `${method} ${redactUrl(url.href)}`,
+    id: `${method} ${redactUrl(url)}`,
     stack: 'url',
     variant: method,
     class: 'unknown',

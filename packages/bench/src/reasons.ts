@@ -191,6 +191,11 @@ const DEFINITIONS = {
     invalidates: RATES,
     text: (facts: Pace) => describePace(facts),
   },
+  'server-unknown': {
+    invalidates: NONE,
+    text: ({ cores }: { cores: number }) =>
+      `the process of the server is not known: it and all other processes used ${percent(cores)} of a core together, and nothing says how much of that was the server`,
+  },
   'foreign-cpu': {
     invalidates: RATES,
     text: ({ cores }: { cores: number }) => `other processes used ${percent(cores)} of a core`,

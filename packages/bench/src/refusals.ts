@@ -2,7 +2,7 @@
 import type { Workload } from './catalogue/workloads/workload.ts';
 import { BenchError } from './errors.ts';
 import type { Target, UpstreamKind } from './model.ts';
-import type { BenchOptions, UrlOptions } from './options.ts';
+import type { BenchOptions } from './options.ts';
 
 /** Fewer would let the edges of a window weigh too much. */
 export const FEWEST_WAITS = 5;
@@ -18,14 +18,27 @@ function tidy(value: number): number {
   return Number(value.toFixed(6));
 }
 
-/** Throws a usage error for a duel that cannot be. */
+/** What a duel is refused for, apart from the options. */
+interface DuelFacts {
+  workload: Workload;
+  targets: Target[];
+  asksUpstream: boolean;
+  waitSeconds: number | undefined;
+}
+
+/** Throws a usage error if the plan cannot run as a duel. */
 export function refuseDuel(
-  { url, amount, proveLimit, workload, background }: BenchOptions,
-  targets: Target[],
-  asksUpstream: boolean,
-  waitSeconds: number | undefined,
+  { amount, proveLimit, background }: BenchOptions,
+  { workload: { name: workload, attached }, targets, asksUpstream, waitSeconds }: DuelFacts,
 ): void {
-  if (targets.length < 2 || url !== undefined) {
+  if (attached) {
+    throw new BenchError(
+      'usage',
+      'a duel needs two servers, and --url has one',
+      'omit --duel, or launch your servers with --stack path/to/stack.json',
+    );
+  }
+  if (targets.length < 2) {
     throw new BenchError(
       'usage',
       `a duel takes two targets or more, not ${targets.length}`,
@@ -76,13 +89,17 @@ export function refuseWindow(
 }
 
 /** Throws a usage error for a background that cannot be: a target is measured without it too, and one that runs already may still be at work for it. */
-export function refuseBackground({ background, url, workload }: BenchOptions, asksUpstream: boolean): void {
+export function refuseBackground(
+  { background }: BenchOptions,
+  { name: workload, attached }: Workload,
+  asksUpstream: boolean,
+): void {
   if (background === undefined) return;
-  if (url !== undefined) {
+  if (attached) {
     throw new BenchError(
       'usage',
-      '--url measures a server that is already running: it would still be at work for a --background when it is to be undisturbed',
-      'have it launched, by --stack path/to/stack.json',
+      '--background needs a fresh server for each trial: a running one may still work on the background request of the trial before',
+      'launch it with --stack path/to/stack.json',
     );
   }
   if (asksUpstream) {
@@ -96,14 +113,14 @@ export function refuseBackground({ background, url, workload }: BenchOptions, as
 
 /** Throws a usage error for an upstream on a workload whose servers fetch nothing. */
 export function refuseUpstream(
-  { upstream, url }: { upstream?: UpstreamKind | undefined; url?: UrlOptions },
+  { upstream }: { upstream?: UpstreamKind | undefined },
   { name }: Workload,
   asksUpstream: boolean,
 ): void {
   if (upstream !== undefined && !asksUpstream) {
     throw new BenchError(
       'usage',
-      `--upstream ${upstream}: no server asks one on ${url?.url.href ?? name}`,
+      `--upstream ${upstream}: no server asks one on ${name}`,
       'e.g. --workload gather',
     );
   }

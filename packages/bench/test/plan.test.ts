@@ -123,7 +123,7 @@ describe('makePlan', () => {
     expect(plan).toMatchObject({ duel: true, params: { rows: 0, pool: 5, overflow: 10, pooltimeout: 30 } });
     expect(plan).toMatchObject({ rungs: [1, 12, 24, 48, 200], windowSeconds: 10, timeoutSeconds: 40 });
     expect(asksDatabase(plan)).toBe(true);
-    expect(asksDatabase(samplePlan('--workload users --url http://127.0.0.1:1/'))).toBe(false);
+    expect(asksDatabase(samplePlan('--url http://127.0.0.1:1/'))).toBe(false);
     expect(asksDatabase(samplePlan(''))).toBe(false);
   });
 
@@ -178,7 +178,7 @@ describe('makePlan', () => {
     });
     const running = BENCH.parse(['--background', 'GET /a', '--url', 'http://127.0.0.1:1/']);
     expect(errorOf(() => makePlan(running, stacks, 'a-run', 1)).message).toMatch(
-      /^--url measures a server that is already running/,
+      /^--background needs a fresh server for each trial/,
     );
   });
 
@@ -281,12 +281,18 @@ describe('makePlan', () => {
     });
     // One thread is what a server has anyway.
     expect(planOf('fastapi', '--threads', '1').threads).toBe(1);
-    expect(errorOf(() => samplePlan('--url http://127.0.0.1:1/ --threads 2')).hint).toMatch(/: none$/);
   });
 
   it('keeps the request to a running server', () => {
     const plan = samplePlan('--url http://127.0.0.1:3000/a --method put --header x:1');
-    expect(plan.url).toEqual({ url: 'http://127.0.0.1:3000/a', method: 'PUT', headers: { x: '1' } });
+    expect(plan.url).toEqual({
+      url: 'http://127.0.0.1:3000/a',
+      method: 'PUT',
+      headers: { x: '1' },
+      digests: {},
+    });
+    expect(plan).toMatchObject({ workload: 'url', startSeconds: 5, barrierSeconds: 30 });
+    expect(plan).not.toHaveProperty('waitSeconds');
     expect(plan.targets).toEqual([
       expect.objectContaining({ id: 'PUT http://127.0.0.1:3000/a', class: 'unknown' }),
     ]);

@@ -55,6 +55,10 @@ const OUTPUT = 'Output and stored runs';
 /** Options that change nothing of a stored plan; a URL and headers give it the secrets that it does not keep. */
 const BESIDE_STORED = ['json', 'detail', 'dry-run', 'header', 'url'];
 const NO_TARGETS = 'omit the targets, or --url';
+/** Options that choose, prepare or start a server, or the workload of its stack. */
+const LAUNCHES = ['workload', 'param', 'upstream', 'python', 'node', 'with', 'workers', 'threads'];
+const ALREADY_RUNNING =
+  'the server of --url is already running: omit the other option, or launch the server with --stack <file>';
 
 const OPTIONS = {
   all: flag({
@@ -180,7 +184,12 @@ const OPTIONS = {
   url: option('<address>', address, {
     group: URL_GROUP,
     help: 'load this http:// address instead of a target',
-    conflicts: { arguments: NO_TARGETS, all: NO_TARGETS, stack: NO_TARGETS },
+    conflicts: {
+      arguments: NO_TARGETS,
+      all: NO_TARGETS,
+      stack: NO_TARGETS,
+      ...Object.fromEntries(LAUNCHES.map((name) => [name, ALREADY_RUNNING])),
+    },
   }),
   method: option('<verb>', method, {
     group: URL_GROUP,
@@ -206,6 +215,7 @@ const OPTIONS = {
   pid: option('<n>', wholeNumber(), {
     group: URL_GROUP,
     help: 'its process, to measure CPU and memory',
+    usually: 'the process that listens there',
     needs: 'url',
   }),
 
@@ -287,7 +297,7 @@ export const BENCH = defineCommand({
       all: values.all,
       stacks: values.stack,
       matrix: { python: values.python ?? [], node: values.node ?? [], packages: values.with },
-      workload: values.workload,
+      workload: values.url === undefined ? values.workload : 'url',
       workers: values.workers,
       generators: values.generators,
       connectsPerSecond: values.connectRate,

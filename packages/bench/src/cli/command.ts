@@ -165,7 +165,16 @@ function toOption(name: string, one: OptionSpec<unknown>, table: Table): Option 
   if (one.group !== undefined) made.helpGroup(`${one.group}:`);
   if (one.value === undefined) return made;
   // The default of a repeated option is the empty list, to which the first value is added.
+  let last: string | undefined;
   return made.argParser((typed: string, before: unknown) => {
+    if (last !== undefined && !one.many) {
+      throw new BenchError(
+        'usage',
+        `--${name} ${last} --${name} ${typed}: --${name} takes one value`,
+        `omit one of them`,
+      );
+    }
+    last = typed;
     if (typed.startsWith('--') && Object.hasOwn(table, typed.slice(2))) throw missingValue(name, one);
     const value = one.read(typed, name);
     return one.many ? [...(before as unknown[]), value] : value;

@@ -37,6 +37,8 @@ export interface Evidence {
   /** What its live workers said of themselves. */
   attested: readonly Attestation[];
   host: HostWindow;
+  /** Cores of the machine; absent where they are not to be judged. */
+  machineCores?: number;
   upstream?: UpstreamEvidence | undefined;
   database?: DatabaseEvidence | undefined;
   background?: BackgroundUse | undefined;
@@ -91,7 +93,9 @@ export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limi
   if (budget !== undefined && isUsedUp(budget)) return 'server';
   if (upstream !== undefined && isUpstreamFull(upstream, load)) return 'upstream';
   if (database !== undefined && isDatabaseFull(database, load)) return 'database';
-  if (server === undefined || !isShared) return 'waiting';
+  if (server === undefined) return 'unknown';
+  if (isCrowded(evidence)) return 'others';
+  if (!isShared) return 'waiting';
   // What load, upstream and database take of shared cores is not there for the server.
   const beside = (upstream ?? database)?.resources?.coresUsed ?? 0;
   const taken = coresOfLoad(load) + beside;
@@ -100,6 +104,13 @@ export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limi
 
 function budgetOf({ server, ...evidence }: Evidence): ServerBudget | undefined {
   return server && findBudget({ ...evidence, server });
+}
+
+/** Whether other processes kept the machine busy, so that nothing was left for the server. */
+function isCrowded({ load, server, host, machineCores = Infinity }: Evidence): boolean {
+  const { foreignCores = 0, harnessCores = 0 } = host;
+  const used = (server?.coresUsed ?? 0) + coresOfLoad(load) + harnessCores + foreignCores;
+  return foreignCores > FOREIGN_CORES && used >= FULL * machineCores;
 }
 
 /** How busy a generator was, from 0 to 1: its event loop or its cores, whichever was busier. */
@@ -223,10 +234,18 @@ function isDisturbed({ foreignCores = 0, stealCores = 0 }: HostWindow): boolean 
 }
 
 function judgeHost(
-  { foreignCores = 0, stealCores = 0, listenOverflows = 0, retransmits = 0, throttled = 0 }: HostWindow,
+  {
+    foreignCores = 0,
+    unattributedCores,
+    stealCores = 0,
+    listenOverflows = 0,
+    retransmits = 0,
+    throttled = 0,
+  }: HostWindow,
   completions: number,
 ): Reason[] {
   return [
+    ...(unattributedCores === undefined ? [] : [makeReason('server-unknown', { cores: unattributedCores })]),
     ...(foreignCores > FOREIGN_CORES ? [makeReason('foreign-cpu', { cores: foreignCores })] : []),
     ...(stealCores > FOREIGN_CORES ? [makeReason('steal', { cores: stealCores })] : []),
     ...(listenOverflows > 0 ? [makeReason('listen-overflows', { count: listenOverflows })] : []),

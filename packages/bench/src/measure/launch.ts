@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { $, type ProcessPromise } from 'zx';
 import { BenchError } from '../errors.ts';
-import type { Attestation, Reason } from '../model.ts';
+import type { Attestation, Reason, ServerProcess } from '../model.ts';
 import { makeReason } from '../reasons.ts';
 import { parseTime, type TimeReport } from '../time-report.ts';
 import { describeListeners, findFreePort, isListening } from './ports.ts';
@@ -64,6 +64,12 @@ export interface Stopped {
 export interface Server extends AsyncDisposable {
   host: string;
   port: number;
+  /** Set if it runs on another machine. */
+  isRemote?: true;
+  /** The process of a server that was already running; absent if it is not known. */
+  process?: ServerProcess;
+  /** The path of its log; absent where somebody else started it. */
+  logFile?: string;
   /** The server itself, not time(1); undefined where it is not known. Throws when it has ended. */
   pid(): number | undefined;
   cgroup: Cgroup | undefined;
@@ -155,6 +161,7 @@ class LaunchedServer implements Server {
   readonly port: number;
   readonly cgroup: Cgroup | undefined;
   readonly startedAtMs: number;
+  readonly logFile: string;
   readonly #parts: Parts;
   readonly #group: number;
   readonly #watchdog: ChildProcess;
@@ -167,6 +174,7 @@ class LaunchedServer implements Server {
     this.port = parts.port;
     this.cgroup = parts.cgroup;
     this.startedAtMs = parts.startedAtMs;
+    this.logFile = parts.logFile;
     if (parts.child.pid === undefined)
       throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
     this.#group = parts.child.pid;

@@ -86,6 +86,33 @@ export function placeOn(cores: readonly Core[], { serverCores, generators, besid
 }
 
 /**
+ * Places the load beside a server that is already running. `allowed` are the cores that it may use, undefined if they
+ * are not known. The generators get cores that it cannot use, if there are any.
+ */
+export function placeBeside(
+  cores: readonly Core[],
+  allowed: readonly number[] | undefined,
+  needs: PlacementNeeds,
+): Placed {
+  const { placement, generator } = placeOn(cores, needs);
+  const load = placement.generator ?? [];
+  if (allowed === undefined)
+    return { placement: { kind: 'unpinned', generator: load }, server: [], generator };
+  const rest = idsOf(cores.filter(({ id }) => !allowed.includes(id)));
+  const server = allowed.toSorted(byNumber);
+  if (rest.length > 0) {
+    const separate: Placement = { kind: 'separate', server, generator: rest };
+    return { placement: separate, server: [], generator: tasksetOn(rest) };
+  }
+  return {
+    placement: { kind: 'shared', server, generator: load },
+    server: [],
+    generator,
+    reason: `the server is not pinned: it may run on the generator’s core. To keep it off, start it under taskset -c ${placement.server?.join(',')}`,
+  };
+}
+
+/**
  * Decides for this machine and for the cores that this process may use. Choose once, before `pinHarness`, which
  * narrows them. `unpinned`, with the reason, where there is no taskset.
  */
@@ -102,8 +129,10 @@ export async function choosePlacement(needs: PlacementNeeds): Promise<Placed> {
 }
 
 /** Keeps this process, all its threads, on the generators' cores; what it starts inherits that until pinned otherwise. */
-export async function pinHarness({ placement }: Placed): Promise<void> {
-  if (placement.kind !== 'separate' || placement.generator === undefined) return;
+export async function pinHarness({ placement, generator }: Placed): Promise<void> {
+  // Where all share every core, nothing was asked of taskset.
+  const isShared = placement.kind === 'shared' && generator.length === 0;
+  if (isShared || placement.generator === undefined) return;
   await run('taskset', [
     '--all-tasks',
     '--cpu-list',

@@ -15,6 +15,11 @@ export async function findFreePort(): Promise<number> {
   return port;
 }
 
+/** Host and port as a URL writes them: an IPv6 address in brackets. */
+export function toAuthority({ host, port }: { host: string; port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** Whether something accepts connections on the port. */
 export async function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -40,6 +40,17 @@ export interface Prepared {
   installed: string[];
 }
 
+/** A target whose server is already running. */
+export interface Attached {
+  target: Target;
+  attached: true;
+  /** One line about its process. */
+  version: string;
+}
+
+/** A target whose servers can be had. */
+export type Launchable = Prepared | Attached;
+
 /** A target that can't be launched here, and why. */
 export interface Missing {
   target: Target;

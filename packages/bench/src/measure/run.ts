@@ -2,7 +2,7 @@ import type { Trial } from '../model.ts';
 import type { Plan, PlannedTrial, RunEvent } from '../plan.ts';
 import { measureDuel } from './duel.ts';
 import type { Placed } from './placement.ts';
-import type { Prepared } from './prepare.ts';
+import type { Launchable } from './prepare.ts';
 import { measureTrial, type TrialContext, type TrialEffects } from './trial.ts';
 
 /** The effects of a whole run. */
@@ -19,13 +19,10 @@ export interface RunEffects extends TrialEffects {
 /** What a run measures with. */
 export interface RunMeans {
   placed: Placed;
-  prepared: Prepared[];
+  prepared: Launchable[];
   /** Trials that an interrupted run has already kept. */
   before: Trial[];
 }
-
-/** What a target is measured with; nothing is prepared for one that is already running. */
-type Launchable = Pick<TrialContext, 'target' | 'prepared'>;
 
 /** Measures the plan's trials in their order, leaving out those already kept, and gives all of them. */
 export async function run(
@@ -35,11 +32,12 @@ export async function run(
 ): Promise<Trial[]> {
   const trials = [...before];
   const kept = new Set(before.map(({ id }) => id));
-  const launchable = new Map<string, Launchable>();
-  for (const target of plan.targets) {
-    const found = prepared.find((one) => one.target.id === target.id);
-    if (found !== undefined || plan.url !== undefined) launchable.set(target.id, { target, prepared: found });
-  }
+  const launchable = new Map(
+    prepared.map((one) => [
+      one.target.id,
+      { target: one.target, prepared: 'attached' in one ? undefined : one },
+    ]),
+  );
   const due = plan.trials.filter(({ target }) => launchable.has(target));
   const units = Map.groupBy(due, ({ duel, id }) => duel ?? id);
   // Of a duel that was half kept before a kill, the other half is lost for good.
@@ -52,7 +50,7 @@ export async function run(
     const contexts = unit.map((planned) => ({
       plan,
       placed,
-      ...(launchable.get(planned.target) as Launchable),
+      ...(launchable.get(planned.target) as Pick<TrialContext, 'target' | 'prepared'>),
     }));
     const measured = await measureUnit(unit, contexts, effects);
     // An interrupted trial is nobody's figure: it is measured anew on --resume.

@@ -1,4 +1,6 @@
-import { findWorkload } from '../catalogue/workloads/index.ts';
+import { cpus } from 'node:os';
+import { workloadOf } from '../catalogue/workloads/index.ts';
+import { describeRequest } from '../catalogue/workloads/url.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type {
@@ -35,7 +37,6 @@ import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
 import type { Sampler } from './resources/sampler.ts';
 import { UpstreamError, useBetween, type Upstream, type UpstreamLook } from './upstream.ts';
-import { drawUrl } from './url.ts';
 import { UnansweredError } from './verify.ts';
 
 /** The version of a trial's record; the schema file carries its history. */
@@ -118,10 +119,7 @@ export class Attempt {
     this.#head = headOf(planned, context, effects);
     const random = createRandom(planned.seed);
     const { plan } = context;
-    const draw =
-      plan.url === undefined
-        ? findWorkload(plan.workload).draw(() => random.float(), plan.params ?? {})
-        : drawUrl(plan.url);
+    const draw = workloadOf(plan).draw(() => random.float(), plan.params ?? {});
     this.#draw = draw.table?.inserts === undefined ? draw : this.#inserts.watch(draw);
   }
 
@@ -137,6 +135,7 @@ export class Attempt {
       env: { ...draw.env, ...this.#table?.env },
     });
     this.#server = server;
+    if (server.process !== undefined) this.#head.process = server.process;
     await this.#effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const { startedAtMs } = server;
     if (startedAtMs !== undefined)
@@ -205,6 +204,7 @@ export class Attempt {
       workers: plan.workers,
       attested: this.#head.attested,
       host,
+      machineCores: cpus().length,
       isClosedLoop: !isAmount && plan.rate === undefined,
     });
     this.#reasons.push(...judgement.reasons);
@@ -338,6 +338,7 @@ function headOf(
     attested: [],
     workload: plan.workload,
     ...(plan.params === undefined ? {} : { params: plan.params }),
+    ...(plan.url === undefined ? {} : { request: describeRequest(plan.url) }),
     connections: planned.connections,
     round: planned.round,
     order: planned.order,

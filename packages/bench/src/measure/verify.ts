@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
+import { basename, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   haveIds,
@@ -12,6 +13,7 @@ import { BenchError } from '../errors.ts';
 import { describeEnd } from './launch.ts';
 import { createIds, nextSender } from './load/ids.ts';
 import type { ExpectedBody } from './load/protocol.ts';
+import { toAuthority } from './ports.ts';
 
 const POLL_MS = 5;
 const ANSWER_SECONDS = 10;
@@ -27,7 +29,15 @@ export interface Asked {
   port: number;
   ended(): string | undefined;
   logTail(): string[];
+  /** The path of its log; absent where somebody else started it. */
+  logFile?: string;
 }
+
+/** How long a server may refuse its first request, in case it mounts its routes only after it listens. */
+const SETTLE_MS = 1000;
+const REFUSED_POLL_MS = 50;
+/** A server that is still starting may answer with any of these. */
+const MAY_BE_STARTING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
  * One request and its whole answer, on a connection of its own. An id that the request has for
@@ -66,11 +76,13 @@ function send({ host, port }: Asked, { method, path, headers, body }: WorkloadRe
 
 /**
  * Asks until the first right answer. Throws a trial error when the server ends, answers wrongly with a
- * status of success, or has not answered rightly by the deadline (in seconds).
+ * status of success, keeps refusing the request with a status that no starting server gives (404, any other 4xx, 3xx,
+ * 501), or has not answered rightly by the deadline (in seconds).
  */
 export async function awaitRightAnswer(asked: Asked, draw: Draw, deadlineSeconds: number): Promise<void> {
   const deadline = performance.now() + deadlineSeconds * 1000;
   let last = 'no answer';
+  let refusal: { status: number; sinceMs: number } | undefined;
   while (performance.now() < deadline) {
     const end = describeEnd(asked);
     if (end !== undefined) throw new BenchError('trial', `the server ended before it answered (${end})`);
@@ -82,12 +94,33 @@ export async function awaitRightAnswer(asked: Asked, draw: Draw, deadlineSeconds
     if (answer !== undefined) {
       const wrong = draw.check(answer, 0);
       if (wrong === undefined) return;
-      if (answer.status < 300) throw new BenchError('trial', `${first.method} ${first.path}: ${wrong}`);
+      if (answer.status < 300)
+        throw new BenchError('trial', `${describeAddress(asked, first)}: ${wrong}${describeLog(asked)}`);
       last = wrong;
+      const { status } = answer;
+      if (MAY_BE_STARTING.has(status)) refusal = undefined;
+      else if (refusal?.status !== status) refusal = { status, sinceMs: performance.now() };
+      else if (performance.now() - refusal.sinceMs >= SETTLE_MS)
+        throw new BenchError('trial', `${describeAddress(asked, first)}: ${wrong}${describeLog(asked)}`);
     }
-    await sleep(POLL_MS);
+    await sleep(refusal === undefined ? POLL_MS : REFUSED_POLL_MS);
   }
-  throw new BenchError('trial', `no right answer within ${deadlineSeconds} s: ${last}`);
+  const [first] = draw.requests;
+  const address = first === undefined ? '' : `${describeAddress(asked, first)}: `;
+  throw new BenchError(
+    'trial',
+    `${address}no right answer within ${deadlineSeconds} s: ${last}${describeLog(asked)}`,
+  );
+}
+
+function describeAddress(asked: Asked, { method, path }: WorkloadRequest): string {
+  return `${method} http://${toAuthority(asked)}${path}`;
+}
+
+function describeLog({ logFile }: Asked): string {
+  if (logFile === undefined) return '';
+  const near = relative(process.cwd(), logFile);
+  return `; its log is ${near.startsWith('..') ? basename(logFile) : near}`;
 }
 
 /**

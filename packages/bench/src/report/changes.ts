@@ -2,15 +2,34 @@ import { describeBackground } from '../catalogue/background.ts';
 import { coresOf } from '../plan.ts';
 import type { StoredRun } from '../results/store.ts';
 
-/** What changed between two runs, one change a line: processes and threads, versions, runtimes, frameworks, servers; or that nothing of these did. */
+/** The changes between two runs, one a line: processes and threads, versions, runtimes, frameworks, servers; then what is unknown. */
 export function describeChanges(old: StoredRun, now: StoredRun): string[] {
   const [then, here] = [environmentOf(old), environmentOf(now)];
   const changes = [...new Set([...then.keys(), ...here.keys()])]
     .filter((name) => then.get(name) !== here.get(name))
     .map((name) => `changed: ${name} ${then.get(name) ?? 'absent'} → ${here.get(name) ?? 'absent'}`);
+  const unknown = [...new Set([...unknownOf(old), ...unknownOf(now)])];
+  if (unknown.length > 0) {
+    return [
+      ...(changes.length > 0 ? changes : ['nothing changed of what is known']),
+      ...unknown.map((what) => `unknown: ${what}`),
+    ];
+  }
   return changes.length > 0
     ? changes
     : ['nothing changed of processes, versions, runtimes, frameworks and servers'];
+}
+
+/** What a run does not know of servers that were already running. */
+function unknownOf({ plan, trials }: StoredRun): string[] {
+  if (plan.url === undefined) return [];
+  const program = trials.some(({ process }) => process?.version !== undefined)
+    ? []
+    : ['runtime and its version'];
+  const process = trials.some((trial) => trial.process !== undefined) ? [] : ['process'];
+  return plan.targets.map(
+    ({ id }) => `${[...process, ...program, 'framework', 'workers', 'source code'].join(', ')} of ${id}`,
+  );
 }
 
 const TOLD = [
@@ -27,13 +46,13 @@ const TOLD = [
 ];
 
 function environmentOf({ plan, versions, trials }: StoredRun): Map<string, string> {
-  const found = new Map([
+  const launched: [string, string][] = [
     ['workers', String(plan.workers)],
     ['threads', String(plan.threads ?? 'as the stack has it')],
     ['cores', String(coresOf(plan))],
     ['background', describeBackground(plan.background) ?? 'none'],
-    ...Object.entries(versions),
-  ]);
+  ];
+  const found = new Map([...(plan.url === undefined ? launched : []), ...Object.entries(versions)]);
   for (const { target, attested } of trials) {
     for (const [name, value] of Object.entries(attested[0] ?? {})) {
       if (TOLD.includes(name)) found.set(`${target.id} ${name}`, String(value));

@@ -134,13 +134,32 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
     ...(first === undefined
       ? []
       : [
-          `${plan.engine} in ${describeGenerators(plan)}, ${describeWorkers(plan)} a server, ${describePlacement(first)}`,
+          [
+            `${plan.engine} in ${describeGenerators(plan)}`,
+            ...(plan.url === undefined ? [`${describeWorkers(plan)} a server`] : []),
+            describePlacement(first),
+          ].join(', '),
+          ...describeAttached(plan, trials),
           ...describeEngines(plan),
           ...describeUpstream(first),
           ...describeDatabase(first),
           ...describeDisturbance(plan),
         ]),
   ];
+}
+
+/** The process of a server that was already running: of the first trial, and how many others there were. */
+function describeAttached({ url }: Plan, trials: Trial[]): string[] {
+  if (url === undefined) return [];
+  const [first, ...others] = new Map(
+    trials.flatMap(({ process }) => (process === undefined ? [] : [[process.pid, process]])),
+  ).values();
+  if (first === undefined)
+    return ['server: already running, its process is unknown, so its CPU and memory are not measured'];
+  const { pid, version, executable, command } = first;
+  const restarts = others.length === 0 ? '' : `; restarted as ${others.map((one) => one.pid).join(', ')}`;
+  const words = [`process ${pid}`, version ?? executable, command?.join(' ')];
+  return [`server: already running, ${words.filter((word) => word !== undefined).join(', ')}${restarts}`];
 }
 
 function describeGenerators({ engine, generators }: Plan): string {
@@ -184,8 +203,12 @@ export function describeMachine({ virtualised, cpuModel, cores, platform, releas
     .join(', ');
 }
 
-/** A workload and its parameters: `fib n=20`. */
-function describeWorkload({ workload, params = {} }: Plan): string {
+/** A workload and its parameters: `fib n=20`; the request of `--url`. */
+function describeWorkload({ workload, params = {}, url }: Plan): string {
+  if (url !== undefined) {
+    const { pathname, search } = new URL(url.url);
+    return `${url.method} ${pathname}${search}`;
+  }
   return [workload, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' ');
 }
 
@@ -201,7 +224,12 @@ function describeWorkers({ workers, threads, cores }: Plan): string {
 function describePlacement({ placement: { kind, server, generator } }: Trial): string {
   if (kind === 'separate')
     return `server on core ${server?.join(',')}, generator on core ${generator?.join(',')}`;
-  return kind === 'shared' ? 'server and generator share the cores' : 'nothing pinned to cores';
+  if (generator === undefined) return 'nothing pinned to cores';
+  const load = `generator on core ${generator.join(',')}`;
+  if (kind === 'unpinned') return `the server’s cores are unknown, ${load}`;
+  return server?.join() === generator.join()
+    ? 'server and generator share the cores'
+    : `the server is not pinned (cores ${server?.join(',')}), ${load}`;
 }
 
 /**
@@ -275,6 +303,12 @@ function explain(rows: Row[], trials: Trial[]): string[] {
     '± is half the range over the rounds; a figure is the median of the rounds in which it is valid. Rows whose ranges overlap are not told apart by so few rounds.',
     '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below.',
     `limit: who was at the end of its means, the server’s core${asked === undefined ? '' : `, the ${asked}`} or the load generator; waiting is ${asked === undefined ? 'neither' : 'none'}.`,
+    ...(rows.some(({ limits }) => limits.includes('others'))
+      ? ['others: processes that do not belong to this run left no CPU for the server.']
+      : []),
+    ...(rows.some(({ limits }) => limits.includes('unknown'))
+      ? ['unknown: the CPU of the server was not measured, so it may or may not have been the limit.']
+      : []),
     ...(hasWrong(rows)
       ? [`${RIGHT}: of all requests that came to an end in the windows, those that were rightly answered.`]
       : []),
@@ -354,8 +388,8 @@ function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): str
 /** The plan in words: what `--dry-run` prints. */
 export function describePlan(plan: Plan): string {
   const lines = [
-    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, workload ${describeWorkload(plan)}`,
-    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s, ${describeWorkers(plan)}, seed ${plan.seed}`,
+    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, ${plan.url === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
+    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s${plan.url === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
     ...describeDisturbance(plan),
     ...describeSitting(plan),
     `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at the most'}`,

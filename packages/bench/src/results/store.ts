@@ -148,7 +148,17 @@ export function readRun(folder: string): StoredRun {
     }
     return trial;
   });
-  return { ...run, folder, host, trials };
+  return nameUrlWorkload({ ...run, folder, host, trials });
+}
+
+/** Runs by `--url` of older versions were stored under the name of a workload that nobody asked for. */
+function nameUrlWorkload(run: StoredRun): StoredRun {
+  if (run.plan.url === undefined || run.plan.workload === 'url') return run;
+  return {
+    ...run,
+    plan: { ...run.plan, workload: 'url' },
+    trials: run.trials.map((trial) => ({ ...trial, workload: 'url' })),
+  };
 }
 
 /** Cuts off what a kill left of the last line, so that the next trial begins a line of its own. */

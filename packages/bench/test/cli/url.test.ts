@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,6 +33,9 @@ describe('--url: a server that is already running', () => {
       pid: process.pid,
     };
     const { status, stdout, stderr } = await place.run('bench', flags({ ...options, ...FEW }));
+    expect(stdout).toMatch(/^POST \/orders, 1 round/m);
+    expect(stdout).not.toMatch(/devices|server on core|workers? a server/);
+    expect(stdout).toContain(`already running, process ${process.pid}, node ${process.version}`);
     expect(stderr).toMatch(/\[1\/1\] POST http:\/\/127\.0\.0\.1:\d+\/orders at 2, round 1: (ok|suspect)/);
     expect(stdout).toContain(`POST ${shop.url}`);
     expect(status).toBe(0);
@@ -38,7 +43,17 @@ describe('--url: a server that is already running', () => {
     const [[asked, count] = ['nothing', 0], ...others] = shop.asked;
     expect(asked).toBe(`POST /orders application/json let me in ${ORDER}`);
     expect(others).toEqual([]);
-    expect(trial).toMatchObject({ measured: { load: { counts: { sent: 40, ok: 40 } } } });
+    expect(trial).toMatchObject({
+      workload: 'url',
+      request: {
+        method: 'POST',
+        path: '/orders',
+        headers: ['authorization'],
+        bodySha256: createHash('sha256').update(ORDER).digest('hex'),
+      },
+      process: { pid: process.pid, version: `node ${process.version}` },
+      measured: { load: { counts: { sent: 40, ok: 40 } } },
+    });
     expect(count).toBeGreaterThan(40);
     expect(trial).toHaveProperty('measured.server.cpuUserUs');
     expect(trial).not.toHaveProperty('time');
@@ -50,22 +65,48 @@ describe('--url: a server that is already running', () => {
     const options = { url: shop.url, method: 'put', expect: '{"total":8,"ok":true}' };
     const { status, stderr } = await place.run('bench', flags({ ...options, ...FEW }));
     expect(stderr).toMatch(
-      /: failed — PUT \/orders: the body is not what --expect says: \{"ok":true,"total":7\}$/m,
+      /: failed — PUT http:\/\/127\.0\.0\.1:\d+\/orders: the body is not what --expect says: \{"ok":true,"total":7\}$/m,
     );
     expect(status).toBe(1);
     expect((await fetch(shop.url)).status).toBe(200);
+  });
+
+  it('is found by its port, also on an IPv6 address', async () => {
+    await using place = new Place();
+    await using shop = await openShop('::1');
+    const { status, stderr } = await place.run('bench', flags({ url: shop.url, ...FEW }));
+    expect(stderr).toMatch(/\[1\/1\] GET http:\/\/\[::1\]:\d+\/orders at 2, round 1: (ok|suspect)/);
+    expect(status).toBe(0);
+    const [trial] = place.trials();
+    expect(trial).toMatchObject({
+      process: { pid: process.pid },
+      measured: { load: { counts: { ok: 40 } } },
+    });
+    expect(trial).toHaveProperty('measured.server.cpuUserUs');
+  });
+
+  it('refuses a process that does not listen there before it measures anything', async () => {
+    await using place = new Place();
+    await using shop = await openShop();
+    const stranger = spawn('sleep', ['60']);
+    const wrong = stranger.pid ?? 0;
+    const { status, stderr } = await place.run('bench', flags({ url: shop.url, pid: wrong, ...FEW }));
+    stranger.kill('SIGKILL');
+    expect(status).toBe(2);
+    expect(stderr).toContain(`--pid ${wrong}: process ${wrong} does not listen on port`);
+    expect(place.trials()).toEqual([]);
   });
 
   it('fails its trial soon when it has no such page', async () => {
     await using place = new Place();
     await using shop = await openShop();
     const { status, stderr } = await place.run('bench', flags({ url: `${shop.url}/nowhere`, ...FEW }));
-    expect(stderr).toMatch(/: failed — no right answer within \d s: status 404: no such page$/m);
+    expect(stderr).toContain(`: failed — GET ${shop.url}/nowhere: status 404: no such page\n`);
     expect(status).toBe(1);
   });
 });
 
-async function openShop(): Promise<Shop> {
+async function openShop(address = '127.0.0.1'): Promise<Shop> {
   const asked = new Map<string, number>();
   const server = createServer((request: IncomingMessage, response) => {
     void text(request).then((body) => {
@@ -77,10 +118,10 @@ async function openShop(): Promise<Shop> {
     });
   });
   await new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve(undefined));
+    server.listen(0, address, () => resolve(undefined));
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders`,
+    url: `http://${address.includes(':') ? `[${address}]` : address}:${(server.address() as AddressInfo).port}/orders`,
     asked,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

@@ -353,3 +353,21 @@ describe('several reasons at once', () => {
     expect(judge(evidence).reasons.map(({ code }) => code)).toEqual(['wrong-body', 'errors', 'retransmits']);
   });
 });
+
+describe('what is not the server’s own limit', () => {
+  it('is other processes where they left no CPU of the machine', () => {
+    const crowded = evidenceOf({}, { host: { foreignCores: 1.6 }, machineCores: 2 });
+    expect(judge(crowded).limit).toBe('others');
+    expect(judge({ ...crowded, machineCores: 8 }).limit).toBe('waiting');
+  });
+
+  it('is unknown where the server is, and such a trial is never ok', () => {
+    const hidden = evidenceOf({}, { server: undefined, host: { unattributedCores: 1.9 } });
+    expect(judge(hidden)).toMatchObject({
+      failed: false,
+      limit: 'unknown',
+      reasons: [{ code: 'server-unknown' }],
+    });
+    expect(judge(hidden).reasons[0]?.text).toContain('190 % of a core together');
+  });
+});

@@ -156,14 +156,14 @@ describe('run', () => {
     expect(world.events.at(-1)).toMatchObject({ done: 4, of: 4 });
   });
 
-  it('needs nothing prepared for a server that is already running', async () => {
+  it('measures a server that is already running under the workload of its request, and keeps that', async () => {
     const plan = samplePlan('--url http://127.0.0.1:3000/a --rounds 2 --connections 10', []);
     const world = createWorld();
-    const trials = await run(plan, { placed, prepared: [], before: [] }, world.effects);
-    expect(trials.map(({ status, target }) => [status, target.class])).toEqual([
-      ['ok', 'unknown'],
-      ['ok', 'unknown'],
-    ]);
+    const prepared = plan.targets.map((target) => ({ target, attached: true as const, version: 'node' }));
+    const trials = await run(plan, { placed, prepared, before: [] }, world.effects);
+    expect(
+      trials.map(({ status, target, workload, request }) => [status, target.class, workload, request]),
+    ).toEqual([1, 2].map(() => ['ok', 'unknown', 'url', { method: 'GET', path: '/a', headers: [] }]));
   });
 
   it('stops when a trial cannot be kept: nothing is measured that would be lost', async () => {

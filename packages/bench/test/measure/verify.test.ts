@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkJson, ID, type Draw } from '../../src/catalogue/workloads/workload.ts';
-import { ask, verify, type Asked } from '../../src/measure/verify.ts';
+import { ask, awaitRightAnswer, verify, type Asked } from '../../src/measure/verify.ts';
 
 /** What the server does with a body; it changes from test to test. */
 let answer: (body: string) => { status?: number; body: string };
@@ -84,5 +84,34 @@ describe('verify', () => {
     }
     answer = (body) => (body === '{"id":' ? { status: 422, body: '{}' } : { body });
     await expect(verify(asked, { ...draw, refused }, 'here')).resolves.toHaveLength(2);
+  });
+});
+
+const where = () => `POST http://127.0.0.1:${asked.port}/`;
+
+describe('awaitRightAnswer', () => {
+  it.each([404, 405, 401, 301, 501])(
+    'takes a lasting %i for a wrong answer, and names address and log',
+    async (status) => {
+      answer = () => ({ status, body: 'no such page' });
+      const attempt = awaitRightAnswer({ ...asked, logFile: '/runs/a/001.log' }, draw, 3600);
+      await expect(attempt).rejects.toThrow(
+        `${where()}: status ${status} instead of 200: no such page; its log is 001.log`,
+      );
+    },
+  );
+
+  it.each([404, 503, 500, 429])('waits for a server that first answers %i', async (status) => {
+    let left = 3;
+    answer = (body) => (left-- > 0 ? { status, body: 'not yet' } : { body });
+    await expect(awaitRightAnswer(asked, draw, 3600)).resolves.toBeUndefined();
+    expect(left).toBe(-1);
+  });
+
+  it('names the address when the time is over', async () => {
+    answer = () => ({ status: 503, body: 'not yet' });
+    await expect(awaitRightAnswer(asked, draw, 0.05)).rejects.toThrow(
+      `${where()}: no right answer within 0.05 s: status 503 instead of 200: not yet`,
+    );
   });
 });

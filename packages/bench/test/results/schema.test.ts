@@ -93,6 +93,7 @@ const server: Required<Resources> = {
 };
 const host: Required<HostWindow> = {
   foreignCores: 0,
+  unattributedCores: 0,
   foreignSource: 'cgroup v1 root',
   stealCores: 0,
   listenOverflows: 0,
@@ -150,6 +151,20 @@ const head = {
     crossOf: 'fastify',
     engine: 'wrk',
   },
+  request: {
+    method: 'POST',
+    path: '/orders',
+    headers: ['accept'],
+    bodySha256: 'a'.repeat(64),
+    expectSha256: 'a'.repeat(64),
+  },
+  process: {
+    pid: 4711,
+    executable: '/usr/bin/node',
+    version: 'v26.10.0',
+    command: ['node', 'server.js'],
+    cores: [0, 1],
+  },
   duel: 'c10-r1',
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
@@ -191,6 +206,7 @@ const plan: Required<Plan> = {
     body: '{}',
     expect: '@a.json',
     pid: 1,
+    digests: { body: 'a'.repeat(64), expect: 'a'.repeat(64) },
   },
 };
 const run: Required<RunFile> = {

@@ -3,6 +3,7 @@ import { devices } from './devices.ts';
 import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
 import { repository } from './repository.ts';
+import { urlWorkload, type UrlRequest } from './url.ts';
 import { users, usersInsert } from './users.ts';
 import { asyncwait, wait } from './wait.ts';
 import type { Params, Workload } from './workload.ts';
@@ -33,6 +34,11 @@ export function findWorkload(name: string): Workload {
     );
   }
   return found;
+}
+
+/** The workload of a plan. Throws a usage error for an unknown name, and for a request whose files cannot be read. */
+export function workloadOf({ workload, url }: { workload: string; url?: UrlRequest | undefined }): Workload {
+  return url === undefined ? findWorkload(workload) : urlWorkload(url);
 }
 
 /**

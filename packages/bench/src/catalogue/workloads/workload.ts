@@ -78,6 +78,10 @@ export interface Workload {
   timeoutSeconds: number;
   /** How long to wait for all connections to be answered once; 30 unless told. */
   barrierSeconds?: number;
+  /** How long a server may take until its first right answer; 30 by default. */
+  startSeconds?: number;
+  /** Set if its server is already running: nothing of it is started or stopped. */
+  attached?: true;
   /** How long each answer waits by design: windows are a multiple of it. Absent where there is no such thing. `params` are complete. */
   waitSeconds?(params: Params): number;
   /** What `--param name=value` can set. */

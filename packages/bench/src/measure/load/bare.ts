@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { createHistogram, recordMilliseconds } from './histogram.ts';
+import { toAuthority } from '../ports.ts';
 
 /** What a bare client asks, and for how long. */
 export interface BareLoad {
@@ -23,7 +24,7 @@ export async function measureBareMedian({
   seconds,
 }: BareLoad): Promise<number> {
   const request = Buffer.from(
-    `GET ${path} HTTP/1.1\r\nHost: ${host}:${port}\r\nConnection: keep-alive\r\n\r\n`,
+    `GET ${path} HTTP/1.1\r\nHost: ${toAuthority({ host, port })}\r\nConnection: keep-alive\r\n\r\n`,
   );
   const histogram = createHistogram();
   const until = performance.now() + seconds * 1000;

@@ -23,6 +23,7 @@ import {
   type Report,
 } from './protocol.ts';
 import type { Connect, Counts } from '../../model.ts';
+import { toAuthority } from '../ports.ts';
 
 const POLL_MS = 5;
 const FOREVER_SECONDS = 86_400;
@@ -137,7 +138,7 @@ class Session {
     const readTiming = order.timing === undefined ? undefined : createTimingReader(order.timing);
     autocannon(
       {
-        url: `http://${order.host}:${order.port}`,
+        url: `http://${toAuthority(order)}`,
         connections: order.connections,
         duration: FOREVER_SECONDS,
         timeout: Math.max(1, order.timeoutSeconds),

@@ -8,6 +8,7 @@ import { summarise } from './histogram.ts';
 import { countCompletions } from '../../counts.ts';
 import type { LoadSpec } from './protocol.ts';
 import type { Tool, ToolRun } from './tools/tool.ts';
+import { toAuthority } from '../ports.ts';
 
 /** How a tool is run. */
 export interface ToolSpec {
@@ -74,7 +75,7 @@ class ToolSession implements LoadSession {
     const { host, port, requests, connections, timeoutSeconds } = this.#load;
     const { path = '/', headers = {} } = requests[0] ?? {};
     const run: ToolRun = {
-      url: `http://${host}:${port}${path}`,
+      url: `http://${toAuthority({ host, port })}${path}`,
       headers,
       connections,
       threads: this.#threads,

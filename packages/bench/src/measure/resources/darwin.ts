@@ -94,14 +94,16 @@ interface Reading {
 
 /** Opens the macOS sampler; throws a trial error when the server's process is not there. */
 export async function openDarwinSampler(options: SamplerOptions): Promise<Sampler> {
-  if (familyIn(await readPs(), [options.serverPid]).length === 0) {
-    throw new BenchError('trial', `the server (process ${options.serverPid}) is not running`, 'see its log');
+  const { serverPid } = options;
+  if (serverPid !== undefined && familyIn(await readPs(), [serverPid]).length === 0) {
+    throw new BenchError('trial', `the server (process ${serverPid}) is not running`, 'see its log');
   }
   return new DarwinSampler(options);
 }
 
 class DarwinSampler implements Sampler {
-  readonly #serverPid: number;
+  readonly #roots: number[];
+  readonly #isHidden: boolean;
   readonly #memoryIntervalMs: number;
   #idleBytes: number | undefined;
   #peakBytes = 0;
@@ -110,13 +112,14 @@ class DarwinSampler implements Sampler {
   #opened: Reading | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ serverPid, memoryIntervalMs = 1000 }: SamplerOptions) {
-    this.#serverPid = serverPid;
+  constructor({ serverPid, isRemote, memoryIntervalMs = 1000 }: SamplerOptions) {
+    this.#roots = serverPid === undefined ? [] : [serverPid];
+    this.#isHidden = serverPid === undefined && !isRemote;
     this.#memoryIntervalMs = memoryIntervalMs;
   }
 
   async idle(): Promise<number | undefined> {
-    this.#idleBytes = this.#residentIn(await readPs());
+    if (this.#roots.length > 0) this.#idleBytes = this.#residentIn(await readPs());
     return this.#idleBytes;
   }
 
@@ -144,12 +147,12 @@ class DarwinSampler implements Sampler {
     this[Symbol.dispose]();
     const closed = await this.#read();
     const us = (closed.atMs - opened.atMs) * 1000;
-    const known = [this.#serverPid, process.pid, ...this.#ours];
-    const before = familyIn(opened.processes, [this.#serverPid]);
-    const after = familyIn(closed.processes, [this.#serverPid]);
+    const known = [...this.#roots, process.pid, ...this.#ours];
+    const before = familyIn(opened.processes, this.#roots);
+    const after = familyIn(closed.processes, this.#roots);
     const { userUs, systemUs } = cpuBetween(sumCpu(before), sumCpu(after));
     const loadedBytes = this.#residentIn(closed.processes);
-    const alive = after.some(({ pid }) => pid === this.#serverPid);
+    const alive = after.some(({ pid }) => this.#roots.includes(pid));
     return {
       ...(alive && {
         server: {
@@ -168,7 +171,8 @@ class DarwinSampler implements Sampler {
         },
       }),
       host: {
-        foreignCores: foreignUs(opened.processes, closed.processes, known) / us,
+        [this.#isHidden ? 'unattributedCores' : 'foreignCores']:
+          foreignUs(opened.processes, closed.processes, known) / us,
         foreignSource: 'ps',
         harnessCores: (closed.harnessUs - opened.harnessUs) / us,
       },
@@ -187,7 +191,7 @@ class DarwinSampler implements Sampler {
   }
 
   #residentIn(processes: readonly PsProcess[]): number {
-    return familyIn(processes, [this.#serverPid]).reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+    return familyIn(processes, this.#roots).reduce((sum, { residentBytes }) => sum + residentBytes, 0);
   }
 
   async #read(): Promise<Reading> {

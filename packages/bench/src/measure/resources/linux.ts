@@ -60,20 +60,27 @@ class LinuxSampler implements Sampler {
   #idleBytes: number | undefined;
   #window: Window | undefined;
 
-  constructor({ serverPid, cgroup, memoryIntervalMs = 1000 }: SamplerOptions) {
-    if (readProcess(serverPid) === undefined) {
+  readonly #isKnown: boolean;
+  /** Whether the server runs here, and is not known. */
+  readonly #isHidden: boolean;
+
+  constructor({ serverPid, isRemote, cgroup, memoryIntervalMs = 1000 }: SamplerOptions) {
+    if (serverPid !== undefined && readProcess(serverPid) === undefined) {
       throw new BenchError('trial', `the server (process ${serverPid}) is not running`, 'see its log');
     }
-    this.#tree = new ProcessTree([serverPid]);
-    this.#cgroup = cgroup?.pids().includes(serverPid) ? cgroup : undefined;
+    const roots = serverPid === undefined ? [] : [serverPid];
+    this.#isHidden = serverPid === undefined && !isRemote;
+    this.#isKnown = serverPid !== undefined;
+    this.#tree = new ProcessTree(roots);
+    this.#cgroup = roots.some((pid) => cgroup?.pids().includes(pid)) ? cgroup : undefined;
     this.#everyone = openEveryone();
     this.#memoryIntervalMs = memoryIntervalMs;
-    this.#wrappers = new Set(ancestorsOf(serverPid));
+    this.#wrappers = new Set(roots.flatMap(ancestorsOf));
   }
 
   // oxlint-disable-next-line typescript/require-await -- macOS must ask another program.
   async idle(): Promise<number | undefined> {
-    this.#idleBytes = sumPssBytes(this.#processes());
+    if (this.#isKnown) this.#idleBytes = sumPssBytes(this.#processes());
     return this.#idleBytes;
   }
 
@@ -99,9 +106,10 @@ class LinuxSampler implements Sampler {
     if (window === undefined) throw new BenchError('trial', 'no window is open');
     const closed = this.#read(window.ours);
     const trouble = troubleBetween(window.trouble, readTrouble());
-    const server = this.#tree.rooted ? this.#serverBetween(window, closed) : undefined;
+    const server = this.#isKnown && this.#tree.rooted ? this.#serverBetween(window, closed) : undefined;
+    const between = hostBetween(window.opened, closed);
     const host = {
-      ...hostBetween(window.opened, closed),
+      ...(this.#isHidden ? withoutAttribution(between) : between),
       ...(this.#everyone && { foreignSource: this.#everyone.source }),
       ...pickHost(trouble),
     };
@@ -194,6 +202,11 @@ export function hostBetween(opened: Reading, closed: Reading): HostWindow {
     host.foreignCores = (closed.everyoneUs - opened.everyoneUs - known) / us;
   }
   return host;
+}
+
+/** The same, where the server cannot be taken out of what the other processes used. */
+export function withoutAttribution({ foreignCores, ...host }: HostWindow): HostWindow {
+  return foreignCores === undefined ? host : { ...host, unattributedCores: foreignCores };
 }
 
 function pickHost({ listenOverflows, retransmits, throttled }: TroubleCounters): HostWindow {

@@ -161,9 +161,14 @@ export function environHas(pid: number, name: string, value: string): boolean | 
 
 /** The ids of the processes that hold the listening socket of a TCP port, of those that this one may look into. */
 export function listenersOn(port: number): number[] {
-  const sockets = new Set(
+  return ownersOf(
     ['tcp', 'tcp6'].flatMap((table) => listeningInodes(readText(`/proc/net/${table}`) ?? '', port)),
   );
+}
+
+/** The ids of the processes that hold one of these sockets, of those that this one may look into. */
+export function ownersOf(inodes: readonly string[]): number[] {
+  const sockets = new Set(inodes);
   if (sockets.size === 0) return [];
   return listPids().filter((pid) =>
     readNames(`/proc/${pid}/fd`).some((descriptor) => {
@@ -175,16 +180,55 @@ export function listenersOn(port: number): number[] {
 
 /** The inodes of the sockets in state LISTEN on a port, in the text of `/proc/net/tcp` or `tcp6`. */
 export function listeningInodes(table: string, port: number): string[] {
+  return listeningFields(table, port).flatMap((fields) => fields[9] ?? []);
+}
+
+function listeningFields(table: string, port: number): string[][] {
   const LISTEN = '0A';
   return table
     .split('\n')
     .slice(1)
     .map((line) => line.trim().split(/\s+/))
-    .filter((fields) => fields[3] === LISTEN && Number.parseInt(fields[1]?.split(':')[1] ?? '', 16) === port)
-    .flatMap((fields) => fields[9] ?? []);
+    .filter((fields) => fields[3] === LISTEN && Number.parseInt(fields[1]?.split(':')[1] ?? '', 16) === port);
 }
 
-function readLink(path: string): string {
+/** The inodes of the sockets that accept connections to a port of these addresses: of the wildcard only if none is bound to the address itself. */
+export function listeningSockets(port: number, addresses: readonly string[], read = readText): string[] {
+  const sockets = ['tcp', 'tcp6'].flatMap((table) => parseListening(read(`/proc/net/${table}`) ?? '', port));
+  const own = sockets.filter(({ address }) => addresses.includes(address));
+  // A socket on :: takes IPv4 connections too, unless it was told not to.
+  const wild = sockets.filter(
+    ({ address }) =>
+      address === '::' || (address === '0.0.0.0' && addresses.some((one) => one.includes('.'))),
+  );
+  return (own.length > 0 ? own : wild).map(({ inode }) => inode);
+}
+
+/** The sockets in state LISTEN on a port, in the text of `/proc/net/tcp` or `tcp6`. */
+export function parseListening(table: string, port: number): { address: string; inode: string }[] {
+  return listeningFields(table, port).flatMap((fields) => {
+    const [hex = ''] = fields[1]?.split(':') ?? [];
+    const inode = fields[9];
+    return inode === undefined ? [] : [{ address: parseAddress(hex), inode }];
+  });
+}
+
+/** An address as the kernel prints it: words of four bytes in host order. An IPv4 address in IPv6 is an IPv4 address. */
+function parseAddress(hex: string): string {
+  const words = hex.match(/.{8}/g) ?? [];
+  const bytes = words.flatMap((word) => Array.from(Buffer.from(word, 'hex')).toReversed());
+  if (bytes.length === 4) return bytes.join('.');
+  const pairs = Array.from(
+    { length: 8 },
+    (_, index) => (bytes[2 * index] ?? 0) * 256 + (bytes[2 * index + 1] ?? 0),
+  );
+  if (pairs.slice(0, 5).every((pair) => pair === 0) && pairs[5] === 0xffff) return bytes.slice(12).join('.');
+  // The URL parser knows the short form.
+  return new URL(`http://[${pairs.map((pair) => pair.toString(16)).join(':')}]`).hostname.slice(1, -1);
+}
+
+/** The target of a symbolic link; empty if it cannot be read. */
+export function readLink(path: string): string {
   try {
     return readlinkSync(path);
   } catch {

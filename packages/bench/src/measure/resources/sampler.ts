@@ -8,8 +8,10 @@ import { openLinuxSampler } from './linux.ts';
 
 /** What a sampler is to look at. */
 export interface SamplerOptions {
-  /** The server itself or, where that is not known, the time(1) that started it; all it starts is counted with it. */
-  serverPid: number;
+  /** The server itself or the time(1) that started it; all it starts is counted with it. Undefined if neither is known. */
+  serverPid: number | undefined;
+  /** Set if the server runs on another machine: nothing that runs here is part of it. */
+  isRemote?: boolean | undefined;
   /** The cgroup that the server was launched into; used when the server really is in it. */
   cgroup?: Cgroup | undefined;
   /** Between two readings of memory while a window is open. */
@@ -123,7 +125,7 @@ function joinBusiest(all: readonly Resources[]): Pick<Resources, 'busiest'> {
 /** Shares of the machine are means over the windows, events are counted over all of them; what one lacks is absent. */
 function joinHosts(hosts: readonly HostWindow[]): HostWindow {
   const joined = { ...hosts.at(-1) };
-  for (const name of ['foreignCores', 'stealCores', 'harnessCores'] as const)
+  for (const name of ['foreignCores', 'unattributedCores', 'stealCores', 'harnessCores'] as const)
     joinField(joined, name, hosts, (values) => sum(values) / values.length);
   for (const name of ['listenOverflows', 'retransmits', 'throttled'] as const)
     joinField(joined, name, hosts, sum);

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { once } from 'node:events';
 import { afterAll, describe, expect, it } from 'vitest';
-import { attachServer, drawUrl } from '../../src/measure/url.ts';
-import { errorOf } from '../samples.ts';
+import { workloadOf } from '../../../src/catalogue/workloads/index.ts';
+import { urlWorkload, type UrlRequest } from '../../../src/catalogue/workloads/url.ts';
+import { errorOf } from '../../samples.ts';
+
+const drawOf = (request: UrlRequest) => urlWorkload(request).draw(Math.random, {});
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-url-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -13,36 +15,36 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const URL_TO = { url: 'http://127.0.0.1:3000/orders?page=2', method: 'GET', headers: { authorization: 'x' } };
 
 const check = (expected: string | undefined, status: number, body: string) =>
-  drawUrl({ ...URL_TO, ...(expected === undefined ? {} : { expect: expected }) }).check(
+  drawOf({ ...URL_TO, ...(expected === undefined ? {} : { expect: expected }) }).check(
     { status, contentType: '', body: Buffer.from(body) },
     0,
   );
 
-describe('drawUrl', () => {
+describe('urlWorkload', () => {
   it('asks for path and query, with the headers', () => {
-    expect(drawUrl(URL_TO)).toMatchObject({
+    expect(drawOf(URL_TO)).toMatchObject({
       requests: [{ method: 'GET', path: '/orders?page=2', headers: { authorization: 'x' } }],
       files: {},
       fixedBody: false,
     });
-    expect(drawUrl(URL_TO).requests[0]).not.toHaveProperty('body');
+    expect(drawOf(URL_TO).requests[0]).not.toHaveProperty('body');
   });
 
   it('sends a body as JSON, unless a header says otherwise, and from a file by @', () => {
     const file = join(folder, 'order.json');
     writeFileSync(file, '{"n":1}');
-    const [request] = drawUrl({ ...URL_TO, method: 'POST', body: `@${file}` }).requests;
+    const [request] = drawOf({ ...URL_TO, method: 'POST', body: `@${file}` }).requests;
     expect(request).toMatchObject({
       body: '{"n":1}',
       headers: { 'content-type': 'application/json', authorization: 'x' },
     });
-    const text = drawUrl({ ...URL_TO, body: 'n=1', headers: { 'content-type': 'text/plain' } }).requests[0];
+    const text = drawOf({ ...URL_TO, body: 'n=1', headers: { 'content-type': 'text/plain' } }).requests[0];
     expect(text).toMatchObject({ body: 'n=1', headers: { 'content-type': 'text/plain' } });
   });
 
   it.each(['body', 'expect'] as const)('says when the file of --%s cannot be read', (flag) => {
     const file = join(folder, 'none.json');
-    expect(errorOf(() => drawUrl({ ...URL_TO, [flag]: `@${file}` }))).toMatchObject({
+    expect(errorOf(() => drawOf({ ...URL_TO, [flag]: `@${file}` }))).toMatchObject({
       code: 'usage',
       message: `--${flag} @${file}: the file cannot be read`,
     });
@@ -60,37 +62,30 @@ describe('drawUrl', () => {
     expect(check('{"a":1}', 200, '{"a":2}')).toBe('the body is not what --expect says: {"a":2}');
     expect(check('plain', 200, 'other')).toBe('the body is not what --expect says: other');
     expect(check('plain', 500, 'plain')).toBe('status 500: plain');
-    expect(drawUrl({ ...URL_TO, expect: 'x' }).fixedBody).toBe(true);
+    expect(drawOf({ ...URL_TO, expect: 'x' }).fixedBody).toBe(true);
   });
-});
 
-describe('attachServer', () => {
-  it('keeps its hands off a server that somebody else runs', async () => {
-    const listener = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
-    await once(listener, 'listening');
-    const { port } = listener.address() as AddressInfo;
-    let stopped = false;
-    const server = await attachServer(
-      { ...URL_TO, url: `http://localhost:${port}/`, pid: 4711 },
-      () => stopped,
-    );
-    expect([server.host, server.port, server.pid(), server.startedAtMs]).toEqual([
-      '127.0.0.1',
-      port,
-      4711,
-      undefined,
-    ]);
-    expect(await server.stop()).toEqual({ files: [], trouble: [] });
-    expect(listener.listening).toBe(true);
-    expect(server.ended()).toBeUndefined();
-    stopped = true;
-    expect(server.ended()).toBe('interrupted');
-    listener.close();
-    await once(listener, 'close');
-    const attempt = attachServer({ ...URL_TO, url: `http://127.0.0.1:${port}/` }, () => false);
-    await expect(attempt).rejects.toMatchObject({
-      code: 'usage',
-      message: `nothing listens on 127.0.0.1:${port}`,
+  it('keeps the digests of its texts, and refuses a file that has changed since the plan', () => {
+    const file = join(folder, 'changing.json');
+    writeFileSync(file, '{"n":1}');
+    const request = { ...URL_TO, body: `@${file}`, expect: '{"ok":true}' };
+    const { digests } = urlWorkload(request);
+    expect(digests).toEqual({
+      body: createHash('sha256').update('{"n":1}').digest('hex'),
+      expect: createHash('sha256').update('{"ok":true}').digest('hex'),
     });
+    expect(urlWorkload({ ...request, digests }).digests).toEqual(digests);
+    writeFileSync(file, '{"n":2}');
+    expect(errorOf(() => urlWorkload({ ...request, digests }))).toMatchObject({
+      code: 'usage',
+      message: `--body @${file}: the file has changed since the run began`,
+    });
+  });
+
+  it('has no parameter, fixture, database or waiting time of another workload', () => {
+    const workload = workloadOf({ workload: 'wait', url: URL_TO });
+    expect(workload.name).toBe('url');
+    for (const field of ['params', 'fixtures', 'stores', 'waitSeconds', 'barrierSeconds'])
+      expect(workload).not.toHaveProperty(field);
   });
 });

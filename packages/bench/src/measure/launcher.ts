@@ -1,0 +1,66 @@
+/** Where the servers of a run come from: started for each trial, or running already. Chosen once per run. */
+
+import { readStacks } from '../catalogue/stacks.ts';
+import type { Plan } from '../plan.ts';
+import { attachLauncher } from './attach.ts';
+import { launch } from './launch.ts';
+import { choosePlacement, type Placed, type PlacementNeeds } from './placement.ts';
+import { prepareAll, type Launchable, type Missing, type Prepared } from './prepare.ts';
+import type { TimeCommand } from './resources/time.ts';
+import { describeWork, surveyWork } from './survey.ts';
+import type { TrialEffects } from './trial.ts';
+
+/** What a server is given, whoever started it. */
+export interface LaunchMeans {
+  plan: Plan;
+  placed: Placed;
+  token: string;
+  folder: string;
+  time: TimeCommand | undefined;
+  /** Environment of a service that the server asks. */
+  env: Record<string, string> | undefined;
+  /** Whether the run has been stopped from outside. */
+  isStopped: () => boolean;
+}
+
+/** Gives the servers of a run. */
+export interface Launcher {
+  /** Chooses the cores of the server and of the load. */
+  place: (needs: PlacementNeeds) => Promise<Placed>;
+  /** Makes the targets of a plan ready to be launched. */
+  prepare(plan: Plan, tell: (doing: string) => void): Promise<{ ready: Launchable[]; missing: Missing[] }>;
+  /** The function that gives the server of each trial. */
+  open(means: LaunchMeans): TrialEffects['launch'];
+}
+
+/** The launcher of a plan. Throws a usage error if the server of `--url` is not there. */
+export async function chooseLauncher({ url }: Plan): Promise<Launcher> {
+  return url === undefined ? freshLauncher : attachLauncher(url);
+}
+
+/** Starts a fresh server for each trial. */
+export const freshLauncher: Launcher = {
+  place: choosePlacement,
+  async prepare({ targets, stacks }, tell) {
+    const known = readStacks(stacks);
+    for (const line of describeWork(await surveyWork(targets, known))) tell(line);
+    const { prepared, missing } = await prepareAll(targets, known, tell);
+    return { ready: prepared, missing };
+  },
+  open:
+    ({ plan, placed, token, folder, time, env }) =>
+    (prepared: Prepared, planned, draw) =>
+      launch({
+        id: planned.id,
+        token,
+        command: prepared.command,
+        cwd: prepared.stack.root,
+        env: { ...prepared.env, ...draw.env, ...env },
+        files: draw.files,
+        workers: plan.workers,
+        threads: plan.threads,
+        prefix: placed.server,
+        time,
+        folder,
+      }),
+};

@@ -1,0 +1,169 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { samplePlan } from '../samples.ts';
+import { attachLauncher, describeProcess } from '../../src/measure/attach.ts';
+import { redactCommand } from '../../src/measure/identity.ts';
+import type { Launcher } from '../../src/measure/launcher.ts';
+import { findListener, parseLsof, rootsOf, whyNotListener } from '../../src/measure/listener.ts';
+
+const isLinux = process.platform === 'linux';
+
+/** A server of another process, in as many processes as asked for. */
+async function startServer(script: string): Promise<{ child: ChildProcess; port: number } & AsyncDisposable> {
+  const child = spawn(process.execPath, ['-e', script, '--', '--api-key', 'hunter2hunter2'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return {
+    child,
+    port: Number(String(line)),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+const SERVE = (host: string) =>
+  `const s = require('node:http').createServer((q, r) => r.end('ok'));
+   s.listen(0, '${host}', () => console.log(s.address().port));`;
+
+async function serverOf(launcher: Launcher, url: string, isStopped = () => false) {
+  const plan = samplePlan(`--url ${url} --rounds 1`, []);
+  const { ready } = await launcher.prepare(plan, () => {});
+  const placed = await launcher.place({ serverCores: 1, generators: 1 });
+  const give = launcher.open({
+    plan,
+    placed,
+    token: '',
+    folder: '',
+    time: undefined,
+    env: undefined,
+    isStopped,
+  });
+  const server = await give(undefined as never, plan.trials[0]!, undefined as never);
+  return { server, placed, ready };
+}
+
+describe.runIf(isLinux)('the attached launcher', () => {
+  it.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('finds the process that listens on %s', async (address) => {
+    await using other = await startServer(SERVE(address));
+    const host = address.includes('1') ? address : '127.0.0.1';
+    const url = `http://${host.includes(':') ? `[${host}]` : host}:${other.port}/`;
+    const { server, ready } = await serverOf(await attachLauncher({ url, method: 'GET', headers: {} }), url);
+    expect([server.host, server.port, server.pid()]).toEqual([host, other.port, other.child.pid]);
+    expect(server.process).toMatchObject({ version: `node ${process.version}` });
+    expect(server.process?.command?.slice(-2)).toEqual(['--api-key', '(not kept)']);
+    expect(ready).toMatchObject([
+      { attached: true, version: expect.stringContaining(process.version) as string },
+    ]);
+  });
+
+  it('keeps its hands off a server that somebody else runs', async () => {
+    const listener = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const url = `http://localhost:${(listener.address() as AddressInfo).port}/`;
+    const request = { url, method: 'GET', headers: {} };
+    let stopped = false;
+    const { server } = await serverOf(await attachLauncher(request), url, () => stopped);
+    expect([server.host, server.pid(), server.startedAtMs]).toEqual(['127.0.0.1', process.pid, undefined]);
+    expect(await server.stop()).toEqual({ files: [], trouble: [] });
+    expect(listener.listening).toBe(true);
+    expect(server.ended()).toBeUndefined();
+    stopped = true;
+    expect(server.ended()).toBe('interrupted');
+    listener.close();
+    await once(listener, 'close');
+    await expect(attachLauncher(request)).rejects.toMatchObject({
+      code: 'usage',
+      message: `nothing listens on localhost:${new URL(url).port}`,
+    });
+  });
+
+  it('refuses a process that does not listen there, and one that is gone', async () => {
+    await using other = await startServer(SERVE('127.0.0.1'));
+    const url = `http://127.0.0.1:${other.port}/`;
+    const stranger = spawn('sleep', ['60']);
+    const attempt = attachLauncher({ url, method: 'GET', headers: {}, pid: stranger.pid! });
+    await expect(attempt).rejects.toMatchObject({
+      code: 'usage',
+      message: `--pid ${stranger.pid}: process ${stranger.pid} does not listen on port ${other.port}: process ${other.child.pid} (${await nameOf(other.child.pid!)}) does`,
+    });
+    stranger.kill('SIGKILL');
+    await once(stranger, 'exit');
+    await expect(whyNotListener(stranger.pid!, '127.0.0.1', other.port)).resolves.toBe(
+      `there is no process ${stranger.pid}`,
+    );
+    await expect(whyNotListener(process.pid, '127.0.0.1', other.port)).resolves.toBeUndefined();
+  });
+
+  it('takes the process that started the others', async () => {
+    await using cluster = await startServer(`${SERVE('127.0.0.1')}
+      s.on('listening', () => require('node:child_process').spawn(
+        process.execPath,
+        ['-e', 'process.stdin.resume().on("end", () => process.exit())'],
+        { stdio: ['pipe', 'ignore', 'ignore', s._handle.fd] },
+      ));`);
+    await expect(findListener('127.0.0.1', cluster.port)).resolves.toEqual({ pid: cluster.child.pid });
+  });
+
+  it('tells the load’s cores from those that the server may use', async () => {
+    await using other = await startServer(SERVE('127.0.0.1'));
+    const url = `http://127.0.0.1:${other.port}/`;
+    const { placed, server } = await serverOf(await attachLauncher({ url, method: 'GET', headers: {} }), url);
+    expect(placed.placement.server).toEqual(server.process?.cores);
+    expect(placed.server).toEqual([]);
+  });
+});
+
+async function nameOf(pid: number): Promise<string> {
+  const { readProcess } = await import('../../src/measure/resources/procfs.ts');
+  return readProcess(pid)?.command ?? '';
+}
+
+const holder = (pid: number, ppid: number, name = 'node') => ({ pid, ppid, name });
+
+describe('rootsOf', () => {
+  it('leaves out workers, and the first process of the machine where it only holds the socket', () => {
+    expect(rootsOf([holder(10, 2), holder(11, 10), holder(12, 11)])).toEqual([holder(10, 2)]);
+    expect(rootsOf([holder(1, 0, 'systemd'), holder(10, 1)])).toEqual([holder(10, 1)]);
+    expect(rootsOf([holder(1, 0)])).toEqual([holder(1, 0)]);
+    expect(rootsOf([holder(10, 2), holder(20, 3)])).toHaveLength(2);
+  });
+});
+
+describe('parseLsof', () => {
+  it('reads one process a block', () => {
+    expect(parseLsof('p4711\nR1\ncnode\nf22\np4712\nR4711\ncPython\nf22\n')).toEqual([
+      { pid: 4711, ppid: 1, name: 'node' },
+      { pid: 4712, ppid: 4711, name: 'Python' },
+    ]);
+    expect(parseLsof('')).toEqual([]);
+  });
+});
+
+describe('redactCommand', () => {
+  it('leaves out secrets, however they are passed', () => {
+    const command = ['node', 'a.js', '--token', 'abc', '--api-key=abc', '-p', '3000', 'PASSWORD=abc'];
+    expect(redactCommand(command)).toEqual([
+      'node',
+      'a.js',
+      '--token',
+      '(not kept)',
+      '--api-key=(not kept)',
+      '-p',
+      '3000',
+      'PASSWORD=(not kept)',
+    ]);
+    expect(redactCommand(['--db', 'postgres://me:abc@localhost/x']).join(' ')).not.toContain('abc');
+  });
+});
+
+describe('describeProcess', () => {
+  it('says so if nothing is known', () => {
+    expect(describeProcess(undefined)).toBe('unknown process');
+    expect(describeProcess({ executable: '/usr/bin/x' })).toBe('/usr/bin/x');
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { describeChanges } from '../../src/report/changes.ts';
+import type { StoredRun } from '../../src/results/store.ts';
+import { okTrial, sampleMeasured, samplePlan } from '../samples.ts';
+
+const ID = 'GET http://127.0.0.1:3000/';
+
+function runOf(process: StoredRun['trials'][number]['process'], version: string): StoredRun {
+  const plan = samplePlan('--url http://127.0.0.1:3000/ --rounds 1 --connections 10', []);
+  const trial = { ...okTrial(ID, sampleMeasured()), ...(process === undefined ? {} : { process }) };
+  return { plan, versions: { [ID]: version }, trials: [trial] } as unknown as StoredRun;
+}
+
+const python = (version: string) => runOf({ pid: 1, version: `Python ${version}` }, `Python ${version}`);
+
+describe('describeChanges of servers that were already running', () => {
+  it('names a changed runtime, and what it does not know', () => {
+    expect(describeChanges(python('3.12.3'), python('3.13.1'))).toEqual([
+      `changed: ${ID} Python 3.12.3 → Python 3.13.1`,
+      `unknown: framework, workers, source code of ${ID}`,
+    ]);
+  });
+
+  it('never says that nothing changed of what it does not know', () => {
+    const unknown = runOf(undefined, 'unknown process');
+    expect(describeChanges(unknown, unknown)).toEqual([
+      'nothing changed of what is known',
+      `unknown: process, runtime and its version, framework, workers, source code of ${ID}`,
+    ]);
+  });
+});
