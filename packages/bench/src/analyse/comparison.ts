@@ -18,7 +18,7 @@ interface Compared {
   /** Rounds that the comparison stands on, those dropped not counted; unpaired, those of the smaller side. */
   rounds: number;
   dropped: number;
-  /** Smallest overall error of the table at which this comparison excludes "no difference" (Holm). */
+  /** The smallest overall error of the table at which this comparison's interval excludes "no difference". */
   adjustedP: number;
 }
 
@@ -39,7 +39,7 @@ export interface Undecided extends Compared {
   estimate?: number;
   interval?: Interval;
   ratio?: Ratio;
-  /** About how many rounds in all would show the sought effect. */
+  /** About how many rounds in all would show the sought effect; absent where that many were measured already. */
   neededRounds?: number;
 }
 
@@ -74,7 +74,7 @@ export function conclude(
 
   const { estimate, interval, neededRounds } = figures;
   const ratio = toRatio(figures, rules.better);
-  const foreseen = neededRounds === undefined ? {} : { neededRounds };
+  const foreseen = neededRounds !== undefined && neededRounds > compared.rounds ? { neededRounds } : {};
   if (!interval) return { ...undecided, why, estimate, ratio, ...foreseen };
 
   const { verdict, byMoreThanThreshold } = judge(estimate, interval, theta);

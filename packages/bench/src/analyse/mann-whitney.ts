@@ -1,25 +1,33 @@
 /**
- * Two samples that nothing pairs: the exact test (Mann & Whitney 1947) and the interval of the shift between them
+ * Two unpaired samples: the test (Mann & Whitney 1947) and the interval of the shift between them
  * (Hodges & Lehmann 1963).
  */
+import { upperPoint, upperTail } from './normal.ts';
 import type { Interval } from './signed-rank.ts';
 
-/** Samples up to this size are exact and quick (a few milliseconds at 20, a second at 100). */
-const LARGEST_SAMPLE = 100;
+/** Additions that the exact distribution may take: about a tenth of a second, which is two samples of 50 values. */
+const MOST_ADDITIONS = 3e7;
+
+/**
+ * Whether samples of these sizes get the exact distribution of U. Larger ones get the normal approximation with
+ * continuity correction: the tails of U are lighter than normal ones, so it errs on the safe side.
+ */
+function isExact(n: number, m: number): boolean {
+  const fewer = Math.min(n, m);
+  return (n + m) * fewer * 2 * n * m <= MOST_ADDITIONS;
+}
 
 /**
  * The exact null distribution of U, the chance of each u = 0, ½, 1 … nm (index 2u), for a sample of `n` out of a
  * pool in which values occur as often as `occurrences` says, in rising order of the values: every choice is equally
  * likely and tied values have their mean rank. Without ties this is Mann & Whitney's distribution; with ties it is
- * the permutation distribution given the ties, by the shift algorithm of Streitberg & Röhmel 1986.
- * Throws RangeError for an empty sample or one above 100 values.
+ * the permutation distribution given the ties, by the shift algorithm of Streitberg & Röhmel 1986. It takes about
+ * 2 n²m (n + m) additions. Throws RangeError for an empty sample.
  */
 export function mannWhitneyChances(n: number, occurrences: readonly number[]): Float64Array {
   const total = occurrences.reduce((sum, times) => sum + times, 0);
   const others = total - n;
-  if (n < 1 || others < 1 || n > LARGEST_SAMPLE || others > LARGEST_SAMPLE) {
-    throw new RangeError(`a sample holds 1 to ${LARGEST_SAMPLE} values, these hold ${n} and ${others}`);
-  }
+  if (n < 1 || others < 1) throw new RangeError(`samples of ${n} and ${others} values cannot be compared`);
 
   // Twice the rank is a whole number also where a rank is the mean of two neighbours.
   const doubleRanks = occurrences.flatMap((times, at) => {
@@ -47,23 +55,42 @@ export function mannWhitneyChances(n: number, occurrences: readonly number[]): F
 }
 
 /**
- * U, the number of pairs in which the value of `first` is the larger (ties count half), and its two-sided exact
- * p value: twice the smaller tail, 1 at most. Throws RangeError for an empty sample or one above 100 values.
+ * U, the number of pairs in which the value of `first` is the larger (ties count half), and its two-sided p value: twice
+ * the smaller tail, 1 at most. Exact for samples of up to about 50 values each; beyond that by the normal
+ * approximation with corrections for ties and continuity. Throws RangeError for an empty sample.
  */
 export function mannWhitneyP(first: readonly number[], second: readonly number[]): { u: number; p: number } {
   const occurrences = new Map<number, number>();
   for (const value of [...first, ...second].toSorted((a, b) => a - b)) {
     occurrences.set(value, (occurrences.get(value) ?? 0) + 1);
   }
-  const chances = mannWhitneyChances(first.length, [...occurrences.values()]);
-
   let doubleU = 0;
   for (const a of first) {
     for (const b of second) doubleU += Math.sign(a - b) + 1;
   }
-  const below = chances.slice(0, doubleU + 1).reduce((sum, chance) => sum + chance, 0);
-  const above = chances.slice(doubleU).reduceRight((sum, chance) => sum + chance, 0);
-  return { u: doubleU / 2, p: Math.min(1, 2 * Math.min(below, above)) };
+  const [n, m] = [first.length, second.length];
+  const u = doubleU / 2;
+  if (!isExact(n, m)) return { u, p: approximateP(u, n, m, [...occurrences.values()]) };
+
+  // The distribution of the smaller sample's U is the quicker one, and the mirror image of the other's.
+  const doubled = n <= m ? doubleU : 2 * n * m - doubleU;
+  const chances = mannWhitneyChances(Math.min(n, m), [...occurrences.values()]);
+  const below = chances.slice(0, doubled + 1).reduce((sum, chance) => sum + chance, 0);
+  const above = chances.slice(doubled).reduceRight((sum, chance) => sum + chance, 0);
+  return { u, p: Math.min(1, 2 * Math.min(below, above)) };
+}
+
+function approximateP(u: number, n: number, m: number, occurrences: readonly number[]): number {
+  const deviation = deviationOf(n, m, occurrences);
+  if (deviation === 0) return 1;
+  return Math.min(1, 2 * upperTail(Math.max(0, Math.abs(u - (n * m) / 2) - 0.5) / deviation));
+}
+
+/** The standard deviation of U, given how often each value occurs (Lehmann 1975). */
+function deviationOf(n: number, m: number, occurrences: readonly number[] = []): number {
+  const total = n + m;
+  const ties = occurrences.reduce((sum, times) => sum + (times ** 3 - times), 0);
+  return Math.sqrt(((n * m) / 12) * (total + 1 - ties / (total * (total - 1))));
 }
 
 /** All differences first − second, sorted, in the unit of the values. */
@@ -74,7 +101,7 @@ export function pairwiseShifts(first: readonly number[], second: readonly number
 /**
  * The interval D(k+1) … D(nm−k) of the sorted shifts between samples of `n` and `m` values that misses the true
  * shift with probability `alpha` at most, from the distribution of U without ties: with ties it errs on the safe side.
- * Undefined where the samples are too small for any. Throws RangeError above 100 values a sample.
+ * Exact or by the normal approximation, as `mannWhitneyP`. Undefined where the samples are too small for any.
  */
 export function intervalOfShifts(
   shifts: Float64Array,
@@ -82,13 +109,24 @@ export function intervalOfShifts(
   m: number,
   alpha: number,
 ): Interval | undefined {
+  const k = isExact(n, m) ? exactTrim(n, m, alpha) : approximateTrim(n, m, alpha);
+  return k < 0 ? undefined : { low: shifts[k]!, high: shifts.at(-1 - k)! };
+}
+
+/** The largest k with P(U ≤ k) ≤ alpha ÷ 2; below 0 if there is none. */
+export function exactTrim(n: number, m: number, alpha: number): number {
   const chances = mannWhitneyChances(
-    n,
+    Math.min(n, m),
     Array.from({ length: n + m }, () => 1),
   );
   // The slack keeps a level that equals a tail exactly from losing it to rounding.
   const allowed = (alpha / 2) * (1 + 1e-9);
   let k = -1;
   for (let tail = chances[0]!; tail <= allowed; tail += chances[2 * (k + 1)]!) k++;
-  return k < 0 ? undefined : { low: shifts[k]!, high: shifts.at(-1 - k)! };
+  return k;
+}
+
+/** The same by the normal approximation. */
+export function approximateTrim(n: number, m: number, alpha: number): number {
+  return Math.floor((n * m) / 2 - 0.5 - upperPoint(alpha / 2) * deviationOf(n, m));
 }

@@ -2,10 +2,9 @@
  * Rounds compared: two targets in the same rounds give one log ratio a round (above 0: the candidate is worse), and
  * several comparisons of one table share one error budget.
  */
-import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
-import { type Share, shareBudget } from './holm.ts';
 import type { Schedule } from '../catalogue/looks.ts';
-import { ERROR_BUDGET, errorOf, lastLook } from './looks.ts';
+import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
+import { ERROR_BUDGET, firstDecisive, lastLook, levelOf } from './looks.ts';
 import { estimateCentre, intervalWithin, signedRankP, trimFor, walshAverages } from './signed-rank.ts';
 import { type Better, foreseeRounds, logRatio } from './verdict.ts';
 
@@ -15,7 +14,7 @@ export type Differences = readonly (number | undefined)[];
 /** What holds for every paired comparison of a table. */
 export interface PairedRules extends Rules {
   schedule: Schedule;
-  /** The effect that `neededRounds` is counted for, a share; 6 % unless told. */
+  /** The effect that `neededRounds` is counted for, a share; 6 % by default. */
   soughtEffect?: number;
 }
 
@@ -24,7 +23,7 @@ interface Sample {
   dropped: number;
   tooManyDropped: boolean;
   averages: Float64Array;
-  /** The error that the interval may make before the budget is shared; 0 where there can be none. */
+  /** The error that this row's interval may make; 0 where there can be none. */
   level: number;
 }
 
@@ -47,43 +46,45 @@ export function compareRounds(differences: Differences, rules: PairedRules): Com
 }
 
 /**
- * The comparisons of one table, in order. Each stands on the last look that its rounds have reached and may err by
- * what that look allows, divided by Holm's step-down over the table; interval and verdict come from the same
- * divided level. A block dropped keeps the level of its look and takes the exact interval of the rounds left.
+ * The comparisons of one table, in order. Each uses the last look that its rounds have reached, and its interval may
+ * err by an equal share of what that look allows (see `levelOf`), so that all intervals of the table hold together.
+ * A dropped block keeps the level of its look and takes the exact interval of the rounds left.
  * Throws RangeError unless the threshold is above 0.
  */
 export function compareTable(rows: readonly Differences[], rules: PairedRules): Comparison[] {
-  const samples = rows.map((row) => takeSample(row, rules.schedule));
-  const shares = shareBudget(samples.map(pOfBudget), ERROR_BUDGET);
-  return samples.map((sample, row) => concludeSample(sample, shares[row]!, rules));
+  return rows.map((row) => concludeSample(takeSample(row, rules.schedule, rows.length), rows.length, rules));
 }
 
-function takeSample(row: Differences, schedule: Schedule): Sample {
+function takeSample(row: Differences, schedule: Schedule, rows: number): Sample {
   const look = lastLook(schedule, row.length);
   const blocks = look ? row.slice(0, look.rounds) : row;
   const values = blocks.filter((difference) => difference !== undefined);
   const dropped = blocks.length - values.length;
   const tooManyDropped = losesTooMany(dropped, blocks.length);
-  const level = look && !tooManyDropped ? errorOf(look, schedule) : 0;
+  const level = look && !tooManyDropped ? levelOf(look, schedule, rows) : 0;
   return { values, dropped, tooManyDropped, averages: walshAverages(values), level };
 }
 
-/** Looks differ in what they may spend: scaled so that 5 % is a p value that just passes its look. */
-function pOfBudget({ averages, level }: Sample): number {
-  return level > 0 ? Math.min(1, (signedRankP(averages) * ERROR_BUDGET) / level) : 1;
-}
-
-function concludeSample(sample: Sample, { adjustedP, divisor }: Share, rules: PairedRules): Comparison {
+function concludeSample(sample: Sample, rows: number, rules: PairedRules): Comparison {
   const { values, dropped, tooManyDropped, averages, level } = sample;
+  // Looks differ in what they may spend: scaled so that 5 % is a p value that just passes its look.
+  const adjustedP = level > 0 ? Math.min(1, (signedRankP(averages) * ERROR_BUDGET) / level) : 1;
   const compared = { paired: true, rounds: values.length, dropped, adjustedP };
   if (values.length === 0) return conclude(compared, tooManyDropped, undefined, rules);
 
-  const k = trimFor(values.length, level / divisor);
+  const k = level > 0 ? trimFor(values.length, level) : undefined;
   const figures = {
     estimate: estimateCentre(averages),
     interval: k === undefined ? undefined : intervalWithin(averages, k),
     range: { low: averages[0]!, high: averages.at(-1)! },
-    neededRounds: foreseeRounds(values, rules.soughtEffect),
+    neededRounds: foreseeWithin(rules, values, rows),
   };
   return conclude(compared, tooManyDropped, figures, rules);
+}
+
+/** The rounds that would show the sought effect: where looks are scheduled, not before the first that can decide. */
+function foreseeWithin(rules: PairedRules, values: number[], rows: number): number | undefined {
+  const foreseen = foreseeRounds(values, rules.soughtEffect, ERROR_BUDGET / rows);
+  if (foreseen === undefined || rules.schedule.length === 1) return foreseen;
+  return Math.max(foreseen, firstDecisive(rules.schedule, rows)?.rounds ?? 0);
 }

@@ -1,7 +1,7 @@
 /** What a pool of sittings over twins shows: how often the tool was right, beside stock autocannon, and its noise. */
+import { scheduleNamed } from '../catalogue/looks.ts';
 import type { Random } from '../random.ts';
 import type { Pooled, PooledNoise, PooledSitting } from '../results/pool.ts';
-import { scheduleNamed } from '../catalogue/looks.ts';
 import { median, robustDeviation } from './quantiles.ts';
 import { resampleSittings, type VerdictShares } from './sitting.ts';
 import { estimateCentre, walshAverages } from './signed-rank.ts';

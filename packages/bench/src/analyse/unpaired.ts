@@ -1,6 +1,5 @@
 /** Runs from different times compared: nothing pairs their rounds, so what changed between the times is seen too. */
 import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
-import { shareBudget } from './holm.ts';
 import { ERROR_BUDGET } from './looks.ts';
 import { intervalOfShifts, mannWhitneyP, pairwiseShifts } from './mann-whitney.ts';
 import { quantileOfSorted } from './quantiles.ts';
@@ -15,18 +14,15 @@ export interface UnpairedRow {
 }
 
 /**
- * The unpaired comparisons of one table, in order: exact Mann-Whitney, Hodges-Lehmann shift of the logs with its
- * interval and the two-level verdict, on one budget of 5 % shared by Holm's step-down.
- * Throws RangeError unless the threshold is above 0, or above 100 figures a side.
+ * The unpaired comparisons of one table, in order: Mann-Whitney (see `mannWhitneyP`), Hodges-Lehmann shift of the logs
+ * with its interval, and the two-level verdict. The rows share one budget of 5 % equally, so that all intervals hold
+ * together. Throws RangeError unless the threshold is above 0.
  */
 export function compareUnpaired(rows: readonly UnpairedRow[], rules: Rules): Comparison[] {
-  const samples = rows.map((row) => takeSample(row, rules.better));
-  const shares = shareBudget(
-    samples.map(({ p }) => p),
-    ERROR_BUDGET,
-  );
-  return samples.map(({ candidate, baseline, dropped, tooManyDropped }, row) => {
-    const { adjustedP, divisor } = shares[row]!;
+  const level = ERROR_BUDGET / rows.length;
+  return rows.map((row) => {
+    const { candidate, baseline, dropped, tooManyDropped, p } = takeSample(row, rules.better);
+    const adjustedP = Math.min(1, p * rows.length);
     const [n, m] = [candidate.length, baseline.length];
     const compared = { paired: false, rounds: Math.min(n, m), dropped, adjustedP };
     if (compared.rounds === 0) return conclude(compared, tooManyDropped, undefined, rules);
@@ -34,7 +30,7 @@ export function compareUnpaired(rows: readonly UnpairedRow[], rules: Rules): Com
     const shifts = pairwiseShifts(candidate, baseline);
     const figures = {
       estimate: quantileOfSorted(shifts, 0.5),
-      interval: tooManyDropped ? undefined : intervalOfShifts(shifts, n, m, ERROR_BUDGET / divisor),
+      interval: tooManyDropped ? undefined : intervalOfShifts(shifts, n, m, level),
       range: { low: shifts[0]!, high: shifts.at(-1)! },
     };
     return conclude(compared, tooManyDropped, figures, rules);

@@ -1,4 +1,5 @@
 /** What an interval says. Differences are log ratios that point one way: above 0 the candidate is worse. */
+import { upperPoint } from './normal.ts';
 import { robustDeviation } from './quantiles.ts';
 import type { Interval } from './signed-rank.ts';
 
@@ -8,7 +9,7 @@ export type Verdict = 'faster' | 'slower' | 'same' | 'undecided';
 /** Which way a metric is good. */
 export type Better = 'lower' | 'higher';
 
-/** The effect that the rounds an undecided comparison would take are counted for: 6 %. */
+/** The effect that an undecided comparison foresees its rounds for: 6 %. */
 export const SOUGHT_EFFECT = 0.06;
 
 const FEWEST_TO_FORESEE = 3;
@@ -84,17 +85,20 @@ function toFactors({ low, high }: Interval, better: Better): Interval {
 }
 
 /**
- * About how many rounds show a difference of `effect` (a share, 6 % unless told), at least 6:
- * (3.9 s ÷ ln(1 + effect))², the sample size of a paired test with 5 % two-sided error and 97.5 % power
- * (3.9 = 1.96 + 1.96), with s the robust deviation of the log ratios. Undefined below 3 rounds.
+ * About how many rounds show a difference of `effect` (a share, 6 % by default) at a two-sided error of `level`, at
+ * least as many as allow an exact interval at that level: ((z + 1.96) s ÷ ln(1 + effect))², the sample size of a
+ * paired test with 97.5 % power, where z is the normal point of `level` (1.96 at 5 %) and s the robust deviation of the
+ * log ratios. Undefined below 3 rounds.
  */
 export function foreseeRounds(
   differences: readonly number[],
   effect: number = SOUGHT_EFFECT,
+  level = 0.05,
 ): number | undefined {
   if (differences.length < FEWEST_TO_FORESEE) return undefined;
-  const rounds = ((3.9 * robustDeviation(differences)) / Math.log(1 + effect)) ** 2;
-  return Math.max(FEWEST_ROUNDS, Math.ceil(rounds));
+  const points = upperPoint(level / 2) + upperPoint(0.025);
+  const rounds = ((points * robustDeviation(differences)) / Math.log(1 + effect)) ** 2;
+  return Math.max(Math.ceil(1 - Math.log2(level)), Math.ceil(rounds));
 }
 
 function directionOf(better: Better): 1 | -1 {

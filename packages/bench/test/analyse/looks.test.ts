@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SCHEDULES, scheduleNamed } from '../../src/catalogue/looks.ts';
-import { errorOf, fixedSchedule, lastLook } from '../../src/analyse/looks.ts';
-import { trimFor } from '../../src/analyse/signed-rank.ts';
+import { fewestRounds, firstDecisive, fixedSchedule, lastLook, levelOf } from '../../src/analyse/looks.ts';
+import { errorOfTrim, trimFor } from '../../src/analyse/signed-rank.ts';
 import { BenchError } from '../../src/errors.ts';
 import { type Boundary, boundJointError, jointError } from './joint.ts';
 
@@ -80,19 +80,26 @@ describe('the joint error', () => {
     },
   );
 
-  it.each(['12/18/24', '10/15/20', '6/12/18'])(
-    'of %s, shared by several comparisons, is shared fully',
-    (name) => {
-      for (const divisor of [3, 10]) {
-        const shared = withK(name).flatMap((look) => {
-          const k = trimFor(look.rounds, errorOf(look, scheduleNamed(name)) / divisor);
-          return k === undefined ? [] : [{ rounds: look.rounds, k }];
-        });
-        expect(jointError(shared) * divisor).toBeLessThanOrEqual(0.05);
-        expect(jointError(shared) * divisor).toBeGreaterThan(0.04);
-      }
-    },
-  );
+  it.each(Object.keys(SCHEDULES))('of %s, shared by any number of rows, is 5 %% at most', (name) => {
+    const schedule = scheduleNamed(name);
+    for (const rows of [2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 20, 30, 60, 120]) {
+      const looks = schedule.flatMap((look) => {
+        const k = trimFor(look.rounds, levelOf(look, schedule, rows));
+        return k === undefined ? [] : [{ rounds: look.rounds, k }];
+      });
+      const { low, high } = boundJointError(looks);
+      expect(rows * high).toBeLessThanOrEqual(0.05);
+      expect(rows * low).toBeGreaterThan(0.03);
+    }
+  });
+
+  it('would be more than 5 % if each row had a plain share of every look', () => {
+    const looks = withK('18/27/36').map(({ rounds, k }) => ({
+      rounds,
+      k: trimFor(rounds, errorOfTrim(rounds, k) / 14)!,
+    }));
+    expect(14 * boundJointError(looks).low).toBeGreaterThan(0.0515);
+  });
 });
 
 describe('schedules', () => {
@@ -121,12 +128,26 @@ describe('schedules', () => {
     expect(fixedSchedule(5)).toEqual([{ rounds: 5 }]);
     expect(fixedSchedule(6)).toEqual([{ rounds: 6, k: 0 }]);
     expect(fixedSchedule(20)).toEqual([{ rounds: 20, k: 52 }]);
-    expect(errorOf({ rounds: 20, k: 52 }, fixedSchedule(20))).toBe(0.05);
-    expect(errorOf({ rounds: 5 }, fixedSchedule(5))).toBe(0);
+    expect(levelOf({ rounds: 20, k: 52 }, fixedSchedule(20))).toBe(0.05);
+    expect(levelOf({ rounds: 20, k: 52 }, fixedSchedule(20), 4)).toBe(0.0125);
+    expect(levelOf({ rounds: 5 }, fixedSchedule(5))).toBe(0);
   });
 
-  it('a look spends what its k says, none without', () => {
+  it('a look spends what its k says, nothing without', () => {
     const schedule = scheduleNamed('6/12/18');
-    expect(schedule.map((look) => errorOf(look, schedule))).toEqual([0, 50 / 4096, 0.0431671142578125]);
+    expect(schedule.map((look) => levelOf(look, schedule))).toEqual([0, 50 / 4096, 0.0431671142578125]);
+  });
+
+  it.each([
+    [1, 12, 6],
+    [2, 12, 7],
+    [6, 12, 8],
+    [14, 18, 10],
+    [30, 18, 11],
+  ])('%i rows can be decided after %i rounds of 12/18/24, or after %i fixed ones', (rows, look, fixed) => {
+    expect(firstDecisive(scheduleNamed('12/18/24'), rows)?.rounds).toBe(look);
+    expect(fewestRounds(rows)).toBe(fixed);
+    expect(trimFor(fixed, 0.05 / rows)).toBeGreaterThanOrEqual(0);
+    expect(trimFor(fixed - 1, 0.05 / rows)).toBeUndefined();
   });
 });

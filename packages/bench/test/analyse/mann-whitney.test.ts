@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
+  approximateTrim,
+  exactTrim,
   intervalOfShifts,
   mannWhitneyChances,
   mannWhitneyP,
   pairwiseShifts,
 } from '../../src/analyse/mann-whitney.ts';
+import { upperPoint, upperTail } from '../../src/analyse/normal.ts';
 import { quantileOfSorted } from '../../src/analyse/quantiles.ts';
+import { createRandom } from '../../src/random.ts';
 import { known, roundTo } from './known.ts';
 
 describe('against scipy', () => {
@@ -52,11 +56,57 @@ describe('mannWhitneyChances', () => {
   it('need something on both sides', () => {
     expect(() => mannWhitneyP([], [1])).toThrow(RangeError);
     expect(() => mannWhitneyP([1], [])).toThrow(RangeError);
-    expect(() =>
-      mannWhitneyChances(
-        101,
-        Array.from({ length: 110 }, () => 1),
-      ),
-    ).toThrow(RangeError);
+  });
+});
+
+describe('samples too large for the exact distribution', () => {
+  it.each([
+    [30, 30],
+    [50, 60],
+    [80, 40],
+  ])('%i and %i values: the approximation is close and errs on the safe side', (n, m) => {
+    for (const alpha of [0.05, 0.01, 0.05 / 30]) {
+      const [exact, near] = [exactTrim(n, m, alpha), approximateTrim(n, m, alpha)];
+      expect(near).toBeLessThanOrEqual(exact);
+      expect(near).toBeGreaterThanOrEqual(exact - Math.ceil(0.01 * exact) - 1);
+    }
+  });
+
+  it('the p value continues the exact one, with and without ties', () => {
+    const random = createRandom(31);
+    const draw = (count: number, shift: number, step: number) =>
+      Array.from({ length: count }, () => Math.round((shift + random.normal()) / step) * step);
+    for (const step of [1e-9, 0.5]) {
+      const [first, second] = [draw(49, 0.4, step), draw(49, 0, step)];
+      const exact = mannWhitneyP(first, second);
+      const [more, others] = [
+        [...first, ...first],
+        [...second, ...second],
+      ];
+      const approximate = mannWhitneyP(more, others);
+      expect(approximate.u).toBe(4 * exact.u);
+      // Doubling both samples multiplies the distance in standard deviations by √2, about.
+      const z = upperPoint(exact.p / 2) * Math.SQRT2;
+      expect(upperPoint(approximate.p / 2) / z).toBeCloseTo(1, 1);
+    }
+    expect(mannWhitneyP(Array(200).fill(1) as number[], Array(200).fill(1) as number[]).p).toBe(1);
+  });
+});
+
+describe('the normal distribution', () => {
+  it.each([
+    [0, 0.5],
+    [1.959963985, 0.025],
+    [3.090232306, 0.001],
+    [-1.644853627, 0.95],
+    [4.753424309, 1e-6],
+  ])('exceeds %d with probability %d', (z, tail) => {
+    expect(upperTail(z) / tail).toBeCloseTo(1, 6);
+    expect(upperPoint(tail)).toBeCloseTo(z, 5);
+  });
+
+  it('has no point beyond all of it', () => {
+    expect(() => upperPoint(0)).toThrow(RangeError);
+    expect(() => upperPoint(1)).toThrow(RangeError);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Comparison } from '../../src/analyse/comparison.ts';
-import { type Schedule, scheduleNamed } from '../../src/catalogue/looks.ts';
 import { fixedSchedule } from '../../src/analyse/looks.ts';
+import { type Schedule, scheduleNamed } from '../../src/catalogue/looks.ts';
 import { compareRounds, compareTable } from '../../src/analyse/paired.ts';
 import { countVerdicts, type VerdictShares } from '../../src/analyse/sitting.ts';
 import { createRandom, type Random } from '../../src/random.ts';

@@ -72,4 +72,12 @@ describe('compareUnpaired', () => {
     expect(wrong / 2000).toBeLessThanOrEqual(0.055);
     expect(wrong / 2000).toBeGreaterThan(0.03);
   });
+
+  it('compares 150 rounds with 130', () => {
+    const random = createRandom(22);
+    const row = { candidate: figures(random, 150, 103, 0.03), baseline: figures(random, 130, 100, 0.03) };
+    const [comparison] = compareUnpaired([row], RULES);
+    expect(comparison).toMatchObject({ verdict: 'slower', rounds: 130, byMoreThanThreshold: true });
+    expect(comparison?.ratio?.estimate).toBeCloseTo(1.03, 2);
+  });
 });
