@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { compareRuns, compareWithin } from '@bench/harness/analyse/compare';
-import { unlikeRuns } from '@bench/harness/analyse/unlike';
+import { describeUnknown, unlikeRuns } from '@bench/harness/analyse/unlike';
 import { FEWEST_ROUNDS } from '@bench/harness/analyse/verdict';
 import { BENCH, type BenchRequest } from '@bench/harness/cli/bench';
 import { readStacks } from '@bench/harness/catalogue/stacks';
@@ -15,6 +15,7 @@ import { renderComparison } from '@bench/harness/report/compare';
 import { describeDetail } from '@bench/harness/report/detail';
 import { renderJson } from '@bench/harness/report/json';
 import { renderTerminal } from '@bench/harness/report/terminal';
+import { describeEnding, describeProspects } from '@bench/harness/report/stopping';
 import { describePlan, toView } from '@bench/harness/report/view';
 import { restoreSecrets } from '@bench/harness/secrets';
 import { findRun, readRun, shown, type StoredRun } from '@bench/harness/results/store';
@@ -42,12 +43,14 @@ await runCommand(BENCH, async (asked) => {
   const means = { session, isNamed: namesAll(options) };
   const plan = options.rate === 'auto' ? await planAtHalf(run, options, means) : ready;
   if (plan === undefined) return 130;
+  for (const line of describeProspects(plan)) tell(`warning: ${line}`);
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored });
 
   if (options.json) printJson(renderJson(source));
   else if (source.trials.length > 0) print(renderTerminal(toView(source), widthFor(options)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
   if (!options.json) print(describeComparison(readRun(folder), old));
+  for (const line of describeEnding(plan, source.trials, interrupted)) tell(line);
   tell(`kept in ${shown(folder)}; pnpm report ${plan.run} shows it again`);
   if (interrupted) tell(`pnpm bench --resume ${plan.run} goes on`);
   if (interrupted) return 130;
@@ -118,6 +121,7 @@ function describeComparison(run: StoredRun, old: StoredRun | undefined): string 
     const table = compareRuns(old, run, { by, threshold });
     return renderComparison(table, `${old.plan.run} → ${plan.run}`, [
       ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
+      ...describeUnknown(old, run),
       ...describeChanges(old, run),
     ]);
   }

@@ -343,16 +343,13 @@ const OVERHEAD_SECONDS = 3;
 /** Answers that it waits for one after the other, to verify a cycle of three requests before and after. */
 const OVERHEAD_WAITS = 10;
 
-/** About how long the trials will take, in seconds: an estimate from the plan alone. */
+/** About how long the trials will take, in seconds: an estimate from the plan alone. The servers of a duel start and stop at once. */
 export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
+  const perStart = OVERHEAD_SECONDS + OVERHEAD_WAITS * (plan.waitSeconds ?? 0);
+  const starts = new Set(trials.map(({ duel, id }) => duel ?? id)).size;
   return trials.reduce(
     (sum, { connections }) =>
-      sum +
-      OVERHEAD_SECONDS +
-      OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
-      connections / plan.connectsPerSecond +
-      plan.warmupSeconds +
-      plan.windowSeconds,
-    0,
+      sum + connections / plan.connectsPerSecond + plan.warmupSeconds + plan.windowSeconds,
+    starts * perStart,
   );
 }

@@ -301,6 +301,13 @@ describe('makePlan', () => {
 });
 
 describe('estimateSeconds', () => {
+  it('counts the start of the servers of a duel once', () => {
+    const words = '--connections 10 --rounds 1 --duration 5 --warmup 2';
+    const [apart, duel] = [samplePlan(`${words} --separate`), samplePlan(`${words} --duel`)];
+    expect(duel.trials).toHaveLength(2);
+    expect(estimateSeconds(apart) - estimateSeconds(duel)).toBeCloseTo(3);
+  });
+
   it('adds up connects, warm-up, window and what surrounds them', () => {
     const plan = samplePlan('--connections 10,10000 --rounds 1 --duration 5 --warmup 2', ['vanilla']);
     const connecting = 10 / 2000 + 10_000 / 2000;

@@ -1,3 +1,4 @@
+import { type Schedule, scheduleNamed } from '../catalogue/looks.ts';
 import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
 import { METRICS, type MetricId } from '../metrics.ts';
@@ -5,8 +6,7 @@ import type { Target, Trial } from '../model.ts';
 import type { Plan } from '../plan.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { Comparison } from './comparison.ts';
-import { scheduleNamed } from '../catalogue/looks.ts';
-import { fixedSchedule, lastLook } from './looks.ts';
+import { firstDecisive, fixedSchedule, lastLook } from './looks.ts';
 import { figureOf } from './metrics.ts';
 import { compareTable, differencesOf } from './paired.ts';
 import { shareRanks } from './ranks.ts';
@@ -52,13 +52,8 @@ export function compareWithin(
 ): ComparedTable {
   const rounds = countRounds(plan, trials);
   const targets = plan.targets.filter(({ id }) => trials.some(({ target }) => target.id === id));
-  const crossed = question.baseline === undefined ? crossedPairs(targets) : new Map<string, string>();
-  const asked = crossed.size > 0 ? plan.engine : (question.baseline ?? usualBaseline(targets));
-  const baselines = crossed.size > 0 ? crossed : chooseBaselines(targets, asked);
+  const { asked, pairs } = pairTargets(plan, targets, question.baseline);
   const { better } = METRICS[question.by];
-  const pairs = plan.rungs.flatMap((connections) =>
-    [...baselines].map(([candidate, baseline]) => ({ connections, candidate, baseline })),
-  );
   const rows = pairs.map(({ connections, candidate, baseline }) =>
     differencesOf(
       figuresByRound(trials, candidate, connections, question.by, rounds),
@@ -67,7 +62,7 @@ export function compareWithin(
     ),
   );
   const comparisons = compareTable(rows, {
-    schedule: plan.sitting === undefined ? fixedSchedule(plan.rounds) : scheduleNamed(plan.sitting.looks),
+    schedule: scheduleOf(plan),
     better,
     threshold: question.threshold,
   });
@@ -82,6 +77,41 @@ export function compareWithin(
     paired: true,
     rows: [...races.values()].flatMap((race) => rankRace(race, question.threshold)),
   };
+}
+
+/** The looks at which a run's comparisons may decide: its schedule, or one look after its fixed rounds. */
+export function scheduleOf({ sitting, rounds }: Pick<Plan, 'sitting' | 'rounds'>): Schedule {
+  return sitting === undefined ? fixedSchedule(rounds) : scheduleNamed(sitting.looks);
+}
+
+/** Every row of a run's table in its order, and what the baseline is called. Throws a usage error for one that is not in the run. */
+function pairTargets(
+  plan: Pick<Plan, 'rungs' | 'engine'>,
+  targets: Target[],
+  baseline: string | undefined,
+): { asked: string; pairs: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>[] } {
+  const crossed = baseline === undefined ? crossedPairs(targets) : new Map<string, string>();
+  const asked = crossed.size > 0 ? plan.engine : (baseline ?? usualBaseline(targets));
+  const baselines = crossed.size > 0 ? crossed : chooseBaselines(targets, asked);
+  const pairs = plan.rungs.flatMap((connections) =>
+    [...baselines].map(([candidate, of]) => ({ connections, candidate, baseline: of })),
+  );
+  return { asked, pairs };
+}
+
+/** The comparisons that a plan will make with its usual baseline. */
+export interface Foreseen {
+  rows: number;
+  schedule: Schedule;
+  /** Rounds at the first look that can decide so many rows; undefined if none can. */
+  decisiveRounds: number | undefined;
+}
+
+/** Counts the rows of a plan's table before it is measured, and finds the first look that can decide them. */
+export function foreseeTable(plan: Plan): Foreseen {
+  const schedule = scheduleOf(plan);
+  const rows = plan.targets.length < 2 ? 0 : pairTargets(plan, plan.targets, undefined).pairs.length;
+  return { rows, schedule, decisiveRounds: firstDecisive(schedule, Math.max(1, rows))?.rounds };
 }
 
 /** Targets that were measured by a second engine, each with itself by the first. */
@@ -133,7 +163,13 @@ function chooseBaselines(targets: Target[], asked: string): Map<string, string> 
 }
 
 function isSameButRuntime(a: Target, b: Target): boolean {
-  return a.stack === b.stack && a.variant === b.variant && isDisturbed(a) === isDisturbed(b);
+  return (
+    a.stack === b.stack &&
+    a.variant === b.variant &&
+    String(a.packages) === String(b.packages) &&
+    a.engine === b.engine &&
+    isDisturbed(a) === isDisturbed(b)
+  );
 }
 
 function isDisturbed({ undisturbed }: Target): boolean {
@@ -166,9 +202,11 @@ export function compareRuns(
   const pairs = old.plan.rungs
     .filter((rung) => now.plan.rungs.includes(rung))
     .flatMap((connections) => shared.map((pair) => ({ connections, ...pair })));
+  // A run may end before its last planned round: rounds that never began are not missing figures.
+  const [roundsThen, roundsNow] = [countRounds(old.plan, old.trials), countRounds(now.plan, now.trials)];
   const rows = pairs.map(({ connections, candidate, baseline }) => ({
-    candidate: figuresByRound(now.trials, candidate, connections, question.by, now.plan.rounds),
-    baseline: figuresByRound(old.trials, baseline, connections, question.by, old.plan.rounds),
+    candidate: figuresByRound(now.trials, candidate, connections, question.by, roundsNow),
+    baseline: figuresByRound(old.trials, baseline, connections, question.by, roundsThen),
   }));
   const comparisons = compareUnpaired(rows, {
     better: METRICS[question.by].better,
@@ -181,8 +219,8 @@ export function compareRuns(
   };
 }
 
-/** Rounds that are over: of the last one that was begun, every trial must be there. */
-function countRounds(plan: Plan, trials: Trial[]): number {
+/** The number of complete rounds: of the last one that began, every trial must be there. */
+export function countRounds(plan: Pick<Plan, 'rungs'>, trials: Trial[]): number {
   const last = Math.max(0, ...trials.map(({ round }) => round));
   const targets = new Set(trials.map(({ target }) => target.id));
   const there = trials.filter(({ round }) => round === last).length;
@@ -190,8 +228,8 @@ function countRounds(plan: Plan, trials: Trial[]): number {
 }
 
 /**
- * Whether a run that is to be decided may stop: a look has been reached, and every comparison with the first target has
- * its verdict. A target that repeats another is not waited for.
+ * Decides whether a run until decided may stop: it has reached a look, and every comparison with the first target has
+ * its verdict. Targets that repeat another (`--aa`) need none.
  */
 export function isDecided(plan: Plan, trials: Trial[]): boolean {
   if (plan.sitting === undefined) return false;

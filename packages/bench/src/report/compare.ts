@@ -1,37 +1,45 @@
 import { UNDISTURBED, type ComparedRow, type ComparedTable } from '../analyse/compare.ts';
 import type { Comparison } from '../analyse/comparison.ts';
-import { formatShare } from './format.ts';
+import { SOUGHT_EFFECT } from '../analyse/verdict.ts';
+import type { Interval } from '../analyse/signed-rank.ts';
+import { formatChange, formatShare } from './format.ts';
 import { renderRows } from './terminal.ts';
 import { METRICS } from '../metrics.ts';
 
-/** The comparisons as text: ratio, interval and verdict of each. */
+/** The comparisons as text: ratio, and the verdict with its difference and interval. */
 export function renderComparison(table: ComparedTable, title: string, marks: string[]): string {
   const { label, better } = METRICS[table.by];
   const heads = [
     'connections',
     'target',
     describeBaseline(table),
-    '95 % interval',
-    'verdict',
+    'verdict: difference (95 % interval)',
     'rounds',
     ...(table.paired ? ['rank'] : []),
   ];
   const rows = table.rows.map((row) => [
     row.connections.toLocaleString('en-US'),
     row.candidate,
-    ...describe(row.comparison),
-    describeVerdict(row, table.threshold),
+    row.comparison.ratio === undefined ? '—' : `× ${row.comparison.ratio.estimate.toFixed(3)}`,
+    describeVerdict(row),
     String(row.comparison.rounds),
     ...(table.paired ? [row.rank === undefined ? '—' : String(row.rank)] : []),
   ]);
   const notes = [
     `ratios of ${label}, ${better === 'lower' ? 'less' : 'more'} is better; the difference that matters is ${formatShare(table.threshold)}`,
-    table.paired
-      ? 'paired by round; all rows share one error budget of 5 % (Holm)'
-      : 'unpaired: the runs are of different times, and whatever else changed between them is in the ratio',
+    `${
+      table.paired
+        ? 'paired by round'
+        : 'unpaired: the runs are of different times, and whatever else changed between them is in the ratio'
+    }${describeConfidence(table)}`,
     ...marks,
   ];
   return `${title}\n${renderRows(heads, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`;
+}
+
+function describeConfidence({ rows }: ComparedTable): string {
+  const intervals = rows.filter(({ comparison }) => comparison.interval !== undefined).length;
+  return intervals > 1 ? `; all ${intervals} intervals hold together with 95 % confidence` : '';
 }
 
 function describeBaseline({ paired, baseline = '' }: ComparedTable): string {
@@ -40,27 +48,32 @@ function describeBaseline({ paired, baseline = '' }: ComparedTable): string {
   return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;
 }
 
-function describe({ ratio }: Comparison): [string, string] {
-  if (ratio === undefined) return ['—', '—'];
-  const { estimate, interval, range } = ratio;
-  const figure = `× ${estimate.toFixed(3)}`;
-  return interval === undefined
-    ? [figure, `seen ${range.low.toFixed(3)} to ${range.high.toFixed(3)}`]
-    : [figure, `${interval.low.toFixed(3)} to ${interval.high.toFixed(3)}`];
+function describeVerdict({ comparison }: ComparedRow): string {
+  const difference = describeDifference(comparison);
+  if (comparison.verdict !== 'undecided') return `${comparison.verdict}: ${difference}`;
+  const { why, neededRounds, rounds, dropped } = comparison;
+  if (rounds === 0 && dropped > 0) return 'undecided: no valid figures on both sides';
+  const said = {
+    'too-few-rounds': ['too few rounds', difference],
+    'blocks-dropped': ['too many rounds spoilt', difference],
+    wide: [difference],
+  }[why];
+  const needed =
+    neededRounds === undefined
+      ? []
+      : [`about ${neededRounds} rounds would show ${formatShare(SOUGHT_EFFECT)}`];
+  return `undecided: ${[...said, ...needed].filter(Boolean).join('; ')}`;
 }
 
-function describeVerdict({ comparison }: ComparedRow, threshold: number): string {
-  if (comparison.verdict !== 'undecided') {
-    return comparison.byMoreThanThreshold
-      ? `${comparison.verdict} by more than ${formatShare(threshold)}`
-      : comparison.verdict;
-  }
-  const why = {
-    'too-few-rounds': 'too few rounds',
-    'blocks-dropped': 'too many rounds spoilt',
-    wide: 'the interval is too wide',
-  };
-  const needed =
-    comparison.neededRounds === undefined ? '' : `; some ${comparison.neededRounds} rounds would show 6 %`;
-  return `undecided: ${why[comparison.why]}${needed}`;
+/** `+21 % (+15 % to +28 %)`, without an interval `seen +11 % to +30 %`; empty where nothing was seen. */
+function describeDifference({ ratio }: Comparison): string {
+  if (ratio === undefined) return '';
+  const { estimate, interval, range } = ratio;
+  return interval === undefined
+    ? `seen ${formatInterval(range)}`
+    : `${formatChange(estimate)} (${formatInterval(interval)})`;
+}
+
+function formatInterval({ low, high }: Interval): string {
+  return `${formatChange(low)} to ${formatChange(high)}`;
 }

@@ -38,6 +38,11 @@ export function formatSpan(seconds: number): string {
     : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
+/** A span that somebody typed, to the second below five minutes: `90 s`, `10 min`. */
+export function formatBudget(seconds: number): string {
+  return seconds < 300 ? `${seconds} s` : formatSpan(seconds);
+}
+
 function significant(value: number): string {
   return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : String(Math.round(value));
 }
@@ -50,4 +55,13 @@ export function formatAtMost(share: number): string {
 /** A share in per cent, to two decimals: `5.4 %`. */
 export function formatShare(share: number): string {
   return `${Number((share * 100).toFixed(2))} %`;
+}
+
+/** A factor as a change in per cent, with its sign: `+21 %`, `−3.2 %`, `+0.04 %`. */
+export function formatChange(factor: number): string {
+  const percent = Math.abs(factor - 1) * 100;
+  const digits = percent >= 9.95 ? 0 : percent >= 0.095 ? 1 : 2;
+  const text = percent.toFixed(digits);
+  if (Number(text) === 0) return '0 %';
+  return `${factor < 1 ? '−' : '+'}${Number(text).toLocaleString('en-US', { minimumFractionDigits: digits })} %`;
 }

@@ -1,3 +1,4 @@
+import { countRounds } from '../analyse/compare.ts';
 import { crossCheck } from '../analyse/cross-check.ts';
 import { toLadders } from '../analyse/ladder.ts';
 import type { Figure, Row } from '../analyse/summary.ts';
@@ -13,6 +14,7 @@ import type { LeftOut } from '../results/store.ts';
 import { describeCrossCheck } from './cross-check.ts';
 import {
   formatAtMost,
+  formatBudget,
   formatBytes,
   formatCost,
   formatCount,
@@ -24,6 +26,7 @@ import {
 import { isFatal } from '../reasons.ts';
 import { describeBudget } from './detail.ts';
 import { describeKnees } from './knee.ts';
+import { describeProspects } from './stopping.ts';
 
 /** What every report format shows: text in cells, in the order in which it is read. */
 export interface View {
@@ -97,7 +100,7 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
   const knees = describeKnees(toLadders(rows, plan.rate !== undefined));
   const cells = cellsFor(rows);
   return {
-    title: `${describeWorkload(plan)}, ${countOf(plan.rounds, 'round')}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
+    title: `${describeWorkload(plan)}, ${describeRounds(plan, trials)}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
     setting: describeSetting(plan, host, trials),
     columns: Object.keys(cells),
     words: ['target', 'class', 'limit', 'status'],
@@ -119,6 +122,13 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
       ),
     ],
   };
+}
+
+/** `3 rounds`; of a run that ended early `11 of 24 rounds`. */
+function describeRounds(plan: Plan, trials: Trial[]): string {
+  const measured = countRounds(plan, trials);
+  const planned = countOf(plan.rounds, 'round');
+  return measured < plan.rounds ? `${formatWhole(measured)} of ${planned}` : planned;
 }
 
 function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
@@ -299,9 +309,23 @@ function describeStatus({ statuses, rounds }: Row): string {
 function explain(rows: Row[], trials: Trial[]): string[] {
   const metric = metricOf(rows);
   const asked = nameAsked(trials);
+  const figures = rows.flatMap((row) => [
+    ...Object.values(row.figures),
+    ...[row.timing?.told, row.timing?.rest].filter((figure) => figure !== undefined),
+  ]);
+  const bounds = [
+    ...(figures.some(({ atLeast }) => atLeast)
+      ? ['≥ is a lower bound: the generator was the limit, or requests timed out.']
+      : []),
+    ...(figures.some(({ valid }) => !valid) ? ['? was spoilt by what stands below.'] : []),
+  ];
   const marks = [
-    '± is half the range over the rounds; a figure is the median of the rounds in which it is valid. Rows whose ranges overlap are not told apart by so few rounds.',
-    '≥ is a lower bound: the generator was the limit, or requests timed out. ? was spoilt by what stands below.',
+    ...(figures.some(({ rounds }) => rounds > 1)
+      ? [
+          '± is half the range over the rounds; a figure is the median of the rounds in which it is valid. Rows whose ranges overlap are not told apart by so few rounds.',
+        ]
+      : []),
+    ...(bounds.length > 0 ? [bounds.join(' ')] : []),
     `limit: who was at the end of its means, the server’s core${asked === undefined ? '' : `, the ${asked}`} or the load generator; waiting is ${asked === undefined ? 'neither' : 'none'}.`,
     ...(rows.some(({ limits }) => limits.includes('others'))
       ? ['others: processes that do not belong to this run left no CPU for the server.']
@@ -393,6 +417,7 @@ export function describePlan(plan: Plan): string {
     ...describeDisturbance(plan),
     ...describeSitting(plan),
     `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at the most'}`,
+    ...describeProspects(plan).map((line) => `warning: ${line}`),
     '',
     ...plan.trials.map(
       ({ order, round, target, connections }) =>
@@ -406,7 +431,7 @@ function describeSitting({ duel, sitting }: Plan): string[] {
   const kind = duel ? ['duels: all servers of a round stand at once, short windows take turns'] : [];
   if (sitting === undefined) return kind;
   const { looks, by, threshold, budgetSeconds } = sitting;
-  const budget = budgetSeconds === undefined ? '' : `, or after ${formatSpan(budgetSeconds)}`;
+  const budget = budgetSeconds === undefined ? '' : `, or after ${formatBudget(budgetSeconds)}`;
   return [
     ...kind,
     `looks after ${looks.split('/').join(', ')} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${budget}`,

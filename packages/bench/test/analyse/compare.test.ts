@@ -140,6 +140,22 @@ describe('targets of one run', () => {
     expect(errorOf(() => compareWithin({ plan, trials }, { ...CPU, baseline: '@23' })).hint).toContain('@22');
   });
 
+  it('compares each package with itself on that runtime, not with another package', () => {
+    const words = ['fastify', '--node', '22,26', '--with', 'fastify@5.1.0', '--with', 'fastify@5.2.0'];
+    const options = BENCH.parse([...words, '--rounds', '12', '--connections', '10']);
+    const plan = makePlan(options, [sampleStack('fastify')], 'a-run', 1);
+    const trials = plan.trials.map(({ target, round }) => ({
+      ...okTrial('fastify', sampleMeasured({ cpu: 100 + round / 1000 }), { round }),
+      target: plan.targets.find(({ id }) => id === target)!,
+    }));
+    const { rows, baseline } = compareWithin({ plan, trials }, CPU);
+    expect(baseline).toBe('@22');
+    expect(rows.map(({ candidate, baseline: of }) => [candidate, of])).toEqual([
+      ['fastify@26[fastify@5.1.0]', 'fastify@22[fastify@5.1.0]'],
+      ['fastify@26[fastify@5.2.0]', 'fastify@22[fastify@5.2.0]'],
+    ]);
+  });
+
   it('refuses a baseline that is not in the run, with the nearest', () => {
     const error = errorOf(() => compareWithin(sampleRun(1), { ...CPU, baseline: 'vanila' }));
     expect([error.exitCode, error.hint]).toEqual([2, expect.stringContaining('vanilla')]);
@@ -276,6 +292,18 @@ describe('runs of two times', () => {
     expect(verdicts['vanilla']).not.toBe('slower');
   });
 
+  it('counts only the rounds that were measured where a run ended early', () => {
+    const old = sampleRun(1);
+    const stopped = sampleRun(1.5, 12, 8);
+    stopped.plan = { ...stopped.plan, rounds: 24 };
+    const [row] = compareRuns(old, stopped, CPU).rows.filter(({ candidate }) => candidate === 'fastify');
+    expect(row?.comparison).toMatchObject({ verdict: 'slower', rounds: 12, dropped: 0 });
+    // Of the round that Ctrl-C cut short, nothing counts.
+    const cut = { ...stopped, trials: stopped.trials.slice(0, -1) };
+    const again = compareRuns(old, cut, CPU).rows.find(({ candidate }) => candidate === 'fastify');
+    expect(again?.comparison).toMatchObject({ verdict: 'slower', rounds: 11, dropped: 0 });
+  });
+
   it.each([
     ['timeout', (run: StoredRun) => void (run.plan.timeoutSeconds = 3)],
     ['workload', (run: StoredRun) => void (run.plan.workload = 'fib')],
@@ -357,10 +385,34 @@ describe('runs of two times', () => {
 });
 
 describe('the table', () => {
-  it('gives ratio, interval and verdict', () => {
+  it('gives ratio, and the verdict with difference and interval', () => {
     const text = renderComparison(compareWithin(sampleRun(1.06), CPU), 'run', ['a mark']);
-    expect(text).toMatch(/fastify\s+× 1\.0\d\d\s+1\.0\d\d to 1\.\d\d\d\s+slower/);
+    expect(text).toMatch(/fastify\s+× 1\.0\d\d\s+slower: \+6\.\d % \(\+\d\.\d % to \+\d\.\d %\)\s+12/);
     expect(text).toContain('a mark');
+    expect(text).not.toContain('hold together');
+  });
+
+  it('says how sure all intervals are together, where there are several', () => {
+    const { plan, trials, ...rest } = sampleRun(1.06);
+    const thrice = trials
+      .filter(({ target }) => target.id === 'fastify')
+      .flatMap((trial) => ['a', 'b'].map((id) => ({ ...trial, target: { ...trial.target, id } })));
+    const targets = [...plan.targets, ...['a', 'b'].map((id) => ({ ...plan.targets[1]!, id }))];
+    const run = { ...rest, plan: { ...plan, targets }, trials: [...trials, ...thrice] };
+    expect(renderComparison(compareWithin(run, CPU), 'run', [])).toContain(
+      'paired by round; all 3 intervals hold together with 95 % confidence',
+    );
+  });
+
+  it('says that a metric has no figures, where nothing measured it', () => {
+    const table = compareRuns(sampleRun(1), sampleRun(1), { ...CPU, by: 'memory' });
+    expect(renderComparison(table, 'run', [])).toMatch(/—\s+undecided: no valid figures on both sides\s+0/);
+  });
+
+  it('says what was seen where there is no interval, and how many rounds it takes', () => {
+    expect(renderComparison(compareWithin(sampleRun(1.2, 5), CPU), 'run', [])).toMatch(
+      /undecided: too few rounds; seen \+\d+ % to \+\d+ %; about \d+ rounds would show 6 %/,
+    );
   });
 });
 

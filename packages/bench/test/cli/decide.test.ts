@@ -34,7 +34,7 @@ describe('bench --again', () => {
     await using place = new Place();
     const { status, stderr } = await place.run('bench', ['--again', 'nothing']);
     expect(status).toBe(2);
-    expect(stderr).toContain('there is no run "nothing"');
+    expect(stderr).toContain('unknown run "nothing"');
   });
 });
 

@@ -1,0 +1,32 @@
+import { scheduleNamed } from '../catalogue/looks.ts';
+import type { Trial } from '../model.ts';
+import type { Plan } from '../plan.ts';
+import { countRounds, isDecided } from './compare.ts';
+import { lastLook } from './looks.ts';
+
+/** The end of a run until decided. */
+export interface Ending {
+  /** Complete rounds, and those of the whole schedule. */
+  rounds: number;
+  of: number;
+  /** `early`: before a verdict and before the last look, because of the budget or an interruption. */
+  why: 'decided' | 'schedule-over' | 'early';
+  /** Rounds of the last look that was reached; absent before the first. */
+  look?: number;
+  firstLook: number;
+}
+
+/** The reason why a run until decided ended where it did; undefined for a run of fixed rounds. */
+export function endingOf(plan: Plan, trials: Trial[]): Ending | undefined {
+  if (plan.sitting === undefined) return undefined;
+  const schedule = scheduleNamed(plan.sitting.looks);
+  const rounds = countRounds(plan, trials);
+  const look = lastLook(schedule, rounds)?.rounds;
+  return {
+    rounds,
+    of: plan.rounds,
+    why: isDecided(plan, trials) ? 'decided' : rounds >= plan.rounds ? 'schedule-over' : 'early',
+    ...(look === undefined ? {} : { look }),
+    firstLook: schedule[0]?.rounds ?? plan.rounds,
+  };
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { describeEnding, describeProspects } from '../../src/report/stopping.ts';
+import { describePlan, toView } from '../../src/report/view.ts';
+import type { Trial } from '../../src/model.ts';
+import { okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
+
+const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `stack-${index}`);
+
+/** Rounds in which `fastify` costs `ratio` times as much as `vanilla`, with 2 % of noise. */
+function rounds(ratio: number, count: number): Trial[] {
+  return Array.from({ length: count }, (_, index) => {
+    const round = index + 1;
+    const cost = (factor: number) => sampleMeasured({ cpu: factor * (100 + (index % 5)) });
+    return [
+      okTrial('vanilla', cost(1), { round }),
+      okTrial('fastify', cost(ratio * (1 + 0.02 * ((index % 3) - 1))), { round }),
+    ];
+  }).flat();
+}
+
+const decided = (line = '') => samplePlan(`--connections 10 --until-decided ${line}`);
+
+describe('before a run', () => {
+  it('says that a budget ends before the first look that can decide', () => {
+    // A round of two trials takes 12 s: start, stop and checks 3 s each, warm-up 1 s, window 2 s.
+    expect(describeProspects(decided('--budget 90s'))).toEqual([
+      'a budget of 90 s holds about 8 rounds, and the first look that can decide is after 12: the run will probably end undecided. 12 rounds take about 3 min',
+    ]);
+    expect(describeProspects(decided('--budget 10m'))).toEqual([]);
+    expect(describeProspects(decided())).toEqual([]);
+    expect(describePlan(decided('--budget 90s'))).toContain('warning: a budget of 90 s holds about 8 rounds');
+  });
+
+  it('says which look is the first that can decide a large table', () => {
+    const plan = samplePlan('--connections 10 --until-decided', names(15));
+    expect(describeProspects(plan)).toEqual([
+      '14 comparisons share one error budget: the look after 12 rounds cannot decide them, the first that can is after 18',
+    ]);
+    expect(describeProspects(samplePlan('--connections 10 --until-decided', names(7)))).toEqual([]);
+  });
+
+  it('says how many rounds a table needs', () => {
+    expect(describeProspects(samplePlan('--connections 10,100 --rounds 8', names(8)))).toEqual([
+      '8 rounds cannot decide 14 comparisons in one table: use --rounds 10 or more',
+    ]);
+    expect(describeProspects(samplePlan('--connections 10,100 --rounds 10', names(8)))).toEqual([]);
+    // Too few for any comparison: such a run is not made for one.
+    expect(describeProspects(samplePlan('--rounds 3', names(8)))).toEqual([]);
+    expect(describeProspects(samplePlan('--rounds 8', ['vanilla']))).toEqual([]);
+  });
+});
+
+describe('after a run', () => {
+  it('says why it stopped', () => {
+    expect(describeEnding(decided(), rounds(1.2, 12))).toEqual([
+      'stopped after 12 of at most 24 rounds: every comparison has its verdict',
+    ]);
+    expect(describeEnding(decided(), rounds(1.02, 24))).toEqual([
+      'stopped after 24 rounds, the last look of the schedule',
+    ]);
+    expect(describeEnding(decided('--budget 90s'), rounds(1.2, 11), false)).toEqual([
+      'stopped after 11 of at most 24 rounds, before the first look at 12: the budget of 90 s was spent',
+    ]);
+    expect(describeEnding(decided('--budget 90s'), rounds(1.02, 14))).toEqual([
+      'stopped after 14 of at most 24 rounds, undecided at the look after 12: the budget of 90 s was spent, or the run was interrupted',
+    ]);
+    expect(describeEnding(decided(), rounds(1.02, 14))).toEqual([
+      'stopped after 14 of at most 24 rounds, undecided at the look after 12: the run was interrupted',
+    ]);
+  });
+
+  it('says nothing of fixed rounds, and nothing where no round was finished', () => {
+    expect(describeEnding(samplePlan('--connections 10 --rounds 12'), rounds(1.2, 12))).toEqual([]);
+    expect(describeEnding(decided(), [])).toEqual([]);
+  });
+});
+
+describe('the report of a run', () => {
+  const { host } = readGoldenRun();
+  const view = (plan: ReturnType<typeof samplePlan>, trials: Trial[]) =>
+    toView({ plan, host, leftOut: [], trials });
+
+  it('is titled by the rounds that were measured', () => {
+    expect(view(decided(), rounds(1.2, 11)).title).toBe('devices, 11 of 24 rounds');
+    expect(view(samplePlan('--connections 10 --rounds 12'), rounds(1.2, 12)).title).toBe(
+      'devices, 12 rounds',
+    );
+  });
+
+  it('explains a mark only where it occurs', () => {
+    const plan = samplePlan('--connections 10 --rounds 1', ['vanilla']);
+    const notes = (trials: Trial[]) => view(plan, trials).notes.join('\n');
+    const one = notes([okTrial('vanilla', sampleMeasured({ cpu: 100 }))]);
+    expect(one).not.toMatch(/[±≥?]/);
+    expect(
+      notes([1, 2].map((round) => okTrial('vanilla', sampleMeasured({ cpu: 100 }), { round }))),
+    ).toContain('± is half the range');
+    const bound = { code: 'generator-bound' as const, text: 'busy', invalidates: ['goodput' as const] };
+    expect(notes([suspectTrial('vanilla', sampleMeasured(), [bound])])).toContain('≥ is a lower bound');
+    const noisy = { code: 'foreign-cpu' as const, text: 'busy', invalidates: ['p50' as const] };
+    const spoilt = notes([suspectTrial('vanilla', sampleMeasured(), [noisy])]);
+    expect(spoilt).toContain('? was spoilt');
+    expect(spoilt).not.toContain('≥');
+  });
+});
