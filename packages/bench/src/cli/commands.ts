@@ -80,7 +80,7 @@ export const COMPARE = defineCommand({
   arguments: {
     terms: '<run> [later-run]',
     noun: 'run',
-    help: 'the id of a stored run or its folder',
+    help: 'the id of a stored run, its folder, or latest',
     more: 'compare <run> with this run, instead of its targets with each other',
     example: 'pnpm compare <run> [later-run]',
   },
@@ -178,7 +178,7 @@ export const REPORT = defineCommand({
   arguments: {
     terms: '<run>',
     noun: 'run',
-    help: 'the id of a run or its folder',
+    help: 'the id of a run, its folder, or latest',
     example: 'pnpm report <run>, where <run> is a folder of results/ or results/published/',
   },
   options: {

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { distance } from 'fastest-levenshtein';
 import { ROOT } from '../catalogue/stacks.ts';
 import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
@@ -94,14 +95,54 @@ function writeDurably(file: string, text: string, mode: 'a' | 'w'): void {
   }
 }
 
-/** The folder of a run, by its id or by a path. Throws a usage error with the nearest ids when there is none. */
+/** The word that names the newest run. */
+const LATEST = 'latest';
+
+/** How many runs a message lists. */
+const MOST_LISTED = 3;
+
+/**
+ * The folder of a run: by its id, by a path, or by the word `latest` for the newest run that is not published. Throws a
+ * usage error for an unknown run, with similar ids, or else the newest ones.
+ */
 export function findRun(name: string): string {
-  const candidates = [name, join(RESULTS, name), join(RESULTS, 'published', name)];
+  const newest = name === LATEST ? newestRuns(1)[0] : undefined;
+  const candidates = [
+    name,
+    join(RESULTS, name),
+    join(RESULTS, 'published', name),
+    ...(newest === undefined ? [] : [join(RESULTS, newest)]),
+  ];
   const found = candidates.find((folder) => existsSync(join(folder, 'run.json')));
   if (found !== undefined) return found;
+  throw new BenchError(
+    'usage',
+    name === LATEST ? `${shown(RESULTS)} holds no run yet` : `unknown run "${name}"`,
+    suggestRuns(name),
+  );
+}
+
+/** The ids of the newest runs, newest first. The probe of `--rate auto` belongs to the run that follows it. */
+function newestRuns(count: number): string[] {
+  return listRuns()
+    .filter((id) => !id.endsWith('-probe'))
+    .toReversed()
+    .slice(0, count);
+}
+
+function suggestRuns(name: string): string {
   const runs = [...listRuns(), ...listRuns(join(RESULTS, 'published'))];
-  const hint = runs.length > 0 ? `the nearest are ${nearest(name, runs).join(', ')}` : 'pnpm bench makes one';
-  throw new BenchError('usage', `there is no run "${name}"`, hint);
+  const similar = nearest(name, [...runs, LATEST]).filter((id) => isSimilar(name, id));
+  if (similar.length > 0 && runs.length > 0) return `did you mean ${similar.join(', ')}?`;
+  const newest = newestRuns(MOST_LISTED);
+  return newest.length > 0
+    ? `the newest are ${newest.join(', ')}; latest names the first of them`
+    : 'pnpm bench makes one';
+}
+
+/** Only an id that shares most of its letters is worth suggesting. */
+function isSimilar(typed: string, id: string): boolean {
+  return distance(typed, id) <= Math.max(2, typed.length / 3);
 }
 
 /** The ids of the runs in a folder, oldest first; published ones are in a folder of their own. */

@@ -73,8 +73,8 @@ describe('pnpm report', () => {
 
   it('names the nearest runs for one that is not there', async () => {
     const { status, stderr } = await place.run('report', [`${document.plan.run}x`]);
-    expect(stderr).toContain(`there is no run "${document.plan.run}x"`);
-    expect(stderr).toContain(`the nearest are ${document.plan.run}`);
+    expect(stderr).toContain(`unknown run "${document.plan.run}x"`);
+    expect(stderr).toContain(`did you mean ${document.plan.run}`);
     expect(status).toBe(2);
   });
 

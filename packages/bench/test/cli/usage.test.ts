@@ -38,7 +38,7 @@ const REFUSALS: Refusal[] = [
   {
     what: 'a run that does not exist',
     args: ['--resume', '20200101-000000-devices'],
-    says: [/there is no run "20200101-000000-devices"/],
+    says: [/unknown run "20200101-000000-devices"/],
   },
   {
     what: 'an address without a server',

@@ -197,13 +197,29 @@ describe('findRun', () => {
     expect(listRuns(join(RESULTS, 'nowhere'))).toEqual([]);
   });
 
-  it('names the nearest for one that is not there', () => {
-    for (const id of ['20261120-100000-devices', '20261120-200000-devices', 'zzz', 'yyyyyyyy'])
+  it('finds the newest by the word latest, and the run rather than its probe', () => {
+    createRun(runOf('20261120-100000-devices'), host);
+    const newest = createRun(runOf('20261121-090000-url'), host);
+    createRun(runOf('20261121-090000-url-probe'), host);
+    expect(findRun('latest')).toBe(newest);
+    rmSync(RESULTS, { recursive: true });
+    expect(refuse(() => findRun('latest'))).toMatchObject({
+      message: expect.stringMatching(/ holds no run yet$/),
+      hint: 'pnpm bench makes one',
+    });
+  });
+
+  it('suggests similar ids for one that is not there, else the newest', () => {
+    for (const id of ['20261120-100000-devices', '20261120-200000-devices', '20261120-300000-url'])
       createRun(runOf(id), host);
     expect(refuse(() => findRun('20261120-100001-devices'))).toMatchObject({
-      message: 'there is no run "20261120-100001-devices"',
-      hint: expect.stringMatching(/^the nearest are 20261120-100000-devices, 20261120-200000-devices/),
+      message: 'unknown run "20261120-100001-devices"',
+      hint: 'did you mean 20261120-100000-devices, 20261120-200000-devices?',
     });
+    expect(refuse(() => findRun('lates')).hint).toBe('did you mean latest?');
+    expect(refuse(() => findRun('yesterday')).hint).toBe(
+      'the newest are 20261120-300000-url, 20261120-200000-devices, 20261120-100000-devices; latest names the first of them',
+    );
     rmSync(RESULTS, { recursive: true });
     expect(refuse(() => findRun('a-run')).hint).toBe('pnpm bench makes one');
   });
