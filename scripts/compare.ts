@@ -1,10 +1,11 @@
 import { compareRuns, compareWithin } from '@bench/harness/analyse/compare';
-import { unlikeRuns, unlikeTargets } from '@bench/harness/analyse/unlike';
+import { describeUnknown, unlikeRuns, unlikeTargets } from '@bench/harness/analyse/unlike';
 import { COMPARE } from '@bench/harness/cli/commands';
 import { BenchError } from '@bench/harness/errors';
 import { describeChanges } from '@bench/harness/report/changes';
 import { renderComparison } from '@bench/harness/report/compare';
 import { toJson } from '@bench/harness/report/json';
+import { describeEnding } from '@bench/harness/report/stopping';
 import { findRun, readRun } from '@bench/harness/results/store';
 import { print, printJson, runCommand, tell } from './shell.ts';
 
@@ -31,7 +32,8 @@ await runCommand(COMPARE, async (options) => {
     );
   }
   marks.push(...unlike.map((difference) => `FORCED although unlike: ${difference}`));
-  if (second !== undefined) marks.push(...describeChanges(first, second));
+  if (second === undefined) marks.push(...describeEnding(first.plan, first.trials));
+  else marks.push(...describeUnknown(first, second), ...describeChanges(first, second));
   const table =
     second === undefined
       ? compareWithin(first, options.question)

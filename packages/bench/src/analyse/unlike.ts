@@ -2,6 +2,7 @@ import { describeBackground } from '../catalogue/background.ts';
 import type { Placement, Trial } from '../model.ts';
 import { coresOf, enginesOf, type Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
+import { isSecretName, redactHeaders } from '../redact.ts';
 import type { StoredRun } from '../results/store.ts';
 
 /** The factors in which two runs may be declared to differ on purpose. */
@@ -19,6 +20,9 @@ export type Factor = (typeof FACTORS)[number];
 /** What may differ with a factor: processes or threads are one choice, and cores are where the server is placed. */
 const BESIDE: Partial<Record<Factor, string[]>> = { workers: ['threads'], cores: ['placement'] };
 
+/** The texts of a request by URL, by what they are. */
+const TEXTS = { body: 'request body', expect: 'expected answer' } as const;
+
 /**
  * What forbids to compare two runs, in words; empty when they are alike. `across` names the one factor that is meant
  * to differ. The momentary load of the hosts is no difference.
@@ -32,6 +36,9 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   };
   compare('workload', ({ plan }) => plan.workload);
   compare('parameters', ({ plan }) => describeParams(plan));
+  const headers = [old, now].flatMap(({ plan }) => Object.keys(plan.url?.headers ?? {}));
+  for (const name of new Set(headers)) compare(`header ${name}`, ({ plan }) => headerOf(plan, name));
+  for (const part of ['body', 'expect'] as const) compare(TEXTS[part], describePart(old, now, part));
   compare('rungs', ({ plan }) => plan.rungs.join(', '));
   compare('timeout', ({ plan }) => plan.timeoutSeconds);
   compare('window', ({ plan }) => plan.amount ?? plan.windowSeconds);
@@ -49,6 +56,48 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('database', ({ trials: [first] }) => describeDatabase(first?.database));
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return [...differences, ...unlikeHosts(old.host, now.host)];
+}
+
+/**
+ * Notes on what two runs may differ in without a trace: the values of secret headers are never stored, and older runs
+ * do not keep the content of an `@file`.
+ */
+export function describeUnknown(old: StoredRun, now: StoredRun): string[] {
+  const secrets = Object.keys(old.plan.url?.headers ?? {}).filter(
+    (name) => isSecretName(name) && now.plan.url?.headers[name] !== undefined,
+  );
+  const files = (['body', 'expect'] as const).filter((part) =>
+    [old, now].some(
+      (run) => run.plan.url?.[part]?.startsWith('@') && run.plan.url.digests?.[part] === undefined,
+    ),
+  );
+  return [
+    ...secrets.map(
+      (name) => `unknown: whether both runs sent the same ${name}, because its value is never stored`,
+    ),
+    ...files.map(
+      (part) => `unknown: whether the file of --${part} was the same, because a run did not keep its digest`,
+    ),
+  ];
+}
+
+/** A header as it was sent, without a secret; a body is JSON unless a header says otherwise. */
+function headerOf({ url }: Plan, name: string): string | undefined {
+  const usual = name === 'content-type' && url?.body !== undefined ? 'application/json' : undefined;
+  const value = url?.headers[name] ?? usual;
+  return value === undefined ? undefined : String(redactHeaders({ [name]: value })[name]);
+}
+
+/** How one part of the request is described: by its digest where both runs keep one, else as it was typed. */
+function describePart(
+  old: StoredRun,
+  now: StoredRun,
+  part: keyof typeof TEXTS,
+): (run: StoredRun) => string | undefined {
+  const digestOf = ({ plan }: StoredRun): string | undefined => plan.url?.digests?.[part]?.slice(0, 16);
+  const typedIn = ({ plan }: StoredRun): string | undefined => plan.url?.[part];
+  const hasDigests = [old, now].every((run) => typedIn(run) === undefined || digestOf(run) !== undefined);
+  return hasDigests ? digestOf : typedIn;
 }
 
 /** What forbids to compare the targets of one run, likewise. */
