@@ -23,8 +23,8 @@ import { measurePlan, type Job } from './measure.ts';
 import { openSession } from './session.ts';
 import { print, printJson, runCommand, tell, widthFor } from './shell.ts';
 
-/** Of a window that only has to tell how fast a target is, about. */
-const PROBE = { rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
+/** The load that measures about how fast a target is. */
+const PROBE = { load: { mode: 'closed' as const }, rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
 
 await runCommand(BENCH, async (asked) => {
   const mayDuel = (await tryCgroup()).version !== undefined;
@@ -41,7 +41,7 @@ await runCommand(BENCH, async (asked) => {
 
   using session = await openSession(run);
   const means = { session, isNamed: namesAll(options) };
-  const plan = options.rate === 'auto' ? await planAtHalf(run, options, means) : ready;
+  const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
   if (plan === undefined) return 130;
   for (const line of describeProspects(plan)) tell(`warning: ${line}`);
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored });
@@ -77,9 +77,17 @@ function restore(plan: Plan, { resume, again = '', secrets }: BenchRequest): Pla
   return restoreSecrets(plan, secrets, named);
 }
 
-function describeDry(plan: Plan, { rate }: BenchOptions): string {
-  const first = rate === 'auto' ? 'the rate is measured first: half of the slowest target’s goodput\n' : '';
-  return `${first}${describePlan(plan)}\n`;
+/** The plan in words; a rate that is measured first stands there as such, with the run that measures it. */
+function describeDry(plan: Plan, options: BenchRequest): string {
+  if (!options.autoRate) return `${describePlan(plan)}\n`;
+  const probe = planFrom(`${plan.run}-probe`, probing(options), undefined);
+  const first = `first, to find the rate: ${describePlan(probe).split('\n\n')[0]}`;
+  return `${first}\n\nthen: ${describePlan(plan, 'open loop at half of the slowest goodput')}\n`;
+}
+
+/** A closed loop, long enough to see about how fast each target is. */
+function probing({ sitting: _sitting, ...rest }: BenchOptions): BenchOptions {
+  return { ...rest, ...PROBE, aa: false, duel: false };
 }
 
 /** The plan at half of the slowest target's goodput, which is measured first; undefined when that was interrupted. Throws when a target fails. */
@@ -88,25 +96,23 @@ async function planAtHalf(
   options: BenchOptions,
   means: Pick<Job, 'session' | 'isNamed'>,
 ): Promise<Plan | undefined> {
-  const { sitting: _sitting, rate: _rate, ...rest } = options;
-  const asked = { ...rest, ...PROBE, aa: false, duel: false };
-  const plan = planFrom(`${run}-probe`, asked, undefined);
+  const plan = planFrom(`${run}-probe`, probing(options), undefined);
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored: undefined });
   if (interrupted) return undefined;
   const goodputs = source.trials.map((trial) => {
     if (trial.status !== 'failed') return { trial, goodput: trial.measured.load.goodputPerSecond };
     throw new BenchError(
       'trial',
-      `${trial.target.id} failed, so it has no goodput to take half of: ${trial.reasons[0]?.text ?? ''}`,
+      `${trial.target.id} failed, so the rate cannot be derived from its goodput: ${trial.reasons[0]?.text ?? ''}`,
       'give a rate, e.g. --rate 1000',
     );
   });
   const slowest = goodputs.toSorted((a, b) => a.goodput - b.goodput)[0];
-  const rate = Math.max(1, Math.floor((slowest?.goodput ?? 0) / 2));
+  const perSecond = Math.max(1, Math.floor((slowest?.goodput ?? 0) / 2));
   tell(
-    `rate: ${rate} starts a second, half of what ${slowest?.trial.target.id} did at ${slowest?.trial.connections} connections (${shown(folder)})`,
+    `rate: ${perSecond}/s, half of the goodput of ${slowest?.trial.target.id} at ${slowest?.trial.connections} connections (${shown(folder)})`,
   );
-  return planFrom(run, { ...options, rate }, undefined);
+  return planFrom(run, { ...options, load: { mode: 'open', perSecond } }, undefined);
 }
 
 /** What the run says when its targets are compared, or with the old run that it repeats; nothing where it is not made for that. */

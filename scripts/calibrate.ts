@@ -22,7 +22,7 @@ import { renderCalibration } from '@bench/harness/report/calibration';
 import { toOutput } from '@bench/harness/report/printable';
 import { describeTrial } from '@bench/harness/report/progress';
 import { readHost } from '@bench/harness/results/host';
-import { appendTrials, createRun, writeReport } from '@bench/harness/results/store';
+import { appendTrials, createRun, STORE_SCHEMA, writeReport } from '@bench/harness/results/store';
 import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, runCommand, tell } from './shell.ts';
@@ -41,7 +41,7 @@ await runCommand(CALIBRATE, async () => {
   const { prepared } = await prepareAll(base.targets, [stack], tell);
   const host = await readHost();
   const folder = createRun(
-    { schema: 1, plan: base, versions: { node: process.versions.node }, leftOut: [] },
+    { schema: STORE_SCHEMA, plan: base, versions: { node: process.versions.node }, leftOut: [] },
     host,
   );
 
@@ -52,7 +52,7 @@ await runCommand(CALIBRATE, async () => {
     const plan = {
       ...base,
       windowSeconds: seconds,
-      ...(rate === undefined ? {} : { rate, engine: 'paced' }),
+      ...(rate === undefined ? {} : { load: { mode: 'open' as const, perSecond: rate } }),
     };
     const { effects, stop } = await createEffects({ plan, placed, token, folder });
     using _ = onInterrupt(stop);

@@ -23,6 +23,7 @@ import {
   appendTrials,
   createRun,
   mendRun,
+  STORE_SCHEMA,
   versionDifferences,
   type LeftOut,
   type StoredRun,
@@ -68,7 +69,7 @@ export async function measurePlan({
   const engines = await findEngines(enginesOf(plan));
   const versions = readVersions(prepared, program, holder, engines);
   if (stored !== undefined) refuseOtherVersions(stored, versions);
-  const folder = stored?.folder ?? createRun({ schema: 1, plan, versions, leftOut }, host);
+  const folder = stored?.folder ?? createRun({ schema: STORE_SCHEMA, plan, versions, leftOut }, host);
   if (stored !== undefined) mendRun(folder);
   await using upstream =
     program && fixtures && (await startUpstream(program, { token, folder, placed, fixtures }));

@@ -42,6 +42,12 @@ export interface BackgroundRequest {
   path: string;
 }
 
+/** How an engine sends: each connection on its answer, at a rate whatever the server does, or an exact number of requests. */
+export type LoadMode =
+  | { mode: 'closed' }
+  | { mode: 'open'; perSecond: number }
+  | { mode: 'amount'; requests: number };
+
 /** A runtime as asked for on the command line. */
 export interface RuntimeSpec {
   kind: RuntimeKind;
@@ -374,6 +380,8 @@ export interface TrialHead {
   duel?: string;
   startedAt: string;
   engine: string;
+  /** Absent from records of schema 1 that do not tell. */
+  load?: LoadMode;
   workers: number;
   /** Of each worker, where they were asked for. */
   threads?: number;

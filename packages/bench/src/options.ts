@@ -1,11 +1,8 @@
 /** The options that a plan is made of, as typed values: whoever wants a plan fills them in. */
-import type { EngineName } from './catalogue/engines.ts';
+import { DEFAULT_CONNECT_RATE, type EngineName } from './catalogue/engines.ts';
 import type { Matrix } from './catalogue/stacks.ts';
 import type { MetricId } from './metrics.ts';
-import type { BackgroundRequest, UpstreamKind } from './model.ts';
-
-/** Connects per second, at which servers on one core kept up with accepting. */
-export const DEFAULT_CONNECT_RATE = 2000;
+import type { BackgroundRequest, LoadMode, UpstreamKind } from './model.ts';
 
 /** The difference that matters, as a share. */
 export const DEFAULT_THRESHOLD = 0.02;
@@ -37,11 +34,9 @@ export interface BenchOptions {
   windowSeconds?: number;
   warmupSeconds?: number;
   timeoutSeconds?: number;
-  amount?: number;
   /** Every target is measured once more with this request in flight beside the load. */
   background?: BackgroundRequest;
-  /** `auto`: half of the slowest target's goodput, measured first. */
-  rate?: number | 'auto';
+  load: LoadMode;
   /** Two servers at once or one after the other; the plan decides if absent. */
   duel?: boolean;
   /** CPU can be read finely enough for a duel here: it is then the usual way to decide between two. */
@@ -85,6 +80,7 @@ export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
     stacks: [],
     matrix: { python: [], node: [], packages: [] },
     workload: 'devices',
+    load: { mode: 'closed' },
     mayDuel: false,
     aa: false,
     workers: 1,

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { describeBackground } from './catalogue/background.ts';
-import { ENGINES, refuseEngine, type EngineName } from './catalogue/engines.ts';
+import { DEFAULT_CONNECT_RATE, ENGINES, refuseEngine, type EngineName } from './catalogue/engines.ts';
 import { mostRounds, scheduleNamed } from './catalogue/looks.ts';
 import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
 import { completeParams, workloadOf } from './catalogue/workloads/index.ts';
 import { urlWorkload, type UrlRequest } from './catalogue/workloads/url.ts';
 import { BenchError } from './errors.ts';
 import type { Stack } from './catalogue/stack.ts';
-import type { BackgroundRequest, Target, Trial, UpstreamKind } from './model.ts';
+import type { BackgroundRequest, LoadMode, Target, Trial, UpstreamKind } from './model.ts';
 import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
 import { createRandom, type Random } from './random.ts';
 import { redactUrl } from './redact.ts';
@@ -36,7 +36,7 @@ export interface PlannedTrial {
 
 /** What will be measured: a value, printed by `--dry-run` and stored with the run. */
 export interface Plan {
-  schema: 1;
+  schema: 2;
   run: string;
   seed: number;
   workload: string;
@@ -54,9 +54,7 @@ export interface Plan {
   windowSeconds: number;
   warmupSeconds: number;
   timeoutSeconds: number;
-  amount?: number;
-  /** Starts per second in all, an open loop. */
-  rate?: number;
+  load: LoadMode;
   workers: number;
   /** Of each worker; the stack's own affair where absent. */
   threads?: number;
@@ -103,12 +101,12 @@ const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 /**
  * The plan that the options ask for. A round holds every target at every rung once, in an order drawn
  * from the seed, so that the order of any two is a fair coin. Throws a usage error for targets or
- * workloads that are not there, and for a rate that is still to be measured.
+ * workloads that are not there.
  */
 export function makePlan(options: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
   const url = options.url && planUrl(options.url);
   const workload = workloadOf({ workload: options.workload, url });
-  const { sitting } = options;
+  const { sitting, load } = options;
   const short = sitting === undefined ? {} : { ...SITTING, connections: [workload.rungs[1] ?? 1] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, rung) => rung === 0 || rung === 2) };
   const params = completeParams(workload, options.params ?? {});
@@ -148,27 +146,38 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   if (count > MOST_TRIALS) {
     throw new BenchError(
       'usage',
-      `that makes ${count.toLocaleString('en-US')} trials, more than ${MOST_TRIALS.toLocaleString('en-US')}`,
+      `the plan has ${count.toLocaleString('en-US')} trials, at most ${MOST_TRIALS.toLocaleString('en-US')} are possible`,
       'ask for fewer rounds, targets or connections',
     );
   }
-  if (options.amount !== undefined && options.amount < Math.max(...rungs)) {
+  if (load.mode === 'amount' && load.requests < Math.max(...rungs)) {
     throw new BenchError(
       'usage',
-      `--amount ${options.amount} is less than the ${Math.max(...rungs)} connections`,
+      `--amount ${load.requests} is less than the ${Math.max(...rungs)} connections`,
       'every connection sends at least one request',
     );
   }
   const windowSeconds = wholeWaits(asked.windowSeconds ?? workload.windowSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(asked.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
-  const { amount, rate, generators } = options;
+  const { generators, connectsPerSecond } = options;
   const draws = createRandom(seed);
   const { requests } = workload.draw(() => draws.float(), params);
-  const wanted = { rungs, generators, amount, rate, isDuel, windowSeconds, warmupSeconds, requests };
-  for (const name of engines) refuseEngine(name, wanted);
+  const wanted = {
+    rungs,
+    generators,
+    load,
+    connectsPerSecond,
+    isDuel,
+    windowSeconds,
+    warmupSeconds,
+    requests,
+  };
+  refuseEngine(engine, wanted);
+  // Here the rate of connects has an effect on the first engine.
+  if (other !== undefined) refuseEngine(other, { ...wanted, connectsPerSecond: DEFAULT_CONNECT_RATE });
   return {
-    schema: 1,
+    schema: 2,
     run,
     seed,
     workload: workload.name,
@@ -185,14 +194,13 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     startSeconds: workload.startSeconds ?? 30,
     barrierSeconds: workload.barrierSeconds ?? 30,
     hashEvery: 64,
-    engine: options.rate === undefined ? engine : 'paced',
+    engine,
+    load,
     quick: options.quick,
     proveLimit: options.proveLimit,
     stacks: options.stacks,
     trials: drawTrials({ targets, rungs, rounds, duel: isDuel }, seed),
     ...present({
-      amount: options.amount,
-      rate: options.rate === 'auto' ? undefined : options.rate,
       duel: isDuel ? (true as const) : undefined,
       sitting,
       params: Object.keys(params).length === 0 ? undefined : params,
@@ -269,8 +277,8 @@ function chooseEngines({ engine = 'autocannon', crossCheck }: BenchOptions): Eng
   if (crossCheck !== engine) return [engine, crossCheck];
   throw new BenchError(
     'usage',
-    `--cross-check ${crossCheck}: that is the engine itself`,
-    '--engine and --cross-check name two',
+    `--cross-check ${crossCheck}: expected another engine than --engine`,
+    'name two different engines',
   );
 }
 

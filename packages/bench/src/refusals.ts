@@ -28,7 +28,7 @@ interface DuelFacts {
 
 /** Throws a usage error if the plan cannot run as a duel. */
 export function refuseDuel(
-  { amount, proveLimit, background }: BenchOptions,
+  { load, proveLimit, background }: BenchOptions,
   { workload: { name: workload, attached }, targets, asksUpstream, waitSeconds }: DuelFacts,
 ): void {
   if (attached) {
@@ -52,7 +52,7 @@ export function refuseDuel(
       'measure with --separate',
     );
   }
-  if (amount !== undefined || proveLimit) {
+  if (load.mode === 'amount' || proveLimit) {
     throw new BenchError(
       'usage',
       `a duel has windows: it takes no ${proveLimit ? '--prove-limit' : '--amount'}`,
@@ -120,7 +120,7 @@ export function refuseUpstream(
   if (upstream !== undefined && !asksUpstream) {
     throw new BenchError(
       'usage',
-      `--upstream ${upstream}: no server asks one on ${name}`,
+      `--upstream has no effect on ${name}: its server fetches nothing`,
       'e.g. --workload gather',
     );
   }

@@ -189,7 +189,7 @@ export function sampleTarget(id: string): Target {
 function sampleHead(target: string, given: Partial<TrialHead>): TrialHead {
   const { connections = 10, round = 1, order = 0 } = given;
   return {
-    schema: 1,
+    schema: 2,
     id: `${String(order + 1).padStart(3, '0')}-${target}-c${connections}-r${round}`,
     run: '20261120-120000-devices',
     target: sampleTarget(target),
@@ -201,6 +201,7 @@ function sampleHead(target: string, given: Partial<TrialHead>): TrialHead {
     seed: 1,
     startedAt: '2026-11-20T12:00:00.000Z',
     engine: 'autocannon',
+    load: { mode: 'closed' },
     workers: 1,
     placement: { kind: 'separate', server: [1], generator: [0] },
     warmupSeconds: 2,

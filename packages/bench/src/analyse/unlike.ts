@@ -1,4 +1,5 @@
 import { describeBackground } from '../catalogue/background.ts';
+import { describeLoad } from '../catalogue/engines.ts';
 import type { Placement, Trial } from '../model.ts';
 import { coresOf, enginesOf, type Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
@@ -41,9 +42,9 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   for (const part of ['body', 'expect'] as const) compare(TEXTS[part], describePart(old, now, part));
   compare('rungs', ({ plan }) => plan.rungs.join(', '));
   compare('timeout', ({ plan }) => plan.timeoutSeconds);
-  compare('window', ({ plan }) => plan.amount ?? plan.windowSeconds);
+  compare('window', ({ plan }) => (plan.load.mode === 'amount' ? undefined : plan.windowSeconds));
   compare('warm-up', ({ plan }) => plan.warmupSeconds);
-  compare('rate', ({ plan }) => plan.rate);
+  compare('load', ({ plan }) => describeLoad(plan.load));
   compare('workers', ({ plan }) => plan.workers);
   compare('threads', ({ plan }) => plan.threads);
   // Where neither run was given cores, they follow the workers.

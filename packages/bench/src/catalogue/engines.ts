@@ -1,4 +1,5 @@
 import { BenchError } from '../errors.ts';
+import type { LoadMode } from '../model.ts';
 import { ROOT } from './stacks.ts';
 import { haveIds } from './workloads/workload.ts';
 import type { Stack } from './stack.ts';
@@ -12,6 +13,8 @@ export interface Engine {
   mostConnections: number;
   /** What `--generators` makes more of; absent where it takes one only. */
   generators?: 'processes' | 'threads';
+  /** It opens connections at a given rate. */
+  paces: boolean;
   /** Whether it can send an exact number of requests. */
   counts: boolean;
   /** Whether it speaks for every request: whatever method and body, and several in turn. */
@@ -22,11 +25,15 @@ export interface Engine {
   wholeSeconds: boolean;
 }
 
+/** Connects per second, at which servers on one core kept up with accepting. */
+export const DEFAULT_CONNECT_RATE = 2000;
+
 /** A tool has its own way to connect: all at once, so that more of them would overrun an accept queue. */
 const MOST_AT_ONCE = 1000;
 
 const CLIENT = {
   generators: 'processes',
+  paces: true,
   counts: true,
   anyRequest: true,
   ids: false,
@@ -34,13 +41,14 @@ const CLIENT = {
 } as const;
 const TOOL = {
   mostConnections: MOST_AT_ONCE,
+  paces: false,
   counts: false,
   anyRequest: false,
   ids: false,
   wholeSeconds: false,
 };
 
-/** Every engine, by name. All of them are closed loops: a connection asks again when it is answered. */
+/** Every engine, by name. All of them can be closed loops: a connection asks again when it is answered. */
 export const ENGINES = {
   autocannon: { ...CLIENT, ids: true, note: 'closed loop', mostConnections: Infinity },
   requests: {
@@ -74,7 +82,7 @@ export const ENGINE_NAMES = Object.keys(ENGINES) as EngineName[];
 /** Engines that check another: the first of them that is here. */
 export const CROSS_CHECKS = ['wrk', 'oha', 'k6'] as const satisfies EngineName[];
 
-/** The engine of that name; undefined for none, and for the open loop, which is autocannon's too. */
+/** The engine of that name; undefined if there is none. */
 export function engineNamed(name: string): Engine | undefined {
   return (ENGINES as Record<string, Engine>)[name];
 }
@@ -106,66 +114,83 @@ export const CLIENTS: Stack = {
   manifest: 'python/clients',
 };
 
+/** A load mode in words: `open loop at 2,000/s`. */
+export function describeLoad(load: LoadMode): string {
+  if (load.mode === 'closed') return 'closed loop';
+  if (load.mode === 'open') return `open loop at ${load.perSecond.toLocaleString('en-US')}/s`;
+  return `exactly ${load.requests.toLocaleString('en-US')} requests`;
+}
+
 /** What an engine is to do. */
 export interface Wanted {
   rungs: number[];
   generators: number;
-  amount?: number | undefined;
-  rate?: number | 'auto' | undefined;
+  load: LoadMode;
+  connectsPerSecond: number;
   isDuel: boolean;
   windowSeconds: number;
   warmupSeconds: number;
   requests: { method: string; body?: string }[];
 }
 
-/** Throws a usage error for what an engine is not able to do, and says which is. */
+function countConnections(count: number): string {
+  return `${count.toLocaleString('en-US')} connection${count === 1 ? '' : 's'}`;
+}
+
+/** Throws a usage error if an engine cannot do what a plan wants. */
 export function refuseEngine(name: EngineName, wanted: Wanted): void {
   if (name === 'autocannon') return;
   const engine: Engine = ENGINES[name];
   const most = Math.max(...wanted.rungs);
+  const fewest = Math.min(...wanted.rungs);
   const refusals: [boolean, string, string][] = [
-    [wanted.rate !== undefined, 'sends no given rate', 'leave --rate or --engine away'],
-    [wanted.isDuel, 'is in no duel', 'measure with --separate'],
+    [wanted.load.mode === 'open', 'has no open loop', 'omit --rate, or --engine'],
+    [wanted.isDuel, 'cannot take part in a duel', 'measure with --separate'],
     [
-      !engine.counts && wanted.amount !== undefined,
-      'sends no given number of requests',
-      'give it --duration',
+      !engine.counts && wanted.load.mode === 'amount',
+      'cannot send an exact number of requests',
+      'use --duration instead of --amount',
     ],
     [
       most > engine.mostConnections,
-      `opens ${engine.mostConnections.toLocaleString('en-US')} connections at the most, not ${most.toLocaleString('en-US')}`,
+      `supports at most ${countConnections(engine.mostConnections)}, not ${most.toLocaleString('en-US')}`,
       `--connections ${engine.mostConnections}, or another engine`,
     ],
     [
       engine.generators === undefined && wanted.generators > 1,
-      'is one process that uses all cores of the load',
-      'leave --generators away',
+      'is one process that uses every core of the load',
+      'omit --generators',
     ],
     [
-      engine.generators === 'threads' && wanted.generators > Math.min(...wanted.rungs),
-      `has ${wanted.generators} ${engine.generators} for ${Math.min(...wanted.rungs)} connections`,
-      'give it no more --generators than connections',
+      engine.generators === 'threads' && wanted.generators > fewest,
+      `needs a connection for each thread: ${wanted.generators} threads cannot share ${countConnections(fewest)}`,
+      `--generators ${fewest}, or more connections`,
+    ],
+    [
+      !engine.paces && wanted.connectsPerSecond !== DEFAULT_CONNECT_RATE,
+      'opens all connections at once, so --connect-rate has no effect',
+      'omit --connect-rate',
     ],
     [
       engine.wholeSeconds && ![wanted.windowSeconds, wanted.warmupSeconds].every(Number.isInteger),
-      `takes whole seconds, not ${wanted.warmupSeconds} s warm-up and ${wanted.windowSeconds} s window`,
+      `takes whole seconds, not ${wanted.warmupSeconds} s of warm-up and ${wanted.windowSeconds} s of window`,
       '--duration 5 --warmup 2',
     ],
     [
       !engine.ids && haveIds(wanted.requests),
-      'gives requests no ids of their own, by which their answers are known',
-      'leave --engine away',
+      'cannot give each request an id, by which this workload checks the answers',
+      'omit --engine',
     ],
     [
       !engine.anyRequest &&
         !wanted.requests.every(({ method, body }) => method === 'GET' && body === undefined),
-      'is driven with GET only',
-      'another engine: autocannon, or one of the Python clients',
+      'sends only GET requests without a body',
+      'use autocannon or one of the Python clients',
     ],
     [
       !engine.anyRequest && wanted.requests.length !== 1,
-      `asks for one thing only, not ${wanted.requests.length} in turn`,
-      'another engine: autocannon, or one of the Python clients',
+      `sends one request only, not ${wanted.requests.length} in turn`,
+      'use autocannon or one of the Python clients',
     ],
   ];
   const [refusal] = refusals.filter(([applies]) => applies);

@@ -106,8 +106,8 @@ export function refuseThreads(targets: Target[], stacks: Stack[], workload: stri
   if (other === undefined) return;
   throw new BenchError(
     'usage',
-    `${other.id} takes no --threads`,
-    `those that do, on ${workload}: ${takers.map(({ id }) => id).join(', ') || 'none'}`,
+    `${other.id} does not support --threads`,
+    `stacks on ${workload} that do: ${takers.map(({ id }) => id).join(', ') || 'none'}`,
   );
 }
 

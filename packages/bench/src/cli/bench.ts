@@ -1,12 +1,11 @@
 /** `pnpm bench`: its options, and the plan options that they are read into. */
-import { CROSS_CHECKS, ENGINE_NAMES } from '../catalogue/engines.ts';
+import { CROSS_CHECKS, DEFAULT_CONNECT_RATE, ENGINE_NAMES } from '../catalogue/engines.ts';
 import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { METRIC_IDS } from '../metrics.ts';
-import { UPSTREAMS } from '../model.ts';
+import { UPSTREAMS, type LoadMode } from '../model.ts';
 import {
   benchOptions,
-  DEFAULT_CONNECT_RATE,
   DEFAULT_THRESHOLD,
   present,
   type BenchOptions,
@@ -33,6 +32,8 @@ import {
 
 /** What `pnpm bench` was asked: a plan, and what to do with it. */
 export interface BenchRequest extends BenchOptions {
+  /** The rate of the open loop is half of the slowest target's goodput, measured first. */
+  autoRate: boolean;
   dryRun: boolean;
   /** A stored run to be completed. */
   resume?: string;
@@ -304,15 +305,14 @@ export const BENCH = defineCommand({
       aa: values.aa,
       quick: values.quick,
       proveLimit: values.proveLimit,
+      load: toLoad(values),
       ...present({
         connections: values.connections,
         rounds: values.rounds,
         windowSeconds: values.duration,
         warmupSeconds: values.warmup,
         timeoutSeconds: values.timeout,
-        amount: values.amount,
         background: values.background,
-        rate: values.rate,
         duel: values.separate ? false : values.duel || undefined,
         sitting: toSitting(values),
         engine: values.engine,
@@ -325,6 +325,7 @@ export const BENCH = defineCommand({
         url: isStored(values) ? undefined : toUrl(values),
       }),
     }),
+    autoRate: values.rate === 'auto',
     dryRun: values.dryRun,
     json: values.json,
     detail: values.detail,
@@ -338,6 +339,13 @@ export const BENCH = defineCommand({
 
 function isStored({ resume, again }: Values<typeof OPTIONS>): boolean {
   return (resume ?? again) !== undefined;
+}
+
+function toLoad({ rate, amount }: Values<typeof OPTIONS>): LoadMode {
+  // A rate that is measured first replaces this one; until then any rate makes the same plan.
+  if (rate === 'auto') return { mode: 'open', perSecond: 1 };
+  if (rate !== undefined) return { mode: 'open', perSecond: rate };
+  return amount === undefined ? { mode: 'closed' } : { mode: 'amount', requests: amount };
 }
 
 function toSitting(values: Values<typeof OPTIONS>): Sitting | undefined {

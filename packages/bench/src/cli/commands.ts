@@ -1,11 +1,12 @@
 /** Every command by the name of its script, and the declarations of the short ones. */
 import { FACTORS, type Factor } from '../analyse/unlike.ts';
 import type { Question } from '../analyse/compare.ts';
+import { DEFAULT_CONNECT_RATE } from '../catalogue/engines.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { METRIC_IDS } from '../metrics.ts';
 import { UPSTREAMS } from '../model.ts';
 import { BenchError } from '../errors.ts';
-import { DEFAULT_CONNECT_RATE, DEFAULT_THRESHOLD, present } from '../options.ts';
+import { DEFAULT_THRESHOLD, present } from '../options.ts';
 import { BENCH } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
 import { listOf, oneOf, pair, share, text, wholeNumber } from './values.ts';

@@ -132,13 +132,12 @@ async function takeTurns(all: Side[], plan: Plan, engine: LoadEngine): Promise<v
       await outlive(session.arm(), death);
     });
   }
-  const rate = plan.rate === undefined ? {} : { rate: plan.rate };
   /** How long a connection took from answer to answer, of each side. */
   const cycles: number[] = [];
   // Until it is fired for the first time a connection keeps itself alive by asking now and then; from then on it is silent between windows.
   for (const { side, session, death } of turns) {
     await go(side, async () => {
-      const warmUp = { warmupSeconds: plan.warmupSeconds, windowSeconds: 0, ...rate };
+      const warmUp = { warmupSeconds: plan.warmupSeconds, windowSeconds: 0, load: plan.load };
       const { lifetime, connect } = await outlive(
         session.fire(warmUp, () => {}),
         death,
@@ -151,7 +150,7 @@ async function takeTurns(all: Side[], plan: Plan, engine: LoadEngine): Promise<v
     plan.windowSeconds,
     Math.max(...cycles.filter(Number.isFinite), 0),
   );
-  const window: Window = { warmupSeconds: rampSeconds, windowSeconds: spanSeconds, ...rate };
+  const window: Window = { warmupSeconds: rampSeconds, windowSeconds: spanSeconds, load: plan.load };
   for (const turn of order) {
     const { side, raised, session, death } = turns[turn] as Turn;
     const others = turns.filter((one) => one.side !== side).flatMap(({ pids }) => pids);

@@ -52,9 +52,8 @@ export async function loadServer(
   await Promise.race([session.arm(), died.promise]);
   const window: Window = {
     warmupSeconds: plan.warmupSeconds,
-    windowSeconds: plan.amount === undefined ? plan.windowSeconds : AMOUNT_SECONDS,
-    ...(plan.amount === undefined ? {} : { amount: plan.amount }),
-    ...(plan.rate === undefined ? {} : { rate: plan.rate }),
+    windowSeconds: plan.load.mode === 'amount' ? AMOUNT_SECONDS : plan.windowSeconds,
+    load: plan.load,
   };
   using background = disturb?.();
   const fired = fireSampled(session, window, sampler, session.pids, () => background?.end());

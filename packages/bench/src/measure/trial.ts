@@ -40,7 +40,7 @@ import { UpstreamError, useBetween, type Upstream, type UpstreamLook } from './u
 import { UnansweredError } from './verify.ts';
 
 /** The version of a trial's record; the schema file carries its history. */
-export const RECORD_SCHEMA = 1;
+export const RECORD_SCHEMA = 2;
 
 /** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */
 export interface TrialEffects {
@@ -187,7 +187,7 @@ export class Attempt {
   /** Takes what the window gave, judges it, and verifies the answers once more. Throws when those are wrong now. */
   async take({ load, sampled, background }: Fired, proof?: LimitProof): Promise<void> {
     const { plan, placed } = this.#context;
-    const isAmount = plan.amount !== undefined;
+    const isAmount = plan.load.mode === 'amount';
     const resources = isAmount && sampled?.server ? overWindow(sampled.server, load) : sampled?.server;
     const host = sampled?.host ?? {};
     const upstream = this.#upstreamUse;
@@ -205,7 +205,7 @@ export class Attempt {
       attested: this.#head.attested,
       host,
       machineCores: cpus().length,
-      isClosedLoop: !isAmount && plan.rate === undefined,
+      isClosedLoop: plan.load.mode === 'closed',
     });
     this.#reasons.push(...judgement.reasons);
     this.#failed ||= judgement.failed;
@@ -345,7 +345,8 @@ function headOf(
     seed: planned.seed,
     ...(planned.duel === undefined ? {} : { duel: planned.duel }),
     startedAt: new Date(effects.now()).toISOString(),
-    engine: plan.rate === undefined ? effects.load(target).name : plan.engine,
+    engine: effects.load(target).name,
+    load: plan.load,
     workers: plan.workers,
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),
     ...(plan.cores === undefined ? {} : { cores: plan.cores }),

@@ -29,7 +29,7 @@ export function toLadderView(source: Source): View {
     ],
     words: [BAR, 'limit'],
     expendable: ['limit', BAR],
-    groups: toLadders(summarise(trials), plan.rate !== undefined).map(toGroup),
+    groups: toLadders(summarise(trials), plan.load.mode === 'open').map(toGroup),
     notes: [
       `knee: where goodput comes within ${PLATEAU * 100} % of its highest: more connections buy latency only. It lies between two rungs where every round of the lower one fell short.`,
       'requests must queue beyond highest goodput × shortest cycle of a connection, its N* at most (asymptotic bounds).',

@@ -4,7 +4,7 @@ import { toLadders } from '../analyse/ladder.ts';
 import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
 import { describeBackground } from '../catalogue/background.ts';
-import { engineNamed } from '../catalogue/engines.ts';
+import { describeLoad, engineNamed } from '../catalogue/engines.ts';
 import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
 import type { BackgroundUse, Reason, Trial } from '../model.ts';
 import { enginesOf, estimateSeconds } from '../plan.ts';
@@ -97,7 +97,7 @@ function listExpendable(): string[] {
 export function toView({ plan, host, leftOut, trials }: Source): View {
   const rows = summarise(trials);
   const rungs = [...new Set(rows.map(({ connections }) => connections))];
-  const knees = describeKnees(toLadders(rows, plan.rate !== undefined));
+  const knees = describeKnees(toLadders(rows, plan.load.mode === 'open'));
   const cells = cellsFor(rows);
   return {
     title: `${describeWorkload(plan)}, ${describeRounds(plan, trials)}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
@@ -133,19 +133,14 @@ function describeRounds(plan: Plan, trials: Trial[]): string {
 
 function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
   const [first] = trials;
-  const rate = plan.rate === undefined ? '' : `, open loop at ${formatWhole(plan.rate)} starts a second`;
-  const span =
-    plan.amount === undefined
-      ? `${plan.warmupSeconds} s warm-up, ${plan.windowSeconds} s window`
-      : `${plan.warmupSeconds} s warm-up, ${plan.amount} requests`;
   return [
-    `run ${plan.run}, seed ${plan.seed}, ${span}${rate}, timeout ${plan.timeoutSeconds} s`,
+    `run ${plan.run}, seed ${plan.seed}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s`,
     describeMachine(host),
     ...(first === undefined
       ? []
       : [
           [
-            `${plan.engine} in ${describeGenerators(plan)}`,
+            `${describeSender(plan)} in ${describeGenerators(plan)}`,
             ...(plan.url === undefined ? [`${describeWorkers(plan)} a server`] : []),
             describePlacement(first),
           ].join(', '),
@@ -170,6 +165,11 @@ function describeAttached({ url }: Plan, trials: Trial[]): string[] {
   const restarts = others.length === 0 ? '' : `; restarted as ${others.map((one) => one.pid).join(', ')}`;
   const words = [`process ${pid}`, version ?? executable, command?.join(' ')];
   return [`server: already running, ${words.filter((word) => word !== undefined).join(', ')}${restarts}`];
+}
+
+/** The engine; a closed loop is usual and goes without saying. */
+function describeSender({ engine, load }: Plan): string {
+  return load.mode === 'closed' ? engine : `${engine}, ${describeLoad(load)},`;
 }
 
 function describeGenerators({ engine, generators }: Plan): string {
@@ -409,11 +409,15 @@ function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): str
   return `${code}: ${seen.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${places.join(', ')}${spoils}.`;
 }
 
-/** The plan in words: what `--dry-run` prints. */
-export function describePlan(plan: Plan): string {
+function describeSpan({ load, warmupSeconds, windowSeconds }: Plan): string {
+  return `${warmupSeconds} s warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds} s window`}`;
+}
+
+/** The plan in words, as `--dry-run` prints it. `load` replaces the words for a rate that is not yet known. */
+export function describePlan(plan: Plan, load = describeLoad(plan.load)): string {
   const lines = [
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, ${plan.url === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
-    `${plan.warmupSeconds} s warm-up, ${plan.amount === undefined ? `${plan.windowSeconds} s window` : `${plan.amount} requests`}, timeout ${plan.timeoutSeconds} s${plan.url === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
+    `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.url === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
     ...describeDisturbance(plan),
     ...describeSitting(plan),
     `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at the most'}`,

@@ -19,12 +19,13 @@ import type { Trial } from '../model.ts';
 import type { Plan } from '../plan.ts';
 import { redact } from '../redact.ts';
 import type { Host } from './host.ts';
+import { upgradeRun, upgradeTrial } from './older.ts';
 
 /** Every run has a folder here, elsewhere by `BENCH_RESULTS`; `published/` holds those that are kept with the project. */
 export const RESULTS = resolve(process.env['BENCH_RESULTS'] ?? join(ROOT, 'results'));
 
 /** The version of what is stored. A newer one is refused, not guessed at. */
-export const STORE_SCHEMA = 1;
+export const STORE_SCHEMA = 2;
 
 /** What a run was made with: a resumed run must find the same. */
 export type Versions = Record<string, string>;
@@ -166,9 +167,9 @@ export function sizeOf(folder: string): number {
  * over. Throws a usage error (file:line) for anything else that cannot be read, and for a newer schema.
  */
 export function readRun(folder: string): StoredRun {
-  const run = readJson<RunFile>(join(folder, 'run.json'));
-  refuseNewer(run?.schema, join(folder, 'run.json'));
-  if (!Array.isArray(run?.plan?.trials)) {
+  const found = readJson<RunFile>(join(folder, 'run.json'));
+  refuseNewer(found?.schema, join(folder, 'run.json'));
+  if (!Array.isArray(found?.plan?.trials)) {
     throw new BenchError('usage', `${shown(join(folder, 'run.json'))}: not the plan of a run`, LOST);
   }
   const host = readJson<Host>(join(folder, 'host.json'));
@@ -187,8 +188,9 @@ export function readRun(folder: string): StoredRun {
     if (typeof trial?.id !== 'string' || typeof trial.status !== 'string') {
       throw new BenchError('usage', `${shown(file)}:${index + 1}: not the record of a trial`, REPAIR);
     }
-    return trial;
+    return upgradeTrial({ ...trial }, { ...found.plan }) as unknown as Trial;
   });
+  const run = upgradeRun({ ...found }) as unknown as RunFile;
   return nameUrlWorkload({ ...run, folder, host, trials });
 }
 

@@ -15,10 +15,13 @@ describe('--engine', () => {
     expect(samplePlan(`--engine ${engine}`).engine).toBe(engine);
   });
 
-  it('is autocannon unless told, and an open loop is told apart', () => {
-    expect(samplePlan('').engine).toBe('autocannon');
-    expect(samplePlan('--rate 100').engine).toBe('paced');
-    expect(samplePlan('--rate 100 --engine autocannon').engine).toBe('paced');
+  it('is autocannon by default, whatever the load mode', () => {
+    const closed = { engine: 'autocannon', load: { mode: 'closed' } };
+    expect(samplePlan('')).toMatchObject(closed);
+    const open = { engine: 'autocannon', load: { mode: 'open', perSecond: 100 } };
+    expect(samplePlan('--rate 100')).toMatchObject(open);
+    const amount = { engine: 'autocannon', load: { mode: 'amount', requests: 20_000 } };
+    expect(samplePlan('--amount 20000')).toMatchObject(amount);
   });
 
   it('leaves out the usual rungs that it does not reach', () => {
@@ -34,31 +37,44 @@ describe('--engine', () => {
   });
 
   it.each([
-    ['--engine wrk --rate 100', 'wrk sends no given rate'],
-    ['--engine aiohttp --rate auto', 'aiohttp sends no given rate'],
-    ['--engine threads --duel', 'threads is in no duel'],
-    ['--engine oha --amount 20000', 'oha sends no given number of requests'],
-    ['--engine requests --connections 10', 'requests opens 1 connections at the most, not 10'],
-    ['--engine k6 --connections 10000', 'k6 opens 1,000 connections at the most, not 10,000'],
-    ['--engine oha --generators 2', 'oha is one process that uses all cores of the load'],
-    ['--engine wrk --generators 4 --connections 2', 'wrk has 4 threads for 2 connections'],
-    ['--engine wrk --duration 1.5', 'wrk takes whole seconds, not 2 s warm-up and 1.5 s window'],
-    ['--engine wrk --url http://127.0.0.1:1/ --method POST', 'wrk is driven with GET only'],
-    ['--engine k6 --url http://127.0.0.1:1/ --body {}', 'k6 is driven with GET only'],
-    ['--cross-check autocannon', '--cross-check autocannon: that is the engine itself'],
-    ['--cross-check wrk --connections 10000', 'wrk opens 1,000 connections at the most, not 10,000'],
-    ['--cross-check wrk --amount 20000', 'wrk sends no given number of requests'],
-  ])('refuses %s', (line, words) => {
-    const error = errorOf(() => samplePlan(line));
-    expect(error.message).toContain(words);
-    expect(error.code).toBe('usage');
-    expect(error.hint).toBeTruthy();
+    '--engine wrk --rate 100',
+    '--engine aiohttp --rate auto',
+    '--engine threads --duel',
+    '--engine oha --amount 20000',
+    '--engine requests --connections 10',
+    '--engine k6 --connections 10000',
+    '--engine oha --generators 2',
+    '--engine wrk --generators 4 --connections 2',
+    '--engine wrk --duration 1.5',
+    '--engine wrk --url http://127.0.0.1:1/ --method POST',
+    '--engine k6 --url http://127.0.0.1:1/ --body {}',
+    '--cross-check autocannon',
+    '--cross-check wrk --connections 10000',
+    '--cross-check wrk --amount 20000',
+    '--engine wrk --connect-rate 100',
+  ])('refuses %s', (line) => {
+    const { code, hint } = errorOf(() => samplePlan(line));
+    expect(code).toBe('usage');
+    expect(hint).toBeTruthy();
+  });
+
+  it('accepts a rate of connects that only the engine of a cross-check cannot keep', () => {
+    expect(samplePlan('--cross-check oha --connect-rate 100').connectsPerSecond).toBe(100);
   });
 
   it('leaves requests with ids of their own to those who know answers by them', () => {
     const requests = [{ method: 'POST', body: `{"id":"${ID}"}` }];
-    const wanted = { rungs: [1], generators: 1, isDuel: false, windowSeconds: 5, warmupSeconds: 2, requests };
-    expect(errorOf(() => refuseEngine('aiohttp', wanted)).message).toMatch(/^aiohttp gives requests no ids/);
+    const wanted = {
+      rungs: [1],
+      generators: 1,
+      load: { mode: 'closed' as const },
+      connectsPerSecond: 2000,
+      isDuel: false,
+      windowSeconds: 5,
+      warmupSeconds: 2,
+      requests,
+    };
+    expect(errorOf(() => refuseEngine('aiohttp', wanted)).message).toMatch(/^aiohttp cannot .* id/);
     expect(() => refuseEngine('autocannon', wanted)).not.toThrow();
   });
 

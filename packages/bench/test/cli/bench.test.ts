@@ -7,7 +7,13 @@ const parse = (line: string) => BENCH.parse(line.split(' ').filter(Boolean));
 
 describe('bench', () => {
   it('leaves out options that were not given, so that the workload decides', () => {
-    expect(parse('')).toEqual({ ...benchOptions(), dryRun: false, json: false, detail: false });
+    expect(parse('')).toEqual({
+      ...benchOptions(),
+      autoRate: false,
+      dryRun: false,
+      json: false,
+      detail: false,
+    });
   });
 
   it('reads targets and figures', () => {
@@ -66,8 +72,13 @@ describe('bench', () => {
   });
 
   it('reads a rate, and one that is measured first', () => {
-    expect(parse('--rate auto').rate).toBe('auto');
-    expect(parse('--rate 2000').rate).toBe(2000);
+    expect(parse('--rate 2000')).toMatchObject({
+      load: { mode: 'open', perSecond: 2000 },
+      autoRate: false,
+    });
+    expect(parse('--rate auto')).toMatchObject({ load: { mode: 'open' }, autoRate: true });
+    expect(parse('--amount 500').load).toEqual({ mode: 'amount', requests: 500 });
+    expect(parse('').load).toEqual({ mode: 'closed' });
   });
 
   it('takes the word after --cross-check for its value only if it names an engine', () => {

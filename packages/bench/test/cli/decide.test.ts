@@ -46,14 +46,13 @@ describe('bench --rate auto', () => {
     expect(status).toBe(0);
     const [main = '', probe = ''] = readdirSync(place.results).toSorted();
     expect(probe).toBe(`${main}-probe`);
-    const { rate = 0, engine } = readRunFile(place, main).plan;
-    expect(engine).toBe('paced');
+    const { load, engine } = readRunFile(place, main).plan;
+    const rate = load.mode === 'open' ? load.perSecond : Number.NaN;
+    expect(engine).toBe('autocannon');
     // Two connections that wait 50 ms for each answer can have 40 a second at the most.
     expect(rate).toBeGreaterThan(0);
     expect(rate).toBeLessThanOrEqual(20);
-    expect(stderr).toContain(
-      `rate: ${rate} starts a second, half of what planted/delays-50-ms did at 2 connections`,
-    );
+    expect(stderr).toContain(`rate: ${rate}/s, half of the goodput of planted/delays-50-ms at 2 connections`);
   });
 });
 

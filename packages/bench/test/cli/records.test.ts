@@ -104,12 +104,12 @@ describe('a stored run that cannot be read is refused by file and line, not gues
     },
     {
       what: 'a record with a newer schema',
-      spoil: (folder) => editLine(folder, 1, (line) => line.replace('"schema":1', '"schema":99')),
-      says: /trials\.jsonl:2: written by a newer version \(schema 99, this one knows 1\)\n.*update/,
+      spoil: (folder) => editLine(folder, 1, (line) => line.replace('"schema":2', '"schema":99')),
+      says: /trials\.jsonl:2: written by a newer version \(schema 99, this one knows 2\)\n.*update/,
     },
     {
       what: 'a plan with a newer schema',
-      spoil: (folder) => edit(folder, 'run.json', (text) => text.replace('"schema": 1', '"schema": 99')),
+      spoil: (folder) => edit(folder, 'run.json', (text) => text.replace('"schema": 2', '"schema": 99')),
       says: /run\.json: written by a newer version \(schema 99/,
     },
     {

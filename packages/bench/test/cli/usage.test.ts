@@ -25,7 +25,7 @@ const REFUSALS: Refusal[] = [
   {
     what: 'threads of a server that takes none',
     args: ['fastapi/def', 'vanilla', '--workers', '1', '--threads', '2'],
-    says: [/vanilla takes no --threads/, /on devices: .*fastapi\/def, fastapi\/granian/],
+    says: [/vanilla does not support --threads/, /on devices that do: .*fastapi\/def, fastapi\/granian/],
   },
   {
     what: 'more connections than the machine allows',

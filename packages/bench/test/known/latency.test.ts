@@ -51,7 +51,7 @@ describe('one stall under an open loop', () => {
       bench: ['--connections', String(connections), '--rate', String(rate), '--duration', String(seconds)],
     });
     const { latencyUs, schedule, engine } = loadOf(seen);
-    expect(engine).toBe('paced');
+    expect(engine).toBe('autocannon');
     expect(accountOf(seen).stall?.ms).toBeGreaterThanOrEqual(1000);
     // 400 of 1,600 starts fell into the second: of all, (1 − x)/4 waited longer than x seconds.
     expect(latencyUs?.p90).toBeGreaterThanOrEqual(0.5 * 1e6);

@@ -169,6 +169,7 @@ const head = {
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
   quick: true,
+  load: { mode: 'open', perSecond: 2000 },
   params: { n: 20 },
   threads: 2,
   cores: 2,
@@ -188,8 +189,7 @@ const unproven = { ...measured, limitProof: { unproven: 'no core is free for one
 const failed = { ...unmeasured, status: 'failed', partial: unproven } as unknown as Required<FailedTrial>;
 const plan: Required<Plan> = {
   ...samplePlan('--duel --rounds 2'),
-  amount: 20_000,
-  rate: 2000,
+  load: { mode: 'open', perSecond: 2000 },
   duel: true,
   sitting: { looks: '12/18/24', by: 'cpu', threshold: 0.02, budgetSeconds: 600 },
   params: { n: 20 },
@@ -210,11 +210,12 @@ const plan: Required<Plan> = {
   },
 };
 const run: Required<RunFile> = {
-  schema: 1,
+  schema: STORE_SCHEMA,
   plan,
   versions: { node: '26.10.0' },
   leftOut: [{ target: 'gin', reason: 'go is not here', hint: '' }],
 };
+const byAmount = { ...run, plan: { ...plan, load: { mode: 'amount', requests: 20_000 } } };
 const machine: Required<Host> = {
   platform: 'linux',
   arch: 'x64',
@@ -236,10 +237,12 @@ describe('the schemas that are shipped', () => {
   const golden = readGoldenRun();
   const lines = readFixture('run/trials.jsonl').trimEnd().split('\n');
 
-  it('hold for a run as it was stored', () => {
+  it('hold for a run of schema 1 as it is read', () => {
     expect(lines).toHaveLength(12);
-    for (const line of lines) expect(wrongWith(isRecord, JSON.parse(line))).toEqual([]);
-    expect(wrongWith(isRun, JSON.parse(readFixture('run/run.json')))).toEqual([]);
+    for (const trial of golden.trials) expect(wrongWith(isRecord, asStored(trial))).toEqual([]);
+    const { plan: storedPlan, schema, versions, leftOut } = golden;
+    const file = { schema, plan: storedPlan, versions, leftOut };
+    expect(wrongWith(isRun, JSON.parse(JSON.stringify(file)))).toEqual([]);
     expect(wrongWith(isHost, JSON.parse(readFixture('run/host.json')))).toEqual([]);
     expect(new Set(golden.trials.map(({ status }) => status))).toEqual(new Set(['ok', 'suspect', 'failed']));
   });
@@ -249,12 +252,13 @@ describe('the schemas that are shipped', () => {
     expect(wrongWith(isRecord, asStored(failed))).toEqual([]);
     expect(wrongWith(isRecord, asStored(toldTrial))).toEqual([]);
     expect(wrongWith(isRun, JSON.parse(JSON.stringify(run)))).toEqual([]);
+    expect(wrongWith(isRun, byAmount)).toEqual([]);
     expect(wrongWith(isHost, machine)).toEqual([]);
   });
 
   it.each([
     ['record', [asStored(suspect), asStored(failed), asStored(toldTrial)]],
-    ['run', [JSON.parse(JSON.stringify(run))]],
+    ['run', [JSON.parse(JSON.stringify([run, byAmount]))]],
     ['host', [machine]],
   ])('%s knows no field that the model has not', (name, values) => {
     const seen = new Set<string>();
@@ -331,7 +335,7 @@ describe('a record', () => {
     ['with a status that is not known', 'status', 'fine'],
     ['with a path out of its folder', 'files', ['../../secret.log']],
     ['with an absolute path', 'files', ['/tmp/server.log']],
-    ['of a newer schema', 'schema', 2],
+    ['of another schema', 'schema', 3],
     ['with a local time', 'startedAt', '2026-11-20 13:17'],
     ['that is ok with a reason', 'reasons', [{ code: 'errors', text: 'some', invalidates: [] }]],
     ['that is suspect without a reason', 'status', 'suspect'],

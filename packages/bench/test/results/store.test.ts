@@ -22,6 +22,7 @@ import {
   sizeOf,
   versionDifferences,
   type RunFile,
+  STORE_SCHEMA,
 } from '../../src/results/store.ts';
 import { errorOf, failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
 
@@ -41,7 +42,12 @@ afterEach(() => rmSync(RESULTS, { recursive: true, force: true }));
 const { host } = readGoldenRun();
 
 function runOf(id: string): RunFile {
-  return { schema: 1, plan: { ...samplePlan(''), run: id }, versions: { node: '26' }, leftOut: [] };
+  return {
+    schema: STORE_SCHEMA,
+    plan: { ...samplePlan(''), run: id },
+    versions: { node: '26' },
+    leftOut: [],
+  };
 }
 
 const trials = [
@@ -151,15 +157,15 @@ describe('a run that cannot be read', () => {
 
   it('refuses a newer schema of a trial, by its line', () => {
     const { folder, lines } = makeRun();
-    appendFileSync(lines, `${JSON.stringify({ ...trials[0], schema: 2 })}\n`);
+    appendFileSync(lines, `${JSON.stringify({ ...trials[0], schema: 3 })}\n`);
     expect(refuse(() => readRun(folder))).toMatchObject({
-      message: `${lines}:4: written by a newer version (schema 2, this one knows 1)`,
+      message: `${lines}:4: written by a newer version (schema 3, this one knows 2)`,
       hint: expect.stringContaining('git pull'),
     });
   });
 
   it('refuses a newer schema of the run', () => {
-    const folder = createRun({ ...runOf('a-run'), schema: 2 }, host);
+    const folder = createRun({ ...runOf('a-run'), schema: 3 }, host);
     expect(refuse(() => readRun(folder)).message).toMatch(/run\.json: written by a newer version/);
   });
 

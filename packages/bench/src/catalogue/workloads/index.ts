@@ -27,11 +27,7 @@ export const WORKLOAD_NAMES = Object.keys(WORKLOADS);
 export function findWorkload(name: string): Workload {
   const found = Object.hasOwn(WORKLOADS, name) ? WORKLOADS[name] : undefined;
   if (found === undefined) {
-    throw new BenchError(
-      'usage',
-      `there is no workload "${name}"`,
-      `there are: ${WORKLOAD_NAMES.join(', ')}`,
-    );
+    throw new BenchError('usage', `unknown workload "${name}", expected one of ${WORKLOAD_NAMES.join(', ')}`);
   }
   return found;
 }
@@ -49,14 +45,14 @@ export function completeParams({ name, params = {} }: Workload, asked: Params): 
   for (const [param, value] of Object.entries(asked)) {
     const range = Object.hasOwn(params, param) ? params[param] : undefined;
     if (range === undefined) {
-      const names = Object.keys(params).join(', ') || 'none';
-      throw new BenchError('usage', `${name} has no parameter "${param}"`, `it has: ${names}`);
+      const names = Object.keys(params);
+      const expected = names.length === 0 ? 'it has none' : `expected one of ${names.join(', ')}`;
+      throw new BenchError('usage', `unknown parameter "${param}" of ${name}, ${expected}`);
     }
     if (value < range.least || value > range.most) {
       throw new BenchError(
         'usage',
-        `--param ${param}=${value}: out of range`,
-        `${name} takes ${param} from ${range.least} to ${range.most}`,
+        `--param ${param}=${value}: expected a number from ${range.least} to ${range.most}`,
       );
     }
   }

@@ -1,14 +1,12 @@
-import type { Counts, LoadResult } from '../../model.ts';
+import type { Counts, LoadMode, LoadResult } from '../../model.ts';
 import type { LoadSpec } from './protocol.ts';
 
 /** When to warm up and measure. */
 export interface Window {
   warmupSeconds: number;
   windowSeconds: number;
-  /** Starts per second, an open loop; without it each connection asks again when it is answered. */
-  rate?: number;
-  /** Exactly this many requests, with `windowSeconds` as the longest that may take. */
-  amount?: number;
+  /** An amount of requests has `windowSeconds` as the longest that it can take. */
+  load: LoadMode;
 }
 
 /** Standing connections, ready to fire. Disposing ends every process behind them. */

@@ -144,7 +144,8 @@ class Fleet implements LoadSession {
   async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
     if (this.#connect === undefined) throw new Error('fire before arm');
     const seen = { opened: 0, closed: 0 };
-    const amounts = window.amount === undefined ? [] : splitShares(window.amount, this.#generators.length);
+    const { load } = window;
+    const amounts = load.mode === 'amount' ? splitShares(load.requests, this.#generators.length) : [];
     const atMs = Date.now() + LEAD_MS * (this.#generators.length - 1);
     const reports = await Promise.all(
       this.#generators.map((generator, index) => {
@@ -161,18 +162,13 @@ class Fleet implements LoadSession {
             warmupSeconds: window.warmupSeconds,
             windowSeconds: window.windowSeconds,
             amount: amounts[index],
-            rate: window.rate === undefined ? undefined : window.rate / this.#generators.length,
+            rate: load.mode === 'open' ? load.perSecond / this.#generators.length : undefined,
           },
           'done',
         );
       }),
     );
-    return mergeReports(
-      reports,
-      this.#connect,
-      this.#spec.timeoutSeconds,
-      window.rate === undefined ? this.#engine : 'paced',
-    );
+    return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#engine);
   }
 
   async count(): Promise<Counts> {

@@ -47,13 +47,14 @@ describe('the parameters of a workload', () => {
     expect(completeParams(findWorkload('devices'), {})).toEqual({});
   });
 
-  it.each<[string, Params, string, string]>([
-    ['fib', { m: 1 }, 'fib has no parameter "m"', 'it has: n'],
-    ['fib', { constructor: 1 }, 'fib has no parameter "constructor"', 'it has: n'],
-    ['devices', { n: 1 }, 'devices has no parameter "n"', 'it has: none'],
-    ['fib', { n: 46 }, '--param n=46: out of range', 'fib takes n from 0 to 45'],
-  ])('of %s cannot be %j', (name, asked, message, hint) => {
+  it.each<[string, Params, string]>([
+    ['fib', { m: 1 }, 'expected one of n'],
+    ['fib', { constructor: 1 }, 'expected one of n'],
+    ['devices', { n: 1 }, 'it has none'],
+    ['fib', { n: 46 }, 'from 0 to 45'],
+  ])('of %s cannot be %j', (name, asked, words) => {
     const error = errorOf(() => completeParams(findWorkload(name), asked));
-    expect(error).toMatchObject({ code: 'usage', message, hint });
+    expect(error.code).toBe('usage');
+    expect(error.message).toContain(words);
   });
 });

@@ -159,11 +159,15 @@ describe('mergeReports', () => {
   });
 
   it('adds up the schedules of an open loop, and has none for a closed one', () => {
-    const paced = [
+    const open = [
       reportOf({ schedule: { intended: 10, late: 1, dropped: 2 } }),
       reportOf({ schedule: { intended: 20, late: 3, dropped: 0 } }),
     ];
-    expect(mergeReports(paced, connect, 10, 'paced').schedule).toEqual({ intended: 30, late: 4, dropped: 2 });
+    expect(mergeReports(open, connect, 10, 'autocannon').schedule).toEqual({
+      intended: 30,
+      late: 4,
+      dropped: 2,
+    });
     expect(mergeReports([reportOf()], connect, 10, 'autocannon')).not.toHaveProperty('schedule');
   });
 
