@@ -30,6 +30,9 @@ import {
 import { runCommand, tell } from './shell.ts';
 import { runStage, summarise, type Done } from './stages.ts';
 
+/** What could not be checked at all, for the summary. */
+const unchecked: string[] = [];
+
 const IS_CI = process.env['CI'] !== undefined;
 
 await runCommand(CHECK, async ({ fix, name }) => {
@@ -52,7 +55,9 @@ async function checkLanguages(named: Language | undefined, fix: boolean): Promis
   const languages = named === undefined ? LANGUAGES : [named];
   const checks: { language: Language; of: Checks }[] = [];
   for (const language of languages) {
-    const of = await unlessMissing(language, () => checksOf(language, fix));
+    // One that is asked for by name has to be here.
+    const find = () => checksOf(language, fix);
+    const of = named === undefined ? await unlessMissing(language, find) : await find();
     if (of !== undefined) checks.push({ language, of });
   }
   const done: Done[] = [];
@@ -109,9 +114,9 @@ async function checkStack(stack: Stack, fix: boolean): Promise<number> {
   if (language === undefined) tell(`${stack.language} is not checked: only its contract tests run`);
   if (language !== undefined && language !== 'typescript') {
     const [{ format }] = checks as [Checks];
-    const own = await unlessMissing(language, () => checksOf(language, fix, stack));
+    const own = await checksOf(language, fix, stack);
     // Of TypeScript there is nothing but a manifest to format.
-    checks.splice(0, 1, { format, lint: [], verify: [], compile: [] }, ...(own === undefined ? [] : [own]));
+    checks.splice(0, 1, { format, lint: [], verify: [], compile: [] }, own);
   }
   const { quick, compile: last } = stagesOf(checks);
   const done: Done[] = [];
@@ -142,7 +147,7 @@ async function unlessMissing(language: string, checks: () => Promise<Checks>): P
     return await checks();
   } catch (error) {
     if (!(error instanceof BenchError) || error.code !== 'toolchain' || IS_CI) throw error;
-    tell(`${language} is not checked: ${error.message} (${error.hint})`);
+    unchecked.push(`not checked: ${language} (${error.message}; ${error.hint})`);
     return undefined;
   }
 }
@@ -154,7 +159,7 @@ function hasFailed({ passed, unreached }: Done): boolean {
 
 /** Prints the summary and gives the exit code. */
 function end(done: readonly Done[]): number {
-  process.stdout.write(`\n${summarise(done).join('\n')}\n`);
+  process.stdout.write(`\n${[...unchecked, ...summarise(done)].join('\n')}\n`);
   return done.some(hasFailed) ? 1 : 0;
 }
 
