@@ -26,6 +26,8 @@ export interface Target {
   runtime?: RuntimeSpec;
   /** Package versions or checkouts on top of the lock (`--with`). */
   packages?: string[];
+  /** Locked versions without a wheel for the runtime were replaced by the newest that have one (`--resolve`). */
+  resolved?: true;
   /** The target that this one repeats (`--aa`): what differs between the two is noise. */
   aaOf?: string;
   /** The target that this one repeats with a request kept in flight (`--background`). */

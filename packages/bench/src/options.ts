@@ -58,6 +58,8 @@ export interface BenchOptions {
   seed?: number;
   quick: boolean;
   proveLimit: boolean;
+  /** Python targets take the newest version with a wheel if the locked version has none for their interpreter. */
+  resolve: boolean;
   url?: UrlOptions;
 }
 
@@ -88,6 +90,7 @@ export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
     connectsPerSecond: DEFAULT_CONNECT_RATE,
     quick: false,
     proveLimit: false,
+    resolve: false,
     ...given,
   };
 }

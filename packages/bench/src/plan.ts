@@ -2,7 +2,13 @@ import { resolve } from 'node:path';
 import { describeBackground } from './catalogue/background.ts';
 import { DEFAULT_CONNECT_RATE, ENGINES, refuseEngine, type EngineName } from './catalogue/engines.ts';
 import { mostRounds, scheduleNamed } from './catalogue/looks.ts';
-import { FIRST_FIVE, expandTargets, refuseThreads, spreadTargets } from './catalogue/stacks.ts';
+import {
+  FIRST_FIVE,
+  expandTargets,
+  refuseThreads,
+  resolveTargets,
+  spreadTargets,
+} from './catalogue/stacks.ts';
 import { completeParams, workloadOf } from './catalogue/workloads/index.ts';
 import { urlWorkload, type UrlRequest } from './catalogue/workloads/url.ts';
 import { BenchError } from './errors.ts';
@@ -112,8 +118,9 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);
   const asked = { ...short, ...(options.quick ? quick : {}), ...options };
-  const named =
+  const spread =
     url === undefined ? spreadTargets(chooseTargets(options, stacks), options.matrix) : [urlTarget(url)];
+  const named = options.resolve ? resolveTargets(spread) : spread;
   const { background } = options;
   const once = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
   const own =

@@ -59,11 +59,13 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
     variant,
     {
       command: ['{runtime}', 'server.ts', '{port}'],
+      groups: [],
       build: [],
       env: {},
       workloads: ['devices'],
       class: 'framework',
       attest: {},
+      deviates: [],
       ...given,
     },
   ]);

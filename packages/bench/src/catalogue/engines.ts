@@ -102,11 +102,13 @@ export const CLIENTS: Stack = {
       name,
       {
         command: ['{runtime}', '-m', 'bench_clients', name],
+        groups: [],
         build: [],
         env: {},
         workloads: [],
         class: 'framework',
         attest: {},
+        deviates: [],
       },
     ]),
   ),

@@ -10,7 +10,7 @@ import {
   type ParseError,
 } from 'jsonc-parser';
 import { BenchError } from '../errors.ts';
-import type { Stack, Variant } from './stack.ts';
+import type { Deviation, Stack, Variant } from './stack.ts';
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
 import { WORKLOAD_NAMES } from './workloads/index.ts';
 
@@ -35,11 +35,13 @@ interface Manifest {
     string,
     {
       command: string[];
+      groups?: string[];
       build?: string[][];
       env?: Record<string, string>;
       workloads: string[];
       class?: StackClass;
       attest?: Attestation;
+      deviates?: Deviation[];
       note?: string;
     }
   >;
@@ -89,11 +91,13 @@ function toStack(manifest: Manifest, root: string, shown: string): Stack {
     name,
     {
       command: one.command,
+      groups: one.groups ?? [],
       build: one.build ?? [],
       env: one.env ?? {},
       workloads: one.workloads,
       class: one.class ?? manifest.class,
       attest: one.attest ?? {},
+      deviates: one.deviates ?? [],
       ...(one.note === undefined ? {} : { note: one.note }),
     },
   ]);
@@ -147,6 +151,12 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
         ['variants', name, 'workloads', index],
         `there is no workload "${workload}": there are ${WORKLOAD_NAMES.join(', ')}`,
       );
+    }
+    if (variant.groups !== undefined && manifest.runtime !== 'python') {
+      fail(['variants', name, 'groups'], 'only a Python stack has dependency groups');
+    }
+    if ((variant.deviates ?? []).length > 0 && variant.note === undefined) {
+      fail(['variants', name, 'deviates'], `the "note" of "${name}" has to say why it deviates`);
     }
     check(['variants', name, 'command'], variant.command);
     for (const [index, argv] of (variant.build ?? []).entries())

@@ -1,14 +1,22 @@
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
 
+/** The defaults of every server's connections, as a manifest names them. */
+export const DEVIATIONS = ['backlog', 'keep-alive', 'nodelay'] as const;
+export type Deviation = (typeof DEVIATIONS)[number];
+
 /** One way to run a stack's application, as its `stack.json` states it. */
 export interface Variant {
   command: string[];
+  /** Dependency groups of a Python stack that this variant needs besides the stack's dependencies. */
+  groups: string[];
   /** What this variant alone has to have built, after the stack's own build. */
   build: string[][];
   env: Record<string, string>;
   workloads: string[];
   class: StackClass;
   attest: Attestation;
+  /** Defaults of the contract that this variant does not keep; the note says why. */
+  deviates: Deviation[];
   note?: string;
 }
 

@@ -147,6 +147,23 @@ function suggest(pattern: string, stacks: Stack[]): string {
   return `did you mean ${nearest(bare, names).join(', ')}? pnpm stacks lists them all`;
 }
 
+/**
+ * Returns the targets, those in Python marked as `--resolve` wants them: every table then says that their versions may
+ * not be the locked ones. Throws a usage error if no target runs on Python.
+ */
+export function resolveTargets(targets: Target[]): Target[] {
+  if (!targets.some(({ runtime }) => runtime?.kind === 'python')) {
+    throw new BenchError(
+      'usage',
+      '--resolve is for Python, and no target runs on it',
+      'omit --resolve, or name a Python target',
+    );
+  }
+  return targets.map((target) =>
+    target.runtime?.kind === 'python' ? { ...target, id: `${target.id}[resolved]`, resolved: true } : target,
+  );
+}
+
 /** What a matrix is made of: alternatives that every target of the kind is measured with. */
 export interface Matrix {
   python: string[];

@@ -100,6 +100,10 @@ const OPTIONS = {
     group: ON,
     help: 'a version on top of the lock: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; twice makes two targets',
   }),
+  resolve: flag({
+    group: ON,
+    help: 'if a locked Python package has no wheel for the interpreter, take the newest version that has one; every table says so',
+  }),
 
   connections: option('<list>', listOf(wholeNumber()), {
     group: LOAD,
@@ -306,6 +310,7 @@ export const BENCH = defineCommand({
       quick: values.quick,
       proveLimit: values.proveLimit,
       load: toLoad(values),
+      resolve: values.resolve,
       ...present({
         connections: values.connections,
         rounds: values.rounds,

@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { parsePackage, type NamedPackage } from '../catalogue/packages.ts';
 import { ROOT } from '../catalogue/stacks.ts';
 import { claimsOfRuntime, environmentOfRuntime, refuseUnfit } from '../catalogue/runtimes.ts';
@@ -12,11 +10,9 @@ import { isCompiled, provideBuild, runBuild } from './builds.ts';
 import { digestOf } from './digest.ts';
 import { awaitLock } from './filelock.ts';
 import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
-import { findRuntime, lastLine, type FoundRuntime, type Search } from './runtimes.ts';
-import { unreachedError } from './unreached.ts';
+import { locksOf, makeEnvironment, type EnvironmentSpec, type Made } from './python.ts';
+import { findRuntime, type FoundRuntime, type Search } from './runtimes.ts';
 import { provideUv, versionInEnvironment } from './uv.ts';
-
-const run = promisify(execFile);
 
 /** Environments, builds and a uv of our own: all that may be removed and comes back. */
 export const CACHE = join(ROOT, '.cache');
@@ -36,7 +32,7 @@ export interface Prepared {
   runtime?: ResolvedRuntime;
   /** Of the sources and the lock it is made from, and of the checkouts put on top. */
   digest: string;
-  /** What `--with` came to: `fastify 5.1.0`. */
+  /** What `--with` and `--resolve` came to: `fastify 5.1.0`. */
   installed: string[];
 }
 
@@ -144,18 +140,24 @@ async function preparePython(
     throw uv instanceof BenchError ? uv : error;
   });
   refuseUnfit(stack, found.runtime);
-  if (!standsOn('requirements.txt', target, stack)) return finish(target, stack, variant, found, found.argv);
-  const environment = environmentOf(target, stack, found);
+  if (locksOf(stack, variant).length === 0 && !standsOn('requirements.txt', target, stack))
+    return finish(target, stack, variant, found, found.argv);
+  const environment = environmentOf(target, { stack, variant }, found);
   const python = join(environment, 'bin', 'python');
   if (!isMade(target, { stack, variant }, found)) {
     // Only what has to be made needs uv.
     if (uv instanceof BenchError) throw uv;
     using _ = await awaitLock(`${environment}.lock`, wait);
-    await makeEnvironment(environment, { target, stack, found, uv });
+    const { version } = found.runtime;
+    const packages = packagesOf(target).map(({ wanted }) => wanted);
+    const [interpreter = ''] = found.argv;
+    const made = { stack, variant, version, uv, packages, resolve: target.resolved === true };
+    await providePython({ ...made, folder: environment, target: target.id, python: interpreter }, wait);
     await buildOnce(environment, target.variant, [...stack.build, ...variant.build], stack, python);
   }
-  const installed = versionsIn(environment, target, versionInEnvironment);
-  return { ...finish(target, stack, variant, withBuilt(found, environment), [python]), installed };
+  const made = readMade(environment);
+  const installed = [...versionsIn(environment, target, versionInEnvironment), ...made.resolved];
+  return { ...finish(target, stack, variant, withMade(found, made), [python]), installed };
 }
 
 async function prepareNode(
@@ -168,7 +170,7 @@ async function prepareNode(
   const found = await findFitting(stack, spec, { cache: CACHE, uv: undefined, mayInstall: true });
   if (target.packages === undefined || !standsOn('package.json', target, stack))
     return finish(target, stack, variant, found, found.argv);
-  const environment = environmentOf(target, stack, found);
+  const environment = environmentOf(target, { stack, variant }, found);
   if (!existsSync(join(environment, READY))) {
     using _ = await awaitLock(`${environment}.lock`, wait);
     await makeCopy(environment, target, stack);
@@ -229,7 +231,7 @@ function finish(
     command: variant.command.flatMap((word) => fill(word, argv, stack)),
     env: { ...(target.runtime === undefined ? {} : environmentOfRuntime(target.runtime)), ...variant.env },
     claims: { ...(target.runtime === undefined ? {} : claimsOfRuntime(target.runtime)), ...variant.attest },
-    digest: digestOf(filesOf(stack, packagesOf(target)), ''),
+    digest: digestOf(filesOf(stack, variant, packagesOf(target)), ''),
     installed: [],
     ...(found === undefined ? {} : { runtime: found.runtime }),
   };
@@ -241,28 +243,43 @@ function fill(word: string, runtime: string[], stack: Stack): string[] {
   return [word.replaceAll('{runtime}', runtime[0] ?? '').replaceAll('{root}', stack.root)];
 }
 
-/** Marks an environment that has everything, and names the packages that came without a wheel; the other a variant that is built in it. */
+/** Marks an environment that is complete, and says how it differs from its locks; the other marks a variant that is built in it. */
 const READY = 'bench-ready';
 const builtMark = (variant: string) => `bench-built-${variant}`;
 
-function environmentOf(target: Target, stack: Stack, { argv, runtime }: FoundRuntime): string {
-  const words = [...argv, ...(target.packages ?? [])].join(' ');
-  const digest = digestOf(filesOf(stack, packagesOf(target)), words);
+function environmentOf(
+  target: Target,
+  { stack, variant }: FoundStack,
+  { argv, runtime }: FoundRuntime,
+): string {
+  // Variants with the same locks share an environment.
+  const locks = stack.runtime === 'python' ? locksOf(stack, variant).map((file) => basename(file)) : [];
+  const words = [
+    ...argv,
+    ...locks,
+    ...(target.packages ?? []),
+    target.resolved === true ? 'resolved' : '',
+  ].join(' ');
+  const digest = digestOf(filesOf(stack, variant, packagesOf(target)), words);
   return join(CACHE, 'environments', `${stack.name}-${runtime.version}-${digest}`);
 }
 
-function withBuilt(found: FoundRuntime, environment: string): FoundRuntime {
-  const built = readFileSync(join(environment, READY), 'utf8').trim();
+function readMade(environment: string): Made {
+  return JSON.parse(readFileSync(join(environment, READY), 'utf8')) as Made;
+}
+
+function withMade(found: FoundRuntime, { built, resolved }: Made): FoundRuntime {
   const build = {
     ...found.runtime.build,
-    ...(built === '' ? {} : { builtHere: built.replaceAll('\n', ', ') }),
+    ...(built.length === 0 ? {} : { builtHere: built.join(', ') }),
+    ...(resolved.length === 0 ? {} : { resolved: resolved.join(', ') }),
   };
   return { ...found, runtime: { ...found.runtime, build } };
 }
 
 /** Whether the Python environment of a target is there, with what has to be built in it. */
 export function isMade(target: Target, { stack, variant }: FoundStack, found: FoundRuntime): boolean {
-  const environment = environmentOf(target, stack, found);
+  const environment = environmentOf(target, { stack, variant }, found);
   const mark = [...stack.build, ...variant.build].length === 0 ? READY : builtMark(target.variant);
   return existsSync(join(environment, READY)) && existsSync(join(environment, mark));
 }
@@ -296,58 +313,11 @@ async function makeCopy(environment: string, target: Target, stack: Stack): Prom
   writeFileSync(ready, '');
 }
 
-/** One virtual environment per interpreter, stack and `--with`, from the committed lock; kept until a source changes. */
-async function makeEnvironment(
-  environment: string,
-  { target, stack, found, uv }: { target: Target; stack: Stack; found: FoundRuntime; uv: string },
-): Promise<void> {
-  const contract = join(stack.root, '..', 'contract');
-  const own = [contract, stack.root].filter((folder) => existsSync(join(folder, 'pyproject.toml')));
-  const ready = join(environment, READY);
+/** One virtual environment per interpreter, set of locks and `--with`; kept until a source changes. */
+async function providePython(spec: EnvironmentSpec, tell: (doing: string) => void): Promise<void> {
+  const ready = join(spec.folder, READY);
   if (existsSync(ready)) return;
-  rmSync(environment, { recursive: true, force: true });
-  mkdirSync(join(CACHE, 'environments'), { recursive: true });
-  const inside = ['--python', join(environment, 'bin', 'python')];
-  const steps = [
-    ['venv', '--python', found.argv[0] ?? '', environment],
-    [
-      'pip',
-      'sync',
-      '--require-hashes',
-      '--compile-bytecode',
-      ...inside,
-      join(stack.root, 'requirements.txt'),
-    ],
-    ['pip', 'install', '--no-deps', '--compile-bytecode', ...inside, ...own],
-    // What --with names comes on top of the lock, with whatever it depends on.
-    ...(target.packages === undefined
-      ? []
-      : [
-          [
-            'pip',
-            'install',
-            '--compile-bytecode',
-            ...inside,
-            ...packagesOf(target).map(({ wanted }) => wanted),
-          ],
-        ]),
-  ];
-  const built: string[] = [];
-  for (const step of steps) {
-    const { stderr } = await run(uv, step, { cwd: stack.root, timeout: 600_000 }).catch(
-      (error: { stderr?: string }) => {
-        const unreached = unreachedError('uv', error.stderr ?? '');
-        if (unreached !== undefined) throw unreached;
-        throw new BenchError(
-          'toolchain',
-          `${target.id} on Python ${found.runtime.version}: uv ${step.slice(0, 2).join(' ')} failed: ${lastLine(error.stderr)}`,
-          'pnpm clean environments, then try again',
-        );
-      },
-    );
-    built.push(...[...stderr.matchAll(/^\s*Built (\S+==\S+)/gm)].map(([, name = '']) => name));
-  }
-  writeFileSync(ready, built.join('\n'));
+  writeFileSync(ready, JSON.stringify(await makeEnvironment(spec, tell)));
 }
 
 /** Runs the build commands of a variant once per environment. */
@@ -370,12 +340,13 @@ async function buildOnce(
   writeFileSync(built, '');
 }
 
-/** What a stack is made from: its lock, its sources, those of the packages beside it, and the checkouts put on top. */
-function filesOf(stack: Stack, packages: NamedPackage[]): string[] {
-  const patterns = ['stack.json', 'package.json', 'pyproject.toml', 'requirements*.txt', 'src/**/*.{ts,py}'];
+/** The files that a variant is made from: its locks, its sources, those of the packages beside it, and the checkouts put on top. */
+function filesOf(stack: Stack, variant: Variant, packages: NamedPackage[]): string[] {
+  const patterns = ['stack.json', 'package.json', 'pyproject.toml', 'src/**/*.{ts,py}'];
   const folders = new Set([join(stack.root, '..', 'contract'), ...workspaceOf(stack.root)]);
   return [
     ...[...folders].flatMap((folder) => filesIn(folder, patterns)),
+    ...(stack.runtime === 'python' ? locksOf(stack, variant) : []),
     ...(stack.runtime === 'node' ? NODE_LOCKS : []),
     ...packages.flatMap(({ folder }) => (folder === undefined ? [] : filesIn(folder, ['**/*']))),
   ];

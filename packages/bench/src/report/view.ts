@@ -117,6 +117,7 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
       ...explain(rows, trials),
       ...explainBudgets(trials),
       ...explainBackground(trials),
+      ...explainResolved(trials),
       ...leftOut.map(
         ({ target, reason, hint }) => `${target} was left out: ${reason}${hint ? ` (${hint})` : ''}`,
       ),
@@ -393,6 +394,17 @@ function explainBackground(trials: Trial[]): string[] {
   return [
     `behind: those requests are in no count, goodput or latency, but what the server did for them is in CPU µs/req, memory and limit. ${places.join('; ')}.`,
   ];
+}
+
+/** The versions that `--resolve` took in place of the locked ones, by target. */
+function explainResolved(trials: Trial[]): string[] {
+  const notes = trials.flatMap(({ target, runtime }) => {
+    if (target.resolved !== true || runtime === undefined) return [];
+    const { version, build } = runtime;
+    const taken = build['resolved'] ?? 'every locked version';
+    return `${target.id}: on ${runtime.kind} ${version}, --resolve took ${taken}.`;
+  });
+  return [...new Set(notes)];
 }
 
 function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): string {

@@ -68,6 +68,24 @@ describe('readManifest', () => {
     });
   });
 
+  it('reads the dependency groups of a Python stack, and refuses them elsewhere', () => {
+    const grouped = GOOD.replace('"env": {', '"groups": ["uvloop"], "env": {');
+    expect(
+      read(grouped.replace('"runtime": "node"', '"runtime": "python"')).variants['tuned']?.groups,
+    ).toEqual(['uvloop']);
+    expect(refuse('"env": {', '"groups": ["uvloop"], "env": {')).toBe(
+      '18: only a Python stack has dependency groups',
+    );
+  });
+
+  it('reads which defaults a variant does not keep, which its note explains', () => {
+    const deviating = GOOD.replace('"note":', '"deviates": ["backlog"], "note":');
+    expect(read(deviating).variants['tuned']?.deviates).toEqual(['backlog']);
+    expect(refuse('"note": "with the switch on"', '"deviates": ["backlog"]')).toBe(
+      '21: the "note" of "tuned" has to say why it deviates',
+    );
+  });
+
   it('reads which versions of its runtime it runs on', () => {
     const runtimes = '"runtime": "node", "runtimes": ["24", "26.1"],';
     expect(read(GOOD.replace('"runtime": "node",', runtimes)).runtimes).toEqual(['24', '26.1']);
@@ -109,7 +127,7 @@ describe('readManifest', () => {
     [
       '"note": "with',
       '"notes": "with',
-      '21: "variants.tuned" has no "notes": there are command, build, env, workloads, class, attest, note',
+      '21: "variants.tuned" has no "notes": there are command, groups, build, env, workloads, class, attest, deviates, note',
     ],
     [
       '"class": "framework"',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { spreadTargets } from '../../src/catalogue/stacks.ts';
+import { resolveTargets, spreadTargets } from '../../src/catalogue/stacks.ts';
 import {
   RUNTIMES,
   claimsOfRuntime,
@@ -121,6 +121,17 @@ describe('a matrix', () => {
       'vanilla@22[fastify@5.6.0]',
       'vanilla@26[fastify@5.6.0]',
     ]);
+  });
+
+  it('marks the Python targets that may leave their locks, so that every table says so', () => {
+    const resolved = resolveTargets([pythonTarget, nodeTarget]);
+    expect(resolved.map((target) => [target.id, target.resolved])).toEqual([
+      ['fastapi[resolved]', true],
+      ['vanilla', undefined],
+    ]);
+    expect(errorOf(() => resolveTargets([nodeTarget])).message).toBe(
+      '--resolve is for Python, and no target runs on it',
+    );
   });
 
   it('leaves a target as it is for which there is no package', () => {

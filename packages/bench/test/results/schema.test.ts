@@ -146,6 +146,7 @@ const head = {
   target: {
     ...sampleTarget('fastify'),
     packages: ['fastify@5'],
+    resolved: true,
     aaOf: 'fastify',
     undisturbed: 'fastify',
     crossOf: 'fastify',

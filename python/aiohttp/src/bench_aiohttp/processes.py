@@ -1,16 +1,12 @@
 """aiohttp's own server in as many processes as are asked for: it has no way to that of its own."""
 
-import asyncio
 from functools import partial
+from importlib import import_module
 from socket import socket
-
-import uvloop
 
 from bench_aiohttp.server import work
 from bench_contract import processes
 from bench_contract.settings import Settings
-
-LOOPS = {"uvloop": uvloop.new_event_loop, "asyncio": asyncio.new_event_loop}
 
 
 def serve(settings: Settings) -> None:
@@ -20,4 +16,6 @@ def serve(settings: Settings) -> None:
 
 def serve_here(settings: Settings, sock: socket) -> None:
     """Serve from this process."""
-    work(sock, settings.backlog, LOOPS[settings.variant](), server="aiohttp")
+    # Named as its variant; the environment of one does not hold the other.
+    loop = import_module(settings.variant).new_event_loop()
+    work(sock, settings.backlog, loop, server="aiohttp")

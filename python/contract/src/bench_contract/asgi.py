@@ -5,7 +5,6 @@ from importlib import import_module
 from typing import Any
 
 from bench_contract.attest import attest
-from bench_contract.pool import size_pool
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -24,7 +23,11 @@ def load(
 
     def answer(scope: Message, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "lifespan":
-            threads = None if pool is None else size_pool(pool)
+            threads = None
+            if pool is not None:
+                from bench_contract.pool import size_pool  # not every stack has anyio
+
+                threads = size_pool(pool)
             attest(module, http=http, framework=framework, server=server, threads=threads)
         answered: Awaitable[None] = asgi(scope, receive, send)
         return answered

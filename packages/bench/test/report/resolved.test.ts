@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import type { Target } from '../../src/model.ts';
+import { toView } from '../../src/report/view.ts';
+import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
+
+const plan = samplePlan('--rounds 2 --connections 10', ['uvicorn']);
+
+/** The notes of two rounds of a target on such an interpreter. */
+function notesOf(target: Partial<Target>, build: Record<string, string>): string {
+  const runtime = { kind: 'python', spec: '3.14t', version: '3.14.6', build } as const;
+  const trials = plan.trials.map(({ target: id, round }) => {
+    const trial = okTrial(id, sampleMeasured({}), { round });
+    return { ...trial, runtime, target: { ...trial.target, id: 'uvicorn[resolved]', ...target } };
+  });
+  return toView({ plan, host: readGoldenRun().host, leftOut: [], trials }).notes.join('\n');
+}
+
+describe('a run with --resolve', () => {
+  it('says once which versions were taken in place of the locked ones', () => {
+    const notes = notesOf({ resolved: true }, { resolved: 'httptools 0.8.0 instead of 0.9.0' });
+    expect(notes.split('--resolve took')).toHaveLength(2);
+    expect(notes).toContain(
+      'uvicorn[resolved]: on python 3.14.6, --resolve took httptools 0.8.0 instead of 0.9.0.',
+    );
+  });
+
+  it('says that the locked versions were taken where they have wheels', () => {
+    expect(notesOf({ resolved: true }, {})).toContain('--resolve took every locked version.');
+  });
+
+  it('says nothing of it where nobody asked for it', () => {
+    expect(notesOf({}, {})).not.toContain('--resolve');
+  });
+});
