@@ -107,11 +107,26 @@ async function resolveLocks(spec: EnvironmentSpec, locks: string[], sync: string
   const output = join(folder, 'resolved.txt');
   // uv keeps the versions that the output file has already, where it can.
   writeFileSync(output, locked);
+  const format = [
+    '--generate-hashes',
+    '--no-header',
+    '--no-annotate',
+    '--no-emit-index-url',
+    '--no-emit-find-links',
+  ];
+  const sources = variant.groups.flatMap((group) => ['--group', group]);
   await step(spec, [
-    ...['pip', 'compile', '--quiet', '--no-build', '--generate-hashes', '--no-header', '--no-annotate'],
-    ...['--no-emit-index-url', '--no-emit-find-links', '--no-emit-package', 'bench-contract'],
-    ...['--output-file', output, ...into(spec)],
-    ...variant.groups.flatMap((group) => ['--group', group]),
+    'pip',
+    'compile',
+    '--quiet',
+    '--no-build',
+    ...format,
+    '--no-emit-package',
+    'bench-contract',
+    '--output-file',
+    output,
+    ...into(spec),
+    ...sources,
     join(stack.root, 'pyproject.toml'),
   ]);
   await step(spec, [...sync, '--no-build', output]);

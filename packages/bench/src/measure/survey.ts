@@ -5,8 +5,8 @@ import { refuseUnfit } from '../catalogue/runtimes.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Target } from '../model.ts';
 import { inspectBuild, isCompiled } from './builds.ts';
-import { CACHE, findStack, isMade } from './prepare.ts';
-import { findRuntime } from './runtimes.ts';
+import { CACHE, findStack, isMade, type FoundStack } from './prepare.ts';
+import { findRuntime, type FoundRuntime } from './runtimes.ts';
 import { findUv } from './uv.ts';
 
 /** One thing to be made, as a cold run on two cores of a virtual machine took it. */
@@ -39,7 +39,7 @@ async function surveyTarget(target: Target, stacks: Stack[]): Promise<Work[]> {
   const uv = await findUv(CACHE);
   const environment: Work = {
     kind: 'environment',
-    name: target.stack,
+    name: nameEnvironment(known),
     by: 'uv',
     seconds: ENVIRONMENT_SECONDS,
   };
@@ -48,7 +48,7 @@ async function surveyTarget(target: Target, stacks: Stack[]): Promise<Work[]> {
     const search = { cache: CACHE, uv, mayInstall: false };
     const found = await findRuntime(target.runtime, search);
     refuseUnfit(known.stack, found.runtime);
-    return isMade(target, known, found) ? [] : [...tool, environment];
+    return isLockedAndUnmade(target, known, found) ? [...tool, environment] : [];
   } catch (error) {
     if (!(error instanceof BenchError)) throw error;
     const interpreter = `Python ${target.runtime.spec}`;
@@ -57,6 +57,21 @@ async function surveyTarget(target: Target, stacks: Stack[]): Promise<Work[]> {
       { kind: 'tool', name: interpreter, by: 'uv', seconds: INTERPRETER_SECONDS },
       environment,
     ];
+  }
+}
+
+/** `fastapi (uvicorn + aiohttp)`: variants with the same dependency groups share an environment. */
+function nameEnvironment({ stack, variant: { groups } }: FoundStack): string {
+  return groups.length === 0 ? stack.name : `${stack.name} (${groups.join(' + ')})`;
+}
+
+/** False also where a lock is missing: preparing says so. */
+function isLockedAndUnmade(target: Target, known: FoundStack, found: FoundRuntime): boolean {
+  try {
+    return !isMade(target, known, found);
+  } catch (error) {
+    if (error instanceof BenchError) return false;
+    throw error;
   }
 }
 

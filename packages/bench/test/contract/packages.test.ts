@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { expandTargets, readStacks, spreadTargets } from '../../src/catalogue/st
 import { BenchError } from '../../src/errors.ts';
 import { CACHE, prepareAll, type Prepared } from '../../src/measure/prepare.ts';
 import { openRig, reasonsOf } from '../known/rig.ts';
-import { needs } from '../needs.ts';
+import { needs, target } from '../needs.ts';
 
 const rig = openRig();
 const stacks = readStacks();
@@ -115,6 +115,26 @@ describe('a Python stack with a checkout', () => {
       'import bench_mine; print(bench_mine.__file__)',
     ]);
     expect(stdout).toContain('.cache/environments/uvicorn-');
+  });
+});
+
+describe('the environment of a Python variant', () => {
+  const wanted = expandTargets(['uvicorn/interpreted-h11'], stacks, 'devices');
+  const ready = needs(target(wanted[0]!, stacks));
+
+  it('holds what its locks name and nothing else', async () => {
+    const { stack, variant, command } = ready.get();
+    const locks = ['requirements.txt', ...variant.groups.map((group) => `requirements-${group}.txt`)];
+    const named = locks.flatMap((file) =>
+      [...readFileSync(join(stack.root, file), 'utf8').matchAll(/^([\w.-]+)==/gm)].map(
+        ([, name = '']) => name,
+      ),
+    );
+    const list = 'import importlib.metadata as m; print(*(d.name for d in m.distributions()))';
+    const { stdout } = await promisify(execFile)(command[0] ?? '', ['-c', list]);
+    const installed = stdout.trim().split(' ');
+    expect(installed.toSorted()).toEqual([...named, 'bench-contract', 'bench-uvicorn'].toSorted());
+    expect(installed).not.toContain('httptools');
   });
 });
 
