@@ -18,11 +18,10 @@ find_uv() {
   exit 3
 }
 
-compile() { # <folder> <lock file> <uv option>...
+compile() { # <folder> <oldest Python> <lock file> <uv option>...
   (
-    cd "$1" && shift
-    output=$1 && shift
-    "$uv" pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --no-emit-index-url \
+    cd "$1" && oldest=$2 output=$3 && shift 3
+    "$uv" pip compile --quiet --universal --python-version "$oldest" --no-header --no-annotate --no-emit-index-url \
       --no-emit-find-links --no-emit-package bench-contract --output-file "$output" "$@"
   )
 }
@@ -56,12 +55,13 @@ lock() { # <folder> <constraints>
   folder=$1 && constraints=$2
   all=$(groups "$folder" | sed 's/^/--group /')
   sed 's/ *\\$//; /^ *--hash/d' "$folder"/requirements*.txt >"$folder/$whole" 2>/dev/null || true
+  python=$(sed -n 's/^requires-python = "[^0-9]*\([0-9]*\.[0-9]*\).*/\1/p' "$folder/pyproject.toml")
   # shellcheck disable=SC2086 # lists of options
-  compile "$folder" "$whole" --constraints "$constraints" $options $all pyproject.toml
+  compile "$folder" "$python" "$whole" --constraints "$constraints" $options $all pyproject.toml
   refuse_forks "$folder" "$constraints"
-  compile "$folder" requirements.txt --generate-hashes --constraints "$whole" pyproject.toml
+  compile "$folder" "$python" requirements.txt --generate-hashes --constraints "$whole" pyproject.toml
   for group in $(groups "$folder"); do
-    compile "$folder" "requirements-$group.txt" --generate-hashes --constraints "$whole" --group "$group"
+    compile "$folder" "$python" "requirements-$group.txt" --generate-hashes --constraints "$whole" --group "$group"
   done
   rm "$folder/$whole"
 }
@@ -95,5 +95,6 @@ for manifest in */stack.json clients/pyproject.toml; do
     " " | *" $stack "*) lock "$stack" "$constraints" ;;
   esac
 done
+# The tools run on one Python.
 # shellcheck disable=SC2086 # lists of options
-compile . dev-requirements.txt --generate-hashes --constraints constraints.txt $options dev-requirements.in $sharing
+compile . 3.13 dev-requirements.txt --generate-hashes --constraints constraints.txt $options dev-requirements.in $sharing

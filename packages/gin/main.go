@@ -66,7 +66,7 @@ func run() error {
 		c.JSON(http.StatusOK, contract.Sleep(waiting, c.Writer.Header()))
 	})
 	table.route(app)
-	return contract.Run(settings, &http.Server{Handler: app, IdleTimeout: contract.KeepAlive}, contract.About{
+	return contract.Run(settings, &http.Server{Handler: app}, contract.About{
 		Framework:   "gin " + contract.ModuleVersion("github.com/gin-gonic/gin"),
 		Server:      "net/http " + contract.GoVersion(),
 		JSON:        codec.Package,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime"
@@ -15,7 +16,7 @@ import (
 
 // About is what a server says of itself beside what is true of every Go process: names with their versions.
 type About struct {
-	Framework string `json:"framework"`
+	Framework string `json:"framework,omitempty"`
 	Server    string `json:"server"`
 	// JSON is the library that writes and reads JSON, JSONVersion its version.
 	JSON        string `json:"json"`
@@ -31,9 +32,13 @@ type Server interface {
 }
 
 // Run listens, says what this process is, and serves until SIGTERM or SIGINT. The accept queue is as long as the
-// kernel allows: Go asks for that by itself.
+// kernel allows and answers leave at once: Go asks for both by itself. An http.Server keeps idle connections for KeepAlive;
+// a server of another kind is told so where it is made.
 func Run(settings Settings, server Server, about About) error {
 	runtime.GOMAXPROCS(settings.Workers)
+	if web, ok := server.(*http.Server); ok {
+		web.IdleTimeout = KeepAlive
+	}
 	listener, err := net.Listen("tcp", settings.Address)
 	if err != nil {
 		return err

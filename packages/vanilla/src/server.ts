@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { KEEP_ALIVE_MS, listen, loadDevices, serve } from '@bench/contract';
+import { listen, loadDevices, serve } from '@bench/contract';
 import { openGather } from '@bench/contract/gather';
 import { asyncfib, asyncwait, fib, wait, type Worked } from '@bench/contract/work';
 
@@ -36,7 +36,7 @@ async function sendWork(response: ServerResponse, url: string): Promise<void> {
 }
 
 await serve(undefined, (settings) => {
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, ({ method, url = '' }, response) => {
+  const server = createServer(({ method, url = '' }, response) => {
     if (method !== 'GET') response.writeHead(404).end();
     else if (url === '/api/devices') send(response, 200, devices);
     else if (url === '/data') void sendGathered(response);

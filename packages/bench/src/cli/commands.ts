@@ -2,6 +2,7 @@
 import { FACTORS, type Factor } from '../analyse/unlike.ts';
 import type { Question } from '../analyse/compare.ts';
 import { DEFAULT_CONNECT_RATE } from '../catalogue/engines.ts';
+import { LANGUAGES, type NewStack } from '../catalogue/scaffold.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { METRIC_IDS } from '../metrics.ts';
 import { UPSTREAMS } from '../model.ts';
@@ -118,6 +119,44 @@ export const COMPARE = defineCommand({
       failOn,
       ...present({ across }),
     };
+  },
+});
+
+const NEW_EXAMPLE = 'pnpm new stack hono --language typescript';
+
+export const NEW = defineCommand({
+  name: 'new',
+  about:
+    'Writes a new stack that answers the workload devices and passes its contract tests, and prints the next steps. It overwrites nothing.',
+  arguments: {
+    terms: '<stack> <name>',
+    noun: 'stack',
+    help: 'the word stack',
+    more: 'the name of the stack: lower-case letters, digits and dashes',
+    example: NEW_EXAMPLE,
+  },
+  options: {
+    language: option('<language>', oneOf(LANGUAGES), { help: LANGUAGES.join(', '), usually: 'required' }),
+    framework: option('<packages>', listOf(text), {
+      help: 'packages to depend on, from npm (typescript) or PyPI (python), the framework first: hono,@hono/node-server',
+      needs: 'language',
+    }),
+  },
+  read({ language, framework }, [kind, name = '']): NewStack {
+    if (kind !== 'stack') {
+      throw new BenchError('usage', `pnpm new makes a stack, not "${kind}"`, NEW_EXAMPLE);
+    }
+    if (language === undefined) {
+      throw new BenchError('usage', '--language is missing', `one of ${LANGUAGES.join(', ')}`);
+    }
+    if (framework !== undefined && language !== 'typescript' && language !== 'python') {
+      throw new BenchError(
+        'usage',
+        `--framework is not possible with --language ${language}`,
+        'omit it: the next steps that pnpm new prints say how to add a framework',
+      );
+    }
+    return { name, language, packages: framework ?? [] };
   },
 });
 
@@ -249,6 +288,7 @@ export const COMMANDS = {
   check: CHECK,
   clean: CLEAN,
   compare: COMPARE,
+  new: NEW,
   power: POWER,
   preflight: PREFLIGHT,
   recheck: RECHECK,

@@ -1,18 +1,60 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import { completeParams } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params, Workload } from '../../src/catalogue/workloads/workload.ts';
 import { countWorkers } from '../../src/measure/launch.ts';
 import { ask, awaitRightAnswer, verify } from '../../src/measure/verify.ts';
+import type { Target } from '../../src/model.ts';
 import { needs, target } from '../needs.ts';
+import {
+  IDLE_SECONDS,
+  leastBacklog,
+  openConnection,
+  readSockets,
+  type KeptConnection,
+} from './connections.ts';
+import { generateStacks } from './generated.ts';
 import { START_SECONDS, listenersOf, loopback, openHost, type Running } from './host.ts';
 
 const LONGEST_WAIT_SECONDS = 0.1;
 
 const host = openHost();
-const stacks = readStacks();
+const stacks = [...readStacks(), ...generateStacks()];
 
-describe.each(stacks.flatMap(targetsOf))('$id', (wanted) => {
+/** A connection stays idle while so many targets after its own are tested: no test has to wait for long. */
+const BEHIND = 3;
+
+/** The servers of a target, until they are stopped. */
+interface Pair {
+  one: Running;
+  two: Running;
+  /** To the first server; idle. */
+  connection?: KeptConnection;
+}
+
+const targets = stacks.flatMap(targetsOf);
+const pairs = new Map<Target, Pair>();
+
+/** What is tested in which order: the end of each target comes after the servers of some others. */
+const stages = [
+  ...targets.flatMap((wanted, index) => [
+    { wanted, define: testServers },
+    ...(index < BEHIND ? [] : targets.slice(index - BEHIND, index - BEHIND + 1).map(toEnd)),
+  ]),
+  ...targets.slice(-BEHIND).map(toEnd),
+];
+
+describe.each(stages)('$wanted.id', ({ wanted, define }) => {
+  define(wanted);
+});
+
+function toEnd(wanted: Target): { wanted: Target; define: (wanted: Target) => void } {
+  return { wanted, define: testEnd };
+}
+
+function testServers(wanted: Target): void {
   const ready = needs(target(wanted, stacks));
   let one: Running;
   let two: Running;
@@ -24,10 +66,7 @@ describe.each(stacks.flatMap(targetsOf))('$id', (wanted) => {
       host.serve(prepared, { seed: 1, workers: 1, paramsOf: usualOf }),
       host.serve(prepared, { seed: 2, workers: 2, threads: 3, paramsOf: leastOf }),
     ]);
-  });
-
-  afterAll(async () => {
-    await Promise.all([one, two].map((running) => running?.server.stop()));
+    pairs.set(wanted, { one, two });
   });
 
   it('answers what was drawn for it, and other data otherwise', async () => {
@@ -84,14 +123,54 @@ describe.each(stacks.flatMap(targetsOf))('$id', (wanted) => {
     for (const { server } of [one, two]) expect(listenersOf(server)).toEqual([loopback(server.port)]);
   });
 
+  it('has the accept queue of the contract, and sends answers at once', async ({ skip }) => {
+    const { deviates } = ready.get().variant;
+    const [request] = firstDraw(one).requests;
+    await awaitRightAnswer(one.server, firstDraw(one), START_SECONDS);
+    pairs.get(wanted)!.connection = await openConnection(one.server, request!);
+    // A server that closes each connection has none that is idle, but it waits for a request on this one.
+    const waiting = connect(one.server.port, one.server.host);
+    const seen = await vi.waitFor(() => readSockets(one.server), { timeout: 10_000 });
+    waiting.destroy();
+    skip(seen === undefined, 'needs Linux, and the right to look at the sockets of other processes');
+    expect({ seen, backlog: seen!.backlog >= leastBacklog(), nodelay: seen!.noDelay }).toMatchObject({
+      backlog: !deviates.includes('backlog'),
+      nodelay: !deviates.includes('nodelay'),
+    });
+  });
+}
+
+function testEnd(wanted: Target): void {
+  const ready = needs(target(wanted, stacks));
+
+  afterAll(async () => {
+    const pair = pairs.get(wanted);
+    pair?.connection?.close();
+    await Promise.all(pair === undefined ? [] : [pair.one.server.stop(), pair.two.server.stop()]);
+  });
+
+  it(`keeps a connection that was idle for ${IDLE_SECONDS} s`, async () => {
+    const { one, connection } = pairs.get(wanted)!;
+    const idle = connection ?? (await openConnection(one.server, firstDraw(one).requests[0]!));
+    // The tests of the targets in between have taken most of that time, if not all.
+    await sleep(Math.max(0, IDLE_SECONDS - idle.idleSeconds()) * 1000);
+    expect(await idle.isReused()).toBe(!ready.get().variant.deviates.includes('keep-alive'));
+    idle.close();
+  });
+
   it('stops by itself on SIGTERM', async () => {
+    const { one, two } = pairs.get(wanted)!;
     const ends = await Promise.all(
       [one, two].map(async ({ server }) => ({ ...(await server.stop()), end: server.ended() })),
     );
     for (const { trouble, end } of ends)
       expect({ trouble, end }).toEqual({ trouble: [], end: 'exit status 0' });
   });
-});
+}
+
+function firstDraw({ draws }: Running): Draw {
+  return drawOf(draws, Object.keys(draws)[0] ?? 'any workload');
+}
 
 function drawOf(draws: Running['draws'], workload: string): Draw {
   const draw = draws[workload];

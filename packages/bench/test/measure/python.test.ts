@@ -152,6 +152,7 @@ describe('advice on wheels', () => {
 
 describe('python/lock.sh', () => {
   const python = join(place, 'python');
+  const PROJECT = 'requires-python = ">=3.12"\n';
 
   /** Locks one stack with a uv that resolves it to these lines. */
   function lock(lines: string, path: string): string {
@@ -160,11 +161,14 @@ describe('python/lock.sh', () => {
     mkdirSync(join(python, 'clients'));
     cpSync(join(ROOT, 'python', 'lock.sh'), join(python, 'lock.sh'));
     writeFileSync(join(python, 'quart', 'stack.json'), '{}');
-    for (const stack of ['quart', 'clients']) writeFileSync(join(python, stack, 'pyproject.toml'), '');
+    for (const stack of ['quart', 'clients']) writeFileSync(join(python, stack, 'pyproject.toml'), PROJECT);
     const uv = join(place, '.cache', 'uv', 'bin');
     mkdirSync(uv, { recursive: true });
     cpSync(
-      script('uv', `printf '%s' '${lines}' > "$(echo "$*" | sed 's/.*--output-file \\([^ ]*\\).*/\\1/')"`),
+      script(
+        'uv',
+        `echo "$*" >> ${log}\nprintf '%s' '${lines}' > "$(echo "$*" | sed 's/.*--output-file \\([^ ]*\\).*/\\1/')"`,
+      ),
       join(uv, 'uv'),
     );
     try {
@@ -178,6 +182,8 @@ describe('python/lock.sh', () => {
   it('finds the uv that the harness fetched', () => {
     expect(lock('quart==0.23\n', '/usr/bin:/bin')).toBe('');
     expect(readFileSync(join(python, 'quart', 'requirements.txt'), 'utf8')).toBe('quart==0.23\n');
+    // From the oldest Python on that the stack names.
+    expect(readFileSync(log, 'utf8')).toMatch(/compile .*--python-version 3\.12 .*requirements\.txt/);
   });
 
   it('refuses two versions of a package for two interpreters', () => {

@@ -1,0 +1,1 @@
+"""What the workloads ask, answered by example."""

@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { Agent, request } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
+import type { Server } from '../../src/measure/launch.ts';
+import { familyOf, readText } from '../../src/measure/resources/procfs.ts';
+
+/** Longer than the defaults that servers come with: 2 s (gunicorn), 5 s (uvicorn, actix, Rocket) or 6 s (Node). */
+export const IDLE_SECONDS = 8;
+
+/** The highest rung of the connection ladder. */
+const MOST_CONNECTIONS = 10_000;
+
+/** A connection to a server that has answered once on it. */
+export interface KeptConnection {
+  /** Seconds since the answer. */
+  idleSeconds(): number;
+  /** Sends the request again. Returns whether it was answered on the same connection. */
+  isReused(): Promise<boolean>;
+  close(): void;
+}
+
+/** Sends a request and keeps its connection open. */
+export async function openConnection(
+  { host, port }: Pick<Server, 'host' | 'port'>,
+  { method, path, headers, body }: WorkloadRequest,
+): Promise<KeptConnection> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = async (): Promise<boolean> => {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const sent = request({ agent, host, port, method, path, headers }, (answer) => {
+      answer
+        .resume()
+        .once('end', () => resolve(sent.reusedSocket))
+        .once('error', reject);
+    });
+    sent.once('error', reject).end(body);
+    return promise;
+  };
+  await send();
+  let answeredAt = performance.now();
+  return {
+    idleSeconds: () => (performance.now() - answeredAt) / 1000,
+    async isReused() {
+      const isReused = await send();
+      answeredAt = performance.now();
+      return isReused;
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** What the kernel says of a server's sockets. */
+export interface Sockets {
+  /** Connections that may wait to be accepted, by the shortest queue. */
+  backlog: number;
+  /** Whether answers leave at once, without waiting for acknowledgements, on every connection that stands. */
+  noDelay: boolean;
+}
+
+/**
+ * Reads the sockets of a server and all that it started, of which one has to be a connection. Returns undefined where
+ * the platform does not show them: on Linux as root, or with `kernel.yama.ptrace_scope` at 0, it does.
+ */
+export async function readSockets(server: Pick<Server, 'pid' | 'port'>): Promise<Sockets | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  const script = fileURLToPath(new URL('sockets.py', import.meta.url));
+  const pids = [...familyOf([server.pid() ?? 0])].map(String);
+  const { stdout } = await promisify(execFile)('python3', [script, String(server.port), ...pids]);
+  const all = JSON.parse(stdout) as { listening: boolean; backlog: number; noDelay: boolean }[] | null;
+  if (all === null) return undefined;
+  const [listening = [], connected = []] = [true, false].map((is) =>
+    all.filter((one) => one.listening === is),
+  );
+  if (listening.length === 0 || connected.length === 0)
+    throw new Error(`no sockets on port ${server.port}: ${stdout}`);
+  return {
+    backlog: Math.min(...listening.map(({ backlog }) => backlog)),
+    noDelay: connected.every(({ noDelay }) => noDelay),
+  };
+}
+
+/** The shortest accept queue that suits the connection ladder, or all that the kernel allows. */
+export function leastBacklog(): number {
+  return Math.min(MOST_CONNECTIONS, Number(readText('/proc/sys/net/core/somaxconn')));
+}

@@ -1,0 +1,47 @@
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readManifest } from '../../src/catalogue/manifest.ts';
+import { folderOf, scaffold, type Language } from '../../src/catalogue/scaffold.ts';
+import type { Stack } from '../../src/catalogue/stack.ts';
+import { ROOT } from '../../src/catalogue/stacks.ts';
+import { CACHE } from '../../src/measure/prepare.ts';
+
+/** Rust has a template too; a workspace of its own would compile all that the stacks of the repository have compiled. */
+const GENERATED: Language[] = ['typescript', 'python', 'go'];
+
+/** Beside the environments, so that an environment made once is found again. */
+const PLACE = join(CACHE, 'generated');
+
+/** Returns stacks as `pnpm new stack` writes them, in folders outside the workspace. */
+export function generateStacks(): Stack[] {
+  rmSync(PLACE, { recursive: true, force: true });
+  for (const shared of ['packages/gocontract', 'python/contract']) {
+    cpSync(join(ROOT, shared), join(PLACE, shared), { recursive: true });
+  }
+  return GENERATED.map((language) => {
+    const name = `new-${language}`;
+    const folder = join(PLACE, folderOf({ name, language }));
+    for (const { path, text } of scaffold(PLACE, { name, language, packages: [] }, []).files)
+      write(join(PLACE, path), text);
+    if (language === 'typescript') linkContract(folder);
+    if (language === 'python') write(join(folder, 'requirements.txt'), lockOfUvicorn());
+    return readManifest(join(folder, 'stack.json'));
+  });
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** Does what `pnpm install` does in the workspace. */
+function linkContract(folder: string): void {
+  mkdirSync(join(folder, 'node_modules', '@bench'), { recursive: true });
+  symlinkSync(join(ROOT, 'packages/contract'), join(folder, 'node_modules', '@bench', 'contract'));
+}
+
+/** What `python/lock.sh` makes of the same dependencies. */
+function lockOfUvicorn(): string {
+  const locks = ['requirements', 'requirements-uvloop', 'requirements-httptools'];
+  return locks.map((lock) => readFileSync(join(ROOT, 'python/uvicorn', `${lock}.txt`), 'utf8')).join('');
+}

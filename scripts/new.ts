@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { scaffold, type NewStack } from '@bench/harness/catalogue/scaffold';
+import { readStacks, ROOT } from '@bench/harness/catalogue/stacks';
+import { NEW } from '@bench/harness/cli/commands';
+import { BenchError } from '@bench/harness/errors';
+import { pnpmCommand } from '@bench/harness/measure/pnpm';
+import { CACHE } from '@bench/harness/measure/prepare';
+import { lastLine } from '@bench/harness/measure/runtimes';
+import { provideUv } from '@bench/harness/measure/uv';
+import { fail, print, runCommand, tell } from './shell.ts';
+
+const run = promisify(execFile);
+
+/** The newest versions of the packages on npm, which the workspace pins. Python's are pinned by the lock. */
+async function findVersions({ language, packages }: NewStack): Promise<string[]> {
+  return language === 'typescript' ? Promise.all(packages.map(findVersion)) : [];
+}
+
+async function findVersion(name: string): Promise<string> {
+  try {
+    return (await runPnpm(['view', name, 'version'])).trim();
+  } catch (error) {
+    const why = lastLine((error as { stderr?: string }).stderr) || String(error);
+    throw new BenchError(
+      'usage',
+      `npm does not give a version of "${name}": ${why}`,
+      'check the name and the network',
+    );
+  }
+}
+
+/** Brings the locks of the language up to date. Returns the errors of the steps that failed. */
+async function lock({ name, language }: NewStack): Promise<BenchError[]> {
+  const failed: BenchError[] = [];
+  for (const { file, command, work } of stepsFor(language, name)) {
+    tell(`locking: ${command}`);
+    try {
+      await work();
+      print(`changed  ${file}\n`);
+    } catch (error) {
+      failed.push(
+        new BenchError('toolchain', `${file} is not up to date: ${whyIn(error)}`, `run ${command}`),
+      );
+    }
+  }
+  return failed;
+}
+
+/** The last words of a tool; all that lock.sh says is meant for the user. */
+function whyIn(error: unknown): string {
+  const { stderr = '', message } = error as Error & { stderr?: string };
+  const [, told] = /^lock\.sh: ([^]*)/.exec(stderr.trim()) ?? [];
+  return told ?? (lastLine(stderr) || message);
+}
+
+/** One lock, and what brings it up to date. */
+interface Step {
+  file: string;
+  command: string;
+  work: () => Promise<unknown>;
+}
+
+function stepsFor(language: NewStack['language'], name: string): Step[] {
+  if (language === 'python') {
+    const python = async (): Promise<void> => {
+      await provideUv(CACHE);
+      await run(join(ROOT, 'python', 'lock.sh'), [name]);
+    };
+    return [{ file: `python/${name}/requirements.txt`, command: `python/lock.sh ${name}`, work: python }];
+  }
+  const install = {
+    file: 'pnpm-lock.yaml',
+    command: 'pnpm install',
+    work: () => runPnpm(['install', '--no-frozen-lockfile']),
+  };
+  if (language !== 'rust') return [install];
+  const args = ['update', '--workspace', '--offline', '--manifest-path', 'packages/rustcontract/Cargo.toml'];
+  const cargo = () => run('cargo', args, { cwd: ROOT });
+  return [
+    install,
+    { file: 'packages/rustcontract/Cargo.lock', command: `cargo ${args.join(' ')}`, work: cargo },
+  ];
+}
+
+async function runPnpm(args: string[]): Promise<string> {
+  const [command = '', ...words] = pnpmCommand();
+  return (await run(command, [...words, ...args], { cwd: ROOT, timeout: 600_000 })).stdout;
+}
+
+function describeNext({ name, language, packages: [framework] }: NewStack, folder: string): string {
+  const use = USE[language](framework ?? 'the framework', name);
+  const lines = [
+    '',
+    `It answers the workload devices without ${language === 'rust' ? 'any other framework than actix-web' : 'a framework'}. Try it:`,
+    `  pnpm serve ${name}`,
+    `  pnpm check ${name}`,
+    `  pnpm bench ${name} --quick`,
+    '',
+    'To use a framework:',
+    ...use.map((line, index) => `  ${index + 1}. ${line}`),
+    `  ${use.length + 1}. In ${folder}/stack.json, set "framework", "class": "framework" and the "note".`,
+    `  ${use.length + 2}. Add its row to the table of stacks in the documentation, with the versions of the lock.`,
+    '',
+    'CONTRIBUTING.md, "Add a stack", says what each workload asks of a server.',
+    '',
+  ];
+  return lines.join('\n');
+}
+
+/** The steps from the server that was written to one by a framework. */
+const USE: Record<NewStack['language'], (framework: string, name: string) => string[]> = {
+  typescript: (framework, name) => [
+    `In packages/${name}/src/server.ts, answer with ${framework}, and pass its package to serve() instead of undefined.`,
+    'Give its node:http server to listen(): it sets keep-alive, the accept queue and nodelay.',
+  ],
+  python: (framework, name) => [
+    `In python/${name}/src/bench_${name.replaceAll('-', '_')}/app.py, make the app of ${framework}, and pass framework="…" to serve() in __main__.py.`,
+    `After a change of dependencies: python/lock.sh ${name}`,
+  ],
+  go: (_, name) => [
+    `go -C packages/${name} get MODULE`,
+    `In packages/${name}/main.go, answer with it, and set Framework in contract.About.`,
+  ],
+  rust: (_, name) => [
+    `cargo add --manifest-path packages/${name}/Cargo.toml CRATE`,
+    `In packages/${name}/src/main.rs, answer with it, and pass its crate to attest().`,
+  ],
+};
+
+await runCommand(NEW, async (wanted) => {
+  // A name that is taken is refused before anybody is asked for versions.
+  scaffold(ROOT, wanted, readStacks());
+  const versions = await findVersions(wanted);
+  const { folder, files, edits } = scaffold(ROOT, wanted, readStacks(), versions);
+  for (const { path, text } of files) {
+    mkdirSync(dirname(join(ROOT, path)), { recursive: true });
+    writeFileSync(join(ROOT, path), text, { flag: 'wx' });
+    print(`wrote    ${path}\n`);
+  }
+  for (const { path, text } of edits) {
+    writeFileSync(join(ROOT, path), text);
+    print(`changed  ${path}\n`);
+  }
+  const failed = await lock(wanted);
+  print(describeNext(wanted, folder));
+  for (const error of failed) fail(error);
+  return failed[0]?.exitCode ?? 0;
+});
