@@ -91,13 +91,16 @@ function rename(text: string, name: string): string {
 /** A manifest of dependencies with these packages among them. */
 function depend(text: string, file: string, packages: string[]): string {
   if (file.endsWith('package.json')) {
-    const lines = packages.map((name) => `,\n    ${JSON.stringify(name)}: "catalog:"`);
-    return text.replace(/("@bench\/contract": "workspace:\*")/, `$1${lines.join('')}`);
+    return text.replace(/^( *)"@bench\/contract": "workspace:\*"/m, (line, indent: string) =>
+      [line, ...packages.map((name) => `${indent}${JSON.stringify(name)}: "catalog:"`)]
+        .toSorted((one, other) => (one.trim() < other.trim() ? -1 : 1))
+        .join(',\n'),
+    );
   }
   if (!file.endsWith('pyproject.toml')) return text;
   return text.replace(
     '"bench-contract", ',
-    ['bench-contract', ...packages].map((name) => `"${name}", `).join(''),
+    ['bench-contract', ...packages.toSorted()].map((name) => `"${name}", `).join(''),
   );
 }
 

@@ -75,8 +75,10 @@ describe('a new stack', () => {
     expect(node['pnpm-workspace.yaml']).toContain(
       "catalog:\n  '@scope/quick': 4.5.6\n  '@types/pg': 1.0.0\n",
     );
+    // In the order that the formatter wants.
+    expect(node['packages/my-api/package.json']).toMatch(/contract": .*\n.*scope/);
     const python = make({ language: 'python', packages: ['quart', 'hypercorn'] });
-    expect(python['python/my-api/pyproject.toml']).toContain('"bench-contract", "quart", "hypercorn", ');
+    expect(python['python/my-api/pyproject.toml']).toContain('"bench-contract", "hypercorn", "quart", ');
   });
 
   it('leaves the version of a package that the catalog has already', () => {

@@ -1,4 +1,4 @@
-"""Prints the TCP sockets of some processes on one local port, as the kernel has them: `sockets.py PORT PID...`.
+"""Prints the TCP sockets of processes on one local port, as the kernel has them: `sockets.py PORT PID...`.
 
 Prints null where this process may not look at the sockets of others (kernel.yama.ptrace_scope).
 """

@@ -6,7 +6,7 @@ import { completeParams } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params, Workload } from '../../src/catalogue/workloads/workload.ts';
 import { countWorkers } from '../../src/measure/launch.ts';
 import { ask, awaitRightAnswer, verify } from '../../src/measure/verify.ts';
-import type { Target } from '../../src/model.ts';
+import type { Attestation, Target } from '../../src/model.ts';
 import { needs, target } from '../needs.ts';
 import {
   IDLE_SECONDS,
@@ -15,6 +15,7 @@ import {
   readSockets,
   type KeptConnection,
 } from './connections.ts';
+import { readRows } from '../readme.ts';
 import { generateStacks } from './generated.ts';
 import { START_SECONDS, listenersOf, loopback, openHost, type Running } from './host.ts';
 
@@ -114,6 +115,7 @@ function testServers(wanted: Target): void {
         expect(String(attestation['framework']).split(' ')[0]).toBe(
           variant.class === 'raw' ? 'undefined' : stack.framework,
         );
+        expect(versionsTold(stack.name)).toContain(versionOf(attestation['framework']));
       }
     }
   });
@@ -126,8 +128,8 @@ function testServers(wanted: Target): void {
   it('has the accept queue of the contract, and sends answers at once', async ({ skip }) => {
     const { deviates } = ready.get().variant;
     const [request] = firstDraw(one).requests;
-    await awaitRightAnswer(one.server, firstDraw(one), START_SECONDS);
-    pairs.get(wanted)!.connection = await openConnection(one.server, request!);
+    const connection = await vi.waitFor(() => openConnection(one.server, request!), START_SECONDS * 1000);
+    pairs.get(wanted)!.connection = connection;
     // A server that closes each connection has none that is idle, but it waits for a request on this one.
     const waiting = connect(one.server.port, one.server.host);
     const seen = await vi.waitFor(() => readSockets(one.server), { timeout: 10_000 });
@@ -166,6 +168,17 @@ function testEnd(wanted: Target): void {
     for (const { trouble, end } of ends)
       expect({ trouble, end }).toEqual({ trouble: [], end: 'exit status 0' });
   });
+}
+
+/** Of a framework as it is attested; undefined where there is none. */
+function versionOf(framework: Attestation[string] | undefined): string | undefined {
+  return typeof framework === 'string' ? framework.split(' ')[1] : undefined;
+}
+
+/** The versions that the README tells of a stack, and undefined: a stack without a framework attests none. */
+function versionsTold(name: string): (string | undefined)[] {
+  const told = readRows().find((row) => row.name === name)?.versions ?? '';
+  return [undefined, ...told.split(', ').map((text) => text.split(' ').at(-1))];
 }
 
 function firstDraw({ draws }: Running): Draw {

@@ -1,14 +1,11 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readStacks, ROOT } from '../../src/catalogue/stacks.ts';
+import { readStacks } from '../../src/catalogue/stacks.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
+import { readRows } from '../readme.ts';
 
-const ROWS = [
-  ...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(
-    /^\| `(?<name>[\w-]+)` \| (?<what>.+) \| (?<versions>.+) \| (?<kind>raw|framework|tuned) \|$/gm,
-  ),
-].map(({ groups }) => groups as Record<'name' | 'what' | 'versions' | 'kind', string>);
+const ROWS = readRows();
 
 /** What fixes the versions of a stack: its own locks, that of its language's workspace, the catalog. */
 function locksOf({ root }: Stack): string {

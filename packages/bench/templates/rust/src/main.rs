@@ -21,6 +21,7 @@ async fn main() -> io::Result<()> {
     let server = HttpServer::new(move || App::new().app_data(golden.clone()).service(devices))
         .workers(settings.workers)
         .backlog(BACKLOG)
+        .tcp_nodelay(true)
         .keep_alive(Duration::from_secs(KEEP_ALIVE_SECONDS))
         .shutdown_timeout(STOP_SECONDS)
         .bind((settings.host, settings.port))?;
