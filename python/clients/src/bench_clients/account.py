@@ -12,7 +12,7 @@ OUTCOMES = ("ok", "non2xx", "mismatch", "timeout", "reset", "closedEarly")
 Outcome = Literal["ok", "non2xx", "mismatch", "timeout", "reset", "closedEarly"]
 
 SLICE_NS = 250_000_000
-HIGHEST_US = 120_000_000
+HIGHEST_US = 86_400_000_000
 
 
 class Slot:

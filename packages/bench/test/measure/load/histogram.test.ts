@@ -29,10 +29,12 @@ describe('createHistogram', () => {
     expect(Math.abs(histogram.maxValue / 1_234_567 - 1)).toBeLessThan(0.001);
   });
 
-  it('holds what lies beyond its range at its end, and grows for nothing', () => {
-    const histogram = histogramOf([500e6]);
-    expect(histogram.totalCount).toBe(1);
-    expect(Math.abs(histogram.maxValue / 120e6 - 1)).toBeLessThan(0.001);
+  it.each([119, 150, 3000, 80_000])('keeps a latency of %d s as what it was', (seconds) => {
+    const histogram = histogramOf([seconds * 1e6]);
+    expect(Math.abs(histogram.maxValue / (seconds * 1e6) - 1)).toBeLessThan(0.001);
+    const merged = mergeHistograms([encodeHistogram(histogram), encodeHistogram(histogramOf([5]))]);
+    expect(Math.abs(merged.maxValue / (seconds * 1e6) - 1)).toBeLessThan(0.001);
+    expect(Math.abs(merged.mean / (seconds * 0.5e6) - 1)).toBeLessThan(0.001);
   });
 });
 
@@ -46,9 +48,9 @@ describe('mergeHistograms', () => {
   });
 
   it('takes in what is far above all it holds so far', () => {
-    const merged = mergeHistograms([[5], [119e6], []].map((part) => encodeHistogram(histogramOf(part))));
+    const merged = mergeHistograms([[5], [3000e6], []].map((part) => encodeHistogram(histogramOf(part))));
     expect(merged.totalCount).toBe(2);
-    expect(merged.maxValue).toBeGreaterThan(118e6);
+    expect(merged.maxValue).toBeGreaterThan(2990e6);
   });
 
   it('refuses what is no histogram', () => {
