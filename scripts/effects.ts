@@ -9,7 +9,7 @@ import { openSampler } from '@bench/harness/measure/resources/sampler';
 import { timeCommand } from '@bench/harness/measure/resources/time';
 import type { RunEffects } from '@bench/harness/measure/run';
 import type { Upstream } from '@bench/harness/measure/upstream';
-import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
+import { ANSWER_SECONDS, awaitRightAnswer, verify } from '@bench/harness/measure/verify';
 import { enginesOf, type Plan } from '@bench/harness/plan';
 
 /** What wires a run to the machine. */
@@ -48,6 +48,8 @@ export async function createEffects({
   const found = engines ?? (await findEngines(enginesOf(plan)));
   const loads = new Map(found.map((engine) => [engine.name, engine.create({ placed, token })]));
   const endsAtMs = performance.now() + 1000 * (plan.sitting?.budgetSeconds ?? Infinity);
+  // What the load waits for, the checks wait for too.
+  const answerSeconds = Math.max(ANSWER_SECONDS, plan.timeoutSeconds);
   let stopped = false;
   // Those of a duel are several.
   const live = new Map<string, Server>();
@@ -68,8 +70,9 @@ export async function createEffects({
       live.set(planned.target, server);
       return server;
     },
-    awaitRightAnswer,
-    verify,
+    awaitRightAnswer: (server, draw, deadlineSeconds) =>
+      awaitRightAnswer(server, draw, deadlineSeconds, answerSeconds),
+    verify: (server, draw, when) => verify(server, draw, when, answerSeconds),
     load({ engine = plan.engine }) {
       const load = loads.get(engine);
       if (load === undefined) throw new Error(`no engine ${engine}`);

@@ -16,12 +16,18 @@ import type { ExpectedBody } from './load/protocol.ts';
 import { toAuthority } from './ports.ts';
 
 const POLL_MS = 5;
-const ANSWER_SECONDS = 10;
+/** Of silence, and of the whole answer where requests under load have no longer. */
+export const ANSWER_SECONDS = 10;
+/** More than any answer that is worth measuring: the checks keep it in memory. */
+const MOST_BYTES = 2 ** 28;
 
 const nextId = createIds(nextSender());
 
 /** A server that is there, and did not answer in time. */
 export class UnansweredError extends BenchError {}
+
+/** An answer that began and does not end. */
+export class EndlessError extends BenchError {}
 
 /** Where to ask, and how to know that asking further is of no use. */
 export interface Asked {
@@ -41,45 +47,80 @@ const MAY_BE_STARTING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
  * One request and its whole answer, on a connection of its own. An id that the request has for
- * itself is the placeholder again in the answer. Throws what node:http throws.
+ * itself is the placeholder again in the answer. Throws what node:http throws, an unanswered error for a
+ * server that falls silent, and an endless error for an answer that goes on for longer than `answerSeconds`.
  */
-export async function ask(asked: Asked, spec: WorkloadRequest): Promise<Answer> {
-  if (!haveIds([spec])) return send(asked, spec);
+export async function ask(
+  asked: Asked,
+  spec: WorkloadRequest,
+  answerSeconds = ANSWER_SECONDS,
+): Promise<Answer> {
+  if (!haveIds([spec])) return send(asked, spec, answerSeconds);
   const id = nextId();
-  const answer = await send(asked, { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' });
+  const answer = await send(asked, { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' }, answerSeconds);
   const body = Buffer.from(answer.body.toString('latin1').replaceAll(id, ID), 'latin1');
   return { ...answer, body };
 }
 
-function send({ host, port }: Asked, { method, path, headers, body }: WorkloadRequest): Promise<Answer> {
+function send(
+  { host, port }: Asked,
+  { method, path, headers, body }: WorkloadRequest,
+  seconds: number,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
+    let deadline: NodeJS.Timeout | undefined;
     const sent = request(
       { host, port, method, path, headers, agent: false, timeout: ANSWER_SECONDS * 1000 },
       (response) => {
+        const contentType = response.headers['content-type'] ?? '';
         const pieces: Buffer[] = [];
-        response.on('data', (piece: Buffer) => pieces.push(piece));
+        let bytes = 0;
+        const giveUp = (limit: string): void => fail(createEndless(limit, contentType));
+        deadline = setTimeout(() => giveUp(`within ${seconds} s`), seconds * 1000);
+        response.on('data', (piece: Buffer) => {
+          pieces.push(piece);
+          bytes += piece.length;
+          if (bytes > MOST_BYTES) giveUp(`after ${MOST_BYTES / 2 ** 20} MiB`);
+        });
         response.on('error', reject);
         response.on('end', () => {
-          resolve({
-            status: response.statusCode ?? 0,
-            contentType: response.headers['content-type'] ?? '',
-            body: Buffer.concat(pieces),
-          });
+          resolve({ status: response.statusCode ?? 0, contentType, body: Buffer.concat(pieces) });
         });
       },
     );
+    // Destroying it makes the response an error too: the reason goes first.
+    const fail = (error: Error): void => {
+      reject(error);
+      sent.destroy();
+    };
     sent.on('error', reject);
-    sent.on('timeout', () => sent.destroy(new UnansweredError('trial', `no answer in ${ANSWER_SECONDS} s`)));
+    sent.on('close', () => clearTimeout(deadline));
+    sent.on('timeout', () => fail(new UnansweredError('trial', `no answer in ${ANSWER_SECONDS} s`)));
     sent.end(body);
   });
+}
+
+function createEndless(limit: string, contentType: string): EndlessError {
+  const kind = contentType === '' ? '' : ` (${contentType})`;
+  return new EndlessError(
+    'trial',
+    `the answer did not end ${limit}${kind}. Endless answers, such as server-sent events, cannot be measured`,
+    'measure an address whose answers end, or give slow answers longer: --timeout 60',
+  );
 }
 
 /**
  * Asks until the first right answer. Throws a trial error when the server ends, answers wrongly with a
  * status of success, keeps refusing the request with a status that no starting server gives (404, any other 4xx, 3xx,
- * 501), or has not answered rightly by the deadline (in seconds).
+ * 501), or has not answered rightly by the deadline (in seconds). Throws at once for an answer
+ * that does not end within `answerSeconds`.
  */
-export async function awaitRightAnswer(asked: Asked, draw: Draw, deadlineSeconds: number): Promise<void> {
+export async function awaitRightAnswer(
+  asked: Asked,
+  draw: Draw,
+  deadlineSeconds: number,
+  answerSeconds?: number,
+): Promise<void> {
   const deadline = performance.now() + deadlineSeconds * 1000;
   let last = 'no answer';
   let refusal: { status: number; sinceMs: number } | undefined;
@@ -88,7 +129,8 @@ export async function awaitRightAnswer(asked: Asked, draw: Draw, deadlineSeconds
     if (end !== undefined) throw new BenchError('trial', `the server ended before it answered (${end})`);
     const [first] = draw.requests;
     if (first === undefined) throw new Error('a workload without requests');
-    const answer = await ask(asked, first).catch((error: Error) => {
+    const answer = await ask(asked, first, answerSeconds).catch((error: Error) => {
+      if (error instanceof EndlessError) throw nameRequest(describeAddress(asked, first), error);
       last = error.message;
     });
     if (answer !== undefined) {
@@ -128,13 +170,20 @@ function describeLog({ logFile }: Asked): string {
  * are to be refused. Gives what a right answer to each is, where that is the same bytes each time. Throws a trial error
  * for the first wrong one.
  */
-export async function verify(asked: Asked, draw: Draw, when: string): Promise<ExpectedBody[] | undefined> {
+export async function verify(
+  asked: Asked,
+  draw: Draw,
+  when: string,
+  answerSeconds?: number,
+): Promise<ExpectedBody[] | undefined> {
   const fail = ({ method, path }: WorkloadRequest, problem: string, isUnanswered = false): never => {
     const Kind = isUnanswered ? UnansweredError : BenchError;
     throw new Kind('trial', `${method} ${path} ${when}: ${problem}`);
   };
   const askFor = (spec: WorkloadRequest) =>
-    ask(asked, spec).catch((error: Error) => fail(spec, error.message, error instanceof UnansweredError));
+    ask(asked, spec, answerSeconds).catch((error: Error) =>
+      fail(spec, error.message, error instanceof UnansweredError),
+    );
   const expected: ExpectedBody[] = [];
   const cycle = [...draw.requests.entries()];
   for (const [index, spec] of [...cycle, ...cycle.slice(0, 1)]) {
@@ -152,6 +201,10 @@ export async function verify(asked: Asked, draw: Draw, when: string): Promise<Ex
     if (status < 400 || status > 499) fail(spec, `a bad body was not refused: status ${status}`);
   }
   return draw.fixedBody ? expected : undefined;
+}
+
+function nameRequest(address: string, { code, message, hint }: BenchError): EndlessError {
+  return new EndlessError(code, `${address}: ${message}`, hint);
 }
 
 function describeBody(body: Buffer, hasId: boolean): ExpectedBody {

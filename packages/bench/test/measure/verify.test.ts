@@ -115,3 +115,40 @@ describe('awaitRightAnswer', () => {
     );
   });
 });
+
+describe('an answer that does not end', () => {
+  /** Sends an event as often as it can. */
+  const events = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const timer = setInterval(() => response.write('data: tick\n\n'), 5);
+    response.on('close', () => clearInterval(timer));
+  });
+  const stream: Draw = { ...draw, requests: [{ method: 'GET', path: '/events', headers: {} }] };
+  let endless: Asked;
+
+  beforeAll(async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    events.listen({ host: '127.0.0.1', port: 0 }, resolve);
+    await promise;
+    endless = { ...asked, port: (events.address() as AddressInfo).port };
+  });
+  afterAll(() => {
+    events.close();
+    events.closeAllConnections();
+  });
+
+  const REFUSED =
+    /^GET \/events.*: the answer did not end within 0\.2 s \(text\/event-stream\)\. Endless answers, such as server-sent events, cannot be measured$/;
+
+  it('is refused in words at the start, instead of waited for', async () => {
+    await expect(awaitRightAnswer(endless, stream, 30, 0.2)).rejects.toMatchObject({
+      code: 'trial',
+      message: expect.stringMatching(REFUSED) as string,
+      hint: expect.stringContaining('whose answers end') as string,
+    });
+  });
+
+  it('is refused in words when the answers are checked', async () => {
+    await expect(verify(endless, stream, 'before the load', 0.2)).rejects.toThrow(REFUSED);
+  });
+});
