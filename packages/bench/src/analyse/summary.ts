@@ -1,6 +1,6 @@
-import { countCompletions } from '../counts.ts';
+import { countAnswers, countCompletions } from '../counts.ts';
 import { METRIC_IDS, METRICS, type Metric, type MetricId } from '../metrics.ts';
-import type { Limit, Reason, StackClass, Trial } from '../model.ts';
+import type { Limit, LoadResult, Reason, StackClass, Trial } from '../model.ts';
 import { figureOf } from './metrics.ts';
 import { median } from './quantiles.ts';
 
@@ -25,6 +25,8 @@ export interface Row {
   statuses: Record<Trial['status'], number>;
   /** Of all requests that came to an end in its windows, those of failed trials too, the share with a right answer. */
   right?: number;
+  /** Of its answers, those whose every byte was checked; of the others status and length. Absent where the engine does not tell. */
+  checked?: { bodies: number; answers: number };
   figures: Partial<Record<MetricId, Figure>>;
   /** Medians of what the server told of its time and of the latency without it, in µs; absent where it told nothing. */
   timing?: { metric: string; told: Figure; rest: Figure };
@@ -52,6 +54,7 @@ function toRow(trials: Trial[]): Row {
   });
   const timing = toTiming(trials);
   const right = toRight(trials);
+  const checked = toChecked(trials);
   const reasons = Map.groupBy(
     trials.flatMap((trial) => trial.reasons),
     ({ code }) => code,
@@ -63,6 +66,7 @@ function toRow(trials: Trial[]): Row {
     rounds: trials.length,
     statuses,
     ...(right === undefined ? {} : { right }),
+    ...(checked === undefined ? {} : { checked }),
     figures: Object.fromEntries(figures),
     ...(timing === undefined ? {} : { timing }),
     limits: byFrequency(trials.flatMap((trial) => (trial.status === 'failed' ? [] : [trial.measured.limit]))),
@@ -70,13 +74,27 @@ function toRow(trials: Trial[]): Row {
   };
 }
 
+function loadsOf(trials: Trial[]): LoadResult[] {
+  return trials.flatMap(
+    (trial) => (trial.status === 'failed' ? trial.partial?.load : trial.measured.load) ?? [],
+  );
+}
+
 function toRight(trials: Trial[]): number | undefined {
-  const counts = trials.flatMap((trial) => {
-    const load = trial.status === 'failed' ? trial.partial?.load : trial.measured.load;
-    return load?.counts ?? [];
-  });
+  const counts = loadsOf(trials).map((load) => load.counts);
   const ended = counts.reduce((sum, one) => sum + countCompletions(one), 0);
   return ended === 0 ? undefined : counts.reduce((sum, { ok }) => sum + ok, 0) / ended;
+}
+
+function toChecked(trials: Trial[]): Row['checked'] {
+  const told = loadsOf(trials).flatMap(({ lifetime, bodiesHashed: bodies }) =>
+    lifetime === undefined || bodies === undefined ? [] : [{ bodies, answers: countAnswers(lifetime) }],
+  );
+  if (told.length === 0) return undefined;
+  return {
+    bodies: told.reduce((sum, { bodies }) => sum + bodies, 0),
+    answers: told.reduce((sum, { answers }) => sum + answers, 0),
+  };
 }
 
 /** Parts of the median latency: what spoils that spoils them. */

@@ -1,3 +1,4 @@
+import { countAnswers } from '../counts.ts';
 import { slopeOf, type Slope } from '../analyse/slope.ts';
 import type {
   BackgroundUse,
@@ -79,6 +80,7 @@ function describeMeasured({
       `window ${load.windowSeconds.toFixed(3)} s: ${classes.map(([name, count]) => `${count} ${name}`).join(', ')}`,
       `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
     );
+    lines.push(...describeChecked(load));
     if (latencyUs !== undefined) {
       const named = Object.entries(latencyUs).filter(
         (entry): entry is [string, number] => typeof entry[1] === 'number',
@@ -144,6 +146,14 @@ export function describeBudget({ by, usedCores, usableCores }: ServerBudget): st
   }
   const [threads, they] = usableCores === 1 ? ['thread', 'it'] : [`${usableCores} threads`, 'they'];
   return `its busiest ${threads} used ${used}; ${they} can use ${most}`;
+}
+
+/** Where not every body was compared byte by byte. */
+function describeChecked({ lifetime, bodiesHashed }: LoadResult): string[] {
+  if (lifetime === undefined || bodiesHashed === undefined) return [];
+  const answers = countAnswers(lifetime);
+  if (bodiesHashed >= answers) return [];
+  return [`${formatWhole(bodiesHashed)} of ${formatWhole(answers)} bodies checked byte by byte`];
 }
 
 function describeInserts({ acknowledged, stored, unanswered }: InsertAccount): string {

@@ -249,9 +249,7 @@ function describePlacement({ placement: { kind, server, generator } }: Trial): s
  */
 function cellsFor(rows: Row[]): Record<string, Cell> {
   const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
-    goodput: hasWrong(rows)
-      ? { [RIGHT]: ({ right }) => (right === undefined ? '—' : formatAtMost(right)) }
-      : {},
+    goodput: hasWrong(rows) ? { [RIGHT]: describeRight } : {},
     p99: timingCells(rows),
   };
   const metrics = METRIC_IDS.filter(
@@ -282,6 +280,28 @@ function timingCells(rows: Row[]): Record<string, Cell> {
 
 /** Answers that are right. */
 const RIGHT = 'right';
+
+/** `99.93 %`; with ≤ where only some bodies were compared byte by byte. */
+function describeRight({ right, checked }: Row): string {
+  if (right === undefined) return '—';
+  return `${right < 1 && isSampled(checked) ? '≤ ' : ''}${formatAtMost(right)}`;
+}
+
+function isSampled(checked: Row['checked']): boolean {
+  return checked !== undefined && checked.bodies < checked.answers;
+}
+
+/** How many bodies the share of right answers rests on. */
+function describeSample(rows: Row[]): string {
+  const sampled = rows.flatMap(({ checked }) =>
+    checked !== undefined && isSampled(checked) ? [checked] : [],
+  );
+  if (sampled.length === 0) return '';
+  const [bodies, answers] = (['bodies', 'answers'] as const).map((key) =>
+    formatWhole(sampled.reduce((sum, one) => sum + one[key], 0)),
+  );
+  return ` ≤ is an upper bound: ${bodies} of ${answers} answers were compared byte by byte, the others by status and length.`;
+}
 
 function hasWrong(rows: Row[]): boolean {
   return rows.some(({ right = 1 }) => right < 1);
@@ -335,7 +355,9 @@ function explain(rows: Row[], trials: Trial[]): string[] {
       ? ['unknown: the CPU of the server was not measured, so it may or may not have been the limit.']
       : []),
     ...(hasWrong(rows)
-      ? [`${RIGHT}: of all requests that came to an end in the windows, those that were rightly answered.`]
+      ? [
+          `${RIGHT}: of all requests that came to an end in the windows, those that were rightly answered.${describeSample(rows)}`,
+        ]
       : []),
     ...(metric === undefined
       ? []
