@@ -40,6 +40,8 @@ export interface Snapshot {
     /** Not answered yet. */
     pending: number;
   };
+  /** `server.ts` only: answers given a second time, which no request had asked for. */
+  duplicates?: number;
   /** Not counted as read: what its connection left behind, incomplete or after a reset; and what is not HTTP. */
   unread: { leftover: number; malformed: number };
   bodyBytesRead: number;
@@ -84,6 +86,7 @@ export class Account {
     pending: 0,
   };
   readonly unread = { leftover: 0, malformed: 0 };
+  duplicates = 0;
   bodyBytesRead = 0;
   allocatedBytes = 0;
   readings = 0;
@@ -123,6 +126,7 @@ export class Account {
       uptimeSeconds: process.uptime(),
       connections: this.connections,
       requests: this.requests,
+      duplicates: this.duplicates,
       unread: this.unread,
       bodyBytesRead: this.bodyBytesRead,
       ...(this.stall === undefined ? {} : { stall: this.stall }),

@@ -2,13 +2,17 @@ import type { Socket } from 'node:net';
 import type { Account, Answer } from './account.ts';
 import type { Faults } from './faults.ts';
 import { type Request, readRequest } from './parser.ts';
-import type { Queue } from './queue.ts';
+import { Queue } from './queue.ts';
 
 /** What all connections of a server share. */
 export interface House {
   account: Account;
   faults: Faults;
-  queue: Queue;
+  /** Those that wait equally long, by that delay. */
+  queues: Map<number, Queue>;
+  /** What comes before each answer; empty where nothing does. */
+  interim: Buffer;
+  duplicateAfterMs: number;
   answers: Record<Answer, Buffer>;
   /** The same answers, for a client that asked for the connection to be closed. */
   lastAnswers: Record<Answer, Buffer>;
@@ -35,6 +39,8 @@ export class Connection {
   /** The server has ended its side. */
   #ended = false;
   #gone = false;
+  /** Its next answer comes twice. */
+  #isDoubled = false;
 
   constructor(socket: Socket, house: House, treatment: Treatment) {
     this.#socket = socket;
@@ -85,7 +91,7 @@ export class Connection {
   }
 
   #take(request: Request, readAt: number): void {
-    const { account, faults, queue, waits } = this.#house;
+    const { account, faults, waits } = this.#house;
     account.requests.read++;
     account.bodyBytesRead += request.bodyBytes;
     if (this.#ended) {
@@ -104,6 +110,7 @@ export class Connection {
     const { number } = faults;
     faults.suffer(number);
     const fate = request.path === ROUTE ? faults.fate(number) : 'notFound';
+    this.#isDoubled = faults.isDoubled(number);
     if (fate === 'reset') {
       account.requests.resets++;
       this.#gone = true;
@@ -113,10 +120,25 @@ export class Connection {
       this.#end();
     } else if (number > 0 && (waits || readAt < faults.heldUntil)) {
       this.#wait();
-      queue.add({ connection: this, answer: fate, readAt, close: request.close });
+      this.#queueOf(faults.delayMs(number)).add({
+        connection: this,
+        answer: fate,
+        readAt,
+        close: request.close,
+      });
     } else {
       this.#answer(fate, readAt, request.close);
     }
+  }
+
+  #queueOf(delayMs: number): Queue {
+    const { account, faults, queues } = this.#house;
+    let queue = queues.get(delayMs);
+    if (queue === undefined) {
+      queue = new Queue(delayMs, faults, account);
+      queues.set(delayMs, queue);
+    }
+    return queue;
   }
 
   #wait(): void {
@@ -136,8 +158,25 @@ export class Connection {
       account.connections.closedAfterAnswer++;
       this.#end();
     } else {
-      this.#socket.write(answers[answer]);
+      this.#send(answers[answer]);
       account.answer(answer, readAt);
+    }
+  }
+
+  #send(bytes: Buffer): void {
+    const { account, interim, duplicateAfterMs } = this.#house;
+    const whole = interim.length === 0 ? bytes : Buffer.concat([interim, bytes]);
+    if (!this.#isDoubled) {
+      this.#socket.write(whole);
+      return;
+    }
+    this.#isDoubled = false;
+    account.duplicates++;
+    if (duplicateAfterMs === 0) {
+      this.#socket.write(Buffer.concat([whole, whole]));
+    } else {
+      this.#socket.write(whole);
+      setTimeout(() => this.#socket.write(whole), duplicateAfterMs);
     }
   }
 

@@ -56,6 +56,21 @@ export class Faults {
     return 'ok';
   }
 
+  /** How late the answer to request `number` is, in ms. */
+  delayMs(number: number): number {
+    const { 'delay-ms': mean, 'delay-spread-ms': spread } = this.#options;
+    if (number === 0) return 0;
+    // Multiples of the golden ratio fill an interval evenly, whichever of them are taken.
+    const share = (number * 0.618_033_988_749_894_9) % 1;
+    return Math.max(0, mean - spread + Math.floor(share * (2 * spread + 1)));
+  }
+
+  /** Whether the answer to request `number` comes twice. */
+  isDoubled(number: number): boolean {
+    const every = this.#options['duplicate-every'];
+    return number > 0 && every > 0 && number % every === 0;
+  }
+
   #costUs(number: number): number {
     if (number === 0) return 0;
     const options = this.#options;

@@ -18,6 +18,8 @@ const DEFAULTS = {
 
   // Time
   'delay-ms': 0,
+  /** Delays lie this far around `--delay-ms` at the most, evenly and in whole ms. */
+  'delay-spread-ms': 0,
   'stall-at': 0,
   'stall-ms': 1000,
   /** The stall holds all answers by timers; without it the event loop spins. */
@@ -35,6 +37,11 @@ const DEFAULTS = {
   'wrong-length-every': 0,
   'answer-wrong-after': 0,
   http10: false,
+  /** Every so many answers come twice; the second at once, or so many ms later. */
+  'duplicate-every': 0,
+  'duplicate-after-ms': 0,
+  /** Each answer follows an interim one (103). */
+  'early-hints': false,
 
   // Connections
   'reset-every': 0,

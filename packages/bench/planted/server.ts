@@ -8,10 +8,13 @@ import { Burner, spin } from './burner.ts';
 import { Connection, type House, type Treatment } from './connection.ts';
 import { Faults } from './faults.ts';
 import { type Options, plantedFaults, readOptions } from './options.ts';
-import { Queue } from './queue.ts';
 
 /** Longer than any connection ladder, so that the accept queue is never what is measured. */
 const BACKLOG = 16_384;
+
+const EARLY_HINTS = Buffer.from(
+  'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload; as=style\r\n\r\n',
+);
 
 const options = readOptionsOrExit();
 const burner = new Burner();
@@ -45,7 +48,9 @@ function furnish(): House {
   return {
     account,
     faults,
-    queue: new Queue(options['delay-ms'], faults, account),
+    queues: new Map(),
+    interim: options['early-hints'] ? EARLY_HINTS : Buffer.alloc(0),
+    duplicateAfterMs: options['duplicate-after-ms'],
     answers: prepareAnswers(options['close-after-response'] ? 'close' : framing),
     lastAnswers: prepareAnswers('close'),
     closeAfterAnswer,

@@ -203,6 +203,11 @@ export interface LoadResult {
   /** Completions of every class per second. */
   completionsPerSecond: number;
   latencyUs: LatencyUs | undefined;
+  /**
+   * The same if every answer had arrived as early as it can have: a busy generator reads answers later than they arrive,
+   * and true percentiles lie between the two. Absent where the engine cannot tell.
+   */
+  latencyAtLeastUs?: LatencyUs | undefined;
   /** HDR histogram of the latencies in µs, compressed V2, base64. */
   latencyHistogram?: string | undefined;
   /** What the server told of its time, where the workload asks for it. */
@@ -218,6 +223,8 @@ export interface LoadResult {
   bodiesHashed?: number;
   /** Of the mismatches, answers that told the id of another request; absent where requests have none. */
   foreign?: number;
+  /** Answers that no request had asked for, from the first connect on; absent where the engine cannot tell. */
+  unsolicited?: number;
   /** What autocannon's own tick counter would have printed as its average Req/Sec. */
   printedByAutocannon?: number | undefined;
   generators: GeneratorUse[];

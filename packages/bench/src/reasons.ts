@@ -71,6 +71,12 @@ const DEFINITIONS = {
     invalidates: ALL,
     text: ({ count }: { count: number }) => `${count} answers had a wrong body`,
   },
+  unsolicited: {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ count }: { count: number }) =>
+      `${count === 1 ? '1 answer' : `${figure(count)} answers`} came that no request had asked for: the server answers some requests more than once`,
+  },
   'no-answers': {
     isFatal: true,
     invalidates: ALL,
@@ -104,6 +110,14 @@ const DEFINITIONS = {
     invalidates: LATENCY,
     text: ({ meanUs, cycleUs }: { meanUs: number; cycleUs: number }) =>
       `mean latency ${Math.round(meanUs)} µs cannot be: the mean cycle of a connection was ${Math.round(cycleUs)} µs`,
+  },
+  'late-reads': {
+    invalidates: LATENCY,
+    text: (facts: LateReads) => describeLateReads(facts),
+  },
+  'late-tail': {
+    invalidates: TAIL,
+    text: (facts: LateReads) => describeLateReads(facts),
   },
   overrun: {
     invalidates: RATES,
@@ -244,6 +258,22 @@ export function makesLowerBound({ code }: Reason, metric: MetricId): boolean {
 
 function definitionOf(code: ReasonCode): Definition<never> {
   return DEFINITIONS[code];
+}
+
+/** Percentiles of the latency that are known by bounds only, in µs. */
+interface LateReads {
+  uncertain: { metric: MetricId; least: number; most: number }[];
+}
+
+function toMs(us: number): string {
+  return (us / 1000).toFixed(1);
+}
+
+function describeLateReads({ uncertain }: LateReads): string {
+  const ranges = uncertain.map(
+    ({ metric, least, most }) => `${metric} is ${toMs(least)} to ${toMs(most)} ms`,
+  );
+  return `answers waited in the load generator: ${ranges.join(', ')}`;
 }
 
 interface Saturated {

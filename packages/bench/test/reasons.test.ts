@@ -36,6 +36,7 @@ describe('the table of reasons', () => {
       'accounting',
       'foreign-answer',
       'wrong-body',
+      'unsolicited',
       'no-answers',
       'upstream-count',
       'inserts-lost',

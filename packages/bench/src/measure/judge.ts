@@ -66,10 +66,12 @@ export function judge(evidence: Evidence): Judgement {
   const reasons = [
     ...judgeAccounting(load),
     ...judgeAnswers(load),
+    ...judgeUnsolicited(load),
     ...judgeConnect(load.connect),
     ...judgeErrors(load),
     ...(evidence.isClosedLoop ? judgeLittle(load) : []),
     ...judgeSchedule(load),
+    ...judgeArrivals(load),
     ...judgeLimit(limit, evidence),
     ...judgeUpstream(evidence, limit),
     ...judgeDatabase(evidence.database, limit),
@@ -135,6 +137,11 @@ function judgeAnswers({ counts, connect, foreign = 0 }: LoadResult): Reason[] {
   return [makeReason('no-answers', { asked: connect.asked, stood: connect.stood, seen })];
 }
 
+/** One answer too many, and every later one on its connection belongs to another request. */
+function judgeUnsolicited({ unsolicited = 0 }: LoadResult): Reason[] {
+  return unsolicited === 0 ? [] : [makeReason('unsolicited', { count: unsolicited })];
+}
+
 function judgeConnect({ asked, stood, refused = 0 }: LoadResult['connect']): Reason[] {
   if (stood === undefined || stood >= asked) return [];
   return [makeReason('not-all-stood', { asked, stood, refused })];
@@ -190,6 +197,22 @@ function judgeLittle({
 function judgeSchedule({ schedule }: LoadResult): Reason[] {
   if (schedule === undefined || schedule.dropped <= schedule.intended * ERROR_SHARE) return [];
   return [makeReason('overrun', schedule)];
+}
+
+/** Percentiles that are known no better than this are not given: the generator read the answers too late. */
+const UNCERTAINTY = { share: 0.1, us: 1000 };
+
+/** A generator may be idle on average and still read the answers of a burst long after they arrived. */
+function judgeArrivals({ latencyUs, latencyAtLeastUs }: LoadResult): Reason[] {
+  const uncertain = (['p50', 'p99'] as const).flatMap((metric) => {
+    const most = latencyUs?.[metric];
+    const least = latencyAtLeastUs?.[metric];
+    if (most === undefined || least === undefined) return [];
+    return most - least > Math.max(UNCERTAINTY.us, UNCERTAINTY.share * most) ? [{ metric, most, least }] : [];
+  });
+  const [first] = uncertain;
+  if (first === undefined) return [];
+  return [makeReason(first.metric === 'p50' ? 'late-reads' : 'late-tail', { uncertain })];
 }
 
 function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {

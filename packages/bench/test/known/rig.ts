@@ -42,6 +42,8 @@ const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'unsteady',
   'trend',
   'generator-bound',
+  'late-reads',
+  'late-tail',
 ]);
 
 /** One trial to be made. */

@@ -371,3 +371,37 @@ describe('what is not the server’s own limit', () => {
     expect(judge(hidden).reasons[0]?.text).toContain('190 % of a core together');
   });
 });
+
+describe('answers that no request had asked for', () => {
+  it('fail the trial, be it one', () => {
+    const seen = judge(evidenceOf({ unsolicited: 1 }));
+    expect(seen).toMatchObject({ failed: true, reasons: [{ code: 'unsolicited', invalidates: ALL }] });
+    expect(seen.reasons[0]?.text).toMatch(/^1 answer came that no request had asked for/);
+    expect(textOf(evidenceOf({ unsolicited: 12 }))).toMatch(/^12 answers came/);
+  });
+
+  it('are no reason where there were none', () => {
+    expect(judge(evidenceOf({ unsolicited: 0 }))).toMatchObject({ failed: false, reasons: [] });
+  });
+});
+
+describe('answers that waited in the generator', () => {
+  const latencyUs = { mean: 90_000, p50: 80_000, p99: 100_000, max: 120_000 };
+  const between = (least: { p50: number; p99: number }) =>
+    evidenceOf({ latencyUs, latencyAtLeastUs: { ...latencyUs, ...least }, meanCycleUs: undefined });
+
+  it('leave no percentile that is known by less than 10 %', () => {
+    expect(reasonsOf(between({ p50: 50_000, p99: 60_000 }))).toEqual({ 'late-reads': ['p50', 'p99'] });
+    expect(textOf(between({ p50: 50_000, p99: 60_000 }))).toBe(
+      'answers waited in the load generator: p50 is 50.0 to 80.0 ms, p99 is 60.0 to 100.0 ms',
+    );
+    expect(reasonsOf(between({ p50: 79_000, p99: 60_000 }))).toEqual({ 'late-tail': ['p99'] });
+  });
+
+  it('spoil nothing where the two agree, within a millisecond or 10 %', () => {
+    expect(reasonsOf(between({ p50: 73_000, p99: 91_000 }))).toEqual({});
+    const short = { latencyUs: { mean: 900, p50: 900, max: 2000 } };
+    expect(reasonsOf(evidenceOf({ ...short, latencyAtLeastUs: { mean: 1, p50: 1, max: 1 } }))).toEqual({});
+    expect(reasonsOf(evidenceOf({ latencyUs }))).not.toHaveProperty('late-reads');
+  });
+});

@@ -71,6 +71,8 @@ const latency: Required<LatencyUs> = {
 };
 const load = {
   ...sampleLoad({ latencyUs: latency, latencyHistogram: 'HISTFAAA', bodyBytes: 541, printedByAutocannon: 1 }),
+  latencyAtLeastUs: latency,
+  unsolicited: 0,
   foreign: 0,
   schedule: { intended: 100, late: 1, dropped: 0 },
   timing: { metric: 'gather', toldUs: latency, restUs: latency },

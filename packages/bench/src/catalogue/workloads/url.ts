@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { BenchError } from '../../errors.ts';
 import type { AskedRequest } from '../../model.ts';
-import { canonicalise, excerpt, type Answer, type Draw, type Workload } from './workload.ts';
+import { canonicalise, excerpt, isConditional, type Answer, type Draw, type Workload } from './workload.ts';
 
 /** The request of `--url`, as a plan keeps it: JSON, and no contents of files. */
 export interface UrlRequest {
@@ -60,7 +60,7 @@ export function urlWorkload({ url, method, headers, body, expect, digests }: Url
       requests: [request],
       files: {},
       fixedBody: expected !== undefined,
-      check: (answer) => checkAnswer(answer, expected),
+      check: (answer) => checkAnswer(answer, expected, isConditional(request)),
     }),
   };
 }
@@ -77,7 +77,12 @@ export function describeRequest({ url, method, headers, digests }: UrlRequest): 
   };
 }
 
-function checkAnswer({ status, body }: Answer, expected: string | undefined): string | undefined {
+function checkAnswer(
+  { status, body }: Answer,
+  expected: string | undefined,
+  mayBeUnchanged: boolean,
+): string | undefined {
+  if (status === 304 && mayBeUnchanged) return undefined;
   if (status < 200 || status > 299) return `status ${status}: ${excerpt(body)}`;
   if (expected === undefined || sameAnswer(body.toString(), expected)) return undefined;
   return `the body is not what --expect says: ${excerpt(body)}`;

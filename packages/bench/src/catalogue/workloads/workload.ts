@@ -33,6 +33,11 @@ export interface Row {
   email: string;
 }
 
+/** True of a request that a right server may answer with 304 and no body (RFC 9110, section 13). */
+export function isConditional({ headers }: Pick<WorkloadRequest, 'headers'>): boolean {
+  return Object.keys(headers).some((name) => /^if-(none-match|modified-since)$/i.test(name));
+}
+
 /** Whether each request sent of these has an id of its own. */
 export function haveIds(requests: readonly Pick<WorkloadRequest, 'body'>[]): boolean {
   return requests.some(({ body }) => body?.includes(ID));

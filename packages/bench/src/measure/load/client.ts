@@ -13,9 +13,15 @@ export interface AutocannonClient extends EventEmitter {
   parser: {
     finish(): void;
     reinitialize(type: string): void;
+    shouldKeepAlive(): boolean;
     constructor: Record<'kOnBody' | 'kOnHeadersComplete' | 'kOnMessageComplete', number> & {
       RESPONSE: string;
     };
+    state: string;
+    /** Of the line that has come in part. */
+    line: string;
+    /** What is still to come of a body whose length is told; null where it is not. */
+    body_bytes: number | null;
     [callback: number]: (...args: never[]) => unknown;
   };
   pipelinedRequests: {
@@ -24,7 +30,11 @@ export interface AutocannonClient extends EventEmitter {
     clear(): void;
     size(): number;
   };
-  requestIterator: { currentRequestIndex: number; nextRequest(): unknown };
+  requestIterator: {
+    currentRequestIndex: number;
+    currentRequest: { method?: string };
+    nextRequest(): unknown;
+  };
   getRequestBuffer(): Buffer;
   _connect(): void;
   _doRequest(): void;
@@ -52,6 +62,7 @@ export function assertClient(client: AutocannonClient): void {
     ['_destroyConnection', client._destroyConnection],
     ['parser.reinitialize', client.parser?.reinitialize],
     ['parser.finish', client.parser?.finish],
+    ['parser.shouldKeepAlive', client.parser?.shouldKeepAlive],
     ['pipelinedRequests.addByteCount', client.pipelinedRequests?.addByteCount],
     ['pipelinedRequests.addBody', client.pipelinedRequests?.addBody],
     ['pipelinedRequests.clear', client.pipelinedRequests?.clear],
@@ -65,11 +76,20 @@ export function assertClient(client: AutocannonClient): void {
   }
 }
 
+/** Of a message's head, as autocannon's parser tells it. */
+interface Head {
+  statusCode: number;
+  shouldKeepAlive: boolean;
+  headers: string[];
+}
+
 /**
  * Replaces what autocannon's client gets wrong about connections. It pairs answers with requests by a
  * queue that outlives the connection; here every loss of a connection settles what was under way,
  * empties the queue and starts the parser anew. Connects are paced until a connection has answered;
  * after an announced close the next request waits for a new connection instead of dying on the old.
+ * Interim answers (1xx) complete nothing, answers to HEAD, 204 and 304 have no body whatever their head
+ * tells, and what nothing had asked for is counted apart instead of paired with the next request.
  * Gives the function that makes a resting or silent slot ask again.
  */
 export function harden(
@@ -96,6 +116,51 @@ export function harden(
   let serverCloses = false;
   let cause: 'reset' | 'closedEarly' = 'closedEarly';
   let timedOutIdle = false;
+  /** What the message is that is being read. */
+  let reading: 'answer' | 'interim' | 'unsolicited' = 'answer';
+  /** A request has left since the last piece began to be read: no message that began in that piece answers it. */
+  let hasSent = false;
+  /** The message whose head is still to come began before the request under way had left. */
+  let isEarly = false;
+  let isFirstPiece = true;
+
+  const send = (): void => {
+    hasSent = true;
+    sendRequest();
+  };
+
+  /** A piece is about to be parsed. */
+  const takePiece = (): void => {
+    if (isFirstPiece) {
+      // The rest of a piece of the last connection may have gone into it.
+      client.parser.reinitialize(client.parser.constructor.RESPONSE);
+      isFirstPiece = false;
+      isEarly = false;
+    } else if (hasSent) {
+      isEarly = client.parser.state !== 'RESPONSE_LINE' || client.parser.line !== '';
+    }
+    hasSent = false;
+    ledger.arrive(slot);
+  };
+
+  /** A message's head has come; gives whether it has no body. */
+  const takeHead = (info: Head): boolean => {
+    const { statusCode: status } = info;
+    if (status < 200 && status !== 101) {
+      reading = 'interim';
+      return true;
+    }
+    reading = hasSent || isEarly || client.pipelinedRequests.size() === 0 ? 'unsolicited' : 'answer';
+    isEarly = false;
+    const hasNoBody =
+      status === 204 || status === 304 || client.requestIterator.currentRequest.method === 'HEAD';
+    if (hasNoBody) client.parser.body_bytes = 0;
+    if (reading === 'answer') {
+      serverCloses = !(hasNoBody ? client.parser.shouldKeepAlive() : info.shouldKeepAlive);
+      slot.toldMs = readTiming?.(info.headers);
+    }
+    return hasNoBody;
+  };
 
   const connectNow = (): void => {
     if (client.destroyed || !gate.reserve(slot, ask)) {
@@ -106,8 +171,11 @@ export function harden(
     ledger.begin(slot);
     answered = false;
     serverCloses = false;
+    isFirstPiece = true;
     cause = 'closedEarly';
     connect();
+    // A body may end with it.
+    client.conn?.prependOnceListener('end', () => ledger.arrive(slot));
     client.conn?.once('connect', () => {
       state = 'connected';
       ledger.send(slot);
@@ -145,25 +213,22 @@ export function harden(
 
   const install = (): void => {
     const { kOnBody, kOnHeadersComplete, kOnMessageComplete } = client.parser.constructor;
-    const headersComplete = client.parser[kOnHeadersComplete] as (info: {
-      shouldKeepAlive: boolean;
-      headers: string[];
-    }) => unknown;
+    const headersComplete = client.parser[kOnHeadersComplete] as (info: Head) => unknown;
     const messageComplete = client.parser[kOnMessageComplete] as () => unknown;
-    client.parser[kOnHeadersComplete] = (info: { shouldKeepAlive: boolean; headers: string[] }) => {
-      serverCloses = !info.shouldKeepAlive;
-      slot.toldMs = readTiming?.(info.headers);
-      return headersComplete(info);
+    client.parser[kOnHeadersComplete] = (info: Head) => {
+      const hasNoBody = takeHead(info);
+      if (reading === 'answer') headersComplete(info);
+      return hasNoBody;
     };
     client.parser[kOnMessageComplete] = () => {
-      if (client.pipelinedRequests.size() > 0) return messageComplete();
-      ledger.unsolicited++;
+      if (reading === 'answer') return messageComplete();
+      if (reading === 'unsolicited') ledger.unsolicited++;
       return undefined;
     };
     // The first thing that it does with a piece of an answer.
-    client.pipelinedRequests.addByteCount = () => ledger.arrive();
+    client.pipelinedRequests.addByteCount = takePiece;
     client.parser[kOnBody] = (body: Buffer, start: number, length: number) => {
-      ledger.receive(slot, body.subarray(start, start + length));
+      if (reading === 'answer') ledger.receive(slot, body.subarray(start, start + length));
     };
     wait();
   };
@@ -182,14 +247,14 @@ export function harden(
     } else if (state === 'connected' && serverCloses) {
       reconnect();
     } else if (state === 'connected' && !slot.pending && gate.reserve(slot, ask)) {
-      sendRequest();
+      send();
       ledger.send(slot);
     }
   };
 
   client._doRequest = () => {
     const restMs = gate.restMs();
-    if (state === 'connecting') sendRequest();
+    if (state === 'connecting') send();
     else if (restMs > 0) setTimeout(ask, restMs);
     else ask();
   };

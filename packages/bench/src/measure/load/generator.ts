@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import { Arrivals } from './arrivals.ts';
 import { harden, type AutocannonClient, type Gate } from './client.ts';
 import { encodeHistogram } from './histogram.ts';
 import { haveIds } from '../../catalogue/workloads/workload.ts';
@@ -40,11 +41,15 @@ const HOLD_MS = 500;
 const EDGE_MS = 10;
 /** How long the harness has to read the idle server before a fixed amount of requests begins. */
 const AMOUNT_LEAD_MS = 50;
+/** After the first load nothing more is due, but an answer too many may still be under way: so long at the most. */
+const STRAGGLER_MS = { least: 10, most: 250 };
 /** How long answers under way at the end of the window are waited for, at the most. */
 const DRAIN_SECONDS = 5;
 
 const { version } = createRequire(import.meta.url)('autocannon/package.json') as { version: string };
 
+/** All sessions share the event loop. */
+const arrivals = new Arrivals();
 /** By the number that the harness gave each. */
 const sessions = new Map<number, Session>();
 
@@ -112,7 +117,7 @@ class Session {
     if (version !== '9.0.0')
       throw new Error(`autocannon ${version} is installed, the driver knows 9.0.0 only`);
     this.#order = order;
-    this.#ledger = new Ledger(order.expected, order.hashEvery);
+    this.#ledger = new Ledger(order.expected, order.hashEvery, order.requests, arrivals);
     this.#pacer = new Pacer(order.connectsPerSecond, () => this.#isBehind());
     const restMs = Math.min(REST_MS.most, Math.max(REST_MS.least, order.connections * REST_MS.perConnection));
     const gate: Gate = {
@@ -235,6 +240,7 @@ class Session {
     const closed = await closing.promise;
     if (order.amount === undefined) await sleep(EDGE_MS);
     await this.#fallSilent();
+    if (this.#openedAtMs === undefined) await this.#awaitStragglers();
     const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
     this.#openedAtMs ??= opened.epochMs;
     this.#windowSeconds += (endMs - opened.nowMs) / 1000;
@@ -253,6 +259,7 @@ class Session {
       lifetime: this.count(),
       statusCodes: ledger.statusCodes,
       latencyHistogram: encodeHistogram(ledger.histogram),
+      shortestHistogram: encodeHistogram(ledger.shortest),
       timing: this.#encodeTiming(),
       cycleUs: ledger.cycleUs,
       silentConnections: ledger.silentConnections,
@@ -289,6 +296,12 @@ class Session {
     this.#budget = -Infinity;
     const patience = Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds);
     await until(() => this.#isQuiet(), performance.now() + patience * 1000);
+  }
+
+  /** Waits for as long as the slowest answer took: an answer that nothing has asked for shows only when nothing is due. */
+  async #awaitStragglers(): Promise<void> {
+    const slowestMs = this.#ledger.histogram.maxValue / 1000;
+    await sleep(Math.min(STRAGGLER_MS.most, Math.max(STRAGGLER_MS.least, slowestMs)));
   }
 
   /** Nothing is under way, and nothing waits for its connection to leave. */

@@ -2,9 +2,11 @@ import { createHash, type Hash } from 'node:crypto';
 import type { Histogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
 import type { Counts } from '../../model.ts';
+import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
 import { createHistogram, recordMilliseconds } from './histogram.ts';
 import { idsIn } from './ids.ts';
-import type { ExpectedBody } from './protocol.ts';
+import { isConditional } from '../../catalogue/workloads/workload.ts';
+import type { ExpectedBody, RequestSpec } from './protocol.ts';
 
 /** What became of one request. */
 export type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
@@ -34,6 +36,8 @@ export class Slot {
   hash: Hash | undefined;
   /** What the answer that is being read tells of the time that it took, ms. */
   toldMs: number | undefined;
+  /** When the answer that is being read arrived. */
+  readonly arrival: Arrival = createArrival();
 }
 
 function emptyCounts(): Counts {
@@ -52,6 +56,8 @@ export class Ledger {
   readonly window = emptyCounts();
   readonly statusCodes: Record<string, number> = {};
   readonly histogram = createHistogram();
+  /** The same latencies as short as they can have been: a busy process reads answers later than they arrive. */
+  readonly shortest = createHistogram();
   /** Of the same answers: what they told of their time, and their latency without that. Absent while none has told. */
   timing: { told: Histogram; rest: Histogram } | undefined;
   readonly cycleUs = { sum: 0, count: 0 };
@@ -68,8 +74,6 @@ export class Ledger {
   /** Called at the moment the window closes. */
   onClose: () => void = () => {};
   #answers = 0;
-  /** When the event loop began to hand out what the last poll found, ms of the monotonic clock. */
-  #deliveredAt: number | undefined;
   #open = false;
   #openedAt = 0;
   #closesAt = Infinity;
@@ -79,10 +83,20 @@ export class Ledger {
   #openBefore = 0;
   readonly #expected: ExpectedBody[] | undefined;
   readonly #hashEvery: number;
+  readonly #arrivals: Arrivals;
+  /** Of each request of the cycle, whether 304 is a right answer to it. */
+  readonly #mayBeUnchanged: boolean[];
 
-  constructor(expected: ExpectedBody[] | undefined, hashEvery: number) {
+  constructor(
+    expected: ExpectedBody[] | undefined,
+    hashEvery: number,
+    requests: Pick<RequestSpec, 'headers'>[] = [],
+    arrivals = new Arrivals(),
+  ) {
     this.#expected = expected;
     this.#hashEvery = hashEvery;
+    this.#arrivals = arrivals;
+    this.#mayBeUnchanged = requests.map(isConditional);
   }
 
   addSlot(): Slot {
@@ -123,18 +137,12 @@ export class Ledger {
     slot.bodyBytes = 0;
     this.lifetime.sent++;
     if (this.#open) this.window.sent++;
+    this.#arrivals.work();
   }
 
-  /**
-   * Bytes have come. All that one poll of the event loop found had arrived when the first of it is handed out; what comes
-   * later in its turn has waited for this process and not for the server.
-   */
-  arrive(): void {
-    if (this.#deliveredAt !== undefined) return;
-    this.#deliveredAt = performance.now();
-    setImmediate(() => {
-      this.#deliveredAt = undefined;
-    });
+  /** Bytes have come, or the end of the connection. */
+  arrive(slot: Slot): void {
+    this.#arrivals.note(slot.arrival);
   }
 
   /** A piece of an answer's body has come. */
@@ -156,7 +164,7 @@ export class Ledger {
   complete(slot: Slot, status: number, milliseconds: number): void {
     const { bodyBytes } = slot;
     const body = slot.own === undefined ? this.#judgeBytes(slot) : this.#judgeOwn(slot, slot.own);
-    const outcome = status < 200 || status > 299 ? 'non2xx' : body === 'right' ? 'ok' : 'mismatch';
+    const outcome = !this.#isRight(status, slot) ? 'non2xx' : body === 'right' ? 'ok' : 'mismatch';
     const first = !slot.stood;
     const now = performance.now();
     if (now >= this.#closesAt) this.close();
@@ -172,8 +180,7 @@ export class Ledger {
         const slice = Math.floor((this.#openBefore + now - this.#openedAt) / SLICE_MS);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
-        const since = slot.intendedAt === undefined ? milliseconds : now - slot.intendedAt;
-        if (!first) this.#record(slot, since - this.#waited(now, milliseconds));
+        if (!first) this.#record(slot, now, milliseconds);
       }
     }
     this.#end(slot, outcome, now);
@@ -219,21 +226,17 @@ export class Ledger {
     return this.#silent;
   }
 
-  #record({ toldMs }: Slot, milliseconds: number): void {
+  /** An answer that was read so many ms after its request left; both latencies end with its arrival. */
+  #record({ toldMs, intendedAt, arrival: { from, by } }: Slot, now: number, sinceSent: number): void {
+    const since = intendedAt === undefined ? sinceSent : now - intendedAt;
+    // Nothing arrives before it is asked for.
+    const milliseconds = since - Math.max(0, Math.min(now - by, sinceSent));
     recordMilliseconds(this.histogram, milliseconds);
+    recordMilliseconds(this.shortest, since - Math.max(0, Math.min(now - from, sinceSent)));
     if (toldMs === undefined) return;
     this.timing ??= { told: createHistogram(), rest: createHistogram() };
     recordMilliseconds(this.timing.told, toldMs);
     recordMilliseconds(this.timing.rest, milliseconds - toldMs);
-  }
-
-  /** How long an answer that took so many ms has lain here before its turn came, ms. */
-  #waited(now: number, milliseconds: number): number {
-    const waited = now - (this.#deliveredAt ?? now);
-    if (waited < milliseconds) return waited;
-    // It was asked for after that poll: the loop has polled again in between (libuv does with more than 1,024 events).
-    this.#deliveredAt = now;
-    return 0;
   }
 
   #end(slot: Slot, outcome: Outcome, now: number): void {
@@ -250,11 +253,19 @@ export class Ledger {
     slot.lastEnd = now;
   }
 
+  #isRight(status: number, { request }: Slot): boolean {
+    return (status >= 200 && status <= 299) || (status === 304 && this.#mayBeUnchanged[request] === true);
+  }
+
   /** By its length, and by its hash where one was taken. */
   #judgeBytes(slot: Slot): 'right' | 'wrong' {
     const expected = this.#expected?.[slot.request];
     const isWrong = expected !== undefined && slot.bodyBytes !== expected.bytes;
-    if (slot.hash === undefined) return isWrong ? 'wrong' : 'right';
+    if (slot.hash === undefined) {
+      // Of an empty body the length says all.
+      if (expected?.bytes === 0) this.bodiesHashed++;
+      return isWrong ? 'wrong' : 'right';
+    }
     const digest = slot.hash.digest('hex');
     slot.hash = undefined;
     this.bodiesHashed++;

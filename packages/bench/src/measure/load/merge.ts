@@ -32,9 +32,11 @@ export function mergeReports(
 ): OwnLoadResult {
   const counts = mergeCounts(reports.map((report) => report.counts));
   const histogram = mergeHistograms(reports.map((report) => report.latencyHistogram));
+  const shortest = reports.flatMap(({ shortestHistogram = [] }) => shortestHistogram);
   const cycles = sum(reports.map((report) => report.cycleUs.count));
   const schedules = reports.flatMap(({ schedule }) => schedule ?? []).map((report) => ({ ...report }));
   const foreign = reports.flatMap((report) => report.foreign ?? []);
+  const unsolicited = reports.flatMap((report) => report.unsolicited ?? []);
   const ticks = reports.map((report) => report.autocannonTicks ?? []);
   return {
     engine,
@@ -51,6 +53,9 @@ export function mergeReports(
     ),
     latencyUs: summariseLatency(histogram, counts.timeout, timeoutSeconds),
     latencyHistogram: histogram.totalCount > 0 ? encodeHistogram(histogram) : undefined,
+    ...(shortest.length === reports.length
+      ? { latencyAtLeastUs: summariseLatency(mergeHistograms(shortest), counts.timeout, timeoutSeconds) }
+      : {}),
     ...mergeTimings(reports),
     meanCycleUs: cycles > 0 ? sum(reports.map((report) => report.cycleUs.sum)) / cycles : undefined,
     silentConnections: sum(reports.map((report) => report.silentConnections)),
@@ -61,6 +66,7 @@ export function mergeReports(
     bodyBytes: reports.find((report) => report.bodyBytes !== undefined)?.bodyBytes,
     bodiesHashed: sum(reports.map((report) => report.bodiesHashed)),
     ...(foreign.length > 0 ? { foreign: sum(foreign) } : {}),
+    ...(unsolicited.length > 0 ? { unsolicited: sum(unsolicited) } : {}),
     printedByAutocannon: ticks.every((each) => each.length > 0)
       ? sum(ticks.map((each) => sum(each) / each.length))
       : undefined,

@@ -97,6 +97,8 @@ export interface DoneReport {
   lifetime: Counts;
   statusCodes: Record<string, number>;
   latencyHistogram: string;
+  /** Of the same answers, each latency as short as it can have been; absent of a client that cannot tell. */
+  shortestHistogram?: string;
   /** Histograms too, of the answers that told it: the metric asked for, and the latency without it. */
   timing: { metric: string; told: string; rest: string } | undefined;
   cycleUs: { sum: number; count: number };
@@ -108,8 +110,9 @@ export interface DoneReport {
   foreign?: number | undefined;
   /** Of an open loop. */
   schedule: ScheduleReport | undefined;
-  /** Of autocannon alone: answers that nothing had asked for, and what its own counter took down. */
+  /** Answers that nothing had asked for, from the first connect on; absent of a client that cannot tell. */
   unsolicited?: number;
+  /** Of autocannon alone: what its own counter took down. */
   autocannonTicks?: number[];
   use: GeneratorUse;
 }

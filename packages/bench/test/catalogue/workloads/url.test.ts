@@ -56,6 +56,15 @@ describe('urlWorkload', () => {
       expect(check(undefined, status, 'no')).toBe(`status ${status}: no`);
   });
 
+  it('takes 304 for right where the request is conditional, and only there', () => {
+    const unchanged = { status: 304, contentType: '', body: Buffer.alloc(0) };
+    for (const name of ['if-none-match', 'If-Modified-Since']) {
+      const conditional = drawOf({ ...URL_TO, headers: { [name]: 'x' } });
+      expect(conditional.check(unchanged, 0)).toBeUndefined();
+    }
+    expect(drawOf(URL_TO).check(unchanged, 0)).toMatch(/^status 304/);
+  });
+
   it('takes the expected text for right, or JSON that is equal to it', () => {
     expect(check('plain', 200, 'plain')).toBeUndefined();
     expect(check('{"a":1,"b":2}', 200, '{ "b": 2, "a": 1 }')).toBeUndefined();

@@ -300,7 +300,7 @@ describe('the window', () => {
 
 /** An answer is handed out, and takes half a millisecond to read. */
 function take(ledger: Ledger, slot: Slot, sentAt: number): void {
-  ledger.arrive();
+  ledger.arrive(slot);
   now += 0.5;
   ledger.receive(slot, RIGHT);
   ledger.complete(slot, 200, now - sentAt);

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonOf, reasonsOf } from './rig.ts';
+
+const rig = openRig();
+
+const SOUND = ['--sound-first', String(ASKED_BEFORE)];
+const AMOUNT = 2000;
+const LOAD = ['--connections', '10', '--amount', String(AMOUNT)];
+const EVERYTHING = ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'];
+
+describe('an answer that is given twice', () => {
+  it.each([
+    ['at once', '0'],
+    ['a little later', '3'],
+  ])('fails the trial: %s', async (_, ms) => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--duplicate-every', '250', '--duplicate-after-ms', ms],
+      bench: LOAD,
+    });
+    expect(loadOf(seen).counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
+    expect(loadOf(seen).unsolicited).toBe(accountOf(seen).duplicates);
+    expect(accountOf(seen).duplicates).toBeGreaterThanOrEqual(AMOUNT / 250);
+    expect(seen.trial.status).toBe('failed');
+    expect(reasonsOf(seen)).toEqual(['unsolicited']);
+    expect(reasonOf(seen, 'unsolicited')).toMatchObject({
+      text: expect.stringMatching(/^\d+ answers came that no request had asked for/) as string,
+      invalidates: EVERYTHING,
+    });
+  });
+});
+
+describe('an interim answer before each', () => {
+  it('is no completion: the counts agree with those of the server', async () => {
+    const seen = await rig.measure({ planted: ['--early-hints'], bench: LOAD });
+    const { counts, lifetime, statusCodes, unsolicited } = loadOf(seen);
+    expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT, non2xx: 0 });
+    expect(statusCodes).toEqual({ 200: AMOUNT });
+    expect(unsolicited).toBe(0);
+    expect(accountOf(seen).requests.answered.ok).toBe(lifetime.ok + ASKED);
+    expect(reasonsOf(seen)).toEqual([]);
+  });
+});

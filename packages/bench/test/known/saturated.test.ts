@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { ASKED_BEFORE, accountOf, loadOf, openRig, type Seen } from './rig.ts';
+
+const rig = openRig();
+
+/** Every answer takes 40 to 60 ms, whoever asks, at as many connections as the ladder has. */
+const SPREAD = ['--sound-first', String(ASKED_BEFORE), '--delay-ms', '50', '--delay-spread-ms', '10'];
+const CONNECTIONS = ['--connections', '10000'];
+
+/** Which percentiles no reason has spoilt. */
+function validOf({ trial }: Seen): ('p50' | 'p99')[] {
+  const spoilt = new Set(trial.reasons.flatMap(({ invalidates }) => invalidates));
+  return (['p50', 'p99'] as const).filter((metric) => !spoilt.has(metric));
+}
+
+/** What is given without a mark is what the server says that it took, or a little more for the way. */
+function expectRightOrMarked(seen: Seen): void {
+  const { latencyUs, latencyAtLeastUs } = loadOf(seen);
+  const told = accountOf(seen).latencyUs;
+  expect(latencyUs?.p50).toBeDefined();
+  for (const metric of ['p50', 'p99'] as const) {
+    expect(latencyAtLeastUs?.[metric]).toBeLessThanOrEqual(Number(latencyUs?.[metric]));
+    if (!validOf(seen).includes(metric)) continue;
+    expect(latencyUs?.[metric]).toBeGreaterThanOrEqual(0.9 * Number(told[metric]));
+    expect(latencyUs?.[metric]).toBeLessThanOrEqual(1.5 * Number(told[metric]));
+  }
+}
+
+describe('50 ms ± 10 ms at 10,000 connections', () => {
+  it('is seen as that by a generator that is free', async () => {
+    const seen = await rig.measure({
+      planted: SPREAD,
+      bench: [...CONNECTIONS, '--rate', '1000', '--duration', '3', '--warmup', '1'],
+    });
+    const { latencyUs, latencyAtLeastUs, generators } = loadOf(seen);
+    expect(generators[0]?.utilisation).toBeLessThan(0.9);
+    // Whatever the machine did to them, the median of the delays lies between the two.
+    expect(latencyUs?.p50).toBeGreaterThanOrEqual(49_000);
+    expect(latencyAtLeastUs?.p50).toBeLessThanOrEqual(1.2 * Number(accountOf(seen).latencyUs.p50));
+    expectRightOrMarked(seen);
+  });
+
+  it('is given by no percentile where the generator is saturated', async () => {
+    const seen = await rig.measure({ planted: SPREAD, bench: [...CONNECTIONS, '--duration', '3'] });
+    // No generator asks 200,000 times a second.
+    expect(validOf(seen)).toEqual([]);
+    expect(seen.trial.reasons.map(({ code }) => code)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(generator-bound|late-reads)$/)]),
+    );
+    expectRightOrMarked(seen);
+  });
+
+  it('is right or marked where answers come in bursts', async () => {
+    const seen = await rig.measure({
+      planted: ['--sound-first', String(ASKED_BEFORE), '--delay-ms', '1000'],
+      bench: [...CONNECTIONS, '--duration', '5', '--timeout', '20'],
+    });
+    expect(loadOf(seen).counts.ok).toBeGreaterThan(0);
+    expectRightOrMarked(seen);
+  });
+});
