@@ -27,7 +27,7 @@ import {
   type Job,
   type Language,
 } from './jobs.ts';
-import { runCommand, tell } from './shell.ts';
+import { print, runCommand, tell } from './shell.ts';
 import { runStage, summarise, type Done } from './stages.ts';
 
 /** What could not be checked at all, for the summary. */
@@ -159,7 +159,7 @@ function hasFailed({ passed, unreached }: Done): boolean {
 
 /** Prints the summary and gives the exit code. */
 function end(done: readonly Done[]): number {
-  process.stdout.write(`\n${[...unchecked, ...summarise(done)].join('\n')}\n`);
+  print(`\n${[...unchecked, ...summarise(done)].join('\n')}\n`);
   return done.some(hasFailed) ? 1 : 0;
 }
 

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { concurrently, type CloseEvent, type Command } from 'concurrently';
 import { unreachedError } from '@bench/harness/measure/unreached';
 import type { Job } from './jobs.ts';
@@ -54,7 +55,7 @@ export function summarise(done: readonly Done[]): string[] {
   );
   const details = failed.flatMap(({ job, output }) => [
     `── ${job.name}: ${job.command.trim()}`,
-    ...output.trimEnd().split('\n').slice(-ERROR_LINES),
+    ...stripVTControlCharacters(output).trimEnd().split('\n').slice(-ERROR_LINES),
   ]);
   const passed = done.filter((one) => one.passed).length;
   const names = failed.map(({ job }) => job.name);

@@ -34,6 +34,6 @@ describe('a request in the background of a load', () => {
       pick: 'planted/known (GET /nowhere behind)',
     });
     expect(seen.trial.status).toBe('failed');
-    expect(reasonsOf(seen)).toEqual(['background']);
+    expect(reasonsOf(seen)).toEqual(['background-failed']);
   });
 });
