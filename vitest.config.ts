@@ -6,6 +6,9 @@ const KNOWN = 'packages/bench/test/known/*.test.ts';
 /** All that a whole run needs is made before it, so that no test waits for compilers, or is measured beside them. */
 const isWhole = process.argv.slice(2).join(' ') === 'run';
 
+/** Of the other files: they wait for servers to start and stop for most of their time, and leave two cores idle by two. */
+const TOGETHER = 4;
+
 export default defineConfig({
   test: {
     testTimeout: 60_000,
@@ -19,7 +22,7 @@ export default defineConfig({
           include: ['packages/*/test/**/*.test.ts'],
           exclude: [KNOWN],
           globalSetup: isWhole ? ['packages/bench/test/prepare.ts'] : [],
-          maxWorkers: 2,
+          maxWorkers: TOGETHER,
           sequence: { groupOrder: 0 },
         },
       },
