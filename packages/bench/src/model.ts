@@ -3,6 +3,9 @@ import type { TimeReport } from './time-report.ts';
 import type { MetricId } from './metrics.ts';
 import type { ReasonCode } from './reasons.ts';
 
+/** The version of a trial's record. The schema file carries its history, results/older.ts reads older versions. */
+export const RECORD_SCHEMA = 3;
+
 /** How much of the work is the framework's: no framework, as documented, or hand-optimised. */
 export type StackClass = 'raw' | 'framework' | 'tuned';
 
@@ -222,7 +225,7 @@ export interface LoadResult {
   /** Bodies whose hash was checked; absent where the engine looks at none. */
   bodiesHashed?: number;
   /** Of the mismatches, answers that told the id of another request; absent where requests have none. */
-  foreign?: number;
+  crossed?: number;
   /** Answers that no request had asked for, from the first connect on; absent where the engine cannot tell. */
   unsolicited?: number;
   /** What autocannon's own tick counter would have printed as its average Req/Sec. */
@@ -257,16 +260,16 @@ export interface ServerBudget {
 export type LimitProof = { goodputPerSecond: number; ratio: number } | { unproven: string };
 
 /** The shape of a window: how goodput moved in it. */
-export type Shape = 'flat' | 'warm-up' | 'slowdown' | 'none';
+export type Shape = 'flat' | 'warm-up' | 'slowdown' | 'erratic';
 
 /** The machine during the window. */
 export interface HostWindow {
   /** CPU of processes that are not ours, in cores. */
-  foreignCores?: number;
+  otherProcessesCores?: number;
   /** CPU of all processes but ours, in cores, where the server is among them because its process is not known. */
   unattributedCores?: number;
   /** What that was read from: the cgroup root, a sum over processes, ticks of `/proc/stat`. */
-  foreignSource?: string;
+  otherProcessesSource?: string;
   stealCores?: number;
   listenOverflows?: number;
   /** Without tail loss probes. */

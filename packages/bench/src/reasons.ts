@@ -61,7 +61,7 @@ const DEFINITIONS = {
     text: ({ sent, accounted }: { sent: number; accounted: number }) =>
       `${sent} requests were sent but ${accounted} are accounted for: a defect of the tool`,
   },
-  'foreign-answer': {
+  'crossed-answers': {
     isFatal: true,
     invalidates: ALL,
     text: ({ count }: { count: number }) => `${count} answers belonged to another request`,
@@ -210,7 +210,7 @@ const DEFINITIONS = {
     text: ({ cores }: { cores: number }) =>
       `the process of the server is not known: it and all other processes used ${percent(cores)} of a core together, and nothing says how much of that was the server`,
   },
-  'foreign-cpu': {
+  'other-processes': {
     invalidates: RATES,
     text: ({ cores }: { cores: number }) => `other processes used ${percent(cores)} of a core`,
   },
@@ -303,7 +303,7 @@ interface Background {
 }
 
 interface Pace {
-  shape: 'warm-up' | 'slowdown' | 'none';
+  shape: 'warm-up' | 'slowdown' | 'erratic';
   least: number;
   most: number;
   milliseconds: number;
@@ -320,7 +320,7 @@ function describeBackground({ failed, ended, statuses, lost }: Background): stri
 const PACES: Record<Pace['shape'], string> = {
   'warm-up': 'it was still getting faster',
   slowdown: 'it was getting slower',
-  none: 'it kept changing its pace',
+  erratic: 'it kept changing its pace',
 };
 
 function describePace({ shape, least, most, milliseconds }: Pace): string {

@@ -12,7 +12,7 @@
  * 4. A run under 4 slices is a pause, not a level, unless no other slice lies as far out and, inside the window,
  *    it moves the total by 5 %.
  * 5. One level is `flat`; only rises `warm-up`; only falls `slowdown`; both, or a mean deviation above half of
- *    the median and twice Poisson's, `none`.
+ *    the median and twice Poisson's, `erratic`.
  *
  * A slice is 250 ms long. A window under 2.5 s is cut into ten, so that one of 2 s is judged as well; a slice is never
  * shorter than 100 ms, because noise that lasts longer than a slice looks like a change of level.
@@ -93,7 +93,7 @@ export function classifySlices(counts: readonly number[]): Steadiness | undefine
   const cut = cutIntoLevels(blocks);
   const levels = dropPauses(blocks, joinAlike(blocks, cut, least), typical, least);
   return {
-    shape: isErratic(blocks, levels, typical) ? 'none' : nameShape(levels),
+    shape: isErratic(blocks, levels, typical) ? 'erratic' : nameShape(levels),
     levels: levels.map(({ from, to, perSlice }) => ({
       from: from * width,
       to: Math.min(to * width, counts.length),
@@ -106,7 +106,7 @@ function nameShape(levels: readonly Level[]): Shape {
   const rises = levels.slice(1).map((level, i) => level.perSlice > levels[i]!.perSlice);
   if (rises.length === 0) return 'flat';
   if (rises.every(Boolean)) return 'warm-up';
-  return rises.some(Boolean) ? 'none' : 'slowdown';
+  return rises.some(Boolean) ? 'erratic' : 'slowdown';
 }
 
 function isErratic(blocks: readonly number[], levels: readonly Level[], typical: number): boolean {

@@ -34,7 +34,7 @@ describe('the table of reasons', () => {
       'not-stopped',
       'port-held',
       'accounting',
-      'foreign-answer',
+      'crossed-answers',
       'wrong-body',
       'unsolicited',
       'no-answers',

@@ -20,6 +20,7 @@ import type {
   TrialHead,
 } from '../src/model.ts';
 import { BENCH } from '../src/cli/bench.ts';
+import { RECORD_SCHEMA } from '../src/model.ts';
 import { makePlan, type Plan } from '../src/plan.ts';
 import { readRun, type StoredRun } from '../src/results/store.ts';
 
@@ -191,7 +192,7 @@ export function sampleTarget(id: string): Target {
 function sampleHead(target: string, given: Partial<TrialHead>): TrialHead {
   const { connections = 10, round = 1, order = 0 } = given;
   return {
-    schema: 2,
+    schema: RECORD_SCHEMA,
     id: `${String(order + 1).padStart(3, '0')}-${target}-c${connections}-r${round}`,
     run: '20261120-120000-devices',
     target: sampleTarget(target),

@@ -50,7 +50,7 @@ const pausing =
 
 function countShapes(draw: Draw, slices: number, windows: number): Record<Shape, number> {
   const random = createRandom(slices);
-  const counts: Record<Shape, number> = { flat: 0, 'warm-up': 0, slowdown: 0, none: 0 };
+  const counts: Record<Shape, number> = { flat: 0, 'warm-up': 0, slowdown: 0, erratic: 0 };
   for (let i = 0; i < windows; i++) counts[classifySlices(draw(random, slices))!.shape]++;
   return counts;
 }
@@ -93,7 +93,7 @@ describe('stationary noise', () => {
     expect(countShapes(normal(0.05), 180, 200).flat).toBeGreaterThanOrEqual(198);
     const stalled = (length: number) => normal(0.05, (slice) => (slice >= 90 && slice < 90 + length ? 0 : 1));
     expect(countShapes(stalled(5), 180, 100).flat).toBeGreaterThanOrEqual(98);
-    expect(countShapes(stalled(20), 180, 100).none).toBeGreaterThanOrEqual(98);
+    expect(countShapes(stalled(20), 180, 100).erratic).toBeGreaterThanOrEqual(98);
   });
 });
 
@@ -179,15 +179,15 @@ describe('moving windows', () => {
     ['in two steps up', 'warm-up', (slice, n) => 0.6 + 0.2 * Math.floor((3 * slice) / n)],
     ['30 % slower in the last second', 'slowdown', (slice, n) => (slice >= n - 4 ? 0.7 : 1)],
     ['slower by half from the middle on', 'slowdown', (slice, n) => (slice < n / 2 ? 1 : 0.5)],
-    ['stalled for a second in the middle', 'none', (slice) => (slice >= 8 && slice < 12 ? 0 : 1)],
+    ['stalled for a second in the middle', 'erratic', (slice) => (slice >= 8 && slice < 12 ? 0 : 1)],
     [
       'slow for half a second at the start and again later',
       'flat',
       (slice) => ([0, 1, 9].includes(slice) ? 0.6 : 1),
     ],
     ['stalled for one slice only', 'flat', (slice) => (slice === 9 ? 0 : 1)],
-    ['every other slice empty', 'none', (slice) => slice % 2],
-    ['up, then down', 'none', (slice, n) => (slice < n / 4 || slice >= (3 * n) / 4 ? 0.7 : 1)],
+    ['every other slice empty', 'erratic', (slice) => slice % 2],
+    ['up, then down', 'erratic', (slice, n) => (slice < n / 4 || slice >= (3 * n) / 4 ? 0.7 : 1)],
   ];
   it.each(moves)('%s: %s', (_, shape, factor) => {
     expect(countShapes(normal(0.03, factor), 20, 200)[shape]).toBeGreaterThanOrEqual(195);

@@ -30,14 +30,14 @@ export interface MachineFacts {
   /** Mean number of runnable tasks in the last minute. */
   load?: number;
   /** CPU that was not ours while nothing of ours ran, in cores. */
-  foreignCores?: number;
+  otherProcessesCores?: number;
   governor?: string;
   onBattery?: boolean;
   /** Times that the CPU was throttled while it was looked at. */
   throttled?: number;
 }
 
-/** Asks this machine. Takes as long as it looks for foreign CPU, 1 s unless told. */
+/** Asks this machine. Takes as long as it observes the CPU of other processes: 1 s by default. */
 export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts> {
   const unpinned = await whyNotPinned();
   const openFiles = await readOpenFiles();
@@ -49,7 +49,7 @@ export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts
   const governor = readGovernor();
   const onBattery = await readOnBattery();
   const throttledBefore = readTrouble().throttled;
-  const foreignCores = await observeForeignCores(sleep(observeMs));
+  const otherProcessesCores = await observeOtherProcesses(sleep(observeMs));
   const throttledAfter = readTrouble().throttled;
   return {
     platform: process.platform,
@@ -65,14 +65,14 @@ export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts
     ...(somaxconn !== undefined && { somaxconn }),
     ...(governor !== undefined && { governor }),
     ...(onBattery !== undefined && { onBattery }),
-    ...(foreignCores !== undefined && { foreignCores }),
+    ...(otherProcessesCores !== undefined && { otherProcessesCores }),
     ...(throttledBefore !== undefined &&
       throttledAfter !== undefined && { throttled: throttledAfter - throttledBefore }),
   };
 }
 
 /** CPU that others use until something has come about, in cores; undefined where that cannot be told. */
-export async function observeForeignCores(until: Promise<unknown>): Promise<number | undefined> {
+export async function observeOtherProcesses(until: Promise<unknown>): Promise<number | undefined> {
   const everyone = process.platform === 'linux' ? openEveryone() : undefined;
   if (everyone === undefined) return undefined;
   const own = process.cpuUsage();

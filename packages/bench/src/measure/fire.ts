@@ -73,7 +73,7 @@ export function accountFor(session: LoadSession, account: (lifetime: Counts) => 
   };
 }
 
-/** Fires one window with the sampler beside it; `ours` are processes whose CPU is not foreign. */
+/** Fires one window with the sampler beside it; `ours` are processes that do not count as others. */
 export async function fireSampled(
   session: LoadSession,
   window: Window,

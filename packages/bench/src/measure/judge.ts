@@ -22,7 +22,7 @@ import { countCompletions } from '../counts.ts';
 
 const LITTLE_TOLERANCE = 0.05;
 const ERROR_SHARE = 0.001;
-const FOREIGN_CORES = 0.1;
+const BUSY_CORES = 0.1;
 
 /** What there is to judge a window by. */
 export interface Evidence {
@@ -110,9 +110,9 @@ function budgetOf({ server, ...evidence }: Evidence): ServerBudget | undefined {
 
 /** Whether other processes kept the machine busy, so that nothing was left for the server. */
 function isCrowded({ load, server, host, machineCores = Infinity }: Evidence): boolean {
-  const { foreignCores = 0, harnessCores = 0 } = host;
-  const used = (server?.coresUsed ?? 0) + coresOfLoad(load) + harnessCores + foreignCores;
-  return foreignCores > FOREIGN_CORES && used >= FULL * machineCores;
+  const { otherProcessesCores = 0, harnessCores = 0 } = host;
+  const used = (server?.coresUsed ?? 0) + coresOfLoad(load) + harnessCores + otherProcessesCores;
+  return otherProcessesCores > BUSY_CORES && used >= FULL * machineCores;
 }
 
 /** How busy a generator was, from 0 to 1: its event loop or its cores, whichever was busier. */
@@ -126,10 +126,10 @@ function judgeAccounting({ counts }: LoadResult): Reason[] {
   return sent === undefined || sent === accounted ? [] : [makeReason('accounting', { sent, accounted })];
 }
 
-function judgeAnswers({ counts, connect, foreign = 0 }: LoadResult): Reason[] {
-  const wrong = (counts.mismatch ?? 0) - foreign;
+function judgeAnswers({ counts, connect, crossed = 0 }: LoadResult): Reason[] {
+  const wrong = (counts.mismatch ?? 0) - crossed;
   const reasons = [
-    ...(foreign > 0 ? [makeReason('foreign-answer', { count: foreign })] : []),
+    ...(crossed > 0 ? [makeReason('crossed-answers', { count: crossed })] : []),
     ...(wrong > 0 ? [makeReason('wrong-body', { count: wrong })] : []),
   ];
   if (reasons.length > 0 || counts.ok > 0) return reasons;
@@ -247,18 +247,18 @@ function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host }: Evid
   const { milliseconds, counts } = widenSlices(slices, { windowSeconds, meanCycleUs });
   const shape = classifySlices(counts)?.shape;
   if (shape === undefined || shape === 'flat') return { shape, reasons: [] };
-  const isOwn = shape !== 'none' && !isDisturbed(host);
+  const isOwn = shape !== 'erratic' && !isDisturbed(host);
   const facts = { shape, least: Math.min(...counts), most: Math.max(...counts), milliseconds };
   return { shape, reasons: [makeReason(isOwn ? 'trend' : 'unsteady', facts)] };
 }
 
-function isDisturbed({ foreignCores = 0, stealCores = 0 }: HostWindow): boolean {
-  return foreignCores > FOREIGN_CORES || stealCores > FOREIGN_CORES;
+function isDisturbed({ otherProcessesCores = 0, stealCores = 0 }: HostWindow): boolean {
+  return otherProcessesCores > BUSY_CORES || stealCores > BUSY_CORES;
 }
 
 function judgeHost(
   {
-    foreignCores = 0,
+    otherProcessesCores = 0,
     unattributedCores,
     stealCores = 0,
     listenOverflows = 0,
@@ -269,8 +269,10 @@ function judgeHost(
 ): Reason[] {
   return [
     ...(unattributedCores === undefined ? [] : [makeReason('server-unknown', { cores: unattributedCores })]),
-    ...(foreignCores > FOREIGN_CORES ? [makeReason('foreign-cpu', { cores: foreignCores })] : []),
-    ...(stealCores > FOREIGN_CORES ? [makeReason('steal', { cores: stealCores })] : []),
+    ...(otherProcessesCores > BUSY_CORES
+      ? [makeReason('other-processes', { cores: otherProcessesCores })]
+      : []),
+    ...(stealCores > BUSY_CORES ? [makeReason('steal', { cores: stealCores })] : []),
     ...(listenOverflows > 0 ? [makeReason('listen-overflows', { count: listenOverflows })] : []),
     ...(retransmits > completions * ERROR_SHARE ? [makeReason('retransmits', { count: retransmits })] : []),
     ...(throttled > 0 ? [makeReason('throttled', { count: throttled })] : []),

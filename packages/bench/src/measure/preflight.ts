@@ -26,7 +26,7 @@ export interface Finding {
 /** Files that a server or generator holds beside its connections: libraries, logs, pipes, listening sockets. */
 const SPARE_FILES = 200;
 /** CPU of others that a window may hold before its trial is suspect, in cores. */
-const FOREIGN_CORES = 0.1;
+const BUSY_CORES = 0.1;
 
 type Check = (facts: MachineFacts, needs: PreflightNeeds) => Finding | undefined;
 
@@ -126,11 +126,11 @@ const checkAcceptQueue: Check = (
   };
 };
 
-const checkForeign: Check = ({ foreignCores, load, cores }) => {
+const checkOtherProcesses: Check = ({ otherProcessesCores, load, cores }) => {
   const advice = 'end or pause what else runs; a trial with more than 10 % of a core of it is suspect';
-  if (foreignCores !== undefined) {
-    const what = `other processes use ${foreignCores.toFixed(2)} cores`;
-    return foreignCores > FOREIGN_CORES ? { level: 'warn', what, advice } : { level: 'ok', what };
+  if (otherProcessesCores !== undefined) {
+    const what = `other processes use ${otherProcessesCores.toFixed(2)} cores`;
+    return otherProcessesCores > BUSY_CORES ? { level: 'warn', what, advice } : { level: 'ok', what };
   }
   if (load === undefined) return undefined;
   const what = `load average ${load.toFixed(2)} on ${cores} cores`;
@@ -191,7 +191,7 @@ const CHECKS: readonly Check[] = [
   checkPorts,
   checkTimeWait,
   checkAcceptQueue,
-  checkForeign,
+  checkOtherProcesses,
   checkGovernor,
   checkPower,
   checkThrottling,

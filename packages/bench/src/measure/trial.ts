@@ -20,6 +20,7 @@ import type {
   UpstreamUse,
 } from '../model.ts';
 import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
+import { RECORD_SCHEMA } from '../model.ts';
 import { isFatal, makeReason } from '../reasons.ts';
 import { createRandom } from '../random.ts';
 import { attest } from './attest.ts';
@@ -38,9 +39,6 @@ import type { Prepared } from './prepare.ts';
 import type { Sampler } from './resources/sampler.ts';
 import { UpstreamError, useBetween, type Upstream, type UpstreamLook } from './upstream.ts';
 import { UnansweredError } from './verify.ts';
-
-/** The version of a trial's record; the schema file carries its history. */
-export const RECORD_SCHEMA = 2;
 
 /** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */
 export interface TrialEffects {

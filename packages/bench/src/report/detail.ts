@@ -119,9 +119,9 @@ function describeMeasured({
     ];
     lines.push(`database: ${parts.join(', ')}`);
   }
-  if (host?.foreignCores !== undefined)
+  if (host?.otherProcessesCores !== undefined)
     lines.push(
-      `others used ${host.foreignCores.toFixed(2)} cores, the harness ${(host.harnessCores ?? 0).toFixed(2)}`,
+      `others used ${host.otherProcessesCores.toFixed(2)} cores, the harness ${(host.harnessCores ?? 0).toFixed(2)}`,
     );
   if (limitProof !== undefined) {
     lines.push(

@@ -347,7 +347,7 @@ function explain(rows: Row[], trials: Trial[]): string[] {
         ]
       : []),
     ...(bounds.length > 0 ? [bounds.join(' ')] : []),
-    `limit: who was at the end of its means, the server’s core${asked === undefined ? '' : `, the ${asked}`} or the load generator; waiting is ${asked === undefined ? 'neither' : 'none'}.`,
+    `limit: what was saturated: the server, ${asked === undefined ? '' : `the ${asked}, `}the load generator, or nothing (waiting).`,
     ...(rows.some(({ limits }) => limits.includes('others'))
       ? ['others: processes that do not belong to this run left no CPU for the server.']
       : []),

@@ -23,7 +23,11 @@ function upgradePlan({ rate, amount, ...plan }: Stored): Stored {
 
 /** Returns the record of a trial of any older schema in the shape of today; `plan` is the one stored with its run. */
 export function upgradeTrial(stored: Stored, plan: Stored): Stored {
-  if (stored['schema'] !== 1) return stored;
+  const second = stored['schema'] === 1 ? upgradeToSecond(stored, plan) : stored;
+  return second['schema'] === 2 ? upgradeToThird(second) : second;
+}
+
+function upgradeToSecond(stored: Stored, plan: Stored): Stored {
   const trial: Stored = { ...stored, schema: 2, engine: engineOf(stored['engine']) };
   const load = loadOfTrial(stored, plan);
   if (load !== undefined) trial['load'] = load;
@@ -34,6 +38,60 @@ export function upgradeTrial(stored: Stored, plan: Stored): Stored {
     }
   }
   return trial;
+}
+
+/**
+ * Schema 3 says `crossed` for answers to another request, `otherProcesses…` for the CPU of other processes and
+ * `erratic` for a window without a shape; its codes of reasons follow. A negative count is absent.
+ */
+function upgradeToThird(record: Stored): Stored {
+  const present: Stored = { ...record, schema: 3 };
+  for (const part of ['measured', 'partial']) {
+    const measured = record[part];
+    if (isObject(measured)) present[part] = renameMeasured(measured);
+  }
+  if (Array.isArray(record['reasons'])) present['reasons'] = record['reasons'].map(renameReason);
+  return present;
+}
+
+function renameMeasured(measured: Stored): Stored {
+  const { load, host, shape } = measured;
+  return {
+    ...measured,
+    ...(isObject(load) && { load: rename(load, { foreign: 'crossed' }) }),
+    ...(isObject(host) && {
+      host: rename(withoutNegative(host), {
+        foreignCores: 'otherProcessesCores',
+        foreignSource: 'otherProcessesSource',
+      }),
+    }),
+    ...(shape === 'none' && { shape: 'erratic' }),
+  };
+}
+
+/** Retransmits could come out below 0: no such count was measured. */
+function withoutNegative({ retransmits, ...host }: Stored): Stored {
+  const isCount = typeof retransmits === 'number' && retransmits >= 0;
+  return isCount ? { ...host, retransmits } : host;
+}
+
+const CODES: Record<string, string> = {
+  'foreign-cpu': 'other-processes',
+  'foreign-answer': 'crossed-answers',
+};
+
+function renameReason(reason: unknown): unknown {
+  if (!isObject(reason)) return reason;
+  const { code, invalidates } = reason;
+  // Older schemas had one code for both; the fatal one left no metric, not even the start-up.
+  const isFatal = Array.isArray(invalidates) && invalidates.includes('startup');
+  if (code === 'background' && isFatal) return { ...reason, code: 'background-failed' };
+  return { ...reason, code: CODES[String(code)] ?? code };
+}
+
+/** The same fields in the same order, some by another name. */
+function rename(object: Stored, names: Record<string, string>): Stored {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [names[name] ?? name, value]));
 }
 
 /** The plan tells the load of its trials. That of a calibration does not: each of its trials had a rate of its own. */

@@ -15,7 +15,8 @@ import { distance } from 'fastest-levenshtein';
 import { ROOT } from '../catalogue/stacks.ts';
 import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
-import type { Trial } from '../model.ts';
+import { RECORD_SCHEMA, type Trial } from '../model.ts';
+import { REASON_CODES } from '../reasons.ts';
 import type { Plan } from '../plan.ts';
 import { redact } from '../redact.ts';
 import type { Host } from './host.ts';
@@ -24,7 +25,7 @@ import { upgradeRun, upgradeTrial } from './older.ts';
 /** Every run has a folder here, elsewhere by `BENCH_RESULTS`; `published/` holds those that are kept with the project. */
 export const RESULTS = resolve(process.env['BENCH_RESULTS'] ?? join(ROOT, 'results'));
 
-/** The version of what is stored. A newer one is refused, not guessed at. */
+/** The version of `run.json`. A newer one is refused, not guessed at. */
 export const STORE_SCHEMA = 2;
 
 /** What a run was made with: a resumed run must find the same. */
@@ -168,7 +169,7 @@ export function sizeOf(folder: string): number {
  */
 export function readRun(folder: string): StoredRun {
   const found = readJson<RunFile>(join(folder, 'run.json'));
-  refuseNewer(found?.schema, join(folder, 'run.json'));
+  refuseNewer(found?.schema, join(folder, 'run.json'), STORE_SCHEMA);
   if (!Array.isArray(found?.plan?.trials)) {
     throw new BenchError('usage', `${shown(join(folder, 'run.json'))}: not the plan of a run`, LOST);
   }
@@ -183,12 +184,18 @@ export function readRun(folder: string): StoredRun {
     .split('\n')
     .slice(0, -1);
   const trials = lines.map((line, index) => {
-    const trial = parse<Trial>(line, `${shown(file)}:${index + 1}`);
-    refuseNewer(trial?.schema, `${file}:${index + 1}`);
+    const where = `${shown(file)}:${index + 1}`;
+    const stored = parse<{ schema?: number } | null>(line, where);
+    refuseNewer(stored?.schema, `${file}:${index + 1}`, RECORD_SCHEMA);
+    const trial = upgradeTrial({ ...stored }, { ...found.plan }) as unknown as Trial;
     if (typeof trial?.id !== 'string' || typeof trial.status !== 'string') {
       throw new BenchError('usage', `${shown(file)}:${index + 1}: not the record of a trial`, REPAIR);
     }
-    return upgradeTrial({ ...trial }, { ...found.plan }) as unknown as Trial;
+    const unknown = trial.reasons?.find(({ code }) => !REASON_CODES.includes(code));
+    if (unknown !== undefined) {
+      throw new BenchError('usage', `${where}: unknown reason "${unknown.code}"`, REPAIR);
+    }
+    return trial;
   });
   const run = upgradeRun({ ...found }) as unknown as RunFile;
   return nameUrlWorkload({ ...run, folder, host, trials });
@@ -240,11 +247,11 @@ function parse<T>(text: string, where: string, hint = REPAIR): T {
   }
 }
 
-function refuseNewer(schema: number | undefined, where: string): void {
-  if (schema !== undefined && schema > STORE_SCHEMA) {
+function refuseNewer(schema: number | undefined, where: string, known: number): void {
+  if (schema !== undefined && schema > known) {
     throw new BenchError(
       'usage',
-      `${shown(where)}: written by a newer version (schema ${schema}, this one knows ${STORE_SCHEMA})`,
+      `${shown(where)}: written by a newer version (schema ${schema}, this one knows ${known})`,
       'update this checkout: git pull',
     );
   }

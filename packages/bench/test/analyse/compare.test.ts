@@ -104,7 +104,7 @@ describe('targets of one run', () => {
         : suspectTrial(
             trial.target.id,
             trial.measured,
-            [{ code: 'foreign-cpu', text: 'busy', invalidates: ['goodput'] }],
+            [{ code: 'other-processes', text: 'busy', invalidates: ['goodput'] }],
             {
               round: trial.round,
             },

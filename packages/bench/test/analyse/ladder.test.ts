@@ -5,7 +5,7 @@ import type { Reason, Trial } from '../../src/model.ts';
 import { failedTrial, okTrial, sampleMeasured, suspectTrial } from '../samples.ts';
 
 const bound: Reason = { code: 'generator-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };
-const spoilt: Reason = { code: 'foreign-cpu', text: 'others', invalidates: ['goodput', 'p50', 'p99'] };
+const spoilt: Reason = { code: 'other-processes', text: 'others', invalidates: ['goodput', 'p50', 'p99'] };
 
 /** What was measured at a rung: goodput of each round, and what there is against all of them. */
 type Step = [connections: number, goodputs: number[], reason?: Reason | 'failed'];

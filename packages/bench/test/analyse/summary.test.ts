@@ -6,7 +6,7 @@ import { type Limit, type Reason, type Trial } from '../../src/model.ts';
 import { failedTrial, okTrial, sampleLoad, sampleMeasured, suspectTrial } from '../samples.ts';
 
 const spoil = (...invalidates: MetricId[]): Reason => ({
-  code: 'foreign-cpu',
+  code: 'other-processes',
   text: 'others were busy',
   invalidates,
 });

@@ -104,8 +104,8 @@ describe('a stored run that cannot be read is refused by file and line, not gues
     },
     {
       what: 'a record with a newer schema',
-      spoil: (folder) => editLine(folder, 1, (line) => line.replace('"schema":2', '"schema":99')),
-      says: /trials\.jsonl:2: written by a newer version \(schema 99, this one knows 2\)\n.*update/,
+      spoil: (folder) => editLine(folder, 1, (line) => line.replace(/"schema":\d/, '"schema":99')),
+      says: /trials\.jsonl:2: written by a newer version \(schema 99, this one knows 3\)\n.*update/,
     },
     {
       what: 'a plan with a newer schema',

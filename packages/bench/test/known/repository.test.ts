@@ -52,25 +52,25 @@ function expectAgreement(seen: Seen): RepositoryAccount {
 describe('requests with an id of their own', () => {
   it('are answered with it, whichever process sends them: every answer is looked at', async () => {
     const seen = await measure([], ['--generators', '4']);
-    const { counts, foreign, bodiesHashed, lifetime } = loadOf(seen);
+    const { counts, crossed, bodiesHashed, lifetime } = loadOf(seen);
     expect(reasonsOf(seen)).toEqual([]);
     expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
-    expect(foreign).toBe(0);
+    expect(crossed).toBe(0);
     expect(bodiesHashed).toBe(lifetime.ok);
     expectAgreement(seen);
   });
 
   it('whose answer another request got are told apart from wrong bodies, by the server’s own count', async () => {
     const seen = await measure(['--swap-every', '250', '--spoil-every', '400'], ['--generators', '2']);
-    const { counts, foreign } = loadOf(seen);
+    const { counts, crossed } = loadOf(seen);
     const { swapped, spoilt } = expectAgreement(seen);
     // The 2000th is exchanged, not spoilt.
     expect({ swapped, spoilt }).toEqual({ swapped: 24, spoilt: 6 });
     expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT - 30, mismatch: 30 });
-    expect(foreign).toBe(swapped);
+    expect(crossed).toBe(swapped);
     expect(seen.trial.status).toBe('failed');
-    expect(reasonsOf(seen)).toEqual(['foreign-answer', 'wrong-body']);
-    expect(reasonOf(seen, 'foreign-answer')).toMatchObject({
+    expect(reasonsOf(seen)).toEqual(['crossed-answers', 'wrong-body']);
+    expect(reasonOf(seen, 'crossed-answers')).toMatchObject({
       text: '24 answers belonged to another request',
       invalidates: EVERYTHING,
     });

@@ -34,7 +34,7 @@ export const ASKED = ASKED_BEFORE + ASKED_AFTER;
  */
 const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'little',
-  'foreign-cpu',
+  'other-processes',
   'steal',
   'listen-overflows',
   'retransmits',

@@ -89,7 +89,7 @@ describe('measureDuel', () => {
     ]);
   });
 
-  it('opens a sampled window for each but the warm-ups, in which the other server is not foreign', async () => {
+  it('opens a sampled window for each but the warm-ups, in which the other server is one of ours', async () => {
     const { world } = await duel();
     expect(world.done.filter((what) => what.startsWith('sample start'))).toEqual([
       'sample start 4711,4709',

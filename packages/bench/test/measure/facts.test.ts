@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { observeForeignCores, readFacts, readOpenFiles } from '../../src/measure/facts.ts';
+import { observeOtherProcesses, readFacts, readOpenFiles } from '../../src/measure/facts.ts';
 import { startWorker } from './resources/worker.ts';
 
 describe('readFacts', () => {
@@ -21,13 +21,13 @@ describe('readOpenFiles', () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('observeForeignCores', () => {
+describe.skipIf(process.platform !== 'linux')('observeOtherProcesses', () => {
   it('sees what another process burns', async () => {
     await using stranger = await startWorker();
     const from = performance.now();
     const burning = stranger.ask('burn 200');
-    const foreign = (await observeForeignCores(burning)) ?? NaN;
+    const others = (await observeOtherProcesses(burning)) ?? NaN;
     const { burntUs = 0 } = await burning;
-    expect(foreign * (performance.now() - from) * 1000).toBeGreaterThan(burntUs - 40_000);
+    expect(others * (performance.now() - from) * 1000).toBeGreaterThan(burntUs - 40_000);
   });
 });

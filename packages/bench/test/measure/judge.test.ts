@@ -84,11 +84,11 @@ describe('judge', () => {
   });
 
   it('tells answers that belonged to another request from wrong bodies', () => {
-    const foreign = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), foreign: 3 });
-    expect(judge(foreign).failed).toBe(true);
-    expect(reasonsOf(foreign)).toEqual({ 'foreign-answer': ALL });
-    expect(textOf(foreign)).toBe('3 answers belonged to another request');
-    const both = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), foreign: 1 });
+    const crossed = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), crossed: 3 });
+    expect(judge(crossed).failed).toBe(true);
+    expect(reasonsOf(crossed)).toEqual({ 'crossed-answers': ALL });
+    expect(textOf(crossed)).toBe('3 answers belonged to another request');
+    const both = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), crossed: 1 });
     expect(textOf(both)).toBe('1 answers belonged to another request\n2 answers had a wrong body');
   });
 
@@ -279,20 +279,23 @@ describe('the shape of the window', () => {
   it.each([
     ['warm-up', [...level(1000, 8), ...level(2500, 13)]],
     ['slowdown', [...level(2500, 10), ...level(1500, 11)]],
-    ['none', [...level(2500, 6), ...level(1000, 7), ...level(2500, 8)]],
+    ['erratic', [...level(2500, 6), ...level(1000, 7), ...level(2500, 8)]],
   ])('is %s', (shape, counts) => {
     const evidence = evidenceOf(slicesOf(counts));
     expect(judge(evidence).shape).toBe(shape);
     expect(reasonsOf(evidence)).toEqual(
-      shape === 'none' ? { unsteady: RATES } : { trend: [...RATES, 'cpu'] },
+      shape === 'erratic' ? { unsteady: RATES } : { trend: [...RATES, 'cpu'] },
     );
   });
 
-  it.each([{ foreignCores: 0.2 }, { stealCores: 0.2 }])('is the machine’s when that was busy: %j', (host) => {
-    const evidence = evidenceOf(slicesOf([...level(2500, 10), ...level(1500, 11)]), { host });
-    expect(judge(evidence).shape).toBe('slowdown');
-    expect(reasonsOf(evidence)).toMatchObject({ unsteady: RATES });
-  });
+  it.each([{ otherProcessesCores: 0.2 }, { stealCores: 0.2 }])(
+    'is the machine’s when that was busy: %j',
+    (host) => {
+      const evidence = evidenceOf(slicesOf([...level(2500, 10), ...level(1500, 11)]), { host });
+      expect(judge(evidence).shape).toBe('slowdown');
+      expect(reasonsOf(evidence)).toMatchObject({ unsteady: RATES });
+    },
+  );
 
   it('does not look at the last slice, which is cut short', () => {
     expect(judge(evidenceOf(slicesOf([...level(2500, 20), 3]))).shape).toBe('flat');
@@ -326,7 +329,7 @@ describe('the shape of the window', () => {
 
 describe('the host', () => {
   it.each<[string, HostWindow, HostWindow, string[]]>([
-    ['foreign-cpu', { foreignCores: 0.1 }, { foreignCores: 0.18 }, RATES],
+    ['other-processes', { otherProcessesCores: 0.1 }, { otherProcessesCores: 0.18 }, RATES],
     ['steal', { stealCores: 0.1 }, { stealCores: 0.11 }, RATES],
     ['listen-overflows', { listenOverflows: 0 }, { listenOverflows: 1 }, ['p99']],
     ['retransmits', { retransmits: 50 }, { retransmits: 51 }, ['p99']],
@@ -338,7 +341,7 @@ describe('the host', () => {
   });
 
   it('names figures in words', () => {
-    expect(textOf(evidenceOf({}, { host: { foreignCores: 0.184 } }))).toBe(
+    expect(textOf(evidenceOf({}, { host: { otherProcessesCores: 0.184 } }))).toBe(
       'other processes used 18 % of a core',
     );
   });
@@ -356,7 +359,7 @@ describe('several reasons at once', () => {
 
 describe('what is not the server’s own limit', () => {
   it('is other processes where they left no CPU of the machine', () => {
-    const crowded = evidenceOf({}, { host: { foreignCores: 1.6 }, machineCores: 2 });
+    const crowded = evidenceOf({}, { host: { otherProcessesCores: 1.6 }, machineCores: 2 });
     expect(judge(crowded).limit).toBe('others');
     expect(judge({ ...crowded, machineCores: 8 }).limit).toBe('waiting');
   });

@@ -16,7 +16,7 @@ const GOOD: MachineFacts = {
   timeWaitSeconds: 60,
   somaxconn: 16_384,
   load: 0.1,
-  foreignCores: 0.02,
+  otherProcessesCores: 0.02,
   governor: 'performance',
   onBattery: false,
   throttled: 0,
@@ -117,10 +117,10 @@ describe('preflight', () => {
     });
   });
 
-  it('warns of foreign CPU above a tenth of a core, and goes by the load only without it', () => {
-    expect(about('other processes', { foreignCores: 0.1, load: 9 })?.level).toBe('ok');
-    expect(about('other processes', { foreignCores: 0.11 })?.level).toBe('warn');
-    const { foreignCores: _, ...blind } = GOOD;
+  it('warns of other processes above a tenth of a core, and goes by the load only without it', () => {
+    expect(about('other processes', { otherProcessesCores: 0.1, load: 9 })?.level).toBe('ok');
+    expect(about('other processes', { otherProcessesCores: 0.11 })?.level).toBe('warn');
+    const { otherProcessesCores: _, ...blind } = GOOD;
     const byLoad = (load: number): string[] =>
       preflight({ ...blind, load }, NEEDS)
         .filter(({ what }) => what.startsWith('load average'))

@@ -37,7 +37,7 @@ describe('measureTrial', () => {
   it('keeps what was planned, and what was found', async () => {
     const { trial } = await measure({}, { line: '--seed 5 --duration 3 --warmup 1 --timeout 4 --quick' });
     expect(trial).toMatchObject({
-      schema: 2,
+      schema: 3,
       load: { mode: 'closed' },
       id: '001-fastify-c10-r1',
       connections: 10,

@@ -74,7 +74,7 @@ const SAMPLED: Sampled = {
     contextSwitches: 100_000,
     processes: 1,
   },
-  host: { foreignCores: 0.01, harnessCores: 0.01 },
+  host: { otherProcessesCores: 0.01, harnessCores: 0.01 },
 };
 
 export function createWorld(twist: Twist = {}): World {

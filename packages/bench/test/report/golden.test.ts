@@ -68,7 +68,7 @@ describe('the committed run', () => {
     );
     const short = { ...document, trials };
     await expect(`${JSON.stringify(short, null, 2)}\n`).toMatchFileSnapshot(golden('run.json'));
-    expect(text).toMatch(/^\{\n {2}"schema": 1,\n[^]*\}\n$/);
+    expect(text).toMatch(/^\{\n {2}"schema": 2,\n[^]*\}\n$/);
   });
 
   it('is planned in words', async () => {
@@ -144,7 +144,9 @@ describe('a run whose servers ask a database', () => {
   it('names it, what it had to do, and how memory moved', () => {
     const view = toView({ ...run, trials: [trial] });
     expect(view.setting).toContain('database: PostgreSQL 18.4, embedded, max_connections 500 on core 1');
-    expect(view.notes.join('\n')).toContain('the server’s core, the database or the load generator');
+    expect(view.notes.join('\n')).toContain(
+      'the server, the database, the load generator, or nothing (waiting)',
+    );
     const detail = describeDetail([trial]);
     expect(detail).toContain(
       'database: 0.50 cores, 1,500 inserts acknowledged, 3 never answered, 1,502 stored',
@@ -185,7 +187,9 @@ describe('a run whose servers tell of their time', () => {
 
   it('names its upstream', () => {
     expect(view.setting).toContain('upstream: nginx 1.22.1 on core 1');
-    expect(view.notes.join('\n')).toContain('the server’s core, the upstream or the load generator');
+    expect(view.notes.join('\n')).toContain(
+      'the server, the upstream, the load generator, or nothing (waiting)',
+    );
     expect(describeDetail(trials)).toContain(
       'upstream: 500,000 requests, 810 µs for one fixture while nothing loaded it',
     );

@@ -97,7 +97,7 @@ describe('the report of a run', () => {
     ).toContain('± is half the range');
     const bound = { code: 'generator-bound' as const, text: 'busy', invalidates: ['goodput' as const] };
     expect(notes([suspectTrial('vanilla', sampleMeasured(), [bound])])).toContain('≥ is a lower bound');
-    const noisy = { code: 'foreign-cpu' as const, text: 'busy', invalidates: ['p50' as const] };
+    const noisy = { code: 'other-processes' as const, text: 'busy', invalidates: ['p50' as const] };
     const spoilt = notes([suspectTrial('vanilla', sampleMeasured(), [noisy])]);
     expect(spoilt).toContain('? was spoilt');
     expect(spoilt).not.toContain('≥');

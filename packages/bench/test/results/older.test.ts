@@ -22,14 +22,14 @@ describe('a run of schema 1', () => {
     expect(JSON.parse(readFixture('run/run.json'))).toMatchObject({ schema: 1 });
     const { schema, plan, trials } = readGoldenRun();
     expect({ schema, plan }).toMatchObject({ schema: 2, plan: { schema: 2, load: { mode: 'closed' } } });
-    for (const trial of trials) expect(trial).toMatchObject({ schema: 2, load: { mode: 'closed' } });
+    for (const trial of trials) expect(trial).toMatchObject({ schema: 3, load: { mode: 'closed' } });
   });
 });
 
 describe('a trial of schema 1', () => {
   const load = { engine: 'paced', windowSeconds: 4, schedule: { intended: 1601, late: 0, dropped: 0 } };
   const trial = { schema: 1, engine: 'paced', measured: { load } };
-  const read = { schema: 2, engine: 'autocannon', measured: { load: { ...load, engine: 'autocannon' } } };
+  const read = { schema: 3, engine: 'autocannon', measured: { load: { ...load, engine: 'autocannon' } } };
 
   it('has the rate of its plan', () => {
     expect(upgradeTrial(trial, { rate: 2000 })).toEqual({ ...read, load: OPEN });
@@ -41,22 +41,22 @@ describe('a trial of schema 1', () => {
 
   it('has no load mode if nothing tells it', () => {
     const failed = { schema: 1, engine: 'paced', status: 'failed' };
-    expect(upgradeTrial(failed, {})).toEqual({ schema: 2, engine: 'autocannon', status: 'failed' });
+    expect(upgradeTrial(failed, {})).toEqual({ schema: 3, engine: 'autocannon', status: 'failed' });
   });
 
   it('has the amount of its plan, and its engine', () => {
     expect(upgradeTrial({ schema: 1, engine: 'k6' }, { amount: 500 })).toEqual({
-      schema: 2,
+      schema: 3,
       engine: 'k6',
       load: { mode: 'amount', requests: 500 },
     });
   });
 });
 
-describe('a run and a trial of schema 2', () => {
+describe('a run and a trial of the present schemas', () => {
   it('are left as they are', () => {
     const run = { schema: 2, plan: { schema: 2, load: OPEN } };
-    const trial = { schema: 2, engine: 'autocannon', load: OPEN };
+    const trial = { schema: 3, engine: 'autocannon', load: OPEN };
     expect([upgradeRun(run), upgradeTrial(trial, run.plan)]).toEqual([run, trial]);
   });
 });

@@ -14,7 +14,7 @@ import type {
 import type { Plan } from '../../src/plan.ts';
 import { STORE_SCHEMA, type RunFile } from '../../src/results/store.ts';
 import type { Host } from '../../src/results/host.ts';
-import { RECORD_SCHEMA } from '../../src/measure/trial.ts';
+import { RECORD_SCHEMA } from '../../src/model.ts';
 import {
   sampleTarget,
   asStored,
@@ -73,7 +73,7 @@ const load = {
   ...sampleLoad({ latencyUs: latency, latencyHistogram: 'HISTFAAA', bodyBytes: 541, printedByAutocannon: 1 }),
   latencyAtLeastUs: latency,
   unsolicited: 0,
-  foreign: 0,
+  crossed: 0,
   schedule: { intended: 100, late: 1, dropped: 0 },
   timing: { metric: 'gather', toldUs: latency, restUs: latency },
 } as Required<LoadResult>;
@@ -94,9 +94,9 @@ const server: Required<Resources> = {
   memoryOverTime: [{ seconds: 1, bytes: 1 }],
 };
 const host: Required<HostWindow> = {
-  foreignCores: 0,
+  otherProcessesCores: 0,
   unattributedCores: 0,
-  foreignSource: 'cgroup v1 root',
+  otherProcessesSource: 'cgroup v1 root',
   stealCores: 0,
   listenOverflows: 0,
   retransmits: 0,
@@ -327,7 +327,7 @@ describe('a record', () => {
     ['without a window of load', 'measured.load', undefined],
     ['with a -1 for what was not measured', 'measured.cpuUsPerRequest', -1],
     ['with a -1 in its latency', 'measured.load.latencyUs.p99', -1],
-    ['with a -1 of the host', 'measured.host.foreignCores', -1],
+    ['with a -1 of the host', 'measured.host.otherProcessesCores', -1],
     ['with no memory as 0', 'measured.server.idleBytes', 0],
     ['with a unit in a string', 'measured.load.latencyUs.p50', '173us'],
     ['with a null', 'measured.startupSeconds', null],
@@ -338,7 +338,7 @@ describe('a record', () => {
     ['with a status that is not known', 'status', 'fine'],
     ['with a path out of its folder', 'files', ['../../secret.log']],
     ['with an absolute path', 'files', ['/tmp/server.log']],
-    ['of another schema', 'schema', 3],
+    ['of another schema', 'schema', 4],
     ['with a local time', 'startedAt', '2026-11-20 13:17'],
     ['that is ok with a reason', 'reasons', [{ code: 'errors', text: 'some', invalidates: [] }]],
     ['that is suspect without a reason', 'status', 'suspect'],

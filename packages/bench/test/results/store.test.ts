@@ -157,10 +157,20 @@ describe('a run that cannot be read', () => {
 
   it('refuses a newer schema of a trial, by its line', () => {
     const { folder, lines } = makeRun();
-    appendFileSync(lines, `${JSON.stringify({ ...trials[0], schema: 3 })}\n`);
+    appendFileSync(lines, `${JSON.stringify({ ...trials[0], schema: 4 })}\n`);
     expect(refuse(() => readRun(folder))).toMatchObject({
-      message: `${lines}:4: written by a newer version (schema 3, this one knows 2)`,
+      message: `${lines}:4: written by a newer version (schema 4, this one knows 3)`,
       hint: expect.stringContaining('git pull'),
+    });
+  });
+
+  it('refuses a reason that it does not know, by its line', () => {
+    const { folder, lines } = makeRun();
+    const reasons = [{ code: 'bad-luck', text: 'seen', invalidates: [] }];
+    appendFileSync(lines, `${JSON.stringify({ ...trials[0], status: 'suspect', reasons })}\n`);
+    expect(refuse(() => readRun(folder))).toMatchObject({
+      message: `${lines}:4: unknown reason "bad-luck"`,
+      hint: expect.stringContaining('delete the line'),
     });
   });
 

@@ -266,7 +266,7 @@ class Session {
       slices: ledger.slices,
       bodyBytes: ledger.bodyBytes,
       bodiesHashed: ledger.bodiesHashed,
-      foreign: haveIds(this.#order.requests) ? ledger.foreign : undefined,
+      crossed: haveIds(this.#order.requests) ? ledger.crossed : undefined,
       unsolicited: ledger.unsolicited,
       schedule: this.#schedule?.report,
       autocannonTicks: this.#ticks,

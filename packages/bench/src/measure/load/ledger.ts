@@ -63,8 +63,8 @@ export class Ledger {
   readonly cycleUs = { sum: 0, count: 0 };
   readonly slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   bodiesHashed = 0;
-  /** Of the window's mismatches: answers with the id of another request. */
-  foreign = 0;
+  /** Of the window's mismatches: answers that carried the id of another request. */
+  crossed = 0;
   unsolicited = 0;
   bodyBytes: number | undefined;
   begun = 0;
@@ -175,7 +175,7 @@ export class Ledger {
     }
     if (this.#open) {
       this.statusCodes[status] = (this.statusCodes[status] ?? 0) + 1;
-      if (outcome === 'mismatch' && body === 'foreign') this.foreign++;
+      if (outcome === 'mismatch' && body === 'crossed') this.crossed++;
       if (outcome === 'ok') {
         const slice = Math.floor((this.#openBefore + now - this.#openedAt) / SLICE_MS);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
@@ -273,13 +273,13 @@ export class Ledger {
   }
 
   /** Whole, and by the ids in it. */
-  #judgeOwn(slot: Slot, { id, answer }: NonNullable<Slot['own']>): 'right' | 'wrong' | 'foreign' {
+  #judgeOwn(slot: Slot, { id, answer }: NonNullable<Slot['own']>): 'right' | 'wrong' | 'crossed' {
     this.bodiesHashed++;
     const text = (answer.length === 1 ? (answer[0] as Buffer) : Buffer.concat(answer)).toString('latin1');
     const around = this.#expected?.[slot.request]?.around;
     if (around !== undefined && text === around.join(id)) return 'right';
     const ids = idsIn(text);
-    if (ids.some((one) => one !== id)) return 'foreign';
+    if (ids.some((one) => one !== id)) return 'crossed';
     return around === undefined && ids.length > 0 ? 'right' : 'wrong';
   }
 }

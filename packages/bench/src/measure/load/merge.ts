@@ -35,7 +35,7 @@ export function mergeReports(
   const shortest = reports.flatMap(({ shortestHistogram = [] }) => shortestHistogram);
   const cycles = sum(reports.map((report) => report.cycleUs.count));
   const schedules = reports.flatMap(({ schedule }) => schedule ?? []).map((report) => ({ ...report }));
-  const foreign = reports.flatMap((report) => report.foreign ?? []);
+  const crossed = reports.flatMap((report) => report.crossed ?? []);
   const unsolicited = reports.flatMap((report) => report.unsolicited ?? []);
   const ticks = reports.map((report) => report.autocannonTicks ?? []);
   return {
@@ -65,7 +65,7 @@ export function mergeReports(
     },
     bodyBytes: reports.find((report) => report.bodyBytes !== undefined)?.bodyBytes,
     bodiesHashed: sum(reports.map((report) => report.bodiesHashed)),
-    ...(foreign.length > 0 ? { foreign: sum(foreign) } : {}),
+    ...(crossed.length > 0 ? { crossed: sum(crossed) } : {}),
     ...(unsolicited.length > 0 ? { unsolicited: sum(unsolicited) } : {}),
     printedByAutocannon: ticks.every((each) => each.length > 0)
       ? sum(ticks.map((each) => sum(each) / each.length))

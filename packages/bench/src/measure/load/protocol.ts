@@ -107,7 +107,7 @@ export interface DoneReport {
   bodyBytes: number | undefined;
   bodiesHashed: number;
   /** Mismatches with the id of another request; undefined where requests have none. */
-  foreign?: number | undefined;
+  crossed?: number | undefined;
   /** Of an open loop. */
   schedule: ScheduleReport | undefined;
   /** Answers that nothing had asked for, from the first connect on; absent of a client that cannot tell. */

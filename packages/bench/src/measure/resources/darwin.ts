@@ -65,7 +65,7 @@ export function sumCpu(processes: readonly PsProcess[]): CpuReading {
  * CPU in µs between two listings of the processes that are in neither family given. Process 0 is the kernel, which
  * carries our own loopback traffic; one that began in between counts whole, one that ended is lost.
  */
-export function foreignUs(
+export function otherProcessesUs(
   before: readonly PsProcess[],
   after: readonly PsProcess[],
   ours: readonly number[],
@@ -171,9 +171,9 @@ class DarwinSampler implements Sampler {
         },
       }),
       host: {
-        [this.#isHidden ? 'unattributedCores' : 'foreignCores']:
-          foreignUs(opened.processes, closed.processes, known) / us,
-        foreignSource: 'ps',
+        [this.#isHidden ? 'unattributedCores' : 'otherProcessesCores']:
+          otherProcessesUs(opened.processes, closed.processes, known) / us,
+        otherProcessesSource: 'ps',
         harnessCores: (closed.harnessUs - opened.harnessUs) / us,
       },
     };

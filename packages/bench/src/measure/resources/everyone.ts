@@ -87,7 +87,7 @@ export function sumProcessesUs(processes: readonly (Process | undefined)[]): num
 
 /**
  * The totals of `/proc/stat`. Here most kernels only note who runs at each tick: a task that sleeps and wakes with the
- * ticks is missed, and the foreign CPU that follows from it can be wrong by a tenth of a core and more.
+ * ticks is missed, and the CPU of other processes that follows from it can be wrong by a tenth of a core and more.
  */
 export function fromProcStat(): Everyone | undefined {
   if (readCpuTotals() === undefined) return undefined;

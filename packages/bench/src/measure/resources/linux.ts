@@ -110,7 +110,7 @@ class LinuxSampler implements Sampler {
     const between = hostBetween(window.opened, closed);
     const host = {
       ...(this.#isHidden ? withoutAttribution(between) : between),
-      ...(this.#everyone && { foreignSource: this.#everyone.source }),
+      ...(this.#everyone && { otherProcessesSource: this.#everyone.source }),
       ...pickHost(trouble),
     };
     return { ...(server && { server }), host };
@@ -182,7 +182,7 @@ class LinuxSampler implements Sampler {
   }
 }
 
-/** What the machine did between two readings: the CPU of everyone less that of the server, ours and the harness is foreign. */
+/** What the machine did between two readings: the CPU of other processes is that of everyone less the server, ours and the harness. */
 export function hostBetween(opened: Reading, closed: Reading): HostWindow {
   const us = (closed.atMs - opened.atMs) * 1000;
   const harness = closed.harnessUs - opened.harnessUs;
@@ -199,14 +199,14 @@ export function hostBetween(opened: Reading, closed: Reading): HostWindow {
     const server = closed.server.totalUs - opened.server.totalUs;
     const known = server + (closed.oursUs - opened.oursUs) + harness;
     // The parts are read a moment after the whole, and in coarser steps: over a short window it may come out below 0.
-    host.foreignCores = (closed.everyoneUs - opened.everyoneUs - known) / us;
+    host.otherProcessesCores = (closed.everyoneUs - opened.everyoneUs - known) / us;
   }
   return host;
 }
 
 /** The same, where the server cannot be taken out of what the other processes used. */
-export function withoutAttribution({ foreignCores, ...host }: HostWindow): HostWindow {
-  return foreignCores === undefined ? host : { ...host, unattributedCores: foreignCores };
+export function withoutAttribution({ otherProcessesCores, ...host }: HostWindow): HostWindow {
+  return otherProcessesCores === undefined ? host : { ...host, unattributedCores: otherProcessesCores };
 }
 
 function pickHost({ listenOverflows, retransmits, throttled }: TroubleCounters): HostWindow {

@@ -74,7 +74,8 @@ export function troubleBetween(before: TroubleCounters, after: TroubleCounters):
   const between: TroubleCounters = {};
   for (const key of ['listenOverflows', 'listenDrops', 'retransmits', 'throttled'] as const) {
     const [from, to] = [before[key], after[key]];
-    if (from !== undefined && to !== undefined) between[key] = to - from;
+    // Retransmits come from two files that are read a moment apart: a probe in between would make them negative.
+    if (from !== undefined && to !== undefined) between[key] = Math.max(0, to - from);
   }
   return between;
 }

@@ -32,7 +32,7 @@ export interface Sampler extends Disposable {
   idle(): Promise<number | undefined>;
   /**
    * Opens a window: the CPU readings are taken before this returns, memory right after.
-   * `ours` are processes whose CPU is not foreign, with all they start: generators, upstream, database, the other server of a duel.
+   * `ours` are processes that do not count as others, with all they start: generators, upstream, database, the other server of a duel.
    * The harness itself is always counted, and need not be among them.
    */
   start(ours: readonly number[]): Promise<void>;
@@ -47,7 +47,7 @@ export async function openSampler(options: SamplerOptions): Promise<Sampler> {
   throw new BenchError('trial', `resources cannot be sampled on ${process.platform}`, 'use Linux or macOS');
 }
 
-/** The sampler of a server with that of what it asks beside it: what that process uses, and all that it starts, is not foreign. */
+/** The sampler of a server with that of what it asks beside it: that process, and all that it starts, does not count as others. */
 export function sampleBeside(
   server: Sampler,
   { name, sampler, pid }: { name: 'upstream' | 'database'; sampler: Sampler; pid: number },
@@ -125,16 +125,17 @@ function joinBusiest(all: readonly Resources[]): Pick<Resources, 'busiest'> {
 /** Shares of the machine are means over the windows, events are counted over all of them; what one lacks is absent. */
 function joinHosts(hosts: readonly HostWindow[]): HostWindow {
   const joined = { ...hosts.at(-1) };
-  for (const name of ['foreignCores', 'unattributedCores', 'stealCores', 'harnessCores'] as const)
+  for (const name of ['otherProcessesCores', 'unattributedCores', 'stealCores', 'harnessCores'] as const)
     joinField(joined, name, hosts, (values) => sum(values) / values.length);
   for (const name of ['listenOverflows', 'retransmits', 'throttled'] as const)
     joinField(joined, name, hosts, sum);
   // Below 0 is the coarseness of what was read: of one window, and cancelled over several.
-  if (joined.foreignCores !== undefined) joined.foreignCores = Math.max(0, joined.foreignCores);
+  if (joined.otherProcessesCores !== undefined)
+    joined.otherProcessesCores = Math.max(0, joined.otherProcessesCores);
   return joined;
 }
 
-type Figures = Omit<HostWindow, 'foreignSource'>;
+type Figures = Omit<HostWindow, 'otherProcessesSource'>;
 
 function joinField(
   joined: HostWindow,

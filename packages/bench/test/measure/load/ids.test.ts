@@ -63,15 +63,15 @@ describe('an answer to a request with an id of its own', () => {
     for (const byte of Buffer.from(body)) ledger.receive(slot, Buffer.from([byte]));
     ledger.complete(slot, status, 1);
     const { ok, mismatch, non2xx } = ledger.window;
-    return { ok, mismatch, non2xx, foreign: ledger.foreign };
+    return { ok, mismatch, non2xx, crossed: ledger.crossed };
   }
 
   it.each([
-    ['tells it, and is whole', `{"id":"${own}"}`, { ok: 1, foreign: 0 }],
-    ['tells that of another', `{"id":"${another}"}`, { mismatch: 1, foreign: 1 }],
-    ['tells both', `{"id":"${own}","was":"${another}"}`, { mismatch: 1, foreign: 1 }],
-    ['tells it, with something wrong beside it', `{"id":"${own}" }`, { mismatch: 1, foreign: 0 }],
-    ['tells none', '{"id":""}', { mismatch: 1, foreign: 0 }],
+    ['tells it, and is whole', `{"id":"${own}"}`, { ok: 1, crossed: 0 }],
+    ['tells that of another', `{"id":"${another}"}`, { mismatch: 1, crossed: 1 }],
+    ['tells both', `{"id":"${own}","was":"${another}"}`, { mismatch: 1, crossed: 1 }],
+    ['tells it, with something wrong beside it', `{"id":"${own}" }`, { mismatch: 1, crossed: 0 }],
+    ['tells none', '{"id":""}', { mismatch: 1, crossed: 0 }],
   ])('that %s', (_, body, counted) => {
     expect(judge(body)).toMatchObject(counted);
   });
@@ -80,7 +80,7 @@ describe('an answer to a request with an id of its own', () => {
     expect(judge(`{"id":"${another}"}`, 500)).toMatchObject({
       non2xx: 1,
       mismatch: 0,
-      foreign: 0,
+      crossed: 0,
     });
   });
 

@@ -28,7 +28,7 @@ function reportOf(given: Partial<DoneReport> = {}): DoneReport {
     slices: { milliseconds: 250, ok: [50, 50] },
     bodyBytes: 541,
     bodiesHashed: 2,
-    foreign: undefined,
+    crossed: undefined,
     unsolicited: 0,
     schedule: undefined,
     autocannonTicks: [20, 30],

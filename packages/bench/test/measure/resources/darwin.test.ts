@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { familyIn, foreignUs, parsePs, sumCpu } from '../../../src/measure/resources/darwin.ts';
+import { familyIn, otherProcessesUs, parsePs, sumCpu } from '../../../src/measure/resources/darwin.ts';
 
 // Not captured on a Mac: written in the form that ps(1) of macOS documents, `%3ld:%02ld.%02ld` for times and KiB for rss.
 const LISTING = readFileSync(new URL('../../fixtures/ps/macos.txt', import.meta.url), 'utf8');
@@ -45,12 +45,12 @@ describe('familyIn', () => {
   });
 });
 
-describe('foreignUs', () => {
+describe('otherProcessesUs', () => {
   it('counts what others burnt: old ones since then, new ones whole, the kernel and ours not', () => {
     const after = LISTING.replace('3:05.91    0:44.02', '3:06.41    0:44.12') // 0.6 s of a stranger
       .replace('0:09.63', '0:59.63') // the server
       .replace('1893:02.77', '1899:02.77') // the kernel
       .concat(' 4400   501   0:00.20    0:00.05   1000\n'); // a new stranger
-    expect(foreignUs(parsePs(LISTING), parsePs(after), [HARNESS])).toBeCloseTo(850_000, 0);
+    expect(otherProcessesUs(parsePs(LISTING), parsePs(after), [HARNESS])).toBeCloseTo(850_000, 0);
   });
 });

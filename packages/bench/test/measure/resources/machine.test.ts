@@ -57,6 +57,10 @@ describe('troubleBetween', () => {
       retransmits: 0,
     });
   });
+
+  it('gives no negative count where a loss probe fell between two readings', () => {
+    expect(troubleBetween({ retransmits: 10 }, { retransmits: 9 })).toEqual({ retransmits: 0 });
+  });
 });
 
 describe('parseTimeWait', () => {

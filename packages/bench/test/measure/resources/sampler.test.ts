@@ -19,7 +19,7 @@ const MIB = 1024 * 1024;
 /** A condition that holds from the `count`-th time on that it is asked. */
 const timesTrue = (count: number) => (): boolean => --count < 0;
 
-const window = (cpu: number, peakBytes: number, foreignCores?: number): Sampled => ({
+const window = (cpu: number, peakBytes: number, otherProcessesCores?: number): Sampled => ({
   server: {
     source: 'cgroup v1',
     scope: 'process tree',
@@ -34,10 +34,10 @@ const window = (cpu: number, peakBytes: number, foreignCores?: number): Sampled 
     processes: 1,
   },
   host: {
-    ...(foreignCores === undefined ? {} : { foreignCores }),
+    ...(otherProcessesCores === undefined ? {} : { otherProcessesCores }),
     stealCores: 0.1,
     listenOverflows: 3,
-    foreignSource: 'cgroup root',
+    otherProcessesSource: 'cgroup root',
   },
 });
 
@@ -52,7 +52,7 @@ function sampledAs(name: string, sampled: Sampled, done: string[]): Sampler {
 }
 
 describe('sampleBeside', () => {
-  it('keeps what the upstream cost apart from the server, and out of what is foreign', async () => {
+  it('keeps what the upstream cost apart from the server, and out of other processes', async () => {
     const done: string[] = [];
     const [server, upstream] = [window(1, 90, 0.3), window(0.4, 20)];
     const both = sampleBeside(sampledAs('server', server, done), {
@@ -104,7 +104,12 @@ describe('joinSampled', () => {
         contextSwitches: 14,
         processes: 1,
       },
-      host: { foreignCores: 0.2, stealCores: 0.1, listenOverflows: 6, foreignSource: 'cgroup root' },
+      host: {
+        otherProcessesCores: 0.2,
+        stealCores: 0.1,
+        listenOverflows: 6,
+        otherProcessesSource: 'cgroup root',
+      },
     });
   });
 
@@ -129,12 +134,12 @@ describe('joinSampled', () => {
   });
 
   it('never gives less than none, though the coarseness of a window may come out below it', () => {
-    expect(joinSampled([window(1, 90, 0.3), window(1, 90, -0.1)])?.host.foreignCores).toBeCloseTo(0.1);
-    expect(joinSampled([window(1, 90, -0.1)])?.host.foreignCores).toBe(0);
+    expect(joinSampled([window(1, 90, 0.3), window(1, 90, -0.1)])?.host.otherProcessesCores).toBeCloseTo(0.1);
+    expect(joinSampled([window(1, 90, -0.1)])?.host.otherProcessesCores).toBe(0);
   });
 
   it('leaves out what one window lacks', () => {
-    expect(joinSampled([window(1, 90, 0.3), window(1, 90)])?.host).not.toHaveProperty('foreignCores');
+    expect(joinSampled([window(1, 90, 0.3), window(1, 90)])?.host).not.toHaveProperty('otherProcessesCores');
     expect(joinSampled([window(1, 90), { host: {} }])).not.toHaveProperty('server');
     expect(joinSampled([])).toBeUndefined();
   });
@@ -160,18 +165,18 @@ describe('hostBetween', () => {
     totals: { ...totals, stealUs: 100_000 },
   };
 
-  it('leaves as foreign what is neither server nor ours nor harness', () => {
+  it('counts as other processes what is neither server nor ours nor harness', () => {
     const host = hostBetween(opened, closed);
-    expect(host.foreignCores).toBeCloseTo((4 - 1.9 - 1.4 - 0.1) / 2, 9);
+    expect(host.otherProcessesCores).toBeCloseTo((4 - 1.9 - 1.4 - 0.1) / 2, 9);
     expect(host.harnessCores).toBeCloseTo(0.05, 9);
     expect(host.stealCores).toBeCloseTo(0.03, 9);
   });
 
   it('leaves out what was not read', () => {
     const host = hostBetween({ ...opened, everyoneUs: undefined, totals: undefined }, closed);
-    expect(host).not.toHaveProperty('foreignCores');
+    expect(host).not.toHaveProperty('otherProcessesCores');
     expect(host).not.toHaveProperty('stealCores');
-    expect(hostBetween(opened, { ...closed, server: undefined })).not.toHaveProperty('foreignCores');
+    expect(hostBetween(opened, { ...closed, server: undefined })).not.toHaveProperty('otherProcessesCores');
   });
 });
 
@@ -200,7 +205,7 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     const [busiest] = found?.busiest ?? [];
     expect(busiest?.pid).toBe(server.pid);
     expect((busiest?.threads[0] ?? 0) * seconds * 1e6).toBeGreaterThan(burntUs - 40_000);
-    expect(host.foreignSource).toBeDefined();
+    expect(host.otherProcessesSource).toBeDefined();
   });
 
   it('keeps the most memory that it saw, though a worker took it along', async () => {
@@ -259,7 +264,7 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     await expect.poll(() => cgroup.remove()).toEqual([]);
   });
 
-  it('names what a stranger burns as foreign', async () => {
+  it('counts what a stranger burns as other processes', async () => {
     await using server = await startWorker();
     await using stranger = await startWorker();
     using sampler = await openSampler({ serverPid: server.pid });
@@ -269,7 +274,7 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     const { host } = await sampler.stop();
     const windowUs = (performance.now() - from) * 1000;
     // A window is a little shorter than the time around it, so the share can only be larger.
-    expect(host.foreignCores).toBeGreaterThan((burntUs - 40_000) / windowUs);
+    expect(host.otherProcessesCores).toBeGreaterThan((burntUs - 40_000) / windowUs);
   });
 
   it('gives no server figures when the server ended in the window', async () => {

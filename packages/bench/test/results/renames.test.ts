@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { RECORD_SCHEMA, type Measured, type Trial } from '../../src/model.ts';
+import { upgradeTrial } from '../../src/results/older.ts';
+import { listRuns, readRun } from '../../src/results/store.ts';
+import { readSchema } from '../samples.ts';
+
+const FIRST = fileURLToPath(new URL('../fixtures/records-1/', import.meta.url));
+const PUBLISHED = fileURLToPath(new URL('../../../../results/published/', import.meta.url));
+
+const isRecord = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(readSchema('record'));
+
+/** What a trial has of these parts, whatever became of it. */
+function partsOf(trial: Trial): Partial<Measured> {
+  return (trial.status === 'failed' ? trial.partial : trial.measured) ?? {};
+}
+
+/** Trials of published runs as version 1 wrote them. */
+const written = readFileSync(join(FIRST, 'trials.jsonl'), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as { schema: number; measured: Record<string, Record<string, unknown>> });
+
+describe('a run of version 1', () => {
+  const { trials } = readRun(FIRST);
+
+  it('is read in the present shape', () => {
+    expect(written.map(({ schema }) => schema)).toEqual([1, 1, 1]);
+    for (const trial of trials) {
+      isRecord(trial);
+      expect(isRecord.errors ?? []).toEqual([]);
+    }
+  });
+
+  it('keeps its figures, under the names of now', () => {
+    expect(written.map(({ measured }) => measured['shape'])).toContain('none');
+    expect(trials.map((trial) => partsOf(trial).shape)).toEqual(
+      written.map(({ measured }) =>
+        (measured['shape'] as unknown) === 'none' ? 'erratic' : measured['shape'],
+      ),
+    );
+    const others = written.map(({ measured }) => measured['host']?.['foreignCores']);
+    expect(others.every((cores) => typeof cores === 'number')).toBe(true);
+    expect(trials.map((trial) => partsOf(trial).host?.otherProcessesCores)).toEqual(others);
+    const crossed = written.map(({ measured }) => measured['load']?.['foreign']);
+    expect(crossed).toContain(0);
+    expect(trials.map((trial) => partsOf(trial).load?.crossed)).toEqual(crossed);
+    expect(JSON.stringify(trials)).not.toContain('foreign');
+  });
+});
+
+it('every published run is read in the present shape', () => {
+  const runs = listRuns(PUBLISHED).map((id) => readRun(join(PUBLISHED, id)));
+  expect(runs.length).toBeGreaterThan(5);
+  const wrong = runs.flatMap(({ folder, trials }) =>
+    trials.flatMap((trial) => {
+      const { id } = trial;
+      return isRecord(trial) ? [] : [`${folder} ${id}`];
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+const reason = (code: string, invalidates: string[]): object => ({ code, text: 'seen', invalidates });
+
+const readHost = (retransmits: number): unknown =>
+  upgradeTrial({ schema: 2, measured: { host: { retransmits, throttled: 0 } } }, {});
+
+describe('a record', () => {
+  it('of an older version has no negative count', () => {
+    expect(readHost(-3)).toEqual({ schema: RECORD_SCHEMA, measured: { host: { throttled: 0 } } });
+    expect(readHost(3)).toEqual({
+      schema: RECORD_SCHEMA,
+      measured: { host: { throttled: 0, retransmits: 3 } },
+    });
+  });
+
+  it('of an older version has the codes of now', () => {
+    const reasons = [
+      reason('foreign-cpu', ['goodput']),
+      reason('foreign-answer', ['goodput', 'startup']),
+      reason('background', ['goodput']),
+      reason('background', ['goodput', 'startup']),
+      reason('errors', ['goodput']),
+    ];
+    const read = upgradeTrial({ schema: 2, reasons }, {}) as { schema: number; reasons: { code: string }[] };
+    expect(read.schema).toBe(RECORD_SCHEMA);
+    expect(read.reasons.map(({ code }) => code)).toEqual([
+      'other-processes',
+      'crossed-answers',
+      'background',
+      'background-failed',
+      'errors',
+    ]);
+  });
+});
