@@ -3,13 +3,14 @@ import { keepInFlight } from '@bench/harness/measure/background';
 import type { Database } from '@bench/harness/measure/database';
 import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
 import type { Server } from '@bench/harness/measure/launch';
-import { freshLauncher, type Launcher } from '@bench/harness/measure/launcher';
+import { readRunningCode } from '@bench/harness/measure/imports';
+import { freshLauncher, importsFile, type Launcher } from '@bench/harness/measure/launcher';
 import type { Placed } from '@bench/harness/measure/placement';
 import { openSampler } from '@bench/harness/measure/resources/sampler';
 import { timeCommand } from '@bench/harness/measure/resources/time';
 import type { RunEffects } from '@bench/harness/measure/run';
 import type { Upstream } from '@bench/harness/measure/upstream';
-import { ANSWER_SECONDS, awaitRightAnswer, verify } from '@bench/harness/measure/verify';
+import { ANSWER_SECONDS, ask, awaitRightAnswer, verify } from '@bench/harness/measure/verify';
 import { enginesOf, type Plan } from '@bench/harness/plan';
 
 /** What wires a run to the machine. */
@@ -79,6 +80,8 @@ export async function createEffects({
       return load;
     },
     keepInFlight,
+    readCode: (server, code, { id }, { requests: [first] }) =>
+      readRunningCode(server, code, importsFile(folder, id), async () => first && ask(server, first)),
     ...(upstream === undefined ? {} : { upstream }),
     ...(database === undefined ? {} : { database }),
     async resources(server) {

@@ -356,6 +356,15 @@ export interface AskedRequest {
   expectSha256?: string;
 }
 
+/** The code of a copy that a live server had loaded. */
+export interface RunningCode {
+  /** The folder as `--with` names it. */
+  from: string;
+  files: number;
+  /** Of the names and contents of those files. */
+  sha256: string;
+}
+
 /** A process as the system describes it. What it does not tell is absent. */
 export interface ServerProcess {
   pid: number;
@@ -384,6 +393,8 @@ export interface TrialHead {
   request?: AskedRequest;
   /** The process of a server that was already running; absent if it is not known. */
   process?: ServerProcess;
+  /** What it ran of a folder named by `--with`. */
+  code?: RunningCode;
   connections: number;
   round: number;
   order: number;

@@ -55,6 +55,12 @@ const DEFINITIONS = {
     text: ({ problem, inFlight }: { problem: string; inFlight: number }) =>
       `${problem}: it still owed ${inFlight} answers when the load left`,
   },
+  'same-code': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ other, files }: { other: string; files: number }) =>
+      `the server ran the same code as that of ${other} (${files} files with the same contents)`,
+  },
   accounting: {
     isFatal: true,
     invalidates: ALL,

@@ -33,6 +33,7 @@ describe('the table of reasons', () => {
       'defect',
       'not-stopped',
       'port-held',
+      'same-code',
       'accounting',
       'crossed-answers',
       'wrong-body',

@@ -30,7 +30,7 @@ export function parsePackage(text: string): NamedPackage[] {
   throw new BenchError(
     'usage',
     `--with ${text}: neither a version nor a checkout`,
-    'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml or a package.json that has a name',
+    'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml, a package.json that has a name, or a stack.json',
   );
 }
 
@@ -44,7 +44,25 @@ function readCheckout(folder: string): NamedPackage[] {
   const { name } = JSON.parse(readManifest(folder, 'package.json') ?? '{}') as { name?: string };
   // Without a name it holds the tools of a project, not a package.
   if (name !== undefined) found.push({ kind: 'node', name, wanted: `file:${folder}`, folder });
+  const stack = readStackFile(folder);
+  if (found.length === 0 && stack !== undefined) found.push({ ...stack, wanted: folder, folder });
   return found;
+}
+
+/** Whether a folder is a copy of a stack's: its package or its `stack.json` has the same name. */
+export function isCopyOf(
+  { kind, name, folder }: NamedPackage,
+  stack: { name: string; root: string },
+): boolean {
+  if (folder === undefined || folder === stack.root) return false;
+  if (readStackFile(folder)?.name === stack.name) return true;
+  return readCheckout(stack.root).some((own) => own.kind === kind && own.name === name);
+}
+
+function readStackFile(folder: string): Pick<NamedPackage, 'kind' | 'name'> | undefined {
+  const { name, runtime } = JSON.parse(readManifest(folder, 'stack.json') ?? '{}') as Record<string, unknown>;
+  if (typeof name !== 'string' || (runtime !== 'node' && runtime !== 'python')) return undefined;
+  return { kind: runtime, name };
 }
 
 function readManifest(folder: string, name: string): string | undefined {

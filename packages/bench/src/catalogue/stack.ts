@@ -36,6 +36,8 @@ export interface Stack {
   variants: Record<string, Variant>;
   /** Absolute path of the folder. */
   root: string;
+  /** The folder that its own is a copy of, by `--with`. */
+  original?: string;
   /** The manifest's path as a user would type it. */
   manifest: string;
 }

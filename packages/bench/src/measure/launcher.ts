@@ -1,8 +1,10 @@
 /** Where the servers of a run come from: started for each trial, or running already. Chosen once per run. */
 
+import { resolve } from 'node:path';
 import { readStacks } from '../catalogue/stacks.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan, PlannedTrial } from '../plan.ts';
 import { attachLauncher } from './attach.ts';
+import { askableEnvironment } from './imports.ts';
 import { launch } from './launch.ts';
 import { choosePlacement, type Placed, type PlacementNeeds } from './placement.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from './prepare.ts';
@@ -38,6 +40,15 @@ export async function chooseLauncher({ url }: Plan): Promise<Launcher> {
   return url === undefined ? freshLauncher : attachLauncher(url);
 }
 
+function askable({ code, env }: Prepared, { id }: PlannedTrial, folder: string): Record<string, string> {
+  return code === undefined ? {} : askableEnvironment(code, env, importsFile(folder, id));
+}
+
+/** The path in which the names of the files begin that list what the server of a trial has imported. */
+export function importsFile(folder: string, trial: string): string {
+  return resolve(folder, 'data', `${trial.split('-', 1)[0]}-imports`);
+}
+
 /** Starts a fresh server for each trial. */
 export const freshLauncher: Launcher = {
   place: choosePlacement,
@@ -55,7 +66,7 @@ export const freshLauncher: Launcher = {
         token,
         command: prepared.command,
         cwd: prepared.stack.root,
-        env: { ...prepared.env, ...draw.env, ...env },
+        env: { ...prepared.env, ...draw.env, ...env, ...askable(prepared, planned, folder) },
         files: draw.files,
         workers: plan.workers,
         threads: plan.threads,

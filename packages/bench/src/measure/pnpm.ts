@@ -38,7 +38,7 @@ export function workspaceOf(root: string, found = new Set<string>()): Set<string
 
 /** Where a copy of the stack lies in the folder of its environment: Node runs no TypeScript below a `node_modules`. */
 export function copyOf(stack: Stack, folder: string): Stack {
-  return { ...stack, root: join(folder, 'packages', basename(stack.root)) };
+  return { ...stack, root: join(folder, 'packages', basename(stack.original ?? stack.root)) };
 }
 
 /**
@@ -47,8 +47,9 @@ export function copyOf(stack: Stack, folder: string): Stack {
  * script runs. Throws a toolchain error when pnpm fails, or the stack depends on no such package.
  */
 export async function installCopy(stack: Stack, folder: string, packages: NamedPackage[]): Promise<void> {
-  for (const member of workspaceOf(stack.root)) {
-    cpSync(member, join(folder, 'packages', basename(member)), {
+  const root = stack.original ?? stack.root;
+  for (const member of workspaceOf(root)) {
+    cpSync(member === root ? stack.root : member, join(folder, 'packages', basename(member)), {
       recursive: true,
       filter: (source) => basename(source) !== 'node_modules',
     });

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { parsePackage, type NamedPackage } from '../catalogue/packages.ts';
+import { basename, join, relative, resolve } from 'node:path';
+import { readManifest } from '../catalogue/manifest.ts';
+import { isCopyOf, parsePackage, type NamedPackage } from '../catalogue/packages.ts';
 import { ROOT } from '../catalogue/stacks.ts';
 import { claimsOfRuntime, environmentOfRuntime, refuseUnfit } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
@@ -9,6 +10,7 @@ import type { Attestation, ResolvedRuntime, RuntimeSpec, Target } from '../model
 import { isCompiled, provideBuild, runBuild } from './builds.ts';
 import { digestOf } from './digest.ts';
 import { awaitLock } from './filelock.ts';
+import { filesOfDistribution, filesOfModule, type CodeClaim } from './imports.ts';
 import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
 import { locksOf, makeEnvironment, type EnvironmentSpec, type Made } from './python.ts';
 import { findRuntime, type FoundRuntime, type Search } from './runtimes.ts';
@@ -34,6 +36,8 @@ export interface Prepared {
   digest: string;
   /** What `--with` and `--resolve` came to: `fastify 5.1.0`. */
   installed: string[];
+  /** The code that it has to run, where `--with` names a folder. */
+  code?: CodeClaim;
 }
 
 /** A target whose server is already running. */
@@ -63,6 +67,7 @@ export async function prepareAll(
   stacks: Stack[],
   on: (doing: string) => void = () => {},
 ): Promise<{ prepared: Prepared[]; missing: Missing[] }> {
+  refuseSameCopies(targets);
   const prepared: Prepared[] = [];
   const missing: Missing[] = [];
   for (const target of targets) {
@@ -105,6 +110,30 @@ export function tellStill(doing: string, on: (line: string) => void): Disposable
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
+/** Throws a usage error if two folders of `--with` hold the same files: the same code would be measured twice. */
+function refuseSameCopies(targets: Target[]): void {
+  const seen = new Map<string, string>();
+  for (const text of new Set(targets.flatMap(({ packages = [] }) => packages))) {
+    const folder = parsePackage(text).find((one) => one.folder !== undefined)?.folder;
+    if (folder === undefined) continue;
+    const digest = digestOfFolder(folder);
+    const other = seen.get(digest);
+    if (other !== undefined) {
+      throw new BenchError(
+        'usage',
+        `--with ${other} and --with ${text} hold the same files: the same code would be measured twice`,
+        'change one of them, or measure one with --aa for the noise floor',
+      );
+    }
+    seen.set(digest, text);
+  }
+}
+
+function digestOfFolder(folder: string): string {
+  const files = filesIn(folder, ['**/*']).toSorted();
+  return digestOf(files, files.map((file) => relative(folder, file)).join('\n'));
+}
+
 async function prepare(target: Target, stacks: Stack[], on: (doing: string) => void): Promise<Prepared> {
   const { stack, variant } = findStack(target, stacks);
   const wait = (waiting: string): void => on(`${target.id}: ${waiting}`);
@@ -141,7 +170,7 @@ async function preparePython(
   });
   refuseUnfit(stack, found.runtime);
   if (locksOf(stack, variant).length === 0 && !standsOn('requirements.txt', target, stack))
-    return finish(target, stack, variant, found, found.argv);
+    return withCode(finish(target, stack, variant, found, found.argv), undefined);
   const environment = environmentOf(target, { stack, variant }, found);
   const python = join(environment, 'bin', 'python');
   if (!isMade(target, { stack, variant }, found)) {
@@ -149,7 +178,7 @@ async function preparePython(
     if (uv instanceof BenchError) throw uv;
     using _ = await awaitLock(`${environment}.lock`, wait);
     const { version } = found.runtime;
-    const packages = packagesOf(target).map(({ wanted }) => wanted);
+    const packages = addedTo(stack, target).map(({ wanted }) => wanted);
     const [interpreter = ''] = found.argv;
     const made = { stack, variant, version, uv, packages, resolve: target.resolved === true };
     await providePython({ ...made, folder: environment, target: target.id, python: interpreter }, wait);
@@ -157,7 +186,8 @@ async function preparePython(
   }
   const made = readMade(environment);
   const installed = [...versionsIn(environment, target, versionInEnvironment), ...made.resolved];
-  return { ...finish(target, stack, variant, withMade(found, made), [python]), installed };
+  const ready = finish(target, stack, variant, withMade(found, made), [python]);
+  return withCode({ ...ready, installed }, environment);
 }
 
 async function prepareNode(
@@ -168,6 +198,10 @@ async function prepareNode(
   wait: (waiting: string) => void,
 ): Promise<Prepared> {
   const found = await findFitting(stack, spec, { cache: CACHE, uv: undefined, mayInstall: true });
+  if (stack.original !== undefined && !isMember(stack.original)) {
+    requireModules(stack);
+    return withCode(finish(target, stack, variant, found, found.argv), undefined);
+  }
   if (target.packages === undefined || !standsOn('package.json', target, stack))
     return finish(target, stack, variant, found, found.argv);
   const environment = environmentOf(target, { stack, variant }, found);
@@ -176,18 +210,68 @@ async function prepareNode(
     await makeCopy(environment, target, stack);
   }
   const installed = versionsIn(environment, target, versionInCopy);
-  return { ...finish(target, copyOf(stack, environment), variant, found, found.argv), installed };
+  const ready = finish(target, copyOf(stack, environment), variant, found, found.argv);
+  return withCode({ ...ready, installed }, environment);
+}
+
+/** Adds the code that has to run, where `--with` names a folder. */
+function withCode(prepared: Prepared, environment: string | undefined): Prepared {
+  const { target, stack } = prepared;
+  const [from] = target.packages ?? [];
+  const named = packagesOf(target).find(({ folder }) => folder !== undefined);
+  if (from === undefined || named?.folder === undefined) return prepared;
+  const { kind: language, name } = named;
+  const filesOfPackage = language === 'python' ? filesOfDistribution : filesOfModule;
+  const isCopy = stack.original !== undefined;
+  const code: CodeClaim = {
+    from,
+    language,
+    // A stack of the workspace runs from a copy of the copy, beside the packages that it imports.
+    folder: isCopy ? stack.root : named.folder,
+    installed: environment === undefined ? undefined : filesOfPackage(environment, name),
+    instead: stack.original,
+  };
+  return { ...prepared, code };
+}
+
+/** Whether a Node stack imports packages of this workspace. */
+function isMember(root: string): boolean {
+  return workspaceOf(root).size > 1;
+}
+
+function requireModules({ root }: Stack): void {
+  const manifest = join(root, 'package.json');
+  if (!existsSync(manifest)) return;
+  const { dependencies = {} } = JSON.parse(readFileSync(manifest, 'utf8')) as { dependencies?: object };
+  if (Object.keys(dependencies).length === 0) return;
+  const folders = root.split('/').map((_, index, parts) => parts.slice(0, index + 1).join('/'));
+  if (folders.some((folder) => existsSync(join(folder, 'node_modules')))) return;
+  throw new BenchError(
+    'toolchain',
+    `${shownPath(root)} has no node_modules`,
+    `npm install --prefix ${shownPath(root)}, then try again`,
+  );
+}
+
+function shownPath(folder: string): string {
+  return relative(process.cwd(), folder) || '.';
 }
 
 /** Whether the stack says in this file what it depends on. Throws when it does not, and packages are to be put on top. */
-function standsOn(file: string, { packages }: Target, stack: Stack): boolean {
+function standsOn(file: string, target: Target, stack: Stack): boolean {
   if (existsSync(join(stack.root, file))) return true;
-  if (packages === undefined) return false;
+  const packages = addedTo(stack, target).map(({ name }) => name);
+  if (packages.length === 0) return false;
   throw new BenchError(
     'toolchain',
     `${stack.name} has no ${file} to put ${packages.join(', ')} on top of`,
     `add one beside ${stack.manifest}, or leave --with away`,
   );
+}
+
+/** Without the copy of the stack itself: that is what runs, not what is put on top. */
+function addedTo({ root }: Stack, target: Target): NamedPackage[] {
+  return packagesOf(target).filter(({ folder }) => folder === undefined || folder !== resolve(root));
 }
 
 function packagesOf({ packages = [], runtime }: Target): NamedPackage[] {
@@ -296,7 +380,24 @@ export function findStack(target: Target, stacks: Stack[]): FoundStack {
   const variant = stack?.variants[target.variant];
   if (stack === undefined || variant === undefined)
     throw new BenchError('usage', `the stack of ${target.id} is not here any more`);
-  return { stack, variant };
+  return takeCopy(target, { stack, variant });
+}
+
+/** The stack in the folder that `--with` names, if that is a copy of the stack's own: with its manifest, where it has one. */
+function takeCopy(target: Target, { stack, variant }: FoundStack): FoundStack {
+  const copy = packagesOf(target).find((one) => isCopyOf(one, stack));
+  if (copy?.folder === undefined) return { stack, variant };
+  const root = copy.folder;
+  const original = stack.root;
+  if (!existsSync(join(root, 'stack.json'))) return { stack: { ...stack, root, original }, variant };
+  const own = readManifest(join(root, 'stack.json'));
+  const found = own.variants[target.variant];
+  if (found !== undefined) return { stack: { ...own, name: stack.name, original }, variant: found };
+  throw new BenchError(
+    'usage',
+    `${own.manifest} has no variant "${target.variant}"`,
+    `as ${stack.manifest} has`,
+  );
 }
 
 /** A copy of a Node stack per interpreter and `--with`, in which its packages stand on top of the lock; kept likewise. */
@@ -305,7 +406,7 @@ async function makeCopy(environment: string, target: Target, stack: Stack): Prom
   if (existsSync(ready)) return;
   rmSync(environment, { recursive: true, force: true });
   try {
-    await installCopy(stack, environment, packagesOf(target));
+    await installCopy(stack, environment, addedTo(stack, target));
   } catch (error) {
     rmSync(environment, { recursive: true, force: true });
     throw error;
@@ -343,7 +444,8 @@ async function buildOnce(
 /** The files that a variant is made from: its locks, its sources, those of the packages beside it, and the checkouts put on top. */
 function filesOf(stack: Stack, variant: Variant, packages: NamedPackage[]): string[] {
   const patterns = ['stack.json', 'package.json', 'pyproject.toml', 'src/**/*.{ts,py}'];
-  const folders = new Set([join(stack.root, '..', 'contract'), ...workspaceOf(stack.root)]);
+  const root = stack.original ?? stack.root;
+  const folders = new Set([join(root, '..', 'contract'), ...workspaceOf(root), stack.root]);
   return [
     ...[...folders].flatMap((folder) => filesIn(folder, patterns)),
     ...(stack.runtime === 'python' ? locksOf(stack, variant) : []),

@@ -68,7 +68,7 @@ export function locksOf(stack: Stack, { groups }: Variant): string[] {
  */
 export async function makeEnvironment(spec: EnvironmentSpec, tell: (doing: string) => void): Promise<Made> {
   const { folder, stack, python } = spec;
-  const contract = join(stack.root, '..', 'contract');
+  const contract = join(stack.original ?? stack.root, '..', 'contract');
   const own = [contract, stack.root].filter((one) => existsSync(join(one, 'pyproject.toml')));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true });

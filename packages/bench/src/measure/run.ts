@@ -1,4 +1,6 @@
+import { BenchError } from '../errors.ts';
 import type { Trial } from '../model.ts';
+import { makeReason } from '../reasons.ts';
 import type { Plan, PlannedTrial, RunEvent } from '../plan.ts';
 import { measureDuel } from './duel.ts';
 import type { Placed } from './placement.ts';
@@ -52,7 +54,7 @@ export async function run(
       placed,
       ...(launchable.get(planned.target) as Pick<TrialContext, 'target' | 'prepared'>),
     }));
-    const measured = await measureUnit(unit, contexts, effects);
+    const measured = failSameCode(await measureUnit(unit, contexts, effects), trials);
     // An interrupted trial is nobody's figure: it is measured anew on --resume.
     if (effects.interrupted()) break;
     await effects.record(measured);
@@ -60,8 +62,39 @@ export async function run(
       trials.push(trial);
       effects.on({ kind: 'ended', trial, done: trials.length, of });
     }
+    const same = measured.find(({ reasons }) => reasons.some(({ code }) => code === 'same-code'));
+    if (same !== undefined) {
+      const text = same.reasons.find(({ code }) => code === 'same-code')?.text ?? '';
+      throw new BenchError(
+        'trial',
+        `${same.target.id}: ${text}`,
+        'see which folder each server imports from',
+      );
+    }
   }
   return trials;
+}
+
+/** Fails trials whose server ran the same code as that of another copy: their difference would say nothing. */
+function failSameCode(measured: Trial[], before: Trial[]): Trial[] {
+  const all = [...before, ...measured];
+  return measured.map((trial) => {
+    const { target, code } = trial;
+    const twin = all.find(
+      (other) =>
+        code !== undefined &&
+        other.code?.sha256 === code.sha256 &&
+        other.code.from !== code.from &&
+        other.target.stack === target.stack &&
+        other.target.variant === target.variant &&
+        other.target.runtime?.spec === target.runtime?.spec,
+    );
+    if (twin?.code === undefined) return trial;
+    const reason = makeReason('same-code', { other: twin.code.from, files: twin.code.files });
+    if (trial.status === 'failed') return { ...trial, reasons: [reason, ...trial.reasons] };
+    const { measured: partial, ...head } = trial;
+    return { ...head, status: 'failed', reasons: [reason, ...trial.reasons], partial };
+  });
 }
 
 /** One trial, or all of a duel. */

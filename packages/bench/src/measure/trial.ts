@@ -13,6 +13,7 @@ import type {
   LoadResult,
   Measured,
   Reason,
+  RunningCode,
   Target,
   Trial,
   TrialHead,
@@ -31,6 +32,7 @@ import { loadServer, proveLimit, type Fired, type Raised } from './fire.ts';
 import { Inserts } from './inserts.ts';
 import { judgeInserts } from './judge-database.ts';
 import { judge, judgeProof, judgeUnverified } from './judge.ts';
+import type { CodeClaim } from './imports.ts';
 import type { Server, Stopped } from './launch.ts';
 import type { LoadEngine } from './load/engine.ts';
 import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
@@ -57,6 +59,8 @@ export interface TrialEffects {
   /** Undefined where the server's process is not known. */
   resources(server: Server): Promise<Sampler | undefined>;
   now(): number;
+  /** Asks the live server which code it runs; absent where nobody wants to know. */
+  readCode?(server: Server, code: CodeClaim, planned: PlannedTrial, draw: Draw): Promise<RunningCode>;
 }
 
 /** What all trials of a run have in common. */
@@ -233,6 +237,7 @@ export class Attempt {
     };
     if (proof !== undefined) this.#reasons.push(...judgeProof(proof));
     await this.#verifyAfter(load);
+    await this.#attestCode();
   }
 
   /** Throws when the answers are wrong now. A server that is still at work for those who have left is only doubted. */
@@ -250,6 +255,14 @@ export class Attempt {
         'right answers after the load differ in their bytes from those before it',
       );
     }
+  }
+
+  /** Asks the server which code it ran, now that nothing of it is measured any more. */
+  async #attestCode(): Promise<void> {
+    const code = this.#context.prepared?.code;
+    if (code === undefined || this.#server === undefined) return;
+    const running = await this.#effects.readCode?.(this.#server, code, this.#planned, this.#draw);
+    if (running !== undefined) this.#head.code = running;
   }
 
   get failed(): boolean {

@@ -161,6 +161,7 @@ const head = {
     bodySha256: 'a'.repeat(64),
     expectSha256: 'a'.repeat(64),
   },
+  code: { from: './copy', files: 3, sha256: 'a'.repeat(64) },
   process: {
     pid: 4711,
     executable: '/usr/bin/node',
