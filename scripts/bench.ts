@@ -39,7 +39,7 @@ await runCommand(BENCH, async (asked) => {
   const ready = restore(foreseen, options);
   if (ready.url !== undefined) hide(secretsOf(ready.url));
 
-  using session = await openSession(run);
+  using session = await openSession(run, options);
   const means = { session, isNamed: namesAll(options) };
   const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
   if (plan === undefined) return 130;

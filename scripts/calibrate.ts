@@ -28,12 +28,15 @@ import { openSession } from './session.ts';
 import { onInterrupt, print, runCommand, tell } from './shell.ts';
 
 const DEVICES = '/api/devices';
+/** About what a scenario takes beside its window: the start of its server, the warm-up, bare sockets, the stop. */
+const OVERHEAD_SECONDS = 6;
 const PLANTED = fileURLToPath(import.meta.resolve('@bench/harness/planted'));
 
-await runCommand(CALIBRATE, async () => {
+await runCommand(CALIBRATE, async ({ wait }) => {
   const run = nameRun('calibration');
-  using session = await openSession(run);
+  using session = await openSession(run, { wait });
   const { token } = session;
+  session.expect(SCENARIOS.reduce((sum, { seconds }) => sum + seconds + OVERHEAD_SECONDS, 0));
   const stack = plantScenarios(readManifest(PLANTED));
   const options = benchOptions({ targets: ['planted/*'], rounds: 1, connections: [1], warmupSeconds: 1 });
   const base = makePlan(options, [stack], run, randomInt(2 ** 32));

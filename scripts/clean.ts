@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -7,11 +6,11 @@ import { ROOT, readStacks } from '@bench/harness/catalogue/stacks';
 import { nearest } from '@bench/harness/nearest';
 import { BenchError } from '@bench/harness/errors';
 import { outputsOf } from '@bench/harness/measure/builds';
-import { lockHost } from '@bench/harness/measure/lock';
 import { CACHE } from '@bench/harness/measure/prepare';
 import { readNames } from '@bench/harness/measure/resources/procfs';
 import { formatBytes } from '@bench/harness/report/format';
 import { RESULTS, listRuns, sizeOf } from '@bench/harness/results/store';
+import { openSession } from './session.ts';
 import { print, runCommand } from './shell.ts';
 
 const KINDS = {
@@ -41,8 +40,8 @@ await runCommand(CLEAN, async ({ names: wanted, yes }) => {
       `there is nothing called "${unknown}" to clean`,
       `pnpm clean ${Object.keys(KINDS).join(' ')}, or one of what they list, e.g. ${nearest(unknown, names)[0]}`,
     );
-  // What a run is using must not be removed under it.
-  using _ = wanted.length === 0 ? undefined : lockHost('clean', randomBytes(8).toString('hex'));
+  // What a run is using must not be removed under it. What killed commands left is removed in any case.
+  using _ = await openSession('clean', { isAlone: wanted.length > 0 });
   for (const { kind, found } of kinds) {
     const total = found.reduce((sum, { bytes }) => sum + bytes, 0);
     print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);

@@ -15,7 +15,14 @@ import {
   type DatabaseProgram,
 } from '@bench/harness/measure/database';
 import { findUpstream, startUpstream, type UpstreamProgram } from '@bench/harness/measure/upstream';
-import { asksDatabase, coresOf, enginesOf, fixturesOf, type Plan } from '@bench/harness/plan';
+import {
+  asksDatabase,
+  coresOf,
+  enginesOf,
+  estimateSeconds,
+  fixturesOf,
+  type Plan,
+} from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost, type Host } from '@bench/harness/results/host';
@@ -58,6 +65,7 @@ export async function measurePlan({
     stored === undefined ? 'stopping: nothing had been measured yet' : undefined,
   );
   const { token } = session;
+  const owe = (server: string | undefined): void => session.owe(server);
   const fixtures = fixturesOf(plan);
   const program = fixtures === undefined ? undefined : await findUpstream(plan.upstream);
   const holder = asksDatabase(plan) ? await findDatabase() : undefined;
@@ -73,8 +81,10 @@ export async function measurePlan({
   if (stored !== undefined) mendRun(folder);
   await using upstream =
     program && fixtures && (await startUpstream(program, { token, folder, placed, fixtures }));
-  await using database = holder && (await startDatabase(holder, { token, folder, placed }));
+  await using database = holder && (await startDatabase(holder, { token, folder, placed, owe }));
   if (database !== undefined) refuseCrowd(plan, database);
+  let done = stored?.trials.length ?? 0;
+  session.expect(estimateSeconds(plan, plan.trials.slice(done)));
   const { effects, stop } = await createEffects({
     plan,
     placed,
@@ -84,7 +94,11 @@ export async function measurePlan({
     engines,
     upstream,
     database,
-    record: async (trials) => appendTrials(folder, trials),
+    record: async (trials) => {
+      appendTrials(folder, trials);
+      done += trials.length;
+      session.expect(estimateSeconds(plan, plan.trials.slice(done)));
+    },
     on: showProgress(plan, screen),
   });
   using _ = onInterrupt(stop);

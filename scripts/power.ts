@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { $ } from 'zx';
 import { summarisePool } from '@bench/harness/analyse/power';
 import { unlikeHosts } from '@bench/harness/analyse/unlike';
 import { POWER } from '@bench/harness/cli/commands';
@@ -21,11 +20,18 @@ import { openSession } from './session.ts';
 import { onInterrupt, print, runCommand, tell } from './shell.ts';
 import { LOOKS, measureTwins, repeatBothWays, sit, type Means } from './sitting.ts';
 
-await runCommand(POWER, async ({ sittings = EFFECTS.length, noise, target, pool: asked }) => {
+/** About how long a sitting takes with what comes after it, and an A/A round both ways. */
+const SITTING_SECONDS = 150;
+const ROUND_SECONDS = 30;
+
+await runCommand(POWER, async ({ sittings = EFFECTS.length, noise, target, pool: asked, wait }) => {
   const folder = asked ?? join(RESULTS, 'power');
   const stored = readPool(folder);
-  const interrupted = sittings + noise > 0 ? await addTo(folder, stored, { sittings, noise, target }) : false;
+  const interrupted =
+    sittings + noise > 0 ? await addTo(folder, stored, { sittings, noise, target, wait }) : false;
   const pool = readPool(folder);
+  // What was interrupted before its first sitting has begun none.
+  if (pool === undefined && interrupted) return 130;
   if (pool === undefined)
     throw new BenchError('usage', `there is no pool in ${shown(folder)}`, 'pnpm bench:power begins one');
   const text = renderPower(pool, summarisePool(pool.entries, LOOKS, createRandom(1)));
@@ -35,13 +41,23 @@ await runCommand(POWER, async ({ sittings = EFFECTS.length, noise, target, pool:
   return interrupted ? 130 : 0;
 });
 
+/** What to add. */
+interface More {
+  sittings: number;
+  noise: number;
+  target: string | undefined;
+  /** Whether to wait for a run that measures. */
+  wait: boolean;
+}
+
 /** Adds sittings and noise rounds to the pool, each kept when it is whole. Gives whether it was interrupted. */
 async function addTo(
   folder: string,
   stored: Pool | undefined,
-  { sittings, noise, target = 'vanilla' }: { sittings: number; noise: number; target: string | undefined },
+  { sittings, noise, target = 'vanilla', wait }: More,
 ): Promise<boolean> {
-  using session = await openSession('power');
+  using session = await openSession('power', { wait });
+  session.expect(sittings * SITTING_SECONDS + noise * ROUND_SECONDS);
   const host = await readHost();
   const unlike = stored === undefined ? [] : unlikeHosts(stored.host, host);
   if (unlike.length > 0)
@@ -51,7 +67,7 @@ async function addTo(
       'begin another with --pool FOLDER',
     );
   const placed = await session.place({ serverCores: 1, generators: 1 });
-  const work = (await $`mktemp -d`).stdout.trim();
+  const work = session.makeFolder('work');
   let stopped = false;
   let stopLive: (() => void) | undefined;
   using _ = onInterrupt(() => {

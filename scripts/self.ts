@@ -7,7 +7,7 @@ import { measureTrial } from '@bench/harness/measure/trial';
 import type { StockResult } from '@bench/harness/measure/load/stock';
 import type { Measured } from '@bench/harness/model';
 import { benchOptions } from '@bench/harness/options';
-import { makePlan } from '@bench/harness/plan';
+import { estimateSeconds, makePlan } from '@bench/harness/plan';
 import { renderRows } from '@bench/harness/report/terminal';
 import { summariseSelf, type SelfRound } from '@bench/harness/report/self';
 import { createEffects } from './effects.ts';
@@ -18,8 +18,8 @@ const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/measure/load/sto
 const SECONDS = 3;
 const RUNGS = [10, 1000, 10_000];
 
-await runCommand(SELF, async ({ rounds }) => {
-  using session = await openSession('self');
+await runCommand(SELF, async ({ rounds, wait }) => {
+  using session = await openSession('self', { wait });
   const { token } = session;
   const placed = await session.place({ serverCores: 1, generators: 1 });
   const stacks = readStacks();
@@ -34,7 +34,9 @@ await runCommand(SELF, async ({ rounds }) => {
     connections: RUNGS,
   });
   const plan = makePlan(options, stacks, 'self', Date.now());
-  const folder = (await $`mktemp -d`).stdout.trim();
+  const folder = session.makeFolder('work');
+  // Each trial is measured with samples, without, and by stock autocannon.
+  session.expect(3 * estimateSeconds(plan));
   const { effects, stop } = await createEffects({ plan, placed, token, folder });
   using _ = onInterrupt(stop);
   const unsampled = { ...effects, resources: async () => undefined };

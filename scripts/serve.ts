@@ -1,7 +1,5 @@
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { $ } from 'zx';
 import { expandTargets, readStacks, refuseThreads } from '@bench/harness/catalogue/stacks';
@@ -15,6 +13,7 @@ import { prepareAll } from '@bench/harness/measure/prepare';
 import { findDatabase, startDatabase } from '@bench/harness/measure/database';
 import { findUpstream, startUpstream } from '@bench/harness/measure/upstream';
 import { refuseUpstream } from '@bench/harness/refusals';
+import { openSession } from './session.ts';
 import { onInterrupt, runCommand, tell } from './shell.ts';
 
 const HOST = '127.0.0.1';
@@ -46,10 +45,10 @@ await runCommand(SERVE, async (asked) => {
     throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
   const draw = workload.draw(() => Math.random(), params);
   const program = workload.fixtures && (await findUpstream(asked.upstream));
-  using disposables = new DisposableStack();
-  const folder = disposables.adopt(mkdtempSync(join(tmpdir(), `bench-serve-${process.pid}-`)), (path) =>
-    rmSync(path, { recursive: true, force: true }),
-  );
+  using session = await openSession(`serve ${target.id}`, { isAlone: false });
+  const { token } = session;
+  const owe = (place: string | undefined): void => session.owe(place);
+  const folder = session.makeFolder('serve');
   const files = Object.entries(draw.files).map(([variable, text]) => {
     const file = join(folder, `${variable}.json`);
     writeFileSync(file, text);
@@ -57,10 +56,9 @@ await runCommand(SERVE, async (asked) => {
   });
   const argv = fillCommand(ready.command, { host: HOST, port, workers, threads });
   const fixtures = workload.fixtures?.(params) ?? [];
-  const token = randomBytes(8).toString('hex');
   await using upstream = program && (await startUpstream(program, { token, folder, placed: {}, fixtures }));
   const holder = workload.stores && (await findDatabase());
-  await using database = holder && (await startDatabase(holder, { token, folder, placed: {} }));
+  await using database = holder && (await startDatabase(holder, { token, folder, placed: {}, owe }));
   await using table = draw.table && (await database?.open(draw.table));
   if (database !== undefined) tell(`its database: ${database.kind} ${database.version}`);
   if (upstream !== undefined) tell(`its upstream: ${upstream.kind} ${upstream.version} on ${upstream.url}`);

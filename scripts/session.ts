@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { removeDatabases } from '@bench/harness/measure/database';
-import { lockHost } from '@bench/harness/measure/lock';
+import { openSession as open, type Purpose, type Session as Opened } from '@bench/harness/measure/session';
 import {
   choosePlacement,
   pinHarness,
@@ -9,10 +7,8 @@ import {
 } from '@bench/harness/measure/placement';
 import { tell } from './shell.ts';
 
-/** The right to measure on this machine, until it is disposed of. */
-export interface Session extends Disposable {
-  /** Marks every process of the session: what a killed session left is found by it. */
-  token: string;
+/** One command at work on this machine, until it is disposed of. */
+export interface Session extends Opened {
   /**
    * Decides which cores each side can use, and keeps this process on those of the generators. Call it
    * once. `choose` decides; by default for a server that is started.
@@ -21,23 +17,20 @@ export interface Session extends Disposable {
 }
 
 /**
- * Opens a session for the run of that name: takes the host's lock, and removes what killed sessions left behind. Throws
- * a usage error while another session is open on this machine.
+ * Opens the session of a command, which measures alone unless told, and removes what killed commands left behind.
+ * Throws a usage error while another command measures on this machine, unless told to wait for it.
  */
-export async function openSession(run: string): Promise<Session> {
-  const token = randomBytes(8).toString('hex');
-  using opening = new DisposableStack();
-  const lock = opening.use(lockHost(run, token));
-  for (const line of [...lock.removed, ...(await removeDatabases(lock.buried))]) tell(line);
-  const held = opening.move();
-  return {
-    token,
-    async place(needs, choose = choosePlacement) {
+export async function openSession(
+  run: string,
+  { isAlone = true, wait = false }: Partial<Pick<Purpose, 'isAlone' | 'wait'>> = {},
+): Promise<Session> {
+  const opened = await open({ run, isAlone, wait, tell });
+  return Object.assign(opened, {
+    async place(needs: PlacementNeeds, choose = choosePlacement) {
       const placed = await choose(needs);
       if (placed.reason !== undefined) tell(`placement: ${placed.reason}`);
       await pinHarness(placed);
       return placed;
     },
-    [Symbol.dispose]: () => held.dispose(),
-  };
+  });
 }

@@ -43,7 +43,13 @@ export interface BenchRequest extends BenchOptions {
   secrets?: Secrets;
   json: boolean;
   detail: boolean;
+  wait: boolean;
 }
+
+const WAIT = 'if another run measures on this machine, start when it has ended';
+
+/** The option of all commands that measure. */
+export const WAITS = { wait: flag({ help: WAIT }) };
 
 const WHAT = 'What to measure';
 const ON = 'On which runtimes and versions';
@@ -54,7 +60,7 @@ const COMPARE = 'Comparing';
 const OUTPUT = 'Output and stored runs';
 
 /** Options that change nothing of a stored plan; a URL and headers give it the secrets that it does not keep. */
-const BESIDE_STORED = ['json', 'detail', 'dry-run', 'header', 'url'];
+const BESIDE_STORED = ['json', 'detail', 'dry-run', 'header', 'url', 'wait'];
 const NO_TARGETS = 'omit the targets, or --url';
 /** Options that choose, prepare or start a server, or the workload of its stack. */
 const LAUNCHES = ['workload', 'param', 'upstream', 'python', 'node', 'with', 'workers', 'threads'];
@@ -271,6 +277,7 @@ const OPTIONS = {
     help: 'print the whole run as JSON',
     conflicts: { detail: 'the JSON holds every trial' },
   }),
+  wait: flag({ group: OUTPUT, help: WAIT }),
   resume: option('<run>', text, {
     group: OUTPUT,
     help: 'complete a run that was interrupted',
@@ -334,6 +341,7 @@ export const BENCH = defineCommand({
     dryRun: values.dryRun,
     json: values.json,
     detail: values.detail,
+    wait: values.wait,
     ...present({
       resume: values.resume,
       again: values.again,

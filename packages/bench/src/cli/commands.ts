@@ -8,7 +8,7 @@ import { METRIC_IDS } from '../metrics.ts';
 import { UPSTREAMS } from '../model.ts';
 import { BenchError } from '../errors.ts';
 import { DEFAULT_THRESHOLD, present } from '../options.ts';
-import { BENCH } from './bench.ts';
+import { BENCH, WAITS } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
 import { listOf, oneOf, pair, share, text, wholeNumber } from './values.ts';
 
@@ -29,9 +29,9 @@ export const CALIBRATE = defineCommand({
   name: 'calibrate',
   about:
     'Measures servers with known behaviour and prints the error of this instrument on this machine: latency, CPU per request, memory. Takes some minutes.',
-  options: {},
+  options: WAITS,
   notes: 'Exit codes: 0 every error is within its tolerance, 1 one is not.',
-  read: () => ({}),
+  read: (values) => values,
 });
 
 export const CHECK = defineCommand({
@@ -172,6 +172,7 @@ export const POWER = defineCommand({
     noise: option('<n>', wholeNumber(0), { help: 'A/A rounds to add, separate and as duels', default: 0 }),
     target: option('<name>', text, { help: 'the target of --noise', usually: 'vanilla', needs: 'noise' }),
     pool: option('<folder>', text, { help: 'the pool', usually: 'results/power' }),
+    ...WAITS,
   },
   read: (values) => values,
 });
@@ -241,7 +242,7 @@ export const SELF = defineCommand({
   name: 'bench:self',
   about:
     'Measures this instrument: the cost of its load driver beside stock autocannon, the cost of sampling, and the share of time spent in windows.',
-  options: { rounds: option('<n>', wholeNumber(), { help: 'rounds', default: 3 }) },
+  options: { rounds: option('<n>', wholeNumber(), { help: 'rounds', default: 3 }), ...WAITS },
   read: (values) => values,
 });
 

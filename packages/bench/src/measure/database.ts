@@ -10,6 +10,7 @@ import type { Placed } from './placement.ts';
 import { findPostgres, launchPostgres, type Postgres } from './postgres.ts';
 import { readProcess } from './resources/procfs.ts';
 import { openSampler, sampleBeside, type Sampler } from './resources/sampler.ts';
+import { isToken } from './scratch.ts';
 
 const START_MS = 60_000;
 const POLL_MS = 20;
@@ -100,12 +101,16 @@ export interface DatabaseSpec {
   /** The run's folder: its log is kept there. */
   folder: string;
   placed: Pick<Placed, 'beside'>;
+  /** Told the server on which databases of trials are before there is one, and undefined when none is left. */
+  owe?: (server: string | undefined) => void;
 }
 
 /** Starts one of our own, or turns to the one that is there. Throws a toolchain error when ours does not answer in time. */
 export async function startDatabase(program: DatabaseProgram, spec: DatabaseSpec): Promise<Database> {
   if (program.kind === 'external') {
-    return new StandingDatabase({ program, token: spec.token, ...(await readSettings(program.url)) });
+    const settings = await readSettings(program.url);
+    spec.owe?.(serverOf(program.url));
+    return new StandingDatabase({ program, token: spec.token, owe: spec.owe, ...settings });
   }
   const { server, url } = await launchPostgres(program.postgres, spec);
   try {
@@ -182,6 +187,7 @@ interface Parts extends Settings {
   program: Pick<DatabaseProgram, 'kind' | 'version'> & { url: string };
   server?: Server;
   token: string;
+  owe?: DatabaseSpec['owe'];
 }
 
 class StandingDatabase implements Database {
@@ -200,7 +206,7 @@ class StandingDatabase implements Database {
 
   async open({ rows, inserts }: Table): Promise<OpenTable> {
     const { program, token } = this.#parts;
-    const name = `${nameOf(token)}_${++this.#opened}`;
+    const name = `${prefixOf(token)}${++this.#opened}`;
     const url = Object.assign(new URL(program.url), { pathname: `/${name}` }).href;
     await this.#ask(program.url, `create database ${name}`);
     await this.#ask(url, CREATE);
@@ -228,7 +234,14 @@ class StandingDatabase implements Database {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.server?.stop();
+    const { server, program, token, owe } = this.#parts;
+    if (server !== undefined) return void (await server.stop());
+    // A table that could not be closed has left its database.
+    const dropped = await dropAll(program.url, token).then(
+      () => true,
+      () => false,
+    );
+    if (dropped) owe?.(undefined);
   }
 
   /** Waits until no server is connected: what it had under way is then stored or not. */
@@ -266,39 +279,61 @@ const COUNT = 'select count(*)::int as count from users where name = $1 and emai
 const OTHERS = `select count(*)::int as count from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
 
-/**
- * Removes what runs that were killed have left behind `DATABASE_URL`, by their tokens: nothing else has such a name. Gives it in
- * words, or why that could not be done.
- */
-export async function removeDatabases(
-  tokens: string[],
-  asked = process.env['DATABASE_URL'],
-): Promise<string[]> {
-  if (tokens.length === 0 || asked === undefined || asked === '') return [];
-  const removed: string[] = [];
-  try {
-    const url = parseUrl(asked);
-    const found = await query<{ datname: string }>(
-      url,
-      `select datname from pg_database where datname ~ ('^(' || array_to_string($1::text[], '|') || ')_[0-9]+$')`,
-      [tokens.map(nameOf)],
-    );
-    for (const { datname } of found) {
-      await query(url, `drop database ${datname} with (force)`);
-      removed.push(`a run that had been killed left the database ${datname} behind DATABASE_URL: dropped it`);
-    }
-  } catch (error) {
-    const names = tokens.map((token) => `${nameOf(token)}_…`).join(', ');
-    removed.push(
-      `a run that had been killed may have left databases (${names}) behind DATABASE_URL: ${wordsOf(error as Error)}`,
-    );
-  }
-  return removed;
+/** What a command that was killed noted of its databases. */
+export interface Debt {
+  run: string;
+  token: string;
+  /** As `serverOf` tells it; absent where there are none. */
+  database?: string;
 }
 
-/** What the databases of a run's trials are called at first. */
-function nameOf(token: string): string {
-  return `bench_${token}`;
+/**
+ * Removes the databases that a killed run has left on the server of `DATABASE_URL`. Returns that in words, and whether
+ * some are still owed, because the server is not the one that is asked now or refuses.
+ */
+export async function removeDatabases(
+  { run, token, database }: Debt,
+  asked = process.env['DATABASE_URL'] ?? '',
+): Promise<{ lines: string[]; isOwed: boolean }> {
+  if (database === undefined) return { lines: [], isOwed: false };
+  const owed = (why: string): { lines: string[]; isOwed: boolean } => ({
+    lines: [`run ${run} had been killed and left databases (${prefixOf(token)}…) on ${database}: ${why}`],
+    isOwed: true,
+  });
+  try {
+    if (asked === '' || serverOf(parseUrl(asked)) !== database)
+      return owed('the next command with that DATABASE_URL drops them');
+    const names = await dropAll(parseUrl(asked), token);
+    const lines = names.map((name) => `run ${run} had been killed and left the database ${name}: dropped it`);
+    return { lines, isOwed: false };
+  } catch (error) {
+    return owed(wordsOf(error as Error));
+  }
+}
+
+/** Drops the databases of a token, and returns their names. Throws what pg throws. */
+async function dropAll(url: string, token: string): Promise<string[]> {
+  const prefix = prefixOf(token);
+  const found = await query<{ datname: string }>(
+    url,
+    'select datname from pg_database where starts_with(datname, $1)',
+    [prefix],
+  );
+  const names = found.map(({ datname }) => datname).filter((name) => /^\d+$/.test(name.slice(prefix.length)));
+  for (const name of names) await query(url, `drop database if exists ${name} with (force)`);
+  return names;
+}
+
+/** The server that a URL names, without the user and the password. */
+function serverOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}
+
+/** How the names of the databases of a run's trials begin. Throws when the token is none. */
+function prefixOf(token: string): string {
+  if (!isToken(token)) throw new Error(`${JSON.stringify(token)} is not a token`);
+  return `bench_${token}_`;
 }
 
 /** One query on a connection of its own. Throws what pg throws. */

@@ -112,6 +112,9 @@ interface Turn {
   pids: number[];
 }
 
+/** Steps whose servers have all ended, as an interrupt ends them, need not come to their end. */
+type Outlive = <T>(step: () => Promise<T>, death: Promise<never>) => Promise<T>;
+
 /** Arms the sides that stand, warms them up, and opens their windows in turn. */
 async function takeTurns(all: Side[], plan: Plan, engine: LoadEngine): Promise<void> {
   const standing = all.flatMap((side) => (side.raised === undefined ? [] : [{ side, raised: side.raised }]));
@@ -127,9 +130,10 @@ async function takeTurns(all: Side[], plan: Plan, engine: LoadEngine): Promise<v
     const death = watches.use(watchForDeath(raised.server)).promise;
     turns.push({ side, raised, session, death, pids: [raised.server.pid() ?? []].flat() });
   }
+  const outlive = outliveAmong(turns.map(({ death }) => death));
   for (const { side, session, death } of turns) {
     await go(side, async () => {
-      await outlive(session.arm(), death);
+      await outlive(() => session.arm(), death);
     });
   }
   /** How long a connection took from answer to answer, of each side. */
@@ -138,10 +142,7 @@ async function takeTurns(all: Side[], plan: Plan, engine: LoadEngine): Promise<v
   for (const { side, session, death } of turns) {
     await go(side, async () => {
       const warmUp = { warmupSeconds: plan.warmupSeconds, windowSeconds: 0, load: plan.load };
-      const { lifetime, connect } = await outlive(
-        session.fire(warmUp, () => {}),
-        death,
-      );
+      const { lifetime, connect } = await outlive(() => session.fire(warmUp, () => {}), death);
       cycles.push(((connect.stood ?? 0) * plan.warmupSeconds) / (lifetime?.ok ?? 0));
     });
   }
@@ -155,20 +156,34 @@ async function takeTurns(all: Side[], plan: Plan, engine: LoadEngine): Promise<v
     const { side, raised, session, death } = turns[turn] as Turn;
     const others = turns.filter((one) => one.side !== side).flatMap(({ pids }) => pids);
     await go(side, async ({ samples }) => {
-      const fired = fireSampled(session, window, raised.sampler, [...session.pids, ...others]);
-      const { load, sampled } = await outlive(fired, death);
+      const { load, sampled } = await outlive(
+        () => fireSampled(session, window, raised.sampler, [...session.pids, ...others]),
+        death,
+      );
       side.load = load;
       if (sampled !== undefined) samples.push(sampled);
     });
   }
 }
 
-/** A step of the generators, or the death of their server in it: thrown when they are done with that and can turn to another. */
-async function outlive<T>(step: Promise<T>, death: Promise<never>): Promise<T> {
-  try {
-    return await Promise.race([step, death]);
-  } catch (error) {
-    await Promise.allSettled([step]);
-    throw error;
-  }
+/**
+ * A step of the generators, or the death of their server in it: thrown when they are done with that and can turn to
+ * another, or there is no other.
+ */
+function outliveAmong(deaths: Promise<never>[]): Outlive {
+  let isOver = false;
+  const end = Promise.allSettled(deaths).then(() => {
+    isOver = true;
+  });
+  return async (begin, death) => {
+    // The generators may still be at the last step of a server that has ended.
+    if (isOver) return death;
+    const step = begin();
+    try {
+      return await Promise.race([step, death]);
+    } catch (error) {
+      await Promise.race([Promise.allSettled([step]), end]);
+      throw error;
+    }
+  };
 }

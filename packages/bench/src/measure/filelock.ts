@@ -1,12 +1,12 @@
 /** Locks that are files, each of which names its holder: one whose holder is dead is taken over. */
 
 import { spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../errors.ts';
 import { readProcess } from './resources/procfs.ts';
+import { isToken, newToken } from './scratch.ts';
 
 const WAIT_MS = 100;
 
@@ -17,6 +17,8 @@ export interface Holder {
   began: string;
   run: string;
   token: string;
+  /** When it ends, about, in ms since the epoch. */
+  endsAt?: number;
 }
 
 /** What this process is as a holder. */
@@ -33,10 +35,10 @@ export async function awaitLock(
   tell: (waiting: string) => void = () => {},
 ): Promise<Disposable> {
   mkdirSync(dirname(file), { recursive: true });
-  const mine = holderFor('', randomUUID());
+  const mine = holderFor('', newToken());
   let told = false;
   while (!tryCreate(file, mine)) {
-    const holder = clearAway(file, mine, () => {});
+    const holder = clearAway(file, mine);
     if (holder === undefined) continue;
     if (!told) tell(`process ${holder.pid} makes the same: waiting for it`);
     told = true;
@@ -52,21 +54,20 @@ export function release(file: string, { token }: Holder): void {
 }
 
 /**
- * Removes the lock of a dead holder, after `bury`; gives the holder where it lives. Only who holds the
+ * Removes the lock of a dead holder; gives the holder where it lives. Only who holds the
  * claim may remove: else a slow taker could remove what a quick one has just put there. A claim is a
  * lock as well, so that one whose holder died over it is cleared away in the same manner.
  */
-export function clearAway(file: string, mine: Holder, bury: (dead: Holder) => void): Holder | undefined {
+export function clearAway(file: string, mine: Holder): Holder | undefined {
   const claim = `${file}.claim`;
   if (!tryCreate(claim, mine)) {
-    if (clearAway(claim, mine, () => {}) !== undefined) pause();
+    if (clearAway(claim, mine) !== undefined) pause();
     return undefined;
   }
   try {
     const holder = readHolder(file);
     if (holder === 'absent') return undefined;
-    if (holder !== undefined && beginOf(holder.pid) === holder.began) return holder;
-    if (holder !== undefined) bury(holder);
+    if (holder !== undefined && isAlive(holder)) return holder;
     rmSync(file, { force: true });
     return undefined;
   } finally {
@@ -97,12 +98,25 @@ export function tryCreate(file: string, holder: Holder, hint?: string): boolean 
   }
 }
 
-/** Who holds a lock; undefined when its file does not say. */
-function readHolder(file: string): Holder | 'absent' | undefined {
+/** Writes anew what a lock says of its holder, who has it. */
+export function rewrite(file: string, holder: Holder): void {
+  const draft = `${file}.${holder.pid}.new`;
+  writeFileSync(draft, JSON.stringify(holder));
+  renameSync(draft, file);
+}
+
+/** Returns whether the process that a lock names still runs. */
+export function isAlive({ pid, began }: Pick<Holder, 'pid' | 'began'>): boolean {
+  return beginOf(pid) === began;
+}
+
+/** Who holds a lock; undefined when its file does not say, or says what no lock of ours does. */
+export function readHolder(file: string): Holder | 'absent' | undefined {
   try {
     const said = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder> | null;
-    const { pid, began, run, token } = said ?? {};
-    if (!Number.isInteger(pid) || !began || !token || run === undefined) return undefined;
+    const { pid = 0, began, run, token, endsAt = 0 } = said ?? {};
+    if (!Number.isInteger(pid) || pid <= 0 || !isToken(token) || !Number.isFinite(endsAt)) return undefined;
+    if (typeof began !== 'string' || began === '' || typeof run !== 'string') return undefined;
     return said as Holder;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'absent' : undefined;

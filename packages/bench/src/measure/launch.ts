@@ -1,11 +1,12 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { mkdirSync, openSync, closeSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { mkdirSync, openSync, closeSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { $, type ProcessPromise } from 'zx';
 import { BenchError } from '../errors.ts';
 import type { Attestation, Reason, ServerProcess } from '../model.ts';
 import { makeReason } from '../reasons.ts';
+import { redact } from '../redact.ts';
 import { parseTime, type TimeReport } from '../time-report.ts';
 import { describeListeners, findFreePort, isListening } from './ports.ts';
 import type { Cgroup } from './resources/cgroup.ts';
@@ -18,6 +19,8 @@ const POLL_MS = 10;
 /** How long a server may take over SIGTERM before it is killed. */
 const GRACE_MS = 5000;
 const LOG_LINES = 20;
+/** A log that is longer is left as it is: reading it would take the time of the next trial. */
+const MOST_REDACTED_BYTES = 2 ** 24;
 /** As interpreters, frameworks and helpers write it: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
 const TELLS_ERROR = /(error|exception)\b|\b(panic|fatal|emerg)|not found|permission denied/i;
 const MAX_ERROR_CHARS = 200;
@@ -178,7 +181,7 @@ class LaunchedServer implements Server {
     if (parts.child.pid === undefined)
       throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
     this.#group = parts.child.pid;
-    this.#watchdog = watchGroup(this.#group, parts.spec);
+    this.#watchdog = watchGroup(this.#group, { ...parts.spec, cgroup: parts.cgroup });
     this.#exit = parts.child.then(({ exitCode, signal }) => {
       // time(1) and shells report a signal as 128 + its number.
       const killed = signal ?? (exitCode !== null && exitCode > 128 ? `signal ${exitCode - 128}` : undefined);
@@ -247,14 +250,36 @@ class LaunchedServer implements Server {
     sendSignal(-this.#group, 'SIGKILL');
     for (const pid of this.cgroup?.pids() ?? []) sendSignal(pid, 'SIGKILL');
     await this.#exit;
+    await this.#emptyCgroup();
     this.#watchdog.stdin?.end('done\n');
-    await this.cgroup?.remove();
+    this.#redactLog();
     const { scratch } = this.#parts.spec;
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
     if (await isListening(this.host, this.port)) {
       trouble.push(makeReason('port-held', { port: this.port, by: describeListeners(this.port) }));
     }
     return { trouble, ...this.#readTime() };
+  }
+
+  /** Ends what has left the group and is still in the cgroup, and removes that. A process is there until it is reaped. */
+  async #emptyCgroup(): Promise<void> {
+    const deadline = performance.now() + GRACE_MS;
+    for (;;) {
+      const held = (await this.cgroup?.remove()) ?? [];
+      if (held.length === 0 || performance.now() > deadline) return;
+      for (const pid of held) sendSignal(pid, 'SIGKILL');
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** A server that says where its database is says its password. */
+  #redactLog(): void {
+    const { logFile } = this.#parts;
+    const bytes = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+    if (bytes > MOST_REDACTED_BYTES) return;
+    const log = this.log();
+    const clean = redact(log);
+    if (clean !== log) writeFileSync(logFile, clean);
   }
 
   async #endsWithin(milliseconds: number): Promise<boolean> {
@@ -313,18 +338,29 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
+/** What a watchdog removes: where it is told nothing, nothing. */
+interface Watched extends Pick<LaunchSpec, 'stopSignal' | 'scratch'> {
+  cgroup?: Pick<Cgroup, 'procsFiles'> | undefined;
+}
+
 /**
- * Outlives the harness by as long as it takes to end the server's group and to remove its folder, should the harness be
- * killed. A line `done` on its stdin sends it home.
+ * Outlives the harness by as long as it takes to end the server's group and to remove its folder and its cgroup, should
+ * the harness be killed. A line `done` on its stdin sends it home.
  */
 export function watchGroup(
   group: number,
-  { stopSignal = 'SIGTERM', scratch = '' }: Pick<LaunchSpec, 'stopSignal' | 'scratch'> = {},
+  { stopSignal = 'SIGTERM', scratch = '', cgroup }: Watched = {},
 ): ChildProcess {
   // `-s`: dash takes the `--` of `kill -TERM -- -1` for a number.
-  const script =
-    'read -r word; [ "$word" = done ] && exit 0; kill -s "$2" -- "-$1"; sleep 1; kill -s KILL -- "-$1"; rm -rf -- "$3"';
-  const dog = spawn('/bin/sh', ['-c', script, 'sh', String(group), stopSignal.slice(3), scratch], {
+  const script = [
+    'read -r word; [ "$word" = done ] && exit 0; kill -s "$2" -- "-$1"; sleep 1; kill -s KILL -- "-$1"',
+    'rm -rf -- "$3"; shift 3',
+    'for folder; do for try in 1 2 3 4 5 6 7 8 9; do rmdir "$folder" && break',
+    'kill -s KILL $(cat "$folder/cgroup.procs"); sleep 0.1; done; done',
+  ].join('; ');
+  const cgroups = cgroup?.procsFiles.map((file) => dirname(file)) ?? [];
+  const words = [String(group), stopSignal.slice(3), scratch, ...cgroups];
+  const dog = spawn('/bin/sh', ['-c', script, 'sh', ...words], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });

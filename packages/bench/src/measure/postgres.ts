@@ -16,7 +16,7 @@ import { scratchOf } from './scratch.ts';
 const MAX_CONNECTIONS = 500;
 const USER = 'bench';
 /** Whom PostgreSQL runs as where we are root, whom it refuses: `nobody` of Linux. */
-const NOBODY = 65_534;
+export const NOBODY = 65_534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
 
 /**

@@ -11,6 +11,7 @@ describe('bench', () => {
       ...benchOptions(),
       autoRate: false,
       dryRun: false,
+      wait: false,
       json: false,
       detail: false,
     });

@@ -1,12 +1,23 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { globSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Trial } from '../../src/model.ts';
 import { environHas, listPids, readText } from '../../src/measure/resources/procfs.ts';
+import { removeLeftovers } from '../../src/measure/session.ts';
+import { scratchOf } from '../../src/measure/scratch.ts';
 import type { RunFile } from '../../src/results/store.ts';
 
 /** The repository's folder, in which every command is started. */
@@ -49,8 +60,24 @@ export interface LockFile {
 export class Place implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'bench-cli-'));
   readonly results = join(this.folder, 'results');
-  readonly lock = join(this.folder, 'lock');
+  readonly state = join(this.folder, 'state');
+  readonly lock = join(this.state, 'host.lock');
+  /** Its temporary folder, that of all places unless it has one of its own. */
+  readonly temporary: string;
   readonly #mark = randomUUID();
+
+  constructor({ hasTemporary = false } = {}) {
+    mkdirSync(this.state, { mode: 0o700 });
+    this.temporary = hasTemporary ? join(this.folder, 'tmp') : tmpdir();
+    if (!hasTemporary) return;
+    mkdirSync(this.temporary);
+    // PostgreSQL, which runs as nobody where we are root, has its folder there.
+    for (const folder of [this.folder, this.temporary]) chmodSync(folder, 0o755);
+    // What tsx has compiled already is not compiled again.
+    const compiled = `tsx-${process.geteuid?.()}`;
+    mkdirSync(join(tmpdir(), compiled), { recursive: true });
+    symlinkSync(join(tmpdir(), compiled), join(this.temporary, compiled));
+  }
 
   /** Runs `scripts/<script>.ts` to its end. */
   run(script: string, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
@@ -78,7 +105,8 @@ export class Place implements AsyncDisposable {
     );
     const own = {
       BENCH_RESULTS: this.results,
-      BENCH_LOCK: this.lock,
+      BENCH_STATE: this.state,
+      TMPDIR: this.temporary,
       [MARK]: this.#mark,
       // The tests run from a checkout whose packages are there: pnpm need not look again.
       pnpm_config_verify_deps_before_run: 'false',
@@ -127,6 +155,11 @@ export class Place implements AsyncDisposable {
     return lines.map((line) => JSON.parse(line) as Trial);
   }
 
+  /** The path of the data of the database of the run that has the lock. */
+  scratch(): string {
+    return scratchOf(this.holder()?.token ?? '', 'database', this.temporary);
+  }
+
   holder(): LockFile | undefined {
     const text = readText(this.lock);
     return text === undefined ? undefined : (JSON.parse(text) as LockFile);
@@ -156,6 +189,7 @@ export class Place implements AsyncDisposable {
       }
     }
     await this.untilGone();
+    await removeLeftovers(this.state);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

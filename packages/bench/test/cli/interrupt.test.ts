@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { scratchOf } from '../../src/measure/scratch.ts';
 import { PLANTED, USERS, Place, flags, hasProc, type Running } from './cli.ts';
 
 /** A moment at which a user presses Ctrl-C, and what has been kept by then. */
@@ -76,7 +75,7 @@ describe.skipIf(!hasProc)('one Ctrl-C under npx pnpm, in a terminal', () => {
     await using place = new Place();
     const running = place.startInTerminal(`npx -y pnpm@12 bench ${args}`);
     await running.until(() => reached(place, running), 'the moment');
-    const scratch = scratchOf(place.holder()?.token ?? '');
+    const scratch = place.scratch();
     running.type('\u0003');
     const { status, stdout } = await running.ended;
     expect(stdout.split(says)).toHaveLength(2);

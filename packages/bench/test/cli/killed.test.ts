@@ -3,7 +3,6 @@ import { appendFileSync, existsSync, globSync, readFileSync, writeFileSync } fro
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort, isListening } from '../../src/measure/ports.ts';
-import { scratchOf } from '../../src/measure/scratch.ts';
 import { PLANTED, USERS, Place, flags, hasProc, isAlive, until } from './cli.ts';
 
 /** Takes the lock, and ends soon: nothing listens there. */
@@ -134,7 +133,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdogs', () => {
         await running.ended;
         await until(() => place.pidsOf('generator.ts').length === 0, 'the end of the generator');
         const left = place.pids();
-        const scratch = scratchOf(place.holder()?.token ?? '');
+        const scratch = place.scratch();
         const hadScratch = existsSync(scratch);
         const cgroups = `/sys/fs/cgroup/**/bench-${place.holder()?.token}-*`;
         expect(left.length).toBeGreaterThan(0);
@@ -164,7 +163,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness alone', () => {
     const options = { stack: USERS, workload: 'users', connections: 2, warmup: 0, duration: 60 };
     const running = place.start('bench', ['users', ...flags(options)]);
     await running.until(() => place.pidsOf('generator.ts').length > 0, 'the load');
-    const scratch = scratchOf(place.holder()?.token ?? '');
+    const scratch = place.scratch();
     expect(existsSync(scratch)).toBe(true);
     running.signal('SIGKILL');
     await running.ended;
@@ -184,7 +183,10 @@ describe.skipIf(!hasProc)('the lock of the host', () => {
       ['clean', ['runs', '--yes']],
     ] as const) {
       const { status, stderr } = await place.run(script, [...args]);
-      expect(stderr).toContain(`run ${run} is measuring on this machine (process ${running.pid})`);
+      expect(stderr).toContain(
+        `run ${run} is measuring on this machine (process ${running.pid}), for about `,
+      );
+      expect(stderr).toContain('--wait starts when it has ended');
       expect(status).toBe(2);
     }
     expect(place.holder()).toMatchObject({ pid: running.pid, run });
@@ -194,10 +196,13 @@ describe.skipIf(!hasProc)('the lock of the host', () => {
   });
 
   it.for([
-    ['of a process that is no more', JSON.stringify({ pid: 2 ** 22, began: '1', run: 'old', token: 'old' })],
+    [
+      'of a process that is no more',
+      JSON.stringify({ pid: 2 ** 22, began: '1', run: 'old', token: '0123456789abcdef' }),
+    ],
     [
       'of a process whose id is another one’s now',
-      JSON.stringify({ pid: process.pid, began: '1', run: 'old', token: 'old' }),
+      JSON.stringify({ pid: process.pid, began: '1', run: 'old', token: '0123456789abcdef' }),
     ],
     ['that is torn', '{"pid":'],
   ] as const)('takes over a lock %s', async ([, text]) => {

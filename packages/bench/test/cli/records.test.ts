@@ -172,7 +172,7 @@ describe('--dry-run', () => {
     await using other = new Place();
     // Somebody is measuring: that is in the way of a run, not of a plan.
     const began = String(readProcess(process.pid)?.startTicks ?? '');
-    const lock = JSON.stringify({ pid: process.pid, began, run: 'another', token: 'x' });
+    const lock = JSON.stringify({ pid: process.pid, began, run: 'another', token: '0123456789abcdef' });
     writeFileSync(other.lock, lock);
     const args = ['vanilla', 'fastify', '--connections', '10,1000', '--rounds', '2', '--seed', '7'];
     const { status, stdout, stderr } = await other.run('bench', [...args, '--dry-run']);

@@ -209,8 +209,10 @@ describe('what is in the way', () => {
 
   it.concurrent('a lock that cannot be made', async ({ expect }) => {
     await using place = new Place();
-    const { status, stderr } = await place.run('bench', ['vanilla'], { BENCH_LOCK: '/dev/null/lock' });
-    expect(stderr).toMatch(/\/dev\/null\/lock cannot be written/);
+    const { status, stderr } = await place.run('bench', ['vanilla'], { BENCH_STATE: '/dev/null/state' });
+    expect(stderr).toMatch(
+      /\/dev\/null\/state cannot be made: ENOTDIR.*\n +set XDG_STATE_HOME to a folder of your own/,
+    );
     expect(status).toBe(2);
   });
 

@@ -13,6 +13,7 @@ import {
   removeDatabases,
   startDatabase,
   type Database,
+  type Debt,
 } from '../../src/measure/database.ts';
 import { choosePlacement } from '../../src/measure/placement.ts';
 import { prepareAll } from '../../src/measure/prepare.ts';
@@ -186,24 +187,53 @@ describe('DATABASE_URL', () => {
 });
 
 describe('what a killed run left behind DATABASE_URL', () => {
+  const DEAD = '00000000deadbeef';
+  const debt = (): Debt => {
+    const { host, pathname } = new URL(url);
+    return { run: 'a-run', token: DEAD, database: `${host}${pathname}` };
+  };
+
   it('is removed by its token, and named; the databases of others stay', async () => {
-    const names = ['bench_dead_1', 'bench_dead2_1', 'bench_dead_other'];
+    const names = [`bench_${DEAD}_1`, `bench_${DEAD}1_1`, `bench_${DEAD}_other`];
     for (const name of names) await ask(`create database ${name}`);
-    expect(await removeDatabases([], url)).toEqual([]);
-    expect(await removeDatabases(['dead', 'dying'], url)).toEqual([
-      'a run that had been killed left the database bench_dead_1 behind DATABASE_URL: dropped it',
-    ]);
-    const left = await ask(`select datname from pg_database where datname like 'bench%' order by 1`);
-    expect(left).toEqual(['bench_dead2_1', 'bench_dead_other']);
+    expect(await removeDatabases({ run: 'a-run', token: DEAD }, url)).toEqual({ lines: [], isOwed: false });
+    expect(await removeDatabases(debt(), url)).toEqual({
+      lines: [`run a-run had been killed and left the database bench_${DEAD}_1: dropped it`],
+      isOwed: false,
+    });
+    const left = await ask(`select datname from pg_database where datname like 'bench%'`);
+    expect(new Set(left)).toEqual(new Set(names.slice(1)));
     for (const name of left) await ask(`drop database ${String(name)}`);
   });
 
-  it('is named where nobody can look', async () => {
-    const [said] = await removeDatabases(['dead'], 'postgresql://u:secret@127.0.0.1:9/x');
-    expect(said).toMatch(
-      /^a run that had been killed may have left databases \(bench_dead_…\) .*ECONNREFUSED/,
+  it.each([
+    ['where no server is named', '', 'the next command with that DATABASE_URL drops them'],
+    ['where another is named', 'postgresql://u:secret@127.0.0.1:9/x', 'the next command with that'],
+  ])('stays owed %s', async (_where, asked, why) => {
+    const { lines, isOwed } = await removeDatabases(debt(), asked);
+    expect(lines).toEqual([expect.stringContaining(why)]);
+    expect(lines[0]).toContain(
+      `run a-run had been killed and left databases (bench_${DEAD}_…) on 127.0.0.1:`,
     );
+    expect(isOwed).toBe(true);
   });
+
+  it('stays owed where the server cannot be reached', async () => {
+    const asked = 'postgresql://u:secret@127.0.0.1:9/x';
+    const { lines, isOwed } = await removeDatabases({ ...debt(), database: '127.0.0.1:9/x' }, asked);
+    expect(lines).toEqual([expect.stringMatching(/ on 127\.0\.0\.1:9\/x: .*ECONNREFUSED/)]);
+    expect(isOwed).toBe(true);
+  });
+
+  it.each([`${DEAD}|.*`, '%', '../../victim', '', 'DEADBEEF00000000'])(
+    'is not sought by %j',
+    async (wrong) => {
+      await ask('create database bench_victim_1');
+      await expect(removeDatabases({ ...debt(), token: wrong }, url)).rejects.toThrow('is not a token');
+      expect(await ask(`select datname from pg_database where datname = 'bench_victim_1'`)).toHaveLength(1);
+      await ask('drop database bench_victim_1');
+    },
+  );
 });
 
 const planOf = (line: string) => samplePlan(`--workload users ${line}`);

@@ -3,12 +3,12 @@ import { createInterface } from 'node:readline';
 import { BenchError } from '../../src/errors.ts';
 import { lockHost, type HostLock } from '../../src/measure/lock.ts';
 
-const [file] = process.argv.slice(2);
+const [state = ''] = process.argv.slice(2);
 let held: HostLock | undefined;
 
-function take(token: string): string {
+async function take(token: string): Promise<string> {
   try {
-    held = lockHost(`run-of-${process.pid}`, token, file);
+    held = await lockHost({ run: `run-of-${process.pid}`, token, state, port: false });
     return 'taken';
   } catch (error) {
     return error instanceof BenchError ? 'refused' : String(error);
@@ -17,7 +17,7 @@ function take(token: string): string {
 
 for await (const line of createInterface({ input: process.stdin })) {
   const [order, token = ''] = line.split(' ');
-  if (order === 'take') console.log(take(token));
+  if (order === 'take') console.log(await take(token));
   if (order === 'release') {
     held?.[Symbol.dispose]();
     held = undefined;

@@ -104,6 +104,7 @@ class Fleet implements LoadSession {
   readonly #spec: LoadSpec;
   readonly #session: number;
   #connect: Connect | undefined;
+  #isAsked = false;
 
   constructor(engine: string, spec: LoadSpec, generators: Generator[], session: number) {
     this.#engine = engine;
@@ -121,6 +122,7 @@ class Fleet implements LoadSession {
   }
 
   async arm(): Promise<void> {
+    this.#isAsked = true;
     const { connections, connectsPerSecond, ...rest } = this.#spec;
     const shares = splitShares(connections, this.#generators.length);
     const reports = await Promise.all(
@@ -172,6 +174,8 @@ class Fleet implements LoadSession {
   }
 
   async count(): Promise<Counts> {
+    // Generators have no answer for a session that they have never heard of.
+    if (!this.#isAsked) throw new Error('count before arm');
     const session = this.#session;
     const asked = this.#generators.map((generator) =>
       generator.ask<CountedReport>({ do: 'count', session }, 'counted'),

@@ -88,16 +88,28 @@ export async function tryCgroup(): Promise<
   return { version: cgroup.version };
 }
 
-/** Removes the cgroups that a run of this token has left behind, and says whether none is left: one that is still held stays. */
-export function removeCgroups(token: string, hierarchies = readHierarchies()): boolean {
-  const left = hierarchies.flatMap(({ own }) =>
-    own === undefined
-      ? []
-      : readNames(own)
-          .filter((name) => name.startsWith(`bench-${token}-`))
-          .map((name) => join(own, name)),
+/**
+ * Removes the cgroups that a run of this token has left in these folders, and says whether none is left: one that is
+ * still held stays.
+ */
+export function removeCgroups(token: string, folders: string[]): boolean {
+  const left = folders.flatMap((folder) =>
+    readNames(folder)
+      .filter((name) => name.startsWith(`bench-${token}-`))
+      .map((name) => join(folder, name)),
   );
   return left.filter((folder) => !tryRemove(folder)).length === 0;
+}
+
+/** Removes the cgroups of probes whose process was killed in between. */
+export function removeProbes(isAlive: (pid: number) => boolean, hierarchies = readHierarchies()): void {
+  for (const { own } of hierarchies) {
+    if (own === undefined) continue;
+    for (const name of readNames(own)) {
+      const pid = /^bench-probe-(\d+)$/.exec(name)?.[1];
+      if (pid !== undefined && !isAlive(Number(pid))) tryRemove(join(own, name));
+    }
+  }
 }
 
 function tryRemove(folder: string): boolean {

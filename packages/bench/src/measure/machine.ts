@@ -1,0 +1,70 @@
+/**
+ * One run at a time among the users of a machine: whoever measures listens on one port of the loopback. The kernel
+ * frees it with its process, and there is no file that another user would have to be trusted with.
+ */
+import { connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** "BENCH" on the keys of a telephone; below the ports that kernels give to outgoing connections. */
+export const PORT = 23_624;
+const HOST = '127.0.0.1';
+const ANSWER_MS = 2000;
+/** No answer of ours is longer. */
+const MOST_CHARS = 2000;
+
+/** Who measures, as shown to other users. */
+export interface Measuring {
+  pid: number;
+  run: string;
+  /** When it ends, about, in ms since the epoch. */
+  endsAt?: number;
+  uid?: number;
+}
+
+/** The right to measure on this machine, or who has it; `stranger` where a program that is not Bench has the port. */
+export type Claim = { held: Disposable } | { by: Measuring } | { stranger: true };
+
+/** Claims the machine. `tell` says who measures each time that somebody asks. */
+export async function claimMachine(tell: () => Measuring, port = PORT): Promise<Claim> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    const { pid, run, endsAt } = tell();
+    socket.end(`${JSON.stringify({ bench: 1, pid, run, endsAt, uid: process.geteuid?.() })}\n`);
+  });
+  const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    server.once('error', resolve);
+    server.listen({ host: HOST, port, exclusive: true }, () => resolve(undefined));
+  });
+  if (failure === undefined) {
+    server.unref();
+    return { held: { [Symbol.dispose]: () => void server.close() } };
+  }
+  // Where there is no loopback nobody else can be asked either.
+  if (failure.code !== 'EADDRINUSE') return { held: { [Symbol.dispose]() {} } };
+  const by = await askWho(port);
+  return by === undefined ? { stranger: true } : { by };
+}
+
+async function askWho(port: number): Promise<Measuring | undefined> {
+  const socket = connect({ host: HOST, port, signal: AbortSignal.timeout(ANSWER_MS) });
+  try {
+    const said: unknown = JSON.parse((await text(socket)).slice(0, MOST_CHARS));
+    return isMeasuring(said) ? said : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function isMeasuring(said: unknown): said is Measuring {
+  if (typeof said !== 'object' || said === null) return false;
+  const { bench, pid, run, endsAt, uid } = said as Partial<Record<string, unknown>>;
+  return (
+    bench === 1 && Number.isInteger(pid) && typeof run === 'string' && [endsAt, uid].every(isNumberOrNone)
+  );
+}
+
+function isNumberOrNone(value: unknown): boolean {
+  return value === undefined || Number.isSafeInteger(value);
+}

@@ -1,0 +1,211 @@
+/**
+ * One command at work on this machine. What it may leave outside of results and caches is entered in the user's state
+ * folder before it is made, so that whichever command comes next can remove it after a kill.
+ */
+import { lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { removeDatabases } from './database.ts';
+import { beginOf, holderFor, isAlive, pause, readHolder, rewrite, type Holder } from './filelock.ts';
+import { lockHost, removeDeadLock, type Asked, type HostLock } from './lock.ts';
+import { NOBODY, releaseMemory } from './postgres.ts';
+import { readHierarchies, removeCgroups, removeProbes } from './resources/cgroup.ts';
+import { environHas, listPids, readNames, readProcess } from './resources/procfs.ts';
+import { isToken, newToken, scratchOf } from './scratch.ts';
+import { openState } from './state.ts';
+
+/** One command's marks and rights. Disposing gives everything back. */
+export interface Session extends Disposable {
+  /** Marks every process, folder, cgroup and database of this command. */
+  token: string;
+  /** Makes a temporary folder that goes with the session. */
+  makeFolder(what: string): string;
+  /** Lets whoever is refused know how long it takes from now on, about. */
+  expect(seconds: number): void;
+  /** Notes the server on which databases of this command are, and undefined when none is left. */
+  owe(server: string | undefined): void;
+}
+
+/** What a session is for. */
+export interface Purpose extends Pick<Asked, 'wait' | 'tell' | 'port'> {
+  /** Shown to whoever is refused. */
+  run: string;
+  /** Whether it measures, and so has to be the only one. */
+  isAlone: boolean;
+}
+
+/** What a command notes of itself. */
+interface Entry extends Holder {
+  /** Where its temporary folders are. */
+  temporary: string;
+  /** Where its cgroups are. */
+  cgroups: string[];
+  /** Holds databases of it. */
+  database?: string;
+}
+
+/** How long a leftover may take to be gone once it is killed. */
+const END_MS = 2000;
+
+/** Whose our temporary folders are: where we are root, that of PostgreSQL is nobody's. */
+const OWNERS: (number | undefined)[] = [process.geteuid?.(), ...(process.geteuid?.() === 0 ? [NOBODY] : [])];
+
+/**
+ * Opens the session of a command, after removing what killed commands have left and saying so. Throws a usage error
+ * when another command measures.
+ */
+export async function openSession({ run, isAlone, tell = () => {}, ...asked }: Purpose): Promise<Session> {
+  const token = newToken();
+  const state = openState();
+  const lock = isAlone ? await lockHost({ ...asked, run, token, state, tell }) : undefined;
+  try {
+    for (const line of await removeLeftovers(state)) tell(line);
+    return new OpenSession({ run, token, state, lock });
+  } catch (error) {
+    lock?.[Symbol.dispose]();
+    throw error;
+  }
+}
+
+class OpenSession implements Session {
+  readonly token: string;
+  readonly #entry: Entry;
+  readonly #file: string;
+  readonly #lock: HostLock | undefined;
+
+  constructor({
+    run,
+    token,
+    state,
+    lock,
+  }: {
+    run: string;
+    token: string;
+    state: string;
+    lock: HostLock | undefined;
+  }) {
+    this.token = token;
+    this.#lock = lock;
+    this.#file = entryOf(state, token);
+    this.#entry = {
+      ...holderFor(run, token),
+      temporary: tmpdir(),
+      cgroups: readHierarchies().flatMap(({ own }) => own ?? []),
+    };
+    rewrite(this.#file, this.#entry);
+  }
+
+  makeFolder(what: string): string {
+    const folder = scratchOf(this.token, what);
+    mkdirSync(folder, { mode: 0o700 });
+    return folder;
+  }
+
+  expect(seconds: number): void {
+    this.#lock?.expect(seconds);
+  }
+
+  owe(server: string | undefined): void {
+    if (server === undefined) delete this.#entry.database;
+    else this.#entry.database = server;
+    rewrite(this.#file, this.#entry);
+  }
+
+  [Symbol.dispose](): void {
+    // What is left stays noted: databases that are owed, and a folder that somebody still writes to.
+    if (this.#removeFolders() && this.#entry.database === undefined) rmSync(this.#file, { force: true });
+    this.#lock?.[Symbol.dispose]();
+  }
+
+  #removeFolders(): boolean {
+    try {
+      removeFolders(this.#entry);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** Removes whatever commands that were killed have left: all of it by their tokens, no other proof counts. Returns it in words. */
+export async function removeLeftovers(state: string): Promise<string[]> {
+  removeProbes((pid) => beginOf(pid) !== undefined);
+  removeDrafts(state);
+  removeDeadLock(state);
+  const removed: string[] = [];
+  for (const entry of readEntries(state)) {
+    if (isAlive(entry)) continue;
+    const databases = await removeDatabases(entry);
+    removed.push(...endProcesses(entry), ...removeFolders(entry), ...databases.lines);
+    if (!databases.isOwed) rmSync(entryOf(state, entry.token), { force: true });
+  }
+  return removed;
+}
+
+/** Removes what a process was about to write when it was killed. */
+function removeDrafts(state: string): void {
+  for (const name of readNames(state)) {
+    const pid = /\.(\d+)\.new$/.exec(name)?.[1];
+    if (pid !== undefined && beginOf(Number(pid)) === undefined) rmSync(join(state, name), { force: true });
+  }
+}
+
+function entryOf(state: string, token: string): string {
+  return join(state, `${token}.json`);
+}
+
+function readEntries(state: string): Entry[] {
+  return readNames(state).flatMap((name) => {
+    const [token, end] = name.split('.');
+    if (!isToken(token) || end !== 'json') return [];
+    const file = entryOf(state, token);
+    const holder = readHolder(file);
+    if (holder === undefined || holder === 'absent' || holder.token !== token) return [];
+    const { temporary, cgroups, database } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Entry>;
+    return [
+      {
+        ...holder,
+        temporary: typeof temporary === 'string' && isAbsolute(temporary) ? temporary : tmpdir(),
+        cgroups: Array.isArray(cgroups) ? cgroups.filter((folder) => typeof folder === 'string') : [],
+        ...(typeof database === 'string' ? { database } : {}),
+      },
+    ];
+  });
+}
+
+/** Removes the folders that bear the token of a command in their names. */
+function removeFolders({ run, pid, token, temporary }: Entry): string[] {
+  const names = readNames(temporary).filter(
+    (name) => /^bench-[a-z]+-/.test(name) && name.endsWith(`-${token}`),
+  );
+  return names.flatMap((name) => {
+    const folder = join(temporary, name);
+    // Where everybody may write, somebody else may have seen the name.
+    if (!OWNERS.includes(lstatSync(folder, { throwIfNoEntry: false })?.uid)) return [];
+    releaseMemory(folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    return pid === process.pid ? [] : [`run ${run} had been killed and left ${folder}: removed it`];
+  });
+}
+
+function endProcesses({ run, token, cgroups }: Entry): string[] {
+  if (process.platform !== 'linux') return [];
+  const own = listPids().filter((pid) => pid !== process.pid && environHas(pid, 'BENCH_TOKEN', token));
+  const names = own.map((pid) => `${pid} ${readProcess(pid)?.command ?? ''}`.trimEnd());
+  for (const pid of own) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
+  const deadline = performance.now() + END_MS;
+  while (own.some((pid) => beginOf(pid) !== undefined) && performance.now() < deadline) pause();
+  // The kernel lets go of the last process a little after it has ended.
+  while (!removeCgroups(token, cgroups) && performance.now() < deadline) pause();
+  return own.length === 0
+    ? []
+    : [
+        `run ${run} had been killed and left ${own.length} processes running: ended them (${names.join(', ')})`,
+      ];
+}

@@ -1,0 +1,186 @@
+import { globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findDatabase, startDatabase, type Database } from '../../src/measure/database.ts';
+import { findFreePort } from '../../src/measure/ports.ts';
+import { newToken } from '../../src/measure/scratch.ts';
+import { PLANTED, USERS, Place, flags, hasProc, until, type Running } from './cli.ts';
+
+const STEADY = ['planted/steady', '--stack', PLANTED];
+const LONG = flags({ connections: 1, warmup: 0, duration: 60 });
+const SHORT = flags({ connections: 1, warmup: 0, duration: 0.2, rounds: 1 });
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-leftovers-'));
+let database: Database;
+/** Of a server that stands outside of every command. */
+let url = '';
+
+beforeAll(async () => {
+  database = await startDatabase(await findDatabase(''), { token: newToken(), folder, placed: {} });
+  await using table = await database.open({ rows: [] });
+  url = Object.assign(new URL(table.env['DATABASE_URL'] ?? ''), { pathname: '/postgres' }).href;
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+async function listDatabases(): Promise<string[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      `select datname as name from pg_database where datname like 'bench%'`,
+    );
+    return rows.map(({ name }) => name);
+  } finally {
+    await client.end();
+  }
+}
+
+/** What a command has made outside of results and caches and is there now. The caches are those of Node and tsx. */
+async function listOf(place: Place, tokens: string[]): Promise<string[]> {
+  return [
+    ...readdirSync(place.state),
+    ...readdirSync(place.temporary).filter((name) => !/^(tsx-|node-compile-cache$)/.test(name)),
+    ...tokens.flatMap((token) => globSync(`/sys/fs/cgroup/**/bench-${token}-*`)),
+    ...place.pids().map(String),
+    ...(await listDatabases()),
+  ];
+}
+
+const tokensOf = (place: Place): string[] =>
+  globSync('*.json', { cwd: place.state }).map((name) => basename(name, '.json'));
+
+/** A command on its way, and when it holds what it may leave. */
+interface Way {
+  script: string;
+  args: string[];
+  env?: () => Record<string, string>;
+  reached: (place: Place, running: Running) => unknown;
+}
+
+const hasWork = (place: Place): boolean =>
+  globSync('bench-work-*', { cwd: place.temporary }).length > 0 && place.pidsOf('generator.ts').length > 0;
+
+const USERS_OWN = 'bench on the database of a user';
+
+const WAYS: Record<string, Way> = {
+  'bench in a window': {
+    script: 'bench',
+    args: [...STEADY, ...LONG],
+    reached: (place) => place.pidsOf('generator.ts').length > 0,
+  },
+  [USERS_OWN]: {
+    script: 'bench',
+    args: ['users', '--stack', USERS, '--workload', 'users', ...LONG],
+    env: () => ({ DATABASE_URL: url }),
+    reached: (place) => place.pidsOf('generator.ts').length > 0,
+  },
+  'serve on the database of a user': {
+    script: 'serve',
+    args: ['users', '--stack', USERS, '--workload', 'users'],
+    env: () => ({ DATABASE_URL: url }),
+    reached: (_place, running) => running.output.includes('Ctrl-C stops it'),
+  },
+  power: { script: 'power', args: ['--sittings', '1'], reached: hasWork },
+  self: { script: 'self', args: ['--rounds', '1'], reached: hasWork },
+};
+
+/** Starts a command and waits until it holds something. */
+async function startWay(place: Place, way: Way): Promise<{ running: Running; tokens: string[] }> {
+  const port = way.script === 'serve' ? ['--port', String(await findFreePort())] : [];
+  const running = place.start(way.script, [...way.args, ...port, ...pool(place, way)], way.env?.() ?? {});
+  await running.until(() => way.reached(place, running), 'something to leave');
+  const tokens = tokensOf(place);
+  expect(tokens).toHaveLength(1);
+  expect((await listOf(place, tokens)).length).toBeGreaterThan(1);
+  return { running, tokens };
+}
+
+const pool = (place: Place, { script }: Way): string[] =>
+  script === 'power' ? ['--pool', join(place.folder, 'pool')] : [];
+
+describe.skipIf(!hasProc)('nothing is left but results and caches', () => {
+  it.each([
+    ['done', [...STEADY, ...SHORT], 0],
+    ['failed', ['planted/false-attestation', '--stack', PLANTED, ...SHORT], 1],
+    ['refused', ['--url', 'http://127.0.0.1:9/'], 2],
+  ])('by a run that is %s', async (_what, args, status) => {
+    await using place = new Place({ hasTemporary: true });
+    const before = await listOf(place, []);
+    const running = place.start('bench', args);
+    const tokens = new Set<string>();
+    let isOver = false;
+    void running.ended.then(() => {
+      isOver = true;
+    });
+    await until(() => {
+      for (const token of tokensOf(place)) tokens.add(token);
+      return isOver;
+    }, 'its end');
+    expect((await running.ended).status).toBe(status);
+    expect(await listOf(place, [...tokens])).toEqual(before);
+  });
+
+  it.each(Object.keys(WAYS))('by SIGINT to %s', async (name) => {
+    await using place = new Place({ hasTemporary: true });
+    const { running, tokens } = await startWay(place, WAYS[name]!);
+    running.signal('SIGINT');
+    expect((await running.ended).status).toBe(130);
+    await place.untilGone();
+    expect(await listOf(place, tokens)).toEqual([]);
+  });
+
+  it.each(Object.keys(WAYS).filter((name) => name !== USERS_OWN))(
+    'by SIGKILL to %s, and the next command',
+    async (name) => {
+      await using place = new Place({ hasTemporary: true });
+      const { running, tokens } = await startWay(place, WAYS[name]!);
+      running.signal('SIGKILL');
+      await running.ended;
+      await place.untilGone();
+      // What a watchdog can do needs no next command.
+      expect((await listOf(place, tokens)).filter((left) => left.startsWith('/sys/'))).toEqual([]);
+      const next = await place.run('clean', [], WAYS[name]!.env?.());
+      expect(next.status).toBe(0);
+      expect(await listOf(place, tokens)).toEqual([]);
+    },
+  );
+
+  it('by SIGKILL and a next command that does not know the database, once one does', async () => {
+    await using place = new Place({ hasTemporary: true });
+    const { running, tokens } = await startWay(place, WAYS[USERS_OWN]!);
+    running.signal('SIGKILL');
+    await running.ended;
+    await place.untilGone();
+    const name = `bench_${tokens[0]}_1`;
+    const blind = await place.run('clean', [], { DATABASE_URL: '' });
+    expect(blind.stderr).toContain(
+      `had been killed and left databases (bench_${tokens[0]}_…) on ${new URL(url).host}/postgres: the next command with that DATABASE_URL drops them`,
+    );
+    expect(`${blind.stdout}${blind.stderr}`).not.toContain(new URL(url).password);
+    expect(await listDatabases()).toEqual([name]);
+    const { stderr } = await place.run('clean', [], { DATABASE_URL: url });
+    expect(stderr).toContain(`had been killed and left the database ${name}: dropped it`);
+    expect(await listOf(place, tokens)).toEqual([]);
+  });
+});
+
+describe.skipIf(!hasProc)('--wait', () => {
+  it('starts when the run that measures has ended', async () => {
+    await using place = new Place();
+    const first = place.start('bench', [...STEADY, ...LONG]);
+    await first.until(() => place.pidsOf('generator.ts').length > 0, 'the first window');
+    const second = place.start('bench', [...STEADY, ...SHORT, '--wait']);
+    await second.until(() => second.output.includes('waiting: run '), 'its wait');
+    expect(second.output).toMatch(
+      /waiting: run \S+ is measuring on this machine \(process \d+\), for about \d+ (s|min) more/,
+    );
+    first.signal('SIGINT');
+    expect((await first.ended).status).toBe(130);
+    expect((await second.ended).status).toBe(0);
+  });
+});
