@@ -1,11 +1,13 @@
 """Writes the files of all imported modules when it is sent a signal. Costs nothing until then."""
 
+# ruff: noqa: PTH -- pathlib would be imported into the server.
+
 import os
 import sys
 
 
 def _install() -> None:
-    import _signal
+    import _signal  # type: ignore[import-not-found]  # signal itself would import enum
 
     target = os.environ.get("BENCH_IMPORTS")
     here = os.path.dirname(os.path.abspath(__file__))
