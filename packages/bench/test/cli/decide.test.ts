@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunFile } from '../../src/results/store.ts';
@@ -39,6 +39,17 @@ describe('bench --again', () => {
 });
 
 describe('bench --rate auto', () => {
+  it('with --dry-run shows the run that measures the rate, then the plan at a rate that follows', async () => {
+    await using place = new Place();
+    const words = ['planted/steady', '--rate', 'auto', '--dry-run'];
+    const { status, stdout } = await place.run('bench', [...planted, ...words, ...flags(SHORT)]);
+    const [probe = '', main = ''] = stdout.split('\n\n');
+    expect(probe).toMatch(/autocannon, closed loop, 1 s warm-up, 2 s window/);
+    expect(main).toMatch(/autocannon, open loop at half of the slowest goodput, /);
+    expect(stdout).not.toMatch(/\bat 1\/s/);
+    expect({ status, isKept: existsSync(place.results) }).toEqual({ status: 0, isKept: false });
+  });
+
   it('takes half of what the slowest target did, and keeps what told it', async () => {
     await using place = new Place();
     const words = ['planted/steady', 'planted/delays-50-ms', '--rate', 'auto'];
