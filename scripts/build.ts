@@ -19,16 +19,7 @@ await runCommand(BUILD, async ({ stacks: wanted }) => {
   for (const line of describeWork(await surveyWork(targets, stacks))) tell(line);
   const { missing } = await prepareAll(targets, stacks, tell);
   const codes = groupMissing(missing).map((group) =>
-    fail(new BenchError('toolchain', `${nameAll(group.targets).join(', ')}: ${group.reason}`, group.hint)),
+    fail(new BenchError('toolchain', `${group.targets.join(', ')}: ${group.reason}`, group.hint)),
   );
   return codes[0] ?? 0;
-
-  /** Names a stack once where all of its variants are meant. */
-  function nameAll(ids: string[]): string[] {
-    return asked.flatMap((stack) => {
-      const own = targetsOf(stack).map(({ id }) => id);
-      const named = own.filter((id) => ids.includes(id));
-      return named.length > 1 && named.length === own.length ? [`${stack.name}/*`] : named;
-    });
-  }
 });

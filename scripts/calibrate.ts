@@ -15,7 +15,8 @@ import {
 } from '@bench/harness/measure/calibration';
 import type { Server } from '@bench/harness/measure/launch';
 import { prepareAll } from '@bench/harness/measure/prepare';
-import { measureTrial, type TrialEffects } from '@bench/harness/measure/trial';
+import { measureTrial } from '@bench/harness/measure/conductor';
+import type { TrialEffects } from '@bench/harness/measure/life';
 import { benchOptions } from '@bench/harness/options';
 import { makePlan, nameRun } from '@bench/harness/plan';
 import { renderCalibration } from '@bench/harness/report/calibration';

@@ -1,17 +1,15 @@
 import { isDecided } from '@bench/harness/analyse/compare';
-import { keepInFlight } from '@bench/harness/measure/background';
-import type { Database } from '@bench/harness/measure/database';
 import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
 import type { Server } from '@bench/harness/measure/launch';
 import { readRunningCode } from '@bench/harness/measure/imports';
 import { freshLauncher, importsFile, type Launcher } from '@bench/harness/measure/launcher';
 import type { Placed } from '@bench/harness/measure/placement';
-import { openSampler } from '@bench/harness/measure/resources/sampler';
+import { openSampler, sampleTogether } from '@bench/harness/measure/resources/sampler';
 import { timeCommand } from '@bench/harness/measure/resources/time';
 import type { RunEffects } from '@bench/harness/measure/run';
-import type { Upstream } from '@bench/harness/measure/upstream';
 import { ANSWER_SECONDS, ask, awaitRightAnswer, verify } from '@bench/harness/measure/verify';
 import { enginesOf, type Plan } from '@bench/harness/plan';
+import type { RunningCompanion } from '@bench/harness/services/companion';
 
 /** What wires a run to the machine. */
 export interface Wiring {
@@ -23,9 +21,8 @@ export interface Wiring {
   launcher?: Launcher;
   /** What sends the load, of those that the plan names; found unless told. */
   engines?: FoundEngine[];
-  /** What the servers ask; absent where they ask nobody. */
-  upstream?: Upstream | undefined;
-  database?: Database | undefined;
+  /** What stands beside the servers; nothing by default. */
+  companions?: RunningCompanion[];
   /** Keeps trials; nothing unless told. */
   record?: RunEffects['record'];
   /** Shows what happens; nothing unless told. */
@@ -40,8 +37,7 @@ export async function createEffects({
   folder,
   launcher = freshLauncher,
   engines,
-  upstream,
-  database,
+  companions = [],
   record = async () => {},
   on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
@@ -60,7 +56,6 @@ export async function createEffects({
     token,
     folder,
     time,
-    env: upstream?.env,
     isStopped: () => stopped,
   });
   const effects: RunEffects = {
@@ -79,15 +74,17 @@ export async function createEffects({
       if (load === undefined) throw new Error(`no engine ${engine}`);
       return load;
     },
-    keepInFlight,
+    companions,
     readCode: (server, code, { id }, { requests: [first] }) =>
       readRunningCode(server, code, importsFile(folder, id), async () => first && ask(server, first)),
-    ...(upstream === undefined ? {} : { upstream }),
-    ...(database === undefined ? {} : { database }),
-    async resources(server) {
+    async resources(server, beside) {
       const { cgroup, isRemote } = server;
       const sampler = await openSampler({ serverPid: server.pid(), isRemote, cgroup });
-      return (await (upstream ?? database)?.sampleBeside(sampler)) ?? sampler;
+      const others = beside.map(async (one) => ({
+        ...one,
+        sampler: await openSampler({ serverPid: one.pid, cgroup: one.cgroup }),
+      }));
+      return sampleTogether(sampler, await Promise.all(others));
     },
     now: () => Date.now(),
     record,

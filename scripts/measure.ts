@@ -3,26 +3,12 @@ import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/measure/facts';
 import { chooseLauncher, type Launcher } from '@bench/harness/measure/launcher';
 import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
-import type { Placed, PlacementNeeds } from '@bench/harness/measure/placement';
+import type { Placed } from '@bench/harness/measure/placement';
 import { preflight } from '@bench/harness/measure/preflight';
 import { groupMissing, type Launchable } from '@bench/harness/measure/prepare';
 import { tryCgroup } from '@bench/harness/measure/resources/cgroup';
 import { run } from '@bench/harness/measure/run';
-import {
-  findDatabase,
-  refuseCrowd,
-  startDatabase,
-  type DatabaseProgram,
-} from '@bench/harness/measure/database';
-import { findUpstream, startUpstream, type UpstreamProgram } from '@bench/harness/measure/upstream';
-import {
-  asksDatabase,
-  coresOf,
-  enginesOf,
-  estimateSeconds,
-  fixturesOf,
-  type Plan,
-} from '@bench/harness/plan';
+import { coresOf, enginesOf, estimateSeconds, type Plan } from '@bench/harness/plan';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
 import { readHost, type Host } from '@bench/harness/results/host';
@@ -36,6 +22,8 @@ import {
   type StoredRun,
   type Versions,
 } from '@bench/harness/results/store';
+import { findCompanions, startCompanions } from '@bench/harness/services/index';
+import type { Companion } from '@bench/harness/services/companion';
 import { createEffects } from './effects.ts';
 import type { Session } from './session.ts';
 import { onInterrupt, screen, tell } from './shell.ts';
@@ -66,23 +54,18 @@ export async function measurePlan({
   );
   const { token } = session;
   const owe = (server: string | undefined): void => session.owe(server);
-  const fixtures = fixturesOf(plan);
-  const program = fixtures === undefined ? undefined : await findUpstream(plan.upstream);
-  const holder = asksDatabase(plan) ? await findDatabase() : undefined;
+  const companions = await findCompanions(plan);
   const launcher = await chooseLauncher(plan);
-  const placed = await prepareMachine(plan, { session, launcher }, besideServer(program, holder));
+  const placed = await prepareMachine(plan, { session, launcher }, companions);
   const host = await readHost();
   if (stored !== undefined) refuseOtherHost(stored, host, placed);
   const { prepared, leftOut } = await prepareTargets(plan, launcher, isNamed);
   const engines = await findEngines(enginesOf(plan));
-  const versions = readVersions(prepared, program, holder, engines);
+  const versions = readVersions(prepared, companions, engines);
   if (stored !== undefined) refuseOtherVersions(stored, versions);
   const folder = stored?.folder ?? createRun({ schema: STORE_SCHEMA, plan, versions, leftOut }, host);
   if (stored !== undefined) mendRun(folder);
-  await using upstream =
-    program && fixtures && (await startUpstream(program, { token, folder, placed, fixtures }));
-  await using database = holder && (await startDatabase(holder, { token, folder, placed, owe }));
-  if (database !== undefined) refuseCrowd(plan, database);
+  await using running = await startCompanions(companions, { plan, token, folder, placed, owe });
   let done = stored?.trials.length ?? 0;
   session.expect(estimateSeconds(plan, plan.trials.slice(done)));
   const { effects, stop } = await createEffects({
@@ -92,8 +75,7 @@ export async function measurePlan({
     folder,
     launcher,
     engines,
-    upstream,
-    database,
+    companions: running.all,
     record: async (trials) => {
       appendTrials(folder, trials);
       done += trials.length;
@@ -107,19 +89,10 @@ export async function measurePlan({
   return { source: { plan, host, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }
 
-/** What of ours the servers ask, and so has to be placed. */
-function besideServer(
-  upstream: UpstreamProgram | undefined,
-  database: DatabaseProgram | undefined,
-): PlacementNeeds['beside'] {
-  if (upstream !== undefined) return 'upstream';
-  return database?.kind === 'embedded' ? 'database' : undefined;
-}
-
 async function prepareMachine(
   plan: Plan,
   { session, launcher }: { session: Session; launcher: Launcher },
-  beside: PlacementNeeds['beside'],
+  companions: Companion[],
 ): Promise<Placed> {
   if (plan.duel) {
     const { reason } = await tryCgroup();
@@ -131,6 +104,7 @@ async function prepareMachine(
       );
     }
   }
+  const beside = companions.filter(({ isPlaced }) => isPlaced).map(({ name }) => name);
   const needs = { serverCores: coresOf(plan), generators: plan.generators, beside };
   const findings = preflight(await readFacts(), {
     ...needs,
@@ -160,17 +134,11 @@ async function prepareTargets(
   return { prepared, leftOut };
 }
 
-/** What a resumed run must find unchanged: the upstream or the database, the engines, the runtimes, what `--with` came to, and the sources and locks of each target. */
-function readVersions(
-  prepared: Launchable[],
-  upstream: UpstreamProgram | undefined,
-  database: DatabaseProgram | undefined,
-  engines: FoundEngine[],
-): Versions {
+/** What a resumed run must find unchanged: the companions, the engines, the runtimes, what `--with` came to, and the sources and locks of each target. */
+function readVersions(prepared: Launchable[], companions: Companion[], engines: FoundEngine[]): Versions {
   return Object.fromEntries([
     ['node', process.versions.node],
-    ...(upstream === undefined ? [] : [['upstream', `${upstream.kind} ${upstream.version}`]]),
-    ...(database === undefined ? [] : [['database', `${database.kind} ${database.version}`]]),
+    ...companions.flatMap(({ name, version }) => (version === undefined ? [] : [[name, version]])),
     ...engines.flatMap(({ name, version }) => (version === undefined ? [] : [[`engine ${name}`, version]])),
     ...prepared.map((one) => [one.target.id, describeVersion(one)]),
   ]) as Versions;

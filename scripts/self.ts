@@ -3,7 +3,7 @@ import { $ } from 'zx';
 import { SELF } from '@bench/harness/cli/commands';
 import { expandTargets, readStacks } from '@bench/harness/catalogue/stacks';
 import { prepareAll } from '@bench/harness/measure/prepare';
-import { measureTrial } from '@bench/harness/measure/trial';
+import { measureTrial } from '@bench/harness/measure/conductor';
 import type { StockResult } from '@bench/harness/measure/load/stock';
 import type { Measured } from '@bench/harness/model';
 import { benchOptions } from '@bench/harness/options';

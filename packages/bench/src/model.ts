@@ -41,6 +41,15 @@ export interface Target {
   engine?: string;
 }
 
+/** The part of each companion in a record's head; `services/<name>/` adds its own. */
+export interface CompanionHeads {}
+
+/** The part of each companion in what was measured; `services/<name>/` adds its own. */
+export interface CompanionRecords {}
+
+/** What can stand beside a server during a trial. */
+export type CompanionName = keyof CompanionRecords;
+
 /** A request that is kept in flight beside the load, to the same server. */
 export interface BackgroundRequest {
   method: string;
@@ -247,7 +256,7 @@ export interface OwnLoadResult extends LoadResult {
 }
 
 /** Who kept the figure from being higher. */
-export type Limit = 'server' | 'upstream' | 'database' | 'generator' | 'others' | 'waiting' | 'unknown';
+export type Limit = 'server' | 'generator' | 'others' | 'waiting' | 'unknown' | CompanionName;
 
 /** The most that a server could use: all its cores, one core for each of its event loops, or for each process under a GIL. */
 export interface ServerBudget {
@@ -327,11 +336,9 @@ export interface BackgroundUse {
 /** Everything a window gave. */
 export interface Measured {
   load: LoadResult;
-  /** Only beside a load that was disturbed. */
-  background?: BackgroundUse;
   server?: Resources;
-  upstream?: UpstreamUse;
-  database?: DatabaseUse;
+  /** What the companions of the trial have to tell. */
+  companions?: Partial<CompanionRecords>;
   /** All that the server used in the window for each right answer to the load: what a background took is in it. */
   cpuUsPerRequest?: number;
   bytesPerConnection?: number;
@@ -410,12 +417,8 @@ export interface TrialHead {
   threads?: number;
   /** What the server was to use, where it was asked for; `placement` says what it could. */
   cores?: number;
-  /** Kept in flight beside the load; absent where nothing was. */
-  background?: BackgroundRequest;
-  /** What served the fixtures; absent where the server asks nobody. */
-  upstream?: { kind: string; version: string };
-  /** What the server asks, PostgreSQL of our own or by `DATABASE_URL`; absent where it asks none. */
-  database?: { kind: 'embedded' | 'external'; version: string; maxConnections: number };
+  /** What stood beside the server; absent when nothing did. */
+  companions?: Partial<CompanionHeads>;
   placement: Placement;
   warmupSeconds: number;
   plannedSeconds: number;
@@ -456,10 +459,8 @@ export interface Placement {
   kind: 'separate' | 'shared' | 'unpinned';
   server?: number[];
   generator?: number[];
-  /** Where there is an upstream; the generators' where none was left for it. */
-  upstream?: number[];
-  /** Where a database of our own runs, likewise. */
-  database?: number[];
+  /** Of each companion with processes on this machine; the generators' where no core was left for it. */
+  beside?: Partial<Record<CompanionName, number[]>>;
 }
 
 /** A known answer and what was measured of it; figures are absent when its trial failed. */

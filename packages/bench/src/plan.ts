@@ -19,6 +19,7 @@ import { createRandom, type Random } from './random.ts';
 import { redactUrl } from './redact.ts';
 import {
   FEWEST_WAITS,
+  canTakeTurns,
   refuseBackground,
   refuseDuel,
   refuseUpstream,
@@ -134,20 +135,19 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   );
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : mostRounds(scheduleNamed(sitting.looks));
   const asksUpstream = workload.fixtures !== undefined;
-  // Short windows by turns hold no whole waits, and what is in the background of one is in that of the others.
+  // A request in the background of one server would be in that of the others.
   const mayDuel =
     options.mayDuel &&
     workload.attached === undefined &&
-    !asksUpstream &&
-    waitSeconds === undefined &&
+    canTakeTurns(targets.length, waitSeconds) &&
     background === undefined &&
     engines.every((name) => name === 'autocannon');
   const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
   const mostAtOnce = 2 * Math.max(...rungs);
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
-  if (isDuel) refuseDuel(options, { workload, targets, asksUpstream, waitSeconds });
+  if (isDuel) refuseDuel(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
-  refuseBackground(options, workload, asksUpstream);
+  refuseBackground(options, workload);
   refuseUpstream(options, workload, asksUpstream);
   const count = targets.length * rungs.length * rounds;
   if (count > MOST_TRIALS) {

@@ -34,6 +34,8 @@ const DEFINITIONS = {
   trial: thrown,
   upstream: thrown,
   database: thrown,
+  /** Of a companion without a row of its own. */
+  companion: thrown,
   defect: thrown,
   'not-stopped': {
     isFatal: true,
@@ -173,7 +175,7 @@ const DEFINITIONS = {
   'upstream-slow': {
     invalidates: RATES,
     text: ({ fetchUs }: { fetchUs: number }) =>
-      `the upstream took ${Math.round(fetchUs / 1000)} ms over one fixture while nothing loaded it: the server waited for it`,
+      `the upstream took ${Math.round(fetchUs / 1000)} ms for one fixture with no load on it: the server waited for it`,
   },
   'inserts-lost': {
     isFatal: true,
@@ -192,7 +194,7 @@ const DEFINITIONS = {
   inserts: {
     invalidates: NONE,
     text: ({ acknowledged, stored, unanswered }: Inserts) =>
-      `${figure(acknowledged)} inserts were acknowledged, ${figure(unanswered)} never answered, and the table holds ${figure(stored)}: none that was acknowledged is lost`,
+      `${figure(acknowledged)} inserts were acknowledged, ${figure(unanswered)} never answered, and the table holds ${figure(stored)}: no acknowledged insert is lost`,
   },
   'background-failed': {
     isFatal: true,

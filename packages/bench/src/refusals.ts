@@ -1,6 +1,7 @@
 /** What a plan refuses, and how long it makes windows where answers wait by design. */
 import type { Workload } from './catalogue/workloads/workload.ts';
 import { BenchError } from './errors.ts';
+import { IDLE_SECONDS, longestSilence, planTurns } from './plan/turns.ts';
 import type { Target, UpstreamKind } from './model.ts';
 import type { BenchOptions } from './options.ts';
 
@@ -22,15 +23,15 @@ function tidy(value: number): number {
 interface DuelFacts {
   workload: Workload;
   targets: Target[];
-  asksUpstream: boolean;
   waitSeconds: number | undefined;
 }
 
 /** Throws a usage error if the plan cannot run as a duel. */
 export function refuseDuel(
   { load, proveLimit, background }: BenchOptions,
-  { workload: { name: workload, attached }, targets, asksUpstream, waitSeconds }: DuelFacts,
+  { workload: { name: workload, attached }, targets, waitSeconds }: DuelFacts,
 ): void {
+  const hint = 'measure with --separate';
   if (attached) {
     throw new BenchError(
       'usage',
@@ -48,31 +49,38 @@ export function refuseDuel(
   if (background !== undefined) {
     throw new BenchError(
       'usage',
-      'a duel has its servers on the same cores: what one does in the background would disturb the others too',
-      'measure with --separate',
+      'the servers of a duel share their cores: a request in the background of one would disturb the others',
+      hint,
     );
   }
   if (load.mode === 'amount' || proveLimit) {
     throw new BenchError(
       'usage',
-      `a duel has windows: it takes no ${proveLimit ? '--prove-limit' : '--amount'}`,
-      'or measure with --separate',
+      `a duel alternates short windows, so it cannot be combined with ${proveLimit ? '--prove-limit' : '--amount'}`,
+      hint,
     );
   }
-  if (asksUpstream) {
+  if (waitSeconds === undefined) return;
+  const silence = waitSilence(targets.length, waitSeconds);
+  if (silence > IDLE_SECONDS) {
     throw new BenchError(
       'usage',
-      `the two servers of a duel on ${workload} would ask one upstream: whose requests it counts could not be told`,
-      'measure with --separate',
+      `each answer of ${workload} waits ${waitSeconds} s: in a duel of ${targets.length} connections would be silent for ${silence} s, and many servers close them after ${IDLE_SECONDS} s`,
+      hint,
     );
   }
-  if (waitSeconds !== undefined) {
-    throw new BenchError(
-      'usage',
-      `each answer of ${workload} waits ${waitSeconds} s: the short windows of a duel would catch some waits and miss others`,
-      'measure with --separate',
-    );
-  }
+}
+
+/** How long a connection is silent in a duel of this many targets whose answers wait, in seconds. */
+function waitSilence(targets: number, waitSeconds: number): number {
+  const windowSeconds = wholeWaits(0, waitSeconds);
+  const turns = planTurns({ sides: targets, windowSeconds, cycleSeconds: waitSeconds, waitSeconds });
+  return tidy(longestSilence(targets, turns));
+}
+
+/** Whether the windows of a duel can hold answers that wait this long. */
+export function canTakeTurns(targets: number, waitSeconds: number | undefined): boolean {
+  return waitSeconds === undefined || waitSilence(targets, waitSeconds) <= IDLE_SECONDS;
 }
 
 /** Throws a usage error for a window that holds no whole waits. */
@@ -89,24 +97,13 @@ export function refuseWindow(
 }
 
 /** Throws a usage error for a background that cannot be: a target is measured without it too, and one that runs already may still be at work for it. */
-export function refuseBackground(
-  { background }: BenchOptions,
-  { name: workload, attached }: Workload,
-  asksUpstream: boolean,
-): void {
+export function refuseBackground({ background }: BenchOptions, { attached }: Workload): void {
   if (background === undefined) return;
   if (attached) {
     throw new BenchError(
       'usage',
       '--background needs a fresh server for each trial: a running one may still work on the background request of the trial before',
       'launch it with --stack path/to/stack.json',
-    );
-  }
-  if (asksUpstream) {
-    throw new BenchError(
-      'usage',
-      `--background on ${workload}: whose requests the upstream counts could not be told`,
-      'e.g. --workload asyncwait',
     );
   }
 }

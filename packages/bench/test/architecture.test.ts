@@ -19,6 +19,7 @@ const FOUNDATIONS = [
   'counts.ts',
   'metrics.ts',
   'reasons.ts',
+  'saturation.ts',
   'nearest.ts',
   'redact.ts',
 ];
@@ -80,6 +81,8 @@ function isOurs({ to }: Import): boolean {
 function roomOf(file: string): string | undefined {
   if (FOUNDATIONS.includes(file)) return undefined;
   const [room = ''] = file.split('/');
+  // The companions are the conductor's: they move into a room of their own with what starts processes.
+  if (room === 'services') return 'measure';
   return ['options.ts', 'refusals.ts', 'secrets.ts'].includes(room) ? 'plan' : room.replace(/\.ts$/, '');
 }
 

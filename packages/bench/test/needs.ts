@@ -4,7 +4,7 @@ import { BenchError } from '../src/errors.ts';
 import type { Stack } from '../src/catalogue/stack.ts';
 import { findTool } from '../src/measure/builds.ts';
 import { findEngines, type FoundEngine } from '../src/measure/load/engines.ts';
-import { findPostgres, type Postgres } from '../src/measure/postgres.ts';
+import { findPostgres, type Postgres } from '../src/services/database/postgres.ts';
 import { prepareAll, type Prepared } from '../src/measure/prepare.ts';
 import type { Target } from '../src/model.ts';
 

@@ -127,7 +127,7 @@ describe('makePlan', () => {
     expect(asksDatabase(samplePlan(''))).toBe(false);
   });
 
-  it('has an upstream where its workload asks one, and there no duel', () => {
+  it('has an upstream where its workload asks one', () => {
     const stacks = ['vanilla', 'fastify'].map((name) =>
       sampleStack(name, { node: { workloads: ['devices', 'gather'] } }),
     );
@@ -138,10 +138,7 @@ describe('makePlan', () => {
     expect(fixturesOf(plan)).toHaveLength(10);
     expect(fixturesOf(samplePlan(''))).toBeUndefined();
     expect(planOf('vanilla fastify --workload gather')).not.toHaveProperty('upstream');
-    expect(planOf('vanilla fastify --workload gather --until-decided')).not.toHaveProperty('duel');
-    expect(errorOf(() => planOf('vanilla fastify --workload gather --duel')).message).toMatch(
-      /^the two servers of a duel on gather would ask one upstream/,
-    );
+    expect(planOf('vanilla fastify --workload gather --until-decided')).toMatchObject({ duel: true });
     expect(errorOf(() => planOf('vanilla --upstream nginx'))).toMatchObject({
       code: 'usage',
     });
@@ -168,20 +165,17 @@ describe('makePlan', () => {
     expect(planOf()).not.toHaveProperty('duel');
     expect(errorOf(() => planOf('--duel'))).toMatchObject({
       code: 'usage',
-      message: expect.stringMatching(/^a duel has its servers on the same cores/) as string,
+      message: expect.stringMatching(/^the servers of a duel share their cores/) as string,
       hint: 'measure with --separate',
     });
-    expect(errorOf(() => planOf('--workload', 'gather'))).toMatchObject({
-      code: 'usage',
-      message: '--background on gather: whose requests the upstream counts could not be told',
-    });
+    expect(planOf('--workload', 'gather').targets).toHaveLength(2);
     const running = BENCH.parse(['--background', 'GET /a', '--url', 'http://127.0.0.1:1/']);
     expect(errorOf(() => makePlan(running, stacks, 'a-run', 1)).message).toMatch(
       /^--background needs a fresh server for each trial/,
     );
   });
 
-  it('has windows of five waits or more, in whole, where answers wait by design, and there no duel', () => {
+  it('has windows of five waits or more, in whole, where answers wait by design', () => {
     const stacks = ['fastapi', 'flask'].map((name) =>
       sampleStack(name, { node: { workloads: ['devices', 'repository'] } }),
     );
@@ -209,7 +203,11 @@ describe('makePlan', () => {
     });
     expect(errorOf(() => planOf('--duration 13')).hint).toBe('e.g. --duration 14');
     expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
-    expect(errorOf(() => planOf('flask --duel')).message).toMatch(/^each answer of repository waits 2 s/);
+    expect(errorOf(() => planOf('flask --duel')).message).toBe(
+      'each answer of repository waits 2 s: in a duel of 2 connections would be silent for 24 s, and many servers close them after 5 s',
+    );
+    expect(planOf('flask --param ms=50 --until-decided')).toMatchObject({ duel: true, waitSeconds: 0.05 });
+    expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
     expect(estimateSeconds(planOf(''))).toBeGreaterThan(3 * (10 + 2 + 10 * 2));
     expect(samplePlan('')).not.toHaveProperty('waitSeconds');
   });

@@ -30,6 +30,7 @@ describe('the table of reasons', () => {
       'trial',
       'upstream',
       'database',
+      'companion',
       'defect',
       'not-stopped',
       'port-held',

@@ -1,6 +1,6 @@
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad } from '../catalogue/engines.ts';
-import type { Placement, Trial } from '../model.ts';
+import type { CompanionHeads, Placement } from '../model.ts';
 import { coresOf, enginesOf, type Plan } from '../plan.ts';
 import type { Host } from '../results/host.ts';
 import { isSecretName, redactHeaders } from '../redact.ts';
@@ -53,8 +53,8 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('engine', ({ plan }) => enginesOf(plan).join(' and '));
   compare('background', ({ plan }) => describeBackground(plan.background));
   compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
-  compare('upstream', ({ trials: [first] }) => first?.upstream?.kind);
-  compare('database', ({ trials: [first] }) => describeDatabase(first?.database));
+  compare('upstream', ({ trials: [first] }) => first?.companions?.upstream?.kind);
+  compare('database', ({ trials: [first] }) => describeDatabase(first?.companions?.database));
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return [...differences, ...unlikeHosts(old.host, now.host)];
 }
@@ -112,7 +112,7 @@ function describeParams({ params = {} }: Plan): string | undefined {
   return pairs.join(' ') || undefined;
 }
 
-function describeDatabase(database: Trial['database']): string | undefined {
+function describeDatabase(database: CompanionHeads['database'] | undefined): string | undefined {
   if (database === undefined) return undefined;
   const { kind, version, maxConnections } = database;
   return `${kind} ${version}, ${maxConnections} connections`;
@@ -124,8 +124,7 @@ function describePlacement(placement: Placement | undefined): string | undefined
     placement.kind,
     placement.server?.length,
     placement.generator?.length,
-    placement.upstream?.length,
-    placement.database?.length,
+    ...Object.values(placement.beside ?? {}).map((cores) => cores?.length),
   ]
     .filter((part) => part !== undefined)
     .join(' ');
@@ -146,8 +145,8 @@ export function unlikeResumed(
 }
 
 /** Inside one run even the same number of other cores is another placement: cores differ. */
-function tellCores({ kind, ...sides }: Placement): string {
-  const cores = Object.entries(sides).map(([side, ids]) => `${side} on ${ids.join(',')}`);
+function tellCores({ kind, beside = {}, ...sides }: Placement): string {
+  const cores = Object.entries({ ...sides, ...beside }).map(([side, ids]) => `${side} on ${ids.join(',')}`);
   return [kind, ...cores.toSorted()].join(' ');
 }
 

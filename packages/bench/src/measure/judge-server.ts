@@ -1,5 +1,5 @@
 import type { Attestation, Resources, ServerBudget } from '../model.ts';
-import { FULL } from './judge-upstream.ts';
+import { FULL } from '../saturation.ts';
 
 /** What says how much CPU a server can use at once. */
 export interface ServerEvidence {

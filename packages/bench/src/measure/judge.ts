@@ -1,6 +1,6 @@
 import type {
   Attestation,
-  BackgroundUse,
+  CompanionName,
   Counts,
   GeneratorUse,
   HostWindow,
@@ -14,10 +14,9 @@ import type {
 } from '../model.ts';
 import { isFatal, makeReason } from '../reasons.ts';
 import { classifySlices, widenSlices } from '../steadiness.ts';
-import { isDatabaseFull, judgeDatabase, type DatabaseEvidence } from './judge-database.ts';
+import type { CompanionEvidence, TrialCompanion } from '../services/companion.ts';
+import { FULL, coresOfLoad } from '../saturation.ts';
 import { findBudget, isUsedUp } from './judge-server.ts';
-import { judgeBackground } from './judge-background.ts';
-import { FULL, coresOfLoad, isUpstreamFull, judgeUpstream, type UpstreamEvidence } from './judge-upstream.ts';
 import { countCompletions } from '../counts.ts';
 
 const LITTLE_TOLERANCE = 0.05;
@@ -39,15 +38,22 @@ export interface Evidence {
   host: HostWindow;
   /** Cores of the machine; absent where they are not to be judged. */
   machineCores?: number;
-  upstream?: UpstreamEvidence | undefined;
-  database?: DatabaseEvidence | undefined;
-  background?: BackgroundUse | undefined;
+  /** What stood beside the server. */
+  companions: Witness[];
   /** Whether every connection asks again when it is answered, to the end: not so with a fixed amount or rate. */
   isClosedLoop: boolean;
 }
 
-/** What was found: whether it failed, why it is suspect, who was the limit, and the window's shape. */
+/** A companion, and what it judges the window by. */
+export interface Witness {
+  name: CompanionName;
+  companion: Pick<TrialCompanion, 'isBottleneck' | 'judge'>;
+  evidence: CompanionEvidence;
+}
+
+/** The reasons against a window, what was saturated in it, and its shape. */
 export interface Judgement {
+  /** Whether one of them is fatal. */
   failed: boolean;
   reasons: Reason[];
   limit: Limit;
@@ -62,22 +68,20 @@ export function judge(evidence: Evidence): Judgement {
   const budget = budgetOf(evidence);
   const limit = findLimit(evidence, budget);
   const { shape, reasons: unsteady } = judgeShape(evidence);
-  const { load } = evidence;
+  const { load, host, companions, isClosedLoop } = evidence;
   const reasons = [
     ...judgeAccounting(load),
     ...judgeAnswers(load),
     ...judgeUnsolicited(load),
     ...judgeConnect(load.connect),
     ...judgeErrors(load),
-    ...(evidence.isClosedLoop ? judgeLittle(load) : []),
+    ...(isClosedLoop ? judgeLittle(load) : []),
     ...judgeSchedule(load),
     ...judgeArrivals(load),
     ...judgeLimit(limit, evidence),
-    ...judgeUpstream(evidence, limit),
-    ...judgeDatabase(evidence.database, limit),
-    ...judgeBackground(evidence.background),
+    ...companions.flatMap(({ companion, evidence: own }) => companion.judge?.({ ...own, limit }) ?? []),
     ...unsteady,
-    ...judgeHost(evidence.host, countCompletions(load.counts)),
+    ...judgeHost(host, countCompletions(load.counts)),
   ];
   const fatal = reasons.filter(isFatal);
   const doubts = reasons.filter((reason) => !isFatal(reason));
@@ -89,17 +93,17 @@ export function judge(evidence: Evidence): Judgement {
  * so the figures are its own, whatever else was busy.
  */
 export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limit {
-  const { load, server, upstream, database, budgetCores, isShared } = evidence;
+  const { load, server, companions, budgetCores, isShared } = evidence;
   const isFull = (coresUsed: number): boolean => coresUsed >= FULL * budgetCores;
   if (load.generators.some((use) => busy(use) > FULL)) return 'generator';
   if (budget !== undefined && isUsedUp(budget)) return 'server';
-  if (upstream !== undefined && isUpstreamFull(upstream, load)) return 'upstream';
-  if (database !== undefined && isDatabaseFull(database, load)) return 'database';
+  const full = companions.find((one) => one.companion.isBottleneck?.(one.evidence) ?? false);
+  if (full !== undefined) return full.name;
   if (server === undefined) return 'unknown';
   if (isCrowded(evidence)) return 'others';
   if (!isShared) return 'waiting';
-  // What load, upstream and database take of shared cores is not there for the server.
-  const beside = (upstream ?? database)?.resources?.coresUsed ?? 0;
+  // What the load and the companions take of shared cores is not there for the server.
+  const beside = companions.reduce((sum, one) => sum + (one.evidence.resources?.coresUsed ?? 0), 0);
   const taken = coresOfLoad(load) + beside;
   return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
 }

@@ -10,7 +10,7 @@ import { choosePlacement, type Placed, type PlacementNeeds } from './placement.t
 import { prepareAll, type Launchable, type Missing, type Prepared } from './prepare.ts';
 import type { TimeCommand } from './resources/time.ts';
 import { describeWork, surveyWork } from './survey.ts';
-import type { TrialEffects } from './trial.ts';
+import type { TrialEffects } from './life.ts';
 
 /** What a server is given, whoever started it. */
 export interface LaunchMeans {
@@ -19,8 +19,6 @@ export interface LaunchMeans {
   token: string;
   folder: string;
   time: TimeCommand | undefined;
-  /** Environment of a service that the server asks. */
-  env: Record<string, string> | undefined;
   /** Whether the run has been stopped from outside. */
   isStopped: () => boolean;
 }
@@ -59,14 +57,14 @@ export const freshLauncher: Launcher = {
     return { ready: prepared, missing };
   },
   open:
-    ({ plan, placed, token, folder, time, env }) =>
+    ({ plan, placed, token, folder, time }) =>
     (prepared: Prepared, planned, draw) =>
       launch({
         id: planned.id,
         token,
         command: prepared.command,
         cwd: prepared.stack.root,
-        env: { ...prepared.env, ...draw.env, ...env, ...askable(prepared, planned, folder) },
+        env: { ...prepared.env, ...draw.env, ...askable(prepared, planned, folder) },
         files: draw.files,
         workers: plan.workers,
         threads: plan.threads,

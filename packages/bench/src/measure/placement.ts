@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Placement } from '../model.ts';
+import type { CompanionName, Placement } from '../model.ts';
 import { readText } from './resources/procfs.ts';
 
 const run = promisify(execFile);
@@ -16,11 +16,12 @@ export interface Core {
   speed?: number;
 }
 
-/** What is to be placed: cores for all processes of one server, how many generators there are, and what the server asks. */
+/** What is to be placed: cores for all processes of one server, how many generators there are, and the companions. */
 export interface PlacementNeeds {
   serverCores: number;
   generators: number;
-  beside?: 'upstream' | 'database' | undefined;
+  /** The companions with processes on this machine: together they get one core where one is left. */
+  beside?: readonly CompanionName[];
 }
 
 /** Where everything goes. The prefixes stand before the command to run, empty where nothing is pinned. */
@@ -29,7 +30,7 @@ export interface Placed {
   server: string[];
   /** One for all generators: the scheduler spreads them over their cores. */
   generator: string[];
-  /** For the upstream or the database; absent where there is none. */
+  /** For all companions; absent where there are none. */
   beside?: string[];
   /** Why it is not better; absent when nothing is left to wish. */
   reason?: string;
@@ -40,14 +41,20 @@ export interface Placed {
  * is left; the generators get what is left, without the server's siblings where possible. What the server asks gets the last of
  * those, where the generators do without it.
  */
-export function placeOn(cores: readonly Core[], { serverCores, generators, beside }: PlacementNeeds): Placed {
+export function placeOn(
+  cores: readonly Core[],
+  { serverCores, generators, beside = [] }: PlacementNeeds,
+): Placed {
+  const isBeside = beside.length > 0;
+  const onCores = (own: number[]): Pick<Placement, 'beside'> =>
+    isBeside ? { beside: Object.fromEntries(beside.map((name) => [name, own])) } : {};
   const ids = cores.map(({ id }) => id).toSorted(byNumber);
   if (cores.length < serverCores + 1) {
     return {
-      placement: { kind: 'shared', server: ids, generator: ids, ...(beside && { [beside]: ids }) },
+      placement: { kind: 'shared', server: ids, generator: ids, ...onCores(ids) },
       server: [],
       generator: [],
-      ...(beside && { beside: [] }),
+      ...(isBeside && { beside: [] }),
       reason: `${count(cores.length, 'core')} for a server on ${serverCores} and its load: they share`,
     };
   }
@@ -60,27 +67,29 @@ export function placeOn(cores: readonly Core[], { serverCores, generators, besid
   const rest = cores.filter((core) => !taken.has(core));
   const apart = rest.filter(({ id }) => !twins.has(id));
   const load = idsOf(apart.length > 0 ? apart : rest);
-  const spare = beside && load.length > generators ? load.slice(-1) : [];
+  const spare = isBeside && load.length > generators ? load.slice(-1) : [];
   const generator = load.filter((id) => !spare.includes(id));
   const besideIds = spare.length > 0 ? spare : generator;
   const placement: Placement = {
     kind: 'separate',
     server: idsOf(server),
     generator,
-    ...(beside && { [beside]: besideIds }),
+    ...onCores(besideIds),
   };
   const reasons = [
     ...(apart.length === 0 ? ['the load runs on sibling threads of the server'] : []),
     ...(generator.length < generators
       ? [`${count(generators, 'generator')} share ${count(generator.length, 'core')}`]
       : []),
-    ...(beside && spare.length === 0 ? [`the ${beside} runs beside the load`] : []),
+    ...(isBeside && spare.length === 0
+      ? [`the ${beside.join(' and the ')} shares the generators' cores`]
+      : []),
   ];
   return {
     placement,
     server: tasksetOn(idsOf(server)),
     generator: tasksetOn(generator),
-    ...(beside && { beside: tasksetOn(besideIds) }),
+    ...(isBeside && { beside: tasksetOn(besideIds) }),
     ...(reasons.length > 0 && { reason: reasons.join('; ') }),
   };
 }
@@ -123,7 +132,7 @@ export async function choosePlacement(needs: PlacementNeeds): Promise<Placed> {
     placement: { kind: 'unpinned' },
     server: [],
     generator: [],
-    ...(needs.beside && { beside: [] }),
+    ...(needs.beside?.length && { beside: [] }),
     reason,
   };
 }

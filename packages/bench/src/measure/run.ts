@@ -1,11 +1,11 @@
 import { BenchError } from '../errors.ts';
 import type { Trial } from '../model.ts';
 import { makeReason } from '../reasons.ts';
-import type { Plan, PlannedTrial, RunEvent } from '../plan.ts';
-import { measureDuel } from './duel.ts';
+import type { Plan, RunEvent } from '../plan.ts';
+import { measureTogether } from './conductor.ts';
 import type { Placed } from './placement.ts';
 import type { Launchable } from './prepare.ts';
-import { measureTrial, type TrialContext, type TrialEffects } from './trial.ts';
+import type { TrialContext, TrialEffects } from './life.ts';
 
 /** The effects of a whole run. */
 export interface RunEffects extends TrialEffects {
@@ -49,12 +49,15 @@ export async function run(
     if (effects.interrupted() || effects.decide(trials) === 'stop') break;
     for (const [index, planned] of unit.entries())
       effects.on({ kind: 'started', planned, done: trials.length + index, of });
-    const contexts = unit.map((planned) => ({
-      plan,
-      placed,
-      ...(launchable.get(planned.target) as Pick<TrialContext, 'target' | 'prepared'>),
+    const entries = unit.map((planned) => ({
+      planned,
+      context: {
+        plan,
+        placed,
+        ...(launchable.get(planned.target) as Pick<TrialContext, 'target' | 'prepared'>),
+      },
     }));
-    const measured = failSameCode(await measureUnit(unit, contexts, effects), trials);
+    const measured = failSameCode(await measureTogether(entries, effects), trials);
     // An interrupted trial is nobody's figure: it is measured anew on --resume.
     if (effects.interrupted()) break;
     await effects.record(measured);
@@ -95,17 +98,4 @@ function failSameCode(measured: Trial[], before: Trial[]): Trial[] {
     const { measured: partial, ...head } = trial;
     return { ...head, status: 'failed', reasons: [reason, ...trial.reasons], partial };
   });
-}
-
-/** One trial, or all of a duel. */
-async function measureUnit(
-  unit: PlannedTrial[],
-  contexts: TrialContext[],
-  effects: RunEffects,
-): Promise<Trial[]> {
-  const duellists = unit.map((planned, index) => ({ planned, context: contexts[index] as TrialContext }));
-  const [first] = duellists;
-  if (first === undefined) return [];
-  if (first.planned.duel !== undefined) return measureDuel(duellists, effects);
-  return [await measureTrial(first.planned, first.context, effects)];
 }

@@ -5,10 +5,10 @@
 import { lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { removeDatabases } from './database.ts';
+import { removeDatabases } from '../services/database/database.ts';
 import { beginOf, holderFor, isAlive, pause, readHolder, rewrite, type Holder } from './filelock.ts';
 import { lockHost, removeDeadLock, type Asked, type HostLock } from './lock.ts';
-import { NOBODY, releaseMemory } from './postgres.ts';
+import { NOBODY, releaseMemory } from '../services/database/postgres.ts';
 import { readHierarchies, removeCgroups, removeProbes } from './resources/cgroup.ts';
 import { environHas, listPids, readNames, readProcess } from './resources/procfs.ts';
 import { isToken, newToken, scratchOf } from './scratch.ts';

@@ -39,9 +39,7 @@ export function renderComparison(table: ComparedTable, title: string, marks: str
 
 function describeConfidence({ rows }: ComparedTable): string {
   const intervals = rows.filter(({ comparison }) => comparison.interval !== undefined).length;
-  if (intervals < 2) return '';
-  const counted = intervals === 2 ? 'both' : `all ${intervals}`;
-  return `; ${counted} intervals hold together with 95 % confidence`;
+  return intervals > 1 ? `; all ${intervals} intervals hold together with 95 % confidence` : '';
 }
 
 function describeBaseline({ paired, baseline = '' }: ComparedTable): string {

@@ -60,10 +60,8 @@ function describeBackgroundUse({
 
 function describeMeasured({
   load,
-  background,
   server,
-  upstream,
-  database,
+  companions,
   cpuUsPerRequest,
   limit,
   budget,
@@ -71,6 +69,7 @@ function describeMeasured({
   shape,
   host,
 }: Partial<Measured>): string[] {
+  const { background, upstream, database, ...others } = companions ?? {};
   const lines: string[] = [];
   if (load !== undefined) {
     const { counts, connect, latencyUs, printedByAutocannon } = load;
@@ -119,6 +118,7 @@ function describeMeasured({
     ];
     lines.push(`database: ${parts.join(', ')}`);
   }
+  for (const [name, record] of Object.entries(others)) lines.push(`${name}: ${JSON.stringify(record)}`);
   if (host?.otherProcessesCores !== undefined)
     lines.push(
       `others used ${host.otherProcessesCores.toFixed(2)} cores, the harness ${(host.harnessCores ?? 0).toFixed(2)}`,

@@ -147,8 +147,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
           ].join(', '),
           ...describeAttached(plan, trials),
           ...describeEngines(plan),
-          ...describeUpstream(first),
-          ...describeDatabase(first),
+          ...describeCompanions(first),
           ...describeDisturbance(plan),
         ]),
   ];
@@ -186,17 +185,25 @@ function describeEngines(plan: Plan): string[] {
   });
 }
 
-function describeUpstream({ upstream, placement }: Trial): string[] {
-  if (upstream === undefined) return [];
-  const where = placement.kind === 'separate' ? ` on core ${placement.upstream?.join(',')}` : '';
-  return [`upstream: ${upstream.kind} ${upstream.version}${where}`];
-}
-
-function describeDatabase({ database, placement }: Trial): string[] {
-  if (database === undefined) return [];
-  const { kind, version, maxConnections } = database;
-  const where = placement.database === undefined ? '' : ` on core ${placement.database.join(',')}`;
-  return [`database: PostgreSQL ${version}, ${kind}, max_connections ${maxConnections}${where}`];
+/** One line for each companion of the trial. */
+function describeCompanions({ companions = {}, placement }: Trial): string[] {
+  // A line of its own says what the background request is.
+  const { upstream, database, background: _, ...others } = companions;
+  const onCore = (name: string): string => {
+    const cores = Object.entries(placement.beside ?? {}).find(([one]) => one === name)?.[1];
+    return cores === undefined || placement.kind !== 'separate' ? '' : ` on core ${cores.join(',')}`;
+  };
+  return [
+    ...(upstream === undefined
+      ? []
+      : [`upstream: ${upstream.kind} ${upstream.version}${onCore('upstream')}`]),
+    ...(database === undefined
+      ? []
+      : [
+          `database: PostgreSQL ${database.version}, ${database.kind}, max_connections ${database.maxConnections}${onCore('database')}`,
+        ]),
+    ...Object.entries(others).map(([name, head]) => `${name}: ${JSON.stringify(head)}${onCore(name)}`),
+  ];
 }
 
 function describeDisturbance({ background }: Plan): string[] {
@@ -378,8 +385,8 @@ function explain(rows: Row[], trials: Trial[]): string[] {
 
 /** What the servers asked, where they asked anything. */
 function nameAsked(trials: Trial[]): string | undefined {
-  if (trials.some(({ upstream }) => upstream !== undefined)) return 'upstream';
-  return trials.some(({ database }) => database !== undefined) ? 'database' : undefined;
+  const names = trials.flatMap(({ companions }) => Object.keys(companions ?? {}));
+  return names.find((name) => name !== 'background');
 }
 
 /** Names the servers that were saturated although they had cores to spare, and by what. */
@@ -397,7 +404,7 @@ function explainBudgets(trials: Trial[]): string[] {
 /** What became of the requests in the background, and what of a row is theirs. */
 function explainBackground(trials: Trial[]): string[] {
   const disturbed = trials.flatMap((trial) => {
-    const use = (trial.status === 'failed' ? trial.partial : trial.measured)?.background;
+    const use = (trial.status === 'failed' ? trial.partial : trial.measured)?.companions?.background;
     return use === undefined
       ? []
       : [{ place: `${trial.target.id} at ${formatWhole(trial.connections)}`, use }];

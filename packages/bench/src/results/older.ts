@@ -9,6 +9,9 @@ const PACED = 'paced';
 /** The one engine that had an open loop. */
 const PACER = 'autocannon';
 
+/** The companions that older schemas knew, each in fields of its own. */
+const COMPANIONS = ['upstream', 'database', 'background'];
+
 /** Returns `run.json` of any older schema in the shape of today. */
 export function upgradeRun(stored: Stored): Stored {
   return stored['schema'] === 1 && isObject(stored['plan'])
@@ -42,14 +45,17 @@ function upgradeToSecond(stored: Stored, plan: Stored): Stored {
 
 /**
  * Schema 3 says `crossed` for answers to another request, `otherProcesses…` for the CPU of other processes and
- * `erratic` for a window without a shape; its codes of reasons follow. A negative count is absent.
+ * `erratic` for a window without a shape; its codes of reasons follow. Companions are in one object each of the head, of
+ * what was measured and of the placement. A negative count is absent.
  */
 function upgradeToThird(record: Stored): Stored {
-  const present: Stored = { ...record, schema: 3 };
+  const present: Stored = { ...gather(record, COMPANIONS, 'companions'), schema: 3 };
   for (const part of ['measured', 'partial']) {
     const measured = record[part];
     if (isObject(measured)) present[part] = renameMeasured(measured);
   }
+  if (isObject(record['placement']))
+    present['placement'] = gather(record['placement'], COMPANIONS, 'beside');
   if (Array.isArray(record['reasons'])) present['reasons'] = record['reasons'].map(renameReason);
   return present;
 }
@@ -57,7 +63,7 @@ function upgradeToThird(record: Stored): Stored {
 function renameMeasured(measured: Stored): Stored {
   const { load, host, shape } = measured;
   return {
-    ...measured,
+    ...gather(measured, COMPANIONS, 'companions'),
     ...(isObject(load) && { load: rename(load, { foreign: 'crossed' }) }),
     ...(isObject(host) && {
       host: rename(withoutNegative(host), {
@@ -87,6 +93,14 @@ function renameReason(reason: unknown): unknown {
   const isFatal = Array.isArray(invalidates) && invalidates.includes('startup');
   if (code === 'background' && isFatal) return { ...reason, code: 'background-failed' };
   return { ...reason, code: CODES[String(code)] ?? code };
+}
+
+/** Moves the fields of these names into one object; without any of them there is no such object. */
+function gather(object: Stored, names: string[], into: string): Stored {
+  const fields = Object.entries(object);
+  const moved = fields.filter(([name]) => names.includes(name));
+  const kept = Object.fromEntries(fields.filter(([name]) => !names.includes(name)));
+  return moved.length === 0 ? kept : { ...kept, [into]: Object.fromEntries(moved) };
 }
 
 /** The same fields in the same order, some by another name. */

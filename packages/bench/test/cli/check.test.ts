@@ -126,12 +126,3 @@ describe('a check', () => {
     expect(status).toBe(2);
   });
 });
-
-describe('a check of a language whose tool is not on PATH', () => {
-  it('says so with exit status 3', async () => {
-    await using place = new Place();
-    const { status, stderr } = await place.run('check', ['go'], { PATH: cwd });
-    expect(stderr).toContain('go is not on PATH: it is needed to check the Go stacks');
-    expect(status).toBe(3);
-  });
-});

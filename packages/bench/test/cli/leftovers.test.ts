@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findDatabase, startDatabase, type Database } from '../../src/measure/database.ts';
+import { findDatabase, startDatabase, type Database } from '../../src/services/database/database.ts';
 import { findFreePort } from '../../src/measure/ports.ts';
 import { newToken } from '../../src/measure/scratch.ts';
 import { PLANTED, USERS, Place, flags, hasProc, until, type Running } from './cli.ts';

@@ -4,12 +4,17 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { completeParams, findWorkload } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params, Table, Workload } from '../../src/catalogue/workloads/workload.ts';
-import { findDatabase, startDatabase, type Database, type OpenTable } from '../../src/measure/database.ts';
+import {
+  findDatabase,
+  startDatabase,
+  type Database,
+  type OpenTable,
+} from '../../src/services/database/database.ts';
 import { launch, type LaunchSpec, type Server } from '../../src/measure/launch.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
 import { familyOf, readNames, readText } from '../../src/measure/resources/procfs.ts';
 import { timeCommand } from '../../src/measure/resources/time.ts';
-import { findUpstream, startUpstream, type Upstream } from '../../src/measure/upstream.ts';
+import { findUpstream, startUpstream, type Upstream } from '../../src/services/upstream/upstream.ts';
 import { createRandom } from '../../src/random.ts';
 import { openToken } from '../known/leftovers.ts';
 

@@ -13,9 +13,11 @@ describe('a request in the background of a load', () => {
     });
     expect(reasonsOf(seen)).toEqual([]);
     expect(seen.trial).toMatchObject({
-      background: { method: 'GET', path: '/held' },
+      companions: { background: { method: 'GET', path: '/held' } },
       measured: {
-        background: { sent: ANSWERED + 1, statusCodes: { 200: ANSWERED }, lost: 0, cancelled: 1 },
+        companions: {
+          background: { sent: ANSWERED + 1, statusCodes: { 200: ANSWERED }, lost: 0, cancelled: 1 },
+        },
       },
     });
     const { counts, lifetime } = loadOf(seen);

@@ -140,7 +140,7 @@ describe('ten connections over four processes', () => {
       wrap: (effects) => ({
         ...effects,
         async resources(server) {
-          const sampler = await effects.resources(server);
+          const sampler = await effects.resources(server, []);
           if (sampler === undefined) return undefined;
           return {
             idle: () => sampler.idle(),

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createEffects } from '../../../../scripts/effects.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { BenchError } from '../../src/errors.ts';
 import {
@@ -14,10 +13,8 @@ import {
   startDatabase,
   type Database,
   type Debt,
-} from '../../src/measure/database.ts';
-import { choosePlacement } from '../../src/measure/placement.ts';
-import { prepareAll } from '../../src/measure/prepare.ts';
-import { run } from '../../src/measure/run.ts';
+} from '../../src/services/database/database.ts';
+import { keepDatabase } from '../../src/services/database/companion.ts';
 import type { DatabaseUse } from '../../src/model.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan.ts';
@@ -67,7 +64,8 @@ function measure(planted: string, bench: string, holder = database): Promise<See
 }
 
 function insertsOf({ trial }: Seen): NonNullable<DatabaseUse['inserts']> {
-  const use = trial.status === 'failed' ? trial.partial?.database : trial.measured.database;
+  const use =
+    trial.status === 'failed' ? trial.partial?.companions?.database : trial.measured.companions?.database;
   if (use?.inserts === undefined) throw new Error(`no account: ${JSON.stringify(trial.reasons)}`);
   return use.inserts;
 }
@@ -80,8 +78,12 @@ describe('a server that inserts', () => {
     const stored = lifetime.ok + ASKED;
     expect(lifetime).toMatchObject({ sent: lifetime.ok, inFlight: 0 });
     expect(insertsOf(seen)).toEqual({ acknowledged: stored, stored, unanswered: 0 });
-    expect(seen.trial.database).toEqual({ kind: 'embedded', version: '18.4', maxConnections: 500 });
-    const use = seen.trial.status === 'failed' ? undefined : seen.trial.measured.database;
+    expect(seen.trial.companions?.database).toEqual({
+      kind: 'embedded',
+      version: '18.4',
+      maxConnections: 500,
+    });
+    const use = seen.trial.status === 'failed' ? undefined : seen.trial.measured.companions?.database;
     expect(use?.resources?.coresUsed).toBeGreaterThan(0);
   });
 
@@ -112,26 +114,22 @@ describe('a server that inserts', () => {
     expect(stored).toBeGreaterThanOrEqual(50);
     expect(acknowledged).toBeLessThan(stored);
     expect(stored).toBeLessThanOrEqual(acknowledged + unanswered);
-    expect(reasonOf(seen, 'inserts').text).toMatch(/none that was acknowledged is lost$/);
+    expect(reasonOf(seen, 'inserts').text).toMatch(/no acknowledged insert is lost$/);
   });
 
   it('against another has a table of its own', async () => {
     const targets = ['users/faithful', 'users/forgetful'];
     const words = '--workload users-insert --duel --rounds 1 --connections 4 --warmup 0.2 --duration 1';
     const plan = makePlan(BENCH.parse([...targets, ...words.split(' ')]), [stack], 'known', 1);
-    const { prepared } = await prepareAll(plan.targets, [stack]);
-    const placed = await choosePlacement({ serverCores: 1, generators: 1, beside: 'database' });
-    const { effects } = await createEffects({ plan, placed, token, folder, database });
-    const trials = await run(plan, { placed, prepared, before: [] }, effects);
-    for (const trial of trials) {
-      const seen = { trial, log: '' };
+    const all = await rig.measureAll(plan, [stack], [keepDatabase(database)]);
+    for (const seen of all) {
       const { acknowledged, stored } = insertsOf(seen);
       expect(acknowledged).toBe(loadOf(seen).lifetime.ok + ASKED);
       expect(acknowledged - stored).toBe(
-        trial.target.variant === 'forgetful' ? Math.floor(acknowledged / 50) : 0,
+        seen.trial.target.variant === 'forgetful' ? Math.floor(acknowledged / 50) : 0,
       );
     }
-    expect(trials).toHaveLength(2);
+    expect(all).toHaveLength(2);
   });
 });
 
@@ -153,7 +151,7 @@ describe('DATABASE_URL', () => {
     await using holder = await startDatabase(program, { token, folder, placed: {} });
     const seen = await measure('faithful', '--workload users-insert --connections 4 --amount 100', holder);
     expect(reasonsOf(seen)).toEqual([]);
-    expect(seen.trial.database?.kind).toBe('external');
+    expect(seen.trial.companions?.database?.kind).toBe('external');
     const stored = loadOf(seen).lifetime.ok + ASKED;
     expect(insertsOf(seen)).toEqual({ acknowledged: stored, stored, unanswered: 0 });
   });

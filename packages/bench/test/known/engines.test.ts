@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TrialEffects } from '../../src/measure/trial.ts';
+import type { TrialEffects } from '../../src/measure/life.ts';
 import { engine as client, needs } from '../needs.ts';
 import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonsOf, sumOf, toldLoadOf } from './rig.ts';
 

@@ -7,12 +7,19 @@ import { afterAll } from 'vitest';
 import { createEffects } from '../../../../scripts/effects.ts';
 import type { Snapshot } from '../../planted/account.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
-import type { Database } from '../../src/measure/database.ts';
+import type { Database } from '../../src/services/database/database.ts';
 import { choosePlacement } from '../../src/measure/placement.ts';
 import { prepareAll } from '../../src/measure/prepare.ts';
 import { readText } from '../../src/measure/resources/procfs.ts';
-import { measureTrial, type TrialEffects } from '../../src/measure/trial.ts';
-import { findUpstream, startUpstream, type UpstreamProgram } from '../../src/measure/upstream.ts';
+import { run } from '../../src/measure/run.ts';
+import { measureTrial } from '../../src/measure/conductor.ts';
+import type { TrialEffects } from '../../src/measure/life.ts';
+import { background } from '../../src/services/background/companion.ts';
+import { keepDatabase } from '../../src/services/database/companion.ts';
+import type { RunningCompanion } from '../../src/services/companion.ts';
+import { findCompanions, startCompanions } from '../../src/services/index.ts';
+import { startUpstreams } from '../../src/services/upstream/companion.ts';
+import { findUpstream, type UpstreamProgram } from '../../src/services/upstream/upstream.ts';
 import type { ReasonCode } from '../../src/reasons.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import type { Counts, LoadResult, OwnLoadResult, Trial } from '../../src/model.ts';
@@ -76,6 +83,8 @@ export interface Seen {
 /** Measures as a real run does, in a folder of its own, under a token of its own. */
 export interface Rig {
   measure(order: Order): Promise<Seen>;
+  /** All trials of a plan, in a folder of their own, with the companions that it needs or with those given. */
+  measureAll(plan: Plan, stacks: Stack[], companions?: RunningCompanion[]): Promise<Seen[]>;
 }
 
 /** Opens the rig of one test file. */
@@ -84,7 +93,11 @@ export function openRig(): Rig {
   const folder = mkdtempSync(join(tmpdir(), 'bench-known-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   let order = 0;
-  return { measure: (asked) => measure(asked, token, folder, order++) };
+  return {
+    measure: (asked) => measure(asked, token, folder, order++),
+    measureAll: (plan, stacks, companions) =>
+      measureAll(plan, stacks, { token, folder: mkdtempSync(join(folder, 'plan-')) }, companions),
+  };
 }
 
 async function measure(
@@ -114,17 +127,37 @@ async function measure(
   const id = `${String(order).padStart(3, '0')}-${planned.id}`;
   const fixtures = fixturesOf(plan);
   const needs = { serverCores: coresOf(plan), generators: plan.generators };
-  const placed = await choosePlacement({ ...needs, beside: fixtures && 'upstream' });
+  const placed = await choosePlacement({ ...needs, beside: fixtures === undefined ? [] : ['upstream'] });
+  const means = { plan, token, folder, placed };
   await using upstream =
-    fixtures &&
-    (await startUpstream(program ?? (await findUpstream('embedded')), { token, folder, placed, fixtures }));
-  const { effects } = await createEffects({ plan, placed, token, folder, upstream, database });
+    fixtures && (await startUpstreams(program ?? (await findUpstream('embedded')), fixtures, means));
+  const disturbing = await (await background.find(plan))?.start(means);
+  const holder = database && keepDatabase(database);
+  const companions = [upstream ?? [], holder ?? [], disturbing ?? []].flat();
+  const { effects } = await createEffects({ plan, placed, token, folder, companions });
   const trial = await measureTrial(
     { ...planned, id },
     { plan, placed, prepared: found, target: found.target },
     wrap(effects),
   );
   return { trial, log: readText(join(folder, 'logs', `${id}.log`)) ?? '' };
+}
+
+async function measureAll(
+  plan: Plan,
+  stacks: Stack[],
+  { token, folder }: { token: string; folder: string },
+  given?: RunningCompanion[],
+): Promise<Seen[]> {
+  const { prepared } = await prepareAll(plan.targets, stacks);
+  const found = given === undefined ? await findCompanions(plan) : [];
+  const beside = [...found.filter(({ isPlaced }) => isPlaced), ...(given ?? [])].map(({ name }) => name);
+  const placed = await choosePlacement({ serverCores: coresOf(plan), generators: plan.generators, beside });
+  await using running = await startCompanions(found, { plan, token, folder, placed });
+  const companions = given ?? running.all;
+  const { effects } = await createEffects({ plan, placed, token, folder, companions });
+  const trials = await run(plan, { placed, prepared, before: [] }, effects);
+  return trials.map((trial) => ({ trial, log: readText(join(folder, 'logs', `${trial.id}.log`)) ?? '' }));
 }
 
 /** The planted stack, with a variant `known` that has these options. */

@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../src/catalogue/manifest.ts';
+import { BENCH } from '../../src/cli/bench.ts';
 import { readStacks } from '../../src/catalogue/stacks.ts';
-import { findUpstream, type UpstreamProgram } from '../../src/measure/upstream.ts';
+import { findUpstream, type UpstreamProgram } from '../../src/services/upstream/upstream.ts';
 import { UPSTREAMS } from '../../src/model.ts';
+import { makePlan } from '../../src/plan.ts';
 import { loadOf, openRig, reasonOf, reasonsOf, type Order, type Seen } from './rig.ts';
 
 const rig = openRig();
@@ -47,10 +49,12 @@ describe('gather', () => {
       const seen = await measure({ upstream });
       const { trial } = seen;
       expect(reasonsOf(seen)).toEqual([]);
-      expect(trial.upstream).toEqual({ kind, version: upstream.version });
+      expect(trial.companions?.upstream).toEqual({ kind, version: upstream.version });
       const load = loadOf(seen);
       expect(load.counts).toMatchObject({ sent: 300, ok: 300 });
-      expect(trial).toMatchObject({ measured: { upstream: { requests: 2 * load.lifetime.ok } } });
+      expect(trial).toMatchObject({
+        measured: { companions: { upstream: { requests: 2 * load.lifetime.ok } } },
+      });
       const { metric, toldUs, restUs } = load.timing ?? {};
       expect(metric).toBe('gather');
       expect((toldUs?.mean ?? 0) + (restUs?.mean ?? 0)).toBeCloseTo(load.latencyUs?.mean ?? 0, -2);
@@ -94,7 +98,7 @@ describe('an upstream that from the beginning', () => {
     expect(seen.trial.status).toBe('suspect');
     expect(reasonsOf(seen)).toEqual(['upstream-slow']);
     expect(reasonOf(seen, 'upstream-slow')).toMatchObject({
-      text: expect.stringMatching(/^the upstream took 1\d\d ms over one fixture/) as string,
+      text: expect.stringMatching(/^the upstream took 1\d\d ms for one fixture/) as string,
       invalidates: ['goodput', 'p50', 'p99'],
     });
   });
@@ -110,5 +114,26 @@ describe('an upstream that under load', () => {
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(['upstream']);
     expect(reasonOf(seen, 'upstream').text).toMatch(text);
+  });
+});
+
+describe('a duel over gather', () => {
+  it('gives each server an upstream of its own, whose count is exact', async () => {
+    const stacks = [vanilla ?? [], readManifest(path('gather/stack.json'))].flat();
+    const targets = ['vanilla', 'gather/twice'];
+    const words = '--workload gather --param fixtures=2 --param items=3 --upstream embedded --connections 4';
+    const length = '--rounds 1 --duel --duration 1 --warmup 0.2';
+    const request = BENCH.parse([...targets, ...words.split(' '), ...length.split(' ')]);
+    const all = await rig.measureAll(makePlan(request, stacks, 'known', 1), stacks);
+    const [rightly, twice] = targets.map((id) => all.find(({ trial }) => trial.target.id === id));
+    if (rightly === undefined || twice === undefined) throw new Error('not both were measured');
+    expect(reasonsOf(rightly)).toEqual([]);
+    const { ok } = loadOf(rightly).lifetime;
+    expect(ok).toBeGreaterThan(0);
+    expect(rightly.trial).toMatchObject({
+      duel: 'c4-r1',
+      measured: { companions: { upstream: { requests: 2 * ok } } },
+    });
+    expect(reasonsOf(twice)).toEqual(['upstream-count']);
   });
 });

@@ -40,7 +40,6 @@ async function serverOf(launcher: Launcher, url: string, isStopped = () => false
     token: '',
     folder: '',
     time: undefined,
-    env: undefined,
     isStopped,
   });
   const server = await give(undefined as never, plan.trials[0]!, undefined as never);

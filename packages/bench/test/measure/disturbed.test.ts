@@ -1,7 +1,7 @@
 import { makeReason } from '../../src/reasons.ts';
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
-import { measureTrial } from '../../src/measure/trial.ts';
+import { measureTrial } from '../../src/measure/conductor.ts';
 import type { Trial } from '../../src/model.ts';
 import { sampleBackground, sampleLoad, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
@@ -34,15 +34,15 @@ describe('a trial with a request in the background', () => {
     ]);
     expect(trial).toMatchObject({
       status: 'ok',
-      background: { method: 'GET', path: '/fib/42' },
-      measured: { background: sampleBackground(), load: { counts: sampleLoad().counts } },
+      companions: { background: { method: 'GET', path: '/fib/42' } },
+      measured: { companions: { background: sampleBackground() }, load: { counts: sampleLoad().counts } },
     });
   });
 
   it('leaves its undisturbed twin alone', async () => {
     const { trial, world } = await measure({}, 'fastify');
     expect(world.done.join()).not.toContain('disturb');
-    expect(trial).not.toHaveProperty('background');
+    expect(trial).not.toHaveProperty('companions');
     expect(trial).toMatchObject({ status: 'ok' });
   });
 
@@ -68,7 +68,7 @@ describe('a trial with a request in the background', () => {
   it('has failed where it was never answered as it should be', async () => {
     const background = sampleBackground({ sent: 3, statusCodes: { 404: 3 }, cancelled: 0 });
     const { trial } = await measure({ background });
-    expect(trial).toMatchObject({ status: 'failed', partial: { background } });
+    expect(trial).toMatchObject({ status: 'failed', partial: { companions: { background } } });
     expect(trial.reasons[0]?.text).toMatch(/^3 of 3 requests in the background failed/);
   });
 });

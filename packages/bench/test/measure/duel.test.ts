@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
-import { planTurns } from '../../src/measure/duel.ts';
+import { longestSilence, planTurns } from '../../src/plan/turns.ts';
 import type { Placed } from '../../src/measure/placement.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/model.ts';
@@ -38,10 +38,12 @@ const placesOf = (order: number[], side: number) =>
 
 describe('the turns of a duel', () => {
   it('alternate so that no drift meets one side only', () => {
-    expect(planTurns(2, 0.1, 0).order).toEqual([0, 1, 1, 0]);
-    expect(planTurns(2, 0.4, 0).order).toEqual([0, 1, 1, 0, 1, 0, 0, 1]);
+    expect(planTurns({ sides: 2, windowSeconds: 0.1, cycleSeconds: 0 }).order).toEqual([0, 1, 1, 0]);
+    expect(planTurns({ sides: 2, windowSeconds: 0.4, cycleSeconds: 0 }).order).toEqual([
+      0, 1, 1, 0, 1, 0, 0, 1,
+    ]);
     for (const seconds of [1, 3, 5, 8, 20]) {
-      const { order } = planTurns(2, seconds, 0.01);
+      const { order } = planTurns({ sides: 2, windowSeconds: seconds, cycleSeconds: 0.01 });
       // Both sides have as many windows, and the same mean place among them: a linear drift cancels out.
       expect(placesOf(order, 0)).toHaveLength(placesOf(order, 1).length);
       expect(meanOf(placesOf(order, 0))).toBe(meanOf(placesOf(order, 1)));
@@ -54,7 +56,7 @@ describe('the turns of a duel', () => {
     ['no longer than a server keeps an idle connection', 20, 1],
   ])('are %s', (_, cycleSeconds, span) => {
     for (const sides of [2, 3]) {
-      const { order, spanSeconds } = planTurns(sides, 10, cycleSeconds);
+      const { order, spanSeconds } = planTurns({ sides, windowSeconds: 10, cycleSeconds });
       expect(spanSeconds).toBeCloseTo(span);
       // The windows of each side sum to what was asked for, and none has more than two in a row.
       expect(placesOf(order, 1).length * spanSeconds).toBeCloseTo(10);
@@ -63,11 +65,43 @@ describe('the turns of a duel', () => {
   });
 
   it('begin with the time of one answer, which belongs to no window', () => {
-    expect([0, 0.05, 20].map((cycle) => planTurns(2, 5, cycle).rampSeconds)).toEqual([0.01, 0.05, 0.5]);
+    expect(
+      [0, 0.05, 20].map(
+        (cycle) => planTurns({ sides: 2, windowSeconds: 5, cycleSeconds: cycle }).rampSeconds,
+      ),
+    ).toEqual([0.01, 0.05, 0.5]);
   });
 });
 
-describe('measureDuel', () => {
+describe('the turns of answers that wait by design', () => {
+  it.each([
+    [2, 5, 0.05],
+    [2, 2, 0.2],
+    [3, 0.25, 0.05],
+    [2, 3, 0.003],
+  ])('of %d sides over %d s hold whole waits of %d s, five or more', (sides, windowSeconds, waitSeconds) => {
+    const { order, spanSeconds, rampSeconds } = planTurns({
+      sides,
+      windowSeconds,
+      cycleSeconds: waitSeconds,
+      waitSeconds,
+    });
+    const waits = spanSeconds / waitSeconds;
+    expect(waits).toBeCloseTo(Math.round(waits));
+    expect(waits).toBeGreaterThanOrEqual(5);
+    // The connections spread over one wait again before each window.
+    expect(rampSeconds).toBe(waitSeconds);
+    const sum = placesOf(order, 0).length * spanSeconds;
+    expect(sum).toBeGreaterThan(windowSeconds * 0.75);
+  });
+
+  it('leave connections silent while the others have theirs', () => {
+    expect(longestSilence(2, { rampSeconds: 0.05, spanSeconds: 0.25 })).toBeCloseTo(0.6);
+    expect(longestSilence(5, { rampSeconds: 2, spanSeconds: 10 })).toBe(96);
+  });
+});
+
+describe('measureTogether', () => {
   it('lets both stand before the first window, warms both up, and alternates', async () => {
     const { world, trials } = await duel({ tellWindows: true });
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);

@@ -31,7 +31,14 @@ const processOf = (pid: number, ...threads: number[]): ProcessUse => ({
 });
 
 const limitOf = (given: Given): string =>
-  findLimit({ ...evidenceOf(given), load: sampleLoad(), isShared: false, host: {}, isClosedLoop: true });
+  findLimit({
+    ...evidenceOf(given),
+    load: sampleLoad(),
+    isShared: false,
+    host: {},
+    companions: [],
+    isClosedLoop: true,
+  });
 
 /** Two workers on four cores, with one busy thread each. */
 const loops = (...cores: number[]): Given => ({

@@ -16,6 +16,7 @@ function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> 
     workers: 1,
     attested: [],
     host: {},
+    companions: [],
     isClosedLoop: true,
     ...given,
   };

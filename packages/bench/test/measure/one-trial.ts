@@ -3,7 +3,7 @@
 import { Ajv } from 'ajv';
 import { expect } from 'vitest';
 import type { Placed } from '../../src/measure/placement.ts';
-import { measureTrial } from '../../src/measure/trial.ts';
+import { measureTrial } from '../../src/measure/conductor.ts';
 import type { Attestation, Trial } from '../../src/model.ts';
 import { asStored, readSchema, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';

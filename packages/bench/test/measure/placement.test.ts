@@ -34,19 +34,19 @@ describe('placeOn', () => {
   });
 
   it('gives an upstream a core of its own where the generators do without it, else theirs', () => {
-    expect(placeOn(plain(0, 1, 2), { serverCores: 1, generators: 1, beside: 'upstream' })).toEqual({
-      placement: { kind: 'separate', server: [2], generator: [0], upstream: [1] },
+    expect(placeOn(plain(0, 1, 2), { serverCores: 1, generators: 1, beside: ['upstream'] })).toEqual({
+      placement: { kind: 'separate', server: [2], generator: [0], beside: { upstream: [1] } },
       server: ['taskset', '-c', '2'],
       generator: ['taskset', '-c', '0'],
       beside: ['taskset', '-c', '1'],
     });
-    expect(placeOn(plain(0, 1, 2), { serverCores: 1, generators: 2, beside: 'upstream' })).toMatchObject({
-      placement: { server: [2], generator: [0, 1], upstream: [0, 1] },
+    expect(placeOn(plain(0, 1, 2), { serverCores: 1, generators: 2, beside: ['upstream'] })).toMatchObject({
+      placement: { server: [2], generator: [0, 1], beside: { upstream: [0, 1] } },
       beside: ['taskset', '-c', '0,1'],
-      reason: 'the upstream runs beside the load',
+      reason: "the upstream shares the generators' cores",
     });
-    expect(placeOn(plain(5), { serverCores: 1, generators: 1, beside: 'upstream' })).toMatchObject({
-      placement: { kind: 'shared', upstream: [5] },
+    expect(placeOn(plain(5), { serverCores: 1, generators: 1, beside: ['upstream'] })).toMatchObject({
+      placement: { kind: 'shared', beside: { upstream: [5] } },
       beside: [],
     });
   });

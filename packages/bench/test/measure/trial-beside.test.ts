@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DatabaseError } from '../../src/measure/database.ts';
-import { UpstreamError } from '../../src/measure/upstream.ts';
+import { DatabaseError } from '../../src/services/database/database.ts';
+import { UpstreamError } from '../../src/services/upstream/upstream.ts';
 import { sampleCounts, sampleLoad } from '../samples.ts';
 import { measure, textsOf } from './one-trial.ts';
 
@@ -27,16 +27,19 @@ describe('a trial of a server that asks an upstream', () => {
     ]);
     expect(trial).toMatchObject({
       status: 'ok',
-      upstream: { kind: 'nginx', version: '1.22.1' },
+      companions: { upstream: { kind: 'nginx', version: '1.22.1' } },
       params: { fixtures: 10, items: 20 },
-      measured: { upstream: { requests: 500_000, fetchUs: 900 } },
+      measured: { companions: { upstream: { requests: 500_000, fetchUs: 900 } } },
     });
   });
 
   it('has failed when it was asked less than the answers took', async () => {
     const few = looks.with(2, { requests: 40, fetchUs: 800 });
     const { trial } = await measure({ looks: few, load }, { line });
-    expect(trial).toMatchObject({ status: 'failed', partial: { upstream: { requests: 10 } } });
+    expect(trial).toMatchObject({
+      status: 'failed',
+      partial: { companions: { upstream: { requests: 10 } } },
+    });
     expect(trial.reasons.map(({ code }) => code)).toEqual(['upstream-count']);
   });
 
@@ -75,8 +78,10 @@ describe('a trial of a server that asks a database', () => {
     ]);
     expect(trial).toMatchObject({
       status: 'ok',
-      database: { kind: 'embedded', version: '18.4', maxConnections: 500 },
-      measured: { database: { inserts: { acknowledged: 50_000, stored: 50_000, unanswered: 0 } } },
+      companions: { database: { kind: 'embedded', version: '18.4', maxConnections: 500 } },
+      measured: {
+        companions: { database: { inserts: { acknowledged: 50_000, stored: 50_000, unanswered: 0 } } },
+      },
     });
   });
 
@@ -89,7 +94,10 @@ describe('a trial of a server that asks a database', () => {
 
   it('has failed when rows are missing, for that before all else', async () => {
     const { trial } = await measure({ stored: 49_999, load }, { line });
-    expect(trial).toMatchObject({ status: 'failed', partial: { database: { inserts: { stored: 49_999 } } } });
+    expect(trial).toMatchObject({
+      status: 'failed',
+      partial: { companions: { database: { inserts: { stored: 49_999 } } } },
+    });
     expect(trial.reasons.map(({ code }) => code)).toEqual(['inserts-lost']);
   });
 

@@ -1,14 +1,18 @@
 /** A world in which nothing is launched or sent: it writes down what was done to it, in order. */
 
-import type { Attestation, BackgroundUse, LoadResult, Trial } from '../../src/model.ts';
-import type { Database } from '../../src/measure/database.ts';
+import type { Attestation, BackgroundUse, LoadResult, Target, Trial } from '../../src/model.ts';
 import type { Server, Stopped } from '../../src/measure/launch.ts';
 import type { LoadSession } from '../../src/measure/load/engine.ts';
 import type { Prepared } from '../../src/measure/prepare.ts';
 import type { Sampled } from '../../src/measure/resources/sampler.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
-import type { Upstream, UpstreamLook } from '../../src/measure/upstream.ts';
 import type { Plan, RunEvent } from '../../src/plan.ts';
+import type { Background } from '../../src/services/background/request.ts';
+import { beginTrial as beginBackground } from '../../src/services/background/companion.ts';
+import type { RunningCompanion } from '../../src/services/companion.ts';
+import { beginTrial as beginTable } from '../../src/services/database/companion.ts';
+import { beginTrial as beginUpstream } from '../../src/services/upstream/companion.ts';
+import type { UpstreamLook } from '../../src/services/upstream/upstream.ts';
 import { sampleCounts, sampleBackground, sampleLoad, sampleStack } from '../samples.ts';
 
 /** Every point at which something can go wrong. */
@@ -125,16 +129,6 @@ export function createWorld(twist: Twist = {}): World {
         return session(String(port));
       },
     }),
-    keepInFlight(_server, { method, path }) {
-      done.push(`disturb by ${method} ${path}`);
-      let ended = false;
-      const end = (): BackgroundUse => {
-        if (!ended) done.push('leave in peace');
-        ended = true;
-        return twist.background ?? sampleBackground();
-      };
-      return { end, [Symbol.dispose]: () => void end() };
-    },
     async resources() {
       await reach('resources');
       if (twist.sampled === 'none') return undefined;
@@ -153,8 +147,11 @@ export function createWorld(twist: Twist = {}): World {
         },
       };
     },
-    ...(twist.stored === undefined ? {} : { database: createDatabase(twist.stored, reach) }),
-    ...(twist.looks === undefined ? {} : { upstream: createUpstream(twist.looks, reach) }),
+    companions: [
+      ...(twist.looks === undefined ? [] : [createUpstream(twist.looks, reach)]),
+      ...(twist.stored === undefined ? [] : [createDatabase(twist.stored, reach)]),
+      createBackground(twist, done),
+    ],
     now: () => Date.UTC(2026, 10, 20, 12),
     async record(trials) {
       for (const { id } of trials) done.push(`record ${id}`);
@@ -169,11 +166,17 @@ export function createWorld(twist: Twist = {}): World {
   return { effects, done, events, recorded };
 }
 
-function createDatabase(stored: number, reach: (step: Step) => Promise<void>): Database {
-  return {
-    kind: 'embedded',
-    version: '18.4',
-    maxConnections: 500,
+/** A companion for every target of which `head` knows something. */
+function companion(
+  name: RunningCompanion['name'],
+  head: (target: Target) => unknown,
+  begin: RunningCompanion['begin'],
+): RunningCompanion {
+  return { name, head, begin, async [Symbol.asyncDispose]() {} };
+}
+
+function createDatabase(stored: number, reach: (step: Step) => Promise<void>): RunningCompanion {
+  const holder = {
     async open() {
       await reach('table');
       return {
@@ -185,26 +188,51 @@ function createDatabase(stored: number, reach: (step: Step) => Promise<void>): D
         [Symbol.asyncDispose]: () => reach('drop'),
       };
     },
-    sampleBeside: async (server) => server,
-    async [Symbol.asyncDispose]() {},
+    process: () => undefined,
   };
+  const head = { kind: 'embedded', version: '18.4', maxConnections: 500 };
+  return companion(
+    'database',
+    () => head,
+    ({ table }) => beginTable(holder, table ?? { rows: [] }),
+  );
 }
 
-function createUpstream(looks: UpstreamLook[], reach: (step: Step) => Promise<void>): Upstream {
+function createUpstream(looks: UpstreamLook[], reach: (step: Step) => Promise<void>): RunningCompanion {
   const left = [...looks];
-  return {
-    kind: 'nginx',
-    version: '1.22.1',
-    url: 'http://127.0.0.1:4000',
+  const asked = {
     env: {},
-    pid: () => 4720,
+    process: () => ({ pid: 4720 }),
     async look() {
       await reach('look');
       return left.shift() ?? { requests: 0, fetchUs: 0 };
     },
-    sampleBeside: async (server) => server,
-    async [Symbol.asyncDispose]() {},
   };
+  return companion(
+    'upstream',
+    () => ({ kind: 'nginx', version: '1.22.1' }),
+    ({ fetches = 0 }) => beginUpstream(asked, fetches, () => {}),
+  );
+}
+
+/** For the targets that the plan disturbs, by the request that their ids name. */
+function createBackground(twist: Twist, done: string[]): RunningCompanion {
+  const request = { method: 'GET', path: '/fib/42' };
+  const keep = (): Background => {
+    done.push(`disturb by ${request.method} ${request.path}`);
+    let ended = false;
+    const end = (): BackgroundUse => {
+      if (!ended) done.push('leave in peace');
+      ended = true;
+      return twist.background ?? sampleBackground();
+    };
+    return { end, [Symbol.dispose]: () => void end() };
+  };
+  return companion(
+    'background',
+    ({ undisturbed }) => (undisturbed === undefined ? undefined : request),
+    async () => beginBackground(request, keep),
+  );
 }
 
 function createServer(twist: Twist, reach: (step: Step) => Promise<void>, index: number): Server {

@@ -11,7 +11,10 @@ const uses = [
 const trials = plan.trials.map(({ target: id, round }) => {
   const target = plan.targets.find((one) => one.id === id)!;
   const background = target.undisturbed === undefined ? undefined : uses[round - 1];
-  return { ...okTrial(id, sampleMeasured({ given: background ? { background } : {} }), { round }), target };
+  return {
+    ...okTrial(id, sampleMeasured({ given: background ? { companions: { background } } : {} }), { round }),
+    target,
+  };
 });
 
 describe('a run with a request in the background', () => {

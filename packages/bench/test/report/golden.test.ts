@@ -107,13 +107,13 @@ const trialOf = (target: string, round: number, told: number, rest: number): OkT
     sampleMeasured({
       given: {
         load: sampleLoad({ timing: timing(told, rest) }),
-        upstream: { requests: 500_000, fetchUs: 810 },
+        companions: { upstream: { requests: 500_000, fetchUs: 810 } },
       },
     }),
     {
       round,
-      upstream: { kind: 'nginx', version: '1.22.1' },
-      placement: { kind: 'separate', server: [2], generator: [0], upstream: [1] },
+      companions: { upstream: { kind: 'nginx', version: '1.22.1' } },
+      placement: { kind: 'separate', server: [2], generator: [0], beside: { upstream: [1] } },
     },
   );
 
@@ -124,14 +124,16 @@ describe('a run whose servers ask a database', () => {
   }));
   const measured = sampleMeasured({
     given: {
-      database: { inserts: { acknowledged: 1500, stored: 1502, unanswered: 3 }, resources: USE },
+      companions: {
+        database: { inserts: { acknowledged: 1500, stored: 1502, unanswered: 3 }, resources: USE },
+      },
       server: { ...USE, memoryOverTime },
     },
   });
   const database = { kind: 'embedded', version: '18.4', maxConnections: 500 } as const;
   const trial = okTrial('fastify', measured, {
-    database,
-    placement: { kind: 'separate', server: [2], generator: [0], database: [1] },
+    companions: { database },
+    placement: { kind: 'separate', server: [2], generator: [0], beside: { database: [1] } },
   });
 
   const detailOf = (count: number, bytesAt: (second: number) => number): string => {

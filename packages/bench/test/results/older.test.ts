@@ -44,6 +44,26 @@ describe('a trial of schema 1', () => {
     expect(upgradeTrial(failed, {})).toEqual({ schema: 3, engine: 'autocannon', status: 'failed' });
   });
 
+  it('keeps what it told of companions', () => {
+    const database = { kind: 'embedded', version: '18.4', maxConnections: 500 };
+    const use = { inserts: { acknowledged: 1, stored: 1, unanswered: 0 } };
+    const stored = {
+      schema: 1,
+      engine: 'autocannon',
+      database,
+      measured: { database: use },
+      placement: { kind: 'separate', server: [1], database: [0] },
+    };
+    expect(upgradeTrial(stored, {})).toEqual({
+      schema: 3,
+      engine: 'autocannon',
+      load: { mode: 'closed' },
+      companions: { database },
+      measured: { companions: { database: use } },
+      placement: { kind: 'separate', server: [1], beside: { database: [0] } },
+    });
+  });
+
   it('has the amount of its plan, and its engine', () => {
     expect(upgradeTrial({ schema: 1, engine: 'k6' }, { amount: 500 })).toEqual({
       schema: 3,

@@ -1,7 +1,7 @@
 /** Reads what a server costs, and what else ran on the machine, while load is on it. */
 
 import { BenchError } from '../../errors.ts';
-import type { HostWindow, ProcessUse, Resources } from '../../model.ts';
+import type { CompanionName, HostWindow, ProcessUse, Resources } from '../../model.ts';
 import type { Cgroup } from './cgroup.ts';
 import { openDarwinSampler } from './darwin.ts';
 import { openLinuxSampler } from './linux.ts';
@@ -21,8 +21,8 @@ export interface SamplerOptions {
 /** One window as the sampler saw it. `server` is absent when the server ended before the window did. */
 export interface Sampled {
   server?: Resources;
-  upstream?: Resources;
-  database?: Resources;
+  /** Of the companions that were sampled with it. */
+  beside?: Partial<Record<CompanionName, Resources>>;
   host: HostWindow;
 }
 
@@ -32,8 +32,8 @@ export interface Sampler extends Disposable {
   idle(): Promise<number | undefined>;
   /**
    * Opens a window: the CPU readings are taken before this returns, memory right after.
-   * `ours` are processes that do not count as others, with all they start: generators, upstream, database, the other server of a duel.
-   * The harness itself is always counted, and need not be among them.
+   * `ours` are processes whose CPU belongs to this measurement, with all they start: generators, other servers of a duel and
+   * what stands beside those. The harness and the companions sampled with this server always do, and need not be among them.
    */
   start(ours: readonly number[]): Promise<void>;
   /** Closes the window. Throws a trial error when none is open. */
@@ -47,25 +47,33 @@ export async function openSampler(options: SamplerOptions): Promise<Sampler> {
   throw new BenchError('trial', `resources cannot be sampled on ${process.platform}`, 'use Linux or macOS');
 }
 
-/** The sampler of a server with that of what it asks beside it: that process, and all that it starts, does not count as others. */
-export function sampleBeside(
-  server: Sampler,
-  { name, sampler, pid }: { name: 'upstream' | 'database'; sampler: Sampler; pid: number },
-): Sampler {
+/** A companion whose resources are sampled with those of a server. */
+export interface SampledCompanion {
+  name: CompanionName;
+  pid: number;
+  sampler: Sampler;
+}
+
+/** The sampler of a server and its companions: what those use, with all that they start, belongs to the measurement. */
+export function sampleTogether(server: Sampler, companions: readonly SampledCompanion[]): Sampler {
+  if (companions.length === 0) return server;
   return {
     idle: () => server.idle(),
     async start(ours) {
-      await server.start([...ours, pid]);
-      await sampler.start([]);
+      await server.start([...ours, ...companions.map(({ pid }) => pid)]);
+      for (const { sampler } of companions) await sampler.start([]);
     },
     async stop() {
       const sampled = await server.stop();
-      const { server: use } = await sampler.stop();
-      return use === undefined ? sampled : { ...sampled, [name]: use };
+      const beside: Sampled['beside'] = {};
+      for (const { name, sampler } of companions) {
+        const { server: use } = await sampler.stop();
+        if (use !== undefined) beside[name] = use;
+      }
+      return Object.keys(beside).length === 0 ? sampled : { ...sampled, beside };
     },
     [Symbol.dispose]() {
-      server[Symbol.dispose]();
-      sampler[Symbol.dispose]();
+      for (const { sampler } of [{ sampler: server }, ...companions]) sampler[Symbol.dispose]();
     },
   };
 }
@@ -75,12 +83,20 @@ export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
   const [first, second] = all;
   const host = joinHosts(all.map((one) => one.host));
   if (first === undefined || second === undefined) return first && { ...first, host };
-  const joined: Sampled = { host };
-  for (const name of ['server', 'database'] as const) {
-    const parts = all.map((one) => one[name]);
-    if (parts.every((part) => part !== undefined)) joined[name] = joinResources(parts);
-  }
-  return joined;
+  const server = joinAll(all.map((one) => one.server));
+  const names = Object.keys(first.beside ?? {}) as CompanionName[];
+  const beside = names.map((name) => [name, joinAll(all.map((one) => one.beside?.[name]))] as const);
+  const known = beside.filter(([, use]) => use !== undefined);
+  return {
+    host,
+    ...(server === undefined ? {} : { server }),
+    ...(known.length === 0 ? {} : { beside: Object.fromEntries(known) }),
+  };
+}
+
+/** Joins them where each window has one. */
+function joinAll(all: readonly (Resources | undefined)[]): Resources | undefined {
+  return all.every((one) => one !== undefined) ? joinResources(all) : undefined;
 }
 
 function joinResources(all: readonly Resources[]): Resources {

@@ -63,6 +63,12 @@ describe('troubleBetween', () => {
   });
 });
 
+describe('retransmissions', () => {
+  it('are never fewer than none, although a probe with new data is subtracted from them', () => {
+    expect(troubleBetween({ retransmits: 10 }, { retransmits: 8 })).toEqual({ retransmits: 0 });
+  });
+});
+
 describe('parseTimeWait', () => {
   it('reads the count of waiting sockets', () => {
     expect(parseTimeWait('sockets: used 13\nTCP: inuse 1 orphan 0 tw 228 alloc 1 mem 326\n')).toBe(228);

@@ -6,7 +6,7 @@ import { readProcess } from '../../../src/measure/resources/procfs.ts';
 import {
   joinSampled,
   openSampler,
-  sampleBeside,
+  sampleTogether,
   type Sampled,
   type Sampler,
 } from '../../../src/measure/resources/sampler.ts';
@@ -51,18 +51,16 @@ function sampledAs(name: string, sampled: Sampled, done: string[]): Sampler {
   };
 }
 
-describe('sampleBeside', () => {
+describe('sampleTogether', () => {
   it('keeps what the upstream cost apart from the server, and out of other processes', async () => {
     const done: string[] = [];
     const [server, upstream] = [window(1, 90, 0.3), window(0.4, 20)];
-    const both = sampleBeside(sampledAs('server', server, done), {
-      name: 'upstream',
-      sampler: sampledAs('upstream', upstream, done),
-      pid: 77,
-    });
+    const both = sampleTogether(sampledAs('server', server, done), [
+      { name: 'upstream', sampler: sampledAs('upstream', upstream, done), pid: 77 },
+    ]);
     await both.idle();
     await both.start([4711]);
-    expect(await both.stop()).toEqual({ ...server, upstream: upstream.server });
+    expect(await both.stop()).toEqual({ ...server, beside: { upstream: upstream.server } });
     both[Symbol.dispose]();
     expect(done).toEqual([
       'server idle',
@@ -74,11 +72,9 @@ describe('sampleBeside', () => {
   });
 
   it('has nothing of an upstream that ended in the window', async () => {
-    const both = sampleBeside(sampledAs('server', window(1, 90), []), {
-      name: 'database',
-      sampler: sampledAs('database', { host: {} }, []),
-      pid: 77,
-    });
+    const both = sampleTogether(sampledAs('server', window(1, 90), []), [
+      { name: 'database', sampler: sampledAs('database', { host: {} }, []), pid: 77 },
+    ]);
     expect(await both.stop()).toEqual(window(1, 90));
   });
 });

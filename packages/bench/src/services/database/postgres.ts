@@ -5,12 +5,12 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { BenchError } from '../errors.ts';
-import { launch, type Server } from './launch.ts';
-import type { Placed } from './placement.ts';
-import { findFreePort } from './ports.ts';
-import { readText } from './resources/procfs.ts';
-import { scratchOf } from './scratch.ts';
+import { BenchError } from '../../errors.ts';
+import { launch, type Server } from '../../measure/launch.ts';
+import type { Placed } from '../../measure/placement.ts';
+import { findFreePort } from '../../measure/ports.ts';
+import { readText } from '../../measure/resources/procfs.ts';
+import { scratchOf } from '../../measure/scratch.ts';
 
 /** More than any plan needs, and the same for each. */
 const MAX_CONNECTIONS = 500;

@@ -1,11 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { keepInFlight, type Background } from '../../src/measure/background.ts';
-import { judgeBackground } from '../../src/measure/judge-background.ts';
-import { sampleBackground } from '../samples.ts';
-import { isFatal } from '../../src/reasons.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
+import { METRIC_IDS } from '../../../src/metrics.ts';
+import { isFatal } from '../../../src/reasons.ts';
+import { judgeBackground } from '../../../src/services/background/judge.ts';
+import { keepInFlight, type Background } from '../../../src/services/background/request.ts';
+import { sampleBackground } from '../../samples.ts';
 
 let server: Server | undefined;
 afterEach(() => {
@@ -77,11 +77,10 @@ describe('a request kept in flight', () => {
 });
 
 describe('what is said against it', () => {
-  it.each([
-    undefined,
-    sampleBackground({ statusCodes: {} }),
-    sampleBackground({ statusCodes: { 200: 9, 204: 1 } }),
-  ])('is nothing of %j', (given) => expect(judgeBackground(given)).toEqual([]));
+  it.each([sampleBackground({ statusCodes: {} }), sampleBackground({ statusCodes: { 200: 9, 204: 1 } })])(
+    'is nothing of %j',
+    (given) => expect(judgeBackground(given)).toEqual([]),
+  );
 
   it('invalidates all but the start-up when some failed, and fails the trial when none was right', () => {
     const some = judgeBackground(sampleBackground({ statusCodes: { 200: 7, 500: 2 }, lost: 1 }));

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { judgeInserts } from '../../src/measure/judge-database.ts';
-import { judge } from '../../src/measure/judge.ts';
-import { makeReason } from '../../src/reasons.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
-import { type Placement } from '../../src/model.ts';
-import { sampleLoad, sampleResources } from '../samples.ts';
+import { judge } from '../../../src/measure/judge.ts';
+import { METRIC_IDS } from '../../../src/metrics.ts';
+import type { Placement } from '../../../src/model.ts';
+import { makeReason } from '../../../src/reasons.ts';
+import { isDatabaseFull, judgeDatabase, judgeInserts } from '../../../src/services/database/judge.ts';
+import { sampleLoad, sampleResources } from '../../samples.ts';
 
 describe('the inserts of a trial', () => {
   it.each([
@@ -25,17 +25,22 @@ describe('the inserts of a trial', () => {
   it('are told of a trial that failed for another reason, and spoil nothing more', () => {
     expect(makeReason('inserts', { acknowledged: 1520, stored: 1523, unanswered: 12 })).toEqual({
       code: 'inserts',
-      text: '1,520 inserts were acknowledged, 12 never answered, and the table holds 1,523: none that was acknowledged is lost',
+      text: '1,520 inserts were acknowledged, 12 never answered, and the table holds 1,523: no acknowledged insert is lost',
       invalidates: [],
     });
   });
 });
 
 describe('a database', () => {
-  const apart: Placement = { kind: 'separate', server: [2], generator: [0], database: [1] };
-  const beside: Placement = { kind: 'separate', server: [1], generator: [0], database: [0] };
+  const apart: Placement = { kind: 'separate', server: [2], generator: [0], beside: { database: [1] } };
+  const beside: Placement = { kind: 'separate', server: [1], generator: [0], beside: { database: [0] } };
   const elsewhere: Placement = { kind: 'separate', server: [1], generator: [0] };
-  const shared: Placement = { kind: 'shared', server: [0, 1], generator: [0, 1], database: [0, 1] };
+  const shared: Placement = {
+    kind: 'shared',
+    server: [0, 1],
+    generator: [0, 1],
+    beside: { database: [0, 1] },
+  };
 
   it.each([
     ['on a core of its own', apart, 0.91, 0.3, 'database'],
@@ -46,15 +51,18 @@ describe('a database', () => {
     ['on cores that all share', shared, 1.85, 0.1, 'database'],
     ['on one of the cores that all share', shared, 1.1, 0.1, 'server'],
   ] as const)('%s', (_, placement, cores, generator, limit) => {
+    const load = sampleLoad({ generators: [{ cpuUs: generator * 5e6, seconds: 5, utilisation: generator }] });
+    const evidence = { load, resources: sampleResources(cores), placement, besideRequests: 0 };
+    const companion = { isBottleneck: isDatabaseFull, judge: judgeDatabase };
     const verdict = judge({
-      load: sampleLoad({ generators: [{ cpuUs: generator * 5e6, seconds: 5, utilisation: generator }] }),
+      load,
       server: sampleResources(0.5),
       budgetCores: placement.kind === 'shared' ? 1.8 : 1,
       isShared: placement.kind === 'shared',
       workers: 1,
       attested: [],
       host: {},
-      database: { resources: sampleResources(cores), placement },
+      companions: [{ name: 'database', companion, evidence }],
       isClosedLoop: true,
     });
     expect(verdict.limit).toBe(limit);

@@ -1,4 +1,4 @@
-/** The external service behind a workload: nginx where it is on PATH, else a server of our own, for the length of a run. */
+/** The external service of a workload: nginx when it is on PATH, otherwise the embedded server. */
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,14 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pathOf, writeFixtures } from '@bench/upstream/fixtures';
-import type { Answer } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../errors.ts';
-import type { UpstreamKind, UpstreamUse } from '../model.ts';
-import { describeEnd, launch, type Server } from './launch.ts';
-import type { Placed } from './placement.ts';
-import { findFreePort } from './ports.ts';
-import { openSampler, sampleBeside, type Sampler } from './resources/sampler.ts';
-import { ask } from './verify.ts';
+import type { Answer } from '../../catalogue/workloads/workload.ts';
+import { BenchError } from '../../errors.ts';
+import type { UpstreamKind, UpstreamUse } from '../../model.ts';
+import { describeEnd, launch, type Server } from '../../measure/launch.ts';
+import type { Placed } from '../../measure/placement.ts';
+import { findFreePort } from '../../measure/ports.ts';
+import { CompanionError, type CompanionProcess } from '../companion.ts';
+import { ask } from '../../measure/verify.ts';
 
 const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.conf'));
 const EMBEDDED = fileURLToPath(import.meta.resolve('@bench/upstream/server'));
@@ -38,9 +38,9 @@ export interface UpstreamProgram {
 }
 
 /** Something is wrong with the upstream, and so with nobody's figure. */
-export class UpstreamError extends BenchError {
+export class UpstreamError extends CompanionError {
   constructor({ kind, version }: Pick<UpstreamProgram, 'kind' | 'version'>, what: string) {
-    super('trial', `the upstream (${kind} ${version}) ${what}`);
+    super(`the upstream (${kind} ${version}) ${what}`, 'upstream');
   }
 }
 
@@ -67,12 +67,10 @@ export interface Upstream extends AsyncDisposable {
   url: string;
   /** What its servers have to be started with. */
   env: Record<string, string>;
-  /** Throws an upstream error when it has ended. */
-  pid(): number;
+  /** The process to sample. Throws an upstream error when it has ended. */
+  process(): CompanionProcess;
   /** What it has done so far, and whether it still does. Throws an upstream error when it does not tell, or answers wrongly. */
   look(): Promise<UpstreamLook>;
-  /** The sampler of a server, with the upstream beside it. */
-  sampleBeside(server: Sampler): Promise<Sampler>;
 }
 
 /** Finds what is asked for, else nginx and then our own. Throws a toolchain error when nginx is asked for and not there. */
@@ -118,21 +116,24 @@ export interface UpstreamSpec {
   folder: string;
   placed: Pick<Placed, 'beside'>;
   fixtures: string[];
+  /** Distinguishes the upstreams of one run, from 0. */
+  index?: number;
 }
 
 /** Writes the fixtures and starts a program that serves them. Throws an upstream error when it does not answer in time. */
 export async function startUpstream(
   program: UpstreamProgram,
-  { token, folder, placed, fixtures }: UpstreamSpec,
+  { token, folder, placed, fixtures, index = 0 }: UpstreamSpec,
 ): Promise<Upstream> {
-  const root = join(folder, 'upstream');
+  const id = index === 0 ? 'upstream' : `upstream${index + 1}`;
+  const root = join(folder, id);
   mkdirSync(root, { recursive: true });
   writeFixtures(root, fixtures);
   const port = await findFreePort();
   if (program.configuration !== undefined)
     writeFileSync(join(root, 'nginx.conf'), program.configuration.replaceAll('{port}', String(port)));
   const server = await launch({
-    id: 'upstream',
+    id,
     token,
     command: program.command,
     cwd: root,
@@ -189,10 +190,10 @@ class LaunchedUpstream implements Upstream {
     }
   }
 
-  pid(): number {
+  process(): CompanionProcess {
     const pid = this.#server.ended() === undefined ? this.#server.pid() : undefined;
-    if (pid === undefined) throw this.#wrong('is not there any more');
-    return pid;
+    if (pid === undefined) throw this.#wrong('has gone');
+    return { pid, cgroup: this.#server.cgroup };
   }
 
   async look(): Promise<UpstreamLook> {
@@ -212,12 +213,6 @@ class LaunchedUpstream implements Upstream {
     const count = this.#program.parseCount(body.toString());
     if (status !== 200 || !Number.isInteger(count)) throw this.#wrong(`does not tell its count (${status})`);
     return count - this.#own;
-  }
-
-  async sampleBeside(server: Sampler): Promise<Sampler> {
-    const pid = this.pid();
-    const sampler = await openSampler({ serverPid: pid, cgroup: this.#server.cgroup });
-    return sampleBeside(server, { name: 'upstream', sampler, pid });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,38 +1,67 @@
 import { describe, expect, it } from 'vitest';
-import { isUpstreamFull, type UpstreamEvidence } from '../../src/measure/judge-upstream.ts';
-import { judge } from '../../src/measure/judge.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
-import { type Counts } from '../../src/model.ts';
-import { sampleCounts, sampleLoad, sampleResources } from '../samples.ts';
+import { judge, type Evidence } from '../../../src/measure/judge.ts';
+import { METRIC_IDS } from '../../../src/metrics.ts';
+import type { Counts, LoadResult, Placement, Resources } from '../../../src/model.ts';
+import { isUpstreamFull, judgeUpstream } from '../../../src/services/upstream/judge.ts';
+import { sampleCounts, sampleLoad, sampleResources } from '../../samples.ts';
 
 const RATES = ['goodput', 'p50', 'p99'];
 
-/** A window of 50,000 answers of 10 fixtures each, at an upstream with a core of its own. */
-function evidenceOf(given: Partial<UpstreamEvidence> = {}): UpstreamEvidence {
+/** An upstream as it is looked at. */
+interface Asked {
+  requests: number;
+  fetchUs: number;
+  resources?: Resources;
+  placement: Placement;
+  besideRequests: number;
+}
+
+/** The upstream of a window of 50,000 answers of 10 fixtures each, on a core of its own. */
+function evidenceOf(given: Partial<Asked> = {}): Asked {
   return {
     requests: 500_000,
     fetchUs: 800,
-    fetches: 10,
     resources: sampleResources(0.3),
-    placement: { kind: 'separate', server: [2], generator: [0], upstream: [1] },
+    placement: { kind: 'separate', server: [2], generator: [0], beside: { upstream: [1] } },
+    besideRequests: 0,
     ...given,
   };
 }
 
-function judgeOf(upstream: UpstreamEvidence, counts: Partial<Counts> = {}, statusCodes = {}) {
-  const lifetime = sampleCounts({ ok: 50_000, ...counts });
-  const load = sampleLoad({ lifetime, statusCodes: { 200: 50_000, ...statusCodes } });
-  const verdict = judge({
+/** A window beside that upstream. */
+function windowOf(
+  { requests, fetchUs, resources, placement, besideRequests }: Asked,
+  load: LoadResult,
+  serverCores = 0.5,
+): Evidence {
+  const companion = {
+    isBottleneck: isUpstreamFull,
+    judge: (evidence: Parameters<typeof judgeUpstream>[0]) =>
+      judgeUpstream({ ...evidence, use: { requests, fetchUs }, fetches: 10 }),
+  };
+  return {
     load,
-    server: sampleResources(0.5),
+    server: sampleResources(serverCores),
     budgetCores: 1,
     isShared: false,
     workers: 1,
     attested: [],
     host: {},
-    upstream,
+    companions: [
+      {
+        name: 'upstream',
+        companion,
+        evidence: { load, resources, placement, besideRequests },
+      },
+    ],
     isClosedLoop: true,
-  });
+  };
+}
+
+function judgeOf(upstream: Asked, counts: Partial<Counts> = {}, statusCodes = {}) {
+  const lifetime = sampleCounts({ ok: 50_000, ...counts });
+  const load = sampleLoad({ lifetime, statusCodes: { 200: 50_000, ...statusCodes } });
+  const verdict = judge(windowOf(upstream, load));
   return { ...verdict, texts: verdict.reasons.map(({ code, text }) => `${code}: ${text}`) };
 }
 
@@ -44,6 +73,11 @@ describe('the count of the upstream', () => {
       expect(failed).toBe(true);
       expect(reasons).toMatchObject([{ code: 'upstream-count', invalidates: METRIC_IDS }]);
     }
+  });
+
+  it('leaves room for what companions asked of the server', () => {
+    expect(judgeOf(evidenceOf({ requests: 500_010, besideRequests: 1 })).failed).toBe(false);
+    expect(judgeOf(evidenceOf({ requests: 500_011, besideRequests: 1 })).failed).toBe(true);
   });
 
   it('says what an answer from memory looks like, and what asking too often', () => {
@@ -76,7 +110,7 @@ describe('an upstream', () => {
   it('that is slow with nothing to do is named for it', () => {
     const { reasons, texts } = judgeOf(evidenceOf({ fetchUs: 203_400 }));
     expect(texts).toEqual([
-      'upstream-slow: the upstream took 203 ms over one fixture while nothing loaded it: the server waited for it',
+      'upstream-slow: the upstream took 203 ms for one fixture with no load on it: the server waited for it',
     ]);
     expect(reasons[0]?.invalidates).toEqual(RATES);
   });
@@ -87,36 +121,21 @@ describe('an upstream', () => {
     expect(verdict.limit).toBe('upstream');
     expect(verdict.reasons).toMatchObject([{ code: 'upstream-bound', invalidates: RATES }]);
     expect(verdict.texts[0]).toContain('the upstream used 0.95 cores of core 1');
-    const both = judge({
-      load: sampleLoad({ lifetime: sampleCounts({ ok: 50_000 }) }),
-      server: sampleResources(0.97),
-      budgetCores: 1,
-      isShared: false,
-      workers: 1,
-      attested: [],
-      host: {},
-      upstream: full,
-      isClosedLoop: true,
-    });
+    const both = judge(windowOf(full, sampleLoad({ lifetime: sampleCounts({ ok: 50_000 }) }), 0.97));
     expect(both).toMatchObject({ limit: 'server', reasons: [] });
   });
 
   it('that used up its core is not the limit beside a saturated generator, whose latency is invalid', () => {
     const full = evidenceOf({ resources: sampleResources(0.95) });
-    const both = judge({
-      load: sampleLoad({
-        lifetime: sampleCounts({ ok: 50_000 }),
-        generators: [{ cpuUs: 1e6, seconds: 5, utilisation: 0.95 }],
-      }),
-      server: sampleResources(0.5),
-      budgetCores: 1,
-      isShared: false,
-      workers: 1,
-      attested: [],
-      host: {},
-      upstream: full,
-      isClosedLoop: true,
-    });
+    const both = judge(
+      windowOf(
+        full,
+        sampleLoad({
+          lifetime: sampleCounts({ ok: 50_000 }),
+          generators: [{ cpuUs: 1e6, seconds: 5, utilisation: 0.95 }],
+        }),
+      ),
+    );
     expect(both).toMatchObject({
       limit: 'generator',
       reasons: [{ code: 'generator-bound', invalidates: RATES }],
@@ -132,7 +151,7 @@ const beside = (cores: number) =>
 const shared = (cores: number) =>
   evidenceOf({
     resources: sampleResources(cores),
-    placement: { kind: 'separate', server: [1], generator: [0], upstream: [0] },
+    placement: { kind: 'separate', server: [1], generator: [0], beside: { upstream: [0] } },
   });
 
 describe('isUpstreamFull', () => {
@@ -141,18 +160,18 @@ describe('isUpstreamFull', () => {
     [0.35, 0.6, false],
     [0.4, 0.3, false],
   ])('beside a load on the same core: %d and %d of it, %s', (own, load, full) => {
-    expect(isUpstreamFull(shared(own), beside(load))).toBe(full);
+    expect(isUpstreamFull({ ...shared(own), load: beside(load), resources: shared(own).resources })).toBe(
+      full,
+    );
   });
 
   it('goes by its one process where nothing is pinned, and by nothing where it was not sampled', () => {
+    const isFull = (given: Pick<Asked, 'placement'> & { resources: Resources }) =>
+      isUpstreamFull({ ...evidenceOf(given), ...given, load: beside(0.1) });
     const unpinned = { placement: { kind: 'unpinned' as const } };
-    expect(isUpstreamFull(evidenceOf({ ...unpinned, resources: sampleResources(0.92) }), beside(0.1))).toBe(
-      true,
-    );
-    expect(isUpstreamFull(evidenceOf({ ...unpinned, resources: sampleResources(0.8) }), beside(0.1))).toBe(
-      false,
-    );
+    expect(isFull({ ...unpinned, resources: sampleResources(0.92) })).toBe(true);
+    expect(isFull({ ...unpinned, resources: sampleResources(0.8) })).toBe(false);
     const { resources: _, ...unsampled } = evidenceOf();
-    expect(isUpstreamFull(unsampled, beside(0.1))).toBe(false);
+    expect(isUpstreamFull({ ...unsampled, resources: undefined, load: beside(0.1) })).toBe(false);
   });
 });

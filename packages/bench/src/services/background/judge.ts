@@ -1,10 +1,8 @@
-import type { BackgroundUse, Reason } from '../model.ts';
-import { makeReason } from '../reasons.ts';
+import type { BackgroundUse, Reason } from '../../model.ts';
+import { makeReason } from '../../reasons.ts';
 
-/** Returns what requests that were kept in flight say against a window: those that failed disturbed it in another way than asked. */
-export function judgeBackground(use: BackgroundUse | undefined): Reason[] {
-  if (use === undefined) return [];
-  const { statusCodes, lost } = use;
+/** Judges a window by its background request: was it answered as it should be? Otherwise the server was disturbed differently. */
+export function judgeBackground({ statusCodes, lost }: BackgroundUse): Reason[] {
   const statuses = Object.entries(statusCodes).filter(([status]) => !status.startsWith('2'));
   const failed = lost + statuses.reduce((sum, [, count]) => sum + count, 0);
   if (failed === 0) return [];

@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { BenchError } from '../../src/errors.ts';
-import { findUpstream, useBetween } from '../../src/measure/upstream.ts';
+import { BenchError } from '../../../src/errors.ts';
+import { findUpstream, useBetween } from '../../../src/services/upstream/upstream.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-path-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -2,15 +2,15 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type QueryResultRow } from 'pg';
-import type { Table } from '../catalogue/workloads/workload.ts';
-import { BenchError } from '../errors.ts';
-import type { Plan } from '../plan.ts';
-import { describeEnd, type Server } from './launch.ts';
-import type { Placed } from './placement.ts';
+import type { Table } from '../../catalogue/workloads/workload.ts';
+import { BenchError } from '../../errors.ts';
+import type { Plan } from '../../plan.ts';
+import { describeEnd, type Server } from '../../measure/launch.ts';
+import type { Placed } from '../../measure/placement.ts';
 import { findPostgres, launchPostgres, type Postgres } from './postgres.ts';
-import { readProcess } from './resources/procfs.ts';
-import { openSampler, sampleBeside, type Sampler } from './resources/sampler.ts';
-import { isToken } from './scratch.ts';
+import { isToken } from '../../measure/scratch.ts';
+import { readProcess } from '../../measure/resources/procfs.ts';
+import { CompanionError, type CompanionProcess } from '../companion.ts';
 
 const START_MS = 60_000;
 const POLL_MS = 20;
@@ -25,9 +25,9 @@ export type DatabaseProgram =
   | { kind: 'external'; version: string; url: string };
 
 /** Something is wrong with the database, and so with nobody's figure. */
-export class DatabaseError extends BenchError {
+export class DatabaseError extends CompanionError {
   constructor({ kind, version }: Pick<DatabaseProgram, 'kind' | 'version'>, what: string) {
-    super('trial', `the database (${kind} ${version}) ${what}`);
+    super(`the database (${kind} ${version}) ${what}`, 'database');
   }
 }
 
@@ -38,8 +38,8 @@ export interface Database extends AsyncDisposable {
   maxConnections: number;
   /** A new table, in a database of its own. Throws a database error when that cannot be made. */
   open(table: Table): Promise<OpenTable>;
-  /** The sampler of a server, with the database beside it where its processes are known. */
-  sampleBeside(server: Sampler): Promise<Sampler>;
+  /** The process to sample; undefined when its processes are not known. */
+  process(): CompanionProcess | undefined;
 }
 
 /** The table of one trial. Disposing removes it. */
@@ -226,11 +226,9 @@ class StandingDatabase implements Database {
     };
   }
 
-  async sampleBeside(server: Sampler): Promise<Sampler> {
-    const { pid } = this.#parts;
-    if (pid === undefined) return server;
-    const sampler = await openSampler({ serverPid: pid, cgroup: this.#parts.server?.cgroup });
-    return sampleBeside(server, { name: 'database', sampler, pid });
+  process(): CompanionProcess | undefined {
+    const { pid, server } = this.#parts;
+    return pid === undefined ? undefined : { pid, cgroup: server?.cgroup };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,14 +1,14 @@
+/** The life of one server: start, first right answer, attest, verify, load, verify, stop, account. */
+
 import { cpus } from 'node:os';
 import { workloadOf } from '../catalogue/workloads/index.ts';
 import { describeRequest } from '../catalogue/workloads/url.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type {
-  BackgroundRequest,
+  CompanionName,
   Counts,
-  DatabaseUse,
   FailedTrial,
-  InsertAccount,
   LimitProof,
   LoadResult,
   Measured,
@@ -18,19 +18,19 @@ import type {
   Trial,
   TrialHead,
   TrialTail,
-  UpstreamUse,
 } from '../model.ts';
 import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
 import { RECORD_SCHEMA } from '../model.ts';
 import { isFatal, makeReason } from '../reasons.ts';
 import { createRandom } from '../random.ts';
+import {
+  CompanionError,
+  type CompanionProcess,
+  type RunningCompanion,
+  type TrialCompanion,
+} from '../services/companion.ts';
 import { attest } from './attest.ts';
-import type { Background } from './background.ts';
 import { derive, overWindow } from './derive.ts';
-import { DatabaseError, type Database, type OpenTable } from './database.ts';
-import { loadServer, proveLimit, type Fired, type Raised } from './fire.ts';
-import { Inserts } from './inserts.ts';
-import { judgeInserts } from './judge-database.ts';
 import { judge, judgeProof, judgeUnverified } from './judge.ts';
 import type { CodeClaim } from './imports.ts';
 import type { Server, Stopped } from './launch.ts';
@@ -39,8 +39,8 @@ import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
 import type { Sampler } from './resources/sampler.ts';
-import { UpstreamError, useBetween, type Upstream, type UpstreamLook } from './upstream.ts';
 import { UnansweredError } from './verify.ts';
+import type { WindowResult } from './window.ts';
 
 /** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */
 export interface TrialEffects {
@@ -48,22 +48,23 @@ export interface TrialEffects {
   /** Asks until the first right answer. */
   awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
   verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody[] | undefined>;
-  /** What loads a target. */
+  /** The engine that loads a target. */
   load(target: Target): LoadEngine;
-  /** Keeps a request in flight until it is ended. */
-  keepInFlight(server: Server, request: BackgroundRequest): Background;
-  /** What the server asks; absent where it asks nobody. */
-  upstream?: Upstream;
-  /** Holds the table that the server asks; absent where it asks none. */
-  database?: Database;
-  /** Undefined where the server's process is not known. */
-  resources(server: Server): Promise<Sampler | undefined>;
+  /** What stands beside the servers of this run. */
+  companions: RunningCompanion[];
+  /** The sampler of a server and of its companions' processes; undefined when the server's process is not known. */
+  resources(server: Server, companions: NamedProcess[]): Promise<Sampler | undefined>;
   now(): number;
   /** Asks the live server which code it runs; absent where nobody wants to know. */
   readCode?(server: Server, code: CodeClaim, planned: PlannedTrial, draw: Draw): Promise<RunningCode>;
 }
 
-/** What all trials of a run have in common. */
+/** The process of a companion. */
+export interface NamedProcess extends CompanionProcess {
+  name: CompanionName;
+}
+
+/** What the trials of a run have in common, and the target of one of them. */
 export interface TrialContext {
   plan: Plan;
   placed: Placed;
@@ -72,47 +73,37 @@ export interface TrialContext {
   target: Target;
 }
 
-/** Measures one trial: one fresh server, one window. Never throws for what goes wrong in it: a trial is data, also when it fails. */
-export async function measureTrial(
-  planned: PlannedTrial,
-  context: TrialContext,
-  effects: TrialEffects,
-): Promise<Trial> {
-  const { plan, placed } = context;
-  const attempt = new Attempt(planned, context, effects);
-  const engine = effects.load(context.target);
-  try {
-    const raised = await attempt.raise();
-    const firing = { plan, engine, account: (counts: Counts) => attempt.account(counts) };
-    const fired = await loadServer(raised, firing);
-    await attempt.askUpstream();
-    const proof = plan.proveLimit ? await proveLimit(raised, firing, placed, fired.load) : undefined;
-    await attempt.take(fired, proof);
-  } catch (error) {
-    attempt.fail(error);
-  }
-  return attempt.end();
+/** A server that is up and has proven itself, and what it will be asked. */
+export interface ReadyServer {
+  server: Server;
+  spec: LoadSpec;
+  sampler: Sampler | undefined;
+  /** The processes of the server and of its companions, as far as they are known. */
+  pids: number[];
 }
 
-/** One trial on its way to its record: raised, loaded by others, taken stock of, ended. */
-export class Attempt {
+/** A companion in this trial. */
+interface Part {
+  name: CompanionName;
+  companion: TrialCompanion;
+}
+
+/** One trial from the start of its server to its record; the load comes from the conductor. */
+export class ServerLife {
   readonly #head: TrialHead;
   readonly #context: TrialContext;
   readonly #effects: TrialEffects;
   readonly #planned: PlannedTrial;
   readonly #draw: Draw;
   readonly #reasons: Reason[] = [];
+  readonly #parts: Part[] = [];
   #failed = false;
   #measured: Measured | undefined;
+  #beside: Partial<Record<CompanionName, Measured['server']>> = {};
   #startup: Pick<Measured, 'startupSeconds'> = {};
   #server: Server | undefined;
   #sampler: Sampler | undefined;
   #expected: ExpectedBody[] | undefined;
-  /** The upstream before the load, and what the load came to there. */
-  #upstreamBefore: UpstreamLook | undefined;
-  #upstreamUse: UpstreamUse | undefined;
-  #table: OpenTable | undefined;
-  readonly #inserts = new Inserts();
 
   constructor(planned: PlannedTrial, context: TrialContext, effects: TrialEffects) {
     this.#planned = planned;
@@ -122,20 +113,29 @@ export class Attempt {
     const random = createRandom(planned.seed);
     const { plan } = context;
     const draw = workloadOf(plan).draw(() => random.float(), plan.params ?? {});
-    this.#draw = draw.table?.inserts === undefined ? draw : this.#inserts.watch(draw);
+    this.#draw = {
+      ...draw,
+      check: (answer, index) => {
+        for (const { companion } of this.#parts) companion.onAnswer?.(answer.status);
+        return draw.check(answer, index);
+      },
+    };
   }
 
-  /** Launches the server, waits for its first right answer, attests and verifies it. Throws what went wrong. */
-  async raise(): Promise<Raised> {
-    const { plan, prepared } = this.#context;
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** Starts the companions and the server, waits for its first right answer, attests and verifies it. Throws what went wrong. */
+  async start(): Promise<ReadyServer> {
+    const { plan, prepared, target } = this.#context;
     const draw = this.#draw;
-    // A server that has nobody to ask need not be launched.
-    await this.#effects.upstream?.look();
-    if (draw.table !== undefined) this.#table = await this.#effects.database?.open(draw.table);
-    const server = await this.#effects.launch(prepared as Prepared, this.#planned, {
-      ...draw,
-      env: { ...draw.env, ...this.#table?.env },
-    });
+    for (const running of this.#effects.companions) {
+      if (running.head(target) === undefined) continue;
+      this.#parts.push({ name: running.name, companion: await running.begin(draw) });
+    }
+    const env = Object.assign({}, draw.env, ...this.#parts.map(({ companion }) => companion.env));
+    const server = await this.#effects.launch(prepared as Prepared, this.#planned, { ...draw, env });
     this.#server = server;
     if (server.process !== undefined) this.#head.process = server.process;
     await this.#effects.awaitRightAnswer(server, draw, plan.startSeconds);
@@ -144,9 +144,13 @@ export class Attempt {
       this.#startup = { startupSeconds: (performance.now() - startedAtMs) / 1000 };
     this.#head.attested = await attest(server, prepared, plan.workers);
     this.#expected = await this.#verify(server, 'before the load');
-    this.#sampler = await this.#effects.resources(server);
+    const processes = this.#parts.flatMap(({ name, companion }): NamedProcess[] => {
+      const process = companion.process?.();
+      return process === undefined ? [] : [{ name, ...process }];
+    });
+    this.#sampler = await this.#effects.resources(server, processes);
     await this.#sampler?.idle();
-    this.#upstreamBefore = await this.#effects.upstream?.look();
+    for (const { companion } of this.#parts) await companion.beforeLoad?.();
     const spec: LoadSpec = {
       host: server.host,
       port: server.port,
@@ -160,47 +164,54 @@ export class Attempt {
       hashEvery: plan.hashEvery,
       timing: draw.timing,
     };
-    const { background } = this.#head;
-    const disturb = background && (() => this.#effects.keepInFlight(server, background));
-    return { server, spec, sampler: this.#sampler, disturb };
+    const pids = [server.pid() ?? [], ...processes.map(({ pid }) => pid)].flat();
+    return { server, spec, sampler: this.#sampler, pids };
   }
 
   async #verify(server: Server, when: string): Promise<ExpectedBody[] | undefined> {
     try {
       return await this.#effects.verify(server, this.#draw, when);
     } catch (error) {
-      this.#inserts.addUnanswered();
+      for (const { companion } of this.#parts) companion.onAnswer?.(undefined);
       throw error;
     }
   }
 
-  /** Everything that generators have sent to the server, from the first connect to their end. */
+  /** Begins what companions do during the load; disposing ends it. */
+  duringLoad(): Disposable {
+    const stack = new DisposableStack();
+    const server = this.#server;
+    if (server !== undefined)
+      for (const { companion } of this.#parts) stack.use(companion.duringLoad?.(server));
+    return stack;
+  }
+
+  /** Takes the account of everything that generators sent to the server, from the first connect to their end. */
   account(lifetime: Counts): void {
-    this.#inserts.addLoad(lifetime);
+    for (const { companion } of this.#parts) companion.onAccount?.(lifetime);
   }
 
-  /** Asks the upstream, if there is one, what the load came to there. Throws an upstream error when it is not as it was. */
-  async askUpstream(): Promise<void> {
-    const after = await this.#effects.upstream?.look();
-    if (after !== undefined && this.#upstreamBefore !== undefined)
-      this.#upstreamUse = useBetween(this.#upstreamBefore, after);
+  /** The load is over and the server still runs. Throws what companions find wrong. */
+  async afterLoad(): Promise<void> {
+    for (const { companion } of this.#parts) await companion.afterLoad?.();
   }
 
-  /** Takes what the window gave, judges it, and verifies the answers once more. Throws when those are wrong now. */
-  async take({ load, sampled, background }: Fired, proof?: LimitProof): Promise<void> {
+  /** Judges the window, and verifies the answers once more. Throws when those are wrong now. */
+  async take({ load, sampled }: WindowResult, proof?: LimitProof): Promise<void> {
     const { plan, placed } = this.#context;
     const isAmount = plan.load.mode === 'amount';
     const resources = isAmount && sampled?.server ? overWindow(sampled.server, load) : sampled?.server;
     const host = sampled?.host ?? {};
-    const upstream = this.#upstreamUse;
-    if (upstream !== undefined && sampled?.upstream !== undefined) upstream.resources = sampled.upstream;
+    this.#beside = sampled?.beside ?? {};
+    const besideRequests = this.#parts.reduce((sum, { companion }) => sum + (companion.requests?.() ?? 0), 0);
     const judgement = judge({
       load,
       server: resources,
-      upstream: upstream && { ...upstream, fetches: this.#draw.fetches ?? 0, placement: placed.placement },
-      database:
-        this.#table === undefined ? undefined : { resources: sampled?.database, placement: placed.placement },
-      background,
+      companions: this.#parts.map(({ name, companion }) => ({
+        name,
+        companion,
+        evidence: { load, resources: this.#beside[name], placement: placed.placement, besideRequests },
+      })),
       budgetCores: placed.placement.server?.length ?? coresOf(plan),
       isShared: placed.placement.kind === 'shared',
       workers: plan.workers,
@@ -209,11 +220,9 @@ export class Attempt {
       machineCores: cpus().length,
       isClosedLoop: plan.load.mode === 'closed',
     });
-    this.#reasons.push(...judgement.reasons);
-    this.#failed ||= judgement.failed;
+    this.#add(judgement.reasons);
     this.#measured = {
       load,
-      ...(background === undefined ? {} : { background }),
       ...(resources === undefined
         ? {}
         : {
@@ -226,8 +235,6 @@ export class Attempt {
               connections: this.#planned.connections,
             }),
           }),
-      ...(upstream === undefined ? {} : { upstream }),
-      ...(sampled?.database === undefined ? {} : { database: { resources: sampled.database } }),
       limit: judgement.limit,
       ...(judgement.budget === undefined ? {} : { budget: judgement.budget }),
       ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
@@ -235,7 +242,7 @@ export class Attempt {
       host,
       ...this.#startup,
     };
-    if (proof !== undefined) this.#reasons.push(...judgeProof(proof));
+    if (proof !== undefined) this.#add(judgeProof(proof));
     await this.#verifyAfter(load);
     await this.#attestCode();
   }
@@ -265,8 +272,12 @@ export class Attempt {
     if (running !== undefined) this.#head.code = running;
   }
 
-  get failed(): boolean {
-    return this.#failed;
+  /** Adds reasons; one that is fatal fails the trial and stands first. */
+  #add(reasons: readonly Reason[]): void {
+    const fatal = reasons.filter(isFatal);
+    this.#reasons.unshift(...fatal);
+    this.#reasons.push(...reasons.filter((reason) => !isFatal(reason)));
+    this.#failed ||= fatal.length > 0;
   }
 
   /** The trial has failed, and this is why. */
@@ -275,17 +286,16 @@ export class Attempt {
     this.#failed = true;
   }
 
-  /** Stops the server and gives the record. */
+  /** Stops the server, ends the companions' parts, and returns the record. Never throws. */
   async end(): Promise<Trial> {
     this.#sampler?.[Symbol.dispose]();
-    // How a server ends that is still at work for a request that we cancelled is not its fault.
-    const isAtWork = (this.#measured?.background?.cancelled ?? 0) > 0;
+    // How a server ends that is still at work for a companion's request is not its fault.
+    const isAtWork = this.#parts.some(({ companion }) => companion.keepsServerBusy?.() ?? false);
     const toldBefore = isAtWork ? this.#server?.logTail() : undefined;
     const stopped = await this.#stop();
-    const database = await this.#closeTable();
-    const remains = stopped.trouble.some(isFatal);
-    const trouble = stopped.trouble.filter(({ code }) => !isAtWork || code !== 'ignored-sigterm');
-    const reasons = [...this.#reasons, ...trouble];
+    for (const { companion } of this.#parts) await this.#endPart(companion);
+    this.#add(stopped.trouble.filter(({ code }) => !isAtWork || code !== 'ignored-sigterm'));
+    const reasons = this.#reasons;
     const logTail = toldBefore ?? this.#server?.logTail();
     const tail: TrialTail = {
       files: stopped.files,
@@ -293,9 +303,10 @@ export class Attempt {
       ...(reasons.length > 0 && logTail !== undefined ? { logTail } : {}),
     };
     const head = this.#head;
-    const measured = this.#measured && { ...this.#measured, ...database };
-    if (this.#failed || remains || measured === undefined) {
-      const partial = measured ?? database;
+    const companions = this.#recordParts();
+    const measured = this.#measured && { ...this.#measured, ...companions };
+    if (this.#failed || measured === undefined) {
+      const partial = measured ?? companions;
       const failed: FailedTrial = { ...head, ...tail, status: 'failed', reasons };
       return Object.keys(partial).length === 0 ? failed : { ...failed, partial };
     }
@@ -303,28 +314,21 @@ export class Attempt {
     return { ...head, ...tail, status: 'ok', reasons: [], measured };
   }
 
-  /** Counts what the server has stored, now that it has ended, and removes the table. What goes wrong fails the trial. */
-  async #closeTable(): Promise<Pick<Measured, 'database'>> {
-    const table = this.#table;
-    if (table === undefined) return {};
-    const counted = this.#draw.table?.inserts === undefined ? undefined : this.#countInserts(table);
-    const [inserts] = await Promise.allSettled([counted]);
-    const [removed] = await Promise.allSettled([table[Symbol.asyncDispose]()]);
-    const failure = [inserts, removed].find(({ status }) => status === 'rejected');
+  /** Lets a companion account for the trial and releases what it holds; what goes wrong fails the trial. */
+  async #endPart(companion: TrialCompanion): Promise<void> {
+    const [accounted] = await Promise.allSettled([companion.afterStop?.(this.#failed)]);
+    const [released] = await Promise.allSettled([companion[Symbol.asyncDispose]()]);
+    if (accounted.status === 'fulfilled') this.#add(accounted.value ?? []);
+    const failure = [accounted, released].find(({ status }) => status === 'rejected');
     if (failure?.status === 'rejected') this.fail(failure.reason);
-    const database: DatabaseUse = { ...this.#measured?.database };
-    if (inserts.status === 'fulfilled' && inserts.value !== undefined) database.inserts = inserts.value;
-    return Object.keys(database).length === 0 ? {} : { database };
   }
 
-  async #countInserts(table: OpenTable): Promise<InsertAccount> {
-    const account = this.#inserts.close(await table.countInserts());
-    const wrong = judgeInserts(account);
-    // Of a server that died this is all that there is to say.
-    if (wrong.length === 0 && this.#failed) this.#reasons.push(makeReason('inserts', account));
-    this.#reasons.unshift(...wrong);
-    this.#failed ||= wrong.length > 0;
-    return account;
+  #recordParts(): Pick<Measured, 'companions'> {
+    const told = this.#parts.map(
+      ({ name, companion }) => [name, companion.record?.(this.#beside[name])] as const,
+    );
+    const companions = Object.fromEntries(told.filter(([, part]) => part !== undefined));
+    return Object.keys(companions).length === 0 ? {} : { companions };
   }
 
   async #stop(): Promise<Stopped> {
@@ -340,6 +344,9 @@ function headOf(
   { plan, target, prepared, placed }: TrialContext,
   effects: TrialEffects,
 ): TrialHead {
+  const heads = effects.companions
+    .map((running) => [running.name, running.head(target)] as const)
+    .filter(([, head]) => head !== undefined);
   return {
     schema: RECORD_SCHEMA,
     id: planned.id,
@@ -361,13 +368,7 @@ function headOf(
     workers: plan.workers,
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),
     ...(plan.cores === undefined ? {} : { cores: plan.cores }),
-    ...(plan.background === undefined || target.undisturbed === undefined
-      ? {}
-      : { background: plan.background }),
-    ...(effects.upstream === undefined
-      ? {}
-      : { upstream: { kind: effects.upstream.kind, version: effects.upstream.version } }),
-    ...(effects.database === undefined ? {} : { database: tellDatabase(effects.database) }),
+    ...(heads.length === 0 ? {} : { companions: Object.fromEntries(heads) }),
     placement: placed.placement,
     warmupSeconds: plan.warmupSeconds,
     plannedSeconds: plan.windowSeconds,
@@ -376,20 +377,10 @@ function headOf(
   };
 }
 
-function tellDatabase({ kind, version, maxConnections }: Database): NonNullable<TrialHead['database']> {
-  return { kind, version, maxConnections };
-}
-
 function toReason(error: unknown): Reason {
   // A defect of the tool is data too, but it has to be recognisable as one.
   const code =
-    error instanceof UpstreamError
-      ? 'upstream'
-      : error instanceof DatabaseError
-        ? 'database'
-        : error instanceof BenchError
-          ? 'trial'
-          : 'defect';
+    error instanceof CompanionError ? error.reason : error instanceof BenchError ? 'trial' : 'defect';
   if (code === 'defect' && process.env['DEBUG'] !== undefined) console.error(error);
   return makeReason(code, { message: messageOf(error) });
 }

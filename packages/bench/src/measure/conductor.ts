@@ -1,0 +1,219 @@
+/** The conductor: fresh servers stand at once, are loaded in turn, and each becomes a record. A single trial is a duel of one. */
+
+import type { LimitProof, LoadResult, Trial } from '../model.ts';
+import type { Plan, PlannedTrial } from '../plan.ts';
+import { planTurns } from '../plan/turns.ts';
+import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
+import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
+import type { Placed } from './placement.ts';
+import { joinSampled, type Sampled } from './resources/sampler.ts';
+import { accountFor, runWindow, watchForDeath } from './window.ts';
+
+/** An amount of requests has no fixed end; this is how long it may take at most. */
+const AMOUNT_SECONDS = 600;
+
+/** A trial to be measured. */
+export interface Entry {
+  planned: PlannedTrial;
+  context: TrialContext;
+}
+
+/** Measures a single trial: one fresh server, one window. Never throws for what goes wrong in it: a trial is data, also when it fails. */
+export async function measureTrial(
+  planned: PlannedTrial,
+  context: TrialContext,
+  effects: TrialEffects,
+): Promise<Trial> {
+  const [trial] = await measureTogether([{ planned, context }], effects);
+  return trial as Trial;
+}
+
+/**
+ * Measures trials of one plan together. Their fresh servers are up at the same time. After a warm-up the same generators
+ * load them in turn in short windows, A B B A, so that whatever the machine does meets all of them; a single one has
+ * one long window. The window of each trial is the sum of its own. Never throws: a trial that fails is out, and the others
+ * go on.
+ */
+export async function measureTogether(entries: readonly Entry[], effects: TrialEffects): Promise<Trial[]> {
+  const sides = entries.map(({ planned, context }): Side => {
+    const life = new ServerLife(planned, context, effects);
+    return { life, samples: [], hasFailed: () => life.failed, fail: (error) => life.fail(error) };
+  });
+  for (const side of sides) {
+    await attempt(side, async () => {
+      side.ready = await side.life.start();
+    });
+  }
+  const [first] = entries;
+  if (first !== undefined) {
+    const { plan, target, placed } = first.context;
+    const engine = effects.load(target);
+    // What breaks beside the sides, such as a generator that does not start, is the failure of all.
+    await loadInTurn(sides, plan, engine).catch((error: unknown) => {
+      for (const side of sides) if (!side.hasFailed()) side.fail(error);
+    });
+    for (const side of sides) {
+      await attempt(side, async () => {
+        await side.life.afterLoad();
+        const proof = plan.proveLimit ? await proveLimit(side, plan, engine, placed) : undefined;
+        if (proof !== undefined) side.proof = proof;
+      });
+    }
+  }
+  for (const side of sides) {
+    await attempt(side, async () => {
+      const { life, load, samples, proof } = side;
+      if (load !== undefined) await life.take({ load, sampled: joinSampled(samples) }, proof);
+    });
+  }
+  return Promise.all(sides.map(({ life }) => life.end()));
+}
+
+/** One server and what has been seen of it. */
+interface Side {
+  life: ServerLife;
+  /** Undefined until it is up and verified. */
+  ready?: ReadyServer;
+  /** Of all its windows so far. */
+  load?: LoadResult;
+  samples: Sampled[];
+  proof?: LimitProof;
+  /** Whether it is out. */
+  hasFailed(): boolean;
+  /** Puts it out. */
+  fail(error: unknown): void;
+}
+
+/** Takes one step with a side that has not failed; what goes wrong in it is the failure of that side alone. */
+async function attempt(side: Side, step: () => Promise<void>): Promise<void> {
+  if (side.hasFailed()) return;
+  try {
+    await step();
+  } catch (error) {
+    side.fail(error);
+  }
+}
+
+/** A side that is up, with its connections. */
+interface Loaded {
+  side: Side;
+  ready: ReadyServer;
+  session: LoadSession;
+  /** Rejects when its server ends. */
+  death: Promise<never>;
+}
+
+/** Connects to the sides that are up, warms them up, and opens their windows in turn. */
+async function loadInTurn(
+  sides: Side[],
+  plan: Plan,
+  engine: LoadEngine,
+  processes = plan.generators,
+): Promise<void> {
+  const up = sides.flatMap((side) => (side.ready === undefined ? [] : [{ side, ready: side.ready }]));
+  const [first] = up;
+  if (first === undefined) return;
+  await using opened = engine.open(first.ready.spec, processes);
+  await using accounts = new AsyncDisposableStack();
+  using watches = new DisposableStack();
+  const loaded: Loaded[] = [];
+  for (const { side, ready } of up) {
+    const session = loaded.at(-1)?.session.beside?.(ready.spec) ?? opened;
+    accounts.use(accountFor(session, (counts) => side.life.account(counts)));
+    loaded.push({ side, ready, session, death: watches.use(watchForDeath(ready.server)).promise });
+  }
+  const isAlone = loaded.length === 1;
+  for (const { side, session, death } of loaded) {
+    await attempt(side, () => outlive(session.arm(), death, isAlone));
+  }
+  const turns = isAlone ? [{ turn: 0, window: wholeWindow(plan) }] : await planDuel(loaded, plan);
+  for (const { turn, window } of turns) {
+    const { side, ready, session, death } = loaded[turn] as Loaded;
+    const others = loaded.filter((one) => one.side !== side).flatMap((one) => one.ready.pids);
+    await attempt(side, async () => {
+      using during = side.life.duringLoad();
+      const running = runWindow(session, window, {
+        sampler: ready.sampler,
+        ours: [...session.pids, ...others],
+        onClosed: () => during[Symbol.dispose](),
+      });
+      const { load, sampled } = await outlive(running, death, isAlone);
+      side.load = load;
+      if (sampled !== undefined) side.samples.push(sampled);
+    });
+  }
+}
+
+/** The one window of a server that is loaded alone, with its warm-up. */
+function wholeWindow({ warmupSeconds, windowSeconds, load }: Plan): Window {
+  return { warmupSeconds, windowSeconds: load.mode === 'amount' ? AMOUNT_SECONDS : windowSeconds, load };
+}
+
+/** Warms up each side and plans the turns by how long the slowest takes over an answer. */
+async function planDuel(
+  loaded: readonly Loaded[],
+  { warmupSeconds, windowSeconds, waitSeconds, load }: Plan,
+): Promise<{ turn: number; window: Window }[]> {
+  /** How long a connection took from answer to answer, of each side. */
+  const cycles: number[] = [];
+  // Until its first window a connection keeps itself alive by asking now and then; from then on it is silent between windows.
+  for (const { side, session, death } of loaded) {
+    await attempt(side, async () => {
+      const { lifetime, connect } = await outlive(
+        session.fire({ warmupSeconds, windowSeconds: 0, load }, () => {}),
+        death,
+        false,
+      );
+      cycles.push(((connect.stood ?? 0) * warmupSeconds) / (lifetime?.ok ?? 0));
+    });
+  }
+  const cycleSeconds = Math.max(...cycles.filter(Number.isFinite), 0);
+  const needs = { sides: loaded.length, windowSeconds, cycleSeconds, waitSeconds };
+  const { order, rampSeconds, spanSeconds } = planTurns(needs);
+  return order.map((turn) => ({
+    turn,
+    window: { warmupSeconds: rampSeconds, windowSeconds: spanSeconds, load },
+  }));
+}
+
+/** Measures once more with one generator more, where a core is free for it. */
+async function proveLimit(
+  side: Side,
+  plan: Plan,
+  engine: LoadEngine,
+  { placement }: Placed,
+): Promise<LimitProof | undefined> {
+  const { life, ready, load: first } = side;
+  if (ready === undefined || first === undefined) return undefined;
+  const free = placement.kind === 'separate' ? (placement.generator?.length ?? 0) - plan.generators : 0;
+  if (free < 1) return { unproven: 'no core is free for one generator more' };
+  let problem: unknown;
+  const more: Side = {
+    life,
+    ready: { ...ready, sampler: undefined },
+    samples: [],
+    hasFailed: () => problem !== undefined,
+    // The first window stands, whatever becomes of the second.
+    fail: (error) => {
+      problem = error;
+    },
+  };
+  await loadInTurn([more], plan, engine, plan.generators + 1);
+  if (more.load === undefined)
+    return { unproven: problem instanceof Error ? problem.message : String(problem) };
+  const { goodputPerSecond } = more.load;
+  return { goodputPerSecond, ratio: goodputPerSecond / first.goodputPerSecond };
+}
+
+/**
+ * A step of the generators, or the death of their server in it. Unless the server is loaded alone, the death is thrown only
+ * when the generators are done with that step and can turn to another server.
+ */
+async function outlive<T>(step: Promise<T>, death: Promise<never>, isAlone: boolean): Promise<T> {
+  try {
+    return await Promise.race([step, death]);
+  } catch (error) {
+    if (!isAlone) await Promise.allSettled([step]);
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+/** A request kept in flight beside the load (`--background`), for the targets that repeat another one with it. */
+import type { BackgroundRequest, BackgroundUse } from '../../model.ts';
+import type { CompanionKind, TrialCompanion } from '../companion.ts';
+import { judgeBackground } from './judge.ts';
+import { keepInFlight, type Background } from './request.ts';
+
+declare module '../../model.ts' {
+  interface CompanionHeads {
+    background: BackgroundRequest;
+  }
+  interface CompanionRecords {
+    background: BackgroundUse;
+  }
+}
+
+export const background: CompanionKind = {
+  name: 'background',
+  async find({ background: request }) {
+    if (request === undefined) return undefined;
+    return {
+      name: 'background',
+      isPlaced: false,
+      start: async () => ({
+        name: 'background',
+        head: ({ undisturbed }) => (undisturbed === undefined ? undefined : request),
+        begin: async () => beginTrial(request),
+        async [Symbol.asyncDispose]() {},
+      }),
+    };
+  },
+};
+
+/** The background request of one trial, ready to be sent. */
+export function beginTrial(request: BackgroundRequest, keep = keepInFlight): TrialCompanion {
+  let running: Background | undefined;
+  let use: BackgroundUse | undefined;
+  const end = (): void => {
+    use ??= running?.end();
+  };
+  return {
+    duringLoad(server) {
+      running = keep(server, request);
+      return { [Symbol.dispose]: end };
+    },
+    requests: () => use?.sent ?? 0,
+    judge: () => (use === undefined ? [] : judgeBackground(use)),
+    // The server may go on with a request that was cancelled.
+    keepsServerBusy: () => (use?.cancelled ?? 0) > 0,
+    record: () => use,
+    async [Symbol.asyncDispose]() {
+      end();
+    },
+  };
+}

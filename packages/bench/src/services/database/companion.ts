@@ -1,0 +1,90 @@
+/** The database of `users` and `users-insert`: each trial has a table of its own, in a database of its own. */
+import type { DatabaseUse, InsertAccount, Reason } from '../../model.ts';
+import { asksDatabase } from '../../plan.ts';
+import { makeReason } from '../../reasons.ts';
+import type { CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
+import { findDatabase, refuseCrowd, startDatabase, type Database } from './database.ts';
+import { Inserts } from './inserts.ts';
+import { isDatabaseFull, judgeDatabase, judgeInserts } from './judge.ts';
+import type { Table } from '../../catalogue/workloads/workload.ts';
+
+declare module '../../model.ts' {
+  interface CompanionHeads {
+    database: { kind: 'embedded' | 'external'; version: string; maxConnections: number };
+  }
+  interface CompanionRecords {
+    database: DatabaseUse;
+  }
+}
+
+export const database: CompanionKind = {
+  name: 'database',
+  async find(plan) {
+    if (!asksDatabase(plan)) return undefined;
+    const program = await findDatabase();
+    return {
+      name: 'database',
+      version: `${program.kind} ${program.version}`,
+      isPlaced: program.kind === 'embedded',
+      async start({ token, folder, placed, owe }) {
+        const started = await startDatabase(program, {
+          token,
+          folder,
+          placed,
+          ...(owe === undefined ? {} : { owe }),
+        });
+        try {
+          refuseCrowd(plan, started);
+        } catch (error) {
+          await started[Symbol.asyncDispose]();
+          throw error;
+        }
+        return keepDatabase(started);
+      },
+    };
+  },
+};
+
+/** A database that runs, as a companion of all trials of a run. */
+export function keepDatabase(holder: Database): RunningCompanion {
+  const { kind, version, maxConnections } = holder;
+  return {
+    name: 'database',
+    head: () => ({ kind, version, maxConnections }),
+    begin: ({ table }) => beginTrial(holder, table ?? { rows: [] }),
+    [Symbol.asyncDispose]: () => holder[Symbol.asyncDispose](),
+  };
+}
+
+/** The table of one trial. Throws a database error if it cannot be made. */
+export async function beginTrial(
+  holder: Pick<Database, 'open' | 'process'>,
+  table: Table,
+): Promise<TrialCompanion> {
+  const opened = await holder.open(table);
+  const inserts = new Inserts();
+  let account: InsertAccount | undefined;
+  return {
+    env: opened.env,
+    process: () => holder.process(),
+    onAnswer: (status) => inserts.addAnswer(status),
+    onAccount: (lifetime) => inserts.addLoad(lifetime),
+    isBottleneck: isDatabaseFull,
+    judge: judgeDatabase,
+    async afterStop(hasFailed): Promise<Reason[]> {
+      if (table.inserts === undefined) return [];
+      account = inserts.close(await opened.countInserts());
+      const wrong = judgeInserts(account);
+      // Of a server that died this is all that there is to say.
+      return wrong.length === 0 && hasFailed ? [makeReason('inserts', account)] : wrong;
+    },
+    record(resources): DatabaseUse | undefined {
+      if (resources === undefined && account === undefined) return undefined;
+      return {
+        ...(account === undefined ? {} : { inserts: account }),
+        ...(resources === undefined ? {} : { resources }),
+      };
+    },
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,34 @@
+/**
+ * The companions, one line each, in the order in which they begin. A new one is a folder here and a line in this list.
+ */
+import type { Plan } from '../plan.ts';
+import { background } from './background/companion.ts';
+import type { Companion, CompanionKind, CompanionMeans, RunningCompanion } from './companion.ts';
+import { database } from './database/companion.ts';
+import { upstream } from './upstream/companion.ts';
+
+const COMPANIONS: CompanionKind[] = [upstream, database, background];
+
+/** Finds the companions that a plan needs. Throws a usage or toolchain error for one that cannot be had. */
+export async function findCompanions(plan: Plan): Promise<Companion[]> {
+  const found: Companion[] = [];
+  for (const kind of COMPANIONS) found.push(...[(await kind.find(plan)) ?? []].flat());
+  return found;
+}
+
+/** Companions for the length of a run. Disposing ends them all. */
+export interface RunningCompanions extends AsyncDisposable {
+  all: RunningCompanion[];
+}
+
+/** Starts the companions of a run; if one does not start, those before it are ended. */
+export async function startCompanions(
+  companions: readonly Companion[],
+  means: CompanionMeans,
+): Promise<RunningCompanions> {
+  await using started = new AsyncDisposableStack();
+  const all: RunningCompanion[] = [];
+  for (const companion of companions) all.push(started.use(await companion.start(means)));
+  const kept = started.move();
+  return { all, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}

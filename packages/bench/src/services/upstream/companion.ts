@@ -1,0 +1,102 @@
+/** The external service of the workload `gather`: every server that is up at the same time asks an upstream of its own. */
+import type { UpstreamUse } from '../../model.ts';
+import { fixturesOf } from '../../plan.ts';
+import type { CompanionKind, CompanionMeans, RunningCompanion, TrialCompanion } from '../companion.ts';
+import { isUpstreamFull, judgeUpstream } from './judge.ts';
+import {
+  findUpstream,
+  startUpstream,
+  useBetween,
+  type Upstream,
+  type UpstreamLook,
+  type UpstreamProgram,
+} from './upstream.ts';
+
+declare module '../../model.ts' {
+  interface CompanionHeads {
+    upstream: { kind: string; version: string };
+  }
+  interface CompanionRecords {
+    upstream: UpstreamUse;
+  }
+}
+
+export const upstream: CompanionKind = {
+  name: 'upstream',
+  async find(plan) {
+    const fixtures = fixturesOf(plan);
+    if (fixtures === undefined) return undefined;
+    const program = await findUpstream(plan.upstream);
+    return {
+      name: 'upstream',
+      version: `${program.kind} ${program.version}`,
+      isPlaced: true,
+      start: (means) => startUpstreams(program, fixtures, means),
+    };
+  },
+};
+
+/**
+ * Upstreams for the length of a run. Trials in a row share the first one; the servers of a duel get one each, so that every
+ * upstream counts the requests of one server.
+ */
+export async function startUpstreams(
+  program: UpstreamProgram,
+  fixtures: string[],
+  { token, folder, placed }: Pick<CompanionMeans, 'token' | 'folder' | 'placed'>,
+): Promise<RunningCompanion> {
+  const all: Upstream[] = [];
+  const free: Upstream[] = [];
+  const startOne = async (): Promise<Upstream> => {
+    const started = await startUpstream(program, { token, folder, placed, fixtures, index: all.length });
+    all.push(started);
+    return started;
+  };
+  free.push(await startOne());
+  return {
+    name: 'upstream',
+    head: () => ({ kind: program.kind, version: program.version }),
+    async begin({ fetches = 0 }) {
+      const one = free.shift() ?? (await startOne());
+      return beginTrial(one, fetches, () => free.push(one));
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/**
+ * The part of an upstream in one trial; `fetches` is how many of its fixtures one right answer takes, `release` gives it back.
+ * Throws an upstream error if it does not answer: a server that has nobody to ask need not be launched.
+ */
+export async function beginTrial(
+  asked: Pick<Upstream, 'env' | 'process' | 'look'>,
+  fetches: number,
+  release: () => void,
+): Promise<TrialCompanion> {
+  let before: UpstreamLook | undefined;
+  let use: UpstreamUse | undefined;
+  try {
+    await asked.look();
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return {
+    env: asked.env,
+    process: () => asked.process(),
+    async beforeLoad() {
+      before = await asked.look();
+    },
+    async afterLoad() {
+      if (before !== undefined) use = useBetween(before, await asked.look());
+    },
+    isBottleneck: isUpstreamFull,
+    judge: (evidence) => (use === undefined ? [] : judgeUpstream({ ...evidence, use, fetches })),
+    record: (resources) => use && { ...use, ...(resources === undefined ? {} : { resources }) },
+    async [Symbol.asyncDispose]() {
+      release();
+    },
+  };
+}
