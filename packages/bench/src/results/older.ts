@@ -54,8 +54,7 @@ function upgradeToThird(record: Stored): Stored {
     const measured = record[part];
     if (isObject(measured)) present[part] = renameMeasured(measured);
   }
-  if (isObject(record['placement']))
-    present['placement'] = gather(record['placement'], COMPANIONS, 'beside');
+  if (isObject(record['placement'])) present['placement'] = gather(record['placement'], COMPANIONS, 'beside');
   if (Array.isArray(record['reasons'])) present['reasons'] = record['reasons'].map(renameReason);
   return present;
 }

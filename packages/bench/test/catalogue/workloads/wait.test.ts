@@ -40,7 +40,7 @@ describe('the window of a wait', () => {
     expect(samplePlan(`--workload asyncwait ${line}`)).toMatchObject(spans);
   });
 
-  it('is no short one of a duel unless told', () => {
+  it('may be one of a duel, whose turns hold whole waits', () => {
     const names = ['vanilla', 'fastify'];
     const stacks = names.map((name) => sampleStack(name, { node: { workloads: ['devices', 'wait'] } }));
     const planOf = (...words: string[]) =>
@@ -51,6 +51,6 @@ describe('the window of a wait', () => {
         1,
       );
     expect(planOf('--rounds', '6')).toHaveProperty('duel', true);
-    expect(planOf('--workload', 'wait', '--rounds', '6')).not.toHaveProperty('duel');
+    expect(planOf('--workload', 'wait', '--rounds', '6')).toMatchObject({ duel: true, waitSeconds: 0.05 });
   });
 });
