@@ -7,7 +7,8 @@ import type { Placed } from '@bench/harness/measure/placement';
 import { openSampler, sampleTogether } from '@bench/harness/measure/resources/sampler';
 import { timeCommand } from '@bench/harness/measure/resources/time';
 import type { RunEffects } from '@bench/harness/measure/run';
-import { ANSWER_SECONDS, ask, awaitRightAnswer, verify } from '@bench/harness/measure/verify';
+import { ANSWER_SECONDS, ask } from '@bench/harness/measure/ask';
+import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
 import { enginesOf, type Plan } from '@bench/harness/plan';
 import type { RunningCompanion } from '@bench/harness/services/companion';
 

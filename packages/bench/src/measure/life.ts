@@ -39,7 +39,7 @@ import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
 import type { Placed } from './placement.ts';
 import type { Prepared } from './prepare.ts';
 import type { Sampler } from './resources/sampler.ts';
-import { UnansweredError } from './verify.ts';
+import { UnansweredError } from './ask.ts';
 import type { WindowResult } from './window.ts';
 
 /** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */

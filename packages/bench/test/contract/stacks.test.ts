@@ -5,7 +5,8 @@ import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import { completeParams } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params, Workload } from '../../src/catalogue/workloads/workload.ts';
 import { countWorkers } from '../../src/measure/launch.ts';
-import { ask, awaitRightAnswer, verify } from '../../src/measure/verify.ts';
+import { ask } from '../../src/measure/ask.ts';
+import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
 import type { Attestation, Target } from '../../src/model.ts';
 import { needs, target } from '../needs.ts';
 import {

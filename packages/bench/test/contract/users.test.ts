@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
 import type { Server } from '../../src/measure/launch.ts';
-import { ask } from '../../src/measure/verify.ts';
+import { ask } from '../../src/measure/ask.ts';
 import { until } from '../cli/cli.ts';
 import { needs, target } from '../needs.ts';
 import { openHost } from './host.ts';

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import type { Stamp } from './ids.ts';
+import type { Stamp } from './stamp.ts';
 import type { Ledger, Slot } from './ledger.ts';
 import type { Pacer } from './pacer.ts';
 

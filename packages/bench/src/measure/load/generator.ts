@@ -10,7 +10,7 @@ import { Arrivals } from './arrivals.ts';
 import { harden, type AutocannonClient, type Gate } from './client.ts';
 import { encodeHistogram } from './histogram.ts';
 import { haveIds } from '../../catalogue/workloads/workload.ts';
-import { createStamp } from './ids.ts';
+import { createStamp } from './stamp.ts';
 import { Ledger, type Slot } from './ledger.ts';
 import { Pacer } from './pacer.ts';
 import { Schedule } from './schedule.ts';

@@ -14,7 +14,7 @@ import { describeEnd, launch, type Server } from '../../measure/launch.ts';
 import type { Placed } from '../../measure/placement.ts';
 import { findFreePort } from '../../measure/ports.ts';
 import { CompanionError, type CompanionProcess } from '../companion.ts';
-import { ask } from '../../measure/verify.ts';
+import { ask } from '../../measure/ask.ts';
 
 const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.conf'));
 const EMBEDDED = fileURLToPath(import.meta.resolve('@bench/upstream/server'));

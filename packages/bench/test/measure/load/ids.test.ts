@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { haveIds, ID } from '../../../src/catalogue/workloads/workload.ts';
-import { createIds, createStamp, idsIn, nextSender } from '../../../src/measure/load/ids.ts';
+import { createIds, idsIn, nextSender } from '../../../src/measure/load/ids.ts';
+import { createStamp } from '../../../src/measure/load/stamp.ts';
 import { Ledger, Slot } from '../../../src/measure/load/ledger.ts';
 import type { RequestSpec } from '../../../src/measure/load/protocol.ts';
 
