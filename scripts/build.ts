@@ -2,8 +2,8 @@ import { BUILD } from '@bench/harness/cli/commands';
 import { readStacks, targetsOf } from '@bench/harness/catalogue/stacks';
 import { nearest } from '@bench/harness/nearest';
 import { BenchError } from '@bench/harness/errors';
-import { groupMissing, prepareAll } from '@bench/harness/measure/prepare';
-import { describeWork, surveyWork } from '@bench/harness/measure/survey';
+import { groupMissing, prepareAll } from '@bench/harness/prepare/prepare';
+import { describeWork, surveyWork } from '@bench/harness/prepare/survey';
 import { fail, runCommand, tell } from './shell.ts';
 
 await runCommand(BUILD, async ({ stacks: wanted }) => {

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { CALIBRATE } from '@bench/harness/cli/commands';
 import { readManifest } from '@bench/harness/catalogue/manifest';
-import { measureBareMedian } from '@bench/harness/measure/load/bare';
+import { measureBareMedian } from '@bench/harness/load/bare';
 import {
   SCENARIOS,
   isLatencyScenario,
@@ -13,12 +13,12 @@ import {
   type Account,
   type Reading,
 } from '@bench/harness/measure/calibration';
-import type { Server } from '@bench/harness/measure/launch';
-import { prepareAll } from '@bench/harness/measure/prepare';
+import type { Server } from '@bench/harness/machine/launch';
+import { prepareAll } from '@bench/harness/prepare/prepare';
 import { measureTrial } from '@bench/harness/measure/conductor';
 import type { TrialEffects } from '@bench/harness/measure/life';
-import { benchOptions } from '@bench/harness/options';
-import { makePlan, nameRun } from '@bench/harness/plan';
+import { benchOptions } from '@bench/harness/plan/options';
+import { makePlan, nameRun } from '@bench/harness/plan/plan';
 import { renderCalibration } from '@bench/harness/report/calibration';
 import { toOutput } from '@bench/harness/report/printable';
 import { describeTrial } from '@bench/harness/report/progress';

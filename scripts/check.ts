@@ -6,13 +6,13 @@ import { CHECK } from '@bench/harness/cli/commands';
 import type { Stack } from '@bench/harness/catalogue/stack';
 import { readStacks, ROOT } from '@bench/harness/catalogue/stacks';
 import { nearest } from '@bench/harness/nearest';
-import { findTool } from '@bench/harness/measure/builds';
-import { digestOf } from '@bench/harness/measure/digest';
-import { findRuntime } from '@bench/harness/measure/runtimes';
+import { findTool } from '@bench/harness/prepare/builds';
+import { digestOf } from '@bench/harness/prepare/digest';
+import { findRuntime } from '@bench/harness/prepare/runtimes';
 import { BenchError } from '@bench/harness/errors';
-import { CACHE } from '@bench/harness/measure/prepare';
-import { unreachedError } from '@bench/harness/measure/unreached';
-import { provideUv } from '@bench/harness/measure/uv';
+import { CACHE } from '@bench/harness/prepare/prepare';
+import { unreachedError } from '@bench/harness/prepare/unreached';
+import { provideUv } from '@bench/harness/prepare/uv';
 import {
   folderOf,
   goChecks,

@@ -1,15 +1,15 @@
 import { isDecided } from '@bench/harness/analyse/compare';
-import { findEngines, type FoundEngine } from '@bench/harness/measure/load/engines';
-import type { Server } from '@bench/harness/measure/launch';
-import { readRunningCode } from '@bench/harness/measure/imports';
+import { findEngines, type FoundEngine } from '@bench/harness/load/engines';
+import type { Server } from '@bench/harness/machine/launch';
+import { readRunningCode } from '@bench/harness/prepare/imports';
 import { freshLauncher, importsFile, type Launcher } from '@bench/harness/measure/launcher';
-import type { Placed } from '@bench/harness/measure/placement';
-import { openSampler, sampleTogether } from '@bench/harness/measure/resources/sampler';
-import { timeCommand } from '@bench/harness/measure/resources/time';
+import type { Placed } from '@bench/harness/machine/placement';
+import { openSampler, sampleTogether } from '@bench/harness/resources/sampler';
+import { timeCommand } from '@bench/harness/machine/time';
 import type { RunEffects } from '@bench/harness/measure/run';
-import { ANSWER_SECONDS, ask } from '@bench/harness/measure/ask';
+import { ANSWER_SECONDS, ask } from '@bench/harness/machine/ask';
 import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
-import { enginesOf, type Plan } from '@bench/harness/plan';
+import { enginesOf, type Plan } from '@bench/harness/plan/plan';
 import type { RunningCompanion } from '@bench/harness/services/companion';
 
 /** What wires a run to the machine. */

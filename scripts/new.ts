@@ -6,10 +6,10 @@ import { scaffold, type NewStack } from '@bench/harness/catalogue/scaffold';
 import { readStacks, ROOT } from '@bench/harness/catalogue/stacks';
 import { NEW } from '@bench/harness/cli/commands';
 import { BenchError } from '@bench/harness/errors';
-import { pnpmCommand } from '@bench/harness/measure/pnpm';
-import { CACHE } from '@bench/harness/measure/prepare';
-import { lastLine } from '@bench/harness/measure/runtimes';
-import { provideUv } from '@bench/harness/measure/uv';
+import { pnpmCommand } from '@bench/harness/prepare/pnpm';
+import { CACHE } from '@bench/harness/prepare/prepare';
+import { lastLine } from '@bench/harness/prepare/runtimes';
+import { provideUv } from '@bench/harness/prepare/uv';
 import { fail, print, runCommand, tell } from './shell.ts';
 
 const run = promisify(execFile);

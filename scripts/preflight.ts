@@ -1,6 +1,6 @@
 import { PREFLIGHT } from '@bench/harness/cli/commands';
-import { readFacts } from '@bench/harness/measure/facts';
-import { preflight } from '@bench/harness/measure/preflight';
+import { readFacts } from '@bench/harness/machine/facts';
+import { preflight } from '@bench/harness/machine/preflight';
 import { print, runCommand } from './shell.ts';
 
 await runCommand(PREFLIGHT, async ({ connections, generators, workers, cores = workers, connectRate }) => {

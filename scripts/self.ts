@@ -2,19 +2,19 @@ import { fileURLToPath } from 'node:url';
 import { $ } from 'zx';
 import { SELF } from '@bench/harness/cli/commands';
 import { expandTargets, readStacks } from '@bench/harness/catalogue/stacks';
-import { prepareAll } from '@bench/harness/measure/prepare';
+import { prepareAll } from '@bench/harness/prepare/prepare';
 import { measureTrial } from '@bench/harness/measure/conductor';
-import type { StockResult } from '@bench/harness/measure/load/stock';
+import type { StockResult } from '@bench/harness/load/stock';
 import type { Measured } from '@bench/harness/model';
-import { benchOptions } from '@bench/harness/options';
-import { estimateSeconds, makePlan } from '@bench/harness/plan';
+import { benchOptions } from '@bench/harness/plan/options';
+import { estimateSeconds, makePlan } from '@bench/harness/plan/plan';
 import { renderRows } from '@bench/harness/report/terminal';
 import { summariseSelf, type SelfRound } from '@bench/harness/report/self';
 import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, runCommand, tell } from './shell.ts';
 
-const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/measure/load/stock'));
+const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/load/stock'));
 const SECONDS = 3;
 const RUNGS = [10, 1000, 10_000];
 

@@ -7,12 +7,12 @@ import { SERVE } from '@bench/harness/cli/commands';
 import { completeParams, findWorkload } from '@bench/harness/catalogue/workloads/index';
 import { readManifest } from '@bench/harness/catalogue/manifest';
 import { BenchError } from '@bench/harness/errors';
-import { fillCommand, watchGroup } from '@bench/harness/measure/launch';
-import { describeListeners, isListening } from '@bench/harness/measure/ports';
-import { prepareAll } from '@bench/harness/measure/prepare';
+import { fillCommand, watchGroup } from '@bench/harness/machine/launch';
+import { describeListeners, isListening } from '@bench/harness/machine/ports';
+import { prepareAll } from '@bench/harness/prepare/prepare';
 import { findDatabase, startDatabase } from '@bench/harness/services/database/database';
 import { findUpstream, startUpstream } from '@bench/harness/services/upstream/upstream';
-import { refuseUpstream } from '@bench/harness/refusals';
+import { refuseUpstream } from '@bench/harness/plan/refusals';
 import { openSession } from './session.ts';
 import { onInterrupt, runCommand, tell } from './shell.ts';
 

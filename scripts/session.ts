@@ -4,7 +4,7 @@ import {
   pinHarness,
   type Placed,
   type PlacementNeeds,
-} from '@bench/harness/measure/placement';
+} from '@bench/harness/machine/placement';
 import { tell } from './shell.ts';
 
 /** One command at work on this machine, until it is disposed of. */

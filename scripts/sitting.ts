@@ -10,9 +10,9 @@ import { readManifest } from '@bench/harness/catalogue/manifest';
 import { readStacks } from '@bench/harness/catalogue/stacks';
 import { findWorkload } from '@bench/harness/catalogue/workloads/index';
 import { BenchError } from '@bench/harness/errors';
-import type { StockResult } from '@bench/harness/measure/load/stock';
-import type { Placed } from '@bench/harness/measure/placement';
-import { prepareAll, type Prepared } from '@bench/harness/measure/prepare';
+import type { StockResult } from '@bench/harness/load/stock';
+import type { Placed } from '@bench/harness/machine/placement';
+import { prepareAll, type Prepared } from '@bench/harness/prepare/prepare';
 import { run } from '@bench/harness/measure/run';
 import {
   copyTwin,
@@ -24,14 +24,14 @@ import {
 } from '@bench/harness/measure/twins';
 import type { Stack } from '@bench/harness/catalogue/stack';
 import type { Trial } from '@bench/harness/model';
-import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from '@bench/harness/options';
-import { makePlan, type Plan } from '@bench/harness/plan';
+import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from '@bench/harness/plan/options';
+import { makePlan, type Plan } from '@bench/harness/plan/plan';
 import { createRandom } from '@bench/harness/random';
 import type { PooledNoise, PooledSitting } from '@bench/harness/results/pool';
 import { createEffects } from './effects.ts';
 import { tell } from './shell.ts';
 
-const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/measure/load/stock'));
+const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/load/stock'));
 const TWIN = fileURLToPath(import.meta.resolve('@bench/harness/planted/twin'));
 export const LOOKS = '12/18/24';
 const CONNECTIONS = 20;

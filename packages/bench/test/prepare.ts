@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { readStacks, targetsOf } from '../src/catalogue/stacks.ts';
-import { CACHE, prepareAll } from '../src/measure/prepare.ts';
-import { describeWork, surveyWork, type Work } from '../src/measure/survey.ts';
+import { CACHE, prepareAll } from '../src/prepare/prepare.ts';
+import { describeWork, surveyWork, type Work } from '../src/prepare/survey.ts';
 
 const tell = (line: string): void => void process.stderr.write(`${line}\n`);
 

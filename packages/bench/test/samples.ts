@@ -21,7 +21,7 @@ import type {
 } from '../src/model.ts';
 import { BENCH } from '../src/cli/bench.ts';
 import { RECORD_SCHEMA } from '../src/model.ts';
-import { makePlan, type Plan } from '../src/plan.ts';
+import { makePlan, type Plan } from '../src/plan/plan.ts';
 import { readRun, type StoredRun } from '../src/results/store.ts';
 
 const GOLDEN_RUN = fileURLToPath(new URL('fixtures/run/', import.meta.url));

@@ -3,7 +3,7 @@ import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
 import { METRICS, type MetricId } from '../metrics.ts';
 import type { Target, Trial } from '../model.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { Comparison } from './comparison.ts';
 import { firstDecisive, fixedSchedule, lastLook } from './looks.ts';

@@ -1,7 +1,7 @@
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad } from '../catalogue/engines.ts';
 import type { CompanionHeads, Placement } from '../model.ts';
-import { coresOf, enginesOf, type Plan } from '../plan.ts';
+import { coresOf, enginesOf, type Plan } from '../plan/plan.ts';
 import type { Host } from '../results/host.ts';
 import { isSecretName, redactHeaders } from '../redact.ts';
 import type { StoredRun } from '../results/store.ts';

@@ -11,8 +11,8 @@ import {
   type BenchOptions,
   type Sitting,
   type UrlOptions,
-} from '../options.ts';
-import { toSecrets, type Secrets } from '../secrets.ts';
+} from '../plan/options.ts';
+import { toSecrets, type Secrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, type Values } from './command.ts';
 import {
   address,

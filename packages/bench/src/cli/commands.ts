@@ -7,7 +7,7 @@ import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { METRIC_IDS } from '../metrics.ts';
 import { UPSTREAMS } from '../model.ts';
 import { BenchError } from '../errors.ts';
-import { DEFAULT_THRESHOLD, present } from '../options.ts';
+import { DEFAULT_THRESHOLD, present } from '../plan/options.ts';
 import { BENCH, WAITS } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
 import { listOf, oneOf, pair, share, text, wholeNumber } from './values.ts';

@@ -4,12 +4,12 @@ import { lookup } from 'node:dns/promises';
 import type { UrlRequest } from '../catalogue/workloads/url.ts';
 import { BenchError } from '../errors.ts';
 import type { ServerProcess } from '../model.ts';
-import { identify } from './identity.ts';
-import type { Server } from './launch.ts';
+import { identify } from '../machine/identity.ts';
+import type { Server } from '../machine/launch.ts';
 import type { Launcher } from './launcher.ts';
-import { findListener, isThisMachine, whyNotListener } from './listener.ts';
-import { placeBeside, readCores, whyNotPinned } from './placement.ts';
-import { isListening } from './ports.ts';
+import { findListener, isThisMachine, whyNotListener } from '../machine/listener.ts';
+import { placeBeside, readCores, whyNotPinned } from '../machine/placement.ts';
+import { isListening } from '../machine/ports.ts';
 
 /** Where the server listens, and which process it is. */
 interface Place {

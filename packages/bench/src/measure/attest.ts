@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../errors.ts';
 import type { Attestation } from '../model.ts';
-import { countWorkers, type Server } from './launch.ts';
-import type { Prepared } from './prepare.ts';
+import { countWorkers, type Server } from '../machine/launch.ts';
+import type { Prepared } from '../prepare/prepare.ts';
 
 const ATTEST_SECONDS = 5;
 const POLL_MS = 20;

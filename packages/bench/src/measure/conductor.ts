@@ -1,12 +1,12 @@
 /** The conductor: fresh servers stand at once, are loaded in turn, and each becomes a record. A single trial is a duel of one. */
 
 import type { LimitProof, LoadResult, Trial } from '../model.ts';
-import type { Plan, PlannedTrial } from '../plan.ts';
+import type { Plan, PlannedTrial } from '../plan/plan.ts';
 import { planTurns } from '../plan/turns.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
-import type { LoadEngine, LoadSession, Window } from './load/engine.ts';
-import type { Placed } from './placement.ts';
-import { joinSampled, type Sampled } from './resources/sampler.ts';
+import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';
+import type { Placed } from '../machine/placement.ts';
+import { joinSampled, type Sampled } from '../resources/sampler.ts';
 import { accountFor, runWindow, watchForDeath } from './window.ts';
 
 /** An amount of requests has no fixed end; this is how long it may take at most. */

@@ -2,10 +2,10 @@ import type { KnownRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Target } from '../model.ts';
-import { inspectBuild, isCompiled } from './builds.ts';
-import { CACHE, findFitting, findStack, isMade, type FoundStack } from './prepare.ts';
-import { findRuntime } from './runtimes.ts';
-import { findUv } from './uv.ts';
+import { inspectBuild, isCompiled } from '../prepare/builds.ts';
+import { CACHE, findFitting, findStack, isMade, type FoundStack } from '../prepare/prepare.ts';
+import { findRuntime } from '../prepare/runtimes.ts';
+import { findUv } from '../prepare/uv.ts';
 
 /** Whether a target could be launched: `ready`, to be made `on first use`, or `missing`, and why. Makes and fetches nothing. */
 export async function inspectTarget(

@@ -2,14 +2,14 @@
 
 import { resolve } from 'node:path';
 import { readStacks } from '../catalogue/stacks.ts';
-import type { Plan, PlannedTrial } from '../plan.ts';
+import type { Plan, PlannedTrial } from '../plan/plan.ts';
 import { attachLauncher } from './attach.ts';
-import { askableEnvironment } from './imports.ts';
-import { launch } from './launch.ts';
-import { choosePlacement, type Placed, type PlacementNeeds } from './placement.ts';
-import { prepareAll, type Launchable, type Missing, type Prepared } from './prepare.ts';
-import type { TimeCommand } from './resources/time.ts';
-import { describeWork, surveyWork } from './survey.ts';
+import { askableEnvironment } from '../prepare/imports.ts';
+import { launch } from '../machine/launch.ts';
+import { choosePlacement, type Placed, type PlacementNeeds } from '../machine/placement.ts';
+import { prepareAll, type Launchable, type Missing, type Prepared } from '../prepare/prepare.ts';
+import type { TimeCommand } from '../machine/time.ts';
+import { describeWork, surveyWork } from '../prepare/survey.ts';
 import type { TrialEffects } from './life.ts';
 
 /** What a server is given, whoever started it. */

@@ -19,7 +19,7 @@ import type {
   TrialHead,
   TrialTail,
 } from '../model.ts';
-import { coresOf, type Plan, type PlannedTrial } from '../plan.ts';
+import { coresOf, type Plan, type PlannedTrial } from '../plan/plan.ts';
 import { RECORD_SCHEMA } from '../model.ts';
 import { isFatal, makeReason } from '../reasons.ts';
 import { createRandom } from '../random.ts';
@@ -30,16 +30,16 @@ import {
   type TrialCompanion,
 } from '../services/companion.ts';
 import { attest } from './attest.ts';
-import { derive, overWindow } from './derive.ts';
-import { judge, judgeProof, judgeUnverified } from './judge.ts';
-import type { CodeClaim } from './imports.ts';
-import type { Server, Stopped } from './launch.ts';
-import type { LoadEngine } from './load/engine.ts';
-import type { ExpectedBody, LoadSpec } from './load/protocol.ts';
-import type { Placed } from './placement.ts';
-import type { Prepared } from './prepare.ts';
-import type { Sampler } from './resources/sampler.ts';
-import { UnansweredError } from './ask.ts';
+import { derive, overWindow } from '../judge/derive.ts';
+import { judge, judgeProof, judgeUnverified } from '../judge/judge.ts';
+import type { CodeClaim } from '../prepare/imports.ts';
+import type { Server, Stopped } from '../machine/launch.ts';
+import type { LoadEngine } from '../load/engine.ts';
+import type { ExpectedBody, LoadSpec } from '../load/protocol.ts';
+import type { Placed } from '../machine/placement.ts';
+import type { Prepared } from '../prepare/prepare.ts';
+import type { Sampler } from '../resources/sampler.ts';
+import { UnansweredError } from '../machine/ask.ts';
 import type { WindowResult } from './window.ts';
 
 /** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */

@@ -1,10 +1,10 @@
 import { BenchError } from '../errors.ts';
 import type { Trial } from '../model.ts';
 import { makeReason } from '../reasons.ts';
-import type { Plan, RunEvent } from '../plan.ts';
+import type { Plan, RunEvent } from '../plan/plan.ts';
 import { measureTogether } from './conductor.ts';
-import type { Placed } from './placement.ts';
-import type { Launchable } from './prepare.ts';
+import type { Placed } from '../machine/placement.ts';
+import type { Launchable } from '../prepare/prepare.ts';
 import type { TrialContext, TrialEffects } from './life.ts';
 
 /** The effects of a whole run. */

@@ -6,13 +6,13 @@ import { lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { removeDatabases } from '../services/database/database.ts';
-import { beginOf, holderFor, isAlive, pause, readHolder, rewrite, type Holder } from './filelock.ts';
-import { lockHost, removeDeadLock, type Asked, type HostLock } from './lock.ts';
+import { beginOf, holderFor, isAlive, pause, readHolder, rewrite, type Holder } from '../machine/filelock.ts';
+import { lockHost, removeDeadLock, type Asked, type HostLock } from '../machine/lock.ts';
 import { NOBODY, releaseMemory } from '../services/database/postgres.ts';
-import { readHierarchies, removeCgroups, removeProbes } from './resources/cgroup.ts';
-import { environHas, listPids, readNames, readProcess } from './resources/procfs.ts';
-import { isToken, newToken, scratchOf } from './scratch.ts';
-import { openState } from './state.ts';
+import { readHierarchies, removeCgroups, removeProbes } from '../machine/cgroup.ts';
+import { environHas, listPids, readNames, readProcess } from '../machine/procfs.ts';
+import { isToken, newToken, scratchOf } from '../machine/scratch.ts';
+import { openState } from '../machine/state.ts';
 
 /** One command's marks and rights. Disposing gives everything back. */
 export interface Session extends Disposable {

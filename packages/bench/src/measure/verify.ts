@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto';
 import { basename, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  haveIds,
-  ID,
-  type Draw,
-  type WorkloadRequest,
-} from '../catalogue/workloads/workload.ts';
+import { haveIds, ID, type Draw, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
-import { describeEnd } from './launch.ts';
-import { ask, EndlessError, UnansweredError, type Asked } from './ask.ts';
-import type { ExpectedBody } from './load/protocol.ts';
-import { toAuthority } from './ports.ts';
+import { describeEnd } from '../machine/launch.ts';
+import { ask, EndlessError, UnansweredError, type Asked } from '../machine/ask.ts';
+import type { ExpectedBody } from '../load/protocol.ts';
+import { toAuthority } from '../machine/ports.ts';
 
 const POLL_MS = 5;
 /** How long a server may refuse its first request, in case it mounts its routes only after it listens. */

@@ -2,9 +2,9 @@
 
 import { BenchError } from '../errors.ts';
 import type { Counts, LoadResult } from '../model.ts';
-import { describeEnd, type Server } from './launch.ts';
-import type { LoadSession, Window } from './load/engine.ts';
-import type { Sampled, Sampler } from './resources/sampler.ts';
+import { describeEnd, type Server } from '../machine/launch.ts';
+import type { LoadSession, Window } from '../load/engine.ts';
+import type { Sampled, Sampler } from '../resources/sampler.ts';
 
 const POLL_MS = 20;
 

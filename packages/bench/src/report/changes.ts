@@ -1,5 +1,5 @@
 import { describeBackground } from '../catalogue/background.ts';
-import { coresOf } from '../plan.ts';
+import { coresOf } from '../plan/plan.ts';
 import type { StoredRun } from '../results/store.ts';
 
 /** The changes between two runs, one a line: processes and threads, versions, runtimes, frameworks, servers; then what is unknown. */

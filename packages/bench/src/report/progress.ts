@@ -1,7 +1,7 @@
 import { METRICS } from '../metrics.ts';
 import type { Trial } from '../model.ts';
-import { estimateSeconds } from '../plan.ts';
-import type { Plan, RunEvent } from '../plan.ts';
+import { estimateSeconds } from '../plan/plan.ts';
+import type { Plan, RunEvent } from '../plan/plan.ts';
 import { figureOf } from '../analyse/metrics.ts';
 import { formatCost, formatCount, formatSpan, formatUs } from './format.ts';
 import { toLine } from './printable.ts';

@@ -4,7 +4,7 @@ import { endingOf } from '../analyse/ending.ts';
 import { fewestRounds } from '../analyse/looks.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import type { Trial } from '../model.ts';
-import { estimateSeconds, type Plan } from '../plan.ts';
+import { estimateSeconds, type Plan } from '../plan/plan.ts';
 import { formatBudget, formatSpan } from './format.ts';
 
 /** Warnings about a plan whose comparisons cannot all be decided: too many rows for its rounds, or too small a budget. */

@@ -1,9 +1,9 @@
 /** The machine that a run was measured on, as `host.json` keeps it. Holds no names of users or hosts, and no paths. */
 
 import { arch, cpus, loadavg, release, totalmem } from 'node:os';
-import { readEphemeralPorts, readGovernor, readOpenFiles, readSomaxconn, sysctl } from '../measure/facts.ts';
-import { tryCgroup } from '../measure/resources/cgroup.ts';
-import { readText } from '../measure/resources/procfs.ts';
+import { readEphemeralPorts, readGovernor, readOpenFiles, readSomaxconn, sysctl } from '../machine/facts.ts';
+import { tryCgroup } from '../machine/cgroup.ts';
+import { readText } from '../machine/procfs.ts';
 
 /** One machine, and its state before the run. What it does not tell is absent. */
 export interface Host {

@@ -17,7 +17,7 @@ import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
 import { RECORD_SCHEMA, type Trial } from '../model.ts';
 import { REASON_CODES } from '../reasons.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { redact } from '../redact.ts';
 import type { Host } from './host.ts';
 import { upgradeRun, upgradeTrial } from './older.ts';

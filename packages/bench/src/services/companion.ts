@@ -7,8 +7,8 @@
  */
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
-import type { Server } from '../measure/launch.ts';
-import type { Placed } from '../measure/placement.ts';
+import type { Server } from '../machine/launch.ts';
+import type { Placed } from '../machine/placement.ts';
 import type {
   CompanionName,
   Counts,
@@ -19,7 +19,7 @@ import type {
   Resources,
   Target,
 } from '../model.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan } from '../plan/plan.ts';
 
 /** One kind of companion: a line of the list. */
 export interface CompanionKind {

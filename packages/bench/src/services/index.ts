@@ -1,7 +1,7 @@
 /**
  * The companions, one line each, in the order in which they begin. A new one is a folder here and a line in this list.
  */
-import type { Plan } from '../plan.ts';
+import type { Plan } from '../plan/plan.ts';
 import { background } from './background/companion.ts';
 import type { Companion, CompanionKind, CompanionMeans, RunningCompanion } from './companion.ts';
 import { database } from './database/companion.ts';

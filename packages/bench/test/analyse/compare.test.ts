@@ -3,7 +3,7 @@ import { compareRuns, compareWithin, isDecided } from '../../src/analyse/compare
 import { COMPARE } from '../../src/cli/commands.ts';
 import { unlikeRuns } from '../../src/analyse/unlike.ts';
 import { BENCH } from '../../src/cli/bench.ts';
-import { makePlan } from '../../src/plan.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import { createRandom } from '../../src/random.ts';
 import { describeChanges } from '../../src/report/changes.ts';
 import { renderComparison } from '../../src/report/compare.ts';

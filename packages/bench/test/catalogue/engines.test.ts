@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ENGINE_NAMES, refuseEngine } from '../../src/catalogue/engines.ts';
 import { ID } from '../../src/catalogue/workloads/workload.ts';
 import { BENCH } from '../../src/cli/bench.ts';
-import { enginesOf, makePlan } from '../../src/plan.ts';
+import { enginesOf, makePlan } from '../../src/plan/plan.ts';
 import { errorOf, samplePlan, sampleStack } from '../samples.ts';
 
 const duelOf = (engine: string) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BENCH } from '../../src/cli/bench.ts';
-import { benchOptions } from '../../src/options.ts';
+import { benchOptions } from '../../src/plan/options.ts';
 
 const URL_WORDS = ['--url', 'http://127.0.0.1:3000/orders?page=2'];
 const parse = (line: string) => BENCH.parse(line.split(' ').filter(Boolean));

@@ -15,9 +15,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Trial } from '../../src/model.ts';
-import { environHas, listPids, readText } from '../../src/measure/resources/procfs.ts';
+import { environHas, listPids, readText } from '../../src/machine/procfs.ts';
 import { removeLeftovers } from '../../src/measure/session.ts';
-import { scratchOf } from '../../src/measure/scratch.ts';
+import { scratchOf } from '../../src/machine/scratch.ts';
 import type { RunFile } from '../../src/results/store.ts';
 
 /** The repository's folder, in which every command is started. */

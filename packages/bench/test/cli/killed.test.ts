@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findFreePort, isListening } from '../../src/measure/ports.ts';
+import { findFreePort, isListening } from '../../src/machine/ports.ts';
 import { PLANTED, USERS, Place, flags, hasProc, isAlive, until } from './cli.ts';
 
 /** Takes the lock, and ends soon: nothing listens there. */

@@ -4,8 +4,8 @@ import { basename, join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findDatabase, startDatabase, type Database } from '../../src/services/database/database.ts';
-import { findFreePort } from '../../src/measure/ports.ts';
-import { newToken } from '../../src/measure/scratch.ts';
+import { findFreePort } from '../../src/machine/ports.ts';
+import { newToken } from '../../src/machine/scratch.ts';
 import { PLANTED, USERS, Place, flags, hasProc, until, type Running } from './cli.ts';
 
 const STEADY = ['planted/steady', '--stack', PLANTED];

@@ -8,7 +8,7 @@ import { ARGUMENTS, type Command } from '../../src/cli/command.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { BenchError } from '../../src/errors.ts';
-import { makePlan } from '../../src/plan.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import { sampleStack } from '../samples.ts';
 
 const ROOT = new URL('../../../../', import.meta.url);

@@ -2,8 +2,8 @@ import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trial } from '../../src/model.ts';
-import type { Plan } from '../../src/plan.ts';
-import { readProcess } from '../../src/measure/resources/procfs.ts';
+import type { Plan } from '../../src/plan/plan.ts';
+import { readProcess } from '../../src/machine/procfs.ts';
 import { PLANTED, Place, flags, type Ended } from './cli.ts';
 
 const SHORT = { rounds: 1, duration: 0.3, warmup: 0, seed: 7 };

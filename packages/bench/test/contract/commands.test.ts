@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { describe, it } from 'vitest';
 import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
 import { canonicalise, checkJson, type Draw } from '../../src/catalogue/workloads/workload.ts';
-import type { Prepared } from '../../src/measure/prepare.ts';
+import type { Prepared } from '../../src/prepare/prepare.ts';
 import { awaitRightAnswer } from '../../src/measure/verify.ts';
 import { until } from '../cli/cli.ts';
 import { needs, target } from '../needs.ts';

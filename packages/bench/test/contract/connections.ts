@@ -3,8 +3,8 @@ import { Agent, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
-import type { Server } from '../../src/measure/launch.ts';
-import { familyOf, readText } from '../../src/measure/resources/procfs.ts';
+import type { Server } from '../../src/machine/launch.ts';
+import { familyOf, readText } from '../../src/machine/procfs.ts';
 
 /** Longer than the defaults that servers come with: 2 s (gunicorn), 5 s (uvicorn, actix, Rocket) or 6 s (Node). */
 export const IDLE_SECONDS = 8;

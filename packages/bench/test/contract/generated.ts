@@ -4,7 +4,7 @@ import { readManifest } from '../../src/catalogue/manifest.ts';
 import { folderOf, scaffold, type Language } from '../../src/catalogue/scaffold.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
-import { CACHE } from '../../src/measure/prepare.ts';
+import { CACHE } from '../../src/prepare/prepare.ts';
 
 /** Rust has a template too; a workspace of its own would compile all that the stacks of the repository have compiled. */
 const GENERATED: Language[] = ['typescript', 'python', 'go'];

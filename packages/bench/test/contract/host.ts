@@ -10,10 +10,10 @@ import {
   type Database,
   type OpenTable,
 } from '../../src/services/database/database.ts';
-import { launch, type LaunchSpec, type Server } from '../../src/measure/launch.ts';
-import type { Prepared } from '../../src/measure/prepare.ts';
-import { familyOf, readNames, readText } from '../../src/measure/resources/procfs.ts';
-import { timeCommand } from '../../src/measure/resources/time.ts';
+import { launch, type LaunchSpec, type Server } from '../../src/machine/launch.ts';
+import type { Prepared } from '../../src/prepare/prepare.ts';
+import { familyOf, readNames, readText } from '../../src/machine/procfs.ts';
+import { timeCommand } from '../../src/machine/time.ts';
 import { findUpstream, startUpstream, type Upstream } from '../../src/services/upstream/upstream.ts';
 import { createRandom } from '../../src/random.ts';
 import { openToken } from '../known/leftovers.ts';

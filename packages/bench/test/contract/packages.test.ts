@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expandTargets, readStacks, spreadTargets } from '../../src/catalogue/stacks.ts';
 import { BenchError } from '../../src/errors.ts';
-import { CACHE, prepareAll, type Prepared } from '../../src/measure/prepare.ts';
+import { CACHE, prepareAll, type Prepared } from '../../src/prepare/prepare.ts';
 import { openRig, reasonsOf } from '../known/rig.ts';
 import { needs, target } from '../needs.ts';
 

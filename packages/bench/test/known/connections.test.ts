@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readNames } from '../../src/measure/resources/procfs.ts';
+import { readNames } from '../../src/machine/procfs.ts';
 import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonOf, reasonsOf, sumOf } from './rig.ts';
 import type { Seen } from './rig.ts';
 

@@ -17,7 +17,7 @@ import {
 import { keepDatabase } from '../../src/services/database/companion.ts';
 import type { DatabaseUse } from '../../src/model.ts';
 import { BENCH } from '../../src/cli/bench.ts';
-import { makePlan } from '../../src/plan.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import { needs, postgres } from '../needs.ts';
 import { samplePlan } from '../samples.ts';
 import { openToken } from './leftovers.ts';

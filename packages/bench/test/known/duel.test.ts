@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEffects } from '../../../../scripts/effects.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
-import { choosePlacement } from '../../src/measure/placement.ts';
-import { prepareAll } from '../../src/measure/prepare.ts';
+import { choosePlacement } from '../../src/machine/placement.ts';
+import { prepareAll } from '../../src/prepare/prepare.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/model.ts';
 import { BENCH } from '../../src/cli/bench.ts';
-import { makePlan } from '../../src/plan.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import { openToken } from './leftovers.ts';
 import { accountOf, ASKED, loadOf, PLANTED, sumOf } from './rig.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, vi } from 'vitest';
-import { environHas, listPids } from '../../src/measure/resources/procfs.ts';
+import { environHas, listPids } from '../../src/machine/procfs.ts';
 
 /**
  * The token of one test file, in the environment of everything that it starts. After its last test no process

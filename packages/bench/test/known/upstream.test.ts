@@ -5,7 +5,7 @@ import { BENCH } from '../../src/cli/bench.ts';
 import { readStacks } from '../../src/catalogue/stacks.ts';
 import { findUpstream, type UpstreamProgram } from '../../src/services/upstream/upstream.ts';
 import { UPSTREAMS } from '../../src/model.ts';
-import { makePlan } from '../../src/plan.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import { loadOf, openRig, reasonOf, reasonsOf, type Order, type Seen } from './rig.ts';
 
 const rig = openRig();

@@ -4,9 +4,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { samplePlan } from '../samples.ts';
 import { attachLauncher, describeProcess } from '../../src/measure/attach.ts';
-import { redactCommand } from '../../src/measure/identity.ts';
+import { redactCommand } from '../../src/machine/identity.ts';
 import type { Launcher } from '../../src/measure/launcher.ts';
-import { findListener, parseLsof, rootsOf, whyNotListener } from '../../src/measure/listener.ts';
+import { findListener, parseLsof, rootsOf, whyNotListener } from '../../src/machine/listener.ts';
 
 const isLinux = process.platform === 'linux';
 
@@ -118,7 +118,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
 });
 
 async function nameOf(pid: number): Promise<string> {
-  const { readProcess } = await import('../../src/measure/resources/procfs.ts');
+  const { readProcess } = await import('../../src/machine/procfs.ts');
   return readProcess(pid)?.command ?? '';
 }
 

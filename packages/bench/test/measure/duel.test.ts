@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import { longestSilence, planTurns } from '../../src/plan/turns.ts';
-import type { Placed } from '../../src/measure/placement.ts';
+import type { Placed } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/model.ts';
 import { BENCH } from '../../src/cli/bench.ts';
-import { makePlan } from '../../src/plan.ts';
+import { makePlan } from '../../src/plan/plan.ts';
 import { samplePlan, sampleStack } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 

@@ -2,7 +2,7 @@
 
 import { Ajv } from 'ajv';
 import { expect } from 'vitest';
-import type { Placed } from '../../src/measure/placement.ts';
+import type { Placed } from '../../src/machine/placement.ts';
 import { measureTrial } from '../../src/measure/conductor.ts';
 import type { Attestation, Trial } from '../../src/model.ts';
 import { asStored, readSchema, samplePlan } from '../samples.ts';

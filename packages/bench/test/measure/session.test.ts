@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openCgroup, readHierarchies } from '../../src/measure/resources/cgroup.ts';
-import { newToken } from '../../src/measure/scratch.ts';
+import { openCgroup, readHierarchies } from '../../src/machine/cgroup.ts';
+import { newToken } from '../../src/machine/scratch.ts';
 import { openSession, removeLeftovers, type Purpose, type Session } from '../../src/measure/session.ts';
 
 let folder = '';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
-import type { Placed } from '../../src/measure/placement.ts';
-import { UnansweredError } from '../../src/measure/ask.ts';
+import type { Placed } from '../../src/machine/placement.ts';
+import { UnansweredError } from '../../src/machine/ask.ts';
 import { asStored, sampleCounts, sampleLoad } from '../samples.ts';
 import { measure, PLACED, textsOf } from './one-trial.ts';
 import type { Step } from './world.ts';

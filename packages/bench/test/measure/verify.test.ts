@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkJson, ID, type Draw } from '../../src/catalogue/workloads/workload.ts';
-import { ask, type Asked } from '../../src/measure/ask.ts';
+import { ask, type Asked } from '../../src/machine/ask.ts';
 import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
 
 /** What the server does with a body; it changes from test to test. */

@@ -1,12 +1,12 @@
 /** A world in which nothing is launched or sent: it writes down what was done to it, in order. */
 
 import type { Attestation, BackgroundUse, LoadResult, Target, Trial } from '../../src/model.ts';
-import type { Server, Stopped } from '../../src/measure/launch.ts';
-import type { LoadSession } from '../../src/measure/load/engine.ts';
-import type { Prepared } from '../../src/measure/prepare.ts';
-import type { Sampled } from '../../src/measure/resources/sampler.ts';
+import type { Server, Stopped } from '../../src/machine/launch.ts';
+import type { LoadSession } from '../../src/load/engine.ts';
+import type { Prepared } from '../../src/prepare/prepare.ts';
+import type { Sampled } from '../../src/resources/sampler.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
-import type { Plan, RunEvent } from '../../src/plan.ts';
+import type { Plan, RunEvent } from '../../src/plan/plan.ts';
 import type { Background } from '../../src/services/background/request.ts';
 import { beginTrial as beginBackground } from '../../src/services/background/companion.ts';
 import type { RunningCompanion } from '../../src/services/companion.ts';

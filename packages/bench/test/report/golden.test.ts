@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OkTrial, Reason, Resources, ServerTiming } from '../../src/model.ts';
-import type { RunEvent } from '../../src/plan.ts';
+import type { RunEvent } from '../../src/plan/plan.ts';
 import { describeDetail } from '../../src/report/detail.ts';
 import { renderJson } from '../../src/report/json.ts';
 import { describeTrial, showProgress } from '../../src/report/progress.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { compareWithin } from '../../src/analyse/compare.ts';
-import { DEFAULT_THRESHOLD } from '../../src/options.ts';
+import { DEFAULT_THRESHOLD } from '../../src/plan/options.ts';
 import { renderComparison } from '../../src/report/compare.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { toView } from '../../src/report/view.ts';

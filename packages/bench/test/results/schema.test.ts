@@ -11,7 +11,7 @@ import type {
   SuspectTrial,
   UpstreamUse,
 } from '../../src/model.ts';
-import type { Plan } from '../../src/plan.ts';
+import type { Plan } from '../../src/plan/plan.ts';
 import { STORE_SCHEMA, type RunFile } from '../../src/results/store.ts';
 import type { Host } from '../../src/results/host.ts';
 import { RECORD_SCHEMA } from '../../src/model.ts';

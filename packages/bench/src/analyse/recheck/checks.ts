@@ -1,6 +1,6 @@
 /** What else a table gives away about itself: Little's law, the length of a tick, the tail, the errors. */
 
-import { present } from '../../options.ts';
+import { present } from '../../plan/options.ts';
 import type { PrintedTest } from './autocannon.ts';
 import type { Range } from './figures.ts';
 import { answersOf, capacityOf, ticksOf, type Goodput, type Missing } from './goodput.ts';

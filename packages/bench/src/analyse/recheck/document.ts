@@ -1,7 +1,7 @@
 /** Finds autocannon tables and time(1) reports in a pasted text, and says which belong together. */
 
 import type { TimeReport } from '../../time-report.ts';
-import { present } from '../../options.ts';
+import { present } from '../../plan/options.ts';
 import { parseTime } from '../../time-report.ts';
 import { cellsOf, readLine, type LineOfTest, type PrintedTest } from './autocannon.ts';
 

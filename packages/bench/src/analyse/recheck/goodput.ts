@@ -1,6 +1,6 @@
 /** What the printed totals prove: how many answers there were, and in how many seconds. */
 
-import { present } from '../../options.ts';
+import { present } from '../../plan/options.ts';
 import type { PrintedTest } from './autocannon.ts';
 import type { Range } from './figures.ts';
 

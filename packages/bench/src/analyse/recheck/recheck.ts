@@ -1,7 +1,7 @@
 /** Rechecks what others printed: reads a pasted text and says what its tables really show. */
 
 import { BenchError } from '../../errors.ts';
-import { present } from '../../options.ts';
+import { present } from '../../plan/options.ts';
 import type { PrintedTest } from './autocannon.ts';
 import {
   checkErrors,

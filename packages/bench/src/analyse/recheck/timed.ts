@@ -1,6 +1,6 @@
 /** Which process a report of time(1) covers, from its command and from its own figures. */
 
-import { present } from '../../options.ts';
+import { present } from '../../plan/options.ts';
 import type { PrintedTest } from './autocannon.ts';
 import type { PrintedTime } from './document.ts';
 import { answersOf } from './goodput.ts';

@@ -1,7 +1,7 @@
 import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { BackgroundRequest, BackgroundUse } from '../../model.ts';
-import { createHistogram, recordMilliseconds, summariseLatency } from '../../measure/load/histogram.ts';
-import type { Asked } from '../../measure/ask.ts';
+import { createHistogram, recordMilliseconds, summariseLatency } from '../../histogram.ts';
+import type { Asked } from '../../machine/ask.ts';
 
 /** After a request without an answer the next one is sent so much later: what is down is not hammered. */
 const REST_MS = 50;

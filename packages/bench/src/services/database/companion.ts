@@ -1,6 +1,6 @@
 /** The database of `users` and `users-insert`: each trial has a table of its own, in a database of its own. */
 import type { DatabaseUse, InsertAccount, Reason } from '../../model.ts';
-import { asksDatabase } from '../../plan.ts';
+import { asksDatabase } from '../../plan/plan.ts';
 import { makeReason } from '../../reasons.ts';
 import type { CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { findDatabase, refuseCrowd, startDatabase, type Database } from './database.ts';

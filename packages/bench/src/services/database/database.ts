@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type QueryResultRow } from 'pg';
 import type { Table } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
-import type { Plan } from '../../plan.ts';
-import { describeEnd, type Server } from '../../measure/launch.ts';
-import type { Placed } from '../../measure/placement.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { describeEnd, type Server } from '../../machine/launch.ts';
+import type { Placed } from '../../machine/placement.ts';
 import { findPostgres, launchPostgres, type Postgres } from './postgres.ts';
-import { isToken } from '../../measure/scratch.ts';
-import { readProcess } from '../../measure/resources/procfs.ts';
+import { isToken } from '../../machine/scratch.ts';
+import { readProcess } from '../../machine/procfs.ts';
 import { CompanionError, type CompanionProcess } from '../companion.ts';
 
 const START_MS = 60_000;

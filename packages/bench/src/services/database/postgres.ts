@@ -6,11 +6,11 @@ import { chownSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { BenchError } from '../../errors.ts';
-import { launch, type Server } from '../../measure/launch.ts';
-import type { Placed } from '../../measure/placement.ts';
-import { findFreePort } from '../../measure/ports.ts';
-import { readText } from '../../measure/resources/procfs.ts';
-import { scratchOf } from '../../measure/scratch.ts';
+import { launch, type Server } from '../../machine/launch.ts';
+import type { Placed } from '../../machine/placement.ts';
+import { findFreePort } from '../../machine/ports.ts';
+import { readText } from '../../machine/procfs.ts';
+import { scratchOf } from '../../machine/scratch.ts';
 
 /** More than any plan needs, and the same for each. */
 const MAX_CONNECTIONS = 500;

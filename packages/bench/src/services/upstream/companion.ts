@@ -1,6 +1,6 @@
 /** The external service of the workload `gather`: every server that is up at the same time asks an upstream of its own. */
 import type { UpstreamUse } from '../../model.ts';
-import { fixturesOf } from '../../plan.ts';
+import { fixturesOf } from '../../plan/plan.ts';
 import type { CompanionKind, CompanionMeans, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { isUpstreamFull, judgeUpstream } from './judge.ts';
 import {

@@ -10,11 +10,11 @@ import { pathOf, writeFixtures } from '@bench/upstream/fixtures';
 import type { Answer } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
 import type { UpstreamKind, UpstreamUse } from '../../model.ts';
-import { describeEnd, launch, type Server } from '../../measure/launch.ts';
-import type { Placed } from '../../measure/placement.ts';
-import { findFreePort } from '../../measure/ports.ts';
+import { describeEnd, launch, type Server } from '../../machine/launch.ts';
+import type { Placed } from '../../machine/placement.ts';
+import { findFreePort } from '../../machine/ports.ts';
 import { CompanionError, type CompanionProcess } from '../companion.ts';
-import { ask } from '../../measure/ask.ts';
+import { ask } from '../../machine/ask.ts';
 
 const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.conf'));
 const EMBEDDED = fileURLToPath(import.meta.resolve('@bench/upstream/server'));

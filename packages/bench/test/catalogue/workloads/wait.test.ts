@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { asyncwait, wait } from '../../../src/catalogue/workloads/wait.ts';
 import { BENCH } from '../../../src/cli/bench.ts';
-import { makePlan } from '../../../src/plan.ts';
+import { makePlan } from '../../../src/plan/plan.ts';
 import { samplePlan, sampleStack } from '../../samples.ts';
 
 const answer = (body: string) => ({

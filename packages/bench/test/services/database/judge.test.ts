@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge } from '../../../src/measure/judge.ts';
+import { judge } from '../../../src/judge/judge.ts';
 import { METRIC_IDS } from '../../../src/metrics.ts';
 import type { Placement } from '../../../src/model.ts';
 import { makeReason } from '../../../src/reasons.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge, type Evidence } from '../../../src/measure/judge.ts';
+import { judge, type Evidence } from '../../../src/judge/judge.ts';
 import { METRIC_IDS } from '../../../src/metrics.ts';
 import type { Counts, LoadResult, Placement, Resources } from '../../../src/model.ts';
 import { isUpstreamFull, judgeUpstream } from '../../../src/services/upstream/judge.ts';

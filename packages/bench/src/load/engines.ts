@@ -1,0 +1,101 @@
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { CLIENTS, CROSS_CHECKS, type EngineName } from '../catalogue/engines.ts';
+import { DEFAULT_RUNTIMES } from '../catalogue/runtimes.ts';
+import { ROOT } from '../catalogue/stacks.ts';
+import { BenchError } from '../errors.ts';
+import type { Target } from '../model.ts';
+import { findTool } from '../prepare/builds.ts';
+import type { Placed } from '../machine/placement.ts';
+import { prepareAll } from '../prepare/prepare.ts';
+import type { LoadEngine } from './engine.ts';
+import { createFleetEngine } from './fleet.ts';
+import { createToolEngine } from './tool-engine.ts';
+import { k6 } from './tools/k6.ts';
+import { oha } from './tools/oha.ts';
+import type { Tool } from './tools/tool.ts';
+import { wrk } from './tools/wrk.ts';
+
+const AUTOCANNON = fileURLToPath(new URL('generator.ts', import.meta.url));
+const TOOLS: Partial<Record<string, Tool>> = { wrk, oha, k6 };
+
+/** What an engine runs with. */
+export interface EngineMeans {
+  placed: Pick<Placed, 'placement' | 'generator'>;
+  token: string;
+}
+
+/** An engine that is here. */
+export interface FoundEngine {
+  name: string;
+  /** Absent of what comes with the harness itself. */
+  version?: string;
+  create(means: EngineMeans): LoadEngine;
+}
+
+/** Finds the engines of these names, and makes what they need. Throws a toolchain error for one that is not here. */
+export async function findEngines(names: readonly string[]): Promise<FoundEngine[]> {
+  return Promise.all([...new Set(names)].map(findEngine));
+}
+
+async function findEngine(name: string): Promise<FoundEngine> {
+  const tool = TOOLS[name];
+  if (tool !== undefined) return findOther(tool);
+  if (name in CLIENTS.variants) return findClient(name);
+  return {
+    name,
+    create: ({ placed }) =>
+      createFleetEngine({ name: 'autocannon', argv: [...placed.generator, process.execPath, AUTOCANNON] }),
+  };
+}
+
+async function findOther(tool: Tool): Promise<FoundEngine> {
+  const found = await findTool(tool.name, ROOT, 'to send the load');
+  return {
+    name: tool.name,
+    version: found.name,
+    create: ({ placed, token }) =>
+      createToolEngine({
+        tool,
+        prefix: placed.generator,
+        cores: placed.placement.generator?.length ?? availableParallelism(),
+        token,
+      }),
+  };
+}
+
+/** A Python client, in an environment that is made as that of a stack. */
+async function findClient(name: string): Promise<FoundEngine> {
+  const target: Target = {
+    id: `engine ${name}`,
+    stack: CLIENTS.name,
+    variant: name,
+    class: 'framework',
+    language: CLIENTS.language,
+    framework: CLIENTS.framework,
+    runtime: { kind: 'python', spec: DEFAULT_RUNTIMES.python ?? '' },
+  };
+  const { prepared, missing } = await prepareAll([target], [CLIENTS]);
+  const [found] = prepared;
+  if (found === undefined)
+    throw new BenchError('toolchain', `${target.id}: ${missing[0]?.reason}`, missing[0]?.hint);
+  return {
+    name,
+    version: `Python ${found.runtime?.version}, sources ${found.digest}`,
+    create: ({ placed }) =>
+      createFleetEngine({ name, argv: [...placed.generator, ...found.command], env: found.env }),
+  };
+}
+
+/** The first engine that can check another and is here. Throws a toolchain error where none is. */
+export async function findCrossCheck(): Promise<EngineName> {
+  for (const name of CROSS_CHECKS) {
+    const found = await findEngines([name]).catch(() => undefined);
+    if (found !== undefined) return name;
+  }
+  throw new BenchError(
+    'toolchain',
+    `none of ${CROSS_CHECKS.join(', ')} is on PATH: one is needed to check the engine by another`,
+    'install the package wrk, or name a Python client: --cross-check aiohttp',
+  );
+}

@@ -1,0 +1,189 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { BenchError } from '../errors.ts';
+import type { Connect, Counts, LoadResult } from '../model.ts';
+import type { LoadEngine, LoadSession, Window } from './engine.ts';
+import { nextSender } from '../catalogue/workloads/ids.ts';
+import { mergeConnects, mergeCounts, mergeReports, splitShares } from './merge.ts';
+import {
+  readLines,
+  type ArmedReport,
+  type CountedReport,
+  type DoneReport,
+  type LoadSpec,
+  type Order,
+  type Report,
+} from './protocol.ts';
+
+/** From the order to fire to the begin of the warm-up, for each process that has to hear it before the first begins. */
+const LEAD_MS = 10;
+
+/** An engine whose generator processes are started by these words and speak the protocol of `protocol.ts`. */
+export interface FleetSpec {
+  name: string;
+  /** With the command that pins them to their cores before it. */
+  argv: string[];
+  env?: Record<string, string>;
+}
+
+/** The engine of that name, in processes of ours. */
+export function createFleetEngine(fleet: FleetSpec): LoadEngine {
+  return {
+    name: fleet.name,
+    open(spec, processes) {
+      const length = Math.min(processes, spec.connections);
+      const generators = Array.from({ length }, () => new Generator(fleet));
+      return new Fleet(fleet.name, spec, generators, 0);
+    },
+  };
+}
+
+class Generator {
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<Report['event'], PromiseWithResolvers<Report>>();
+  #broken: BenchError | undefined;
+  #stderr = '';
+  mark: (edge: 'opened' | 'closed') => void = () => {};
+
+  constructor({ argv: [command = '', ...args], env }: FleetSpec) {
+    this.#child = spawn(command, args, {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+      env: { ...process.env, ...env },
+    });
+    this.#child.on('error', (error) => this.#break(error.message));
+    this.#child.on('exit', (status, signal) =>
+      this.#break(`it ended (${signal ?? status}). ${this.#stderr}`),
+    );
+    this.#child.stdin?.on('error', () => {});
+    this.#child.stderr?.on('data', (text: Buffer) => {
+      this.#stderr = (this.#stderr + text.toString()).slice(-2000);
+    });
+    if (this.#child.stdout) readLines<Report>(this.#child.stdout, (report) => this.#take(report));
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Sends an order and gives the report it ends with; throws when the process breaks first. */
+  ask<R extends ArmedReport | DoneReport | CountedReport>(order: Order, event: R['event']): Promise<R> {
+    if (this.#broken) throw this.#broken;
+    const waiting = Promise.withResolvers<Report>();
+    this.#waiting.set(event, waiting);
+    this.#child.stdin?.write(`${JSON.stringify(order)}\n`);
+    return waiting.promise as Promise<R>;
+  }
+
+  async end(): Promise<void> {
+    this.#child.removeAllListeners('exit');
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined)
+      return;
+    const gone = new Promise((resolve) => {
+      this.#child.once('exit', resolve);
+    });
+    this.#child.kill('SIGKILL');
+    await gone;
+  }
+
+  #take(report: Report): void {
+    if (report.event === 'broken') this.#break(report.message);
+    else if (report.event === 'opened' || report.event === 'closed') this.mark(report.event);
+    else this.#waiting.get(report.event)?.resolve(report);
+  }
+
+  #break(why: string): void {
+    this.#broken = new BenchError('trial', `the load generator broke: ${why.trim()}`);
+    for (const { reject } of this.#waiting.values()) reject(this.#broken);
+  }
+}
+
+/** The generator processes of one trial and their connections to its server, shared out exactly. */
+class Fleet implements LoadSession {
+  readonly #engine: string;
+  readonly #generators: Generator[];
+  readonly #spec: LoadSpec;
+  readonly #session: number;
+  #connect: Connect | undefined;
+  #isAsked = false;
+
+  constructor(engine: string, spec: LoadSpec, generators: Generator[], session: number) {
+    this.#engine = engine;
+    this.#spec = spec;
+    this.#generators = generators;
+    this.#session = session;
+  }
+
+  beside(spec: LoadSpec): LoadSession {
+    return new Fleet(this.#engine, spec, this.#generators, this.#session + 1);
+  }
+
+  get pids(): number[] {
+    return this.#generators.flatMap(({ pid }) => pid ?? []);
+  }
+
+  async arm(): Promise<void> {
+    this.#isAsked = true;
+    const { connections, connectsPerSecond, ...rest } = this.#spec;
+    const shares = splitShares(connections, this.#generators.length);
+    const reports = await Promise.all(
+      this.#generators.map((generator, index) =>
+        generator.ask<ArmedReport>(
+          {
+            do: 'arm',
+            session: this.#session,
+            sender: nextSender(),
+            ...rest,
+            connections: shares[index] ?? 0,
+            connectsPerSecond: connectsPerSecond / this.#generators.length,
+          },
+          'armed',
+        ),
+      ),
+    );
+    this.#connect = mergeConnects(reports.map((report) => report.connect));
+  }
+
+  async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
+    if (this.#connect === undefined) throw new Error('fire before arm');
+    const seen = { opened: 0, closed: 0 };
+    const { load } = window;
+    const amounts = load.mode === 'amount' ? splitShares(load.requests, this.#generators.length) : [];
+    const atMs = Date.now() + LEAD_MS * (this.#generators.length - 1);
+    const reports = await Promise.all(
+      this.#generators.map((generator, index) => {
+        generator.mark = (edge) => {
+          seen[edge]++;
+          // The sampled span is the widest: from the first window that opens to the last that closes.
+          if (edge === 'opened' ? seen.opened === 1 : seen.closed === this.#generators.length) mark(edge);
+        };
+        return generator.ask<DoneReport>(
+          {
+            do: 'fire',
+            session: this.#session,
+            atMs,
+            warmupSeconds: window.warmupSeconds,
+            windowSeconds: window.windowSeconds,
+            amount: amounts[index],
+            rate: load.mode === 'open' ? load.perSecond / this.#generators.length : undefined,
+          },
+          'done',
+        );
+      }),
+    );
+    return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#engine);
+  }
+
+  async count(): Promise<Counts> {
+    // Generators have no answer for a session that they have never heard of.
+    if (!this.#isAsked) throw new Error('count before arm');
+    const session = this.#session;
+    const asked = this.#generators.map((generator) =>
+      generator.ask<CountedReport>({ do: 'count', session }, 'counted'),
+    );
+    return mergeCounts((await Promise.all(asked)).map(({ lifetime }) => lifetime));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#generators.map((generator) => generator.end()));
+  }
+}

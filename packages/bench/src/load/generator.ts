@@ -1,0 +1,357 @@
+/**
+ * One generator process: autocannon under our own accounting. Speaks the protocol of `protocol.ts` on
+ * stdin and stdout and ends with its stdin, so that it never outlives the harness.
+ */
+import { createRequire } from 'node:module';
+import { performance, type EventLoopUtilization } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import autocannon from 'autocannon';
+import { Arrivals } from './arrivals.ts';
+import { harden, type AutocannonClient, type Gate } from './client.ts';
+import { encodeHistogram } from '../histogram.ts';
+import { haveIds } from '../catalogue/workloads/workload.ts';
+import { createStamp } from './stamp.ts';
+import { Ledger, type Slot } from './ledger.ts';
+import { Pacer } from './pacer.ts';
+import { Schedule } from './schedule.ts';
+import { createTimingReader } from './timing.ts';
+import {
+  readLines,
+  type ArmOrder,
+  type DoneReport,
+  type FireOrder,
+  type Order,
+  type Report,
+} from './protocol.ts';
+import type { Connect, Counts } from '../model.ts';
+import { toAuthority } from '../machine/ports.ts';
+
+const POLL_MS = 5;
+const FOREVER_SECONDS = 86_400;
+/**
+ * Until all connections stand each asks only so often: enough to be kept alive (servers close what is idle for 5 s),
+ * too little to be a load.
+ */
+const REST_MS = { least: 1000, most: 4000, perConnection: 1 };
+/** Connections that may wait for their first answer at a time: as many as Node's own accept queue holds. */
+const MOST_WAITING = 500;
+/** A server that has not answered a new connection for so long will not: the others are tried all the same. */
+const HOLD_MS = 500;
+/** For so long after the window the load goes on, so that what is read of the server when it closes is read under load. */
+const EDGE_MS = 10;
+/** How long the harness has to read the idle server before a fixed amount of requests begins. */
+const AMOUNT_LEAD_MS = 50;
+/** After the first load nothing more is due, but an answer too many may still be under way: so long at the most. */
+const STRAGGLER_MS = { least: 10, most: 250 };
+/** How long answers under way at the end of the window are waited for, at the most. */
+const DRAIN_SECONDS = 5;
+
+const { version } = createRequire(import.meta.url)('autocannon/package.json') as { version: string };
+
+/** All sessions share the event loop. */
+const arrivals = new Arrivals();
+/** By the number that the harness gave each. */
+const sessions = new Map<number, Session>();
+
+process.stdin.on('end', () => process.exit(0));
+readLines<Order>(process.stdin, (order) => {
+  void carryOut(order).catch((error: unknown) => {
+    tell({ event: 'broken', message: error instanceof Error ? error.message : String(error) });
+  });
+});
+
+async function carryOut(order: Order): Promise<void> {
+  if (order.do === 'arm') {
+    const session = new Session(order);
+    sessions.set(order.session, session);
+    tell({ event: 'armed', connect: await session.stand() });
+    return;
+  }
+  const session = sessions.get(order.session);
+  if (session === undefined) return;
+  tell(order.do === 'fire' ? await session.fire(order) : { event: 'counted', lifetime: session.count() });
+}
+
+function tell(report: Report): void {
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+}
+
+async function until(condition: () => boolean, deadlineMs: number): Promise<void> {
+  while (!condition() && performance.now() < deadlineMs) await sleep(POLL_MS);
+}
+
+/** Sleeps until a moment in ms since the epoch; not at all when it is over. */
+async function sleepUntil(atMs: number): Promise<void> {
+  await sleep(Math.max(0, atMs - Date.now()));
+}
+
+/** One moment on the clocks of this process. */
+interface Mark {
+  nowMs: number;
+  epochMs: number;
+  cpuUs: number;
+  loop: EventLoopUtilization;
+}
+
+/** The connections of this process to one server, from the first connect to the end of the last drain. */
+class Session {
+  readonly #order: ArmOrder;
+  readonly #ledger: Ledger;
+  readonly #pacer: Pacer;
+  readonly #startedAt = performance.now();
+  readonly #lines: Line[] = [];
+  #arming = true;
+  /** How many more requests may leave; infinite but for an amount. */
+  #budget = Infinity;
+  /** How many have been let go: those that still wait for their connection are not sent yet. */
+  #reserved = 0;
+  #ticks: number[] = [];
+  /** Of an open loop, from the warm-up on. */
+  #schedule: Schedule | undefined;
+  /** Over all the times that the window was open. */
+  #openedAtMs: number | undefined;
+  #windowSeconds = 0;
+  readonly #use = { cpuUs: 0, seconds: 0, activeSeconds: 0 };
+
+  constructor(order: ArmOrder) {
+    if (version !== '9.0.0')
+      throw new Error(`autocannon ${version} is installed, the driver knows 9.0.0 only`);
+    this.#order = order;
+    this.#ledger = new Ledger(order.expected, order.hashEvery, order.requests, arrivals);
+    this.#pacer = new Pacer(order.connectsPerSecond, () => this.#isBehind());
+    const restMs = Math.min(REST_MS.most, Math.max(REST_MS.least, order.connections * REST_MS.perConnection));
+    const gate: Gate = {
+      reserve: (slot, ask) => {
+        if (this.#budget <= 0 || slot.isHeld) return false;
+        if (this.#schedule !== undefined) {
+          const intended = this.#schedule.take(ask);
+          if (intended === undefined) return false;
+          slot.intendedAt = intended;
+        }
+        this.#budget--;
+        this.#reserved++;
+        return true;
+      },
+      refund: ({ intendedAt }) => {
+        if (intendedAt !== undefined) this.#schedule?.giveBack(intendedAt);
+        this.#budget++;
+        this.#reserved--;
+      },
+      restMs: () => (this.#arming ? restMs : 0),
+    };
+    const stamp = createStamp(order.requests, order.sender);
+    const readTiming = order.timing === undefined ? undefined : createTimingReader(order.timing);
+    autocannon(
+      {
+        url: `http://${toAuthority(order)}`,
+        connections: order.connections,
+        duration: FOREVER_SECONDS,
+        timeout: Math.max(1, order.timeoutSeconds),
+        requests: order.requests,
+        skipAggregateResult: true,
+        histograms: {
+          latencies: discard(),
+          requests: discard((count) => {
+            if (this.#ledger.isOpen) this.#ticks.push(count);
+          }),
+          throughput: discard(),
+        },
+        setupClient: (client) => {
+          // As an option, autocannon takes no less than 1 s.
+          (client as AutocannonClient).timeout = order.timeoutSeconds * 1000;
+          const slot = this.#ledger.addSlot();
+          const ask = harden(
+            client as AutocannonClient,
+            slot,
+            this.#ledger,
+            this.#pacer,
+            gate,
+            readTiming,
+            stamp,
+          );
+          this.#lines.push({ slot, ask });
+        },
+      },
+      (error) => {
+        tell({ event: 'broken', message: error?.message ?? 'autocannon stopped by itself' });
+      },
+    );
+  }
+
+  /** Waits until every connection has answered once, or the barrier's deadline. */
+  async stand(): Promise<Connect> {
+    const { connections, barrierSeconds } = this.#order;
+    await until(() => this.#ledger.standing >= connections, this.#startedAt + barrierSeconds * 1000);
+    return this.#connect((performance.now() - this.#startedAt) / 1000);
+  }
+
+  /** The server has enough new connections to answer, and is at it. */
+  #isBehind(): boolean {
+    const { begun, standing, stoodAt } = this.#ledger;
+    return begun - standing >= MOST_WAITING && performance.now() - stoodAt < HOLD_MS;
+  }
+
+  #connect(seconds: number): Connect {
+    const { retries, refused } = this.#pacer;
+    return {
+      asked: this.#order.connections,
+      stood: this.#ledger.standing,
+      seconds,
+      refused,
+      retried: retries,
+    };
+  }
+
+  /** Warms up, opens the window (again), closes it, drains, and gives the account of all the times that it was open. */
+  async fire(order: FireOrder): Promise<Report> {
+    const ledger = this.#ledger;
+    await sleepUntil(order.atMs);
+    this.#arming = false;
+    this.#budget = Infinity;
+    if (order.rate !== undefined) this.#schedule = new Schedule(order.rate, this.#schedule?.report);
+    const { spreadSeconds } = this.#order;
+    if (spreadSeconds === undefined || order.rate !== undefined) this.#askAll();
+    else this.#askInTurn(spreadSeconds * 1000);
+    await sleepUntil(order.atMs + order.warmupSeconds * 1000);
+    if (order.amount !== undefined) {
+      await this.#fallSilent();
+      // The server is idle now: its CPU is read before the first request leaves, or the reading would miss some of them.
+      tell({ event: 'opened' });
+      await sleep(AMOUNT_LEAD_MS);
+    }
+    const connect = this.#connect(0);
+    const opened = this.#mark();
+    const closing = Promise.withResolvers<Mark>();
+    ledger.onClose = () => {
+      closing.resolve(this.#mark());
+      tell({ event: 'closed' });
+    };
+    const isDone = () => this.#budget <= 0 && this.#isQuiet();
+    ledger.open(order.windowSeconds * 1000);
+    this.#schedule?.open();
+    if (order.amount === undefined) tell({ event: 'opened' });
+    else {
+      this.#budget = order.amount;
+      this.#askAll();
+    }
+    await until(order.amount === undefined ? () => false : isDone, opened.nowMs + order.windowSeconds * 1000);
+    ledger.close();
+    this.#schedule?.close();
+    const closed = await closing.promise;
+    if (order.amount === undefined) await sleep(EDGE_MS);
+    await this.#fallSilent();
+    if (this.#openedAtMs === undefined) await this.#awaitStragglers();
+    const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
+    this.#openedAtMs ??= opened.epochMs;
+    this.#windowSeconds += (endMs - opened.nowMs) / 1000;
+    const seconds = (closed.nowMs - opened.nowMs) / 1000;
+    this.#use.seconds += seconds;
+    this.#use.cpuUs += closed.cpuUs - opened.cpuUs;
+    this.#use.activeSeconds +=
+      seconds * performance.eventLoopUtilization(closed.loop, opened.loop).utilization;
+    return {
+      event: 'done',
+      connect,
+      openedAtMs: this.#openedAtMs,
+      closedAtMs: closed.epochMs,
+      windowSeconds: this.#windowSeconds,
+      counts: ledger.window,
+      lifetime: this.count(),
+      statusCodes: ledger.statusCodes,
+      latencyHistogram: encodeHistogram(ledger.histogram),
+      shortestHistogram: encodeHistogram(ledger.shortest),
+      timing: this.#encodeTiming(),
+      cycleUs: ledger.cycleUs,
+      silentConnections: ledger.silentConnections,
+      slices: ledger.slices,
+      bodyBytes: ledger.bodyBytes,
+      bodiesHashed: ledger.bodiesHashed,
+      crossed: haveIds(this.#order.requests) ? ledger.crossed : undefined,
+      unsolicited: ledger.unsolicited,
+      schedule: this.#schedule?.report,
+      autocannonTicks: this.#ticks,
+      use: {
+        seconds: this.#use.seconds,
+        cpuUs: this.#use.cpuUs,
+        utilisation: this.#use.activeSeconds / this.#use.seconds,
+      },
+    };
+  }
+
+  /** What has become of all requests so far. */
+  count(): Counts {
+    return { ...this.#ledger.lifetime, inFlight: this.#ledger.countInFlight() };
+  }
+
+  #encodeTiming(): DoneReport['timing'] {
+    const { timing: metric } = this.#order;
+    const { timing } = this.#ledger;
+    if (metric === undefined || timing === undefined) return undefined;
+    return { metric, told: encodeHistogram(timing.told), rest: encodeHistogram(timing.rest) };
+  }
+
+  /** Sends nothing more, and waits for what is under way: an answer, a loss, or the drain's end. */
+  async #fallSilent(): Promise<void> {
+    // No refund lifts it: a connection that fails now is not replaced.
+    this.#budget = -Infinity;
+    const patience = Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds);
+    await until(() => this.#isQuiet(), performance.now() + patience * 1000);
+  }
+
+  /** Waits for as long as the slowest answer took: an answer that nothing has asked for shows only when nothing is due. */
+  async #awaitStragglers(): Promise<void> {
+    const slowestMs = this.#ledger.histogram.maxValue / 1000;
+    await sleep(Math.min(STRAGGLER_MS.most, Math.max(STRAGGLER_MS.least, slowestMs)));
+  }
+
+  /** Nothing is under way, and nothing waits for its connection to leave. */
+  #isQuiet(): boolean {
+    return this.#reserved === this.#ledger.lifetime.sent && this.#ledger.countInFlight() === 0;
+  }
+
+  #askAll(): void {
+    this.#ledger.wake();
+    for (const { ask } of this.#lines) ask();
+  }
+
+  /** Lets them ask one after the other over so long; who is answered before its turn waits for it. */
+  #askInTurn(spanMs: number): void {
+    for (const [index, { slot, ask }] of this.#lines.entries()) {
+      const afterMs = (index / this.#lines.length) * spanMs;
+      slot.isHeld = true;
+      setTimeout(() => {
+        slot.isHeld = false;
+        this.#ledger.wake([slot]);
+        ask();
+      }, afterMs);
+    }
+  }
+
+  #mark(): Mark {
+    const { user, system } = process.cpuUsage();
+    return {
+      nowMs: performance.now(),
+      epochMs: performance.timeOrigin + performance.now(),
+      cpuUs: user + system,
+      loop: performance.eventLoopUtilization(),
+    };
+  }
+}
+
+/** One connection, across all its reconnects. */
+interface Line {
+  slot: Slot;
+  /** Makes it ask again when it has fallen silent. */
+  ask: () => void;
+}
+
+/** A histogram in autocannon's eyes that keeps nothing but what `take` does with each value. */
+function discard(take: (value: number) => void = () => {}): object {
+  return {
+    __custom: true,
+    recordValue: take,
+    recordValueWithExpectedInterval: take,
+    reset() {},
+    destroy() {},
+  };
+}

@@ -1,0 +1,114 @@
+import { countCompletions } from '../counts.ts';
+import type { Connect, Counts, LoadResult, OwnLoadResult } from '../model.ts';
+import { encodeHistogram, mergeHistograms, summariseLatency } from '../histogram.ts';
+import type { DoneReport } from './protocol.ts';
+
+/** `total` split into `parts` whole shares that differ by one at the most and sum to it exactly. */
+export function splitShares(total: number, parts: number): number[] {
+  const base = Math.floor(total / parts);
+  return Array.from({ length: parts }, (_, index) => base + (index < total % parts ? 1 : 0));
+}
+
+/** The connections of several processes as one: sums, and the time of the last to be ready. */
+export function mergeConnects(connects: Connect[]): Connect {
+  return {
+    asked: sum(connects.map((one) => one.asked)),
+    stood: sum(connects.map((one) => one.stood)),
+    seconds: Math.max(...connects.map((one) => one.seconds)),
+    refused: sum(connects.map((one) => one.refused)),
+    retried: sum(connects.map((one) => one.retried)),
+  };
+}
+
+/**
+ * The reports of all generator processes as one result. Rates are summed over the processes' own
+ * windows, which start and end a little apart; histograms are merged count by count.
+ */
+export function mergeReports(
+  reports: DoneReport[],
+  connect: Connect,
+  timeoutSeconds: number,
+  engine: string,
+): OwnLoadResult {
+  const counts = mergeCounts(reports.map((report) => report.counts));
+  const histogram = mergeHistograms(reports.map((report) => report.latencyHistogram));
+  const shortest = reports.flatMap(({ shortestHistogram = [] }) => shortestHistogram);
+  const cycles = sum(reports.map((report) => report.cycleUs.count));
+  const schedules = reports.flatMap(({ schedule }) => schedule ?? []).map((report) => ({ ...report }));
+  const crossed = reports.flatMap((report) => report.crossed ?? []);
+  const unsolicited = reports.flatMap((report) => report.unsolicited ?? []);
+  const ticks = reports.map((report) => report.autocannonTicks ?? []);
+  return {
+    engine,
+    connect: { ...connect, ...standing(reports) },
+    windowSeconds: sum(reports.map((report) => report.windowSeconds)) / reports.length,
+    openedAtMs: Math.min(...reports.map((report) => report.openedAtMs)),
+    closedAtMs: Math.max(...reports.map((report) => report.closedAtMs)),
+    counts,
+    lifetime: mergeCounts(reports.map((report) => report.lifetime)),
+    statusCodes: sumByKey(reports.map((report) => report.statusCodes)),
+    goodputPerSecond: sum(reports.map((report) => report.counts.ok / report.windowSeconds)),
+    completionsPerSecond: sum(
+      reports.map((report) => countCompletions(report.counts) / report.windowSeconds),
+    ),
+    latencyUs: summariseLatency(histogram, counts.timeout, timeoutSeconds),
+    latencyHistogram: histogram.totalCount > 0 ? encodeHistogram(histogram) : undefined,
+    ...(shortest.length === reports.length
+      ? { latencyAtLeastUs: summariseLatency(mergeHistograms(shortest), counts.timeout, timeoutSeconds) }
+      : {}),
+    ...mergeTimings(reports),
+    meanCycleUs: cycles > 0 ? sum(reports.map((report) => report.cycleUs.sum)) / cycles : undefined,
+    silentConnections: sum(reports.map((report) => report.silentConnections)),
+    slices: {
+      milliseconds: reports[0]?.slices.milliseconds ?? 0,
+      ok: addColumns(reports.map((report) => report.slices.ok)),
+    },
+    bodyBytes: reports.find((report) => report.bodyBytes !== undefined)?.bodyBytes,
+    bodiesHashed: sum(reports.map((report) => report.bodiesHashed)),
+    ...(crossed.length > 0 ? { crossed: sum(crossed) } : {}),
+    ...(unsolicited.length > 0 ? { unsolicited: sum(unsolicited) } : {}),
+    printedByAutocannon: ticks.every((each) => each.length > 0)
+      ? sum(ticks.map((each) => sum(each) / each.length))
+      : undefined,
+    generators: reports.map((report) => report.use),
+    ...(schedules.length > 0 ? { schedule: sumByKey(schedules) } : {}),
+  };
+}
+
+/** What answers told of their time; nothing where none did. */
+function mergeTimings(reports: DoneReport[]): Pick<LoadResult, 'timing'> {
+  const timings = reports.flatMap(({ timing }) => timing ?? []);
+  const [first] = timings;
+  if (first === undefined) return {};
+  const told = summariseLatency(mergeHistograms(timings.map((one) => one.told)), 0, Infinity);
+  const rest = summariseLatency(mergeHistograms(timings.map((one) => one.rest)), 0, Infinity);
+  if (told === undefined || rest === undefined) return {};
+  return { timing: { metric: first.metric, toldUs: told, restUs: rest } };
+}
+
+function standing(reports: DoneReport[]): Pick<Connect, 'stood' | 'refused' | 'retried'> {
+  const { stood, refused, retried } = mergeConnects(reports.map((report) => report.connect));
+  return { stood, refused, retried };
+}
+
+/** The counts of all processes as one. */
+export function mergeCounts(all: Counts[]): Counts {
+  return sumByKey(all) as Counts;
+}
+
+function sumByKey<K extends string>(all: Record<K, number>[]): Record<K, number> {
+  const total = {} as Record<K, number>;
+  for (const one of all) {
+    for (const key of Object.keys(one) as K[]) total[key] = (total[key] ?? 0) + one[key];
+  }
+  return total;
+}
+
+function addColumns(rows: number[][]): number[] {
+  const length = Math.max(0, ...rows.map((row) => row.length));
+  return Array.from({ length }, (_, column) => sum(rows.map((row) => row[column] ?? 0)));
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

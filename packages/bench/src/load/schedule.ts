@@ -1,0 +1,68 @@
+import type { ScheduleReport } from '../model.ts';
+
+/** A start that is later than this against its intended time counts as late. */
+const LATE_MS = 1;
+const TICK_MS = 1;
+
+/**
+ * An open loop: starts are due at a fixed rate, whatever the server does. A start for which no connection is free waits,
+ * and its latency counts from the time it was meant for, so that a stall is felt by every request that it delays
+ * (coordinated omission: Tene, "How NOT to Measure Latency").
+ */
+export class Schedule {
+  readonly report: ScheduleReport;
+  #due: number[] = [];
+  #idle: (() => void)[] = [];
+  #next: number;
+  #timer: NodeJS.Timeout;
+  #counting = false;
+  readonly #intervalMs: number;
+
+  /** `report` is that of a schedule before, which is then gone on with. */
+  constructor(perSecond: number, report: ScheduleReport = { intended: 0, late: 0, dropped: 0 }) {
+    this.report = report;
+    this.#intervalMs = 1000 / perSecond;
+    this.#next = performance.now();
+    this.#timer = setInterval(() => this.#advance(), TICK_MS);
+  }
+
+  /** The intended time of the next start that is due, for a connection that is free now; without one, `ask` is called when there is. */
+  take(ask: () => void): number | undefined {
+    const intended = this.#due.shift();
+    if (intended === undefined) {
+      this.#idle.push(ask);
+      return undefined;
+    }
+    if (this.#counting && performance.now() - intended > LATE_MS) this.report.late++;
+    return intended;
+  }
+
+  /** A start whose connection failed: it is due again, with its own time. */
+  giveBack(intended: number): void {
+    this.#due.unshift(intended);
+  }
+
+  /** Counts from here on. */
+  open(): void {
+    this.#counting = true;
+  }
+
+  /** Stops counting, and starts nothing more. */
+  close(): void {
+    this.#counting = false;
+    this.report.dropped += this.#due.length;
+    clearInterval(this.#timer);
+    this.#due = [];
+    this.#idle = [];
+  }
+
+  #advance(): void {
+    const now = performance.now();
+    while (this.#next <= now) {
+      this.#due.push(this.#next);
+      if (this.#counting) this.report.intended++;
+      this.#next += this.#intervalMs;
+    }
+    while (this.#due.length > 0 && this.#idle.length > 0) this.#idle.shift()?.();
+  }
+}

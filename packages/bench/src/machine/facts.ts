@@ -1,0 +1,163 @@
+/** What this machine allows and how it is set: asked once before a run, for preflight and for `host.json`. */
+
+import { execFile } from 'node:child_process';
+import { cpus, loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { whyNotPinned } from './placement.ts';
+import { openEveryone } from './everyone.ts';
+import { readTimeWait, readTrouble } from './counters.ts';
+import { readNames, readText } from './procfs.ts';
+import { timeCommand } from './time.ts';
+
+/** What preflight judges; absent is what this platform does not tell. */
+export interface MachineFacts {
+  platform: NodeJS.Platform;
+  cores: number;
+  /** Why processes cannot be kept on cores; absent when they can. */
+  unpinned?: string;
+  /** Whether `/usr/bin/time` works. */
+  time: boolean;
+  openFiles?: { soft: number; hard: number };
+  ephemeralPorts?: { first: number; last: number };
+  /** Sockets now in TIME_WAIT, and how long one stays there. */
+  timeWait?: number;
+  timeWaitSeconds?: number;
+  /** Whether a new connection over loopback may take the port of one in TIME_WAIT, after a second. */
+  timeWaitReused?: boolean;
+  /** The longest accept queue that a server can ask for. */
+  somaxconn?: number;
+  /** Mean number of runnable tasks in the last minute. */
+  load?: number;
+  /** CPU that was not ours while nothing of ours ran, in cores. */
+  otherProcessesCores?: number;
+  governor?: string;
+  onBattery?: boolean;
+  /** Times that the CPU was throttled while it was looked at. */
+  throttled?: number;
+}
+
+/** Asks this machine. Takes as long as it observes the CPU of other processes: 1 s by default. */
+export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts> {
+  const unpinned = await whyNotPinned();
+  const openFiles = await readOpenFiles();
+  const ephemeralPorts = await readEphemeralPorts();
+  const timeWait = readTimeWait();
+  const timeWaitSeconds = await readTimeWaitSeconds();
+  const timeWaitReused = readTimeWaitReused();
+  const somaxconn = await readSomaxconn();
+  const governor = readGovernor();
+  const onBattery = await readOnBattery();
+  const throttledBefore = readTrouble().throttled;
+  const otherProcessesCores = await observeOtherProcesses(sleep(observeMs));
+  const throttledAfter = readTrouble().throttled;
+  return {
+    platform: process.platform,
+    cores: cpus().length,
+    time: (await timeCommand()) !== undefined,
+    load: loadavg()[0] ?? 0,
+    ...(unpinned !== undefined && { unpinned }),
+    ...(openFiles !== undefined && { openFiles }),
+    ...(ephemeralPorts !== undefined && { ephemeralPorts }),
+    ...(timeWait !== undefined && { timeWait }),
+    ...(timeWaitSeconds !== undefined && { timeWaitSeconds }),
+    ...(timeWaitReused !== undefined && { timeWaitReused }),
+    ...(somaxconn !== undefined && { somaxconn }),
+    ...(governor !== undefined && { governor }),
+    ...(onBattery !== undefined && { onBattery }),
+    ...(otherProcessesCores !== undefined && { otherProcessesCores }),
+    ...(throttledBefore !== undefined &&
+      throttledAfter !== undefined && { throttled: throttledAfter - throttledBefore }),
+  };
+}
+
+/** CPU that others use until something has come about, in cores; undefined where that cannot be told. */
+export async function observeOtherProcesses(until: Promise<unknown>): Promise<number | undefined> {
+  const everyone = process.platform === 'linux' ? openEveryone() : undefined;
+  if (everyone === undefined) return undefined;
+  const own = process.cpuUsage();
+  const before = everyone.readUs();
+  const from = performance.now();
+  await until;
+  const spent = everyone.readUs() - before;
+  const { user, system } = process.cpuUsage(own);
+  return Math.max(0, (spent - user - system) / ((performance.now() - from) * 1000));
+}
+
+/**
+ * How many files a process may hold open. Node lifts its own soft limit, and what it starts inherits that: the hard
+ * limit is what counts for a server that the harness launches. Infinity where there is no limit.
+ */
+export async function readOpenFiles(): Promise<{ soft: number; hard: number } | undefined> {
+  const [soft, hard] = ((await ask('/bin/sh', ['-c', 'ulimit -Sn; ulimit -Hn'])) ?? '').trim().split('\n');
+  // macOS says that there is no limit and has one all the same.
+  const cap = process.platform === 'darwin' ? await sysctl('kern.maxfilesperproc') : undefined;
+  const found = { soft: parseLimit(soft, cap), hard: parseLimit(hard, cap) };
+  return Number.isNaN(found.soft + found.hard) ? undefined : found;
+}
+
+function parseLimit(text = '', cap = Infinity): number {
+  return Math.min(cap, text === 'unlimited' ? Infinity : Number.parseInt(text, 10));
+}
+
+/** The ports that the kernel gives to outgoing connections. */
+export async function readEphemeralPorts(): Promise<{ first: number; last: number } | undefined> {
+  const [first, last] =
+    process.platform === 'darwin'
+      ? [await sysctl('net.inet.ip.portrange.first'), await sysctl('net.inet.ip.portrange.last')]
+      : (readText('/proc/sys/net/ipv4/ip_local_port_range') ?? '').trim().split(/\s+/).map(Number);
+  return first === undefined || last === undefined ? undefined : { first, last };
+}
+
+/** The longest accept queue that listen(2) grants. */
+export async function readSomaxconn(): Promise<number | undefined> {
+  if (process.platform === 'darwin') return sysctl('kern.ipc.somaxconn');
+  const text = readText('/proc/sys/net/core/somaxconn');
+  return text === undefined ? undefined : Number(text);
+}
+
+/** How the first core chooses its frequency; undefined where that is not visible, as in most virtual machines. */
+export function readGovernor(): string | undefined {
+  return readText('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')?.trim();
+}
+
+async function readTimeWaitSeconds(): Promise<number | undefined> {
+  // Linux: TCP_TIMEWAIT_LEN, fixed when the kernel is built; macOS: twice the longest life of a segment.
+  if (process.platform === 'linux') return 60;
+  const lifeMs = await sysctl('net.inet.tcp.msl');
+  return lifeMs === undefined ? undefined : (2 * lifeMs) / 1000;
+}
+
+/** Linux: `tcp_tw_reuse` is 1 for everywhere and 2, its usual value, for loopback. */
+function readTimeWaitReused(): boolean | undefined {
+  const text = readText('/proc/sys/net/ipv4/tcp_tw_reuse');
+  return text === undefined ? undefined : Number(text) > 0;
+}
+
+async function readOnBattery(): Promise<boolean | undefined> {
+  if (process.platform === 'darwin') {
+    const drawn = /drawing from '(.+)'/.exec((await ask('/usr/bin/pmset', ['-g', 'batt'])) ?? '')?.[1];
+    return drawn === undefined ? undefined : drawn === 'Battery Power';
+  }
+  const supplies = '/sys/class/power_supply';
+  const mains = readNames(supplies).filter(
+    (name) =>
+      readText(`${supplies}/${name}/type`)?.trim() === 'Mains' && readText(`${supplies}/${name}/online`),
+  );
+  if (mains.length === 0) return undefined;
+  return mains.every((name) => readText(`${supplies}/${name}/online`)?.trim() === '0');
+}
+
+/** A number that macOS keeps under a name. */
+export async function sysctl(name: string): Promise<number | undefined> {
+  const text = await ask('/usr/sbin/sysctl', ['-n', name]);
+  return text === undefined || text.trim() === '' ? undefined : Number(text);
+}
+
+async function ask(command: string, commandArguments: string[]): Promise<string | undefined> {
+  try {
+    return (await promisify(execFile)(command, commandArguments)).stdout;
+  } catch {
+    return undefined;
+  }
+}

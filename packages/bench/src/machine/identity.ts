@@ -1,0 +1,92 @@
+/** What a running process is: its executable, the version of its runtime, its command and its cores. */
+
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename } from 'node:path';
+import { promisify } from 'node:util';
+import type { ServerProcess } from '../model.ts';
+import { isSecretName, NOT_KEPT, redact } from '../redact.ts';
+import { parseCpuList } from './placement.ts';
+import { readLink, readText } from './procfs.ts';
+
+const run = promisify(execFile);
+
+/** Runtimes that answer `--version` at once and do nothing else. */
+const RUNTIMES = /^(node|nodejs|bun|deno|python[\d.]*t?|pypy[\d.]*|ruby[\d.]*|php[\d.]*)$/;
+const VERSION_MS = 2000;
+
+/** Asks the system what the process is. What it does not tell is absent. */
+export async function identify(pid: number): Promise<ServerProcess> {
+  if (process.platform !== 'linux') return identifyByPs(pid);
+  const executable = readLink(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '');
+  const command = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0').filter(Boolean);
+  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1];
+  const version = executable === '' ? undefined : await askVersion(`/proc/${pid}/exe`, executable);
+  return {
+    pid,
+    ...(executable === '' ? {} : { executable: withoutHome(executable) }),
+    ...(version === undefined ? {} : { version }),
+    ...(command.length === 0 ? {} : { command: redactCommand(command) }),
+    ...(allowed === undefined ? {} : { cores: parseCpuList(allowed) }),
+  };
+}
+
+async function identifyByPs(pid: number): Promise<ServerProcess> {
+  const ask = (field: string): Promise<string> =>
+    run('/bin/ps', ['-ww', '-p', String(pid), '-o', `${field}=`]).then(
+      ({ stdout }) => stdout.trim(),
+      () => '',
+    );
+  const executable = await ask('comm');
+  const command = await ask('args');
+  const version = executable.startsWith('/') ? await askVersion(executable, executable) : undefined;
+  return {
+    pid,
+    ...(executable === '' ? {} : { executable: withoutHome(executable) }),
+    ...(version === undefined ? {} : { version }),
+    ...(command === '' ? {} : { command: redactCommand(command.split(' ')) }),
+  };
+}
+
+/** The first line that a known runtime prints for `--version`. Runs only programs of this user or of root, that nobody else can change. */
+async function askVersion(path: string, executable: string): Promise<string | undefined> {
+  if (!RUNTIMES.test(basename(executable)) || !isTrusted(path)) return undefined;
+  const env = { PATH: '/usr/bin:/bin' };
+  const told = await run(path, ['--version'], {
+    timeout: VERSION_MS,
+    killSignal: 'SIGKILL',
+    env,
+    cwd: '/',
+  }).catch(() => undefined);
+  const [line = ''] = (told?.stdout ?? '').trim().split('\n');
+  if (line === '') return undefined;
+  // Node prints its number alone.
+  return (/^v\d/.test(line) ? `${basename(executable)} ${line}` : line).slice(0, 100);
+}
+
+function isTrusted(path: string): boolean {
+  try {
+    const { uid, mode } = statSync(path);
+    return (uid === 0 || uid === process.getuid?.()) && (mode & 0o002) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A command line without secrets: the values of options that name one, and credentials in addresses. */
+export function redactCommand(argv: readonly string[]): string[] {
+  return argv.map((word, index) => {
+    const [, name, value] = /^(-{0,2}[\w.-]+)=(.+)$/s.exec(word) ?? [];
+    if (name !== undefined && value !== undefined && isSecretName(name)) return `${name}=${NOT_KEPT}`;
+    const before = argv[index - 1] ?? '';
+    if (/^--?[\w-]+$/.test(before) && isSecretName(before) && !word.startsWith('-')) return NOT_KEPT;
+    return withoutHome(redact(word));
+  });
+}
+
+/** A path without the name of the user. */
+function withoutHome(word: string): string {
+  const home = homedir();
+  return home.length > 1 ? word.replaceAll(home, '~') : word;
+}

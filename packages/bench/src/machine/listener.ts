@@ -1,0 +1,118 @@
+/** The process that listens on an address: found from outside, on Linux in /proc, on macOS through lsof. */
+
+import { execFile } from 'node:child_process';
+import { lookup } from 'node:dns/promises';
+import { networkInterfaces } from 'node:os';
+import { promisify } from 'node:util';
+import { listeningSockets, ownersOf, readLink, readNames, readProcess, familyOf } from './procfs.ts';
+
+const run = promisify(execFile);
+
+/** They listen for a server that is somewhere else: their CPU and memory are not the server's. */
+const FORWARDERS = /^(docker-proxy|rootlessport|slirp4netns|com\.docker\.\S*|vpnkit\S*|ssh|sshd|gvproxy)$/;
+
+/** The process of a server, or why it is not known. */
+export type Found = { pid: number } | { unknown: string; isRemote: boolean };
+
+/** Whether a host name or address is this machine. */
+export async function isThisMachine(host: string): Promise<boolean> {
+  const found = await lookup(host, { all: true }).catch(() => []);
+  const own = new Set(
+    Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address)),
+  );
+  return found.some(({ address }) => /^(127\.|::1$|0\.0\.0\.0$|::$)/.test(address) || own.has(address));
+}
+
+/** The process that listens on an address of this machine; of several, the one that started the others. */
+export async function findListener(host: string, port: number): Promise<Found> {
+  const holders = await holdersOf(host, port);
+  if (holders.length === 0)
+    return { unknown: `no process is visible that listens on port ${port}`, isRemote: false };
+  const names = holders.map(({ name }) => name);
+  const forwarder = names.find((name) => FORWARDERS.test(name));
+  if (forwarder !== undefined)
+    return {
+      unknown: `${forwarder} listens on port ${port} and forwards to another process`,
+      isRemote: false,
+    };
+  const [first, ...others] = rootsOf(holders);
+  if (first !== undefined && others.length === 0) return { pid: first.pid };
+  const list = [first, ...others].flatMap((one) => (one === undefined ? [] : `${one.pid} (${one.name})`));
+  return { unknown: `several processes listen on port ${port}: ${list.join(', ')}`, isRemote: false };
+}
+
+/**
+ * Why a process cannot be the server on this address, in words; undefined if it can. The process itself, its
+ * descendants or its ancestors listen there; or it has a network of its own, as in a container.
+ */
+export async function whyNotListener(pid: number, host: string, port: number): Promise<string | undefined> {
+  if (!isAlive(pid)) return `there is no process ${pid}`;
+  const holders = await holdersOf(host, port);
+  const family =
+    process.platform === 'linux' ? familyOf([pid]) : new Set([pid, ...(await childrenOnDarwin(pid))]);
+  if (holders.some((holder) => family.has(holder.pid))) return undefined;
+  if (holders.length === 0 || hasOtherNetwork(pid)) return undefined;
+  const list = holders.map((holder) => `process ${holder.pid} (${holder.name})`);
+  return `process ${pid} does not listen on port ${port}: ${list.join(', ')} does`;
+}
+
+/** A process that listens. */
+interface Holder {
+  pid: number;
+  ppid: number;
+  name: string;
+}
+
+async function holdersOf(host: string, port: number): Promise<Holder[]> {
+  if (process.platform === 'linux') {
+    const addresses = (await lookup(host, { all: true }).catch(() => [])).map(({ address }) => address);
+    return ownersOf(listeningSockets(port, addresses)).flatMap((pid) => {
+      const found = readProcess(pid);
+      return found === undefined ? [] : [{ pid, ppid: found.ppid, name: found.command }];
+    });
+  }
+  // -F prints one field a line: p is the process, R its parent, c its command.
+  const listing = await run('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-FpRc']).catch(() => ({
+    stdout: '',
+  }));
+  return parseLsof(listing.stdout);
+}
+
+/** Reads what `lsof -FpRc` prints: processes, each with its parent and its command. */
+export function parseLsof(text: string): Holder[] {
+  return text
+    .split(/^(?=p\d)/m)
+    .map((block) => ({
+      pid: Number(/^p(\d+)/m.exec(block)?.[1]),
+      ppid: Number(/^R(\d+)/m.exec(block)?.[1] ?? 0),
+      name: /^c(.*)/m.exec(block)?.[1] ?? '',
+    }))
+    .filter(({ pid }) => Number.isInteger(pid));
+}
+
+/** Those that no other one started. The first process of a machine holds sockets for services that it starts. */
+export function rootsOf(holders: readonly Holder[]): Holder[] {
+  const services = holders.filter(({ pid }) => pid !== 1);
+  const candidates = services.length > 0 ? services : [...holders];
+  const pids = new Set(candidates.map(({ pid }) => pid));
+  return candidates.filter(({ ppid }) => !pids.has(ppid));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function hasOtherNetwork(pid: number): boolean {
+  const theirs = readLink(`/proc/${pid}/ns/net`);
+  return theirs !== '' && theirs !== readLink('/proc/self/ns/net') && readNames(`/proc/${pid}/fd`).length > 0;
+}
+
+async function childrenOnDarwin(pid: number): Promise<number[]> {
+  const { stdout } = await run('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }));
+  return stdout.split('\n').filter(Boolean).map(Number);
+}

@@ -1,0 +1,128 @@
+import { existsSync, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BenchError } from '../errors.ts';
+import { clearAway, holderFor, release, rewrite, tryCreate, type Holder } from './filelock.ts';
+import { claimMachine, PORT, type Measuring } from './claim.ts';
+import { newToken } from './scratch.ts';
+import { refuseForeign } from './state.ts';
+
+/** The one right to measure on this host. Disposing gives it back. */
+export interface HostLock extends Disposable {
+  /** Lets whoever is refused know how long it takes from now on, about. */
+  expect(seconds: number): void;
+}
+
+/** How the lock is asked for. */
+export interface Asked {
+  run: string;
+  token: string;
+  /** The user's own folder. */
+  state: string;
+  /** Waits until whoever measures has ended, instead of giving up. */
+  wait?: boolean;
+  /** Told once whom it waits for, and what cannot be known. */
+  tell?: (line: string) => void;
+  /** Where the users of the machine meet; false where they do not. */
+  port?: number | false;
+}
+
+const WAIT_MS = 500;
+
+/**
+ * Takes the host's lock: two runs at once would measure each other. A lock whose holder is dead is taken over. Throws
+ * a usage error when the holder lives, unless told to wait for it, and when the lock is not one of this user's.
+ */
+export async function lockHost({
+  run,
+  token,
+  state,
+  wait = false,
+  tell = () => {},
+  port = meetingPort(),
+}: Asked): Promise<HostLock> {
+  const file = join(state, 'host.lock');
+  const mine = holderFor(run, token);
+  let isTold = false;
+  for (;;) {
+    const taken = await tryLock(file, mine, port, tell);
+    if ('held' in taken) {
+      return {
+        expect(seconds) {
+          mine.endsAt = Math.round(Date.now() + seconds * 1000);
+          rewrite(file, mine);
+        },
+        [Symbol.dispose]() {
+          taken.held[Symbol.dispose]();
+          release(file, mine);
+        },
+      };
+    }
+    if (!wait) {
+      throw new BenchError(
+        'usage',
+        describe(taken.by),
+        'two runs at once would measure each other: --wait starts when it has ended',
+      );
+    }
+    if (!isTold) tell(`waiting: ${describe(taken.by)}`);
+    isTold = true;
+    await sleep(WAIT_MS);
+  }
+}
+
+/** A state folder that was chosen for this run alone is not shared with the other users of the machine. */
+function meetingPort(): number | false {
+  return process.env['BENCH_STATE'] === undefined ? PORT : false;
+}
+
+async function tryLock(
+  file: string,
+  mine: Holder,
+  port: number | false,
+  tell: (line: string) => void,
+): Promise<{ held: Disposable } | { by: Measuring }> {
+  while (!tryCreate(file, mine)) {
+    refusePlanted(file);
+    const by = clearAway(file, mine);
+    if (by !== undefined) return { by };
+  }
+  const held = { [Symbol.dispose]() {} };
+  if (port === false) return { held };
+  const claim = await claimMachine(() => mine, port);
+  if ('held' in claim) return claim;
+  if ('by' in claim) {
+    release(file, mine);
+    return claim;
+  }
+  tell(
+    `warning: port ${port} is taken by a program that is not Bench: other users cannot see that a run measures`,
+  );
+  return { held };
+}
+
+/** Removes the lock of a run that was killed. Throws a usage error for a lock that is not one of this user's. */
+export function removeDeadLock(state: string): void {
+  const file = join(state, 'host.lock');
+  refusePlanted(file);
+  if (existsSync(file)) clearAway(file, holderFor('', newToken()));
+}
+
+/** Throws a usage error for a lock that this user cannot have made. */
+function refusePlanted(file: string): void {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  refuseForeign(file, found);
+  if (!found.isFile())
+    throw new BenchError('usage', `${file} is not a file, so it is not a lock`, 'remove it');
+}
+
+function describe({ pid, run, endsAt, uid }: Measuring): string {
+  const whose = uid === undefined || uid === process.geteuid?.() ? '' : ` of user ${uid}`;
+  const left = endsAt === undefined ? '' : `, for about ${describeSpan((endsAt - Date.now()) / 1000)} more`;
+  return `run ${run} is measuring on this machine (process ${pid}${whose})${left}`;
+}
+
+function describeSpan(seconds: number): string {
+  return seconds < 90 ? `${Math.max(1, Math.ceil(seconds))} s` : `${Math.ceil(seconds / 60)} min`;
+}

@@ -1,0 +1,214 @@
+/** Which cores the server, the generators and the harness may use, so that they do not take each other's time. */
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { CompanionName, Placement } from '../model.ts';
+import { readText } from './procfs.ts';
+
+const run = promisify(execFile);
+
+/** One logical core that this process may use. */
+export interface Core {
+  id: number;
+  /** The logical cores of the same physical core, itself included. */
+  siblings: number[];
+  /** How fast it can be, in any unit that is the same for all; absent where the machine does not say. */
+  speed?: number;
+}
+
+/** What is to be placed: cores for all processes of one server, how many generators there are, and the companions. */
+export interface PlacementNeeds {
+  serverCores: number;
+  generators: number;
+  /** The companions with processes on this machine: together they get one core where one is left. */
+  beside?: readonly CompanionName[];
+}
+
+/** Where everything goes. The prefixes stand before the command to run, empty where nothing is pinned. */
+export interface Placed {
+  placement: Placement;
+  server: string[];
+  /** One for all generators: the scheduler spreads them over their cores. */
+  generator: string[];
+  /** For all companions; absent where there are none. */
+  beside?: string[];
+  /** Why it is not better; absent when nothing is left to wish. */
+  reason?: string;
+}
+
+/**
+ * Decides from the cores alone. The server gets the last of the fast cores, whole physical ones as long as another
+ * is left; the generators get what is left, without the server's siblings where possible. What the server asks gets the last of
+ * those, where the generators do without it.
+ */
+export function placeOn(
+  cores: readonly Core[],
+  { serverCores, generators, beside = [] }: PlacementNeeds,
+): Placed {
+  const isBeside = beside.length > 0;
+  const onCores = (own: number[]): Pick<Placement, 'beside'> =>
+    isBeside ? { beside: Object.fromEntries(beside.map((name) => [name, own])) } : {};
+  const ids = cores.map(({ id }) => id).toSorted(byNumber);
+  if (cores.length < serverCores + 1) {
+    return {
+      placement: { kind: 'shared', server: ids, generator: ids, ...onCores(ids) },
+      server: [],
+      generator: [],
+      ...(isBeside && { beside: [] }),
+      reason: `${count(cores.length, 'core')} for a server on ${serverCores} and its load: they share`,
+    };
+  }
+  const physical = [...Map.groupBy(bestFirst(cores), ({ siblings }) => Math.min(...siblings)).values()];
+  const spread = physical.slice(0, serverCores).flatMap(([thread]) => thread ?? []);
+  const packed = physical.flat().slice(0, serverCores);
+  const server = spread.length === serverCores && physical.length > serverCores ? spread : packed;
+  const taken = new Set(server);
+  const twins = new Set(server.flatMap(({ siblings }) => siblings));
+  const rest = cores.filter((core) => !taken.has(core));
+  const apart = rest.filter(({ id }) => !twins.has(id));
+  const load = idsOf(apart.length > 0 ? apart : rest);
+  const spare = isBeside && load.length > generators ? load.slice(-1) : [];
+  const generator = load.filter((id) => !spare.includes(id));
+  const besideIds = spare.length > 0 ? spare : generator;
+  const placement: Placement = {
+    kind: 'separate',
+    server: idsOf(server),
+    generator,
+    ...onCores(besideIds),
+  };
+  const reasons = [
+    ...(apart.length === 0 ? ['the load runs on sibling threads of the server'] : []),
+    ...(generator.length < generators
+      ? [`${count(generators, 'generator')} share ${count(generator.length, 'core')}`]
+      : []),
+    ...(isBeside && spare.length === 0
+      ? [`the ${beside.join(' and the ')} shares the generators' cores`]
+      : []),
+  ];
+  return {
+    placement,
+    server: tasksetOn(idsOf(server)),
+    generator: tasksetOn(generator),
+    ...(isBeside && { beside: tasksetOn(besideIds) }),
+    ...(reasons.length > 0 && { reason: reasons.join('; ') }),
+  };
+}
+
+/**
+ * Places the load beside a server that is already running. `allowed` are the cores that it may use, undefined if they
+ * are not known. The generators get cores that it cannot use, if there are any.
+ */
+export function placeBeside(
+  cores: readonly Core[],
+  allowed: readonly number[] | undefined,
+  needs: PlacementNeeds,
+): Placed {
+  const { placement, generator } = placeOn(cores, needs);
+  const load = placement.generator ?? [];
+  if (allowed === undefined)
+    return { placement: { kind: 'unpinned', generator: load }, server: [], generator };
+  const rest = idsOf(cores.filter(({ id }) => !allowed.includes(id)));
+  const server = allowed.toSorted(byNumber);
+  if (rest.length > 0) {
+    const separate: Placement = { kind: 'separate', server, generator: rest };
+    return { placement: separate, server: [], generator: tasksetOn(rest) };
+  }
+  return {
+    placement: { kind: 'shared', server, generator: load },
+    server: [],
+    generator,
+    reason: `the server is not pinned: it may run on the generator’s core. To keep it off, start it under taskset -c ${placement.server?.join(',')}`,
+  };
+}
+
+/**
+ * Decides for this machine and for the cores that this process may use. Choose once, before `pinHarness`, which
+ * narrows them. `unpinned`, with the reason, where there is no taskset.
+ */
+export async function choosePlacement(needs: PlacementNeeds): Promise<Placed> {
+  const reason = await whyNotPinned();
+  if (reason === undefined) return placeOn(readCores(), needs);
+  return {
+    placement: { kind: 'unpinned' },
+    server: [],
+    generator: [],
+    ...(needs.beside?.length && { beside: [] }),
+    reason,
+  };
+}
+
+/** Keeps this process, all its threads, on the generators' cores; what it starts inherits that until pinned otherwise. */
+export async function pinHarness({ placement, generator }: Placed): Promise<void> {
+  // Where all share every core, nothing was asked of taskset.
+  const isShared = placement.kind === 'shared' && generator.length === 0;
+  if (isShared || placement.generator === undefined) return;
+  await run('taskset', [
+    '--all-tasks',
+    '--cpu-list',
+    '--pid',
+    placement.generator.join(','),
+    String(process.pid),
+  ]);
+}
+
+/** The logical cores that this process may use, from `/proc` and `/sys`; none where Linux does not say. */
+export function readCores(): Core[] {
+  const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readText('/proc/self/status') ?? '')?.[1] ?? '';
+  return parseCpuList(allowed).map((id) => {
+    const folder = `/sys/devices/system/cpu/cpu${id}`;
+    const siblings = parseCpuList(readText(`${folder}/topology/thread_siblings_list`) ?? '');
+    const speed = readText(`${folder}/cpu_capacity`) ?? readText(`${folder}/cpufreq/cpuinfo_max_freq`);
+    return {
+      id,
+      siblings: siblings.length === 0 ? [id] : siblings,
+      ...(speed !== undefined && { speed: Number(speed) }),
+    };
+  });
+}
+
+/** Reads a list such as `0-3,8,10-11`. */
+export function parseCpuList(list: string): number[] {
+  return list
+    .trim()
+    .split(',')
+    .filter(Boolean)
+    .flatMap((range) => {
+      const [first = 0, last = first] = range.split('-').map(Number);
+      return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    });
+}
+
+/** Why processes cannot be pinned here, undefined when they can. */
+export async function whyNotPinned(): Promise<string | undefined> {
+  if (process.platform === 'darwin') return 'macOS cannot keep a process on a core';
+  if (process.platform !== 'linux') return `not known how on ${process.platform}`;
+  try {
+    await run('taskset', ['--version']);
+    return undefined;
+  } catch {
+    return 'taskset is missing (package util-linux)';
+  }
+}
+
+/** Fast cores before slow ones (a hybrid CPU numbers its efficiency cores last), else the last one first. */
+function bestFirst(cores: readonly Core[]): Core[] {
+  const fastest = Math.max(...cores.map(({ speed }) => speed ?? 0));
+  const isSlow = ({ speed }: Core): number => Number(speed !== undefined && speed < 0.8 * fastest);
+  return cores.toSorted((a, b) => isSlow(a) - isSlow(b) || b.id - a.id);
+}
+
+function tasksetOn(ids: readonly number[]): string[] {
+  return ['taskset', '-c', ids.join(',')];
+}
+
+function idsOf(cores: readonly Core[]): number[] {
+  return cores.map(({ id }) => id).toSorted(byNumber);
+}
+
+function byNumber(a: number, b: number): number {
+  return a - b;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

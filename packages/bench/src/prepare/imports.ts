@@ -1,0 +1,209 @@
+/**
+ * The code that a live server runs: asked of it after the load, so that nothing is changed in what is measured. A
+ * Python server has a handler for a signal that nobody uses; Node tells its scripts through its inspector.
+ */
+
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { basename, join, relative, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { BenchError } from '../errors.ts';
+import type { RunningCode } from '../model.ts';
+import type { Server } from '../machine/launch.ts';
+import { familyOf, readLink, readText } from '../machine/procfs.ts';
+
+const HOOK = fileURLToPath(new URL('./hook', import.meta.url));
+const SIGNAL = process.platform === 'darwin' ? 29 : 50;
+const ANSWER_MS = 5000;
+const POLL_MS = 20;
+/** Folders of tools and of other people's packages. */
+const NOT_OWN = /(^|\/)(node_modules|\.venv|venv|site-packages|__pycache__|\.git)(\/|$)/;
+
+/** Which code a target has to run, where `--with` names a folder. */
+export interface CodeClaim {
+  /** As typed. */
+  from: string;
+  language: 'python' | 'node';
+  /** The folders that the code may be in; of those in an environment only the files of the package. */
+  folder: string;
+  installed: { root: string; files: string[] } | undefined;
+  /** The folder that must not run: the stack's own, of which this is a copy. */
+  instead: string | undefined;
+}
+
+/** What a server is launched with, so that it can be asked for its code; `file` begins the names of its answers. */
+export function askableEnvironment(
+  { language }: CodeClaim,
+  env: Record<string, string>,
+  file: string,
+): Record<string, string> {
+  if (language === 'node') {
+    // Any free port, if the inspector is ever switched on.
+    return { NODE_OPTIONS: [env['NODE_OPTIONS'], '--inspect-port=0'].filter(Boolean).join(' ') };
+  }
+  return { PYTHONPATH: [HOOK, env['PYTHONPATH']].filter(Boolean).join(':'), BENCH_IMPORTS: file };
+}
+
+/**
+ * The code that the server has loaded, of the copy that `--with` names. Throws a trial error if it has loaded the
+ * original instead, or nothing of the copy, or does not tell.
+ */
+export async function readRunningCode(
+  server: Server,
+  claim: CodeClaim,
+  answers: string,
+  wake: () => Promise<unknown>,
+): Promise<RunningCode> {
+  const pid = server.pid();
+  if (pid === undefined)
+    throw new BenchError('trial', `${claim.from}: the process of the server is not known`);
+  const pids = runtimesOf(pid, claim.language);
+  const told = claim.language === 'python' ? askPython(pids, answers, wake) : askNode(pids, server);
+  const files = [...new Set(await told)].filter((file) => existsSync(file)).map((file) => realpathSync(file));
+  return findCode(claim, files);
+}
+
+/** Whether a file is code of this folder, and not of tools and packages in it. */
+function isOwn(file: string, root: string): boolean {
+  return file.startsWith(`${root}${sep}`) && !NOT_OWN.test(relative(root, file));
+}
+
+/** The files of the copy among those that were loaded, and their digest. Throws a trial error if it is not what was asked. */
+export function findCode({ from, folder, installed, instead }: CodeClaim, files: string[]): RunningCode {
+  if (files.length === 0)
+    throw new BenchError('trial', `--with ${from}: the server did not tell which code it runs`);
+  const copy = realpathSync(folder);
+  const ofCopy = files
+    .filter((file) => isOwn(file, copy))
+    .map((file) => ({ file, name: relative(copy, file) }));
+  const packaged = new Set(installed?.files);
+  const ofPackage = files
+    .filter((file) => packaged.has(file))
+    .map((file) => ({ file, name: relative(installed?.root ?? '', file) }));
+  const original = instead === undefined ? undefined : realpathSync(instead);
+  const foreign = files.find(
+    (file) => original !== undefined && !isOwn(file, copy) && isOwn(file, original) && !packaged.has(file),
+  );
+  if (foreign !== undefined) {
+    throw new BenchError(
+      'trial',
+      `--with ${from}: the server runs ${relative(process.cwd(), foreign)}, which is not in the copy`,
+    );
+  }
+  const found = [...ofCopy, ...ofPackage].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  if (found.length === 0)
+    throw new BenchError('trial', `--with ${from}: the server loaded none of its files`);
+  const hash = createHash('sha256');
+  for (const { file, name } of found) hash.update(`${name}\0`).update(readFileSync(file)).update('\0');
+  return { from, files: found.length, sha256: hash.digest('hex') };
+}
+
+/** The files that a Python distribution has in an environment. */
+export function filesOfDistribution(environment: string, name: string): CodeClaim['installed'] {
+  const wanted = name.toLowerCase().replaceAll(/[-_.]+/g, '_');
+  const record = globSync('lib/python*/site-packages/*.dist-info/RECORD', { cwd: environment }).find(
+    (path) =>
+      basename(join(path, '..'))
+        .toLowerCase()
+        .replace(/-[^-]+\.dist-info$/, '')
+        .replaceAll(/[-_.]+/g, '_') === wanted,
+  );
+  if (record === undefined) return undefined;
+  const root = join(environment, record, '..', '..');
+  const files = readFileSync(join(environment, record), 'utf8')
+    .split('\n')
+    .map((line) => line.replace(/,[^,]*,[^,]*$/, '').replaceAll('"', ''))
+    .filter((path) => path !== '' && !path.includes('.dist-info/'))
+    .map((path) => join(root, path));
+  return toReal(root, files);
+}
+
+/** The files that an npm package has in an environment. */
+export function filesOfModule(environment: string, name: string): CodeClaim['installed'] {
+  const [found] = globSync(`node_modules/.pnpm/*/node_modules/${name}/package.json`, { cwd: environment });
+  if (found === undefined) return undefined;
+  const root = join(environment, found, '..');
+  const files = globSync('**/*.{js,cjs,mjs,ts,cts,mts,json}', { cwd: root }).map((path) => join(root, path));
+  return toReal(root, files);
+}
+
+function toReal(root: string, files: string[]): CodeClaim['installed'] {
+  return {
+    root: realpathSync(root),
+    files: files.filter((file) => existsSync(file)).map((file) => realpathSync(file)),
+  };
+}
+
+/** The processes of a server that are this runtime; elsewhere than on Linux its first one. */
+function runtimesOf(pid: number, language: CodeClaim['language']): number[] {
+  if (process.platform !== 'linux') return [pid];
+  const name = language === 'python' ? /^(python|pypy)/ : /^node/;
+  return [...familyOf([pid])].filter((one) => name.test(basename(readLink(`/proc/${one}/exe`))));
+}
+
+async function askPython(pids: number[], file: string, wake: () => Promise<unknown>): Promise<string[]> {
+  const able = pids.filter(catchesSignal);
+  for (const pid of able) process.kill(pid, SIGNAL);
+  // An event loop that waits for a request may look at signals only after one.
+  await wake().catch(() => {});
+  const texts = await Promise.all(able.map((pid) => awaitText(`${file}-${pid}`)));
+  return texts.flatMap((text) => text?.split('\n') ?? []);
+}
+
+/** Whether a process has a handler for the signal: without one it would end. */
+function catchesSignal(pid: number): boolean {
+  if (process.platform !== 'linux') return true;
+  const caught = /^SigCgt:\s*([0-9a-f]+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? '0';
+  return ((BigInt(`0x${caught}`) >> BigInt(SIGNAL - 1)) & 1n) === 1n;
+}
+
+async function awaitText(file: string): Promise<string | undefined> {
+  const deadline = performance.now() + ANSWER_MS;
+  while (!existsSync(file) && performance.now() < deadline) await sleep(POLL_MS);
+  const text = readText(file);
+  rmSync(file, { force: true });
+  return text;
+}
+
+async function askNode(pids: number[], server: Server): Promise<string[]> {
+  const files: string[] = [];
+  for (const pid of pids) {
+    const before = inspectorsIn(server.log()).length;
+    process.kill(pid, 'SIGUSR1');
+    const deadline = performance.now() + ANSWER_MS;
+    let address: string | undefined;
+    while (address === undefined && performance.now() < deadline) {
+      await sleep(POLL_MS);
+      address = inspectorsIn(server.log())[before];
+    }
+    if (address !== undefined) files.push(...(await readScripts(address)));
+  }
+  return files;
+}
+
+function inspectorsIn(log: string): string[] {
+  return [...log.matchAll(/^Debugger listening on (ws:\/\/\S+)$/gm)].map(([, address = '']) => address);
+}
+
+/** The files of all scripts that a Node process has parsed. */
+function readScripts(address: string): Promise<string[]> {
+  const files: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<string[]>();
+  const socket = new WebSocket(address);
+  const timer = setTimeout(() => resolve(files), ANSWER_MS);
+  socket.addEventListener('open', () => socket.send('{"id":1,"method":"Debugger.enable"}'));
+  socket.addEventListener('error', () => resolve(files));
+  socket.addEventListener('message', ({ data }) => {
+    const message = JSON.parse(String(data)) as { id?: number; method?: string; params?: { url?: string } };
+    // All scripts are told before the answer.
+    if (message.id === 1) resolve(files);
+    const url = message.method === 'Debugger.scriptParsed' ? (message.params?.url ?? '') : '';
+    if (url.startsWith('file://')) files.push(fileURLToPath(url));
+    else if (url.startsWith('/')) files.push(url);
+  });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    socket.close();
+  });
+}

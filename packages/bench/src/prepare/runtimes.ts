@@ -1,0 +1,227 @@
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DEFAULT_RUNTIMES, parseRuntime } from '../catalogue/runtimes.ts';
+import { BenchError } from '../errors.ts';
+import type { ResolvedRuntime, RuntimeSpec } from '../model.ts';
+import { awaitLock } from '../machine/filelock.ts';
+import { readNames } from '../machine/procfs.ts';
+import { unreachedError } from './unreached.ts';
+
+const run = promisify(execFile);
+
+/** A runtime on this machine: what it is, and the words that start it. */
+export interface FoundRuntime {
+  runtime: ResolvedRuntime;
+  argv: string[];
+}
+
+/** Where to look for a runtime, and whether one that is not there may be fetched. */
+export interface Search {
+  cache: string;
+  uv: string | undefined;
+  mayInstall: boolean;
+}
+
+const known = new Map<string, Promise<FoundRuntime>>();
+
+/**
+ * Finds the runtime on this machine, once for each specifier. Throws a toolchain error that says what is missing and
+ * how to get it.
+ */
+export function findRuntime(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
+  const key = `${spec.kind} ${spec.spec} ${search.mayInstall}`;
+  const looking = known.get(key) ?? lookFor(spec, search);
+  known.set(key, looking);
+  return looking;
+}
+
+async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
+  const { base } = parseRuntime(spec);
+  if (spec.kind === 'python') return findPython(spec, base, search);
+  if (base === DEFAULT_RUNTIMES.node) {
+    const { node: version, v8 } = process.versions;
+    return { runtime: { ...spec, version, build: { v8 } }, argv: [process.execPath] };
+  }
+  if (isTooOld(base)) {
+    throw new BenchError(
+      'toolchain',
+      `node ${base} cannot run these servers`,
+      'they are TypeScript, which Node runs by itself from 22.18 on: name 22.18 or newer',
+    );
+  }
+  const path = base.includes('/') ? base : await provideBinary(base, search);
+  return askJavaScript(spec, base, path);
+}
+
+function isTooOld(base: string): boolean {
+  const [major = 0, minor = Infinity] = base.split('.').map(Number);
+  return major < 22 || (major === 22 && minor < 18);
+}
+
+const ASK_JAVASCRIPT =
+  'const v = process.versions; console.log(JSON.stringify({ version: v.bun ?? v.deno ?? v.node, v8: v.v8 ?? v.webkit }))';
+
+async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Promise<FoundRuntime> {
+  const isDeno = base === 'deno' || path.endsWith('/deno');
+  const asked = await run(path, isDeno ? ['eval', ASK_JAVASCRIPT] : ['-e', ASK_JAVASCRIPT]).catch(
+    (error: Error) => {
+      throw new BenchError(
+        'toolchain',
+        `${path} does not run: ${error.message.split('\n')[0]}`,
+        'check the path',
+      );
+    },
+  );
+  const { version, v8 } = JSON.parse(asked.stdout) as { version: string; v8?: string };
+  const build = v8 === undefined ? {} : { v8 };
+  return {
+    runtime: { ...spec, version, build },
+    argv: isDeno ? [path, 'run', '--allow-all', '--quiet'] : [path],
+  };
+}
+
+/** The npm packages that carry a runtime as a plain binary, and where it lies in them. */
+function packageOf(base: string): { name: string; binary: string } | undefined {
+  const system = `${process.platform}-${process.arch}`;
+  if (base === 'bun') return { name: `@oven/bun-${system.replace('arm64', 'aarch64')}`, binary: 'bin/bun' };
+  if (base === 'deno') {
+    return { name: `@deno/${system}${process.platform === 'linux' ? '-glibc' : ''}`, binary: 'deno' };
+  }
+  return process.platform === 'linux' ? { name: `node-${system}@${base}`, binary: 'bin/node' } : undefined;
+}
+
+async function provideBinary(base: string, { cache, mayInstall }: Search): Promise<string> {
+  const folder = join(cache, 'runtimes', base);
+  const found = packageOf(base);
+  const kept = globSync(
+    `${homedir()}/.{nvm/versions/node,local/share/fnm/node-versions}/v${base}.*/{bin,installation/bin}/node`,
+  );
+  if (found === undefined || kept.length > 0) {
+    const path = kept.toSorted().at(-1);
+    if (path !== undefined) return path;
+    throw new BenchError(
+      'toolchain',
+      `node ${base} is not here`,
+      `nvm install ${base}, or name its path: @/path/to/node`,
+    );
+  }
+  const name = /^(@?[^@]+)/.exec(found.name)?.[1] ?? found.name;
+  const path = join(folder, 'node_modules', name, found.binary);
+  if (existsSync(path)) return path;
+  const hint = `it comes in the npm package ${found.name}`;
+  if (!mayInstall)
+    throw new BenchError('toolchain', `${base} is not here yet`, `${hint}, which a run fetches`);
+  using _ = await awaitLock(`${folder}.lock`);
+  if (existsSync(path)) return path;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+  await run(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, found.name],
+    {
+      timeout: 600_000,
+    },
+  ).catch((error: { stderr?: string }) => {
+    const why = unreachedError('npm', error.stderr ?? '')?.message ?? lastLine(error.stderr);
+    throw new BenchError('toolchain', `${base} is not here and npm could not fetch it: ${why}`, hint);
+  });
+  if (!existsSync(path)) throw new BenchError('toolchain', `${found.name} holds no ${found.binary}`, hint);
+  return path;
+}
+
+const ASK_PYTHON = `
+import json, platform, sys, sysconfig
+print(json.dumps({
+    "version": platform.python_version(),
+    "implementation": platform.python_implementation(),
+    "compiler": platform.python_compiler(),
+    "flags": sysconfig.get_config_var("CONFIG_ARGS") or "",
+    "freethreaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+    "jit": getattr(sys, "_jit", None) is not None and sys._jit.is_available(),
+    "executable": sys.executable,
+}))`;
+
+async function findPython(spec: RuntimeSpec, base: string, search: Search): Promise<FoundRuntime> {
+  for (const path of await pythonCandidates(base, search)) {
+    const asked = await run(path, ['-c', ASK_PYTHON]).catch(() => undefined);
+    if (asked === undefined) continue;
+    const told = JSON.parse(asked.stdout) as Record<
+      'version' | 'implementation' | 'compiler' | 'flags' | 'executable',
+      string
+    > & { freethreaded: boolean; jit: boolean };
+    const build = {
+      implementation: told.implementation,
+      compiler: told.compiler,
+      flags: withoutPaths(told.flags),
+      freethreaded: String(told.freethreaded),
+      jit: told.jit ? 'available' : 'not built in',
+    };
+    return { runtime: { ...spec, version: told.version, build }, argv: [told.executable] };
+  }
+  throw new BenchError(
+    'toolchain',
+    base.includes('/')
+      ? `${base} is no Python`
+      : `CPython ${base} is not here${search.mayInstall ? ', and uv could not install it' : ' yet'}`,
+    base.includes('/')
+      ? 'name the path of an interpreter'
+      : `uv python install ${base}, or pyenv install ${base}`,
+  );
+}
+
+/** Interpreters to try, best first: what uv finds, what pyenv keeps, what uv can install. */
+async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promise<string[]> {
+  if (base.includes('/')) return [base];
+  const find = async (more: string[]): Promise<string | undefined> =>
+    uv === undefined
+      ? undefined
+      : run(uv, ['python', 'find', ...more, base]).then(
+          ({ stdout }) => stdout.trim(),
+          () => undefined,
+        );
+  const found = await find(['--no-python-downloads']);
+  if (found !== undefined) return [found];
+  const versions = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
+  // A glob would not follow those that are links.
+  const kept = readNames(versions)
+    .filter((name) => name === base || name.startsWith(`${base}.`))
+    .map((name) => join(versions, name, 'bin', 'python3'))
+    .filter((path) => existsSync(path));
+  if (kept.length > 0) return kept.toSorted().toReversed();
+  if (uv === undefined || !mayInstall) return [];
+  await run(uv, ['python', 'install', base]).catch((error: { stderr?: string }) =>
+    unreachedError('uv python', error.stderr ?? ''),
+  );
+  const installed = await find([]);
+  return installed === undefined ? [] : [installed];
+}
+
+/** Configure flags without the folders of the machine they were set on. */
+function withoutPaths(flags: string): string {
+  return flags
+    .split(/\s+/)
+    .filter((flag) => flag !== '' && !flag.includes('/'))
+    .join(' ');
+}
+
+/**
+ * What a command's stderr says went wrong, in one line: the last that names an error or a cause, else the last.
+ * Addresses are left out: the result is kept.
+ */
+export function lastLine(text: string | undefined): string {
+  const lines = (text ?? '').trimEnd().split('\n');
+  const at = lines.findLastIndex((line) => /^\s*(error|cause|caused by|×|╰─▶|fatal)/i.test(line));
+  const from = at < 0 ? lines.length - 1 : at;
+  // uv and pnpm break their lines at 80 columns, and indent the rest.
+  const rest = lines.slice(from + 1);
+  const depth = (lines[from] ?? '').search(/\S/) + 4;
+  const end = rest.findIndex((line) => line.search(/\S/) < depth);
+  return [lines[from] ?? '', ...rest.slice(0, end < 0 ? undefined : end)]
+    .map((line) => line.trim())
+    .join(' ')
+    .replace(/^(×|╰─▶) /, '')
+    .replaceAll(/\w+:\/\/[^\s`'"]+/g, '…');
+}

@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process';
+import { existsSync, globSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { BenchError } from '../errors.ts';
+import { awaitLock } from '../machine/filelock.ts';
+import { lastLine } from './runtimes.ts';
+import { unreachedError } from './unreached.ts';
+
+const run = promisify(execFile);
+
+/** The path of uv, from PATH or from the cache folder; undefined when it is in neither. */
+export async function findUv(cache: string): Promise<string | undefined> {
+  const own = ownUv(cache);
+  if (await answers('uv')) return 'uv';
+  return existsSync(own) && (await answers(own)) ? own : undefined;
+}
+
+/** By cache folder: what could not be had once is not tried again by this process. */
+const provided = new Map<string, Promise<string>>();
+
+/**
+ * The path of uv, which is put into the cache folder through `python3 -m pip` when it is not here yet.
+ * Throws a toolchain error when that does not work.
+ */
+export function provideUv(cache: string): Promise<string> {
+  const providing = provided.get(cache) ?? fetchUv(cache);
+  provided.set(cache, providing);
+  return providing;
+}
+
+async function fetchUv(cache: string): Promise<string> {
+  const found = await findUv(cache);
+  if (found !== undefined) return found;
+  using _ = await awaitLock(join(cache, 'uv.lock'));
+  const made = await findUv(cache);
+  if (made !== undefined) return made;
+  try {
+    await run(
+      'python3',
+      ['-m', 'pip', 'install', '--quiet', '--upgrade', '--target', join(cache, 'uv'), 'uv'],
+      { timeout: 300_000 },
+    );
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    const why = unreachedError('pip', stderr)?.message ?? (lastLine(stderr) || String(error));
+    throw new BenchError(
+      'toolchain',
+      `uv is not on PATH and python3 -m pip could not install it: ${why}`,
+      'install uv, then run this again',
+    );
+  }
+  return ownUv(cache);
+}
+
+function ownUv(cache: string): string {
+  return join(cache, 'uv', 'bin', 'uv');
+}
+
+async function answers(uv: string): Promise<boolean> {
+  return run(uv, ['--version']).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The version of a distribution in a virtual environment; undefined when it is not there. */
+export function versionInEnvironment(environment: string, name: string): string | undefined {
+  return globSync('lib/python*/site-packages/*.dist-info', { cwd: environment })
+    .map((folder) => /^(.+)-([^-]+)\.dist-info$/.exec(basename(folder)) ?? [])
+    .find(([, found = '']) => normalise(found) === normalise(name))?.[2];
+}
+
+/** Names that PyPI takes for one are one (PEP 503). */
+function normalise(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
+}

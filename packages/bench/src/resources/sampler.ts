@@ -1,0 +1,169 @@
+/** Reads what a server costs, and what else ran on the machine, while load is on it. */
+
+import { BenchError } from '../errors.ts';
+import type { CompanionName, HostWindow, ProcessUse, Resources } from '../model.ts';
+import type { Cgroup } from '../machine/cgroup.ts';
+import { openDarwinSampler } from './darwin.ts';
+import { openLinuxSampler } from './linux.ts';
+
+/** What a sampler is to look at. */
+export interface SamplerOptions {
+  /** The server itself or the time(1) that started it; all it starts is counted with it. Undefined if neither is known. */
+  serverPid: number | undefined;
+  /** Set if the server runs on another machine: nothing that runs here is part of it. */
+  isRemote?: boolean | undefined;
+  /** The cgroup that the server was launched into; used when the server really is in it. */
+  cgroup?: Cgroup | undefined;
+  /** Between two readings of memory while a window is open. */
+  memoryIntervalMs?: number;
+}
+
+/** One window as the sampler saw it. `server` is absent when the server ended before the window did. */
+export interface Sampled {
+  server?: Resources;
+  /** Of the companions that were sampled with it. */
+  beside?: Partial<Record<CompanionName, Resources>>;
+  host: HostWindow;
+}
+
+/** One server's sampler: any number of windows, one after the other. Closing it stops what still runs. */
+export interface Sampler extends Disposable {
+  /** Memory of the server's process tree now, in bytes; kept as the idle figure of the windows to come. */
+  idle(): Promise<number | undefined>;
+  /**
+   * Opens a window: the CPU readings are taken before this returns, memory right after.
+   * `ours` are processes whose CPU belongs to this measurement, with all they start: generators, other servers of a duel and
+   * what stands beside those. The harness and the companions sampled with this server always do, and need not be among them.
+   */
+  start(ours: readonly number[]): Promise<void>;
+  /** Closes the window. Throws a trial error when none is open. */
+  stop(): Promise<Sampled>;
+}
+
+/** Opens the sampler of this platform. Throws a trial error when the server's process is not there, and on others than Linux and macOS. */
+export async function openSampler(options: SamplerOptions): Promise<Sampler> {
+  if (process.platform === 'linux') return openLinuxSampler(options);
+  if (process.platform === 'darwin') return openDarwinSampler(options);
+  throw new BenchError('trial', `resources cannot be sampled on ${process.platform}`, 'use Linux or macOS');
+}
+
+/** A companion whose resources are sampled with those of a server. */
+export interface SampledCompanion {
+  name: CompanionName;
+  pid: number;
+  sampler: Sampler;
+}
+
+/** The sampler of a server and its companions: what those use, with all that they start, belongs to the measurement. */
+export function sampleTogether(server: Sampler, companions: readonly SampledCompanion[]): Sampler {
+  if (companions.length === 0) return server;
+  return {
+    idle: () => server.idle(),
+    async start(ours) {
+      await server.start([...ours, ...companions.map(({ pid }) => pid)]);
+      for (const { sampler } of companions) await sampler.start([]);
+    },
+    async stop() {
+      const sampled = await server.stop();
+      const beside: Sampled['beside'] = {};
+      for (const { name, sampler } of companions) {
+        const { server: use } = await sampler.stop();
+        if (use !== undefined) beside[name] = use;
+      }
+      return Object.keys(beside).length === 0 ? sampled : { ...sampled, beside };
+    },
+    [Symbol.dispose]() {
+      for (const { sampler } of [{ sampler: server }, ...companions]) sampler[Symbol.dispose]();
+    },
+  };
+}
+
+/** Several windows of equal length of one server as one: sums, means, the largest peak; undefined of none. */
+export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
+  const [first, second] = all;
+  const host = joinHosts(all.map((one) => one.host));
+  if (first === undefined || second === undefined) return first && { ...first, host };
+  const server = joinAll(all.map((one) => one.server));
+  const names = Object.keys(first.beside ?? {}) as CompanionName[];
+  const beside = names.map((name) => [name, joinAll(all.map((one) => one.beside?.[name]))] as const);
+  const known = beside.filter(([, use]) => use !== undefined);
+  return {
+    host,
+    ...(server === undefined ? {} : { server }),
+    ...(known.length === 0 ? {} : { beside: Object.fromEntries(known) }),
+  };
+}
+
+/** Joins them where each window has one. */
+function joinAll(all: readonly (Resources | undefined)[]): Resources | undefined {
+  return all.every((one) => one !== undefined) ? joinResources(all) : undefined;
+}
+
+function joinResources(all: readonly Resources[]): Resources {
+  // Between its windows a server rests: its memory over time is another's than under load.
+  const { memoryOverTime: _, ...last } = all.at(-1) as Resources;
+  const seconds = sum(all.map((one) => one.seconds));
+  const cpuUserUs = sum(all.map((one) => one.cpuUserUs));
+  const cpuSystemUs = sum(all.map((one) => one.cpuSystemUs));
+  const peaks = all.map(({ peakBytes }) => peakBytes).filter((bytes) => bytes !== undefined);
+  const switches = all.map(({ contextSwitches }) => contextSwitches).filter((count) => count !== undefined);
+  return {
+    ...last,
+    seconds,
+    cpuUserUs,
+    cpuSystemUs,
+    coresUsed: (cpuUserUs + cpuSystemUs) / 1e6 / seconds,
+    ...(peaks.length > 0 && { peakBytes: Math.max(...peaks) }),
+    ...(switches.length > 0 && { contextSwitches: sum(switches) }),
+    ...joinBusiest(all),
+  };
+}
+
+/** Means over the windows, weighted by their lengths; the first thread of a process is its busiest in each of them. */
+function joinBusiest(all: readonly Resources[]): Pick<Resources, 'busiest'> {
+  const whole = sum(all.map(({ seconds }) => seconds));
+  const parts = all.flatMap(({ busiest, seconds }) =>
+    busiest === undefined ? [] : [{ busiest, weight: seconds / whole }],
+  );
+  if (parts.length < all.length) return {};
+  const uses = new Map<number, ProcessUse>();
+  for (const { busiest, weight } of parts) {
+    for (const { pid, cores, threads } of busiest) {
+      const use = uses.get(pid) ?? { pid, cores: 0, threads: [] };
+      use.cores += cores * weight;
+      for (const [at, one] of threads.entries()) use.threads[at] = (use.threads[at] ?? 0) + one * weight;
+      uses.set(pid, use);
+    }
+  }
+  return { busiest: [...uses.values()].toSorted((a, b) => b.cores - a.cores) };
+}
+
+/** Shares of the machine are means over the windows, events are counted over all of them; what one lacks is absent. */
+function joinHosts(hosts: readonly HostWindow[]): HostWindow {
+  const joined = { ...hosts.at(-1) };
+  for (const name of ['otherProcessesCores', 'unattributedCores', 'stealCores', 'harnessCores'] as const)
+    joinField(joined, name, hosts, (values) => sum(values) / values.length);
+  for (const name of ['listenOverflows', 'retransmits', 'throttled'] as const)
+    joinField(joined, name, hosts, sum);
+  // Below 0 is the coarseness of what was read: of one window, and cancelled over several.
+  if (joined.otherProcessesCores !== undefined)
+    joined.otherProcessesCores = Math.max(0, joined.otherProcessesCores);
+  return joined;
+}
+
+type Figures = Omit<HostWindow, 'otherProcessesSource'>;
+
+function joinField(
+  joined: HostWindow,
+  name: keyof Figures,
+  hosts: readonly HostWindow[],
+  join: (values: number[]) => number,
+): void {
+  const values = hosts.map((host) => host[name]).filter((value) => value !== undefined);
+  if (values.length === hosts.length) joined[name] = join(values);
+  else delete joined[name];
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import {
+  createHistogram,
+  encodeHistogram,
+  mergeHistograms,
+  recordMilliseconds,
+  summariseLatency,
+} from '../src/histogram.ts';
+import type { LatencyUs } from '../src/model.ts';
+import { createRandom } from '../src/random.ts';
+
+function histogramOf(us: readonly number[]): ReturnType<typeof createHistogram> {
+  const histogram = createHistogram();
+  for (const value of us) recordMilliseconds(histogram, value / 1000);
+  return histogram;
+}
+
+/** 1 µs to n µs, each once. */
+const upTo = (n: number): number[] => Array.from({ length: n }, (_, index) => index + 1);
+
+const summarise = (us: readonly number[], timeouts = 0): LatencyUs | undefined =>
+  summariseLatency(histogramOf(us), timeouts, 10);
+
+describe('createHistogram', () => {
+  it('keeps µs that autocannon gives as fractions of ms, to three digits', () => {
+    const histogram = histogramOf([143.4, 0.2, 1_234_567]);
+    expect(histogram.minNonZeroValue).toBe(1);
+    expect(histogram.getValueAtPercentile(50)).toBe(143);
+    expect(Math.abs(histogram.maxValue / 1_234_567 - 1)).toBeLessThan(0.001);
+  });
+
+  it.each([119, 150, 3000, 80_000])('keeps a latency of %d s as what it was', (seconds) => {
+    const histogram = histogramOf([seconds * 1e6]);
+    expect(Math.abs(histogram.maxValue / (seconds * 1e6) - 1)).toBeLessThan(0.001);
+    const merged = mergeHistograms([encodeHistogram(histogram), encodeHistogram(histogramOf([5]))]);
+    expect(Math.abs(merged.maxValue / (seconds * 1e6) - 1)).toBeLessThan(0.001);
+    expect(Math.abs(merged.mean / (seconds * 0.5e6) - 1)).toBeLessThan(0.001);
+  });
+});
+
+describe('mergeHistograms', () => {
+  it('holds every value of each, count by count', () => {
+    const random = createRandom(5);
+    const parts = [1, 2, 3].map(() => Array.from({ length: 3000 }, () => 1 + Math.exp(18 * random.float())));
+    const merged = mergeHistograms(parts.map((part) => encodeHistogram(histogramOf(part))));
+    expect(merged.totalCount).toBe(9000);
+    expect(encodeHistogram(merged)).toBe(encodeHistogram(histogramOf(parts.flat())));
+  });
+
+  it('takes in what is far above all it holds so far', () => {
+    const merged = mergeHistograms([[5], [3000e6], []].map((part) => encodeHistogram(histogramOf(part))));
+    expect(merged.totalCount).toBe(2);
+    expect(merged.maxValue).toBeGreaterThan(2990e6);
+  });
+
+  it('refuses what is no histogram', () => {
+    expect(() => mergeHistograms(['bm90IG9uZQ=='])).toThrow(/header|cookie|encod/i);
+  });
+});
+
+describe('summariseLatency', () => {
+  it('gives each percentile in µs', () => {
+    const latency = summarise(upTo(100_000))!;
+    const exact = {
+      p50: 50_000,
+      p75: 75_000,
+      p90: 90_000,
+      p97_5: 97_500,
+      p99: 99_000,
+      p99_9: 99_900,
+      max: 100_000,
+    };
+    for (const [name, us] of Object.entries(exact)) {
+      expect(Math.abs((latency[name as keyof typeof exact] ?? 0) / us - 1)).toBeLessThan(0.0011);
+    }
+    expect(Math.abs(latency.mean / 50_000.5 - 1)).toBeLessThan(0.001);
+    expect(latency).not.toHaveProperty('atLeast');
+  });
+
+  it.each([
+    ['p50', 20],
+    ['p75', 40],
+    ['p90', 100],
+    ['p97_5', 400],
+    ['p99', 1000],
+    ['p99_9', 10_000],
+  ])('gives %s from %d answers on: ten lie beyond it', (name, answers) => {
+    expect(summarise(upTo(answers))).toHaveProperty(name);
+    expect(summarise(upTo(answers - 1))).not.toHaveProperty(name);
+  });
+
+  it('gives nothing where nothing was answered, and no percentile of few', () => {
+    expect(summarise([])).toBeUndefined();
+    expect(summarise([], 100)).toBeUndefined();
+    expect(Object.keys(summarise([7])!).toSorted()).toEqual(['max', 'mean']);
+  });
+
+  it('counts the timed-out above all answers, as lower bounds', () => {
+    const latency = summarise(upTo(9700), 300)!;
+    expect(latency.atLeast).toEqual(['p97_5', 'p99', 'p99_9']);
+    for (const name of ['p97_5', 'p99', 'p99_9'] as const) expect(latency[name]).toBe(10e6);
+    // The 50th of 10,000 in all is the 5,000th of those that were answered.
+    expect(Math.abs(latency.p50! / 5000 - 1)).toBeLessThan(0.001);
+    expect(Math.abs(latency.p90! / 9000 - 1)).toBeLessThan(0.001);
+  });
+
+  it('takes a percentile for answered whose last answer is just in time', () => {
+    for (const [answered, timeouts, name] of [
+      [990, 10, 'p99'],
+      [9990, 10, 'p99_9'],
+      [390, 10, 'p97_5'],
+      [90, 10, 'p90'],
+    ] as const) {
+      const latency = summarise(upTo(answered), timeouts)!;
+      expect(latency.atLeast ?? []).not.toContain(name);
+      expect(Math.abs(latency[name]! / latency.max - 1)).toBeLessThan(0.001);
+      expect(summarise(upTo(answered - 1), timeouts + 1)!.atLeast).toContain(name);
+    }
+  });
+});

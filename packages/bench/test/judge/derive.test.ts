@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { derive, overWindow } from '../../src/judge/derive.ts';
+import { sampleCounts, sampleLoad } from '../samples.ts';
+
+/** 100 requests in 10 ms, of a server that was sampled for 100 ms and used 8 ms of CPU. */
+const load = sampleLoad({
+  counts: sampleCounts({ ok: 100 }),
+  windowSeconds: 0.01,
+  goodputPerSecond: 10_000,
+});
+const server = {
+  source: 'cgroup v2',
+  scope: 'process tree',
+  seconds: 0.1,
+  cpuUserUs: 6000,
+  cpuSystemUs: 2000,
+  coresUsed: 0.08,
+  contextSwitches: 200,
+};
+
+describe('CPU and context switches per request', () => {
+  it('are the totals over the answers where the sampled span holds every request', () => {
+    expect(derive({ load, server, holdsAll: true, connections: 10 })).toEqual({
+      cpuUsPerRequest: 80,
+      contextSwitchesPerRequest: 2,
+    });
+  });
+
+  it('are ratios of rates where the load went on at the edges of the sampled span', () => {
+    // 50,000 answers in 5 s; sampled for 5.05 s, in which 50,500 were answered.
+    const wide = {
+      ...server,
+      seconds: 5.05,
+      cpuUserUs: 2.02e6,
+      cpuSystemUs: 0.505e6,
+      contextSwitches: 101_000,
+    };
+    const { cpuUsPerRequest, contextSwitchesPerRequest } = derive({
+      load: sampleLoad(),
+      server: wide,
+      holdsAll: false,
+      connections: 10,
+    });
+    expect(cpuUsPerRequest).toBeCloseTo(50);
+    expect(contextSwitchesPerRequest).toBeCloseTo(2);
+  });
+
+  it('are absent without a right answer', () => {
+    const none = sampleLoad({ counts: sampleCounts({ non2xx: 100 }), goodputPerSecond: 0 });
+    expect(derive({ load: none, server, holdsAll: true, connections: 10 })).toEqual({});
+  });
+});
+
+describe('overWindow', () => {
+  it('gives the cores used while the requests were under way', () => {
+    expect(overWindow(server, load)).toEqual({ ...server, seconds: 0.01, coresUsed: 0.8 });
+  });
+
+  it('leaves a span alone that is no longer than the window', () => {
+    expect(overWindow(server, sampleLoad())).toEqual(server);
+  });
+});

@@ -1,0 +1,411 @@
+import { describe, expect, it } from 'vitest';
+import { findLimit, judge, judgeProof, type Evidence } from '../../src/judge/judge.ts';
+import { METRIC_IDS } from '../../src/metrics.ts';
+import { type GeneratorUse, type HostWindow, type LoadResult, type OwnLoadResult } from '../../src/model.ts';
+import { sampleCounts, sampleLoad, sampleResources, sampleTold } from '../samples.ts';
+
+const ALL = [...METRIC_IDS];
+const RATES = ['goodput', 'p50', 'p99'];
+
+function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> = {}): Evidence {
+  return {
+    load: sampleLoad(load),
+    server: sampleResources(0.5),
+    budgetCores: 1,
+    isShared: false,
+    workers: 1,
+    attested: [],
+    host: {},
+    companions: [],
+    isClosedLoop: true,
+    ...given,
+  };
+}
+
+/** What a verdict comes to: code and invalidated metrics of each reason. */
+function reasonsOf(evidence: Evidence): Record<string, readonly string[]> {
+  return Object.fromEntries(judge(evidence).reasons.map(({ code, invalidates }) => [code, invalidates]));
+}
+
+const textOf = (evidence: Evidence): string =>
+  judge(evidence)
+    .reasons.map(({ text }) => text)
+    .join('\n');
+
+const withCounts = (given: Parameters<typeof sampleCounts>[0]): Evidence =>
+  evidenceOf({ counts: sampleCounts({ ok: 50_000, inFlight: 10, ...given }) });
+
+const judged = (given: Partial<LoadResult>) => judge(evidenceOf({}, { load: sampleTold(given) }));
+const using = (cores: number) => judged({ generators: [{ cpuUs: cores * 5e6, seconds: 5, cores: 2 }] });
+
+describe('a window by an engine that does not account for every request', () => {
+  it('is not judged by what it does not tell', () => {
+    expect(judged({})).toMatchObject({ failed: false, reasons: [], limit: 'waiting', shape: undefined });
+  });
+
+  it('is judged by what it tells', () => {
+    expect(judged({ counts: { ok: 0, failed: 7 } })).toMatchObject({
+      failed: true,
+      reasons: [{ code: 'no-answers' }, { code: 'errors' }],
+    });
+    expect(judged({ counts: { ok: 50_000, failed: 100 } }).reasons).toMatchObject([
+      { code: 'errors', text: '0.20 % of the requests failed (100 failed)' },
+    ]);
+  });
+
+  it('is its own limit when it has used up all its cores, and not before', () => {
+    expect(using(1.7)).toMatchObject({ limit: 'waiting', reasons: [] });
+    expect(using(1.9)).toMatchObject({ limit: 'generator', reasons: [{ code: 'generator-bound' }] });
+  });
+});
+
+describe('judge', () => {
+  it('finds nothing wrong with a quiet window', () => {
+    expect(judge(evidenceOf())).toEqual({
+      failed: false,
+      reasons: [],
+      limit: 'waiting',
+      budget: { by: 'cores', usedCores: 0.5, usableCores: 1 },
+      shape: 'flat',
+    });
+  });
+
+  it('fails a trial whose account does not close, by a single request', () => {
+    const counts = { ...sampleCounts({ ok: 50_000, inFlight: 10 }), sent: 50_011 };
+    const evidence = evidenceOf({ counts });
+    expect(judge(evidence).failed).toBe(true);
+    expect(reasonsOf(evidence)).toEqual({ accounting: ALL });
+    expect(textOf(evidence)).toContain('50011 requests were sent but 50010 are accounted for');
+  });
+
+  it('fails a trial for one wrong body', () => {
+    const evidence = withCounts({ mismatch: 1 });
+    expect(judge(evidence).failed).toBe(true);
+    expect(reasonsOf(evidence)).toEqual({ 'wrong-body': ALL });
+  });
+
+  it('tells answers that belonged to another request from wrong bodies', () => {
+    const crossed = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), crossed: 3 });
+    expect(judge(crossed).failed).toBe(true);
+    expect(reasonsOf(crossed)).toEqual({ 'crossed-answers': ALL });
+    expect(textOf(crossed)).toBe('3 answers belonged to another request');
+    const both = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), crossed: 1 });
+    expect(textOf(both)).toBe('1 answers belonged to another request\n2 answers had a wrong body');
+  });
+
+  it('fails a trial without a right answer, and says what there was instead', () => {
+    const evidence = evidenceOf({
+      counts: sampleCounts({ non2xx: 400, reset: 3, inFlight: 10 }),
+      latencyUs: undefined,
+    });
+    expect(judge(evidence).failed).toBe(true);
+    expect(reasonsOf(evidence)).toMatchObject({ 'no-answers': ALL });
+    expect(textOf(evidence)).toContain('10 of 10 connections stood: 400 non2xx, 3 reset, 10 inFlight');
+    const nothing = evidenceOf({
+      counts: sampleCounts(),
+      meanCycleUs: undefined,
+      silentConnections: 10,
+      latencyUs: undefined,
+    });
+    expect(textOf(nothing)).toContain('nothing at all');
+  });
+
+  it('doubts rates and memory where not all connections stood', () => {
+    const connect = { asked: 10, stood: 8, seconds: 30, refused: 0, retried: 0 };
+    expect(reasonsOf(evidenceOf({ connect }))).toEqual({ 'not-all-stood': [...RATES, 'memory'] });
+    expect(textOf(evidenceOf({ connect }))).toContain(
+      '8 of 10 connections stood when the window opened: 2 never answered',
+    );
+    expect(textOf(evidenceOf({ connect: { ...connect, refused: 5 } }))).toContain(
+      '5 connects were refused or failed',
+    );
+    expect(reasonsOf(evidenceOf({ connect: { ...connect, stood: 10, refused: 5 } }))).toEqual({});
+  });
+
+  it.each(['non2xx', 'timeout', 'reset', 'closedEarly'] as const)(
+    'lets 0.1 %% of %s pass, and no more',
+    (outcome) => {
+      expect(reasonsOf(withCounts({ [outcome]: 50 }))).toEqual({});
+      const evidence = withCounts({ [outcome]: 51 });
+      expect(judge(evidence).failed).toBe(false);
+      expect(reasonsOf(evidence)).toEqual({ errors: ['goodput', 'p50', 'p99', 'cpu', 'memory'] });
+      expect(textOf(evidence)).toBe(`0.10 % of the requests failed (51 ${outcome})`);
+    },
+  );
+
+  it('adds up errors of all classes', () => {
+    const evidence = withCounts({ non2xx: 20, timeout: 20, reset: 20, closedEarly: 20 });
+    expect(textOf(evidence)).toContain('(20 non2xx, 20 timeout, 20 reset, 20 closedEarly)');
+  });
+});
+
+const paired = (mean: number, given: Partial<OwnLoadResult> = {}) =>
+  reasonsOf(evidenceOf({ latencyUs: { mean, max: mean }, ...given }));
+
+describe("Little's law", () => {
+  it('holds within 5 %, and finds connections that starve', () => {
+    // 10,000 completions a second: the mean cycle says how many connections that takes.
+    expect(reasonsOf(evidenceOf({ meanCycleUs: 951 }))).toEqual({});
+    expect(reasonsOf(evidenceOf({ meanCycleUs: 1049 }))).toEqual({});
+    const starved = evidenceOf({ meanCycleUs: 700, latencyUs: undefined });
+    expect(reasonsOf(starved)).toEqual({ little: [...RATES, 'memory'] });
+    expect(textOf(starved)).toBe(
+      "rate and cycle time account for 7 of 10 connections only (Little's law): the others were not served",
+    );
+    expect(reasonsOf(evidenceOf({ meanCycleUs: 1060 }))).toEqual({ little: [...RATES, 'memory'] });
+  });
+
+  it('names the connections that got no answer at all', () => {
+    const silent = evidenceOf({ silentConnections: 1 });
+    expect(reasonsOf(silent)).toEqual({ little: [...RATES, 'memory'] });
+    expect(textOf(silent)).toContain('1 got no answer in the window');
+    const few = {
+      connect: { asked: 100, stood: 100, seconds: 1, refused: 0, retried: 0 },
+      meanCycleUs: 10_000,
+    };
+    expect(reasonsOf(evidenceOf({ ...few, silentConnections: 5 }))).toEqual({});
+    expect(reasonsOf(evidenceOf({ ...few, silentConnections: 6 }))).toHaveProperty('little');
+  });
+
+  it('is lenient where the edges of the window weigh more', () => {
+    const counts = sampleCounts({ ok: 20, inFlight: 10 });
+    const slow = {
+      counts,
+      completionsPerSecond: 4,
+      slices: { milliseconds: 250, ok: [] },
+      latencyUs: undefined,
+    };
+    expect(reasonsOf(evidenceOf({ ...slow, meanCycleUs: 2.0e6 }))).toEqual({});
+    expect(reasonsOf(evidenceOf({ ...slow, meanCycleUs: 1.8e6 }))).toHaveProperty('little');
+  });
+
+  it('finds latencies that were paired with other requests, by their sum', () => {
+    expect(paired(1049)).toEqual({});
+    expect(paired(1051)).toEqual({ pairing: ['p50', 'p99'] });
+    // Half of the completions are quick errors, so that right answers may take twice the mean cycle.
+    const counts = sampleCounts({ ok: 25_000, non2xx: 25_000, inFlight: 10 });
+    expect(paired(1900, { counts })).not.toHaveProperty('pairing');
+    expect(paired(2200, { counts })).toHaveProperty('pairing');
+  });
+});
+
+const busy = (use: Partial<GeneratorUse>): GeneratorUse => ({
+  cpuUs: 1e6,
+  seconds: 5,
+  utilisation: 0.2,
+  ...use,
+});
+
+describe('what was saturated', () => {
+  it.each([
+    ['server', 0.9, 1, 0.9],
+    ['generator', 0.9, 1, 0.91],
+    ['generator', 1, 1, 1],
+    ['server', 1.8, 2, 0.2],
+    ['generator', 0.89, 1, 0.91],
+    ['waiting', 0.89, 1, 0.9],
+    ['waiting', 0.9, 2, 0.2],
+  ] as const)('is the %s with %d of %d cores and a loop at %d', (limit, cores, budgetCores, utilisation) => {
+    const evidence = evidenceOf(
+      { generators: [busy({ utilisation })] },
+      { server: sampleResources(cores), budgetCores },
+    );
+    expect(findLimit(evidence)).toBe(limit);
+    expect(judge(evidence).limit).toBe(limit);
+  });
+
+  it('is the generator by its CPU as well, and by any of several', () => {
+    const generators = [busy({}), busy({ cpuUs: 4.6e6 })];
+    const evidence = evidenceOf({ generators });
+    expect(findLimit(evidence)).toBe('generator');
+    expect(reasonsOf(evidence)).toEqual({ 'generator-bound': RATES });
+    expect(textOf(evidence)).toContain('the generator was 92 % busy while the server used 0.50 cores');
+  });
+
+  it('marks the latency and goodput of a saturated generator, also beside a saturated server', () => {
+    const both = evidenceOf({ generators: [busy({ utilisation: 1 })] }, { server: sampleResources(0.98) });
+    expect(judge(both).limit).toBe('generator');
+    expect(reasonsOf(both)).toEqual({ 'generator-bound': RATES });
+    expect(textOf(both)).toBe(
+      "the generator was 100 % busy while the server used 0.98 cores: goodput is a lower bound, latency is the client's",
+    );
+  });
+
+  // The load takes 0.4 of the 2 cores.
+  it.each([
+    ['server', 1.5, true],
+    ['waiting', 1.5, false],
+    ['waiting', 1.3, true],
+  ])('is %s at %d cores beside the load, shared: %s', (limit, coresUsed, isShared) => {
+    const given = { server: sampleResources(coresUsed), budgetCores: 2, isShared };
+    expect(findLimit(evidenceOf({ generators: [busy({ cpuUs: 2e6 })] }, given))).toBe(limit);
+  });
+
+  it('leaves CPU and memory to a trial that the generator bounded', () => {
+    const { 'generator-bound': spoilt } = reasonsOf(evidenceOf({ generators: [busy({ utilisation: 1 })] }));
+    expect(spoilt).not.toContain('cpu');
+    expect(spoilt).not.toContain('memory');
+  });
+
+  it('is told without a server whose resources are not known', () => {
+    const evidence = evidenceOf({ generators: [busy({ utilisation: 1 })] }, { server: undefined });
+    expect(judge(evidence)).toMatchObject({ limit: 'generator', failed: false });
+    expect(textOf(evidence)).not.toContain('while the server');
+  });
+
+  it('was the client when one generator more raises goodput by more than 3 %', () => {
+    expect(judgeProof({ goodputPerSecond: 103, ratio: 1.03 })).toEqual([]);
+    expect(judgeProof({ goodputPerSecond: 104, ratio: 1.04 })).toMatchObject([
+      { code: 'generator-bound', invalidates: RATES },
+    ]);
+    expect(judgeProof({ unproven: 'no core is free' })).toEqual([]);
+  });
+});
+
+const slicesOf = (counts: number[]): Partial<OwnLoadResult> => ({
+  slices: { milliseconds: 250, ok: counts },
+});
+
+/** A window of 2 s, by slices of 50 ms. */
+const shortWindow = (ok: number[]): Evidence =>
+  evidenceOf({
+    counts: sampleCounts({ ok: 20_000, inFlight: 10 }),
+    windowSeconds: 2.003,
+    slices: { milliseconds: 50, ok },
+  });
+
+const level = (count: number, length: number) => Array.from({ length }, () => count);
+
+describe('the shape of the window', () => {
+  it.each([
+    ['warm-up', [...level(1000, 8), ...level(2500, 13)]],
+    ['slowdown', [...level(2500, 10), ...level(1500, 11)]],
+    ['erratic', [...level(2500, 6), ...level(1000, 7), ...level(2500, 8)]],
+  ])('is %s', (shape, counts) => {
+    const evidence = evidenceOf(slicesOf(counts));
+    expect(judge(evidence).shape).toBe(shape);
+    expect(reasonsOf(evidence)).toEqual(
+      shape === 'erratic' ? { unsteady: RATES } : { trend: [...RATES, 'cpu'] },
+    );
+  });
+
+  it.each([{ otherProcessesCores: 0.2 }, { stealCores: 0.2 }])(
+    'is the machine’s when that was busy: %j',
+    (host) => {
+      const evidence = evidenceOf(slicesOf([...level(2500, 10), ...level(1500, 11)]), { host });
+      expect(judge(evidence).shape).toBe('slowdown');
+      expect(reasonsOf(evidence)).toMatchObject({ unsteady: RATES });
+    },
+  );
+
+  it('does not look at the last slice, which is cut short', () => {
+    expect(judge(evidenceOf(slicesOf([...level(2500, 20), 3]))).shape).toBe('flat');
+  });
+
+  it('is judged of a window of 2 s, the default of --until-decided', () => {
+    expect(judge(shortWindow([...level(500, 40), 2])).shape).toBe('flat');
+    const slowing = shortWindow([...level(500, 20), ...level(300, 20)]);
+    expect(judge(slowing).shape).toBe('slowdown');
+    expect(textOf(slowing)).toContain(
+      'not steady in the window: it was getting slower (1200 to 2000 answers per 200 ms)',
+    );
+  });
+
+  it('joins slices that are shorter than a cycle', () => {
+    // Every connection answers once a second, all in the same slice.
+    const pulses = Array.from({ length: 61 }, (_, index) => (index % 4 === 0 ? 100 : 0));
+    const counts = sampleCounts({ ok: 1500, inFlight: 100 });
+    const slow = {
+      counts,
+      completionsPerSecond: 100,
+      meanCycleUs: 1e6,
+      latencyUs: undefined,
+      windowSeconds: 15,
+    };
+    const connect = { asked: 100, stood: 100, seconds: 1, refused: 0, retried: 0 };
+    expect(judge(evidenceOf({ ...slow, connect, ...slicesOf(pulses) })).shape).toBe('flat');
+    expect(judge(evidenceOf({ ...slicesOf(pulses), windowSeconds: 15 })).shape).not.toBe('flat');
+  });
+});
+
+describe('the host', () => {
+  it.each<[string, HostWindow, HostWindow, string[]]>([
+    ['other-processes', { otherProcessesCores: 0.1 }, { otherProcessesCores: 0.18 }, RATES],
+    ['steal', { stealCores: 0.1 }, { stealCores: 0.11 }, RATES],
+    ['listen-overflows', { listenOverflows: 0 }, { listenOverflows: 1 }, ['p99']],
+    ['retransmits', { retransmits: 50 }, { retransmits: 51 }, ['p99']],
+    ['throttled', { throttled: 0 }, { throttled: 1 }, [...RATES, 'cpu']],
+  ])('%s', (code, fine, bad, invalidates) => {
+    expect(reasonsOf(evidenceOf({}, { host: fine }))).toEqual({});
+    expect(reasonsOf(evidenceOf({}, { host: bad }))).toEqual({ [code]: invalidates });
+    expect(judge(evidenceOf({}, { host: bad })).failed).toBe(false);
+  });
+
+  it('names figures in words', () => {
+    expect(textOf(evidenceOf({}, { host: { otherProcessesCores: 0.184 } }))).toBe(
+      'other processes used 18 % of a core',
+    );
+  });
+});
+
+describe('several reasons at once', () => {
+  it('stand with what failed the trial first', () => {
+    const evidence = evidenceOf(
+      { counts: sampleCounts({ ok: 50_000, mismatch: 1, timeout: 500, inFlight: 10 }) },
+      { host: { retransmits: 400 } },
+    );
+    expect(judge(evidence).reasons.map(({ code }) => code)).toEqual(['wrong-body', 'errors', 'retransmits']);
+  });
+});
+
+describe('what is not the server’s own limit', () => {
+  it('is other processes where they left no CPU of the machine', () => {
+    const crowded = evidenceOf({}, { host: { otherProcessesCores: 1.6 }, machineCores: 2 });
+    expect(judge(crowded).limit).toBe('others');
+    expect(judge({ ...crowded, machineCores: 8 }).limit).toBe('waiting');
+  });
+
+  it('is unknown where the server is, and such a trial is never ok', () => {
+    const hidden = evidenceOf({}, { server: undefined, host: { unattributedCores: 1.9 } });
+    expect(judge(hidden)).toMatchObject({
+      failed: false,
+      limit: 'unknown',
+      reasons: [{ code: 'server-unknown' }],
+    });
+    expect(judge(hidden).reasons[0]?.text).toContain('190 % of a core together');
+  });
+});
+
+describe('answers that no request had asked for', () => {
+  it('fail the trial, be it one', () => {
+    const seen = judge(evidenceOf({ unsolicited: 1 }));
+    expect(seen).toMatchObject({ failed: true, reasons: [{ code: 'unsolicited', invalidates: ALL }] });
+    expect(seen.reasons[0]?.text).toMatch(/^1 answer came that no request had asked for/);
+    expect(textOf(evidenceOf({ unsolicited: 12 }))).toMatch(/^12 answers came/);
+  });
+
+  it('are no reason where there were none', () => {
+    expect(judge(evidenceOf({ unsolicited: 0 }))).toMatchObject({ failed: false, reasons: [] });
+  });
+});
+
+describe('answers that waited in the generator', () => {
+  const latencyUs = { mean: 90_000, p50: 80_000, p99: 100_000, max: 120_000 };
+  const between = (least: { p50: number; p99: number }) =>
+    evidenceOf({ latencyUs, latencyAtLeastUs: { ...latencyUs, ...least }, meanCycleUs: undefined });
+
+  it('leave no percentile that is known by less than 10 %', () => {
+    expect(reasonsOf(between({ p50: 50_000, p99: 60_000 }))).toEqual({ 'late-reads': ['p50', 'p99'] });
+    expect(textOf(between({ p50: 50_000, p99: 60_000 }))).toBe(
+      'answers waited in the load generator: p50 is 50.0 to 80.0 ms, p99 is 60.0 to 100.0 ms',
+    );
+    expect(reasonsOf(between({ p50: 79_000, p99: 60_000 }))).toEqual({ 'late-tail': ['p99'] });
+  });
+
+  it('spoil nothing where the two agree, within a millisecond or 10 %', () => {
+    expect(reasonsOf(between({ p50: 73_000, p99: 91_000 }))).toEqual({});
+    const short = { latencyUs: { mean: 900, p50: 900, max: 2000 } };
+    expect(reasonsOf(evidenceOf({ ...short, latencyAtLeastUs: { mean: 1, p50: 1, max: 1 } }))).toEqual({});
+    expect(reasonsOf(evidenceOf({ latencyUs }))).not.toHaveProperty('late-reads');
+  });
+});

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { Arrivals, createArrival, type Arrival, type LoopClocks } from '../../src/load/arrivals.ts';
+
+/** An event loop whose clocks stand until the test moves them. */
+class Loop implements LoopClocks {
+  at = 1000;
+  handled = 0;
+  idled = 0;
+  readonly arrivals = new Arrivals(this);
+
+  now(): number {
+    return this.at;
+  }
+  events(): number {
+    return this.handled;
+  }
+  idleMs(): number {
+    return this.idled;
+  }
+
+  waits(ms: number): void {
+    this.at += ms;
+    this.idled += ms;
+  }
+
+  /** Hands out a batch of pieces, each on a socket of its own, 1 ms of work apiece. */
+  handOut(pieces: number): { from: number; by: number }[] {
+    const seen = Array.from({ length: pieces }, () => this.piece());
+    this.handled += pieces;
+    return seen;
+  }
+
+  piece(arrival = createArrival()): { from: number; by: number } {
+    this.arrivals.note(arrival);
+    this.at++;
+    return { from: arrival.from, by: arrival.by };
+  }
+
+  /** The check phase, which ends a turn. */
+  async endTurn(): Promise<void> {
+    await immediate();
+  }
+}
+
+const immediate = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('the arrival of an answer', () => {
+  it('is when the loop woke up, for all that woke it', async () => {
+    const loop = new Loop();
+    loop.waits(50);
+    expect(loop.handOut(3)).toEqual(Array.from({ length: 3 }, () => ({ from: 1050, by: 1050 })));
+    await loop.endTurn();
+    loop.waits(7);
+    expect(loop.handOut(1)).toEqual([{ from: 1060, by: 1060 }]);
+  });
+
+  it('lies between two polls, where the loop was at work in between', async () => {
+    const loop = new Loop();
+    loop.waits(50);
+    loop.handOut(20);
+    await loop.endTurn();
+    expect(loop.handOut(2)).toEqual(Array.from({ length: 2 }, () => ({ from: 1050, by: 1070 })));
+  });
+
+  it('is by the poll of its own batch when libuv polls again without a turn', async () => {
+    const loop = new Loop();
+    loop.waits(50);
+    loop.handOut(1024);
+    await loop.endTurn();
+    const [first] = loop.handOut(1024);
+    const [second] = loop.handOut(1024);
+    const [third] = loop.handOut(5);
+    expect([first?.by, second?.by, third?.by]).toEqual([1050 + 1024, 1050 + 2 * 1024, 1050 + 3 * 1024]);
+    // The last poll that left nothing behind was the first: since then each may have been ready at any time.
+    expect([first?.from, second?.from, third?.from]).toEqual([1050, 1050, 1050]);
+    await loop.endTurn();
+    expect(loop.handOut(1)).toEqual([{ from: 1050 + 3 * 1024, by: 1050 + 3 * 1024 + 5 }]);
+  });
+
+  it('is not taken for known after 48 full batches: libuv gives up then, and leaves some behind', async () => {
+    const loop = new Loop();
+    loop.waits(50);
+    for (let batch = 0; batch < 48; batch++) loop.handOut(2);
+    await loop.endTurn();
+    expect(loop.handOut(1)[0]?.from).toBe(1050);
+  });
+
+  it('is later for a second piece that is read in the same turn of its socket', () => {
+    const loop = new Loop();
+    loop.waits(50);
+    const arrival = createArrival();
+    expect(loop.piece(arrival)).toEqual({ from: 1050, by: 1050 });
+    expect(loop.piece(arrival)).toEqual({ from: 1050, by: 1051 });
+    expect(loop.piece(createArrival())).toEqual({ from: 1050, by: 1050 });
+  });
+
+  it('is not that of a wake-up where this process was sending before it read', async () => {
+    const loop = new Loop();
+    loop.waits(50);
+    loop.handOut(1);
+    await loop.endTurn();
+    loop.waits(30);
+    loop.at += 5;
+    loop.arrivals.work();
+    expect(loop.handOut(1)).toEqual([{ from: 1050, by: 1086 }]);
+  });
+});
+
+describe('the event loop of this process', () => {
+  const CONNECTIONS = 1500;
+
+  it('hands out more than 1,024 ready sockets in batches of one turn, each with a time of its own', async () => {
+    const accepted: Socket[] = [];
+    const server = createServer((socket) => accepted.push(socket));
+    server.listen({ port: 0, host: '127.0.0.1', backlog: CONNECTIONS });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const sockets = Array.from({ length: CONNECTIONS }, () => connect(port, '127.0.0.1'));
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    while (accepted.length < CONNECTIONS) await immediate();
+
+    const arrivals = new Arrivals();
+    const seen: (Arrival & { turn: number })[] = [];
+    let turn = 0;
+    const all = Promise.withResolvers<void>();
+    for (const socket of sockets) {
+      socket.on('data', () => {
+        const arrival = createArrival();
+        arrivals.note(arrival);
+        seen.push({ ...arrival, turn });
+        setImmediate(() => turn++);
+        if (seen.length === CONNECTIONS) all.resolve();
+      });
+    }
+    for (const socket of accepted) socket.write('x');
+    await all.promise;
+    for (const socket of [...sockets, ...accepted]) socket.destroy();
+    server.close();
+
+    const turns = [...Map.groupBy(seen, (one) => one.turn).values()];
+    const [largest = []] = turns.toSorted((one, other) => other.length - one.length);
+    expect(largest.length).toBeGreaterThan(1024);
+    expect(new Set(largest.map(({ by }) => by)).size).toBeGreaterThan(1);
+    expect(new Set(largest.map(({ from }) => from)).size).toBe(1);
+    for (const same of Map.groupBy(seen, ({ by }) => by).values()) {
+      expect(same.length).toBeLessThanOrEqual(1024);
+      expect(new Set(same.map((one) => one.batch)).size).toBe(1);
+    }
+  });
+});

@@ -1,0 +1,384 @@
+import { createHash } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Ledger, type Slot } from '../../src/load/ledger.ts';
+import type { ExpectedBody } from '../../src/load/protocol.ts';
+import { createRandom } from '../../src/random.ts';
+import { sumOf } from '../samples.ts';
+
+const RIGHT: Buffer = Buffer.from('["right"]');
+const WRONG: Buffer = Buffer.from('["wrong"]');
+const EXPECTED: ExpectedBody = {
+  bytes: RIGHT.length,
+  sha256: createHash('sha256').update(RIGHT).digest('hex'),
+};
+
+/** The clock that the ledger reads, in ms. */
+let now = 0;
+
+beforeEach(() => {
+  now = 1000;
+  vi.spyOn(performance, 'now').mockImplementation(() => now);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function answer(ledger: Ledger, slot: Slot, { status = 200, body = RIGHT, ms = 1 } = {}): void {
+  ledger.send(slot);
+  ledger.receive(slot, body);
+  ledger.complete(slot, status, ms);
+}
+
+describe('the identity of the accounts', () => {
+  const LOSSES = ['timeout', 'reset', 'closedEarly'] as const;
+
+  it.each(Array.from({ length: 40 }, (_, seed) => seed))(
+    'holds at every step of random sequence %d',
+    (seed) => {
+      const random = createRandom(seed);
+      const ledger = new Ledger(random.coin() ? [EXPECTED] : undefined, 1 + random.below(4));
+      const slots = Array.from({ length: 1 + random.below(20) }, () => ledger.addSlot());
+      // An account of our own, kept by other means: what has begun and what has ended since the window opened.
+      let begun = 0;
+      let ended = 0;
+      let windows: 'before' | 'open' | 'over' = 'before';
+      ledger.onClose = () => {
+        expect(windows).toBe('open');
+        windows = 'over';
+      };
+      const steps = 300 + random.below(300);
+      for (let step = 0; step < steps; step++) {
+        now += random.float();
+        const slot = slots[random.below(slots.length)]!;
+        if (windows === 'before' && random.below(100) === 0) {
+          ledger.open(random.coin() ? 20 : 1e9);
+          windows = 'open';
+          begun = ledger.countInFlight();
+        } else if (windows === 'open' && random.below(150) === 0) {
+          ledger.close();
+        } else if (!slot.pending) {
+          ledger.send(slot);
+          if (windows === 'open') begun++;
+        } else if (random.below(3) > 0) {
+          for (let piece = random.below(3); piece > 0; piece--)
+            ledger.receive(slot, random.coin() ? RIGHT : WRONG);
+          ledger.complete(slot, random.below(9) === 0 ? 500 : 200, random.float() * 9);
+          if (windows === 'open') ended++;
+        } else {
+          ledger.lose(slot, LOSSES[random.below(3)]!);
+          if (windows === 'open') ended++;
+        }
+        const inFlight = ledger.countInFlight();
+        expect(ledger.lifetime.sent).toBe(sumOf(ledger.lifetime) + inFlight);
+        expect(ledger.window.sent).toBe(sumOf(ledger.window) + (windows === 'open' ? inFlight : 0));
+        const counted = [ledger.window.sent, sumOf(ledger.window) - ledger.window.inFlight];
+        expect(counted).toEqual([begun, ended]);
+      }
+      ledger.close();
+      expect(ledger.window.sent).toBe(sumOf(ledger.window));
+      const answers = Object.values(ledger.statusCodes).reduce((sum, count) => sum + count, 0);
+      expect(answers).toBe(ledger.window.ok + ledger.window.non2xx + ledger.window.mismatch);
+      expect(ledger.slices.ok.reduce((sum, count) => sum + count, 0)).toBe(ledger.window.ok);
+      expect(ledger.histogram.totalCount).toBeLessThanOrEqual(ledger.window.ok);
+      expect(ledger.window.ok - ledger.histogram.totalCount).toBeLessThanOrEqual(ledger.standing);
+      expect(ledger.standing).toBe(slots.filter(({ stood }) => stood).length);
+    },
+  );
+});
+
+/** What one answer is counted as. */
+function outcomeOf(given: { status?: number; body?: Buffer }, expected: ExpectedBody | undefined = EXPECTED) {
+  const ledger = new Ledger(expected && [expected], 1);
+  answer(ledger, ledger.addSlot(), given);
+  return Object.entries(ledger.lifetime).filter(([name, count]) => name !== 'sent' && count > 0);
+}
+
+describe('what becomes of an answer', () => {
+  it('is right by its status, length and hash', () => {
+    expect(outcomeOf({})).toEqual([['ok', 1]]);
+    expect(outcomeOf({ status: 299 })).toEqual([['ok', 1]]);
+  });
+
+  it.each([199, 300, 404, 500])('is not with status %d, whatever its body', (status) => {
+    expect(outcomeOf({ status })).toEqual([['non2xx', 1]]);
+    expect(outcomeOf({ status, body: WRONG })).toEqual([['non2xx', 1]]);
+  });
+
+  it('is not with another length, or other bytes of the same length', () => {
+    expect(outcomeOf({ body: Buffer.from('["righ"]') })).toEqual([['mismatch', 1]]);
+    expect(outcomeOf({ body: Buffer.alloc(0) })).toEqual([['mismatch', 1]]);
+    expect(outcomeOf({ body: WRONG })).toEqual([['mismatch', 1]]);
+  });
+
+  it('is right with any body where none is expected', () => {
+    const ledger = new Ledger(undefined, 1);
+    answer(ledger, ledger.addSlot(), { body: WRONG });
+    expect(ledger.lifetime.ok).toBe(1);
+    expect(ledger.bodiesHashed).toBe(0);
+  });
+
+  it('is hashed one in k, and over all its pieces', () => {
+    const ledger = new Ledger([EXPECTED], 4);
+    const slot = ledger.addSlot();
+    for (let index = 0; index < 9; index++) answer(ledger, slot, {});
+    expect(ledger.bodiesHashed).toBe(3);
+    const whole = new Ledger([EXPECTED], 1);
+    const pieces = whole.addSlot();
+    whole.send(pieces);
+    for (const byte of RIGHT) whole.receive(pieces, Buffer.from([byte]));
+    whole.complete(pieces, 200, 1);
+    expect([whole.lifetime.ok, whole.bodiesHashed]).toEqual([1, 1]);
+  });
+
+  it('is held against the request of the cycle that it answers', () => {
+    const other = { bytes: 3, sha256: createHash('sha256').update('[2]').digest('hex') };
+    const ledger = new Ledger([EXPECTED, other], 1);
+    const slot = ledger.addSlot();
+    slot.request = 1;
+    answer(ledger, slot, { body: Buffer.from('[2]') });
+    answer(ledger, slot, { body: RIGHT });
+    expect(ledger.lifetime).toMatchObject({ ok: 1, mismatch: 1 });
+  });
+
+  it('owes nothing to an answer that was lost half way', () => {
+    const ledger = new Ledger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    ledger.send(slot);
+    ledger.receive(slot, RIGHT.subarray(0, 4));
+    ledger.lose(slot, 'reset');
+    answer(ledger, slot, {});
+    expect(ledger.lifetime).toMatchObject({ sent: 2, ok: 1, reset: 1, mismatch: 0 });
+  });
+});
+
+describe('the window', () => {
+  it('counts what was under way when it opened, and leaves what is when it closes', () => {
+    const ledger = new Ledger([EXPECTED], 1);
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    answer(ledger, a);
+    ledger.send(a);
+    ledger.open(1e9);
+    ledger.complete(a, 200, 1);
+    ledger.send(a);
+    ledger.send(b);
+    ledger.close();
+    ledger.lose(b, 'timeout');
+    expect(ledger.window).toMatchObject({ sent: 3, mismatch: 1, inFlight: 2, timeout: 0 });
+    expect(ledger.lifetime).toMatchObject({ sent: 4, timeout: 1 });
+  });
+
+  it('closes with the first request that ends after its time, which is no longer of it', () => {
+    for (const end of ['complete', 'lose'] as const) {
+      const ledger = new Ledger([EXPECTED], 1);
+      const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+      let closings = 0;
+      ledger.onClose = () => closings++;
+      ledger.open(500);
+      answer(ledger, a);
+      ledger.send(a);
+      ledger.send(b);
+      now += 499.9;
+      ledger.lose(b, 'reset');
+      expect([closings, ledger.isOpen]).toEqual([0, true]);
+      now += 0.1;
+      if (end === 'complete') ledger.complete(a, 500, 1);
+      else ledger.lose(a, 'timeout');
+      expect([closings, ledger.isOpen]).toEqual([1, false]);
+      expect(ledger.window).toMatchObject({ sent: 3, ok: 1, reset: 1, inFlight: 1, non2xx: 0, timeout: 0 });
+      ledger.close();
+      expect(closings).toBe(1);
+    }
+  });
+
+  it('keeps no latency of the first answer of a connection, because it includes the connect', () => {
+    const ledger = new Ledger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    ledger.open(1e9);
+    answer(ledger, slot, { ms: 900 });
+    answer(ledger, slot, { ms: 5 });
+    expect(ledger.window.ok).toBe(2);
+    expect([ledger.histogram.totalCount, ledger.histogram.maxValue]).toEqual([1, 5000]);
+  });
+
+  it('keeps no latency of a wrong answer, and none outside the window', () => {
+    const ledger = new Ledger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    answer(ledger, slot);
+    answer(ledger, slot);
+    ledger.open(1e9);
+    answer(ledger, slot, { status: 503 });
+    answer(ledger, slot, { body: WRONG });
+    ledger.close();
+    answer(ledger, slot);
+    expect(ledger.histogram.totalCount).toBe(0);
+    expect(ledger.statusCodes).toEqual({ 200: 1, 503: 1 });
+  });
+
+  it('slices right answers by their time, with a 0 where there were none', () => {
+    const ledger = new Ledger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    ledger.open(1e9);
+    for (const at of [0, 49.9, 50, 201]) {
+      now = 1000 + at;
+      answer(ledger, slot);
+    }
+    ledger.close();
+    expect(ledger.slices).toEqual({ milliseconds: 50, ok: [2, 1, 0, 0, 1] });
+  });
+
+  it('measures cycles from one end to the next, and names the connections that were silent', () => {
+    const ledger = new Ledger([EXPECTED], 1);
+    const [a, b, c] = [ledger.addSlot(), ledger.addSlot(), ledger.addSlot()];
+    for (const slot of [a, b, c]) answer(ledger, slot);
+    now += 10;
+    ledger.open(1e9);
+    for (const step of [2, 3]) {
+      now += step;
+      answer(ledger, a);
+    }
+    ledger.send(b);
+    now += 4;
+    ledger.lose(b, 'reset');
+    expect(ledger.silentConnections).toBe(0);
+    ledger.close();
+    expect(ledger.cycleUs).toEqual({ sum: 12_000 + 3000 + 19_000, count: 3 });
+    expect(ledger.silentConnections).toBe(1);
+    expect(ledger.lastEndMs()).toBe(1019);
+  });
+
+  it('may be open again: the accounts go on, and what was between is in neither', () => {
+    const ledger = new Ledger([EXPECTED], 1);
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    for (const slot of [a, b]) answer(ledger, slot);
+    const closings: number[] = [];
+    ledger.onClose = () => closings.push(now);
+    ledger.open(500);
+    now += 100;
+    answer(ledger, a);
+    now += 400;
+    ledger.send(a);
+    ledger.close();
+    // Drained, and silent while another server has its turn.
+    ledger.receive(a, RIGHT);
+    ledger.complete(a, 200, 1);
+    now += 2000;
+    ledger.wake();
+    ledger.open(500);
+    now += 300;
+    answer(ledger, b);
+    answer(ledger, b, { status: 500 });
+    now += 300;
+    ledger.close();
+    expect(closings).toEqual([1500, 4100]);
+    expect(ledger.window).toMatchObject({ sent: 4, ok: 2, non2xx: 1, inFlight: 1 });
+    expect(ledger.window.sent).toBe(sumOf(ledger.window));
+    expect(ledger.slices.milliseconds).toBe(50);
+    expect(ledger.slices.ok).toHaveLength(20);
+    expect(ledger.slices.ok.flatMap((count, slice) => (count > 0 ? [[slice, count]] : []))).toEqual([
+      [2, 1],
+      [16, 1],
+    ]);
+    expect(ledger.silentConnections).toBe(0);
+    // From the waking to the first answer, and none to the second: 100 before, 300 after.
+    expect(ledger.cycleUs).toEqual({ sum: 400_000, count: 3 });
+    expect(ledger.lifetime).toMatchObject({ sent: 6, ok: 5, non2xx: 1 });
+  });
+
+  it('begins the cycle of a connection that was kept waiting with its waking', () => {
+    const ledger = new Ledger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    answer(ledger, slot);
+    now += 5000;
+    ledger.wake();
+    ledger.open(1e9);
+    now += 2;
+    answer(ledger, slot);
+    expect(ledger.cycleUs).toEqual({ sum: 2000, count: 1 });
+  });
+});
+
+/** An answer is handed out, and takes half a millisecond to read. */
+function take(ledger: Ledger, slot: Slot, sentAt: number): void {
+  ledger.arrive(slot);
+  now += 0.5;
+  ledger.receive(slot, RIGHT);
+  ledger.complete(slot, 200, now - sentAt);
+}
+
+const immediate = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A ledger with an open window, and so many connections that have asked. */
+function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
+  const ledger = new Ledger([EXPECTED], 1);
+  const slots = Array.from({ length: connections }, () => ledger.addSlot());
+  for (const slot of slots) answer(ledger, slot);
+  ledger.open(1e9);
+  for (const slot of slots) ledger.send(slot);
+  return { ledger, slots };
+}
+
+describe('what answers tell of their time', () => {
+  it('is kept beside their latency, of the same answers, with what is left of it', () => {
+    const { ledger, slots } = asked(3);
+    const [a, b, silent] = slots as [Slot, Slot, Slot];
+    const fresh = ledger.addSlot();
+    ledger.send(fresh);
+    for (const slot of [a, b, fresh]) slot.toldMs = 3;
+    const sentAt = now;
+    now += 5;
+    for (const slot of [a, silent, fresh]) take(ledger, slot, sentAt);
+    ledger.receive(b, RIGHT);
+    ledger.complete(b, 500, 5);
+    expect(ledger.histogram.totalCount).toBe(2);
+    expect(ledger.timing?.told.totalCount).toBe(1);
+    expect(ledger.timing?.told.mean).toBeCloseTo(3000, -1);
+    expect(ledger.timing?.rest.mean).toBeCloseTo(2000, -1);
+  });
+
+  it('takes no place where nothing is told', () => {
+    const { ledger, slots } = asked(1);
+    take(ledger, slots[0]!, now - 5);
+    expect(ledger.timing).toBeUndefined();
+  });
+});
+
+describe('the latency of answers that one poll of the loop found', () => {
+  it('ends when the first of them is handed out, whatever their turn', async () => {
+    const { ledger, slots } = asked(4);
+    const sentAt = now;
+    now += 5;
+    for (const slot of slots) take(ledger, slot, sentAt);
+    expect([ledger.histogram.totalCount, ledger.histogram.minNonZeroValue]).toEqual([4, 5000]);
+    expect(ledger.histogram.maxValue).toBeLessThan(5008);
+    await immediate();
+    ledger.send(slots[0]!);
+    const again = now;
+    now += 7;
+    take(ledger, slots[0]!, again);
+    expect(ledger.histogram.maxValue).toBeGreaterThanOrEqual(7000);
+  });
+
+  it('is not before its request left, when the loop polls again without a turn of its own', () => {
+    const { ledger, slots } = asked(2);
+    const [a, b] = slots as [Slot, Slot];
+    take(ledger, a, now - 5);
+    ledger.send(a);
+    const sentAt = now;
+    now += 3;
+    take(ledger, a, sentAt);
+    expect(ledger.histogram.minNonZeroValue).toBeGreaterThanOrEqual(3000);
+    take(ledger, b, sentAt);
+    expect(ledger.histogram.maxValue).toBeLessThan(5008);
+  });
+
+  it('counts from the time that was meant in an open loop', () => {
+    const { ledger, slots } = asked(2);
+    const sentAt = now;
+    for (const slot of slots) slot.intendedAt = now - 20;
+    now += 5;
+    for (const slot of slots) take(ledger, slot, sentAt);
+    expect(ledger.histogram.minNonZeroValue).toBeGreaterThan(24_900);
+    expect(ledger.histogram.maxValue).toBeLessThan(25_100);
+  });
+});

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Schedule } from '../../src/load/schedule.ts';
+
+describe('an open loop', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('is due at its rate, whatever is answered', () => {
+    const schedule = new Schedule(100);
+    schedule.open();
+    vi.advanceTimersByTime(995);
+    expect(schedule.report.intended).toBe(100);
+    schedule.close();
+  });
+
+  it('gives each start its own intended time, in order, to whoever is free', () => {
+    const from = performance.now();
+    const schedule = new Schedule(100);
+    const taken: number[] = [];
+    const ask = (): void => {
+      const intended = schedule.take(ask);
+      if (intended !== undefined) taken.push(Math.round(intended - from));
+    };
+    ask();
+    vi.advanceTimersByTime(35);
+    // The one connection was busy from the first start on; now it is free again, three times.
+    for (let each = 0; each < 3; each++) ask();
+    expect(taken).toEqual([0, 10, 20, 30]);
+    schedule.close();
+  });
+
+  it('counts what left late, and what never left', () => {
+    const schedule = new Schedule(100);
+    schedule.open();
+    vi.advanceTimersByTime(95);
+    for (let each = 0; each < 4; each++) schedule.take(() => {});
+    schedule.close();
+    expect(schedule.report).toEqual({ intended: 10, late: 4, dropped: 6 });
+  });
+
+  it('takes back a start whose connection failed, with its own time', () => {
+    const schedule = new Schedule(100);
+    vi.advanceTimersByTime(25);
+    const first = schedule.take(() => {});
+    schedule.giveBack(first ?? NaN);
+    expect(schedule.take(() => {})).toBe(first);
+    schedule.close();
+  });
+
+  it('starts nothing after its close', () => {
+    const schedule = new Schedule(100);
+    let asked = 0;
+    schedule.take(() => asked++);
+    schedule.close();
+    vi.advanceTimersByTime(1000);
+    expect([asked, schedule.report.intended]).toEqual([0, 0]);
+  });
+});

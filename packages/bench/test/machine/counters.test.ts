@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import {
+  parseCounter,
+  parseCpuTotals,
+  parseTimeWait,
+  readCpuTotals,
+  readLoad,
+  readTimeWait,
+  readTrouble,
+  troubleBetween,
+} from '../../src/machine/counters.ts';
+
+const NETSTAT = `TcpExt: SyncookiesSent ListenOverflows ListenDrops
+TcpExt: 1 22 333
+IpExt: InNoRoutes ListenOverflows
+IpExt: 4 5
+`;
+
+describe('parseCpuTotals', () => {
+  it('takes the line of all cores, in µs', () => {
+    expect(
+      parseCpuTotals('cpu  6792 1 3810 160756 1160 2 98 45 0 0\ncpu0 2615 0 1585 82051 32 0 21 19 0 0\n'),
+    ).toEqual({
+      userUs: 67_920_000,
+      niceUs: 10_000,
+      systemUs: 38_100_000,
+      irqUs: 20_000,
+      softirqUs: 980_000,
+      stealUs: 450_000,
+    });
+  });
+
+  it('gives nothing where there is no such line', () => {
+    expect(parseCpuTotals('intr 1 2 3\n')).toBeUndefined();
+  });
+});
+
+describe('parseCounter', () => {
+  it('finds a counter by its protocol and name, wherever it stands', () => {
+    expect(parseCounter(NETSTAT, 'TcpExt', 'ListenOverflows')).toBe(22);
+    expect(parseCounter(NETSTAT, 'TcpExt', 'ListenDrops')).toBe(333);
+    expect(parseCounter(NETSTAT, 'IpExt', 'ListenOverflows')).toBe(5);
+  });
+
+  it('gives nothing for one that is not counted', () => {
+    expect(parseCounter(NETSTAT, 'TcpExt', 'Nothing')).toBeUndefined();
+    expect(parseCounter(NETSTAT, 'Tcp', 'RetransSegs')).toBeUndefined();
+    expect(parseCounter('', 'Tcp', 'RetransSegs')).toBeUndefined();
+  });
+});
+
+describe('troubleBetween', () => {
+  it('subtracts what both readings have', () => {
+    const before = { listenOverflows: 3, retransmits: 10 };
+    expect(troubleBetween(before, { listenOverflows: 5, retransmits: 10, throttled: 1 })).toEqual({
+      listenOverflows: 2,
+      retransmits: 0,
+    });
+  });
+
+  it('gives no negative count where a loss probe fell between two readings', () => {
+    expect(troubleBetween({ retransmits: 10 }, { retransmits: 9 })).toEqual({ retransmits: 0 });
+  });
+});
+
+describe('retransmissions', () => {
+  it('are never fewer than none, although a probe with new data is subtracted from them', () => {
+    expect(troubleBetween({ retransmits: 10 }, { retransmits: 8 })).toEqual({ retransmits: 0 });
+  });
+});
+
+describe('parseTimeWait', () => {
+  it('reads the count of waiting sockets', () => {
+    expect(parseTimeWait('sockets: used 13\nTCP: inuse 1 orphan 0 tw 228 alloc 1 mem 326\n')).toBe(228);
+    expect(parseTimeWait('sockets: used 13\n')).toBeUndefined();
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('this machine', () => {
+  it('tells its totals, counters and load', () => {
+    expect(readCpuTotals()?.userUs).toBeGreaterThan(0);
+    expect(readTrouble()).toMatchObject({
+      listenOverflows: expect.any(Number),
+      retransmits: expect.any(Number),
+    });
+    expect(readLoad()).toHaveLength(3);
+    expect(readTimeWait()).toBeGreaterThanOrEqual(0);
+  });
+});

@@ -1,0 +1,33 @@
+import { cpus } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { observeOtherProcesses, readFacts, readOpenFiles } from '../../src/machine/facts.ts';
+import { startWorker } from '../resources/worker.ts';
+
+describe('readFacts', () => {
+  it('knows what preflight needs of this machine', async () => {
+    const facts = await readFacts({ observeMs: 10 });
+    expect(facts).toMatchObject({ platform: process.platform, cores: cpus().length });
+    expect(facts.ephemeralPorts?.last).toBeGreaterThan(facts.ephemeralPorts?.first ?? Infinity);
+    expect(facts.somaxconn).toBeGreaterThan(0);
+    expect(Object.values(facts)).not.toContain(undefined);
+  });
+});
+
+describe('readOpenFiles', () => {
+  it('gives the limits that a started server inherits', async () => {
+    const limits = await readOpenFiles();
+    expect(limits?.soft).toBeGreaterThan(0);
+    expect(limits?.hard).toBeGreaterThanOrEqual(limits?.soft ?? Infinity);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('observeOtherProcesses', () => {
+  it('sees what another process burns', async () => {
+    await using stranger = await startWorker();
+    const from = performance.now();
+    const burning = stranger.ask('burn 200');
+    const others = (await observeOtherProcesses(burning)) ?? NaN;
+    const { burntUs = 0 } = await burning;
+    expect(others * (performance.now() - from) * 1000).toBeGreaterThan(burntUs - 40_000);
+  });
+});

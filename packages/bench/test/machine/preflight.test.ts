@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import type { MachineFacts } from '../../src/machine/facts.ts';
+import { preflight } from '../../src/machine/preflight.ts';
+import type { Finding } from '../../src/machine/preflight.ts';
+
+const NEEDS = { connections: 10_000, generators: 1, serverCores: 1 };
+
+/** A Linux machine on which nothing is left to wish. */
+const GOOD: MachineFacts = {
+  platform: 'linux',
+  cores: 8,
+  time: true,
+  openFiles: { soft: 1024, hard: 20_000 },
+  ephemeralPorts: { first: 32_768, last: 60_999 },
+  timeWait: 12,
+  timeWaitSeconds: 60,
+  somaxconn: 16_384,
+  load: 0.1,
+  otherProcessesCores: 0.02,
+  governor: 'performance',
+  onBattery: false,
+  throttled: 0,
+};
+
+const MAC: MachineFacts = {
+  platform: 'darwin',
+  cores: 8,
+  time: true,
+  unpinned: 'macOS cannot keep a process on a core',
+  openFiles: { soft: 10_240, hard: 10_240 },
+  ephemeralPorts: { first: 49_152, last: 65_535 },
+  timeWaitSeconds: 30,
+  somaxconn: 128,
+  load: 1,
+};
+
+/** The one finding that begins with these words. */
+function about(words: string, facts: Partial<MachineFacts>, needs = {}): Finding | undefined {
+  const found = preflight({ ...GOOD, ...facts }, { ...NEEDS, ...needs }).filter(({ what }) =>
+    what.includes(words),
+  );
+  expect(found.length).toBeLessThanOrEqual(1);
+  return found[0];
+}
+
+describe('preflight', () => {
+  it('finds nothing wrong with a good machine', () => {
+    const findings = preflight(GOOD, NEEDS);
+    expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
+    expect(findings.length).toBeGreaterThanOrEqual(9);
+    for (const finding of findings) expect(finding).not.toHaveProperty('advice');
+  });
+
+  it('judges only what is known', () => {
+    const findings = preflight({ platform: 'linux', cores: 8, time: true }, NEEDS);
+    expect(findings.map(({ what }) => what)).toEqual([
+      '8 cores',
+      'server and generator can be kept on their own cores',
+      '/usr/bin/time works',
+    ]);
+  });
+
+  it('puts the worst first', () => {
+    const levels = preflight({ ...GOOD, openFiles: { soft: 256, hard: 256 }, time: false }, NEEDS).map(
+      ({ level }) => level,
+    );
+    expect(levels.slice(0, 3)).toEqual(['stop', 'warn', 'ok']);
+  });
+
+  it('needs 200 open files beside the connections, by the hard limit', () => {
+    expect(about('open files', { openFiles: { soft: 1024, hard: 10_200 } })?.level).toBe('ok');
+    expect(about('open files', { openFiles: { soft: 1024, hard: 10_199 } })).toEqual({
+      level: 'stop',
+      what: 'open files: 10,199 allowed, but server and generator each need 10,200 for 10,000 connections',
+      advice: 'raise the hard limit: sudo prlimit --nofile=10200:10200 --pid $$',
+    });
+    expect(about('open files', { openFiles: { soft: Infinity, hard: Infinity } })?.what).toContain(
+      'any number',
+    );
+  });
+
+  it('needs a port for each connection, once more for each client address', () => {
+    expect(about('ephemeral ports', {}, { connections: 28_232 })?.level).toBe('ok');
+    expect(about('ephemeral ports', {}, { connections: 28_233 })?.level).toBe('stop');
+    expect(about('ephemeral ports', {}, { connections: 28_233, addresses: 2 })?.level).toBe('ok');
+  });
+
+  it('counts the ports that still wait', () => {
+    expect(about('TIME_WAIT', { timeWait: 18_232 })?.level).toBe('ok');
+    expect(about('TIME_WAIT', { timeWait: 18_233 })).toMatchObject({ level: 'warn', advice: 'wait 60 s' });
+  });
+
+  it('fears no closed connections where their ports are taken again, and counts what is left where they are not', () => {
+    expect(about('TIME_WAIT', { timeWait: 60_000, timeWaitReused: true })).toEqual({
+      level: 'ok',
+      what: 'TIME_WAIT: 60,000 closed connections are remembered, their ports are taken again after a second',
+    });
+    expect(about('TIME_WAIT', { timeWait: 0, timeWaitReused: false })).toEqual({
+      level: 'warn',
+      what: 'TIME_WAIT: ports stay taken for 60 s (tcp_tw_reuse is 0): a server that closes each connection gets no more than 470 requests a second',
+      advice: 'sudo sysctl -w net.ipv4.tcp_tw_reuse=2',
+    });
+  });
+
+  it('wants an accept queue for a second of paced connects', () => {
+    const paced = preflight({ ...GOOD, somaxconn: 4096 }, { ...NEEDS, connectsPerSecond: 4096 });
+    expect(paced.find(({ what }) => what.startsWith('accept queue'))?.level).toBe('ok');
+    const hurried = preflight({ ...GOOD, somaxconn: 4096 }, { ...NEEDS, connectsPerSecond: 4097 });
+    expect(hurried.find(({ what }) => what.startsWith('accept queue'))?.level).toBe('warn');
+  });
+
+  it('wants an accept queue as long as there are connections', () => {
+    expect(about('accept queue', { somaxconn: 10_000 })?.level).toBe('ok');
+    expect(about('accept queue', { somaxconn: 4096 })).toMatchObject({
+      level: 'warn',
+      advice: expect.stringContaining('net.core.somaxconn=10000'),
+    });
+  });
+
+  it('warns of other processes above a tenth of a core, and goes by the load only without it', () => {
+    expect(about('other processes', { otherProcessesCores: 0.1, load: 9 })?.level).toBe('ok');
+    expect(about('other processes', { otherProcessesCores: 0.11 })?.level).toBe('warn');
+    const { otherProcessesCores: _, ...blind } = GOOD;
+    const byLoad = (load: number): string[] =>
+      preflight({ ...blind, load }, NEEDS)
+        .filter(({ what }) => what.startsWith('load average'))
+        .map(({ level }) => level);
+    expect(byLoad(2)).toEqual(['ok']);
+    expect(byLoad(2.1)).toEqual(['warn']);
+  });
+
+  it.each([
+    ['governor', { governor: 'powersave' }],
+    ['battery', { onBattery: true }],
+    ['throttled 3 times', { throttled: 3 }],
+    ['taskset is missing', { unpinned: 'taskset is missing (package util-linux)' }],
+    ['/usr/bin/time is missing', { time: false }],
+  ])('warns: %s', (words, facts) => {
+    expect(about(words, facts)).toMatchObject({ level: 'warn', advice: expect.any(String) });
+  });
+
+  it('tells shared cores from generators that share', () => {
+    expect(about('take each other', { cores: 1 })?.what).toMatch(/^1 core for/);
+    expect(about('generators share', { cores: 4 }, { generators: 4 })?.advice).toBe('use 3 generators');
+    expect(about('4 cores', { cores: 4 }, { generators: 3 })?.level).toBe('ok');
+  });
+});
+
+describe('preflight on macOS', () => {
+  const findings = preflight(MAC, { ...NEEDS, connections: 10_000 });
+  const warned = findings.filter(({ level }) => level === 'warn').map(({ what }) => what);
+
+  it('says that two trials in a row exhaust the ports', () => {
+    expect(warned).toContainEqual(
+      'TIME_WAIT: ports stay taken for 30 s; two trials of 10,000 connections within that exhaust 16,384',
+    );
+    const few = preflight(MAC, { ...NEEDS, connections: 8192 });
+    expect(few.filter(({ what }) => what.startsWith('TIME_WAIT'))).toEqual([]);
+  });
+
+  it('knows its accept queue of 128 and its own commands', () => {
+    expect(warned).toContainEqual(expect.stringContaining('accept queue: 128 at most'));
+    const advice = preflight(
+      { ...MAC, openFiles: { soft: 256, hard: 256 } },
+      { ...NEEDS, connections: 20_000 },
+    )
+      .map((finding) => finding.advice)
+      .join('\n');
+    expect(advice).toContain('kern.ipc.somaxconn=20000');
+    expect(advice).toContain('launchctl limit maxfiles 20200 20200');
+    expect(advice).toContain('net.inet.ip.portrange.first');
+    expect(advice).not.toMatch(/apt|prlimit|net\.core|cpupower/);
+  });
+
+  it('does not ask for a taskset that macOS has not', () => {
+    const finding = findings.find(({ what }) => what.startsWith('not pinned'));
+    expect(finding).toEqual({
+      level: 'warn',
+      what: 'not pinned to cores: macOS cannot keep a process on a core',
+    });
+  });
+});

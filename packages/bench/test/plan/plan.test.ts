@@ -1,0 +1,317 @@
+import { describe, expect, it } from 'vitest';
+import { BENCH } from '../../src/cli/bench.ts';
+import { benchOptions } from '../../src/plan/options.ts';
+import { asksDatabase, coresOf, estimateSeconds, fixturesOf, makePlan } from '../../src/plan/plan.ts';
+import { errorOf, samplePlan, sampleStack } from '../samples.ts';
+
+const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
+
+describe('makePlan', () => {
+  it('holds every target at every rung once in each round', () => {
+    const { trials } = samplePlan('--connections 100,10 --rounds 5', FOUR);
+    const block = FOUR.flatMap((target) => [`${target} at 10`, `${target} at 100`]).toSorted();
+    for (const [index, round] of [1, 2, 3, 4, 5].entries()) {
+      const part = trials.slice(index * block.length, (index + 1) * block.length);
+      expect(part.map((trial) => trial.round)).toEqual(block.map(() => round));
+      expect(part.map(({ target, connections }) => `${target} at ${connections}`).toSorted()).toEqual(block);
+    }
+    expect(trials.map(({ order }) => order)).toEqual(trials.map((_, index) => index));
+  });
+
+  it('gives every trial an id and a seed of its own', () => {
+    const { trials } = samplePlan('--rounds 6', FOUR);
+    expect(new Set(trials.map(({ id }) => id)).size).toBe(trials.length);
+    expect(new Set(trials.map(({ seed }) => seed)).size).toBe(trials.length);
+  });
+
+  it('names files by ids that hold nothing a file name cannot', () => {
+    const { trials } = makePlan(
+      BENCH.parse(['uvicorn/interpreted@26{A=1}', '--rounds', '1', '--connections', '10']),
+      [sampleStack('uvicorn', { mypyc: {}, interpreted: {} })],
+      'a-run',
+      1,
+    );
+    expect(trials.map(({ id }) => id)).toEqual(['001-uvicorn_interpreted_26_A_1_-c10-r1']);
+  });
+
+  it('is the same for the same seed and another for another', () => {
+    expect(samplePlan('--rounds 4', FOUR, 42)).toEqual(samplePlan('--rounds 4', FOUR, 42));
+    const orderOf = (seed: number) =>
+      samplePlan('--rounds 4', FOUR, seed).trials.map(({ id }) => id.slice(4));
+    expect(orderOf(42)).not.toEqual(orderOf(43));
+  });
+
+  it('puts any two targets in the order of a fair coin, independently from round to round', () => {
+    const rounds = 2000;
+    const { trials } = samplePlan(`--rounds ${rounds} --connections 10`, FOUR, 7);
+    const place = new Map(trials.map(({ target, round, order }) => [`${target} ${round}`, order]));
+    const isFirst = (a: string, b: string, round: number) =>
+      place.get(`${a} ${round}`)! < place.get(`${b} ${round}`)!;
+    // Five standard deviations of so many coins: the seed is fixed, so this either holds or does not.
+    const far = 5 * Math.sqrt(rounds / 4);
+    for (const [index, a] of FOUR.entries()) {
+      for (const b of FOUR.slice(index + 1)) {
+        const coins = Array.from({ length: rounds }, (_, round) => isFirst(a, b, round + 1));
+        expect(Math.abs(coins.filter(Boolean).length - rounds / 2)).toBeLessThan(far);
+        const repeats = coins.slice(1).filter((coin, round) => coin === coins[round]).length;
+        expect(Math.abs(repeats - rounds / 2)).toBeLessThan(far);
+      }
+    }
+  });
+
+  it('puts the targets in every order equally often, not only every two of them', () => {
+    const rounds = 2400;
+    const { trials } = samplePlan(`--rounds ${rounds} --connections 10`, FOUR, 11);
+    const orders = Array.from({ length: rounds }, (_, round) =>
+      trials
+        .slice(4 * round, 4 * round + 4)
+        .map(({ target }) => target)
+        .join(' '),
+    );
+    const often = [...Map.groupBy(orders, (order) => order).values()].map(({ length }) => length);
+    expect(often).toHaveLength(24);
+    for (const count of often) expect(Math.abs(count - 100)).toBeLessThan(5 * Math.sqrt(100));
+  });
+
+  it('sorts the rungs and counts each once', () => {
+    expect(samplePlan('--connections 1000,10,1000,100').rungs).toEqual([10, 100, 1000]);
+  });
+
+  it("takes the workload's defaults, and the first five stacks", () => {
+    const names = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn', 'another'];
+    const stacks = names.map((name) => sampleStack(name));
+    const plan = makePlan(BENCH.parse([]), stacks, 'a-run', 1);
+    expect(plan).toMatchObject({
+      rungs: [10, 100, 1000, 10_000],
+      rounds: 3,
+      windowSeconds: 5,
+      warmupSeconds: 2,
+      timeoutSeconds: 10,
+      hashEvery: 64,
+      connectsPerSecond: 2000,
+    });
+    expect(plan.targets.map(({ id }) => id)).toEqual(names.slice(0, 5));
+    const all = makePlan(BENCH.parse(['--all']), stacks, 'a-run', 1);
+    expect(all.targets.map(({ id }) => id)).toEqual(names);
+  });
+
+  it('takes with --all every variant that offers the workload', () => {
+    const stacks = [
+      sampleStack('fastapi', { model: {}, httpx: { workloads: ['gather'] } }),
+      sampleStack('flask', { uwsgi: { workloads: ['gather'] }, gthread: {} }),
+    ];
+    const targetsOf = (...args: string[]) =>
+      makePlan(BENCH.parse(args), stacks, 'a-run', 1).targets.map(({ id }) => id);
+    expect(targetsOf('--all')).toEqual(['fastapi', 'flask/gthread']);
+    expect(targetsOf('--all', '--workload', 'gather')).toEqual(['fastapi/httpx', 'flask']);
+  });
+
+  it('measures without targets those of the first five that offer the workload, else all that do', () => {
+    const stacks = [
+      sampleStack('vanilla', { node: { workloads: ['devices', 'gather'] } }),
+      sampleStack('fastapi'),
+      sampleStack('flask', { uwsgi: { workloads: ['gather', 'fib'] } }),
+    ];
+    const targetsOf = (workload: string) =>
+      makePlan(BENCH.parse(['--workload', workload]), stacks, 'a-run', 1).targets.map(({ id }) => id);
+    expect(targetsOf('gather')).toEqual(['vanilla']);
+    expect(targetsOf('fib')).toEqual(['flask']);
+  });
+
+  it('has a database where its workload asks one, and may be a duel', () => {
+    const plan = samplePlan('--workload users --param rows=0 --duel');
+    expect(plan).toMatchObject({ duel: true, params: { rows: 0, pool: 5, overflow: 10, pooltimeout: 30 } });
+    expect(plan).toMatchObject({ rungs: [1, 12, 24, 48, 200], windowSeconds: 10, timeoutSeconds: 40 });
+    expect(asksDatabase(plan)).toBe(true);
+    expect(asksDatabase(samplePlan('--url http://127.0.0.1:1/'))).toBe(false);
+    expect(asksDatabase(samplePlan(''))).toBe(false);
+  });
+
+  it('has an upstream where its workload asks one', () => {
+    const stacks = ['vanilla', 'fastify'].map((name) =>
+      sampleStack(name, { node: { workloads: ['devices', 'gather'] } }),
+    );
+    const planOf = (line: string) =>
+      makePlan({ ...BENCH.parse(line.split(' ')), mayDuel: true }, stacks, 'a-run', 1);
+    const plan = planOf('vanilla --workload gather --upstream embedded --param items=2');
+    expect(plan).toMatchObject({ upstream: 'embedded', params: { fixtures: 10, items: 2 } });
+    expect(fixturesOf(plan)).toHaveLength(10);
+    expect(fixturesOf(samplePlan(''))).toBeUndefined();
+    expect(planOf('vanilla fastify --workload gather')).not.toHaveProperty('upstream');
+    expect(planOf('vanilla fastify --workload gather --until-decided')).toMatchObject({ duel: true });
+    expect(errorOf(() => planOf('vanilla --upstream nginx'))).toMatchObject({
+      code: 'usage',
+    });
+  });
+
+  it('measures every target once more with a request in its background, and in no duel', () => {
+    const names = ['vanilla', 'fastify'];
+    const plan = samplePlan('--background "GET /fib/42" --rounds 6 --connections 10', names);
+    expect(plan).toMatchObject({ background: { method: 'GET', path: '/fib/42' } });
+    expect(plan.targets.map(({ id, undisturbed }) => [id, undisturbed])).toEqual([
+      ['vanilla', undefined],
+      ['fastify', undefined],
+      ['vanilla (GET /fib/42 behind)', 'vanilla'],
+      ['fastify (GET /fib/42 behind)', 'fastify'],
+    ]);
+    expect(plan.trials.filter(({ round }) => round === 1)).toHaveLength(4);
+    expect(samplePlan('')).not.toHaveProperty('background');
+
+    const stacks = [sampleStack('vanilla', { node: { workloads: ['devices', 'gather'] } })];
+    const planOf = (...words: string[]) => {
+      const all = ['vanilla', '--connections', '10', '--rounds', '6', '--background', 'GET /a', ...words];
+      return makePlan({ ...BENCH.parse(all), mayDuel: true }, stacks, 'a-run', 1);
+    };
+    expect(planOf()).not.toHaveProperty('duel');
+    expect(errorOf(() => planOf('--duel'))).toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(/^the servers of a duel share their cores/) as string,
+      hint: 'measure with --separate',
+    });
+    expect(planOf('--workload', 'gather').targets).toHaveLength(2);
+    const running = BENCH.parse(['--background', 'GET /a', '--url', 'http://127.0.0.1:1/']);
+    expect(errorOf(() => makePlan(running, stacks, 'a-run', 1)).message).toMatch(
+      /^--background needs a fresh server for each trial/,
+    );
+  });
+
+  it('has windows of five waits or more, in whole, where answers wait by design', () => {
+    const stacks = ['fastapi', 'flask'].map((name) =>
+      sampleStack(name, { node: { workloads: ['devices', 'repository'] } }),
+    );
+    const planOf = (line: string) =>
+      makePlan(
+        { ...BENCH.parse(`fastapi --workload repository ${line}`.trim().split(' ')), mayDuel: true },
+        stacks,
+        'a-run',
+        1,
+      );
+    const usual = { windowSeconds: 10, warmupSeconds: 2, timeoutSeconds: 60, barrierSeconds: 10 };
+    expect(planOf('')).toMatchObject({ ...usual, waitSeconds: 2, rungs: [100, 500] });
+    expect(planOf('--param ms=300')).toMatchObject({ windowSeconds: 10.2, warmupSeconds: 2 });
+    expect(planOf('--param ms=3000')).toMatchObject({ windowSeconds: 15, warmupSeconds: 3 });
+    expect(planOf('--quick')).toMatchObject({ windowSeconds: 10, warmupSeconds: 2 });
+    expect(planOf('--param ms=1 --duration 0.5 --warmup 0')).toMatchObject({
+      windowSeconds: 0.5,
+      warmupSeconds: 0,
+    });
+    expect(errorOf(() => planOf('--duration 7'))).toMatchObject({
+      code: 'usage',
+      message:
+        '--duration 7: each answer of repository waits 2 s, and a window holds 5 waits or more, in whole',
+      hint: 'e.g. --duration 10',
+    });
+    expect(errorOf(() => planOf('--duration 13')).hint).toBe('e.g. --duration 14');
+    expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
+    expect(errorOf(() => planOf('flask --duel')).message).toBe(
+      'each answer of repository waits 2 s: in a duel of 2 connections would be silent for 24 s, and many servers close them after 5 s',
+    );
+    expect(planOf('flask --param ms=50 --until-decided')).toMatchObject({ duel: true, waitSeconds: 0.05 });
+    expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
+    expect(estimateSeconds(planOf(''))).toBeGreaterThan(3 * (10 + 2 + 10 * 2));
+    expect(samplePlan('')).not.toHaveProperty('waitSeconds');
+  });
+
+  it('measures the stacks of --stack alone, when no target is named', () => {
+    const stacks = [sampleStack('vanilla'), { ...sampleStack('my-api'), manifest: '../my-api/stack.json' }];
+    const plan = makePlan(BENCH.parse(['--stack', '../my-api/stack.json']), stacks, 'a-run', 1);
+    expect(plan.targets.map(({ id }) => id)).toEqual(['my-api']);
+    expect(plan.stacks).toEqual(['../my-api/stack.json']);
+  });
+
+  it('makes --quick short, and gives way to what was asked for beside it', () => {
+    expect(samplePlan('--quick')).toMatchObject({
+      quick: true,
+      rungs: [10, 1000],
+      rounds: 1,
+      windowSeconds: 1.5,
+    });
+    expect(samplePlan('--quick --rounds 4 --connections 5')).toMatchObject({
+      rungs: [5],
+      rounds: 4,
+      windowSeconds: 1.5,
+    });
+  });
+
+  it('refuses an amount below the connections', () => {
+    const { code, message } = errorOf(() => samplePlan('--connections 10,100 --amount 99'));
+    expect([code, message]).toEqual(['usage', '--amount 99 is less than the 100 connections']);
+    expect(samplePlan('--connections 10,100 --amount 100').load).toEqual({ mode: 'amount', requests: 100 });
+  });
+
+  it('refuses a workload that is not there', () => {
+    for (const name of ['device', 'constructor']) {
+      expect(errorOf(() => makePlan(benchOptions({ workload: name }), [], 'a-run', 1))).toMatchObject({
+        code: 'usage',
+        message: expect.stringContaining(`"${name}", expected one of devices,`),
+      });
+    }
+  });
+
+  it('takes the parameters of its workload, the usual ones unless told', () => {
+    const stacks = [sampleStack('fastapi', { def: { workloads: ['fib'] } })];
+    const paramsOf = (...more: string[]) =>
+      makePlan(BENCH.parse(['fastapi', '--workload', 'fib', ...more]), stacks, 'a-run', 1).params;
+    expect(paramsOf()).toEqual({ n: 20 });
+    expect(paramsOf('--param', 'n=24')).toEqual({ n: 24 });
+    expect(samplePlan('')).not.toHaveProperty('params');
+    expect(errorOf(() => samplePlan('--param n=24')).code).toBe('usage');
+  });
+
+  it('gives a server as many cores as it has workers, unless told', () => {
+    expect(coresOf(samplePlan('--workers 3'))).toBe(3);
+    expect(coresOf(samplePlan('--workers 1 --cores 2'))).toBe(2);
+  });
+
+  it('asks for threads only where they can be chosen, and names those', () => {
+    const command = ['{runtime}', '{port}', '--threads={threads}'];
+    const stacks = [
+      sampleStack('fastapi', { model: {}, def: { command }, sync: { command, workloads: ['wait'] } }),
+      sampleStack('flask', { gthread: { command } }),
+    ];
+    const planOf = (...args: string[]) => makePlan(BENCH.parse(args), stacks, 'a-run', 1);
+    expect(planOf('fastapi/def', 'flask', '--threads', '2').threads).toBe(2);
+    expect(errorOf(() => planOf('flask', 'fastapi', '--threads', '2'))).toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(/^fastapi /),
+      hint: expect.stringMatching(/: fastapi\/def, flask$/),
+    });
+    // One thread is what a server has anyway.
+    expect(planOf('fastapi', '--threads', '1').threads).toBe(1);
+  });
+
+  it('keeps the request to a running server', () => {
+    const plan = samplePlan('--url http://127.0.0.1:3000/a --method put --header x:1');
+    expect(plan.url).toEqual({
+      url: 'http://127.0.0.1:3000/a',
+      method: 'PUT',
+      headers: { x: '1' },
+      digests: {},
+    });
+    expect(plan).toMatchObject({ workload: 'url', startSeconds: 5, barrierSeconds: 30 });
+    expect(plan).not.toHaveProperty('waitSeconds');
+    expect(plan.targets).toEqual([
+      expect.objectContaining({ id: 'PUT http://127.0.0.1:3000/a', class: 'unknown' }),
+    ]);
+    expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
+  });
+});
+
+describe('estimateSeconds', () => {
+  it('counts the start of the servers of a duel once', () => {
+    const words = '--connections 10 --rounds 1 --duration 5 --warmup 2';
+    const [apart, duel] = [samplePlan(`${words} --separate`), samplePlan(`${words} --duel`)];
+    expect(duel.trials).toHaveLength(2);
+    expect(estimateSeconds(apart) - estimateSeconds(duel)).toBeCloseTo(3);
+  });
+
+  it('adds up connects, warm-up, window and what surrounds them', () => {
+    const plan = samplePlan('--connections 10,10000 --rounds 1 --duration 5 --warmup 2', ['vanilla']);
+    const connecting = 10 / 2000 + 10_000 / 2000;
+    expect(estimateSeconds(plan)).toBeGreaterThanOrEqual(2 * (5 + 2) + connecting);
+    expect(estimateSeconds(plan, plan.trials.slice(0, 1))).toBeLessThan(estimateSeconds(plan));
+    expect(estimateSeconds(plan, [])).toBe(0);
+    const longer = samplePlan('--connections 10,10000 --rounds 1 --duration 7 --warmup 2', ['vanilla']);
+    expect(estimateSeconds(longer) - estimateSeconds(plan)).toBeCloseTo(4);
+  });
+});

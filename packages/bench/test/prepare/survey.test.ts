@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Stack } from '../../src/catalogue/stack.ts';
+import { targetsOf } from '../../src/catalogue/stacks.ts';
+import { groupMissing, tellStill } from '../../src/prepare/prepare.ts';
+import { describeWork, surveyWork } from '../../src/prepare/survey.ts';
+import { sampleStack, sampleTarget } from '../samples.ts';
+
+describe('what has to be made', () => {
+  it('is told with its tools and the time that it takes', () => {
+    expect(
+      describeWork([
+        { kind: 'tool', name: 'uv', by: 'pip', seconds: 10 },
+        { kind: 'environment', name: 'fastapi', by: 'uv', seconds: 5 },
+        { kind: 'environment', name: 'litestar', by: 'uv', seconds: 5 },
+        { kind: 'build', name: 'gin', by: 'go 1.26.8', seconds: 45 },
+        { kind: 'build', name: 'actix', by: 'cargo 1.90.0', seconds: 120 },
+        { kind: 'build', name: 'rocket', by: 'cargo 1.90.0', seconds: 120 },
+      ]),
+    ).toEqual([
+      'To be made first, once: about 6 minutes.',
+      '  tools: uv',
+      '  Python environments: fastapi, litestar',
+      '  builds with go 1.26.8: gin',
+      '  builds with cargo 1.90.0: actix, rocket',
+    ]);
+  });
+
+  it.each([
+    [5, '10 seconds'],
+    [55, '60 seconds'],
+    [60, '1 minute'],
+    [61, '2 minutes'],
+  ])('takes %d seconds, in words: %s', (seconds, words) => {
+    const [first] = describeWork([{ kind: 'tool', name: 'uv', by: 'pip', seconds }]);
+    expect(first).toBe(`To be made first, once: about ${words}.`);
+  });
+
+  it('is not told where there is nothing', () => {
+    expect(describeWork([])).toEqual([]);
+  });
+
+  it('is a compiled stack once, whatever its variants, and none whose tool is missing', async () => {
+    const command = ['{root}/bin/none', '{port}'];
+    const compiled = (name: string, tool: string): Stack => ({
+      ...sampleStack(name, { one: { command }, two: { command } }),
+      runtime: 'none',
+      build: [[tool, 'build']],
+      root: import.meta.dirname,
+    });
+    const stacks = [compiled('built', 'node'), compiled('toolless', 'no-such-tool')];
+    const work = await surveyWork(stacks.flatMap(targetsOf), stacks);
+    expect(work).toEqual([
+      { kind: 'build', name: 'built', by: expect.stringMatching(/^node \d/) as string, seconds: 30 },
+    ]);
+  });
+});
+
+describe('a long preparation', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('says that it goes on, until it ends', () => {
+    const said: string[] = [];
+    const still = tellStill('preparing rocket', (line) => said.push(line));
+    vi.advanceTimersByTime(45_000);
+    still[Symbol.dispose]();
+    vi.advanceTimersByTime(60_000);
+    expect(said).toEqual(['still preparing rocket: 20 s so far', 'still preparing rocket: 40 s so far']);
+  });
+});
+
+describe('targets that are missing', () => {
+  it('for the same reason are told together', () => {
+    const missing = ['fastapi', 'gin', 'litestar'].map((name) => ({
+      target: sampleTarget(name),
+      reason: name === 'gin' ? 'go is not on PATH' : 'uv cannot reach its registry',
+      hint: '',
+    }));
+    expect(groupMissing(missing)).toEqual([
+      { targets: ['fastapi', 'litestar'], reason: 'uv cannot reach its registry', hint: '' },
+      { targets: ['gin'], reason: 'go is not on PATH', hint: '' },
+    ]);
+  });
+});

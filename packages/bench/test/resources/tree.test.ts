@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { cpuBetween } from '../../src/machine/cpu.ts';
+import { busiestBetween, ProcessTree, sumPssBytes, switchesBetween } from '../../src/resources/tree.ts';
+import { startWorker } from './worker.ts';
+
+/** Two figures in ticks of 10 ms, cut off, for each of two processes at two moments. */
+const TICKS_US = 80_000;
+
+describe('cpuBetween', () => {
+  it('divides the precise total as its parts moved', () => {
+    const before = { totalUs: 1000, userUs: 500, systemUs: 500 };
+    const after = { totalUs: 101_000, userUs: 30_500, systemUs: 10_500 };
+    expect(cpuBetween(before, after)).toEqual({ userUs: 75_000, systemUs: 25_000 });
+  });
+
+  it('keeps the total where no part moved', () => {
+    const part = { userUs: 10_000, systemUs: 10_000 };
+    expect(cpuBetween({ totalUs: 0, ...part }, { totalUs: 700, ...part })).toEqual({
+      userUs: 700,
+      systemUs: 0,
+    });
+  });
+});
+
+describe('switchesBetween', () => {
+  it('counts new threads whole, gone ones not, and an id given away again from 0', () => {
+    const before = new Map([
+      [1, 100],
+      [2, 50],
+      [3, 900],
+    ]);
+    const after = new Map([
+      [1, 130],
+      [3, 4],
+      [4, 7],
+    ]);
+    expect(switchesBetween(before, after)).toBe(30 + 4 + 7);
+  });
+});
+
+describe('busiestBetween', () => {
+  it('gives processes and their threads by the cores that they used, and leaves out idle ones', () => {
+    const before = new Map([[10, new Map([[10, 1e6]])]]);
+    const after = new Map([
+      [9, new Map([[9, 1000]])],
+      [
+        10,
+        new Map([
+          [10, 2.9e6],
+          [11, 0.4e6],
+          [12, 100],
+        ]),
+      ],
+      [20, new Map([[20, 3e6]])],
+    ]);
+    const [first, second, third] = busiestBetween(before, after, 2);
+    expect(first).toEqual({ pid: 20, cores: 1.5, threads: [1.5] });
+    expect(second?.pid).toBe(10);
+    expect(second?.threads).toEqual([0.95, 0.2]);
+    expect(second?.cores).toBeCloseTo(1.15);
+    expect(third).toBeUndefined();
+  });
+
+  it('counts a thread id that was given away again from 0', () => {
+    const before = new Map([[10, new Map([[10, 5e6]])]]);
+    expect(busiestBetween(before, new Map([[10, new Map([[10, 1e6]])]]), 2)).toMatchObject([{ cores: 0.5 }]);
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('ProcessTree', () => {
+  it('counts what a process burns', async () => {
+    await using worker = await startWorker();
+    const tree = new ProcessTree([worker.pid]);
+    const before = tree.readCpu();
+    const { burntUs = 0 } = await worker.ask('burn 300');
+    const spent = tree.readCpu().totalUs - before.totalUs;
+    expect(Math.abs(spent - burntUs)).toBeLessThan(TICKS_US);
+  });
+
+  it('counts a child that came and went, once', async () => {
+    await using worker = await startWorker();
+    const tree = new ProcessTree([worker.pid]);
+    const before = tree.readCpu();
+    const own = await worker.ask('burn 1');
+    const { burntUs = 0 } = await worker.ask('child 400');
+    const spent = tree.readCpu().totalUs - before.totalUs;
+    expect(tree.members().map(({ pid }) => pid)).toEqual([worker.pid]);
+    expect(spent).toBeGreaterThan(burntUs + (own['burntUs'] ?? 0) - TICKS_US);
+    // Twice the child would be 400 ms more; starting it costs the parent some.
+    expect(spent).toBeLessThan(burntUs + 300_000);
+  });
+
+  it('keeps a member that is orphaned, and what it burnt when it is gone', async () => {
+    const parent = await startWorker();
+    const tree = new ProcessTree([parent.pid]);
+    const { pid = 0 } = await parent.ask('sleeper');
+    expect(tree.members().map((member) => member.pid)).toEqual([parent.pid, pid]);
+    execFileSync('kill', ['-KILL', String(parent.pid)]);
+    await expect.poll(() => tree.members().map((member) => member.pid)).toEqual([pid]);
+    expect(tree.rooted).toBe(false);
+    execFileSync('kill', ['-KILL', String(pid)]);
+    await expect.poll(() => tree.members().filter(({ zombie }) => !zombie)).toEqual([]);
+  });
+
+  it('sums proportional memory over its processes', async () => {
+    await using worker = await startWorker();
+    const tree = new ProcessTree([worker.pid]);
+    const alone = sumPssBytes(tree.members()) ?? 0;
+    await worker.ask('sleeper');
+    expect(sumPssBytes(tree.members())).toBeGreaterThan(alone);
+    expect(sumPssBytes([])).toBeUndefined();
+  });
+});
