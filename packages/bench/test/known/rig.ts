@@ -118,7 +118,8 @@ async function measure(
   const stacks = [stack ?? plant(planted)];
   const name = stack?.name ?? 'planted';
   const target = `${name}/${typeof planted === 'string' ? planted : 'known'}`;
-  const options = BENCH.parse([target, '--rounds', '1', '--warmup', '0', ...bench]);
+  const warmup = bench.includes('--warmup') ? [] : ['--warmup', '0'];
+  const options = BENCH.parse([target, '--rounds', '1', ...warmup, ...bench]);
   const plan: Plan = { ...makePlan(options, stacks, 'known', randomInt(2 ** 32)), hashEvery: 1, ...changes };
   const { prepared, missing } = await prepareAll(plan.targets, stacks);
   const planned = pick === undefined ? plan.trials[0] : plan.trials.find((one) => one.target === pick);

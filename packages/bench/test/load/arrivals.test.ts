@@ -110,6 +110,8 @@ describe('the arrival of an answer', () => {
 
 describe('the event loop of this process', () => {
   const CONNECTIONS = 1500;
+  /** Answered only when the first answer is read: no poll before that can have found them. */
+  const LATE = 300;
 
   it('hands out more than 1,024 ready sockets in batches of one turn, each with a time of its own', async () => {
     const accepted: Socket[] = [];
@@ -122,19 +124,26 @@ describe('the event loop of this process', () => {
     while (accepted.length < CONNECTIONS) await immediate();
 
     const arrivals = new Arrivals();
-    const seen: (Arrival & { turn: number })[] = [];
+    const seen: (Arrival & { turn: number; isLate: boolean })[] = [];
+    const [soon, late] = [accepted.slice(LATE), accepted.slice(0, LATE)];
+    const latePorts = new Set(late.map(({ remotePort }) => remotePort));
     let turn = 0;
+    let lateAt = 0;
     const all = Promise.withResolvers<void>();
     for (const socket of sockets) {
       socket.on('data', () => {
         const arrival = createArrival();
         arrivals.note(arrival);
-        seen.push({ ...arrival, turn });
+        seen.push({ ...arrival, turn, isLate: latePorts.has(socket.localPort) });
+        if (seen.length === 1) {
+          lateAt = performance.now();
+          for (const one of late) one.write('x');
+        }
         setImmediate(() => turn++);
         if (seen.length === CONNECTIONS) all.resolve();
       });
     }
-    for (const socket of accepted) socket.write('x');
+    for (const socket of soon) socket.write('x');
     await all.promise;
     for (const socket of [...sockets, ...accepted]) socket.destroy();
     server.close();
@@ -144,6 +153,8 @@ describe('the event loop of this process', () => {
     expect(largest.length).toBeGreaterThan(1024);
     expect(new Set(largest.map(({ by }) => by)).size).toBeGreaterThan(1);
     expect(new Set(largest.map(({ from }) => from)).size).toBe(1);
+    expect(seen.filter(({ isLate }) => isLate)).toHaveLength(LATE);
+    for (const { isLate, by } of seen) if (isLate) expect(by).toBeGreaterThanOrEqual(lateAt);
     for (const same of Map.groupBy(seen, ({ by }) => by).values()) {
       expect(same.length).toBeLessThanOrEqual(1024);
       expect(new Set(same.map((one) => one.batch)).size).toBe(1);
