@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { CLEAN } from '@bench/harness/cli/commands';
@@ -21,8 +21,11 @@ const KINDS = {
 };
 type Kind = keyof typeof KINDS;
 
+/** The folders in a folder. Beside an environment that is being made lies its lock, which is a file. */
 function foldersIn(folder: string): string[] {
-  return readNames(folder).map((name) => join(folder, name));
+  return readNames(folder)
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
 }
 
 await runCommand(CLEAN, async ({ names: wanted, yes }) => {

@@ -9,6 +9,7 @@ import {
   readdirSync,
   truncateSync,
   writeSync,
+  type Dirent,
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { distance } from 'fastest-levenshtein';
@@ -155,12 +156,24 @@ export function listRuns(folder = RESULTS): string[] {
     .toSorted();
 }
 
-/** What a folder and all below it takes on the disk, in bytes; 0 when it is not there. */
+/** Returns the bytes that the files below a folder take on the disk; 0 when it is not there. What vanishes meanwhile counts 0. */
 export function sizeOf(folder: string): number {
-  if (!existsSync(folder)) return 0;
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce((sum, entry) => sum + lstatSync(join(entry.parentPath, entry.name)).size, 0);
+  return namesIn(folder)
+    .map((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return sizeOf(path);
+      return entry.isFile() ? (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) : 0;
+    })
+    .reduce((sum, bytes) => sum + bytes, 0);
+}
+
+function namesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /**

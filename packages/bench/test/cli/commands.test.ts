@@ -1,8 +1,9 @@
-import { existsSync, globSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { CACHE } from '../../src/prepare/prepare.ts';
 import { Place, ROOT } from './cli.ts';
 
 describe('--help', () => {
@@ -101,6 +102,22 @@ describe('pnpm clean', () => {
     expect(stdout).toMatch(/^ +[\d.]+ KiB {2}\S+one$/m);
     expect(status).toBe(0);
     expect(existsSync(run)).toBe(true);
+  });
+
+  // Not concurrent: another test looks at what is kept.
+  it('lists while an environment is being made', async ({ expect }) => {
+    await using place = new Place();
+    mkdirSync(join(CACHE, 'environments'), { recursive: true });
+    const lock = join(CACHE, 'environments', `${basename(place.folder)}.lock`);
+    writeFileSync(lock, '');
+    try {
+      const { status, stdout, stderr } = await place.run('clean');
+      expect(stderr).toBe('');
+      expect(stdout).not.toContain('.lock');
+      expect(status).toBe(0);
+    } finally {
+      rmSync(lock);
+    }
   });
 
   it.concurrent('refuses where it cannot ask', async ({ expect }) => {
