@@ -106,7 +106,7 @@ async function digestOfLanguage(language: Language): Promise<string> {
   return digestOf(files, (await findTool(tool, ROOT, `to check ${language}`)).text);
 }
 
-/** Checks one stack alone: format, lint, types, contract tests, the row in the README. */
+/** Checks one stack alone: format, lint, types, contract tests, the row in the table of stacks. */
 async function checkStack(stack: Stack, fix: boolean): Promise<number> {
   const folder = folderOf(stack);
   const checks = [typescriptChecks(fix, folder)];

@@ -108,13 +108,13 @@ export function folderOf({ root }: Stack): string {
   return relative(ROOT, root);
 }
 
-/** The contract tests and the README row of one stack. */
+/** The contract tests of one stack, and its row in the table of stacks. */
 export function stackTests({ name }: Stack): Job[] {
   const pattern = `(^| )${name}(/\\S+)?( |$)`;
   return [
     { name: 'contract', command: `vitest run packages/bench/test/contract -t '${pattern}'` },
     {
-      name: 'README row',
+      name: 'row in the table',
       command: `vitest run packages/bench/test/report/stacks-table.test.ts -t '${pattern}'`,
     },
   ];

@@ -41,7 +41,7 @@ export const CHECK = defineCommand({
   arguments: {
     terms: '[name]',
     noun: 'name',
-    help: 'typescript, python, go, rust, or a stack: then also its contract tests and its row in the README (default: all languages)',
+    help: 'typescript, python, go, rust, or a stack: then also its contract tests and its row in the table of stacks (default: all languages)',
     example: 'pnpm check fastify',
   },
   options: { fix: flag({ help: 'change everything that can be fixed' }) },

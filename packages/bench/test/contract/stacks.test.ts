@@ -16,7 +16,7 @@ import {
   readSockets,
   type KeptConnection,
 } from './connections.ts';
-import { readRows } from '../readme.ts';
+import { readStackRows } from '../documents.ts';
 import { generateStacks } from './generated.ts';
 import { START_SECONDS, listenersOf, loopback, openHost, type Running } from './host.ts';
 
@@ -176,9 +176,9 @@ function versionOf(framework: Attestation[string] | undefined): string | undefin
   return typeof framework === 'string' ? framework.split(' ')[1] : undefined;
 }
 
-/** The versions that the README tells of a stack, and undefined: a stack without a framework attests none. */
+/** The versions in the table of stacks, and undefined: a stack without a framework attests none. */
 function versionsTold(name: string): (string | undefined)[] {
-  const told = readRows().find((row) => row.name === name)?.versions ?? '';
+  const told = readStackRows().find((row) => row.name === name)?.versions ?? '';
   return [undefined, ...told.split(', ').map((text) => text.split(' ').at(-1))];
 }
 

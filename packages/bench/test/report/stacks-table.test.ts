@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readStacks } from '../../src/catalogue/stacks.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
-import { readRows } from '../readme.ts';
+import { readStackRows } from '../documents.ts';
 
-const ROWS = readRows();
+const ROWS = readStackRows();
 
 /** What fixes the versions of a stack: its own locks, that of its language's workspace, the catalog. */
 function locksOf({ root }: Stack): string {
@@ -30,7 +30,7 @@ function isFixed(locks: string, name: string, version: string): boolean {
 
 const stacks = readStacks();
 
-describe('the table of stacks in the README', () => {
+describe('the table of stacks', () => {
   it('has a row for each stack and no other', () => {
     expect(ROWS.map(({ name }) => name).toSorted()).toEqual(stacks.map(({ name }) => name).toSorted());
   });

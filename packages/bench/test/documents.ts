@@ -1,0 +1,204 @@
+/** The documents of the repository, and what they quote from published runs. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compareWithin } from '../src/analyse/compare.ts';
+import { summarisePool } from '../src/analyse/power.ts';
+import { summarise, type Row } from '../src/analyse/summary.ts';
+import { ROOT } from '../src/catalogue/stacks.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../src/metrics.ts';
+import { DEFAULT_THRESHOLD } from '../src/plan/options.ts';
+import { createRandom } from '../src/random.ts';
+import { renderComparison } from '../src/report/compare.ts';
+import { describeDetail } from '../src/report/detail.ts';
+import { formatWhole } from '../src/report/format.ts';
+import { renderMarkdown } from '../src/report/markdown.ts';
+import { renderPower } from '../src/report/power.ts';
+import { describeMachine, showLimit, showMetric, toView } from '../src/report/view.ts';
+import { readPool } from '../src/results/pool.ts';
+import { RESULTS, readRun, type StoredRun } from '../src/results/store.ts';
+
+/** A part of a document between `<!-- kind words -->` and `<!-- end -->`. */
+export interface Block {
+  kind: string;
+  words: string[];
+  text: string;
+}
+
+/** Where the table of stacks is. */
+export const STACKS_PAGE = 'docs/workloads-and-stacks.md';
+
+const BLOCK = /<!-- (?<kind>[a-z]+) (?<words>[^\n>]*) -->\n(?<text>.*?)<!-- end -->/gs;
+
+/** Returns the documents that people read, as paths from the root. */
+export function listDocuments(): string[] {
+  const pages = globSync('docs/**/*.md', { cwd: ROOT }).toSorted();
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...pages];
+}
+
+/** Reads one of the documents. */
+export function readDocument(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** Finds the blocks of a document. */
+export function findBlocks(document: string): Block[] {
+  return [...document.matchAll(BLOCK)].map(({ groups }) => ({
+    kind: groups?.['kind'] ?? '',
+    words: (groups?.['words'] ?? '').split(' '),
+    text: groups?.['text'] ?? '',
+  }));
+}
+
+/** Returns the document with each of its blocks rendered anew from the published runs. */
+export function renderBlocks(document: string): string {
+  return document.replaceAll(BLOCK, (_, kind: string, words: string) => {
+    const render = BLOCKS[kind];
+    if (render === undefined)
+      throw new Error(`unknown block "${kind}": ${Object.keys(BLOCKS).join(', ')} are known`);
+    return `<!-- ${kind} ${words} -->\n${render(words.split(' ')).trimEnd()}\n<!-- end -->`;
+  });
+}
+
+/** Returns the text of a document without its blocks, code and comments. */
+export function proseOf(document: string): string {
+  return document
+    .replaceAll(BLOCK, '')
+    .replaceAll(/^```.*?^```$/gms, '')
+    .replaceAll(/<!--.*?-->/gs, '');
+}
+
+/** The figures that a document says it took from a run: those in bold. */
+export function listFigures(document: string): string[] {
+  const bold = [...proseOf(document).matchAll(/\*\*(?<text>[^*]+)\*\*/g)];
+  return bold.map(({ groups }) => groups?.['text'] ?? '').filter((text) => /\d/.test(text));
+}
+
+/** One row of the table of stacks. */
+export type StackRow = Record<'name' | 'what' | 'versions' | 'kind', string>;
+
+/** Reads the table of stacks. */
+export function readStackRows(): StackRow[] {
+  const rows = readDocument(STACKS_PAGE).matchAll(
+    /^\| `(?<name>[\w-]+)` \| (?<what>.+) \| (?<versions>.+) \| (?<kind>raw|framework|tuned) \|$/gm,
+  );
+  return [...rows].map(({ groups }) => groups as StackRow);
+}
+
+/** What each kind of block shows. Words after the run limit it: `at 100` to a number of connections. */
+const BLOCKS: Record<string, (words: string[]) => string> = {
+  /** `run ID [at 100]`: the report, as `pnpm report --markdown` prints it. */
+  run: ([id = '', ...rest]) => renderMarkdown(toView(readPublished(id, connectionsOf(rest)))),
+
+  /** `detail ID`: one paragraph a trial, as `pnpm report --detail` prints them. */
+  detail: ([id = '']) => fence(describeDetail(readPublished(id).trials)),
+
+  /** `compare ID`: as `pnpm compare` prints it. */
+  compare: ([id = '']) => {
+    const table = compareWithin(readPublished(id), { by: 'cpu', threshold: DEFAULT_THRESHOLD });
+    return fence(renderComparison(table, `run ${id}`, []));
+  },
+
+  /** `power ID`: as `pnpm bench:power` prints it. */
+  power: ([id = '']) => {
+    const pool = readPool(folderOf(id));
+    if (pool === undefined) throw new Error(`no pool ${id}`);
+    return fence(renderPower(pool, summarisePool(pool.entries, '12/18/24', createRandom(1))));
+  },
+
+  /** `calibration ID`: as `pnpm calibrate` printed it. */
+  calibration: ([id = '']) => fence(readFileSync(join(folderOf(id), 'calibration.txt'), 'utf8')),
+
+  /** `bars ID cpu at 100`: a metric of all targets as bars. */
+  bars: ([id = '', metric = '', ...rest]) => {
+    const run = readPublished(id, connectionsOf(rest));
+    return fence(drawBars(run, metricOf(metric)));
+  },
+
+  /** `rows goodput cpu of ID ID`: chosen columns of several runs in one table. */
+  rows: (words) => {
+    const split = words.indexOf('of');
+    const metrics = words.slice(0, split).map(metricOf);
+    return drawRows(
+      metrics,
+      words.slice(split + 1).map((id) => readPublished(id)),
+    );
+  },
+};
+
+function folderOf(id: string): string {
+  return join(RESULTS, 'published', id);
+}
+
+/** Reads a published run, or its trials at some numbers of connections. */
+function readPublished(id: string, connections?: number[]): StoredRun {
+  const run = readRun(folderOf(id));
+  if (run.plan.quick) throw new Error(`${id} is a first impression: it is not for publishing`);
+  return connections === undefined
+    ? run
+    : { ...run, trials: run.trials.filter((trial) => connections.includes(trial.connections)) };
+}
+
+function connectionsOf([at, list]: string[]): number[] | undefined {
+  return at === 'at' ? list?.split(',').map(Number) : undefined;
+}
+
+function metricOf(word: string): MetricId {
+  const metric = METRIC_IDS.find((id) => id === word);
+  if (metric === undefined) throw new Error(`unknown metric "${word}"`);
+  return metric;
+}
+
+function fence(text: string): string {
+  return `\`\`\`\n${text.trimEnd()}\n\`\`\``;
+}
+
+const BAR_WIDTH = 44;
+
+/** Draws one bar a target, the best first, to the scale of the largest. */
+function drawBars({ host, trials }: StoredRun, metric: MetricId): string {
+  const { label, better } = METRICS[metric];
+  const rows = summarise(trials)
+    .flatMap((row) => {
+      const figure = row.figures[metric];
+      return figure === undefined ? [] : [{ row, value: figure.median }];
+    })
+    .toSorted((a, b) => (better === 'lower' ? a.value - b.value : b.value - a.value));
+  const most = Math.max(...rows.map(({ value }) => value));
+  const widest = Math.max(...rows.map(({ row }) => row.target.length));
+  const at = [...new Set(rows.map(({ row }) => formatWhole(row.connections)))].join(', ');
+  const lines = rows.map(({ row, value }) => {
+    const bar = '█'.repeat(Math.max(1, Math.round((value / most) * BAR_WIDTH)));
+    return `${row.target.padEnd(widest)}  ${bar.padEnd(BAR_WIDTH)}  ${showMetric(metric, row)}`;
+  });
+  return [`${label} at ${at} connections, ${better} is better (shared ${describeMachine(host)})`, '', ...lines]
+    .join('\n');
+}
+
+/** Draws one row for each target and number of connections, with a link to its run. */
+function drawRows(metrics: MetricId[], runs: StoredRun[]): string {
+  const head = [
+    ...['run', 'workload', 'engine', 'workers', 'target', 'connections'],
+    ...metrics.map((id) => METRICS[id].label),
+  ];
+  const rows = runs.flatMap(({ plan, trials }) =>
+    summarise(trials).map((row) => [
+      `[${plan.run}](../../results/published/${plan.run})`,
+      plan.workload,
+      plan.engine,
+      String(plan.workers),
+      row.target,
+      formatWhole(row.connections),
+      ...metrics.map((id) => showMetric(id, row)),
+      showLimit(row),
+      showStatus(row),
+    ]),
+  );
+  const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
+  const alignment = head.map((_, index) => (index < 3 || index === 4 ? '---' : '---:'));
+  return [line([...head, 'limit', 'status']), line([...alignment, '---', '---']), ...rows.map(line)].join('\n');
+}
+
+function showStatus({ statuses }: Row): string {
+  const seen = Object.entries(statuses).filter(([, count]) => count > 0);
+  return seen.map(([status, count]) => `${count} ${status}`).join(', ');
+}

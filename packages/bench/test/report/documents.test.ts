@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../../src/catalogue/stacks.ts';
+import { findBlocks, listDocuments, listFigures, proseOf, readDocument, renderBlocks } from '../documents.ts';
+import { readFixture } from '../samples.ts';
+
+const DOCUMENTS = listDocuments();
+
+/** The options that each command has, by its help. */
+const OPTIONS = new Map(
+  readFixture('golden/help.txt')
+    .split(/^\$ pnpm /m)
+    .slice(1)
+    .map((help) => [help.split(' ', 1)[0], [...help.matchAll(/--[a-z][a-z-]*/g)].map(([name]) => name)]),
+);
+
+/** The commands that a document shows, each as its words. */
+function listCommands(document: string): string[][] {
+  const blocks = [...document.matchAll(/^ *```(?:sh)?\n(?<code>.*?)^ *```$/gms)];
+  const spans = [...document.matchAll(/`(?<code>(?:npx -y )?pnpm(?:@12)? [^`\n]+)`/g)];
+  return [...blocks, ...spans]
+    .flatMap(({ groups }) => (groups?.['code'] ?? '').split('\n'))
+    .flatMap((line) => {
+      const words = /^ *(?:npx -y )?pnpm(?:@12)? (?:run )?(?<rest>[^#]*)/.exec(line)?.groups?.['rest'];
+      return words === undefined ? [] : [words.trim().split(' ')];
+    });
+}
+
+describe.each(DOCUMENTS)('%s', (path) => {
+  const document = readDocument(path);
+
+  it('quotes the published runs as they are', async () => {
+    await expect(renderBlocks(document)).toMatchFileSnapshot(join(ROOT, path));
+  });
+
+  it('takes each figure in bold from one of its blocks', () => {
+    const quoted = findBlocks(renderBlocks(document))
+      .map(({ text }) => text)
+      .join('\n');
+    const unknown = listFigures(document).filter(
+      (figure) => !new RegExp(String.raw`(?<![\d.,])${RegExp.escape(figure)}(?![\d.,]*\d)`).test(quoted),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('links to files that exist', () => {
+    const links = [...proseOf(document).matchAll(/\]\((?<to>[^)#\s]+)(?:#[^)]*)?\)/g)];
+    const missing = links
+      .map(({ groups }) => groups?.['to'] ?? '')
+      .filter((to) => !to.startsWith('http') && !existsSync(join(ROOT, dirname(path), to)));
+    expect(missing).toEqual([]);
+  });
+
+  it('shows only options that its commands have', () => {
+    const unknown = listCommands(document).flatMap(([command = '', ...words]) => {
+      const known = OPTIONS.get(command.replace(/^bench:(?!power|self).*/, 'bench')) ?? [];
+      return words.filter((word) => word.startsWith('--') && !known.includes(word)).map((word) => [command, word]);
+    });
+    expect(unknown).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  const readme = readDocument('README.md');
+
+  it('quotes a published run', () => {
+    expect(findBlocks(readme).map(({ kind }) => kind)).toContain('run');
+  });
+
+  it('keeps within 200 lines', () => {
+    expect(readme.split('\n').length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('the documents', () => {
+  it.each(['compare', 'power', 'calibration'])('quote a published %s', (kind) => {
+    const kinds = DOCUMENTS.flatMap((path) => findBlocks(readDocument(path)).map((block) => block.kind));
+    expect(kinds).toContain(kind);
+  });
+});
