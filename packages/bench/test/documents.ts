@@ -73,6 +73,15 @@ export function listFigures(document: string): string[] {
   return bold.map(({ groups }) => groups?.['text'] ?? '').filter((text) => /\d/.test(text));
 }
 
+/** Tells whether a text has this figure, and not only as a part of a longer one. */
+export function isQuoted(figure: string, text: string): boolean {
+  const parts = text.split(figure);
+  return parts.some((before, index) => {
+    const after = parts[index + 1];
+    return after !== undefined && !/[\d.,]$/.test(before) && !/^[\d.,]*\d/.test(after);
+  });
+}
+
 /** One row of the table of stacks. */
 export type StackRow = Record<'name' | 'what' | 'versions' | 'kind', string>;
 
@@ -170,15 +179,28 @@ function drawBars({ host, trials }: StoredRun, metric: MetricId): string {
     const bar = '█'.repeat(Math.max(1, Math.round((value / most) * BAR_WIDTH)));
     return `${row.target.padEnd(widest)}  ${bar.padEnd(BAR_WIDTH)}  ${showMetric(metric, row)}`;
   });
-  return [`${label} at ${at} connections, ${better} is better (shared ${describeMachine(host)})`, '', ...lines]
-    .join('\n');
+  return [
+    `${label} at ${at} connections, ${better} is better (shared ${describeMachine(host)})`,
+    '',
+    ...lines,
+  ].join('\n');
 }
+
+/** The columns of words; those of figures are aligned right. */
+const WORDS = new Set(['run', 'workload', 'engine', 'target', 'limit', 'status']);
 
 /** Draws one row for each target and number of connections, with a link to its run. */
 function drawRows(metrics: MetricId[], runs: StoredRun[]): string {
   const head = [
-    ...['run', 'workload', 'engine', 'workers', 'target', 'connections'],
+    'run',
+    'workload',
+    'engine',
+    'workers',
+    'target',
+    'connections',
     ...metrics.map((id) => METRICS[id].label),
+    'limit',
+    'status',
   ];
   const rows = runs.flatMap(({ plan, trials }) =>
     summarise(trials).map((row) => [
@@ -193,9 +215,8 @@ function drawRows(metrics: MetricId[], runs: StoredRun[]): string {
       showStatus(row),
     ]),
   );
-  const line = (cells: string[]): string => `| ${cells.join(' | ')} |`;
-  const alignment = head.map((_, index) => (index < 3 || index === 4 ? '---' : '---:'));
-  return [line([...head, 'limit', 'status']), line([...alignment, '---', '---']), ...rows.map(line)].join('\n');
+  const alignment = head.map((name) => (WORDS.has(name) ? '---' : '---:'));
+  return [head, alignment, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 function showStatus({ statuses }: Row): string {

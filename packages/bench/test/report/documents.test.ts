@@ -2,7 +2,15 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/catalogue/stacks.ts';
-import { findBlocks, listDocuments, listFigures, proseOf, readDocument, renderBlocks } from '../documents.ts';
+import {
+  findBlocks,
+  isQuoted,
+  listDocuments,
+  listFigures,
+  proseOf,
+  readDocument,
+  renderBlocks,
+} from '../documents.ts';
 import { readFixture } from '../samples.ts';
 
 const DOCUMENTS = listDocuments();
@@ -38,9 +46,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
     const quoted = findBlocks(renderBlocks(document))
       .map(({ text }) => text)
       .join('\n');
-    const unknown = listFigures(document).filter(
-      (figure) => !new RegExp(String.raw`(?<![\d.,])${RegExp.escape(figure)}(?![\d.,]*\d)`).test(quoted),
-    );
+    const unknown = listFigures(document).filter((figure) => !isQuoted(figure, quoted));
     expect(unknown).toEqual([]);
   });
 
@@ -55,7 +61,9 @@ describe.each(DOCUMENTS)('%s', (path) => {
   it('shows only options that its commands have', () => {
     const unknown = listCommands(document).flatMap(([command = '', ...words]) => {
       const known = OPTIONS.get(command.replace(/^bench:(?!power|self).*/, 'bench')) ?? [];
-      return words.filter((word) => word.startsWith('--') && !known.includes(word)).map((word) => [command, word]);
+      return words
+        .filter((word) => word.startsWith('--') && !known.includes(word))
+        .map((word) => [command, word]);
     });
     expect(unknown).toEqual([]);
   });
