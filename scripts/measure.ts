@@ -65,7 +65,7 @@ export async function measurePlan({
   if (stored !== undefined) refuseOtherVersions(stored, versions);
   const folder = stored?.folder ?? createRun({ schema: STORE_SCHEMA, plan, versions, leftOut }, host);
   if (stored !== undefined) mendRun(folder);
-  await using running = await startCompanions(companions, { plan, token, folder, placed, owe });
+  await using running = await startCompanions(companions, { token, folder, placed, owe });
   let done = stored?.trials.length ?? 0;
   session.expect(estimateSeconds(plan, plan.trials.slice(done)));
   const { effects, stop } = await createEffects({

@@ -10,8 +10,10 @@ import { BenchError } from '@bench/harness/errors';
 import { fillCommand, watchGroup } from '@bench/harness/machine/launch';
 import { describeListeners, isListening } from '@bench/harness/machine/ports';
 import { prepareAll } from '@bench/harness/prepare/prepare';
-import { findDatabase, startDatabase } from '@bench/harness/services/database/database';
-import { findUpstream, startUpstream } from '@bench/harness/services/upstream/upstream';
+import { findCompanions, startCompanions } from '@bench/harness/services/index';
+import type { RunningCompanion } from '@bench/harness/services/companion';
+import type { Target } from '@bench/harness/model';
+import { present } from '@bench/harness/plan/options';
 import { refuseUpstream } from '@bench/harness/plan/refusals';
 import { openSession } from './session.ts';
 import { onInterrupt, runCommand, tell } from './shell.ts';
@@ -25,8 +27,8 @@ await runCommand(SERVE, async (asked) => {
   const workload = findWorkload(asked.workload);
   const params = completeParams(workload, asked.params);
   refuseUpstream(asked, workload, workload.fixtures !== undefined);
-  const given = asked.stack.map((file) => readManifest(file).name);
-  const patterns = asked.target === undefined ? given : [asked.target];
+  const manifests = asked.stack.map((file) => readManifest(file).name);
+  const patterns = asked.target === undefined ? manifests : [asked.target];
   const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload.name);
   const [target] = targets;
   if (target === undefined || targets.length > 1)
@@ -44,7 +46,6 @@ await runCommand(SERVE, async (asked) => {
   if (ready === undefined)
     throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
   const draw = workload.draw(() => Math.random(), params);
-  const program = workload.fixtures && (await findUpstream(asked.upstream));
   using session = await openSession(`serve ${target.id}`, { isAlone: false });
   const { token } = session;
   const owe = (place: string | undefined): void => session.owe(place);
@@ -55,21 +56,22 @@ await runCommand(SERVE, async (asked) => {
     return [variable, file] as const;
   });
   const argv = fillCommand(ready.command, { host: HOST, port, workers, threads });
-  const fixtures = workload.fixtures?.(params) ?? [];
-  await using upstream = program && (await startUpstream(program, { token, folder, placed: {}, fixtures }));
-  const holder = workload.stores && (await findDatabase());
-  await using database = holder && (await startDatabase(holder, { token, folder, placed: {}, owe }));
-  await using table = draw.table && (await database?.open(draw.table));
-  if (database !== undefined) tell(`its database: ${database.kind} ${database.version}`);
-  if (upstream !== undefined) tell(`its upstream: ${upstream.kind} ${upstream.version} on ${upstream.url}`);
-  const env = {
-    ...process.env,
-    ...ready.env,
-    ...Object.fromEntries(files),
-    ...draw.env,
-    ...upstream?.env,
-    ...table?.env,
+  const needs = {
+    workload: workload.name,
+    params,
+    workers,
+    targets,
+    ...present({ upstream: asked.upstream }),
   };
+  const found = await findCompanions(needs);
+  await using companions = await startCompanions(found, { token, folder, placed: {}, owe });
+  await using parts = new AsyncDisposableStack();
+  const given = [];
+  for (const running of companions.all) {
+    given.push(parts.use(await running.begin(draw)).env);
+    tell(`its ${running.name}: ${describe(running, target)}`);
+  }
+  const env = Object.assign({}, process.env, ready.env, Object.fromEntries(files), draw.env, ...given);
   const server = $({
     cwd: ready.stack.root,
     env,
@@ -103,4 +105,10 @@ async function untilListening(port: number, ended: AbortSignal): Promise<boolean
     await sleep(POLL_MS);
   }
   return false;
+}
+
+/** The kind, the version and the address of a companion, as far as it has them. */
+function describe(running: RunningCompanion, target: Target): string {
+  const { kind, version } = running.head(target) as { kind?: string; version?: string };
+  return [kind, version, running.address && `on ${running.address}`].filter(Boolean).join(' ');
 }

@@ -259,12 +259,12 @@ function shuffleRound(
 }
 
 /** Whether the servers of a plan ask a database. */
-export function asksDatabase(plan: Plan): boolean {
+export function asksDatabase(plan: Pick<Plan, 'workload' | 'url'>): boolean {
   return workloadOf(plan).stores === true;
 }
 
 /** The texts that the upstream of a plan has to serve; undefined where there is none. */
-export function fixturesOf(plan: Plan): string[] | undefined {
+export function fixturesOf(plan: Pick<Plan, 'workload' | 'url' | 'params'>): string[] | undefined {
   return workloadOf(plan).fixtures?.(plan.params ?? {});
 }
 

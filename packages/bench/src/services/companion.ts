@@ -21,6 +21,12 @@ import type {
 } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 
+/** What a plan, or a command that serves one target, says of the companions that it needs. */
+export type CompanionNeeds = Pick<
+  Plan,
+  'workload' | 'params' | 'url' | 'upstream' | 'background' | 'workers' | 'duel' | 'targets'
+>;
+
 /** One kind of companion: a line of the list. */
 export interface CompanionKind {
   name: CompanionName;
@@ -28,7 +34,7 @@ export interface CompanionKind {
    * Finds what the plan needs of it; undefined when the plan needs none. Throws a usage or toolchain error when it needs one
    * that cannot be had.
    */
-  find(plan: Plan): Promise<Companion | undefined>;
+  find(needs: CompanionNeeds): Promise<Companion | undefined>;
 }
 
 /** A companion that a plan needs, before it is started. */
@@ -44,7 +50,6 @@ export interface Companion {
 
 /** What a companion runs with. */
 export interface CompanionMeans {
-  plan: Plan;
   /** Marks its processes, so that a later start can prove that they are left over. */
   token: string;
   /** The run's folder: its logs are kept there. */
@@ -57,6 +62,8 @@ export interface CompanionMeans {
 /** A companion for the length of a run. Disposing releases everything it holds. */
 export interface RunningCompanion extends AsyncDisposable {
   name: CompanionName;
+  /** Where it answers, for a person to look at; absent when that is of no use or secret. */
+  address?: string;
   /** Its part of the head of a target's records; undefined when it takes no part in the trials of that target. */
   head(target: Target): unknown;
   /** Begins its part in one trial. Throws what keeps the trial from beginning. */

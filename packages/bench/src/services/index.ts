@@ -1,18 +1,23 @@
 /**
  * The companions, one line each, in the order in which they begin. A new one is a folder here and a line in this list.
  */
-import type { Plan } from '../plan/plan.ts';
 import { background } from './background/companion.ts';
-import type { Companion, CompanionKind, CompanionMeans, RunningCompanion } from './companion.ts';
+import type {
+  Companion,
+  CompanionKind,
+  CompanionMeans,
+  CompanionNeeds,
+  RunningCompanion,
+} from './companion.ts';
 import { database } from './database/companion.ts';
 import { upstream } from './upstream/companion.ts';
 
 const COMPANIONS: CompanionKind[] = [upstream, database, background];
 
-/** Finds the companions that a plan needs. Throws a usage or toolchain error for one that cannot be had. */
-export async function findCompanions(plan: Plan): Promise<Companion[]> {
+/** Finds the companions that are needed. Throws a usage or toolchain error for one that cannot be had. */
+export async function findCompanions(needs: CompanionNeeds): Promise<Companion[]> {
   const found: Companion[] = [];
-  for (const kind of COMPANIONS) found.push(...[(await kind.find(plan)) ?? []].flat());
+  for (const kind of COMPANIONS) found.push(...[(await kind.find(needs)) ?? []].flat());
   return found;
 }
 

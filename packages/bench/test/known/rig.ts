@@ -129,7 +129,7 @@ async function measure(
   const fixtures = fixturesOf(plan);
   const needs = { serverCores: coresOf(plan), generators: plan.generators };
   const placed = await choosePlacement({ ...needs, beside: fixtures === undefined ? [] : ['upstream'] });
-  const means = { plan, token, folder, placed };
+  const means = { token, folder, placed };
   await using upstream =
     fixtures && (await startUpstreams(program ?? (await findUpstream('embedded')), fixtures, means));
   const disturbing = await (await background.find(plan))?.start(means);
@@ -154,7 +154,7 @@ async function measureAll(
   const found = given === undefined ? await findCompanions(plan) : [];
   const beside = [...found.filter(({ isPlaced }) => isPlaced), ...(given ?? [])].map(({ name }) => name);
   const placed = await choosePlacement({ serverCores: coresOf(plan), generators: plan.generators, beside });
-  await using running = await startCompanions(found, { plan, token, folder, placed });
+  await using running = await startCompanions(found, { token, folder, placed });
   const companions = given ?? running.all;
   const { effects } = await createEffects({ plan, placed, token, folder, companions });
   const trials = await run(plan, { placed, prepared, before: [] }, effects);

@@ -130,7 +130,10 @@ export async function startDatabase(program: DatabaseProgram, spec: DatabaseSpec
 const RESERVED = 5;
 
 /** Throws a usage error when the servers that stand at once may open more connections than there are. */
-export function refuseCrowd({ params = {}, workers, duel, targets }: Plan, database: Database): void {
+export function refuseCrowd(
+  { params = {}, workers, duel, targets }: Pick<Plan, 'params' | 'workers' | 'duel' | 'targets'>,
+  database: Database,
+): void {
   const { pool = 0, overflow = 0 } = params;
   const servers = duel === true ? targets.length : 1;
   const most = servers * workers * (pool + overflow);

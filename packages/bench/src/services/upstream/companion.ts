@@ -52,9 +52,11 @@ export async function startUpstreams(
     all.push(started);
     return started;
   };
-  free.push(await startOne());
+  const first = await startOne();
+  free.push(first);
   return {
     name: 'upstream',
+    address: first.url,
     head: () => ({ kind: program.kind, version: program.version }),
     async begin({ fetches = 0 }) {
       const one = free.shift() ?? (await startOne());
