@@ -27,7 +27,8 @@ export interface Block {
 /** Where the table of stacks is. */
 export const STACKS_PAGE = 'docs/workloads-and-stacks.md';
 
-const BLOCK = /<!-- (?<kind>[a-z]+) (?<words>[^\n>]*) -->\n(?<text>.*?)<!-- end -->/gs;
+/** An indented one is an example. */
+const BLOCK = /^<!-- (?<kind>[a-z]+) (?<words>[^\n>]*) -->\n(?<text>.*?)^<!-- end -->/gms;
 
 /** Returns the documents that people read, as paths from the root. */
 export function listDocuments(): string[] {
@@ -63,7 +64,8 @@ export function renderBlocks(document: string): string {
 export function proseOf(document: string): string {
   return document
     .replaceAll(BLOCK, '')
-    .replaceAll(/^```.*?^```$/gms, '')
+    .replaceAll(/^ *```.*?^ *```$/gms, '')
+    .replaceAll(/`[^`\n]+`/g, '')
     .replaceAll(/<!--.*?-->/gs, '');
 }
 

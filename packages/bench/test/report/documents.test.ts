@@ -31,7 +31,7 @@ function listCommands(document: string): string[][] {
     .flatMap(({ groups }) => (groups?.['code'] ?? '').split('\n'))
     .flatMap((line) => {
       const words = /^ *(?:npx -y )?pnpm(?:@12)? (?:run )?(?<rest>[^#]*)/.exec(line)?.groups?.['rest'];
-      return words === undefined ? [] : [words.trim().split(' ')];
+      return words === undefined || words.startsWith('exec ') ? [] : [words.trim().split(' ')];
     });
 }
 
@@ -40,6 +40,11 @@ describe.each(DOCUMENTS)('%s', (path) => {
 
   it('quotes the published runs as they are', async () => {
     await expect(renderBlocks(document)).toMatchFileSnapshot(join(ROOT, path));
+  });
+
+  it('closes each block', () => {
+    const opened = document.match(/^<!-- (?!end )/gm) ?? [];
+    expect(findBlocks(document)).toHaveLength(opened.length);
   });
 
   it('takes each figure in bold from one of its blocks', () => {
