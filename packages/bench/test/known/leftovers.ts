@@ -1,17 +1,21 @@
-import { randomBytes } from 'node:crypto';
+import { globSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { afterAll, expect, vi } from 'vitest';
 import { environHas, listPids } from '../../src/machine/procfs.ts';
+import { newToken } from '../../src/machine/scratch.ts';
 
 /**
- * The token of one test file, in the environment of everything that it starts. After its last test no process
- * that carries it may be left.
+ * The token of one test file, in the environment of everything that it starts. After its last test no process that
+ * carries it, and no cgroup or temporary folder that is named for it, may be left.
  */
 export function openToken(): string {
-  const token = randomBytes(8).toString('hex');
+  const token = newToken();
   // Servers are given it; generators and watchdogs inherit it.
   process.env['BENCH_TOKEN'] = token;
   afterAll(async () => {
     await vi.waitFor(() => expect(survivorsOf(token)).toEqual([]), { timeout: 10_000 });
+    expect(globSync(`/sys/fs/cgroup/**/bench-${token}-*`)).toEqual([]);
+    expect(globSync(`bench-*-${token}`, { cwd: tmpdir() })).toEqual([]);
   });
   return token;
 }
