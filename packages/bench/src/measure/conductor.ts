@@ -122,22 +122,24 @@ async function loadInTurn(
     accounts.use(accountFor(session, (counts) => side.life.account(counts)));
     loaded.push({ side, ready, session, death: watches.use(watchForDeath(ready.server)).promise });
   }
-  const isAlone = loaded.length === 1;
+  const outlive = outliveAmong(loaded.map(({ death }) => death));
   for (const { side, session, death } of loaded) {
-    await attempt(side, () => outlive(session.arm(), death, isAlone));
+    await attempt(side, () => outlive(() => session.arm(), death));
   }
-  const turns = isAlone ? [{ turn: 0, window: wholeWindow(plan) }] : await planDuel(loaded, plan);
+  const turns =
+    loaded.length === 1 ? [{ turn: 0, window: wholeWindow(plan) }] : await planDuel(loaded, plan, outlive);
   for (const { turn, window } of turns) {
     const { side, ready, session, death } = loaded[turn] as Loaded;
     const others = loaded.filter((one) => one.side !== side).flatMap((one) => one.ready.pids);
     await attempt(side, async () => {
       using during = side.life.duringLoad();
-      const running = runWindow(session, window, {
-        sampler: ready.sampler,
-        ours: [...session.pids, ...others],
-        onClosed: () => during[Symbol.dispose](),
-      });
-      const { load, sampled } = await outlive(running, death, isAlone);
+      const run = (): ReturnType<typeof runWindow> =>
+        runWindow(session, window, {
+          sampler: ready.sampler,
+          ours: [...session.pids, ...others],
+          onClosed: () => during[Symbol.dispose](),
+        });
+      const { load, sampled } = await outlive(run, death);
       side.load = load;
       if (sampled !== undefined) side.samples.push(sampled);
     });
@@ -153,6 +155,7 @@ function wholeWindow({ warmupSeconds, windowSeconds, load }: Plan): Window {
 async function planDuel(
   loaded: readonly Loaded[],
   { warmupSeconds, windowSeconds, waitSeconds, load }: Plan,
+  outlive: Outlive,
 ): Promise<{ turn: number; window: Window }[]> {
   /** How long a connection took from answer to answer, of each side. */
   const cycles: number[] = [];
@@ -160,9 +163,8 @@ async function planDuel(
   for (const { side, session, death } of loaded) {
     await attempt(side, async () => {
       const { lifetime, connect } = await outlive(
-        session.fire({ warmupSeconds, windowSeconds: 0, load }, () => {}),
+        () => session.fire({ warmupSeconds, windowSeconds: 0, load }, () => {}),
         death,
-        false,
       );
       cycles.push(((connect.stood ?? 0) * warmupSeconds) / (lifetime?.ok ?? 0));
     });
@@ -205,15 +207,27 @@ async function proveLimit(
   return { goodputPerSecond, ratio: goodputPerSecond / first.goodputPerSecond };
 }
 
+/** Takes a step of the generators, or throws the death of the server that it is for. */
+type Outlive = <T>(begin: () => Promise<T>, death: Promise<never>) => Promise<T>;
+
 /**
- * A step of the generators, or the death of their server in it. Unless the server is loaded alone, the death is thrown only
- * when the generators are done with that step and can turn to another server.
+ * Lets generators outlive the servers that end. A death is thrown when they are done with their step and can turn to
+ * another server; at once when all servers have ended, as an interrupt ends them.
  */
-async function outlive<T>(step: Promise<T>, death: Promise<never>, isAlone: boolean): Promise<T> {
-  try {
-    return await Promise.race([step, death]);
-  } catch (error) {
-    if (!isAlone) await Promise.allSettled([step]);
-    throw error;
-  }
+function outliveAmong(deaths: Promise<never>[]): Outlive {
+  let isOver = false;
+  const end = Promise.allSettled(deaths).then(() => {
+    isOver = true;
+  });
+  return async (begin, death) => {
+    // The generators may still be at a step for another server.
+    if (isOver) return death;
+    const step = begin();
+    try {
+      return await Promise.race([step, death]);
+    } catch (error) {
+      await Promise.race([Promise.allSettled([step]), end]);
+      throw error;
+    }
+  };
 }
