@@ -74,6 +74,18 @@ describe.each(DOCUMENTS)('%s', (path) => {
   });
 });
 
+/** What people read who use the commands; CONTRIBUTING names options of other programs too. */
+const MANUALS = DOCUMENTS.filter((path) => path === 'README.md' || path.startsWith('docs/'));
+
+describe.each(MANUALS)('the prose of %s', (path) => {
+  it('names only options that some command has', () => {
+    const all = [...OPTIONS.values()].flat();
+    const named = [...readDocument(path).matchAll(/`(?<name>--[a-z-]+)[^`\n]*`/g)];
+    const names = named.map(({ groups }) => groups?.['name'] ?? '');
+    expect(names.filter((name) => !all.includes(name))).toEqual([]);
+  });
+});
+
 describe('README.md', () => {
   const readme = readDocument('README.md');
 
