@@ -33,7 +33,7 @@ export interface NoKnee {
 }
 
 /** Why a goodput cannot decide anything. */
-export type Doubt = 'not-measured' | 'lower-bound' | 'spoilt';
+export type Doubt = 'not-measured' | 'lower-bound' | 'invalid';
 
 /** The rung from which on goodput lies below every round of the highest, and by which share of its median. */
 export interface Fall {
@@ -127,5 +127,5 @@ function highestOf(steps: Step[]): Step | undefined {
 function doubtOf({ figures: { goodput } }: Row): Doubt | undefined {
   if (goodput === undefined) return 'not-measured';
   if (goodput.atLeast) return 'lower-bound';
-  return goodput.valid ? undefined : 'spoilt';
+  return goodput.valid ? undefined : 'invalid';
 }

@@ -12,7 +12,7 @@ export interface Slope {
   /** Half the width of its interval at 95 %. */
   marginPerMinute: number;
   /** Whether that interval leaves 0 out. */
-  isTold: boolean;
+  isDistinct: boolean;
 }
 
 /**
@@ -37,7 +37,7 @@ export function slopeOf(readings: readonly MemoryReading[]): Slope | undefined {
   return {
     bytesPerMinute: 60 * perSecond,
     marginPerMinute: 60 * margin,
-    isTold: independent >= FEWEST_INDEPENDENT && Math.abs(perSecond) > margin,
+    isDistinct: independent >= FEWEST_INDEPENDENT && Math.abs(perSecond) > margin,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Host } from '../results/host.ts';
 import { renderRows } from './terminal.ts';
 import { describeMachine } from './view.ts';
 
-/** The bias of this instrument on this machine, as text. */
+/** Renders the bias of this instrument on this machine as text. */
 export function renderCalibration(calibrated: Calibrated[], host: Host, run: string): string {
   const rows = calibrated.map(({ name, unit, told, measured, tolerance, inside }) => {
     if (told === undefined || measured === undefined) return [name, unit, '—', '—', '—', '—', 'NOT MEASURED'];
@@ -14,10 +14,10 @@ export function renderCalibration(calibrated: Calibrated[], host: Host, run: str
     return [name, unit, told.toFixed(1), measured.toFixed(1), signed, ...verdict];
   });
   return [
-    `Calibration ${run}: what planted servers told of themselves, and what was measured of them`,
+    `Calibration ${run}: figures that planted servers reported, and what Bench measured`,
     describeMachine(host),
     '',
-    renderRows(['known answer', 'unit', 'told', 'measured', 'bias', 'tolerance', ''], rows),
+    renderRows(['known answer', 'unit', 'reported', 'measured', 'bias', 'tolerance', ''], rows),
     '',
   ].join('\n');
 }

@@ -2,7 +2,7 @@ import { describeBackground } from '../catalogue/background.ts';
 import { coresOf } from '../plan/plan.ts';
 import type { StoredRun } from '../results/store.ts';
 
-/** The changes between two runs, one a line: processes and threads, versions, runtimes, frameworks, servers; then what is unknown. */
+/** Lists what changed between two runs, one change per line, then the properties that are unknown. */
 export function describeChanges(old: StoredRun, now: StoredRun): string[] {
   const [then, here] = [environmentOf(old), environmentOf(now)];
   const changes = [...new Set([...then.keys(), ...here.keys()])]
@@ -11,16 +11,16 @@ export function describeChanges(old: StoredRun, now: StoredRun): string[] {
   const unknown = [...new Set([...unknownOf(old), ...unknownOf(now)])];
   if (unknown.length > 0) {
     return [
-      ...(changes.length > 0 ? changes : ['nothing changed of what is known']),
+      ...(changes.length > 0 ? changes : ['no known changes']),
       ...unknown.map((what) => `unknown: ${what}`),
     ];
   }
   return changes.length > 0
     ? changes
-    : ['nothing changed of processes, versions, runtimes, frameworks and servers'];
+    : ['no changes in processes, versions, runtimes, frameworks or servers'];
 }
 
-/** What a run does not know of servers that were already running. */
+/** Lists the unknown properties of servers that were already running. */
 function unknownOf({ plan, trials }: StoredRun): string[] {
   if (plan.url === undefined) return [];
   const program = trials.some(({ process }) => process?.version !== undefined)
@@ -32,7 +32,7 @@ function unknownOf({ plan, trials }: StoredRun): string[] {
   );
 }
 
-const TOLD = [
+const ATTESTED = [
   'version',
   'implementation',
   'framework',
@@ -48,14 +48,14 @@ const TOLD = [
 function environmentOf({ plan, versions, trials }: StoredRun): Map<string, string> {
   const launched: [string, string][] = [
     ['workers', String(plan.workers)],
-    ['threads', String(plan.threads ?? 'as the stack has it')],
+    ['threads', String(plan.threads ?? 'default of the stack')],
     ['cores', String(coresOf(plan))],
     ['background', describeBackground(plan.background) ?? 'none'],
   ];
   const found = new Map([...(plan.url === undefined ? launched : []), ...Object.entries(versions)]);
   for (const { target, attested } of trials) {
     for (const [name, value] of Object.entries(attested[0] ?? {})) {
-      if (TOLD.includes(name)) found.set(`${target.id} ${name}`, String(value));
+      if (ATTESTED.includes(name)) found.set(`${target.id} ${name}`, String(value));
     }
   }
   return found;

@@ -6,7 +6,7 @@ import { formatChange, formatShare } from './format.ts';
 import { renderRows } from './terminal.ts';
 import { METRICS } from '../metrics.ts';
 
-/** The comparisons as text: ratio, and the verdict with its difference and interval. */
+/** Renders a table of comparisons: the ratio, and the verdict with its difference and interval. */
 export function renderComparison(table: ComparedTable, title: string, marks: string[]): string {
   const { label, better } = METRICS[table.by];
   const heads = [
@@ -26,11 +26,11 @@ export function renderComparison(table: ComparedTable, title: string, marks: str
     ...(table.paired ? [row.rank === undefined ? '—' : String(row.rank)] : []),
   ]);
   const notes = [
-    `ratios of ${label}, ${better === 'lower' ? 'less' : 'more'} is better; the difference that matters is ${formatShare(table.threshold)}`,
+    `ratios of ${label}, ${better} is better; the smallest difference that matters is ${formatShare(table.threshold)}`,
     `${
       table.paired
         ? 'paired by round'
-        : 'unpaired: the runs are of different times, and whatever else changed between them is in the ratio'
+        : 'unpaired: the runs were measured at different times, so the ratio includes every other change between them'
     }${describeConfidence(table)}`,
     ...marks,
   ];
@@ -39,11 +39,11 @@ export function renderComparison(table: ComparedTable, title: string, marks: str
 
 function describeConfidence({ rows }: ComparedTable): string {
   const intervals = rows.filter(({ comparison }) => comparison.interval !== undefined).length;
-  return intervals > 1 ? `; all ${intervals} intervals hold together with 95 % confidence` : '';
+  return intervals > 1 ? `; all ${intervals} intervals hold simultaneously with 95 % confidence` : '';
 }
 
 function describeBaseline({ paired, baseline = '' }: ComparedTable): string {
-  if (!paired) return 'now against then';
+  if (!paired) return 'new against old';
   if (baseline === UNDISTURBED) return 'against itself undisturbed';
   return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;
 }
@@ -55,7 +55,7 @@ function describeVerdict({ comparison }: ComparedRow): string {
   if (rounds === 0 && dropped > 0) return 'undecided: no valid figures on both sides';
   const said = {
     'too-few-rounds': ['too few rounds', difference],
-    'blocks-dropped': ['too many rounds spoilt', difference],
+    'blocks-dropped': ['too many invalid rounds', difference],
     wide: [difference],
   }[why];
   const needed =
@@ -65,12 +65,12 @@ function describeVerdict({ comparison }: ComparedRow): string {
   return `undecided: ${[...said, ...needed].filter(Boolean).join('; ')}`;
 }
 
-/** `+21 % (+15 % to +28 %)`, without an interval `seen +11 % to +30 %`; empty where nothing was seen. */
+/** `+21 % (+15 % to +28 %)`, without an interval `observed +11 % to +30 %`; empty without a ratio. */
 function describeDifference({ ratio }: Comparison): string {
   if (ratio === undefined) return '';
   const { estimate, interval, range } = ratio;
   return interval === undefined
-    ? `seen ${formatInterval(range)}`
+    ? `observed ${formatInterval(range)}`
     : `${formatChange(estimate)} (${formatInterval(interval)})`;
 }
 

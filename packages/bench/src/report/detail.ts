@@ -12,7 +12,7 @@ import type {
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 
-/** Every trial in full, as text: what the table leaves out, and what autocannon itself would have printed. */
+/** Describes every trial in full, with the figures that the table omits and those that autocannon would have printed. */
 export function describeDetail(trials: Trial[]): string {
   return trials
     .map((trial) =>
@@ -99,7 +99,7 @@ function describeMeasured({
   if (background !== undefined) lines.push(describeBackgroundUse(background));
   if (server !== undefined) {
     lines.push(
-      `server (${server.scope}, ${server.source}): ${server.coresUsed.toFixed(2)} cores${cpuUsPerRequest === undefined ? '' : `, ${formatCost(cpuUsPerRequest)} µs a request`}, ${server.idleBytes === undefined ? '—' : formatBytes(server.idleBytes)} before the load, ${server.peakBytes === undefined ? '—' : formatBytes(server.peakBytes)} at most in the window`,
+      `server (${server.scope}, ${server.source}): ${server.coresUsed.toFixed(2)} cores${cpuUsPerRequest === undefined ? '' : `, ${formatCost(cpuUsPerRequest)} µs per request`}, ${server.idleBytes === undefined ? '—' : formatBytes(server.idleBytes)} before the load, ${server.peakBytes === undefined ? '—' : formatBytes(server.peakBytes)} peak in the window`,
     );
     const slope = slopeOf(server.memoryOverTime ?? []);
     if (slope !== undefined) lines.push(describeSlope(slope));
@@ -107,7 +107,7 @@ function describeMeasured({
   if (upstream !== undefined) {
     const { requests, fetchUs, resources } = upstream;
     lines.push(
-      `upstream: ${formatWhole(requests)} requests${resources === undefined ? '' : `, ${resources.coresUsed.toFixed(2)} cores`}, ${formatUs(fetchUs)} for one fixture while nothing loaded it`,
+      `upstream: ${formatWhole(requests)} requests${resources === undefined ? '' : `, ${resources.coresUsed.toFixed(2)} cores`}, ${formatUs(fetchUs)} per fixture without load`,
     );
   }
   if (database !== undefined) {
@@ -121,21 +121,21 @@ function describeMeasured({
   for (const [name, record] of Object.entries(others)) lines.push(`${name}: ${JSON.stringify(record)}`);
   if (host?.otherProcessesCores !== undefined)
     lines.push(
-      `others used ${host.otherProcessesCores.toFixed(2)} cores, the harness ${(host.harnessCores ?? 0).toFixed(2)}`,
+      `other processes used ${host.otherProcessesCores.toFixed(2)} cores, the harness ${(host.harnessCores ?? 0).toFixed(2)}`,
     );
   if (limitProof !== undefined) {
     lines.push(
       'unproven' in limitProof
-        ? `the limit is not proven: ${limitProof.unproven}`
-        : `one generator more: goodput × ${limitProof.ratio.toFixed(3)}`,
+        ? `limit not proven: ${limitProof.unproven}`
+        : `with one more generator: goodput × ${limitProof.ratio.toFixed(3)}`,
     );
   }
   if (budget !== undefined && budget.by !== 'cores') lines.push(describeBudget(budget));
-  lines.push(`limit: ${limit ?? 'not known'}; shape: ${shape ?? 'not known'}`);
+  lines.push(`limit: ${limit ?? 'unknown'}; shape: ${shape ?? 'unknown'}`);
   return lines;
 }
 
-/** The budget of a server that could not use all its cores, and what it used of it. */
+/** Describes the cores that a server used and the most that it could use. */
 export function describeBudget({ by, usedCores, usableCores }: ServerBudget): string {
   const used = `${usedCores.toFixed(2)} cores`;
   const most = `${usableCores} ${usableCores === 1 ? 'core' : 'cores'} at most`;
@@ -148,7 +148,7 @@ export function describeBudget({ by, usedCores, usableCores }: ServerBudget): st
   return `its busiest ${threads} used ${used}; ${they} can use ${most}`;
 }
 
-/** Where not every body was compared byte by byte. */
+/** Says how many bodies were compared byte by byte, if not all of them. */
 function describeChecked({ lifetime, bodiesHashed }: LoadResult): string[] {
   if (lifetime === undefined || bodiesHashed === undefined) return [];
   const answers = countAnswers(lifetime);
@@ -161,20 +161,20 @@ function describeInserts({ acknowledged, stored, unanswered }: InsertAccount): s
   return `${formatWhole(acknowledged)} inserts acknowledged${open}, ${formatWhole(stored)} stored`;
 }
 
-function describeSlope({ bytesPerMinute, marginPerMinute, isTold }: Slope): string {
+function describeSlope({ bytesPerMinute, marginPerMinute, isDistinct }: Slope): string {
   const sign = bytesPerMinute < 0 ? '−' : '+';
-  const verdict = isTold ? '' : ': not told from 0';
-  return `its memory moved by ${sign}${formatBytes(Math.abs(bytesPerMinute))} ± ${formatBytes(marginPerMinute)} a minute${verdict}`;
+  const verdict = isDistinct ? '' : ': not distinguishable from 0';
+  return `memory changed by ${sign}${formatBytes(Math.abs(bytesPerMinute))} ± ${formatBytes(marginPerMinute)} per minute${verdict}`;
 }
 
 function describeConnect({ stood, asked, seconds, refused, retried }: LoadResult['connect']): string[] {
   if (stood === undefined || seconds === undefined) return [];
   return [
-    `${stood} of ${asked} connections stood after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
+    `${stood} of ${asked} connections established after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
   ];
 }
 
 function describeUse({ cpuUs, seconds, cores, utilisation }: GeneratorUse): string {
   const used = `${(cpuUs / 1e6 / seconds).toFixed(2)}${cores === undefined ? '' : ` of ${cores}`} cores`;
-  return utilisation === undefined ? used : `${used}, loop ${Math.round(utilisation * 100)} % busy`;
+  return utilisation === undefined ? used : `${used}, event loop ${Math.round(utilisation * 100)} % busy`;
 }

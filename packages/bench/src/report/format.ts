@@ -1,4 +1,4 @@
-/** Numbers as people read them. Each bound stands where rounding would reach the next form. */
+/** Numbers as people read them. Each bound is where rounding would reach the next form. */
 
 /** `74,079`; below ten with one decimal. */
 export function formatCount(value: number): string {
@@ -38,7 +38,7 @@ export function formatSpan(seconds: number): string {
     : `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
-/** A span that somebody typed, to the second below five minutes: `90 s`, `10 min`. */
+/** A span from the command line, to the second below five minutes: `90 s`, `10 min`. */
 export function formatBudget(seconds: number): string {
   return seconds < 300 ? `${seconds} s` : formatSpan(seconds);
 }
@@ -47,7 +47,7 @@ function significant(value: number): string {
   return value < 9.995 ? value.toFixed(2) : value < 99.95 ? value.toFixed(1) : String(Math.round(value));
 }
 
-/** A share in per cent that is whole only when nothing is missing: `99.99 %`. */
+/** A share in per cent, rounded down: only a full share becomes `100 %`. */
 export function formatAtMost(share: number): string {
   return formatShare(Math.floor(share * 1e4) / 1e4);
 }

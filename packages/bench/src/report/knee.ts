@@ -1,22 +1,22 @@
 import type { Knee, Ladder, NoKnee } from '../analyse/ladder.ts';
 import { formatWhole } from './format.ts';
 
-/** What the knee of a ladder is, or why none is named, and where goodput falls past it. */
+/** Describes the knee of a ladder or the reason that it has none, and where goodput falls beyond it. */
 export function describeKnee({ knee, fall }: Ladder): string {
   const beyond =
     fall === undefined
       ? ''
-      : `; from ${formatWhole(fall.connections)} on goodput falls (−${Math.round(fall.share * 100)} %)`;
+      : `; goodput falls from ${formatWhole(fall.connections)} on (−${Math.round(fall.share * 100)} %)`;
   return `${'why' in knee ? describeNone(knee) : describePlace(knee)}${beyond}`;
 }
 
-/** The knees of all ladders in one line; undefined where none is named. */
+/** The knees of all ladders in one line; undefined if there are none. */
 export function describeKnees(ladders: Ladder[]): string | undefined {
   const named = ladders.flatMap(({ target, knee }) => ('why' in knee ? [] : [`${target} ${placeOf(knee)}`]));
   if (named.length === 0) return undefined;
   const rest = ladders.flatMap(({ target, knee }) => ('why' in knee ? [target] : []));
-  const others = rest.length === 0 ? '.' : `; none named for ${rest.join(', ')}: --ladder says why.`;
-  return `knee, where more connections stop buying goodput: ${named.join(', ')}${others}`;
+  const others = rest.length === 0 ? '.' : `; none found for ${rest.join(', ')}. --ladder shows the reason.`;
+  return `knee, beyond which more connections add no goodput: ${named.join(', ')}${others}`;
 }
 
 function placeOf({ at, above }: Knee): string {
@@ -28,20 +28,20 @@ function placeOf({ at, above }: Knee): string {
 function describePlace(knee: Knee): string {
   const { queuesFrom } = knee;
   const queue =
-    queuesFrom === undefined ? '' : `; beyond ${formatWhole(Math.ceil(queuesFrom))} requests must queue`;
+    queuesFrom === undefined ? '' : `; above ${formatWhole(Math.ceil(queuesFrom))}, requests must queue`;
   return `knee ${placeOf(knee)} connections${queue}`;
 }
 
 function describeNone({ why, connections = 0 }: NoKnee): string {
   const rung = formatWhole(connections);
   const words: Record<NoKnee['why'], string> = {
-    'open-loop': 'no knee: --rate set the goodput, not the connections',
-    'too-few-rungs': 'no knee named: it takes three rungs',
-    'nothing-holds': 'no knee named: goodput holds at no rung',
+    'open-loop': 'no knee: --rate determines the goodput, not the connections',
+    'too-few-rungs': 'no knee: it takes at least three rungs',
+    'nothing-holds': 'no knee: no rung has a valid goodput',
     'still-rising': `no knee up to ${rung} connections: goodput still rises`,
-    'not-measured': `no knee named: goodput at ${rung} was not measured`,
-    'lower-bound': `no knee named: goodput at ${rung} is only a lower bound`,
-    spoilt: `no knee named: goodput at ${rung} was spoilt`,
+    'not-measured': `no knee: goodput at ${rung} was not measured`,
+    'lower-bound': `no knee: goodput at ${rung} is only a lower bound`,
+    invalid: `no knee: goodput at ${rung} is invalid`,
   };
   return words[why];
 }

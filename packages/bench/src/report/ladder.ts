@@ -11,7 +11,7 @@ const BAR = 'of highest';
 const BAR_WIDTH = 10;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** The run as a view by target: its rungs as rows, its knee in the heading. */
+/** The run grouped by target: each rung is a row, and the heading names the knee. */
 export function toLadderView(source: Source): View {
   const { title, setting, notes } = toView(source);
   const { plan, trials } = source;
@@ -31,8 +31,8 @@ export function toLadderView(source: Source): View {
     expendable: ['limit', BAR],
     groups: toLadders(summarise(trials), plan.load.mode === 'open').map(toGroup),
     notes: [
-      `knee: where goodput comes within ${PLATEAU * 100} % of its highest: more connections buy latency only. It lies between two rungs where every round of the lower one fell short.`,
-      'requests must queue beyond highest goodput × shortest cycle of a connection, its N* at most (asymptotic bounds).',
+      `knee: the lowest rung whose goodput is within ${PLATEAU * 100} % of the highest. Beyond it, more connections only add latency. It lies between two rungs if every round of the lower rung fell short.`,
+      'Requests must queue above N* (asymptotic bounds). The figure is an upper bound: highest goodput × shortest cycle of a connection.',
       ...notes,
     ],
   };
@@ -65,12 +65,12 @@ function drawBar(share: number): string {
   return '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7];
 }
 
-/** The view of `toLadderView` as text for a terminal, at most `width` columns wide. */
+/** Renders a ladder view for a terminal, at most `width` columns wide. */
 export function renderLadder(view: View, width = Infinity): string {
   return layOut(view, width, drawLadders);
 }
 
-/** Each target below its heading, the columns in line over all of them. */
+/** Draws each target below its heading, with columns that align across all targets. */
 function drawLadders({ columns, words, groups }: View, width: number): string {
   const all = groups.flatMap(({ rows }) => rows);
   const [head = '', ...lines] = renderRows(columns, all, words)

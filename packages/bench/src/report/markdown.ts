@@ -1,7 +1,7 @@
 import { toLine } from './printable.ts';
 import type { View } from './view.ts';
 
-/** The view as Markdown: a table for each rung, the setting above, the notes below. */
+/** Renders a view as Markdown: the setting, a table for each rung, then the notes. */
 export function renderMarkdown(view: View): string {
   const alignment = view.columns.map((column) => (view.words.includes(column) ? '---' : '---:'));
   const tables = view.groups.flatMap(({ heading, rows }) => [

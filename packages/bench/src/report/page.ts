@@ -1,18 +1,18 @@
 import { toLine } from './printable.ts';
 import type { View } from './view.ts';
 
-/** Draws the figures of a view; what it says in prose keeps within `width` columns. */
+/** Draws the figures of a view; prose wraps at `width` columns. */
 type Draw = (view: View, width: number) => string;
 
 /**
- * A view as a page of text: its figures as `draw` gives them, without as many of the expendable columns as it takes
- * to keep within `width` columns, and a line that says which those are.
+ * Lays a view out as a page of text. Omits as many expendable columns as needed to fit `width` columns, and names the
+ * omitted ones in a line below.
  */
 export function layOut(view: View, width: number, draw: Draw): string {
-  const { text, leftOut } = narrow(view, width, draw);
+  const { text, omitted } = narrow(view, width, draw);
   const lines = [
-    ...(leftOut.length > 0
-      ? [`left out to fit ${width} columns: ${leftOut.join(', ')}; --detail shows every column.`]
+    ...(omitted.length > 0
+      ? [`omitted to fit ${width} columns: ${omitted.join(', ')}; --detail shows every column.`]
       : []),
     ...(view.knees === undefined ? [] : [view.knees]),
     ...view.notes,
@@ -26,17 +26,17 @@ export function layOut(view: View, width: number, draw: Draw): string {
   ].join('\n');
 }
 
-function narrow(view: View, width: number, draw: Draw): { text: string; leftOut: string[] } {
+function narrow(view: View, width: number, draw: Draw): { text: string; omitted: string[] } {
   for (let count = 0; ; count++) {
-    const leftOut = view.expendable.slice(0, count);
-    const text = draw(without(view, leftOut), width);
+    const omitted = view.expendable.slice(0, count);
+    const text = draw(without(view, omitted), width);
     const widest = Math.max(...text.split('\n').map((line) => line.length));
-    if (widest <= width || count === view.expendable.length) return { text, leftOut };
+    if (widest <= width || count === view.expendable.length) return { text, omitted };
   }
 }
 
-function without(view: View, leftOut: string[]): View {
-  const isKept = (_: string, index: number): boolean => !leftOut.includes(view.columns[index] ?? '');
+function without(view: View, omitted: string[]): View {
+  const isKept = (_: string, index: number): boolean => !omitted.includes(view.columns[index] ?? '');
   return {
     ...view,
     columns: view.columns.filter(isKept),
@@ -47,7 +47,7 @@ function without(view: View, leftOut: string[]): View {
   };
 }
 
-/** A line broken between words where it would pass `width` columns; what follows stands four columns in. */
+/** Breaks a line between words at `width` columns, and indents the following lines by four. */
 export function wrap(line: string, width: number): string {
   const [first = '', ...words] = line.split(/(?<=\S) /);
   const lines = [first];

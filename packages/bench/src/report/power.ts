@@ -5,10 +5,10 @@ import { describeMachine } from './view.ts';
 import { formatShare } from './format.ts';
 import { renderRows } from './terminal.ts';
 
-/** What a pool shows, as text: verdicts over twins, stock autocannon beside them, noise, and sittings drawn from the pool. */
+/** Renders a pool: the verdicts on twins, those of stock autocannon, the noise, and tests resampled from the pool. */
 export function renderPower(pool: Pool, { effects, noise, resampled }: PowerSummary): string {
   return [
-    'Twins of one server, of which one costs so much more CPU a request: what a sitting of at most 2 minutes says of it',
+    'Two builds of one server; one uses N % more CPU per request. What does a two-minute comparison conclude?',
     describeMachine(pool.host),
     '',
     ...(effects.length > 0 ? [renderEffects(effects), ''] : []),
@@ -21,14 +21,14 @@ export function renderPower(pool: Pool, { effects, noise, resampled }: PowerSumm
 function renderEffects(effects: EffectSummary[]): string {
   const heads = [
     'planted',
-    'sittings',
+    'tests',
     'slower',
     'same',
     'undecided',
     'faster',
     'by > 2 %',
-    `of quiet ones right`,
-    'all rounds',
+    'right when quiet',
+    'ratio',
     'spread',
     'rounds',
     'seconds',
@@ -47,8 +47,8 @@ function renderEffects(effects: EffectSummary[]): string {
     describeStock(one),
   ]);
   const notes = [
-    `metric CPU per request; a quiet sitting has a robust deviation of its rounds' log ratios up to ${formatShare(QUIET)}; spread is its median`,
-    'stock autocannon: which of the two one run of 10 s each names by its own printed average, from 2 % apart on',
+    `metric: CPU per request. ratio: over the rounds of all tests. spread: the median robust deviation of the log ratios in a test. A test is quiet up to ${formatShare(QUIET)}`,
+    'stock autocannon: the winner by the printed averages of one 10 s run per build, if they differ by at least 2 %',
   ];
   return `${renderRows(heads, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`;
 }
@@ -57,7 +57,7 @@ function describeStock({ effect, stock: { runs, baseline, candidate } }: EffectS
   if (runs === 0) return '—';
   const none = runs - baseline - candidate;
   return effect === 0
-    ? `named one ${baseline + candidate} of ${runs}`
+    ? `named a winner in ${baseline + candidate} of ${runs}`
     : `right ${baseline}, wrong ${candidate}, none ${none} of ${runs}`;
 }
 
@@ -70,12 +70,12 @@ function renderNoise(noise: NoiseSummary[]): string {
     formatShare(deviation),
     formatShare(robustDeviation),
   ]);
-  return `A/A rounds of one target, CPU per request: sd of the log ratio\n${renderRows(['target', 'kind', 'rounds', 'failed', 'sd', 'robust sd'], rows)}\n`;
+  return `A/A rounds of one target, CPU per request: standard deviation (sd) of the log ratio\n${renderRows(['target', 'kind', 'rounds', 'failed', 'sd', 'robust sd'], rows)}\n`;
 }
 
 function describeResampled({ rounds, deviation, aa, planted }: ResampledSummary): string[] {
   return [
-    `${rounds} A/A rounds of the pool (robust sd ${formatShare(deviation)}), signs flipped, drawn into ${aa.sittings.toLocaleString('en-US')} sittings each:`,
+    `${rounds} A/A rounds of the pool (robust sd ${formatShare(deviation)}), signs flipped, resampled into ${aa.sittings.toLocaleString('en-US')} sequential tests each:`,
     `  A/A: ${formatShare(aa.verdicts.faster + aa.verdicts.slower)} faster or slower, ${formatShare(aa.byMoreThanThreshold)} by more than 2 %, ${formatShare(aa.verdicts.same)} same`,
     `  +${formatShare(planted.effect)} added: ${formatShare(planted.verdicts.slower)} slower`,
   ];

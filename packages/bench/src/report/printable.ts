@@ -1,14 +1,14 @@
 import { redact } from '../redact.ts';
 
 /**
- * What a terminal obeys instead of showing it: control characters of both sets but for the line feed, and those that
- * change the direction of what follows.
+ * The characters that a terminal obeys instead of showing them: C0 and C1 controls except the line feed, and those that
+ * change the direction of the text that follows.
  */
 // oxlint-disable-next-line no-control-regex
 const OBEYED = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
 
 /**
- * Returns a text with control characters written as `\u001b`: what a server said must not move the cursor, set the
+ * Returns a text with control characters written as `\u001b`. The words of a server must not move the cursor, set the
  * title or answer in the name of the terminal. A JSON text stays the same JSON.
  */
 export function toPrintable(text: string): string {
@@ -17,7 +17,7 @@ export function toPrintable(text: string): string {
   );
 }
 
-/** Returns a text as it may be shown: without secrets, and with control characters written out. */
+/** Returns a text that is safe to show: secrets redacted, control characters written out. */
 export function toOutput(text: string): string {
   return toPrintable(redact(text));
 }

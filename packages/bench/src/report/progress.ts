@@ -6,17 +6,17 @@ import { figureOf } from '../analyse/metrics.ts';
 import { formatCost, formatCount, formatSpan, formatUs } from './format.ts';
 import { toLine } from './printable.ts';
 
-/** Where progress is shown. */
+/** The screen that shows progress. */
 export interface Screen {
-  /** Whether a line can be replaced by the next. */
+  /** True if the next line can replace the current one. */
   isLive: boolean;
-  /** Shows a line until the next text replaces it. Only where `isLive`. */
+  /** Shows a line until the next text replaces it. Called only if `isLive`. */
   showLive(text: string): void;
   /** Shows a line that stays. */
   showLine(text: string): void;
 }
 
-/** Shows a run's progress: one live line with the time left on a terminal, else a plain line a trial. */
+/** Shows the progress of a run: a live line with the time left on a terminal, otherwise one plain line per trial. */
 export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => void {
   const began = Date.now();
   let spent = 0;
@@ -28,7 +28,7 @@ export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => v
     const rest = plan.trials.slice(-Math.max(0, event.of - done));
     const foreseen = done < event.of ? estimateSeconds(plan, rest) : 0;
     const measured = plan.trials.slice(kept, done);
-    // What has been seen so far corrects the estimate, once there is something to go by.
+    // The pace of the trials so far corrects the estimate, once there are enough of them.
     const pace = spent > 0 && measured.length > 2 ? spent / estimateSeconds(plan, measured) : 1;
     const left = formatSpan(foreseen * pace);
     if (event.kind === 'started') {

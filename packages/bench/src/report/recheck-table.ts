@@ -1,4 +1,4 @@
-/** What a table of autocannon really shows, as sentences. */
+/** Sentences on the figures of one autocannon table and what they prove. */
 
 import type { PrintedTest } from '../analyse/recheck/autocannon.ts';
 import type { TickCheck } from '../analyse/recheck/checks.ts';
@@ -6,7 +6,7 @@ import type { Range } from '../analyse/recheck/figures.ts';
 import type { Goodput, Missing } from '../analyse/recheck/goodput.ts';
 import type { CheckedTest } from '../analyse/recheck/recheck.ts';
 
-/** A paragraph with its name in front. */
+/** A named paragraph. */
 export type Note = readonly [name: string, text: string];
 
 const MISSING: Record<Missing['missing'][number], string> = {
@@ -15,7 +15,7 @@ const MISSING: Record<Missing['missing'][number], string> = {
   totals: 'the line "… requests in …s, … read"',
 };
 
-/** Paragraphs on one table: what was printed, what it shows, and why. */
+/** Describes one table: the printed figures, the goodput that they prove, and the reasons. */
 export function describeTable(test: CheckedTest): Note[] {
   return [
     ['printed', sayPrinted(test.printed)],
@@ -40,10 +40,10 @@ function sayPrinted({
   const parts = [
     requests === undefined ? 'no Req/Sec' : `${figure(requests.average)} req/s on average`,
     latencyMs === undefined ? 'no latencies' : `${figure(latencyMs.average)} ms mean latency`,
-    connections === undefined ? 'connections not told' : count(connections, 'connection'),
+    connections === undefined ? 'connections unknown' : count(connections, 'connection'),
     nominalSeconds === undefined
       ? amount === undefined
-        ? 'duration not told'
+        ? 'duration unknown'
         : count(amount, 'request')
       : `${nominalSeconds} s`,
   ];
@@ -52,7 +52,7 @@ function sayPrinted({
 
 function sayShown({ printed, goodput, verdict }: CheckedTest): string {
   if ('missing' in goodput) {
-    return 'no goodput, and no bounds of it: what the average was counted over is not in the text.';
+    return 'no goodput and no bounds: the text does not say over what time the average was counted.';
   }
   const shown = sayBounds(goodput);
   const { low, high } = goodput;
@@ -60,14 +60,14 @@ function sayShown({ printed, goodput, verdict }: CheckedTest): string {
   if (verdict === undefined) return `${shown}.`;
   if (verdict === 'too-high')
     return `${shown}: the printed figure is ${sayFactors(average, low, high)} too high.`;
-  if (verdict === 'too-low') return `${shown}: the printed figure is below what the totals prove.`;
-  if (verdict === 'consistent') return `${shown}: the printed figure is nearly consistent with that.`;
+  if (verdict === 'too-low') return `${shown}: the printed figure is below the least that the totals prove.`;
+  if (verdict === 'consistent') return `${shown}: the printed figure is nearly consistent with them.`;
   return average >= (high ?? 0) * 0.99
-    ? `${shown}: the printed figure lies at the upper end of that, and nothing in the text raises the lower.`
-    : `${shown}: the printed figure lies within, and the text does not narrow it down.`;
+    ? `${shown}: the printed figure lies at the upper end. Nothing in the text raises the lower end.`
+    : `${shown}: the printed figure lies within. The text does not narrow it further.`;
 }
 
-/** By how much an average is above its bounds. */
+/** The factors by which an average exceeds its bounds. */
 function sayFactors(average: number, low: number | undefined, high = average): string {
   if (high === 0 || low === 0) return 'any number of times';
   const least = (average / high).toFixed(2);
@@ -86,15 +86,15 @@ function sayGoodput({ printed, goodput, ticks }: CheckedTest): string {
   if ('missing' in goodput) {
     const missing = goodput.missing.map((name) => MISSING[name]);
     if (missing.length === 0)
-      return 'the time asked for and the time taken are both missing: bounds need one.';
-    return `missing: ${missing.join(' and ')}. Without ${missing.length === 1 ? 'it' : 'them'} neither the answers nor the seconds are known; the average is a count per tick, and how long a tick was is not said.`;
+      return 'bounds need the requested or the measured duration; the text has neither.';
+    return `missing: ${missing.join(' and ')}. Without ${missing.length === 1 ? 'it' : 'them'}, the number of answers and the seconds are unknown. The average is a count per tick, and the text does not say how long a tick was.`;
   }
   const { low, high, elapsedSeconds, leastSeconds, slack, right } = goodput;
   const over: string[] = [];
-  if (low !== undefined) over.push(`over the ${elapsedSeconds} s that the test took, ${whole(low)} a second`);
+  if (low !== undefined) over.push(`over the ${elapsedSeconds} s of the test: ${whole(low)} per second`);
   if (high !== undefined)
     over.push(
-      `had all of them come within ${printed.nominalSeconds === leastSeconds ? `the ${leastSeconds} s asked for` : `${figure(leastSeconds ?? 0)} s`}, ${whole(high)}`,
+      `if all arrived within ${printed.nominalSeconds === leastSeconds ? `the requested ${leastSeconds} s` : `${figure(leastSeconds ?? 0)} s`}: ${whole(high)}`,
     );
   const wrong =
     right.low === right.high && right.high === goodput.answers ? '' : ` ${sayRight(printed, right)}`;
@@ -109,16 +109,18 @@ function sayAnswers(
 ): string {
   if (from === 'responses') return `${whole(answers ?? 0)} answers, counted one by one`;
   if (from === 'ticks')
-    return `${whole(answers ?? 0)} answers: ${figure(printed.requests?.average ?? 0)} a tick × ${figure(ticks?.ticks ?? 0)} ticks`;
-  return `${spread(right)} answers: ${printed.sent?.printed} sent, less errors and what may have been in flight`;
+    return `${whole(answers ?? 0)} answers: ${figure(printed.requests?.average ?? 0)} per tick × ${figure(ticks?.ticks ?? 0)} ticks`;
+  return `${spread(right)} answers: ${printed.sent?.printed} sent, less errors and requests that may have been in flight`;
 }
 
 function sayRight({ responses, mismatches }: PrintedTest, right: Range): string {
   const wrong = [
-    ...(responses === undefined || responses.other === 0 ? [] : [`${whole(responses.other)} not 2xx`]),
-    ...(mismatches === undefined ? [] : [`${mismatches.printed} with another body`]),
+    ...(responses === undefined || responses.other === 0
+      ? []
+      : [`${whole(responses.other)} that were not 2xx`]),
+    ...(mismatches === undefined ? [] : [`${mismatches.printed} with a different body`]),
   ];
-  return wrong.length === 0 ? '' : `Without ${wrong.join(' and ')}, ${spread(right)} count.`;
+  return wrong.length === 0 ? '' : `Excluding ${wrong.join(' and ')}, ${spread(right)} count.`;
 }
 
 function sayTotals({ printed, totals, goodput }: CheckedTest): string | undefined {
@@ -127,33 +129,33 @@ function sayTotals({ printed, totals, goodput }: CheckedTest): string | undefine
   const left = `${sent?.printed} requests sent, less ${whole(goodput.answers ?? 0)} answers${errors === undefined ? '' : ` and ${errors.printed} errors`}`;
   const { unanswered, inFlight, verdict } = totals;
   if (verdict === 'contradiction') {
-    return `${left}, leaves fewer than none: the lines contradict each other. The text was altered, or mixes two tests.`;
+    return `${left}, leaves a negative number: the lines contradict each other. The text was altered or mixes two tests.`;
   }
   const between = `leaves ${spread({ low: Math.max(0, unanswered.low), high: unanswered.high })} without an answer`;
   if (inFlight === undefined) return `${left}, ${between}.`;
   if (verdict === 'lost') {
-    return `${left}, ${between}, where ${whole(inFlight)} can have been in flight at the end: the rest was lost without being counted as an error.`;
+    return `${left}, ${between}, but at most ${whole(inFlight)} can have been in flight at the end: the rest was lost and not counted as errors.`;
   }
   if (verdict === 'few') {
-    return `${left}, ${between}, where a closed loop has ${whole(inFlight)} under way at the end: a rate held them back, or this version counts answers on that line.`;
+    return `${left}, ${between}, but a closed loop has ${whole(inFlight)} in flight at the end: a rate limit held them back, or this version counts answers on that line.`;
   }
   return printed.amount === undefined
-    ? `${left}, ${between}: it agrees with up to ${whole(inFlight)} in flight at the end. The line counts what was sent, not what was answered.`
-    : `${left}, ${between}: it agrees.`;
+    ? `${left}, ${between}: consistent with up to ${whole(inFlight)} in flight at the end. The line counts requests sent, not answers.`
+    : `${left}, ${between}: consistent.`;
 }
 
 function sayTicks({ printed, ticks }: CheckedTest): string | undefined {
   if (ticks === undefined) return undefined;
   const { meantSeconds, seconds, stretched, expected, byBytes, contradiction } = ticks;
-  const number = `${figure(ticks.ticks)} ${ticks.ticks === 1 ? 'sample' : 'samples'}${expected === undefined ? '' : ` where ${figure(expected)} were due`}${seconds === undefined ? '' : `, one every ${figure(seconds)} s`}`;
+  const number = `${figure(ticks.ticks)} ${ticks.ticks === 1 ? 'sample' : 'samples'}${expected === undefined ? '' : ` of ${figure(expected)} expected`}${seconds === undefined ? '' : `, one every ${figure(seconds)} s`}`;
   const meaning = stretched
-    ? `: autocannon means ${figure(meantSeconds)} s, its timer ran late, and it never divides by the time. So the average is per tick, not per second.`
+    ? `: autocannon intends ${figure(meantSeconds)} s, its timer ran late, and it does not divide by the time. The average is therefore per tick, not per second.`
     : meantSeconds === 1
-      ? ': a tick was a second.'
-      : `: the average is per ${figure(meantSeconds)} s, not per second, whatever its row is called.`;
+      ? ': a tick was one second.'
+      : `: the average is per ${figure(meantSeconds)} s, not per second, despite the name of its row.`;
   if (byBytes === undefined) return number + meaning;
-  const bytes = `${printed.bytesRead?.printed} read over ${printed.bytesAverage?.printed} a tick`;
-  return `${number}${meaning} ${bytes} ${contradiction ? `makes ${fixed(byBytes)} ticks, which contradicts that: the text was altered, or mixes two tests.` : 'says the same.'}`;
+  const bytes = `${printed.bytesRead?.printed} read at ${printed.bytesAverage?.printed} per tick`;
+  return `${number}${meaning} ${bytes} ${contradiction ? `gives ${fixed(byBytes)} ticks, which contradicts that: the text was altered or mixes two tests.` : 'confirms it.'}`;
 }
 
 function sayLittle({ printed, little, goodput, errors }: CheckedTest): string | undefined {
@@ -163,24 +165,30 @@ function sayLittle({ printed, little, goodput, errors }: CheckedTest): string | 
   const average = (printed.requests?.average ?? 0) / (printed.tickSeconds ?? 1);
   const busy = wide(latencyMs) ? `${few(needed.low)} to ${few(needed.high)}` : few(needed.low);
   const first = `${figure(average)} req/s at ${mean} keep ${busy} connections busy`;
-  const there = `${printed.pipelining === undefined ? 'there were' : 'requests under way can be'} ${whole(capacity)}`;
+  const [there, limit] =
+    printed.pipelining === undefined
+      ? [`there were ${whole(capacity)}`, `the ${whole(capacity)} that existed`]
+      : [
+          `up to ${whole(capacity)} requests can be in flight`,
+          `the ${whole(capacity)} requests that can be in flight`,
+        ];
   const sentences = [
     verdict === 'too-many'
-      ? `${first}, and ${there}: ${factor.low.toFixed(2)} times as many. Throughput and latency cannot both be true.`
+      ? `${first}, ${factor.low.toFixed(2)} times ${limit}. Throughput and latency cannot both be true.`
       : verdict === 'idle'
-        ? `${first}, and ${there}: the others were waiting to connect, held back by a rate, ${printed.amount === undefined ? 'or lost' : 'lost, or done before the last tick'}.`
-        : `${first}, and ${there}: that agrees.`,
+        ? `${first}; ${there}: the others were waiting to connect, held back by a rate limit, ${printed.amount === undefined ? 'or lost' : 'lost, or done before the last tick'}.`
+        : `${first}; ${there}: consistent.`,
   ];
   if (neededByGoodput !== undefined && verdict === 'too-many') {
     sentences.push(
       latencyTooLong
-        ? `At the goodput above it is ${spread(neededByGoodput)}, still too many: the mean latency is too long as well${errors === undefined ? '' : ' (after an error autocannon pairs later answers on that connection with older requests)'}.`
-        : `At the goodput above it is ${spread(neededByGoodput)}, which has room for ${whole(capacity)}.`,
+        ? `At the goodput above it is ${spread(neededByGoodput)}, still too many: the mean latency is too long as well${errors === undefined ? '' : ' (after an error, autocannon pairs later answers on that connection with older requests)'}.`
+        : `At the goodput above it is ${spread(neededByGoodput)}, which is possible with ${whole(capacity)}.`,
     );
   }
   if ('missing' in goodput && verdict === 'too-many' && carried !== undefined) {
     sentences.push(
-      `If the latency is right, they can carry ${whole(carried.low)} to ${whole(carried.high)} req/s: a hint, not a bound.`,
+      `If the latency is right, the connections can carry ${whole(carried.low)} to ${whole(carried.high)} req/s: a hint, not a bound.`,
     );
   }
   return sentences.join(' ');
@@ -190,18 +198,18 @@ function sayLatency({ printed, latency }: CheckedTest): string | undefined {
   if (latency === undefined) return undefined;
   const { meanMs, firstShare, retransmits, pastTimeoutMs } = latency;
   const sentences = [
-    `cut to whole milliseconds: the mean is from ${figure(meanMs.low)} to ${figure(meanMs.high)} ms.`,
-    `The first request of a connection includes its connect${firstShare === undefined ? '' : ` (${percent(firstShare)} of the answers)`}; requests without an answer are not in it.`,
+    `truncated to whole milliseconds: the mean is between ${figure(meanMs.low)} and ${figure(meanMs.high)} ms.`,
+    `The first request of a connection includes the time to connect${firstShare === undefined ? '' : ` (${percent(firstShare)} of the answers)`}. Unanswered requests are not included.`,
   ];
   if (retransmits.length > 0) {
     const seen = retransmits.map(({ name, ms, mark }) => `${name} at ${whole(ms)} ms (past ${mark} s)`);
     sentences.push(
-      `Beside a median of ${whole(printed.latencyMs?.p50 ?? 0)} ms, ${join(seen)} fit SYNs that an overflowing accept queue dropped, sent again after 1, 3, 7 s: a wait to be connected, not for an answer. The table cannot prove it.`,
+      `With a median of ${whole(printed.latencyMs?.p50 ?? 0)} ms, ${join(seen)} fit SYNs that an overflowing accept queue dropped and that were sent again after 1, 3 and 7 s. That is time spent connecting, not waiting for an answer. The table cannot prove it.`,
     );
   }
   if (pastTimeoutMs !== undefined) {
     sentences.push(
-      `${whole(pastTimeoutMs)} ms is longer than autocannon's default timeout of 10 s, yet none is reported: unless another was set, its own timers ran late.`,
+      `${whole(pastTimeoutMs)} ms is longer than autocannon's default timeout of 10 s, yet none is reported: another timeout was set, or its timers ran late.`,
     );
   }
   return sentences.join(' ');
@@ -211,7 +219,7 @@ function sayErrors({ printed, errors }: CheckedTest): string | undefined {
   if (errors === undefined) return undefined;
   const { share, ranked } = errors;
   const of = `${printed.errors?.printed} ${printed.errors?.printed === '1' ? 'error is' : 'errors are'} ${percentages(share)} of answers and errors together`;
-  return ranked ? `${of}.` : `${of}: above 0.1 % a figure is not fit for a ranking.`;
+  return ranked ? `${of}.` : `${of}: above 0.1 %, a figure cannot be ranked.`;
 }
 
 function note(name: string, text: string | undefined): Note[] {
@@ -228,7 +236,7 @@ function figure(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 }
 
-/** Connections: whole, with a decimal where there are few. */
+/** A number of connections: whole, or with one decimal below 100. */
 function few(value: number): string {
   return value < 100 ? value.toFixed(1) : whole(value);
 }

@@ -1,11 +1,11 @@
-/** What a report of time(1) covers, as sentences. */
+/** Sentences on the processes that a report of time(1) covers. */
 
 import type { CheckedTime } from '../analyse/recheck/recheck.ts';
 import { LEAST_CPU_US, type TimeCheck } from '../analyse/recheck/timed.ts';
 import { formatBytes, formatCost } from './format.ts';
 import type { Note } from './recheck-table.ts';
 
-/** Paragraphs on one report, their names in front. */
+/** Describes one report of time(1) in named paragraphs. */
 export function describeTime({ printed, check }: CheckedTime): Note[] {
   const { command, line, report } = printed;
   const { userSeconds = 0, systemSeconds = 0 } = report;
@@ -30,7 +30,7 @@ function sayCover({ covers, launcher }: TimeCheck, command: string | undefined):
     case 'launcher':
       return `the launcher (${launcher}), not the server.`;
     case 'not-the-server':
-      return 'something else than the server that answered.';
+      return 'a process other than the server that answered.';
     case 'generator':
       return 'autocannon, not the server.';
     case 'tree':
@@ -38,11 +38,11 @@ function sayCover({ covers, launcher }: TimeCheck, command: string | undefined):
         ? `${command ?? 'the command'} and the processes or threads under it.`
         : `the launcher (${launcher}) together with the server, which it waited for.`;
     case 'process':
-      return `${command ?? 'the command'}: nothing in the report speaks against it being one process, the server itself.`;
+      return `${command ?? 'the command'}: the report is consistent with one process, the server itself.`;
     case 'unknown':
       return launcher === undefined
-        ? 'not told: the command is not in the text.'
-        : `not told: it wraps a launcher (${launcher}), and holds the server only if that waited for it.`;
+        ? 'unknown: the command is not in the text.'
+        : `unknown: it wraps a launcher (${launcher}) and includes the server only if the launcher waited for it.`;
   }
 }
 
@@ -59,21 +59,21 @@ function sayEvidence(check: TimeCheck): string[] {
   const evidence: string[] = [];
   if (impossible && cpuUsPerAnswer !== undefined)
     evidence.push(
-      `${cpuUsPerAnswer.toFixed(1)} µs of CPU for each answer is not possible: a read and a write of a socket cost the kernel about ${LEAST_CPU_US}.`,
+      `${cpuUsPerAnswer.toFixed(1)} µs of CPU per answer is impossible: the kernel alone takes about ${LEAST_CPU_US} µs to read and write a socket.`,
     );
   if (messagesPerAnswer !== undefined && (silent || check.covers === 'tree'))
     evidence.push(
       silent
-        ? `It sent ${messagesPerAnswer === 0 ? 'no messages' : `${messagesPerAnswer.toFixed(2)} messages for each answer`}; a server sends at least one for each.`
-        : `It sent ${messagesPerAnswer.toFixed(2)} messages for each answer, as a server does.`,
+        ? `It sent ${messagesPerAnswer === 0 ? 'no messages' : `${messagesPerAnswer.toFixed(2)} messages per answer`}; a server sends at least one for each.`
+        : `It sent ${messagesPerAnswer.toFixed(2)} messages per answer, as a server does.`,
     );
   if (directChildOnly && clockHertz !== undefined)
     evidence.push(
-      `Its cycles over its CPU seconds make ${Math.round(clockHertz / 1e6)} MHz, slower than any processor: nearly all the CPU is of processes under the one that was started.`,
+      `Its cycles divided by its CPU seconds give ${Math.round(clockHertz / 1e6)} MHz, slower than any processor: child processes used nearly all the CPU.`,
     );
   if (cores > 1.1)
     evidence.push(
-      `${cores.toFixed(1)} cores were busy on average over its life: compare it with nothing that ran on one.`,
+      `It kept ${cores.toFixed(1)} cores busy on average: do not compare it with a server that ran on one.`,
     );
   return evidence;
 }
@@ -86,13 +86,13 @@ function sayCpu({ cpuUsPerAnswer, cpuSeconds, covers }: TimeCheck): string | und
     covers === 'generator'
   )
     return undefined;
-  if (cpuUsPerAnswer === undefined) return 'for each answer: not known, for the answers are not.';
-  return `${formatCost(cpuUsPerAnswer)} µs for each answer, over its whole life: start-up and errors are in it, processes that it did not wait for are not.`;
+  if (cpuUsPerAnswer === undefined) return 'per answer: unknown, because the number of answers is unknown.';
+  return `${formatCost(cpuUsPerAnswer)} µs per answer over its whole life. This includes start-up and errors, but no process that it did not wait for.`;
 }
 
 function sayLife({ lifeSeconds, beyondSeconds }: TimeCheck): string | undefined {
   if (lifeSeconds === undefined || beyondSeconds === undefined) return undefined;
-  return `${seconds(lifeSeconds)}, of which ${seconds(beyondSeconds)} were not the test.`;
+  return `${seconds(lifeSeconds)}, of which ${seconds(beyondSeconds)} were outside the test.`;
 }
 
 function sayFields(
@@ -102,11 +102,11 @@ function sayFields(
   const sentences: string[] = [];
   if (maxResidentBytes !== undefined)
     sentences.push(
-      `${formatBytes(maxResidentBytes)} maximum resident set size is the largest single process${covers === 'tree' ? ', whichever that was,' : ','} not a sum.`,
+      `${formatBytes(maxResidentBytes)} maximum resident set size is that of the largest single process${covers === 'tree' ? ', whichever it was,' : ','} not a sum.`,
     );
   if (format === 'bsd')
     sentences.push(
-      `Instructions, cycles and peak footprint are of the direct child only${directChildOnly ? ', which is not what served' : ''}.`,
+      `Instructions, cycles and peak footprint cover the direct child only${directChildOnly ? ', which was not the server' : ''}.`,
     );
   return sentences.length === 0 ? undefined : sentences.join(' ');
 }

@@ -1,4 +1,4 @@
-/** What a recheck found, as sentences: what was printed, what it really shows, and why. */
+/** The findings of a recheck as sentences: the printed figures, what they prove, and why. */
 
 import type { Recheck } from '../analyse/recheck/recheck.ts';
 import { count, describeTable } from './recheck-table.ts';
@@ -7,7 +7,7 @@ import { describeTime } from './recheck-time.ts';
 const WIDTH = 100;
 const INDENT = 14;
 
-/** The findings as text for a terminal. */
+/** Renders the findings for a terminal. */
 export function renderRecheck({ file, tests, times }: Recheck): string {
   const reports = tests.filter(({ time }) => time !== undefined).length + times.length;
   const blocks = [
@@ -22,7 +22,7 @@ export function renderRecheck({ file, tests, times }: Recheck): string {
       notes: [
         [
           'unpaired',
-          'no table above it fits: none is free, or its test took longer than this command lived.',
+          'no table above matches: each has its report already, or its test took longer than this command ran.',
         ] as const,
         ...describeTime(time),
       ],
@@ -37,7 +37,7 @@ export function renderRecheck({ file, tests, times }: Recheck): string {
   ].join('\n');
 }
 
-/** The findings as one JSON document. */
+/** Renders the findings as one JSON document. */
 export function renderRecheckJson(found: Recheck): string {
   return `${JSON.stringify({ schema: 1, ...found }, null, 2)}\n`;
 }
@@ -46,7 +46,7 @@ function headOf(name: string, file: string, line: number): string {
   return `${name} (${file}:${line})`;
 }
 
-/** One paragraph, its name in the margin. */
+/** Wraps one paragraph, with its name in the margin. */
 function wrap(name: string, text: string): string[] {
   const lines: string[] = [];
   let line = '';

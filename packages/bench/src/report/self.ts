@@ -2,17 +2,17 @@ import { median } from '../analyse/quantiles.ts';
 import type { Measured } from '../model.ts';
 import { formatCount } from './format.ts';
 
-/** One round at one rung: our trial with and without sampling, and stock autocannon, on the same server program. */
+/** One round at one rung on one server program: a trial with and without sampling, and stock autocannon. */
 export interface SelfRound {
   connections: number;
   sampled: Measured;
   plain: Measured;
   stock: { steady: { completed: number; cpuUs: number } };
-  /** From the trial's begin to its record, in seconds. */
+  /** From the start of the trial to its record, in seconds. */
   wallSeconds: number;
 }
 
-/** The instrument's own cost: medians over the rounds of ratios taken inside one round. */
+/** Summarises the cost of the instrument itself: medians over the rounds of the ratios within each round. */
 export function summariseSelf(
   rounds: SelfRound[],
   connectsPerSecond: number,
@@ -37,9 +37,9 @@ export function summariseSelf(
     head: ['connections', 'driver/stock', 'sampled/plain', 'duty cycle', 'armed after', 'armed/pace'],
     rows,
     notes: [
-      'driver/stock: answers per CPU second of the generator, ours over stock autocannon’s, both after connects and start',
-      'sampled/plain: goodput with resource sampling over goodput without',
-      'duty cycle: window over the wall time of its trial; armed after: from the first connect until all stand; armed/pace: that over connections ÷ pace',
+      'driver/stock: answers per CPU second of the generator, Bench’s driver ÷ stock autocannon, both without start-up and connecting',
+      'sampled/plain: goodput with resource sampling ÷ goodput without',
+      'duty cycle: window ÷ wall time of its trial; armed after: time from the first connect until all are established; armed/pace: that time ÷ (connections ÷ pace)',
     ],
   };
 }

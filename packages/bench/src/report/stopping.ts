@@ -1,4 +1,4 @@
-/** What a run can decide, said before it starts, and why it stopped, said after its end. */
+/** Warnings about the verdicts that a plan can reach, and the reason why a run stopped. */
 import { foreseeTable } from '../analyse/compare.ts';
 import { endingOf } from '../analyse/ending.ts';
 import { fewestRounds } from '../analyse/looks.ts';
@@ -27,7 +27,7 @@ export function describeProspects(plan: Plan): string[] {
   return [
     ...(decisiveRounds > first
       ? [
-          `${table} share one error budget: the look after ${first} rounds cannot decide them, the first that can is after ${decisiveRounds}`,
+          `${table} share one error budget: the look after ${first} rounds cannot decide them. The first that can comes after ${decisiveRounds}`,
         ]
       : []),
     ...describeBudget(plan, decisiveRounds),
@@ -43,24 +43,24 @@ function describeBudget(plan: Plan, decisiveRounds: number): string[] {
   if (held >= decisiveRounds) return [];
   const enough = formatSpan(perRound * decisiveRounds);
   return [
-    `a budget of ${formatBudget(budgetSeconds)} holds about ${held} round${held === 1 ? '' : 's'}, and the first look that can decide is after ${decisiveRounds}: the run will probably end undecided. ${decisiveRounds} rounds take about ${enough}`,
+    `a budget of ${formatBudget(budgetSeconds)} allows about ${held} round${held === 1 ? '' : 's'}, but the first look that can decide comes after ${decisiveRounds}: the run will probably end undecided. ${decisiveRounds} rounds take about ${enough}`,
   ];
 }
 
-/** The reason why a run until decided stopped, as one note; none for a run of fixed rounds. */
+/** Says why a sequential test stopped; empty for a run of fixed rounds. */
 export function describeEnding(plan: Plan, trials: Trial[], interrupted?: boolean): string[] {
   const ending = endingOf(plan, trials);
   if (ending === undefined || ending.rounds === 0) return [];
   const { rounds, of, why, look, firstLook } = ending;
   const head = `stopped after ${rounds} of at most ${of} rounds`;
-  if (why === 'decided') return [`${head}: every comparison has its verdict`];
+  if (why === 'decided') return [`${head}: every comparison is decided`];
   if (why === 'schedule-over') return [`stopped after ${rounds} rounds, the last look of the schedule`];
   const where =
     look === undefined ? `before the first look at ${firstLook}` : `undecided at the look after ${look}`;
   return [`${head}, ${where}: ${describeCause(plan, interrupted)}`];
 }
 
-/** The record does not keep which of the two it was; only the run itself knows. */
+/** Names the cause of an early end. The record does not keep it; only the run itself knows. */
 function describeCause({ sitting }: Plan, interrupted: boolean | undefined): string {
   const { budgetSeconds } = sitting ?? {};
   const spent =

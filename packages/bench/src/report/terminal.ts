@@ -2,7 +2,7 @@ import Table from 'cli-table3';
 import { layOut } from './page.ts';
 import type { View } from './view.ts';
 
-/** Plain rows as text for a terminal, without a frame; columns that are not of `words` stand right. */
+/** Renders plain rows without a frame. Columns outside `words` are right-aligned. */
 export function renderRows(head: string[], rows: string[][], words = head): string {
   const none = Object.fromEntries(FRAME.map((part) => [part, '']));
   const table = new Table({
@@ -32,7 +32,7 @@ const FRAME = [
   'right-mid',
 ];
 
-/** The view as text for a terminal, at most `width` columns wide. */
+/** Renders a view for a terminal, at most `width` columns wide. */
 export function renderTerminal(view: View, width = Infinity): string {
   return layOut(view, width, drawTable);
 }

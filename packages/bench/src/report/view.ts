@@ -28,24 +28,24 @@ import { describeBudget } from './detail.ts';
 import { describeKnees } from './knee.ts';
 import { describeProspects } from './stopping.ts';
 
-/** What every report format shows: text in cells, in the order in which it is read. */
+/** The content of every report format: text in cells, in reading order. */
 export interface View {
   title: string;
-  /** How it was measured, one fact a line. */
+  /** The conditions of the measurement, one fact per line. */
   setting: string[];
   columns: string[];
-  /** The columns of words; those of figures stand right. */
+  /** The left-aligned columns of words; columns of figures are right-aligned. */
   words: string[];
-  /** The columns that a narrow page can do without, the first to go first. */
+  /** The columns that a narrow page omits, in that order. */
   expendable: string[];
   groups: { heading: string; rows: string[][] }[];
-  /** The knees in one line, where a ladder has any. */
+  /** The knees in one line, if there are any. */
   knees?: string;
-  /** What has to be known to read the figures. */
+  /** The notes that a reader needs to interpret the figures. */
   notes: string[];
 }
 
-/** What a view is made from: a stored run. */
+/** The stored run that a view renders. */
 export interface Source {
   plan: Plan;
   host: Host;
@@ -55,7 +55,7 @@ export interface Source {
 
 type Cell = (row: Row) => string;
 
-/** How a figure of each unit is written. */
+/** The format of each unit. */
 const FORMATS: Record<Unit, (value: number) => string> = {
   'per second': formatCount,
   µs: formatUs,
@@ -64,7 +64,7 @@ const FORMATS: Record<Unit, (value: number) => string> = {
   s: (seconds) => formatUs(seconds * 1e6),
 };
 
-/** A row's cell in the column of a metric. */
+/** Renders the cell of a row in the column of a metric. */
 export function showMetric(id: MetricId, { figures }: Row): string {
   const { unit, column } = METRICS[id];
   const figure = figures[id];
@@ -72,19 +72,19 @@ export function showMetric(id: MetricId, { figures }: Row): string {
   return cell(marked, FORMATS[unit], column.spread);
 }
 
-/** The limit that a row met most often. */
+/** The most frequent limit of a row. */
 export function showLimit({ limits }: Row): string {
   return limits[0] ?? '—';
 }
 
-/** Columns of words that a narrow page can omit, with their place among those of metrics. */
+/** Columns of words that a narrow page can omit, with their rank among the metrics. */
 const EXPENDABLE_WORDS: [string, number][] = [
   ['status', 2],
   ['limit', 4],
   ['class', 6],
 ];
 
-/** The columns that a narrow page omits, the first of them first. */
+/** Lists the columns that a narrow page omits, in that order. */
 function listExpendable(): string[] {
   const metrics = METRIC_IDS.flatMap((id): [string, number][] => {
     const { label, column } = METRICS[id];
@@ -93,14 +93,14 @@ function listExpendable(): string[] {
   return [...metrics, ...EXPENDABLE_WORDS].toSorted(([, a], [, b]) => a - b).map(([name]) => name);
 }
 
-/** The run as a view: rows grouped by rung, each status explained below. */
+/** Builds the view of a run: rows grouped by rung, with notes that explain each status. */
 export function toView({ plan, host, leftOut, trials }: Source): View {
   const rows = summarise(trials);
   const rungs = [...new Set(rows.map(({ connections }) => connections))];
   const knees = describeKnees(toLadders(rows, plan.load.mode === 'open'));
   const cells = cellsFor(rows);
   return {
-    title: `${describeWorkload(plan)}, ${describeRounds(plan, trials)}${plan.quick ? ' — a first impression (--quick): too short to compare by' : ''}`,
+    title: `${describeWorkload(plan)}, ${describeRounds(plan, trials)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`,
     setting: describeSetting(plan, host, trials),
     columns: Object.keys(cells),
     words: ['target', 'class', 'limit', 'status'],
@@ -119,13 +119,13 @@ export function toView({ plan, host, leftOut, trials }: Source): View {
       ...explainBackground(trials),
       ...explainResolved(trials),
       ...leftOut.map(
-        ({ target, reason, hint }) => `${target} was left out: ${reason}${hint ? ` (${hint})` : ''}`,
+        ({ target, reason, hint }) => `${target} was skipped: ${reason}${hint ? ` (${hint})` : ''}`,
       ),
     ],
   };
 }
 
-/** `3 rounds`; of a run that ended early `11 of 24 rounds`. */
+/** `3 rounds`; `11 of 24 rounds` if the run ended early. */
 function describeRounds(plan: Plan, trials: Trial[]): string {
   const measured = countRounds(plan, trials);
   const planned = countOf(plan.rounds, 'round');
@@ -142,7 +142,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
       : [
           [
             `${describeSender(plan)} in ${describeGenerators(plan)}`,
-            ...(plan.url === undefined ? [`${describeWorkers(plan)} a server`] : []),
+            ...(plan.url === undefined ? [`${describeWorkers(plan)} per server`] : []),
             describePlacement(first),
           ].join(', '),
           ...describeAttached(plan, trials),
@@ -153,7 +153,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
   ];
 }
 
-/** The process of a server that was already running: of the first trial, and how many others there were. */
+/** Describes the process of a server that was already running, and the processes that replaced it. */
 function describeAttached({ url }: Plan, trials: Trial[]): string[] {
   if (url === undefined) return [];
   const [first, ...others] = new Map(
@@ -167,7 +167,7 @@ function describeAttached({ url }: Plan, trials: Trial[]): string[] {
   return [`server: already running, ${words.filter((word) => word !== undefined).join(', ')}${restarts}`];
 }
 
-/** The engine; a closed loop is usual and goes without saying. */
+/** The engine and its load mode; a closed loop is the default and is not mentioned. */
 function describeSender({ engine, load }: Plan): string {
   return load.mode === 'closed' ? engine : `${engine}, ${describeLoad(load)},`;
 }
@@ -177,7 +177,7 @@ function describeGenerators({ engine, generators }: Plan): string {
   return countOf(generators, isThreaded ? 'thread' : 'process');
 }
 
-/** What has to be known of engines that are not the usual one. */
+/** The notes on engines other than the default. */
 function describeEngines(plan: Plan): string[] {
   return enginesOf(plan).flatMap((name) => {
     const engine = engineNamed(name);
@@ -187,7 +187,7 @@ function describeEngines(plan: Plan): string[] {
 
 /** One line for each companion of the trial. */
 function describeCompanions({ companions = {}, placement }: Trial): string[] {
-  // A line of its own says what the background request is.
+  // The background request has a separate line.
   const { upstream, database, background: _, ...others } = companions;
   const onCore = (name: string): string => {
     const cores = Object.entries(placement.beside ?? {}).find(([one]) => one === name)?.[1];
@@ -209,9 +209,7 @@ function describeCompanions({ companions = {}, placement }: Trial): string[] {
 function describeDisturbance({ background }: Plan): string[] {
   return background === undefined
     ? []
-    : [
-        `behind: ${describeBackground(background)}, kept in flight beside the load from the warm-up to the end of the window`,
-      ];
+    : [`background: ${describeBackground(background)}, kept in flight during the warm-up and the window`];
 }
 
 /** The machine in one line. */
@@ -230,7 +228,7 @@ function describeWorkload({ workload, params = {}, url }: Plan): string {
   return [workload, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' ');
 }
 
-/** What every server is given: `1 worker of 2 threads on 2 cores`. */
+/** The resources of each server: `1 worker of 2 threads on 2 cores`. */
 function describeWorkers({ workers, threads, cores }: Plan): string {
   return [
     countOf(workers, 'worker'),
@@ -251,8 +249,8 @@ function describePlacement({ placement: { kind, server, generator } }: Trial): s
 }
 
 /**
- * The columns of a run: one for each metric, except optional ones that no row has; beside the goodput the share of right
- * answers where some were wrong, and beside the latency its two parts where servers told their time.
+ * The columns of a run: one per metric, except optional ones that no row has. If some answers were wrong, the share of
+ * right ones follows the goodput. If servers reported their time, the two parts of the latency follow it.
  */
 function cellsFor(rows: Row[]): Record<string, Cell> {
   const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
@@ -285,10 +283,10 @@ function timingCells(rows: Row[]): Record<string, Cell> {
   };
 }
 
-/** Answers that are right. */
+/** The column with the share of right answers. */
 const RIGHT = 'right';
 
-/** `99.93 %`; with ≤ where only some bodies were compared byte by byte. */
+/** `99.93 %`; with ≤ if only some bodies were compared byte by byte. */
 function describeRight({ right, checked }: Row): string {
   if (right === undefined) return '—';
   return `${right < 1 && isSampled(checked) ? '≤ ' : ''}${formatAtMost(right)}`;
@@ -298,7 +296,7 @@ function isSampled(checked: Row['checked']): boolean {
   return checked !== undefined && checked.bodies < checked.answers;
 }
 
-/** How many bodies the share of right answers rests on. */
+/** Says how many bodies the share of right answers is based on. */
 function describeSample(rows: Row[]): string {
   const sampled = rows.flatMap(({ checked }) =>
     checked !== undefined && isSampled(checked) ? [checked] : [],
@@ -314,7 +312,7 @@ function hasWrong(rows: Row[]): boolean {
   return rows.some(({ right = 1 }) => right < 1);
 }
 
-/** What is left of a latency without what the server told of its time. */
+/** The column with the latency minus the time that the server reported. */
 const REST = 'respond';
 
 function metricOf(rows: Row[]): string | undefined {
@@ -333,43 +331,43 @@ function describeStatus({ statuses, rounds }: Row): string {
   return seen.map(([status, count]) => (count === rounds ? status : `${count} ${status}`)).join(', ');
 }
 
-/** What the marks mean, and each kind of reason once, with the rows it was seen in. */
+/** Explains the marks, and each kind of reason once, with the rows that it affects. */
 function explain(rows: Row[], trials: Trial[]): string[] {
   const metric = metricOf(rows);
-  const asked = nameAsked(trials);
+  const service = nameService(trials);
   const figures = rows.flatMap((row) => [
     ...Object.values(row.figures),
     ...[row.timing?.told, row.timing?.rest].filter((figure) => figure !== undefined),
   ]);
   const bounds = [
     ...(figures.some(({ atLeast }) => atLeast)
-      ? ['≥ is a lower bound: the generator was the limit, or requests timed out.']
+      ? ['≥ lower bound (the generator was saturated, or requests timed out).']
       : []),
-    ...(figures.some(({ valid }) => !valid) ? ['? was spoilt by what stands below.'] : []),
+    ...(figures.some(({ valid }) => !valid) ? ['? invalid, see the note.'] : []),
   ];
   const marks = [
     ...(figures.some(({ rounds }) => rounds > 1)
       ? [
-          '± is half the range over the rounds; a figure is the median of the rounds in which it is valid. Rows whose ranges overlap are not told apart by so few rounds.',
+          `± half the range over the rounds. Each figure is the median of its valid rounds. Overlapping ranges: ${countOf(Math.max(...rows.map((row) => row.rounds)), 'round')} cannot rank these rows.`,
         ]
       : []),
     ...(bounds.length > 0 ? [bounds.join(' ')] : []),
-    `limit: what was saturated: the server, ${asked === undefined ? '' : `the ${asked}, `}the load generator, or nothing (waiting).`,
+    `limit: what was saturated: the server, ${service === undefined ? '' : `the ${service}, `}the load generator, or nothing (waiting).`,
     ...(rows.some(({ limits }) => limits.includes('others'))
-      ? ['others: processes that do not belong to this run left no CPU for the server.']
+      ? ['others: processes that do not belong to this run took the CPU that the server needed.']
       : []),
     ...(rows.some(({ limits }) => limits.includes('unknown'))
       ? ['unknown: the CPU of the server was not measured, so it may or may not have been the limit.']
       : []),
     ...(hasWrong(rows)
       ? [
-          `${RIGHT}: of all requests that came to an end in the windows, those that were rightly answered.${describeSample(rows)}`,
+          `${RIGHT}: the share of requests completed in the windows that were answered correctly.${describeSample(rows)}`,
         ]
       : []),
     ...(metric === undefined
       ? []
       : [
-          `${metric}: the median of what servers said it took (Server-Timing); ${REST}: the median of each latency without it, at 1 connection the time to respond, at more the wait for a turn too.`,
+          `${metric}: the median time that servers reported (Server-Timing). ${REST}: the median of the latency minus that time. At more than 1 connection, ${REST} includes time in queues.`,
         ]),
   ];
   const goodputs = rows.flatMap(({ figures: { goodput } }) => goodput ?? []);
@@ -377,19 +375,19 @@ function explain(rows: Row[], trials: Trial[]): string[] {
   const seen = rows.flatMap((row) => row.reasons.map((one) => ({ row, ...one })));
   const kinds = [...Map.groupBy(seen, ({ reason }) => reason.code).values()];
   return [
-    ...(isUnfit ? ['No row here has a goodput or latency fit to compare: the reasons follow.'] : []),
+    ...(isUnfit ? ['No row has a goodput or latency that can be compared. The reasons follow.'] : []),
     ...marks,
     ...kinds.map(describeKind),
   ];
 }
 
-/** What the servers asked, where they asked anything. */
-function nameAsked(trials: Trial[]): string | undefined {
+/** Names the service that the servers used, if any. */
+function nameService(trials: Trial[]): string | undefined {
   const names = trials.flatMap(({ companions }) => Object.keys(companions ?? {}));
   return names.find((name) => name !== 'background');
 }
 
-/** Names the servers that were saturated although they had cores to spare, and by what. */
+/** Explains which servers were saturated although cores were idle, and why. */
 function explainBudgets(trials: Trial[]): string[] {
   const seen = trials.flatMap((trial) => {
     const { limit, budget } = (trial.status === 'failed' ? undefined : trial.measured) ?? {};
@@ -401,7 +399,7 @@ function explainBudgets(trials: Trial[]): string[] {
   );
 }
 
-/** What became of the requests in the background, and what of a row is theirs. */
+/** Describes the outcome of the background requests and the figures that include them. */
 function explainBackground(trials: Trial[]): string[] {
   const disturbed = trials.flatMap((trial) => {
     const use = (trial.status === 'failed' ? trial.partial : trial.measured)?.companions?.background;
@@ -421,17 +419,17 @@ function explainBackground(trials: Trial[]): string[] {
     return `${place}: ${formatWhole(answered)} answered${answered > 0 ? ` (the longest after ${formatUs(longest)})` : ''}, ${cancelled} unfinished at the end and cancelled`;
   });
   return [
-    `behind: those requests are in no count, goodput or latency, but what the server did for them is in CPU µs/req, memory and limit. ${places.join('; ')}.`,
+    `background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost. ${places.join('; ')}.`,
   ];
 }
 
-/** The versions that `--resolve` took in place of the locked ones, by target. */
+/** Lists the versions that `--resolve` used instead of the locked ones, by target. */
 function explainResolved(trials: Trial[]): string[] {
   const notes = trials.flatMap(({ target, runtime }) => {
     if (target.resolved !== true || runtime === undefined) return [];
     const { version, build } = runtime;
     const taken = build['resolved'] ?? 'every locked version';
-    return `${target.id}: on ${runtime.kind} ${version}, --resolve took ${taken}.`;
+    return `${target.id}: on ${runtime.kind} ${version}, --resolve used ${taken}.`;
   });
   return [...new Set(notes)];
 }
@@ -445,23 +443,23 @@ function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): str
     return `${row.target} at ${formatWhole(row.connections)}${often}`;
   });
   // A failed trial has no figures that could be invalid.
-  const spoils =
-    invalidates.length === 0 || isFatal(first.reason) ? '' : `; it spoils ${invalidates.join(', ')} there`;
-  return `${code}: ${seen.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${places.join(', ')}${spoils}.`;
+  const effect =
+    invalidates.length === 0 || isFatal(first.reason) ? '' : `; this invalidates ${invalidates.join(', ')}`;
+  return `${code}: ${seen.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${places.join(', ')}${effect}.`;
 }
 
 function describeSpan({ load, warmupSeconds, windowSeconds }: Plan): string {
   return `${warmupSeconds} s warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds} s window`}`;
 }
 
-/** The plan in words, as `--dry-run` prints it. `load` replaces the words for a rate that is not yet known. */
+/** Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known. */
 export function describePlan(plan: Plan, load = describeLoad(plan.load)): string {
   const lines = [
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, ${plan.url === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
     `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.url === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
     ...describeDisturbance(plan),
     ...describeSitting(plan),
-    `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at the most'}`,
+    `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at most'}`,
     ...describeProspects(plan).map((line) => `warning: ${line}`),
     '',
     ...plan.trials.map(
@@ -473,7 +471,7 @@ export function describePlan(plan: Plan, load = describeLoad(plan.load)): string
 }
 
 function describeSitting({ duel, sitting }: Plan): string[] {
-  const kind = duel ? ['duels: all servers of a round stand at once, short windows take turns'] : [];
+  const kind = duel ? ['duels: all servers of a round run at once and take turns in short windows'] : [];
   if (sitting === undefined) return kind;
   const { looks, by, threshold, budgetSeconds } = sitting;
   const budget = budgetSeconds === undefined ? '' : `, or after ${formatBudget(budgetSeconds)}`;

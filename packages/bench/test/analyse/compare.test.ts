@@ -54,14 +54,14 @@ function disturbedRun(request: string, line = '', rounds = 12): StoredRun {
 /** The same run over an upstream. */
 function over(kind: string, version: string): StoredRun {
   const run = sampleRun(1);
-  const trials = run.trials.map((trial) => ({ ...trial, upstream: { kind, version } }));
+  const trials = run.trials.map((trial) => ({ ...trial, companions: { upstream: { kind, version } } }));
   return { ...run, trials, versions: { ...run.versions, upstream: `${kind} ${version}` } };
 }
 
 const on = (kind: 'embedded' | 'external', version: string, maxConnections: number): StoredRun => {
   const run = sampleRun(1);
   const database = { kind, version, maxConnections };
-  return { ...run, trials: run.trials.map((trial) => ({ ...trial, database })) };
+  return { ...run, trials: run.trials.map((trial) => ({ ...trial, companions: { database } })) };
 };
 
 describe('targets of one run', () => {
@@ -342,7 +342,7 @@ describe('runs of two times', () => {
     expect(unlikeRuns(threads, processes, 'workers')).toEqual(['cores: 2 and 4']);
     expect(describeChanges(threads, processes)).toEqual([
       'changed: workers 1 → 2',
-      'changed: threads 2 → as the stack has it',
+      'changed: threads 2 → default of the stack',
       'changed: cores 2 → 4',
     ]);
   });
@@ -380,7 +380,7 @@ describe('runs of two times', () => {
   it('name what changed in the environment', () => {
     const now = { ...sampleRun(1), versions: { node: '27.0.0' } };
     expect(describeChanges(sampleRun(1), now)).toEqual(['changed: node 26.10.0 → 27.0.0']);
-    expect(describeChanges(now, now)).toEqual([expect.stringMatching(/^nothing changed of /)]);
+    expect(describeChanges(now, now)).toEqual([expect.stringMatching(/^no changes in /)]);
   });
 });
 
@@ -389,7 +389,7 @@ describe('the table', () => {
     const text = renderComparison(compareWithin(sampleRun(1.06), CPU), 'run', ['a mark']);
     expect(text).toMatch(/fastify\s+× 1\.0\d\d\s+slower: \+6\.\d % \(\+\d\.\d % to \+\d\.\d %\)\s+12/);
     expect(text).toContain('a mark');
-    expect(text).not.toContain('hold together');
+    expect(text).not.toContain('hold simultaneously');
   });
 
   it('says how sure all intervals are together, where there are several', () => {
@@ -400,7 +400,7 @@ describe('the table', () => {
     const targets = [...plan.targets, ...['a', 'b'].map((id) => ({ ...plan.targets[1]!, id }))];
     const run = { ...rest, plan: { ...plan, targets }, trials: [...trials, ...thrice] };
     expect(renderComparison(compareWithin(run, CPU), 'run', [])).toContain(
-      'paired by round; all 3 intervals hold together with 95 % confidence',
+      'paired by round; all 3 intervals hold simultaneously with 95 % confidence',
     );
   });
 
@@ -409,9 +409,9 @@ describe('the table', () => {
     expect(renderComparison(table, 'run', [])).toMatch(/—\s+undecided: no valid figures on both sides\s+0/);
   });
 
-  it('says what was seen where there is no interval, and how many rounds it takes', () => {
+  it('shows the observed range without an interval, and the rounds that are needed', () => {
     expect(renderComparison(compareWithin(sampleRun(1.2, 5), CPU), 'run', [])).toMatch(
-      /undecided: too few rounds; seen \+\d+ % to \+\d+ %; about \d+ rounds would show 6 %/,
+      /undecided: too few rounds; observed \+\d+ % to \+\d+ %; about \d+ rounds would show 6 %/,
     );
   });
 });

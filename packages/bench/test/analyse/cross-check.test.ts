@@ -28,11 +28,11 @@ describe('crossCheck', () => {
       trialsOf('vanilla by wrk', [1000, 1049, 1060]),
     );
     expect(line).toBe(
-      'cross-check: vanilla at 10: wrk saw 1,049/s where autocannon saw 1,000/s, × 1.049: they agree within 5 %; the ranges of their rounds overlap.',
+      'cross-check: vanilla at 10: wrk measured 1,049/s and autocannon 1,000/s, × 1.049: they agree within 5 %; the ranges of their rounds overlap.',
     );
   });
 
-  it('says that they differ, above 5 % either way, and whether their ranges meet', () => {
+  it('reports a difference above 5 % in either direction, and overlapping ranges', () => {
     const own = trialsOf('vanilla', [980, 1000, 1010]);
     expect(lineOf(own, trialsOf('vanilla by wrk', [1040, 1051, 1060]))).toContain(
       '× 1.051: THE ENGINES DIFFER by more than 5 %; the ranges of their rounds do not overlap.',
@@ -42,13 +42,13 @@ describe('crossCheck', () => {
     );
   });
 
-  it('says which figure is a lower bound, and which is not there', () => {
+  it('names figures that are lower bounds or missing', () => {
     const [trial] = trialsOf('vanilla', [1000]);
     const bound = suspectTrial('vanilla', sampleMeasured({ goodput: 1000 }), [BOUND]);
     const other = trialsOf('vanilla by wrk', [2000]);
-    expect(lineOf([bound], other)).toContain('do not overlap; by autocannon it is a lower bound.');
+    expect(lineOf([bound], other)).toContain('do not overlap; the figure of autocannon is a lower bound.');
     expect(lineOf([trial!], [failedTrial('vanilla by wrk', 'it died')])).toBe(
-      'cross-check: vanilla at 10: not to be told, wrk gave no goodput.',
+      'cross-check: vanilla at 10: no result, because wrk measured no goodput.',
     );
   });
 

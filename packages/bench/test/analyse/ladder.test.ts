@@ -100,7 +100,7 @@ describe('no knee is named', () => {
       ],
     ],
     [
-      { why: 'spoilt', connections: 1000 },
+      { why: 'invalid', connections: 1000 },
       [
         [10, [500]],
         [100, [1000]],

@@ -13,7 +13,7 @@ describe('the slope of memory', () => {
   it('is what memory moves by in a minute', () => {
     const slope = slopeOf(readings(60, (second) => 50 * MIB + second * 1000));
     expect(slope?.bytesPerMinute).toBeCloseTo(60_000, 3);
-    expect(slope?.isTold).toBe(true);
+    expect(slope?.isDistinct).toBe(true);
     expect(slopeOf(readings(60, (second) => 50 * MIB - second * 1000))?.bytesPerMinute).toBeCloseTo(
       -60_000,
       3,
@@ -24,7 +24,7 @@ describe('the slope of memory', () => {
     expect(slopeOf(readings(60, () => 50 * MIB))).toEqual({
       bytesPerMinute: 0,
       marginPerMinute: 0,
-      isTold: false,
+      isDistinct: false,
     });
   });
 
@@ -40,7 +40,7 @@ describe('the slope of memory', () => {
       for (let series = 0; series < 1000; series++) {
         let state = 0;
         const noise = readings(100, () => (state = likeness * state + random.float() - 0.5));
-        if (slopeOf(noise)?.isTold) told++;
+        if (slopeOf(noise)?.isDistinct) told++;
       }
       expect(told).toBeGreaterThan(25);
       expect(told).toBeLessThan(100);

@@ -20,9 +20,9 @@ describe('bench --again', () => {
     expect(status).toBe(0);
     const now = readdirSync(place.results).find((name) => name !== old) ?? '';
     expect(stdout).toContain(`${old} → ${now}`);
-    expect(stdout).toContain('now against then');
+    expect(stdout).toContain('new against old');
     // The same versions and the same sources: nothing has changed, and one round says nothing.
-    expect(stdout).toContain('nothing changed of processes, versions, runtimes, frameworks and servers');
+    expect(stdout).toContain('no changes in processes, versions, runtimes, frameworks or servers');
     expect(stdout).not.toContain('changed: ');
     expect(stdout).toContain('undecided: too few rounds');
     const [then, today] = [readRunFile(place, old).plan, readRunFile(place, now).plan];

@@ -18,19 +18,17 @@ const trials = plan.trials.map(({ target: id, round }) => {
 });
 
 describe('a run with a request in the background', () => {
-  it('says what was in flight, what became of it, and which figures hold its work', () => {
+  it('names the request, its outcome, and the figures that include its cost', () => {
     const { setting, notes } = toView({ plan, host: readGoldenRun().host, leftOut: [], trials });
-    expect(setting.at(-1)).toBe(
-      'behind: GET /fib/42, kept in flight beside the load from the warm-up to the end of the window',
-    );
+    expect(setting.at(-1)).toBe('background: GET /fib/42, kept in flight during the warm-up and the window');
     expect(notes.at(-1)).toBe(
-      'behind: those requests are in no count, goodput or latency, but what the server did for them is in CPU µs/req, memory and limit. ' +
+      'background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost. ' +
         'fastify (GET /fib/42 behind) at 10: 2 answered (the longest after 3.00 s), 2 unfinished at the end and cancelled.',
     );
-    expect(describePlan(plan)).toContain('behind: GET /fib/42');
+    expect(describePlan(plan)).toContain('background: GET /fib/42');
   });
 
-  it('tells each trial’s in the detail', () => {
+  it('describes the requests of each trial in the detail', () => {
     const detail = describeDetail(trials);
     expect(detail).toContain(
       'background, 7.0 s with the warm-up: 3 sent, 2 with status 200, 1 unfinished and cancelled; mean 2.00 s, max 3.00 s',
@@ -38,8 +36,8 @@ describe('a run with a request in the background', () => {
     expect(detail).toContain('1 sent, 1 unfinished and cancelled\n');
   });
 
-  it('says nothing of it where there is none', () => {
+  it('is not mentioned without one', () => {
     const view = toView(readGoldenRun());
-    expect([...view.notes, ...view.setting].join()).not.toContain('behind');
+    expect([...view.notes, ...view.setting].join()).not.toContain('background');
   });
 });

@@ -14,17 +14,17 @@ function runOf(process: StoredRun['trials'][number]['process'], version: string)
 const python = (version: string) => runOf({ pid: 1, version: `Python ${version}` }, `Python ${version}`);
 
 describe('describeChanges of servers that were already running', () => {
-  it('names a changed runtime, and what it does not know', () => {
+  it('names a changed runtime and the unknown properties', () => {
     expect(describeChanges(python('3.12.3'), python('3.13.1'))).toEqual([
       `changed: ${ID} Python 3.12.3 → Python 3.13.1`,
       `unknown: framework, workers, source code of ${ID}`,
     ]);
   });
 
-  it('never says that nothing changed of what it does not know', () => {
+  it('never reports unknown properties as unchanged', () => {
     const unknown = runOf(undefined, 'unknown process');
     expect(describeChanges(unknown, unknown)).toEqual([
-      'nothing changed of what is known',
+      'no known changes',
       `unknown: process, runtime and its version, framework, workers, source code of ${ID}`,
     ]);
   });

@@ -10,8 +10,8 @@ import { okTrial, readGoldenRun, sampleLoad, sampleMeasured, samplePlan, suspect
 
 const run = readGoldenRun();
 
-const leftOutAt = (width: number) =>
-  /left out to fit \d+ columns: ([^;]+);/.exec(
+const omittedAt = (width: number) =>
+  /omitted to fit \d+ columns: ([^;]+);/.exec(
     renderTerminal(toView(run), width).replaceAll(/\s+/g, ' '),
   )?.[1];
 
@@ -30,7 +30,7 @@ describe('the committed run', () => {
 
   it('leaves out no more columns than it takes, the least important first', () => {
     const whole = /^┌.*┐$/m.exec(renderTerminal(toView(run)))?.[0].length ?? 0;
-    expect([whole, whole - 1, 120, 20].map(leftOutAt)).toEqual([
+    expect([whole, whole - 1, 120, 20].map(omittedAt)).toEqual([
       undefined,
       'start-up',
       'start-up, status, p50',
@@ -75,13 +75,15 @@ describe('the committed run', () => {
     await expect(`${describePlan(run.plan)}\n`).toMatchFileSnapshot(golden('plan.txt'));
   });
 
-  it('tells what servers may use, where that was asked for, and the parameters of the workload', () => {
+  it('shows the resources of the servers, if given, and the parameters of the workload', () => {
     const plan = { ...run.plan, workers: 1, threads: 2, cores: 4, workload: 'fib', params: { n: 24 } };
     expect(describePlan(plan)).toContain('workload fib n=24\n');
     expect(describePlan(plan)).toContain(', 1 worker of 2 threads on 4 cores, ');
     expect(toView({ ...run, plan })).toMatchObject({
       title: expect.stringMatching(/^fib n=24, /),
-      setting: expect.arrayContaining([expect.stringContaining('1 worker of 2 threads on 4 cores a server')]),
+      setting: expect.arrayContaining([
+        expect.stringContaining('1 worker of 2 threads on 4 cores per server'),
+      ]),
     });
   });
 });
@@ -143,7 +145,7 @@ describe('a run whose servers ask a database', () => {
     ]);
   };
 
-  it('names it, what it had to do, and how memory moved', () => {
+  it('names it, its work, and the change of memory', () => {
     const view = toView({ ...run, trials: [trial] });
     expect(view.setting).toContain('database: PostgreSQL 18.4, embedded, max_connections 500 on core 1');
     expect(view.notes.join('\n')).toContain(
@@ -153,18 +155,18 @@ describe('a run whose servers ask a database', () => {
     expect(detail).toContain(
       'database: 0.50 cores, 1,500 inserts acknowledged, 3 never answered, 1,502 stored',
     );
-    expect(detail).toContain('its memory moved by +586 KiB ± 0.00 KiB a minute\n');
+    expect(detail).toContain('memory changed by +586 KiB ± 0.00 KiB per minute\n');
   });
 
-  it('says where memory is not told to have moved, and nothing where the window was too short for it', () => {
+  it('says when a change of memory is not distinguishable from 0, and omits it for short windows', () => {
     expect(detailOf(40, (second) => 5e7 + (second % 2) * 1e6)).toMatch(
-      /its memory moved by .* a minute: not told from 0/,
+      /memory changed by .* per minute: not distinguishable from 0/,
     );
-    expect(detailOf(11, (second) => 5e7 + second * 1e6)).not.toContain('its memory moved');
+    expect(detailOf(11, (second) => 5e7 + second * 1e6)).not.toContain('memory changed');
   });
 });
 
-describe('a run whose servers tell of their time', () => {
+describe('a run whose servers report their time', () => {
   const trials = [
     trialOf('fastify', 1, 700, 250),
     trialOf('fastify', 2, 900, 350),
@@ -172,16 +174,14 @@ describe('a run whose servers tell of their time', () => {
   ];
   const view = toView({ ...run, trials });
 
-  it('shows it beside the latency, and what is left of that', () => {
+  it('shows it beside the latency, with the rest of the latency', () => {
     expect(view.columns.slice(3, 7)).toEqual(['p50', 'p99', 'gather', 'respond']);
     const cells = view.groups[0]?.rows.map((row) => [row[0], row[5], row[6]]);
     expect(cells).toEqual([
       ['fastify', '800 µs', '300 µs'],
       ['vanilla', '500 µs', '90 µs'],
     ]);
-    expect(view.notes.join('\n')).toContain(
-      'gather: the median of what servers said it took (Server-Timing)',
-    );
+    expect(view.notes.join('\n')).toContain('gather: the median time that servers reported (Server-Timing)');
     expect(describeDetail(trials)).toContain(
       'gather mean 700 µs, max 700 µs; the rest of the latency mean 250 µs, max 250 µs',
     );
@@ -192,12 +192,10 @@ describe('a run whose servers tell of their time', () => {
     expect(view.notes.join('\n')).toContain(
       'the server, the upstream, the load generator, or nothing (waiting)',
     );
-    expect(describeDetail(trials)).toContain(
-      'upstream: 500,000 requests, 810 µs for one fixture while nothing loaded it',
-    );
+    expect(describeDetail(trials)).toContain('upstream: 500,000 requests, 810 µs per fixture without load');
   });
 
-  it('gives what a busy upstream bounded as a lower bound', () => {
+  it('shows goodput as a lower bound when the upstream was busy', () => {
     const bound: Reason = { code: 'upstream-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };
     const { measured } = trials[0]!;
     const only = toView({ ...run, trials: [suspectTrial('fastify', measured, [bound])] });
@@ -211,7 +209,7 @@ describe('a run whose servers tell of their time', () => {
   });
 });
 
-describe('what the table says of each kind of trial', () => {
+describe('the table rows of each kind of trial', () => {
   const view = toView(run);
   const rowOf = (target: string, rung: string) =>
     view.groups
@@ -239,10 +237,10 @@ describe('what the table says of each kind of trial', () => {
         expect(lines[0]).toContain(`${target.id} at ${connections} (`);
       }
     }
-    expect(text).toContain('litestar was left out: CPython 3.13 is not here');
+    expect(text).toContain('litestar was skipped: CPython 3.13 is not here');
   });
 
-  it('marks a figure that was spoilt in every round, and only that', () => {
+  it('marks a figure only if it is invalid in every round', () => {
     expect(cellOf('uvicorn/interpreted', '100', 'goodput/s')).toMatch(/ \?$/);
     expect(cellOf('uvicorn/interpreted', '100', 'start-up')).not.toMatch(/\?/);
     expect(cellOf('fastify', '10', 'goodput/s')).not.toMatch(/[?≥]/);
@@ -250,14 +248,14 @@ describe('what the table says of each kind of trial', () => {
     expect(cellOf('vanilla', '100', 'goodput/s')).toMatch(/^≥ /);
   });
 
-  it('gives a percentile beyond the timeout as a lower bound', () => {
+  it('shows a percentile beyond the timeout as a lower bound', () => {
     expect(cellOf('uvicorn/interpreted', '100', 'p99')).toBe('≥ 10.0 s ?');
     const [stalled] = run.trials.filter(({ reasons }) => reasons.some(({ code }) => code === 'errors'));
     expect(describeTrial(stalled!, 1, 12)).toContain('p99 ≥ 10.0 s');
     expect(describeDetail([stalled!])).toContain('p99 ≥ 10.0 s');
   });
 
-  it('gives a goodput that the generator bounded as a lower bound', () => {
+  it('shows goodput as a lower bound when the generator was saturated', () => {
     const bound = run.trials.filter(({ reasons }) => reasons.some(({ code }) => code === 'generator-bound'));
     expect(bound.length).toBeGreaterThan(0);
     const only = toView({ ...run, trials: bound });
@@ -268,15 +266,13 @@ describe('what the table says of each kind of trial', () => {
     for (const cell of goodput) expect(cell).toMatch(/^≥ [\d,]+$/);
   });
 
-  it('gives a comparison by --quick away', () => {
-    expect(toView({ ...run, plan: { ...run.plan, quick: true } }).title).toContain(
-      'a first impression (--quick)',
-    );
+  it('labels a run with --quick', () => {
+    expect(toView({ ...run, plan: { ...run.plan, quick: true } }).title).toContain('quick run (--quick)');
   });
 });
 
 describe('showProgress on a terminal', () => {
-  it('keeps one live line with the time left, and lets a trial that ended stand above it', () => {
+  it('keeps one live line with the time left, below the trials that ended', () => {
     const plan = samplePlan('--connections 10 --rounds 2 --duration 5 --warmup 2', ['vanilla']);
     const written: string[] = [];
     const show = showProgress(plan, {

@@ -80,7 +80,7 @@ describe('the ladder', () => {
   it('puts its knees in one line below the ordinary table, and not into the Markdown that pages quote', () => {
     const view = toView(run);
     const line =
-      '  knee, where more connections stop buying goodput: falling at 10 or fewer, pool between 100 and 1,000; none named for swift, frail: --ladder says why.\n';
+      '  knee, beyond which more connections add no goodput: falling at 10 or fewer, pool between 100 and 1,000; none found for swift, frail. --ladder shows the reason.\n';
     expect(renderTerminal(view)).toContain(line);
     expect(renderMarkdown(view)).not.toContain('knee');
     expect(renderTerminal(toView(readGoldenRun()))).not.toContain('knee');

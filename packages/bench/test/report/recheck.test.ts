@@ -6,21 +6,21 @@ import { readFixture } from '../samples.ts';
 const FOUND = recheck(readFixture('recheck/readme.md'), 'README.md');
 
 describe('renderRecheck', () => {
-  it('says what a published README really shows', async () => {
+  it('describes the figures of a published README', async () => {
     await expect(renderRecheck(FOUND)).toMatchFileSnapshot('../fixtures/golden/recheck.txt');
   });
 
-  it('keeps to the width of a page, file names aside', () => {
+  it('keeps within the width of a page, except for file names', () => {
     const long = renderRecheck(FOUND)
       .split('\n')
       .filter((line) => line.startsWith('  ') && line.length > 100);
     expect(long).toEqual([]);
   });
 
-  it('says of a report without a table that none fits', () => {
+  it('says that a report has no matching table', () => {
     const text = renderRecheck(recheck(readFixture('time/bsd-vanilla.txt'), 'time.txt'));
     expect(text).toContain('time.txt: 0 autocannon tables, 1 time(1) report\n');
-    expect(text).toContain('no table above it fits');
+    expect(text).toContain('no table above matches');
   });
 
   it('says that an altered text contradicts itself', () => {
@@ -43,7 +43,7 @@ describe('renderRecheck', () => {
 });
 
 describe('renderRecheckJson', () => {
-  it('is the findings, versioned', () => {
+  it('contains the findings and a schema version', () => {
     const json: unknown = JSON.parse(renderRecheckJson(FOUND));
     expect(json).toEqual({ schema: 1, ...FOUND });
   });

@@ -16,16 +16,16 @@ function notesOf(target: Partial<Target>, build: Record<string, string>): string
 }
 
 describe('a run with --resolve', () => {
-  it('says once which versions were taken in place of the locked ones', () => {
+  it('names once the versions used instead of the locked ones', () => {
     const notes = notesOf({ resolved: true }, { resolved: 'httptools 0.8.0 instead of 0.9.0' });
-    expect(notes.split('--resolve took')).toHaveLength(2);
+    expect(notes.split('--resolve used')).toHaveLength(2);
     expect(notes).toContain(
-      'uvicorn[resolved]: on python 3.14.6, --resolve took httptools 0.8.0 instead of 0.9.0.',
+      'uvicorn[resolved]: on python 3.14.6, --resolve used httptools 0.8.0 instead of 0.9.0.',
     );
   });
 
-  it('says that the locked versions were taken where they have wheels', () => {
-    expect(notesOf({ resolved: true }, {})).toContain('--resolve took every locked version.');
+  it('says that the locked versions were used if they have wheels', () => {
+    expect(notesOf({ resolved: true }, {})).toContain('--resolve used every locked version.');
   });
 
   it('says nothing of it where nobody asked for it', () => {
