@@ -135,7 +135,8 @@ function newestRuns(count: number): string[] {
 
 function suggestRuns(name: string): string {
   const runs = [...listRuns(), ...listRuns(join(RESULTS, 'published'))];
-  const similar = nearest(name, [...runs, LATEST]).filter((id) => isSimilar(name, id));
+  const words = name === LATEST ? [] : [...runs, LATEST];
+  const similar = nearest(name, words).filter((id) => isSimilar(name, id));
   if (similar.length > 0 && runs.length > 0) return `did you mean ${similar.join(', ')}?`;
   const newest = newestRuns(MOST_LISTED);
   return newest.length > 0

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -219,6 +220,9 @@ describe('findRun', () => {
     createRun(runOf('20261121-090000-url-probe'), host);
     expect(findRun('latest')).toBe(newest);
     rmSync(RESULTS, { recursive: true });
+    const kept = createRun(runOf('20261120-100000-devices'), host);
+    mkdirSync(join(RESULTS, 'published'));
+    renameSync(kept, join(RESULTS, 'published', '20261120-100000-devices'));
     expect(refuse(() => findRun('latest'))).toMatchObject({
       message: expect.stringMatching(/ holds no run yet$/),
       hint: 'pnpm bench makes one',
