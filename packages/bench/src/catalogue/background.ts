@@ -1,6 +1,6 @@
 import type { BackgroundRequest } from '../model.ts';
 
-/** A request as it was typed: `GET /fib/42`; undefined for undefined. */
+/** The request as typed, e.g. `GET /fib/42`; undefined if there is none. */
 export function describeBackground(request: BackgroundRequest | undefined): string | undefined {
   return request && `${request.method} ${request.path}`;
 }

@@ -5,30 +5,30 @@ import { haveIds } from './workloads/workload.ts';
 import type { Stack } from './stack.ts';
 import { join } from 'node:path';
 
-/** What can send the load, and what it is not able to do. */
+/** A load engine: what it can do, and what it cannot. */
 export interface Engine {
-  /** What a reader of its figures should know of it. */
+  /** Shown above every table that this engine measured. */
   note: string;
-  /** It opens no more than so many. */
+  /** The most connections that it opens. */
   mostConnections: number;
-  /** What `--generators` makes more of; absent where it takes one only. */
+  /** The unit that `--generators` multiplies; absent if the engine is always one process. */
   generators?: 'processes' | 'threads';
-  /** It opens connections at a given rate. */
+  /** True if it opens connections at a given rate. */
   paces: boolean;
-  /** Whether it can send an exact number of requests. */
+  /** True if it can send an exact number of requests. */
   counts: boolean;
-  /** Whether it speaks for every request: whatever method and body, and several in turn. */
+  /** True if it can send any method and body, and several requests in turn. */
   anyRequest: boolean;
-  /** Whether it can give every request an id of its own, and know the answer by it. */
+  /** True if it can give every request an id of its own and find that id in the answer. */
   ids: boolean;
-  /** Whether it can tell time in whole seconds only. */
+  /** True if it takes durations in whole seconds only. */
   wholeSeconds: boolean;
 }
 
-/** Connects per second, at which servers on one core kept up with accepting. */
+/** Connections opened per second by default. In trials, servers on one core accepted at this rate without delay. */
 export const DEFAULT_CONNECT_RATE = 2000;
 
-/** A tool has its own way to connect: all at once, so that more of them would overrun an accept queue. */
+/** External tools open all connections at once, so more than this would overflow the accept queue. */
 const MOST_AT_ONCE = 1000;
 
 const CLIENT = {
@@ -48,22 +48,22 @@ const TOOL = {
   wholeSeconds: false,
 };
 
-/** Every engine, by name. All of them can be closed loops: a connection asks again when it is answered. */
+/** Every engine by name. All of them offer a closed loop: a connection sends its next request after the answer. */
 export const ENGINES = {
   autocannon: { ...CLIENT, ids: true, note: 'closed loop', mostConnections: Infinity },
   requests: {
     ...CLIENT,
-    note: 'Python’s requests, one after the other: a closed loop of one',
+    note: 'closed loop on one connection, from Python’s requests',
     mostConnections: 1,
   },
   threads: {
     ...CLIENT,
-    note: 'a pool of Python threads with requests, one a connection: a closed loop',
+    note: 'closed loop, from a pool of Python threads with requests, one thread per connection',
     mostConnections: 1000,
   },
   aiohttp: {
     ...CLIENT,
-    note: 'Python’s asyncio with aiohttp, one task a connection: a closed loop',
+    note: 'closed loop, from Python’s asyncio with aiohttp, one task per connection',
     mostConnections: 10_000,
   },
   wrk: {
@@ -79,15 +79,15 @@ export const ENGINES = {
 export type EngineName = keyof typeof ENGINES;
 export const ENGINE_NAMES = Object.keys(ENGINES) as EngineName[];
 
-/** Engines that check another: the first of them that is here. */
+/** The engines that `--cross-check` looks for, in this order; the first one installed is used. */
 export const CROSS_CHECKS = ['wrk', 'oha', 'k6'] as const satisfies EngineName[];
 
-/** The engine of that name; undefined if there is none. */
+/** Returns the engine of this name; undefined if it is unknown. */
 export function engineNamed(name: string): Engine | undefined {
   return (ENGINES as Record<string, Engine>)[name];
 }
 
-/** The Python clients, whose environment is made as that of a stack. */
+/** The Python clients. Their environment is built like that of a stack. */
 export const CLIENTS: Stack = {
   name: 'clients',
   language: 'python',
@@ -116,14 +116,14 @@ export const CLIENTS: Stack = {
   manifest: 'python/clients',
 };
 
-/** A load mode in words: `open loop at 2,000/s`. */
+/** Describes a load mode, e.g. `open loop at 2,000/s`. */
 export function describeLoad(load: LoadMode): string {
   if (load.mode === 'closed') return 'closed loop';
   if (load.mode === 'open') return `open loop at ${load.perSecond.toLocaleString('en-US')}/s`;
   return `exactly ${load.requests.toLocaleString('en-US')} requests`;
 }
 
-/** What an engine is to do. */
+/** The demands of a plan on its engine. */
 export interface Wanted {
   rungs: number[];
   generators: number;
@@ -139,7 +139,7 @@ function countConnections(count: number): string {
   return `${count.toLocaleString('en-US')} connection${count === 1 ? '' : 's'}`;
 }
 
-/** Throws a usage error if an engine cannot do what a plan wants. */
+/** Throws a usage error if an engine cannot do what the plan needs. */
 export function refuseEngine(name: EngineName, wanted: Wanted): void {
   if (name === 'autocannon') return;
   const engine: Engine = ENGINES[name];
@@ -160,7 +160,7 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
     ],
     [
       engine.generators === undefined && wanted.generators > 1,
-      'is one process that uses every core of the load',
+      'runs as one process that uses every load core',
       'omit --generators',
     ],
     [
@@ -191,7 +191,7 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
     ],
     [
       !engine.anyRequest && wanted.requests.length !== 1,
-      `sends one request only, not ${wanted.requests.length} in turn`,
+      `sends the same request every time, not ${wanted.requests.length} requests in turn`,
       'use autocannon or one of the Python clients',
     ],
   ];

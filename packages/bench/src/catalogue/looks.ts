@@ -1,16 +1,22 @@
-/** When one may look at a comparison that is still running: the schedules of looks, fixed before the first round. */
+/**
+ * Schedules of looks: the rounds after which a running comparison may be tested. They are fixed before the first
+ * round.
+ */
 import { BenchError } from '../errors.ts';
 
-/** One look: after `rounds` rounds, with `k` Walsh averages left out at each end; without `k` it decides nothing. */
+/**
+ * One look: after `rounds` rounds, with `k` Walsh averages trimmed at each end. Without `k` this look cannot
+ * decide.
+ */
 export interface Look {
   rounds: number;
   k?: number;
 }
 
-/** The looks of a plan, in order; fixed before the first round and kept on resume. */
+/** The looks of a plan, in order. Fixed before the first round and kept on resume. */
 export type Schedule = readonly Look[];
 
-/** Schedules of three looks by name; their joint error is computed exactly in the tests (4.7 to 5.0 %). */
+/** The schedules by name, three looks each. The tests compute their joint error exactly: 4.7 to 5.0 %. */
 export const SCHEDULES = {
   '12/18/24': [
     { rounds: 12, k: 4 },
@@ -30,10 +36,10 @@ export const SCHEDULES = {
   ],
 } as const satisfies Record<string, Schedule>;
 
-/** The names of the schedules, the usual one first. */
+/** The names of the schedules, the default first. */
 export const SCHEDULE_NAMES = Object.keys(SCHEDULES) as (keyof typeof SCHEDULES)[];
 
-/** The schedule of that name. Throws a usage error if there is none. */
+/** Returns the schedule of this name. Throws a usage error if it is unknown. */
 export function scheduleNamed(name: string): Schedule {
   const found = SCHEDULE_NAMES.find((one) => one === name);
   if (found !== undefined) return SCHEDULES[found];
@@ -43,7 +49,7 @@ export function scheduleNamed(name: string): Schedule {
   );
 }
 
-/** The number of rounds at the last look of a schedule. */
+/** Returns the number of rounds at the last look of a schedule. */
 export function mostRounds(schedule: Schedule): number {
   return schedule.at(-1)?.rounds ?? 0;
 }

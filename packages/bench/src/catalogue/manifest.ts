@@ -48,8 +48,8 @@ interface Manifest {
 }
 
 /**
- * Reads one `stack.json`. Throws a usage error that names file and line when it is missing, is no
- * JSON, or does not keep the contract.
+ * Reads one `stack.json`. Throws a usage error with file and line if the file is missing, is not JSON or violates
+ * the contract.
  */
 export function readManifest(file: string): Stack {
   const near = relative(process.cwd(), file);
@@ -71,7 +71,7 @@ export function readManifest(file: string): Stack {
     const problem = broken === undefined ? 'is empty' : printParseErrorCode(broken.error);
     throw new BenchError(
       'usage',
-      `${shown}:${lineAt(text, broken?.offset ?? 0)}: no JSON: ${problem}`,
+      `${shown}:${lineAt(text, broken?.offset ?? 0)}: not JSON: ${problem}`,
       CONTRACT_HINT,
     );
   }
@@ -116,7 +116,7 @@ function toStack(manifest: Manifest, root: string, shown: string): Stack {
   };
 }
 
-/** What a schema cannot say: the default exists, placeholders are known, the port is passed on. */
+/** Checks what the schema cannot express: the default exists, placeholders are known, the command passes the port. */
 function refuseContradictions(shown: string, text: string, tree: Node, manifest: Manifest): void {
   const fail = (path: (string | number)[], problem: string): never => {
     throw new BenchError('usage', `${shown}:${lineOf(text, tree, path)}: ${problem}`, CONTRACT_HINT);
@@ -130,14 +130,14 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
       if (word === '{threads}') {
         fail(
           [...path, index],
-          '{threads} has to share a word with its option, as in "--threads={threads}": the word goes where no threads are asked for',
+          '{threads} must share a word with its option, e.g. "--threads={threads}": without --threads the whole word is omitted',
         );
       }
       for (const [, placeholder = ''] of word.matchAll(/\{(\w*)\}/g)) {
         if (!PLACEHOLDERS.has(placeholder)) {
           fail(
             [...path, index],
-            `unknown placeholder {${placeholder}}: there are ${[...PLACEHOLDERS].map((one) => `{${one}}`).join(' ')}`,
+            `unknown placeholder {${placeholder}}, expected one of ${[...PLACEHOLDERS].map((one) => `{${one}}`).join(' ')}`,
           );
         }
       }
@@ -149,14 +149,14 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
       if (WORKLOAD_NAMES.includes(workload)) continue;
       fail(
         ['variants', name, 'workloads', index],
-        `there is no workload "${workload}": there are ${WORKLOAD_NAMES.join(', ')}`,
+        `unknown workload "${workload}", expected one of ${WORKLOAD_NAMES.join(', ')}`,
       );
     }
     if (variant.groups !== undefined && manifest.runtime !== 'python') {
-      fail(['variants', name, 'groups'], 'only a Python stack has dependency groups');
+      fail(['variants', name, 'groups'], 'only Python stacks have dependency groups');
     }
     if ((variant.deviates ?? []).length > 0 && variant.note === undefined) {
-      fail(['variants', name, 'deviates'], `the "note" of "${name}" has to say why it deviates`);
+      fail(['variants', name, 'deviates'], `the "note" of "${name}" must say why it deviates`);
     }
     check(['variants', name, 'command'], variant.command);
     for (const [index, argv] of (variant.build ?? []).entries())
@@ -164,7 +164,7 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
     if (!variant.command.some((word) => word.includes('{port}'))) {
       fail(
         ['variants', name, 'command'],
-        `the command of "${name}" passes no {port}: the harness chooses the port of each trial`,
+        `the command of "${name}" has no {port}, but Bench chooses the port of each trial`,
       );
     }
   }
@@ -176,7 +176,7 @@ function describe(shown: string, text: string, tree: Node, error: ErrorObject | 
   if (error?.keyword === 'additionalProperties') {
     const extra = String(error.params['additionalProperty']);
     const known = Object.keys(error.parentSchema?.['properties'] as object).join(', ');
-    return `${shown}:${lineOf(text, tree, [...path, extra])}: ${where || 'a stack '}has no "${extra}": there are ${known}`;
+    return `${shown}:${lineOf(text, tree, [...path, extra])}: ${where || 'a stack '}has no field "${extra}", expected one of ${known}`;
   }
   const allowed =
     error?.keyword === 'enum' ? ` (${(error.params['allowedValues'] as string[]).join(', ')})` : '';

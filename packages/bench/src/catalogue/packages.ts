@@ -3,13 +3,16 @@ import { basename, join, resolve } from 'node:path';
 import { BenchError } from '../errors.ts';
 import type { RuntimeKind } from '../model.ts';
 
-/** A package as `--with` names it. */
+/** A package named by `--with`. */
 export interface NamedPackage {
   kind: Exclude<RuntimeKind, 'none'>;
   name: string;
-  /** What its installer is given: `fastapi==0.115` for Python; for npm the version alone, or `file:` and a folder. */
+  /**
+   * The argument for the installer: `fastapi==0.115` for Python; for npm the version alone, or `file:` and a
+   * folder.
+   */
   wanted: string;
-  /** Absolute path of a checkout. */
+  /** The absolute path of a checkout. */
   folder?: string;
 }
 
@@ -17,8 +20,8 @@ const PYTHON = /^(?<name>[\w.-]+)(?:\[[^\]]*\])?\s*(?:[=<>!~]=|[<>])/;
 const NPM = /^(?<name>(?:@[\w.-]+\/)?[\w.-]+)@(?<version>.+)$/;
 
 /**
- * What `--with` names: a version by its spelling, a checkout by its manifests, of which it may have one of each
- * language. Throws a usage error for what is neither.
+ * Parses the value of `--with`. Its spelling marks a version; its manifests mark a checkout, which can hold one
+ * package of each language. Throws a usage error for anything else.
  */
 export function parsePackage(text: string): NamedPackage[] {
   const python = PYTHON.exec(text)?.groups;
@@ -29,7 +32,7 @@ export function parsePackage(text: string): NamedPackage[] {
   if (found.length > 0) return found;
   throw new BenchError(
     'usage',
-    `--with ${text}: neither a version nor a checkout`,
+    `--with ${text}: not a version, and not a checkout`,
     'e.g. fastapi==0.115 (Python), fastify@5.1.0 (npm), ./folder with a pyproject.toml, a package.json that has a name, or a stack.json',
   );
 }
@@ -42,14 +45,14 @@ function readCheckout(folder: string): NamedPackage[] {
     found.push({ kind: 'python', name, wanted: folder, folder });
   }
   const { name } = JSON.parse(readManifest(folder, 'package.json') ?? '{}') as { name?: string };
-  // Without a name it holds the tools of a project, not a package.
+  // A package.json without a name holds the tools of a project, not a package.
   if (name !== undefined) found.push({ kind: 'node', name, wanted: `file:${folder}`, folder });
   const stack = readStackFile(folder);
   if (found.length === 0 && stack !== undefined) found.push({ ...stack, wanted: folder, folder });
   return found;
 }
 
-/** Whether a folder is a copy of a stack's: its package or its `stack.json` has the same name. */
+/** Returns true if the folder is a copy of a stack: its package or its `stack.json` has the stack's name. */
 export function isCopyOf(
   { kind, name, folder }: NamedPackage,
   stack: { name: string; root: string },
@@ -70,7 +73,7 @@ function readManifest(folder: string, name: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-/** Throws a usage error when a package is for none of these runtimes: it would change nothing. */
+/** Throws a usage error if a package fits none of these runtimes: it would have no effect. */
 export function refuseStray(packages: string[], runtimes: RuntimeKind[]): void {
   for (const text of packages) {
     const named = parsePackage(text);
@@ -88,6 +91,6 @@ const LANGUAGES = { python: 'Python', node: 'Node' };
 
 function otherSpelling({ kind, name, wanted }: NamedPackage, text: string): string {
   return kind === 'python'
-    ? `a version from npm is written ${name}@${text.slice(name.length).replace(/^(\[.*\])?\s*==\s*/, '')}`
-    : `a version for Python is written ${name}==${wanted}`;
+    ? `write a version from npm as ${name}@${text.slice(name.length).replace(/^(\[.*\])?\s*==\s*/, '')}`
+    : `write a version for Python as ${name}==${wanted}`;
 }

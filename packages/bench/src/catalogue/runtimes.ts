@@ -2,7 +2,7 @@ import { BenchError } from '../errors.ts';
 import type { Attestation, ResolvedRuntime, RuntimeKind, RuntimeSpec } from '../model.ts';
 import type { Stack } from './stack.ts';
 
-/** The runtime of a target that asks for none, by kind. */
+/** The default runtime of a target, by kind. */
 export const DEFAULT_RUNTIMES: Record<RuntimeKind, string | undefined> = {
   node: String(process.versions.node.split('.')[0]),
   python: '3.13',
@@ -11,13 +11,13 @@ export const DEFAULT_RUNTIMES: Record<RuntimeKind, string | undefined> = {
 
 /** A runtime that `pnpm stacks` looks for. */
 export interface KnownRuntime extends RuntimeSpec {
-  /** Why nobody has measured on it yet. */
+  /** Why nobody has measured on it yet; absent if somebody has. */
   unverified?: string;
 }
 
-const NO_FREE_THREADED = 'no free-threaded build was at hand';
+const NO_FREE_THREADED = 'no free-threaded build was available';
 
-/** The runtimes that the documentation names; others are found as well when they are asked for. */
+/** The documented runtimes. Any other is found as well when a target names it. */
 export const RUNTIMES: KnownRuntime[] = [
   { kind: 'python', spec: '3.12' },
   { kind: 'python', spec: '3.13' },
@@ -32,7 +32,7 @@ export const RUNTIMES: KnownRuntime[] = [
   { kind: 'node', spec: 'deno' },
 ];
 
-/** A runtime specifier taken apart: `3.14t+jit{PYTHON_GIL=0}`. */
+/** A parsed runtime specifier, e.g. `3.14t+jit{PYTHON_GIL=0}`. */
 export interface ParsedRuntime {
   /** A version, `bun`, `deno`, or the path of an executable. */
   base: string;
@@ -43,15 +43,15 @@ export interface ParsedRuntime {
 const SPECIFIER = /^(?<base>[^{}+]+?)(?<jit>\+jit)?(?:\{(?<env>[^{}]*)\})?$/;
 
 /**
- * Takes a runtime specifier apart. Throws a usage error for one that its kind cannot mean.
+ * Parses a runtime specifier. Throws a usage error if it is not valid for this kind.
  */
 export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
   const { base, jit, env } = SPECIFIER.exec(spec)?.groups ?? {};
   if (base === undefined || (kind === 'node' && jit !== undefined)) {
-    throw new BenchError('usage', `@${spec} is no ${kind} runtime`, EXAMPLES[kind]);
+    throw new BenchError('usage', `@${spec} is not a ${kind} runtime`, EXAMPLES[kind]);
   }
   const pattern = kind === 'python' ? /^(\d+(\.\d+){1,2}t?|.*\/.*)$/ : /^(\d+(\.\d+){0,2}|bun|deno|.*\/.*)$/;
-  if (!pattern.test(base)) throw new BenchError('usage', `@${spec} is no ${kind} runtime`, EXAMPLES[kind]);
+  if (!pattern.test(base)) throw new BenchError('usage', `@${spec} is not a ${kind} runtime`, EXAMPLES[kind]);
   const switches = (env ?? '').split(',').filter(Boolean);
   return {
     base,
@@ -62,7 +62,7 @@ export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
         if (name === undefined || value === undefined) {
           throw new BenchError(
             'usage',
-            `@${spec}: "${text}" is no switch`,
+            `@${spec}: unknown switch "${text}"`,
             'write {NAME=value}, e.g. {PYTHON_GIL=0}',
           );
         }
@@ -75,16 +75,16 @@ export function parseRuntime({ kind, spec }: RuntimeSpec): ParsedRuntime {
 const EXAMPLES: Record<RuntimeKind, string> = {
   python: 'e.g. @3.13, @3.14t, @3.14+jit, @3.14{PYTHON_GIL=0}, @/opt/mine/bin/python',
   node: 'e.g. @22, @24, @26, @bun, @deno, @/opt/mine/bin/node',
-  none: 'a binary has no runtime',
+  none: 'omit it: a binary has no runtime',
 };
 
-/** The environment variables that a runtime is started with: the JIT is on or off by name, never by chance. */
+/** Returns the environment variables of a runtime. They always switch the JIT on or off explicitly. */
 export function environmentOfRuntime(spec: RuntimeSpec): Record<string, string> {
   const { jit, env } = parseRuntime(spec);
   return spec.kind === 'python' ? { PYTHON_JIT: jit ? '1' : '0', ...env } : env;
 }
 
-/** What the live process has to say of itself when it really runs on this runtime. */
+/** Returns the attestation that proves that a process runs on this runtime. */
 export function claimsOfRuntime(spec: RuntimeSpec): Attestation {
   if (spec.kind !== 'python') return {};
   const { base, jit, env } = parseRuntime(spec);
@@ -92,7 +92,7 @@ export function claimsOfRuntime(spec: RuntimeSpec): Attestation {
   return { jit, ...(isFree ? { gil: false } : {}) };
 }
 
-/** Throws a toolchain error for a runtime that a stack does not run on, with one that it does. */
+/** Throws a toolchain error if a stack does not support this runtime. The hint names one that it supports. */
 export function refuseUnfit({ name, runtimes }: Stack, { kind, version }: ResolvedRuntime): void {
   const [first] = runtimes;
   if (first === undefined || runtimes.some((one) => version === one || version.startsWith(`${one}.`))) return;

@@ -1,4 +1,4 @@
-/** New stacks: the files that a template gives, and the entries that the language's workspace needs. */
+/** Scaffolding of new stacks: the files of a template, and the entries in the workspace of the language. */
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,27 +10,27 @@ import type { Stack } from './stack.ts';
 export const LANGUAGES = ['typescript', 'python', 'go', 'rust'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** The stack that `pnpm new stack` was asked for. */
+/** The options of `pnpm new stack`. */
 export interface NewStack {
   name: string;
   language: Language;
-  /** Packages to depend on, that of the framework first. */
+  /** The packages to depend on, the framework's first. */
   packages: string[];
 }
 
-/** A text file, by its path from the repository's folder. */
+/** A text file, by its path relative to the repository. */
 export interface TextFile {
   path: string;
   text: string;
 }
 
-/** What a new stack consists of. */
+/** The files of a new stack. */
 export interface Scaffold {
-  /** From the repository's folder. */
+  /** Relative to the repository. */
   folder: string;
-  /** Files that are not there yet. */
+  /** The files to create. */
   files: TextFile[];
-  /** Files of the workspace, with the entry of the stack put in. */
+  /** Existing files of the workspace, with the entry of the new stack added. */
   edits: TextFile[];
 }
 
@@ -38,8 +38,9 @@ const TEMPLATES = fileURLToPath(new URL('../../templates/', import.meta.url));
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 
 /**
- * Returns the files of a new stack, and writes nothing. `versions` are those of its packages, where the workspace pins them.
- * Throws a usage error for a name that is taken or that a folder, a module and a package cannot all have.
+ * Returns the files of a new stack; writes nothing. `versions` are those of its packages, for languages whose
+ * workspace pins them. Throws a usage error if the name is taken, or cannot name a folder, a module and a package
+ * alike.
  */
 export function scaffold(
   root: string,
@@ -62,7 +63,7 @@ export function scaffold(
   return { folder, files, edits: editsFor(root, wanted, versions) };
 }
 
-/** Where a stack of that name and language stands, from the repository's folder. */
+/** Returns the folder of a stack, relative to the repository. */
 export function folderOf({ name, language }: Pick<NewStack, 'name' | 'language'>): string {
   return join(language === 'python' ? 'python' : 'packages', name);
 }
@@ -83,12 +84,15 @@ function refuseName(root: string, name: string, stacks: readonly Stack[]): void 
     throw new BenchError('usage', `the name "${name}" is taken: ${taken}`, 'choose another name');
 }
 
-/** A text of the template with the stack's name in it, as its Python module has it where that is meant. */
+/**
+ * Puts the name of the stack into a text of the template, and its underscored form where the text names the Python
+ * module.
+ */
 function rename(text: string, name: string): string {
   return text.replaceAll('bench_example', `bench_${name.replaceAll('-', '_')}`).replaceAll('example', name);
 }
 
-/** A manifest of dependencies with these packages among them. */
+/** Adds packages to a manifest of dependencies. */
 function depend(text: string, file: string, packages: string[]): string {
   if (file.endsWith('package.json')) {
     return text.replace(/^( *)"@bench\/contract": "workspace:\*"/m, (line, indent: string) =>
@@ -125,7 +129,7 @@ function addMember(text: string, name: string): string {
   });
 }
 
-/** The catalog with one more entry, in the order of the alphabet; a package that is there keeps its version. */
+/** Adds an entry to the catalog in alphabetical order. A package that is already there keeps its version. */
 function addToCatalog(text: string, name: string, version: string): string {
   return text.replace(/^catalog:\n((?: {2}.+\n)+)/m, (whole, entries: string) => {
     const lines = entries.trimEnd().split('\n');
@@ -136,7 +140,7 @@ function addToCatalog(text: string, name: string, version: string): string {
   });
 }
 
-/** The package that a line of the catalog pins. */
+/** Returns the package that a line of the catalog pins. */
 function nameIn(line: string): string {
   return line.trim().replace(/^'([^']+)'.*|^([^:]+):.*/, '$1$2');
 }

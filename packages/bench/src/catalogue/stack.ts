@@ -1,21 +1,21 @@
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
 
-/** The defaults of every server's connections, as a manifest names them. */
+/** The connection defaults that every server shares, by their names in a manifest. */
 export const DEVIATIONS = ['backlog', 'keep-alive', 'nodelay'] as const;
 export type Deviation = (typeof DEVIATIONS)[number];
 
-/** One way to run a stack's application, as its `stack.json` states it. */
+/** One way to run the application of a stack, as declared in its `stack.json`. */
 export interface Variant {
   command: string[];
-  /** Dependency groups of a Python stack that this variant needs besides the stack's dependencies. */
+  /** The dependency groups that this variant of a Python stack adds to the dependencies of the stack. */
   groups: string[];
-  /** What this variant alone has to have built, after the stack's own build. */
+  /** Build commands of this variant alone. They run after those of the stack. */
   build: string[][];
   env: Record<string, string>;
   workloads: string[];
   class: StackClass;
   attest: Attestation;
-  /** Defaults of the contract that this variant does not keep; the note says why. */
+  /** The defaults of the contract that this variant deviates from; `note` says why. */
   deviates: Deviation[];
   note?: string;
 }
@@ -28,16 +28,16 @@ export interface Stack {
   runtime: RuntimeKind;
   /** Commands (argv arrays) that run once per environment before anything is measured. */
   build: string[][];
-  /** Folders, relative to its own, whose sources are built into it. */
+  /** Folders, relative to its own, whose sources are compiled into it. */
   shares: string[];
-  /** Versions of its runtime that it runs on, the one it takes unless told first; none named: on all. */
+  /** The versions of its runtime that it supports, the default first; empty if it supports all. */
   runtimes: string[];
   default: string;
   variants: Record<string, Variant>;
-  /** Absolute path of the folder. */
+  /** The absolute path of its folder. */
   root: string;
-  /** The folder that its own is a copy of, by `--with`. */
+  /** The folder of the original, if `--with` replaced it with a copy. */
   original?: string;
-  /** The manifest's path as a user would type it. */
+  /** The path of the manifest, as a user would type it. */
   manifest: string;
 }

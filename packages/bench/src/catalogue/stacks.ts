@@ -9,15 +9,15 @@ import { readManifest } from './manifest.ts';
 import { parsePackage, refuseStray } from './packages.ts';
 import { DEFAULT_RUNTIMES, parseRuntime } from './runtimes.ts';
 
-/** The repository's folder. */
+/** The folder of the repository. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
-/** The servers of the project's first document, which a bare `pnpm bench` measures. */
+/** The default targets of `pnpm bench`. */
 export const FIRST_FIVE = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn'];
 
 /**
- * Every stack of the repository, by name, then those of the user's own manifests. Throws on a manifest that
- * does not keep the contract, and on a name that is taken.
+ * Returns every stack of the repository and of the user's own manifests, by name. Throws a usage error for a
+ * manifest that violates the contract, and for a name that is taken.
  */
 export function readStacks(own: string[] = []): Stack[] {
   const found = globSync(['packages/*/stack.json', 'python/*/stack.json'], { cwd: ROOT }).toSorted();
@@ -29,8 +29,8 @@ export function readStacks(own: string[] = []): Stack[] {
     else if (taken.root !== stack.root)
       throw new BenchError(
         'usage',
-        `${stack.manifest}: there is a stack "${stack.name}" already (${taken.manifest})`,
-        'give yours another "name"',
+        `${stack.manifest}: the name "${stack.name}" is taken by ${taken.manifest}`,
+        'choose another "name"',
       );
   }
   return stacks.toSorted((a, b) => a.name.localeCompare(b.name));
@@ -39,9 +39,9 @@ export function readStacks(own: string[] = []): Stack[] {
 const PATTERN = /^(?<stack>[^/@]+)(?:\/(?<variant>[^@]+))?(?:@(?<runtime>.+))?$/;
 
 /**
- * The targets that patterns like `fastify`, `fastapi/*` or `fastapi@3.12` name, each once, in the
- * order named. Throws a usage error for a name that is not there (with the nearest ones), or a
- * workload that a target named outright does not offer.
+ * Expands patterns such as `fastify`, `fastapi/*` or `fastapi@3.12` to targets, in the given order and without
+ * duplicates. Throws a usage error for an unknown name, with the nearest ones, and for a target named in full that
+ * does not offer the workload.
  */
 export function expandTargets(patterns: string[], stacks: Stack[], workload: string): Target[] {
   const targets = new Map<string, Target>();
@@ -55,7 +55,7 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
   const { stack: name = '', variant, runtime } = PATTERN.exec(pattern)?.groups ?? {};
   const known = stacks.filter((stack) => matches(name, stack.name));
   if (known.length === 0) {
-    throw new BenchError('usage', `there is no stack "${name || pattern}"`, suggest(pattern, stacks));
+    throw new BenchError('usage', `unknown stack "${name || pattern}"`, suggest(pattern, stacks));
   }
   const isGlob = pattern.includes('*');
   const targets = known.flatMap((stack) => {
@@ -70,8 +70,8 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
       if (isGlob) return [];
       throw new BenchError(
         'usage',
-        `${stack.name} is a binary: it has no runtimes`,
-        `leave @${runtime} away`,
+        `${stack.name} is a binary and has no runtime`,
+        `omit @${runtime}`,
       );
     }
     return names.flatMap((one) => {
@@ -85,14 +85,14 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
   if (targets.length === 0) {
     throw new BenchError(
       'usage',
-      `nothing that "${pattern}" names offers the workload "${workload}"`,
-      'pnpm stacks lists what offers what',
+      `no target of "${pattern}" offers the workload "${workload}"`,
+      'pnpm stacks lists the workloads of each target',
     );
   }
   return targets;
 }
 
-/** Throws a usage error for a target that takes no number of threads, with those that do. */
+/** Throws a usage error if a target does not support `--threads`. The hint names those that do. */
 export function refuseThreads(targets: Target[], stacks: Stack[], workload: string): void {
   const takers = stacks.flatMap((stack) =>
     targetsOf(stack).filter(({ variant }) => {
@@ -107,11 +107,11 @@ export function refuseThreads(targets: Target[], stacks: Stack[], workload: stri
   throw new BenchError(
     'usage',
     `${other.id} does not support --threads`,
-    `stacks on ${workload} that do: ${takers.map(({ id }) => id).join(', ') || 'none'}`,
+    `targets of ${workload} that do: ${takers.map(({ id }) => id).join(', ') || 'none'}`,
   );
 }
 
-/** Every variant of a stack as a target, on its default runtime. */
+/** Returns every variant of a stack as a target on its default runtime. */
 export function targetsOf(stack: Stack): Target[] {
   return Object.entries(stack.variants).map(([name, variant]) => toTarget(stack, name, variant, undefined));
 }
@@ -148,8 +148,8 @@ function suggest(pattern: string, stacks: Stack[]): string {
 }
 
 /**
- * Returns the targets, those in Python marked as `--resolve` wants them: every table then says that their versions may
- * not be the locked ones. Throws a usage error if no target runs on Python.
+ * Marks the Python targets for `--resolve`, so that every table says that their versions may differ from the lock.
+ * Throws a usage error if no target runs on Python.
  */
 export function resolveTargets(targets: Target[]): Target[] {
   if (!targets.some(({ runtime }) => runtime?.kind === 'python')) {
@@ -164,17 +164,17 @@ export function resolveTargets(targets: Target[]): Target[] {
   );
 }
 
-/** What a matrix is made of: alternatives that every target of the kind is measured with. */
+/** The alternatives that every target of their kind is measured with. */
 export interface Matrix {
   python: string[];
   node: string[];
-  /** Each alone makes one more alternative of a target in its language. */
+  /** Each package adds one alternative of every target in its language. */
   packages: string[];
 }
 
 /**
- * Every target on every runtime of its kind and with every package of its language. Throws a usage error for a runtime
- * that cannot be, and for a package that is for none of the targets.
+ * Returns every target on every runtime of its kind and with every package of its language. Throws a usage error
+ * for an invalid runtime, and for a package that fits no target.
  */
 export function spreadTargets(targets: Target[], { python, node, packages }: Matrix): Target[] {
   const runtimes: Record<Stack['runtime'], string[]> = { python, node, none: [] };

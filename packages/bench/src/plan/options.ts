@@ -1,20 +1,20 @@
-/** The options that a plan is made of, as typed values: whoever wants a plan fills them in. */
+/** The options of a plan as typed values. Every caller that makes a plan fills them in. */
 import { DEFAULT_CONNECT_RATE, type EngineName } from '../catalogue/engines.ts';
 import type { Matrix } from '../catalogue/stacks.ts';
 import type { MetricId } from '../metrics.ts';
 import type { BackgroundRequest, LoadMode, UpstreamKind } from '../model.ts';
 
-/** The difference that matters, as a share. */
+/** The default threshold: the smallest difference that matters, as a share. */
 export const DEFAULT_THRESHOLD = 0.02;
 
-/** When a sequential test may stop; fixed before its first round. */
+/** The stopping rule of a sequential test, fixed before its first round. */
 export interface Sitting {
   /** The name of a schedule of looks. */
   looks: string;
   by: MetricId;
-  /** The difference that matters, as a share. */
+  /** The smallest difference that matters, as a share. */
   threshold: number;
-  /** After so long it stops undecided, in seconds. */
+  /** The time after which the test stops undecided, in seconds. */
   budgetSeconds?: number;
 }
 
@@ -25,40 +25,40 @@ export interface BenchOptions {
   stacks: string[];
   matrix: Matrix;
   workload: string;
-  /** Parameters of the workload, by name. */
+  /** Parameters of the workload by name. */
   params?: Record<string, number>;
-  /** Nginx if it is on PATH, else the embedded server. */
+  /** The kind of upstream; by default nginx if it is on PATH, else the embedded server. */
   upstream?: UpstreamKind;
   connections?: number[];
   rounds?: number;
   windowSeconds?: number;
   warmupSeconds?: number;
   timeoutSeconds?: number;
-  /** Every target is measured once more with this request in flight beside the load. */
+  /** Measures every target a second time, with this request in flight beside the load. */
   background?: BackgroundRequest;
   load: LoadMode;
-  /** Two servers at once or one after the other; the plan decides if absent. */
+  /** True for servers measured at the same time, false for one at a time; if absent, the plan decides. */
   duel?: boolean;
-  /** CPU can be read finely enough for a duel here: it is then the usual way to decide between two. */
+  /** True if this machine reads CPU precisely enough for a duel. Two targets are then compared by duel by default. */
   mayDuel: boolean;
-  /** The first target once more, as a noise floor. */
+  /** Measures the first target twice, as a noise floor. */
   aa: boolean;
   sitting?: Sitting;
   workers: number;
-  /** Threads of each worker; the stack decides if absent. */
+  /** Threads of each worker; if absent, the stack decides. */
   threads?: number;
-  /** Cores of each server; as many as workers if absent. */
+  /** Cores of each server; if absent, as many as workers. */
   cores?: number;
   generators: number;
-  /** The engine that sends the load; autocannon if absent. */
+  /** The load engine; autocannon by default. */
   engine?: EngineName;
-  /** A second engine for every target, to check the first by; `any`: the first that is on PATH. */
+  /** A second engine that checks the first one on every target; `any` takes the first one on PATH. */
   crossCheck?: EngineName | 'any';
   connectsPerSecond: number;
   seed?: number;
   quick: boolean;
   proveLimit: boolean;
-  /** Python targets take the newest version with a wheel if the locked version has none for their interpreter. */
+  /** Replaces a locked Python package without a wheel for the interpreter by its newest version that has one. */
   resolve: boolean;
   url?: UrlOptions;
 }
@@ -74,7 +74,7 @@ export interface UrlOptions {
   pid?: number;
 }
 
-/** Every option at its default, with the given ones put in. */
+/** Completes the given options with the defaults of all others. */
 export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
   return {
     targets: [],
@@ -95,7 +95,7 @@ export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
   };
 }
 
-/** The fields that are not undefined, as `exactOptionalPropertyTypes` requires. */
+/** Returns the fields that are not undefined, as `exactOptionalPropertyTypes` requires. */
 export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

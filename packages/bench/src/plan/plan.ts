@@ -27,7 +27,7 @@ import {
   wholeWaits,
 } from './refusals.ts';
 
-/** One trial to be: which target, at how many connections, when. */
+/** A planned trial: its target, its connections and its place in the order. */
 export interface PlannedTrial {
   id: string;
   target: string;
@@ -35,25 +35,25 @@ export interface PlannedTrial {
   round: number;
   /** Position in the whole run, from 0. */
   order: number;
-  /** Seed of what the trial draws. */
+  /** The seed of the trial's draw. */
   seed: number;
-  /** Trials of one duel have the same. */
+  /** The same for all trials of one duel. */
   duel?: string;
 }
 
-/** What will be measured: a value, printed by `--dry-run` and stored with the run. */
+/** Everything that a run measures: a value, printed by `--dry-run` and stored with the run. */
 export interface Plan {
   schema: 2;
   run: string;
   seed: number;
   workload: string;
-  /** All of the workload's; absent where it has none. */
+  /** All parameters of the workload; absent if it has none. */
   params?: Record<string, number>;
-  /** How long each answer waits by design; absent where there is no such thing. */
+  /** The designed wait of each answer, in seconds; absent if answers do not wait. */
   waitSeconds?: number;
-  /** Where one was asked for. */
+  /** The kind of upstream, if the user chose one. */
   upstream?: UpstreamKind;
-  /** Kept in flight beside the load of every target that is `undisturbed` without it. */
+  /** Kept in flight beside the load of every target that names another as `undisturbed`. */
   background?: BackgroundRequest;
   targets: Target[];
   rungs: number[];
@@ -63,22 +63,22 @@ export interface Plan {
   timeoutSeconds: number;
   load: LoadMode;
   workers: number;
-  /** Of each worker; the stack's own affair where absent. */
+  /** Threads of each worker; if absent, the stack decides. */
   threads?: number;
-  /** What each server may use; `coresOf` where absent. */
+  /** Cores of each server; `coresOf` if absent. */
   cores?: number;
   generators: number;
   connectsPerSecond: number;
-  /** How long a server may take to its first right answer. */
+  /** How long a server may take to its first right answer, in seconds. */
   startSeconds: number;
   barrierSeconds: number;
   hashEvery: number;
   engine: string;
   quick: boolean;
   proveLimit: boolean;
-  /** All targets of a round stand at once, a rung at a time. */
+  /** Set if all targets of a round run at once, one rung at a time. */
   duel?: true;
-  /** Looks at which the run may stop because it is decided; `rounds` is the last of them. */
+  /** The looks after which the run may stop with a decision; `rounds` is the last of them. */
   sitting?: Sitting;
   url?: UrlRequest;
   /** Manifests from outside the repository, as typed. */
@@ -86,29 +86,32 @@ export interface Plan {
   trials: PlannedTrial[];
 }
 
-/** What happens in a run, for whoever shows it. */
+/** An event of a run, for the code that shows progress. */
 export type RunEvent =
   | { kind: 'started'; planned: PlannedTrial; done: number; of: number }
   | { kind: 'ended'; trial: Trial; done: number; of: number };
 
-/** More than a week of them: a slip of the keyboard. */
+/** More than a week of trials: the user mistyped. */
 const MOST_TRIALS = 100_000;
 
-/** Rounds from which on a run can say something of two targets: it is then made for that. */
+/** With at least this many rounds, two targets are compared. */
 const FEWEST_TO_COMPARE = 6;
 
-/** Connections of both sides that a duel may have unasked: one generator process holds them all. */
+/**
+ * The most connections, of both sides together, at which a duel is the default: one generator process holds them
+ * all.
+ */
 const MOST_AT_ONCE = 10_000;
 
-/** A decision takes many rounds: each is short, and at one rung unless told. */
+/** A decision takes many rounds, so each is short and at one rung by default. */
 const SITTING = { windowSeconds: 2, warmupSeconds: 1 };
 
 const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 
 /**
- * The plan that the options ask for. A round holds every target at every rung once, in an order drawn
- * from the seed, so that the order of any two is a fair coin. Throws a usage error for targets or
- * workloads that are not there.
+ * Makes the plan from the options. In each round every target runs once at every rung, in an order drawn from the
+ * seed: either of two targets is equally likely to come first. Throws a usage error for unknown targets or
+ * workloads.
  */
 export function makePlan(options: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
   const url = options.url && planUrl(options.url);
@@ -135,7 +138,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   );
   const rounds = sitting === undefined ? (asked.rounds ?? 3) : mostRounds(scheduleNamed(sitting.looks));
   const asksUpstream = workload.fixtures !== undefined;
-  // A request in the background of one server would be in that of the others.
+  // The background request of one server would also disturb the others.
   const mayDuel =
     options.mayDuel &&
     workload.attached === undefined &&
@@ -153,8 +156,8 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   if (count > MOST_TRIALS) {
     throw new BenchError(
       'usage',
-      `the plan has ${count.toLocaleString('en-US')} trials, at most ${MOST_TRIALS.toLocaleString('en-US')} are possible`,
-      'ask for fewer rounds, targets or connections',
+      `the plan has ${count.toLocaleString('en-US')} trials, and the limit is ${MOST_TRIALS.toLocaleString('en-US')}`,
+      'use fewer rounds, targets or connections',
     );
   }
   if (load.mode === 'amount' && load.requests < Math.max(...rungs)) {
@@ -181,7 +184,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     requests,
   };
   refuseEngine(engine, wanted);
-  // Here the rate of connects has an effect on the first engine.
+  // The connect rate has an effect on the first engine, so it is no reason to refuse the second one.
   if (other !== undefined) refuseEngine(other, { ...wanted, connectsPerSecond: DEFAULT_CONNECT_RATE });
   return {
     schema: 2,
@@ -221,7 +224,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   };
 }
 
-/** Every trial of a plan, in an order drawn from the seed. */
+/** Returns every trial of a plan, in an order drawn from the seed. */
 function drawTrials(
   { targets, rungs, rounds, duel = false }: Pick<Plan, 'targets' | 'rungs' | 'rounds'> & { duel?: boolean },
   seed: number,
@@ -246,7 +249,10 @@ function drawTrials(
   return trials;
 }
 
-/** The cells of one round in their order: all of them shuffled, or its duels, one a rung, and who begins in each. */
+/**
+ * Returns the cells of one round in their order. Separate trials are shuffled as a whole; duels keep a rung
+ * together and shuffle their sides.
+ */
 function shuffleRound(
   targets: Target[],
   rungs: number[],
@@ -258,50 +264,50 @@ function shuffleRound(
   return random.shuffle(rungs.flatMap(cellsOf));
 }
 
-/** Whether the servers of a plan ask a database. */
+/** Returns true if the servers of a plan use a database. */
 export function asksDatabase(plan: Pick<Plan, 'workload' | 'url'>): boolean {
   return workloadOf(plan).stores === true;
 }
 
-/** The texts that the upstream of a plan has to serve; undefined where there is none. */
+/** Returns the texts that the upstream of a plan must serve; undefined if it has no upstream. */
 export function fixturesOf(plan: Pick<Plan, 'workload' | 'url' | 'params'>): string[] | undefined {
   return workloadOf(plan).fixtures?.(plan.params ?? {});
 }
 
-/** A target under another name: what differs between the two is noise. */
+/** Copies a target under another name. The difference between the two is noise. */
 function repeatTarget(target: Target): Target {
   return { ...target, id: `${target.id} (A/A)`, aaOf: target.id };
 }
 
-/** A target once more, with a request kept in flight beside its load. */
+/** Copies a target, to be measured with a request in flight beside its load. */
 function disturbTarget(target: Target, background: BackgroundRequest): Target {
   return { ...target, id: `${target.id} (${describeBackground(background)} behind)`, undisturbed: target.id };
 }
 
-/** The engine of the run, and the one that checks it. Throws a usage error where they are the same. */
+/** Returns the engine of the run and the one that checks it. Throws a usage error if they are the same. */
 function chooseEngines({ engine = 'autocannon', crossCheck }: BenchOptions): EngineName[] {
   if (crossCheck === undefined || crossCheck === 'any') return [engine];
   if (crossCheck !== engine) return [engine, crossCheck];
   throw new BenchError(
     'usage',
-    `--cross-check ${crossCheck}: expected another engine than --engine`,
-    'name two different engines',
+    `--cross-check ${crossCheck}: this is also the engine of the run`,
+    'name another engine for one of them',
   );
 }
 
-/** The usual rungs, as far as all engines reach: at least the most that they do. */
+/** Returns the default rungs that all engines support; if they support none, their most connections. */
 function rungsFor(engines: EngineName[], rungs: number[]): number[] {
   const most = Math.min(...engines.map((name) => ENGINES[name].mostConnections));
   const reached = rungs.filter((rung) => rung <= most);
   return reached.length > 0 ? reached : [most];
 }
 
-/** A target once more, by another engine. */
+/** Copies a target, to be measured by another engine. */
 function crossTarget(target: Target, engine: EngineName): Target {
   return { ...target, id: `${target.id} by ${engine}`, crossOf: target.id, engine };
 }
 
-/** Every engine that a plan needs. */
+/** Returns every engine that a plan needs. */
 export function enginesOf({ engine, targets }: Pick<Plan, 'engine' | 'targets'>): string[] {
   return [...new Set([engine, ...targets.flatMap((target) => target.engine ?? [])])];
 }
@@ -320,7 +326,10 @@ function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
   return expandTargets(offering.length > 0 ? offering : ['*/*'], stacks, workload);
 }
 
-/** The request as the plan keeps it, with the digests of its texts. Throws a usage error if its files cannot be read. */
+/**
+ * Returns the request as the plan stores it, with the digests of its texts. Throws a usage error if its files
+ * cannot be read.
+ */
 function planUrl({ url, ...asked }: UrlOptions): UrlRequest {
   const request = { ...asked, url: url.href };
   return { ...request, digests: urlWorkload(request).digests };
@@ -337,28 +346,31 @@ function urlTarget({ url, method }: UrlRequest): Target {
   };
 }
 
-/** How many cores each server may use: as many as it has workers, unless told. */
+/** Returns the cores of each server; by default as many as it has workers. */
 export function coresOf({ cores, workers }: Plan): number {
   return cores ?? workers;
 }
 
-/** The id of a run that begins now: when, and what for. */
+/** Returns the id of a run that starts now: the time and the purpose. */
 export function nameRun(purpose: string, now = new Date()): string {
   const moment = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
   return `${moment}-${purpose}`;
 }
 
-/** The same targets in a new order, with new data: the plan of a run that does an old one again. */
+/** Returns a plan that repeats an old one: the same targets, in a new order and with new data. */
 export function repeatPlan(old: Plan, run: string, seed: number): Plan {
   return { ...old, run, seed, trials: drawTrials(old, seed) };
 }
 
-/** Seconds that one trial takes beside its warm-up and window: start-up, verification, stop. */
+/** The time of one trial beside its warm-up and window, in seconds: start-up, verification and stop. */
 const OVERHEAD_SECONDS = 3;
-/** Answers that it waits for one after the other, to verify a cycle of three requests before and after. */
+/** The answers that verification awaits one after another: a cycle of three requests before and after the load. */
 const OVERHEAD_WAITS = 10;
 
-/** About how long the trials will take, in seconds: an estimate from the plan alone. The servers of a duel start and stop at once. */
+/**
+ * Estimates the duration of the trials in seconds, from the plan alone. The servers of a duel start and stop
+ * together.
+ */
 export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
   const perStart = OVERHEAD_SECONDS + OVERHEAD_WAITS * (plan.waitSeconds ?? 0);
   const starts = new Set(trials.map(({ duel, id }) => duel ?? id)).size;

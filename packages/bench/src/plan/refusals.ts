@@ -1,25 +1,25 @@
-/** What a plan refuses, and how long it makes windows where answers wait by design. */
+/** Usage errors for plans that cannot be measured, and the length of windows whose answers wait by design. */
 import type { Workload } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import { IDLE_SECONDS, longestSilence, planTurns } from './turns.ts';
 import type { Target, UpstreamKind } from '../model.ts';
 import type { BenchOptions } from './options.ts';
 
-/** Fewer would let the edges of a window weigh too much. */
+/** With fewer waits, the edges of a window would weigh too much. */
 export const FEWEST_WAITS = 5;
 
-/** A window that holds as many waits in whole, not less than so many seconds. */
+/** Returns the shortest window of whole waits that lasts at least this many seconds. */
 export function wholeWaits(seconds: number, waitSeconds: number | undefined): number {
   if (waitSeconds === undefined) return seconds;
   return tidy(waitSeconds * Math.max(FEWEST_WAITS, Math.ceil(tidy(seconds / waitSeconds))));
 }
 
-/** Without what binary fractions leave behind. */
+/** Rounds off the error of binary fractions. */
 function tidy(value: number): number {
   return Number(value.toFixed(6));
 }
 
-/** What a duel is refused for, apart from the options. */
+/** The facts about a duel that the options do not hold. */
 interface DuelFacts {
   workload: Workload;
   targets: Target[];
@@ -43,13 +43,13 @@ export function refuseDuel(
     throw new BenchError(
       'usage',
       `a duel takes two targets or more, not ${targets.length}`,
-      'name another, or add --aa for the same once more',
+      'add a target, or --aa to measure the same one twice',
     );
   }
   if (background !== undefined) {
     throw new BenchError(
       'usage',
-      'the servers of a duel share their cores: a request in the background of one would disturb the others',
+      'the servers of a duel share their cores, so the background request of one would disturb the others',
       hint,
     );
   }
@@ -65,25 +65,25 @@ export function refuseDuel(
   if (silence > IDLE_SECONDS) {
     throw new BenchError(
       'usage',
-      `each answer of ${workload} waits ${waitSeconds} s: in a duel of ${targets.length} connections would be silent for ${silence} s, and many servers close them after ${IDLE_SECONDS} s`,
+      `each answer of ${workload} waits ${waitSeconds} s, so connections in a duel of ${targets.length} would be idle for ${silence} s; many servers close them after ${IDLE_SECONDS} s`,
       hint,
     );
   }
 }
 
-/** How long a connection is silent in a duel of this many targets whose answers wait, in seconds. */
+/** Returns the longest idle time of a connection in a duel of this many targets, in seconds. */
 function waitSilence(targets: number, waitSeconds: number): number {
   const windowSeconds = wholeWaits(0, waitSeconds);
   const turns = planTurns({ sides: targets, windowSeconds, cycleSeconds: waitSeconds, waitSeconds });
   return tidy(longestSilence(targets, turns));
 }
 
-/** Whether the windows of a duel can hold answers that wait this long. */
+/** Returns true if a duel can hold answers that wait this long. */
 export function canTakeTurns(targets: number, waitSeconds: number | undefined): boolean {
   return waitSeconds === undefined || waitSilence(targets, waitSeconds) <= IDLE_SECONDS;
 }
 
-/** Throws a usage error for a window that holds no whole waits. */
+/** Throws a usage error for a window that is not a multiple of the wait. */
 export function refuseWindow(
   { windowSeconds, workload }: BenchOptions,
   waitSeconds: number | undefined,
@@ -91,24 +91,27 @@ export function refuseWindow(
   if (windowSeconds === undefined || windowSeconds === wholeWaits(windowSeconds, waitSeconds)) return;
   throw new BenchError(
     'usage',
-    `--duration ${windowSeconds}: each answer of ${workload} waits ${waitSeconds} s, and a window holds ${FEWEST_WAITS} waits or more, in whole`,
+    `--duration ${windowSeconds}: each answer of ${workload} waits ${waitSeconds} s, and a window must hold a whole number of waits, at least ${FEWEST_WAITS}`,
     `e.g. --duration ${wholeWaits(windowSeconds, waitSeconds)}`,
   );
 }
 
-/** Throws a usage error for a background that cannot be: a target is measured without it too, and one that runs already may still be at work for it. */
+/**
+ * Throws a usage error for a background request to a server that is already running: it may still work on the
+ * request of the trial before.
+ */
 export function refuseBackground({ background }: BenchOptions, { attached }: Workload): void {
   if (background === undefined) return;
   if (attached) {
     throw new BenchError(
       'usage',
-      '--background needs a fresh server for each trial: a running one may still work on the background request of the trial before',
-      'launch it with --stack path/to/stack.json',
+      '--background needs a fresh server for each trial: the server of --url may still work on the request of the trial before',
+      'launch the server with --stack path/to/stack.json',
     );
   }
 }
 
-/** Throws a usage error for an upstream on a workload whose servers fetch nothing. */
+/** Throws a usage error for an upstream if the servers of the workload fetch nothing. */
 export function refuseUpstream(
   { upstream }: { upstream?: UpstreamKind | undefined },
   { name }: Workload,

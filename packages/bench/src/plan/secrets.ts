@@ -1,15 +1,15 @@
-/** The secrets of a request, given again to a stored plan, which keeps none. */
+/** The secrets of a request. Stored plans hold none, so the user gives them again. */
 import { BenchError } from '../errors.ts';
 import type { Plan } from './plan.ts';
 import { NOT_KEPT, NOT_KEPT_IN_URL, redactUrl, splitCredentials } from '../redact.ts';
 
-/** What a stored run keeps no value of: secret headers, and a URL with secret parameters. */
+/** The values that a stored run does not keep: secret headers, and a URL with secret parameters. */
 export interface Secrets {
   url?: URL;
   headers: Record<string, string>;
 }
 
-/** Makes secrets of a URL and headers; credentials in the URL become the Authorization header that curl would send. */
+/** Makes secrets of a URL and headers. Credentials in the URL become the Authorization header that curl would send. */
 export function toSecrets(given: URL | undefined, headers: Iterable<readonly [string, string]>): Secrets {
   const { url, authorization } = given === undefined ? {} : splitCredentials(given);
   return {
@@ -18,21 +18,21 @@ export function toSecrets(given: URL | undefined, headers: Iterable<readonly [st
   };
 }
 
-/** A stored run, as it was named on the command line. */
+/** A stored run as named on the command line. */
 export interface Named {
   flag: 'again' | 'resume';
   run: string;
 }
 
 /**
- * Returns a stored plan with the secrets that were given again. Throws a usage error that names the option if one is
- * missing, or was given although it was kept or is not part of the plan.
+ * Returns a stored plan with the given secrets. Throws a usage error that names the option if a secret is missing,
+ * was stored after all, or does not belong to the plan.
  */
 export function restoreSecrets(plan: Plan, { url, headers }: Secrets, { flag, run }: Named): Plan {
   const stored = plan.url;
   const isMissing = (name: string): boolean => stored?.headers[name] === NOT_KEPT;
   const needsUrl = stored?.url.includes(NOT_KEPT_IN_URL) === true;
-  // A URL may be given for its credentials alone.
+  // A URL can be given for its credentials alone.
   const mayHaveUrl = needsUrl || isMissing('authorization');
   const stray = [
     ...Object.keys(headers)
@@ -52,7 +52,7 @@ export function restoreSecrets(plan: Plan, { url, headers }: Secrets, { flag, ru
     throw new BenchError(
       'usage',
       `--url ${redactUrl(url.href)}: run ${run} measured ${stored.url}`,
-      'give the same URL, with the secret that was not kept',
+      'repeat the same URL, with its secret',
     );
   }
   const lost = [
@@ -64,8 +64,8 @@ export function restoreSecrets(plan: Plan, { url, headers }: Secrets, { flag, ru
   if (lost.length > 0) {
     throw new BenchError(
       'usage',
-      `run ${run} sent secrets, and secrets are not kept`,
-      `give them again: pnpm bench --${flag} ${run} ${lost.join(' ')}`,
+      `run ${run} sent secrets, which a stored run does not keep`,
+      `repeat them: pnpm bench --${flag} ${run} ${lost.join(' ')}`,
     );
   }
   return {

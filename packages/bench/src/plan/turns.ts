@@ -1,43 +1,46 @@
-/** Whose windows come in which order when several servers are loaded in turn, and how long each window is. */
+/** The order and length of the windows when several servers are loaded in turn. */
 
-/** How long a window of one side is: as short as possible, because what it shares with the next cancels out. */
+/**
+ * The length of one side's window. Short windows share conditions with their neighbours, so the differences cancel
+ * out.
+ */
 const SPAN_SECONDS = {
   least: 0.1,
-  /** Between its windows a side is silent, and servers close connections that are idle for long. */
+  /** A side is idle between its windows, and servers close connections that are idle for long. */
   most: 1,
   /** Answers per connection. */
   cycles: 10,
 };
-/** A side that has rested begins its next window after the time of one answer: until then all its connections ask at once. */
+/** After a rest all connections of a side send at once, so its window opens one cycle later. */
 const RAMP_SECONDS = { least: 0.01, most: 0.5 };
-/** Answers that wait by design come in waves: a window holds at least this many whole waits. */
+/** Answers that wait by design arrive in waves, so a window holds at least this many whole waits. */
 const FEWEST_WAITS = 5;
-/** Most servers close a connection that is idle for 5 s (uvicorn's and Node's default). */
+/** Most servers close a connection after 5 s without a request, the default of uvicorn and Node. */
 export const IDLE_SECONDS = 5;
 
 /** The turns of a duel. */
 export interface Turns {
-  /** The side of each window. */
+  /** The index of the side that each window belongs to. */
   order: number[];
-  /** From the first request of a turn to the opening of its window. */
+  /** The time from the first request of a turn to the opening of its window. */
   rampSeconds: number;
   spanSeconds: number;
 }
 
-/** What the turns are planned from. */
+/** The needs of a plan of turns. */
 export interface TurnNeeds {
   sides: number;
-  /** What the windows of each side are to sum to. */
+  /** The sum of the windows of each side. */
   windowSeconds: number;
-  /** From answer to answer of one connection, of the slowest side. */
+  /** The time from answer to answer on one connection, of the slowest side. */
   cycleSeconds: number;
-  /** How long each answer waits by design. */
+  /** The designed wait of each answer. */
   waitSeconds?: number | undefined;
 }
 
 /**
- * Plans the turns: A B B A, B A A B, … so that a linear drift meets every side alike. The windows of each side sum to
- * `windowSeconds`; where answers wait, to the whole waits in it.
+ * Plans the turns A B B A, B A A B, …, so that a linear drift affects every side alike. The windows of each side
+ * sum to `windowSeconds`; if answers wait, to the whole waits in it.
  */
 export function planTurns({ sides, windowSeconds, cycleSeconds, waitSeconds }: TurnNeeds): Turns {
   if (waitSeconds !== undefined) return planWaits(sides, windowSeconds, waitSeconds);
@@ -50,7 +53,7 @@ export function planTurns({ sides, windowSeconds, cycleSeconds, waitSeconds }: T
   };
 }
 
-/** Windows of whole waits, each after a ramp of one wait over which the connections spread again. */
+/** Plans windows of whole waits. Each follows a ramp of one wait, during which the connections spread out again. */
 function planWaits(sides: number, windowSeconds: number, waitSeconds: number): Turns {
   const least = Math.max(FEWEST_WAITS, Math.ceil(SPAN_SECONDS.least / waitSeconds));
   const order = orderWindows(sides, windowSeconds, least * waitSeconds);
@@ -58,12 +61,15 @@ function planWaits(sides: number, windowSeconds: number, waitSeconds: number): T
   return { order, rampSeconds: waitSeconds, spanSeconds: waits * waitSeconds };
 }
 
-/** How long a connection of one side is silent at most while the others have their turns, in seconds. */
+/** Returns the longest idle time of a connection while the other sides have their turns, in seconds. */
 export function longestSilence(sides: number, { rampSeconds, spanSeconds }: Omit<Turns, 'order'>): number {
   return 2 * (sides - 1) * (rampSeconds + spanSeconds);
 }
 
-/** There and back, and the next time back and there, as many times as keep each window to its span. */
+/**
+ * Returns the order: forwards and backwards, then backwards and forwards, repeated until no window exceeds its
+ * span.
+ */
 function orderWindows(sides: number, windowSeconds: number, spanSeconds: number): number[] {
   const blocks = Math.max(1, Math.round(windowSeconds / (2 * spanSeconds)));
   const there = Array.from({ length: sides }, (_, side) => side);

@@ -82,7 +82,7 @@ describe('readManifest', () => {
     const deviating = GOOD.replace('"note":', '"deviates": ["backlog"], "note":');
     expect(read(deviating).variants['tuned']?.deviates).toEqual(['backlog']);
     expect(refuse('"note": "with the switch on"', '"deviates": ["backlog"]')).toBe(
-      '21: the "note" of "tuned" has to say why it deviates',
+      '21: the "note" of "tuned" must say why it deviates',
     );
   });
 
@@ -106,28 +106,28 @@ describe('readManifest', () => {
   });
 
   it.each([
-    ['"name": "my-api",', '"name": "my-api"', '3: no JSON: CommaExpected'],
-    ['"language": "typescript"', '// a comment\n"language": "typescript"', '3: no JSON: InvalidCommentToken'],
-    ['"runtime": "node"', '"runtime": node', '6: no JSON: InvalidSymbol'],
-    ['"FAST": "1"', '"FAST": "1', '18: no JSON: UnexpectedEndOfString'],
-  ])('says on which line it is no JSON: %s', (piece, by, message) => {
+    ['"name": "my-api",', '"name": "my-api"', '3: not JSON: CommaExpected'],
+    ['"language": "typescript"', '// a comment\n"language": "typescript"', '3: not JSON: InvalidCommentToken'],
+    ['"runtime": "node"', '"runtime": node', '6: not JSON: InvalidSymbol'],
+    ['"FAST": "1"', '"FAST": "1', '18: not JSON: UnexpectedEndOfString'],
+  ])('says on which line it is not JSON: %s', (piece, by, message) => {
     expect(refuse(piece, by)).toBe(message);
   });
 
-  it('says that an empty file is no JSON', () => {
-    expect(errorOf(() => read('')).message).toMatch(/:1: no JSON: /);
+  it('says that an empty file is not JSON', () => {
+    expect(errorOf(() => read('')).message).toMatch(/:1: not JSON: /);
   });
 
   it.each([
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: a stack has no "colour": there are $schema, name, language, framework, class, runtime, build, shares, runtimes, default, variants',
+      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, runtime, build, shares, runtimes, default, variants',
     ],
     [
       '"note": "with',
       '"notes": "with',
-      '21: "variants.tuned" has no "notes": there are command, groups, build, env, workloads, class, attest, deviates, note',
+      '21: "variants.tuned" has no field "notes", expected one of command, groups, build, env, workloads, class, attest, deviates, note',
     ],
     [
       '"class": "framework"',
@@ -156,7 +156,7 @@ describe('readManifest', () => {
     [
       '["devices", "gather"]',
       '["devices", "gathr"]',
-      `19: there is no workload "gathr": there are ${WORKLOAD_NAMES.join(', ')}`,
+      `19: unknown workload "gathr", expected one of ${WORKLOAD_NAMES.join(', ')}`,
     ],
     [
       '"default": "node"',
@@ -171,32 +171,32 @@ describe('readManifest', () => {
     [
       '"--port", "{port}"',
       '"--port", "3000"',
-      '11: the command of "node" passes no {port}: the harness chooses the port of each trial',
+      '11: the command of "node" has no {port}, but Bench chooses the port of each trial',
     ],
     [
       '"{workers}"',
       '"{workers}", "--threads", "{threads}"',
-      '16: {threads} has to share a word with its option, as in "--threads={threads}": the word goes where no threads are asked for',
+      '16: {threads} must share a word with its option, e.g. "--threads={threads}": without --threads the whole word is omitted',
     ],
     [
       '"{root}/fast.ts"',
       '"{folder}/fast.ts"',
-      '16: unknown placeholder {folder}: there are {runtime} {root} {host} {port} {workers} {threads}',
+      '16: unknown placeholder {folder}, expected one of {runtime} {root} {host} {port} {workers} {threads}',
     ],
     [
       '"{host}:{port}"',
       '"{host}:{port}{}"',
-      '16: unknown placeholder {}: there are {runtime} {root} {host} {port} {workers} {threads}',
+      '16: unknown placeholder {}, expected one of {runtime} {root} {host} {port} {workers} {threads}',
     ],
     [
       '"warm.ts"',
       '"{out}"',
-      '17: unknown placeholder {out}: there are {runtime} {root} {host} {port} {workers} {threads}',
+      '17: unknown placeholder {out}, expected one of {runtime} {root} {host} {port} {workers} {threads}',
     ],
     [
       '"build.ts"',
       '"{out}"',
-      '7: unknown placeholder {out}: there are {runtime} {root} {host} {port} {workers} {threads}',
+      '7: unknown placeholder {out}, expected one of {runtime} {root} {host} {port} {workers} {threads}',
     ],
   ])('says on which line it contradicts itself: %s by %s', (piece, by, message) => {
     expect(refuse(piece, by)).toBe(message);

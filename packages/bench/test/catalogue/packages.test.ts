@@ -56,17 +56,17 @@ describe('a package', () => {
   it.each(['fastapi', './nowhere', '@fastify/error'])('is refused where it is neither: %j', (text) => {
     const { exitCode, message, hint } = errorOf(() => parsePackage(text));
     expect(exitCode).toBe(2);
-    expect(message).toBe(`--with ${text}: neither a version nor a checkout`);
+    expect(message).toBe(`--with ${text}: not a version, and not a checkout`);
     expect(hint).toMatch(/fastapi==0\.115 .*fastify@5\.1\.0 /);
   });
 });
 
 describe('a package for none of the targets', () => {
   it.each([
-    ['fastify==5.1.0', 'node', 'Python', 'a version from npm is written fastify@5.1.0'],
-    ['fastapi[all]==0.115', 'node', 'Python', 'a version from npm is written fastapi@0.115'],
-    ['fastapi@0.115', 'python', 'Node', 'a version for Python is written fastapi==0.115'],
-    ['fastify@5', 'none', 'Node', 'a version for Python is written fastify==5'],
+    ['fastify==5.1.0', 'node', 'Python', 'write a version from npm as fastify@5.1.0'],
+    ['fastapi[all]==0.115', 'node', 'Python', 'write a version from npm as fastapi@0.115'],
+    ['fastapi@0.115', 'python', 'Node', 'write a version for Python as fastapi==0.115'],
+    ['fastify@5', 'none', 'Node', 'write a version for Python as fastify==5'],
   ] as const)('is refused, with what to type: %s for %s', (text, runtime, language, advice) => {
     const { exitCode, message, hint } = errorOf(() => refuseStray([text], [runtime]));
     expect(exitCode).toBe(2);

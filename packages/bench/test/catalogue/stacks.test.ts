@@ -80,10 +80,10 @@ describe('expandTargets', () => {
   });
 
   it('names the nearest stacks for one that is not there', () => {
-    expect(refuse('fastfy').message).toBe('there is no stack "fastfy"');
+    expect(refuse('fastfy').message).toBe('unknown stack "fastfy"');
     expect(refuse('fastfy').hint).toMatch(/^did you mean fastify[,?]/);
     expect(refuse('unicorn@3.13').hint).toMatch(/^did you mean uvicorn[,?]/);
-    expect(refuse('nothing*').message).toBe('there is no stack "nothing*"');
+    expect(refuse('nothing*').message).toBe('unknown stack "nothing*"');
     for (const pattern of ['', '/', '@3.13', 'fastify/'])
       expect(refuse(pattern).message).toMatch(/^there is no stack/);
   });
@@ -106,7 +106,7 @@ describe('expandTargets', () => {
   });
 
   it('takes a pattern by its letters, not as an expression', () => {
-    expect(refuse('fastif.').message).toBe('there is no stack "fastif."');
+    expect(refuse('fastif.').message).toBe('unknown stack "fastif."');
     expect(refuse('(vanilla').message).toContain('there is no stack');
   });
 });

@@ -84,7 +84,7 @@ describe('the secrets of a request', () => {
     for (const flag of ['--again', '--resume']) {
       const { status, stderr } = await place.run('bench', [flag, run]);
       expect(stderr).toBe(
-        `error: run ${run} sent secrets, and secrets are not kept\n       give them again: pnpm bench ${flag} ${run} --url 'http://127.0.0.1:${echo.port}/orders?token=(not-kept)' --header 'authorization: …' --header 'x-api-key: …'\n`,
+        `error: run ${run} sent secrets, which a stored run does not keep\n       repeat them: pnpm bench ${flag} ${run} --url 'http://127.0.0.1:${echo.port}/orders?token=(not-kept)' --header 'authorization: …' --header 'x-api-key: …'\n`,
       );
       expect(status).toBe(2);
     }

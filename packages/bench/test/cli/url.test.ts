@@ -65,7 +65,7 @@ describe('--url: a server that is already running', () => {
     const options = { url: shop.url, method: 'put', expect: '{"total":8,"ok":true}' };
     const { status, stderr } = await place.run('bench', flags({ ...options, ...FEW }));
     expect(stderr).toMatch(
-      /: failed — PUT http:\/\/127\.0\.0\.1:\d+\/orders: the body is not what --expect says: \{"ok":true,"total":7\}$/m,
+      /: failed — PUT http:\/\/127\.0\.0\.1:\d+\/orders: the body differs from --expect: \{"ok":true,"total":7\}$/m,
     );
     expect(status).toBe(1);
     expect((await fetch(shop.url)).status).toBe(200);

@@ -104,7 +104,7 @@ const MANIFEST = {
 
 /** `at` stands on the line that has to be named. */
 const MANIFESTS: { what: string; text: string; at: string; says: RegExp }[] = [
-  { what: 'no JSON', text: '{\n  "name": "mine",\n  oops\n}', at: 'oops', says: /no JSON/ },
+  { what: 'no JSON', text: '{\n  "name": "mine",\n  oops\n}', at: 'oops', says: /not JSON/ },
   {
     what: 'an unknown class',
     text: JSON.stringify({ ...MANIFEST, class: 'fast' }, null, 2),
@@ -127,7 +127,7 @@ const MANIFESTS: { what: string; text: string; at: string; says: RegExp }[] = [
     what: 'an unknown placeholder',
     text: JSON.stringify(MANIFEST, null, 2).replace('"{port}"', '"{prot}"'),
     at: '{prot}',
-    says: /unknown placeholder \{prot\}: there are .*\{port\}/,
+    says: /unknown placeholder \{prot\}, expected one of .*\{port\}/,
   },
 ];
 
@@ -148,7 +148,7 @@ describe('a stack.json that does not keep the contract is refused by file and li
     const file = join(place.folder, 'stack.json');
     writeFileSync(file, JSON.stringify({ ...MANIFEST, name: 'vanilla' }));
     const { status, stderr } = await place.run('bench', ['--stack', file]);
-    expect(stderr).toContain(`${file}: there is a stack "vanilla" already (packages/vanilla/stack.json)`);
+    expect(stderr).toContain(`${file}: the name "vanilla" is taken by packages/vanilla/stack.json`);
     expect(status).toBe(2);
   });
 

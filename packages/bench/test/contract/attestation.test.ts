@@ -6,7 +6,7 @@ import { needs, target } from '../needs.ts';
 
 const rig = openRig();
 const uvicorn = readStacks().find(({ name }) => name === 'uvicorn');
-if (uvicorn === undefined) throw new Error('there is no stack "uvicorn"');
+if (uvicorn === undefined) throw new Error('unknown stack "uvicorn"');
 
 /** The stack with a manifest that claims of the interpreted variant that it is compiled. */
 function pose(stack: Stack): Stack {

@@ -198,13 +198,13 @@ describe('makePlan', () => {
     expect(errorOf(() => planOf('--duration 7'))).toMatchObject({
       code: 'usage',
       message:
-        '--duration 7: each answer of repository waits 2 s, and a window holds 5 waits or more, in whole',
+        '--duration 7: each answer of repository waits 2 s, and a window must hold a whole number of waits, at least 5',
       hint: 'e.g. --duration 10',
     });
     expect(errorOf(() => planOf('--duration 13')).hint).toBe('e.g. --duration 14');
     expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
     expect(errorOf(() => planOf('flask --duel')).message).toBe(
-      'each answer of repository waits 2 s: in a duel of 2 connections would be silent for 24 s, and many servers close them after 5 s',
+      'each answer of repository waits 2 s, so connections in a duel of 2 would be idle for 24 s; many servers close them after 5 s',
     );
     expect(planOf('flask --param ms=50 --until-decided')).toMatchObject({ duel: true, waitSeconds: 0.05 });
     expect(planOf('flask --until-decided')).not.toHaveProperty('duel');

@@ -1,6 +1,6 @@
 import { canonicalise, checkJson, type Workload } from './workload.ts';
 
-/** `GET /api/devices`: the golden list, serialised on each request. */
+/** `GET /api/devices`: the golden list, serialised for each request. */
 export const devices: Workload = {
   name: 'devices',
   rungs: [10, 100, 1000, 10_000],
@@ -19,7 +19,7 @@ export const devices: Workload = {
   },
 };
 
-// Every draw has the same length, so that the body's size is the stack's doing.
+// Every draw has the same length, so that differences in body size come from the stack.
 function drawDevice(random: () => number): Record<string, string | number> {
   const hex = (digits: number) =>
     Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join('');

@@ -1,17 +1,17 @@
 import { checkJson, type Workload } from './workload.ts';
 
-/** Takes Python about a millisecond: more than the HTTP around it, and less than a turn of its GIL (5 ms). */
+/** Takes Python about 1 ms: longer than the HTTP work around it, shorter than the switch interval of its GIL (5 ms). */
 const USUAL = 20;
 
-/** `GET /fib/{n}`: naive recursion, nothing but CPU. */
+/** `GET /fib/{n}`: naive recursion, pure CPU. */
 export const fib = computeAt('fib', '/fib');
 
-/** `GET /asyncfib/{n}`: the same by coroutines, of which none ever waits. */
+/** `GET /asyncfib/{n}`: the same recursion with coroutines that never suspend. */
 export const asyncfib = computeAt('asyncfib', '/asyncfib');
 
 /**
- * Nothing is drawn for a trial, because another n is another amount of work: a prepared answer would pass, and show in
- * its CPU per request.
+ * `n` is not drawn, because another `n` is another amount of work. A precomputed answer would pass the check, but
+ * its low CPU per request would show.
  */
 function computeAt(name: string, path: string): Workload {
   return {
@@ -20,7 +20,7 @@ function computeAt(name: string, path: string): Workload {
     windowSeconds: 5,
     warmupSeconds: 2,
     timeoutSeconds: 10,
-    // The last that a signed number of 32 bits can hold.
+    // The largest n whose result fits into a signed 32-bit number.
     params: { n: { usual: USUAL, least: 0, most: 45 } },
     draw(_random, { n = USUAL }) {
       const expected = JSON.stringify({ fib: fibonacci(n) });
@@ -35,7 +35,7 @@ function computeAt(name: string, path: string): Workload {
   };
 }
 
-/** With fib(0) = fib(1) = 1. */
+/** Computes fib(n), with fib(0) = fib(1) = 1. */
 function fibonacci(n: number): number {
   let [last, next] = [1, 1];
   for (let step = 0; step < n; step++) [last, next] = [next, last + next];

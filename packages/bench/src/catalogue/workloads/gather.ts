@@ -1,12 +1,15 @@
 import { makeFixtures, pathOf } from '@bench/upstream/fixtures';
 import { canonicalise, checkJson, type Params, type Workload } from './workload.ts';
 
-/** The small set: 10 fixtures of about 4.6 kB, 46 kB joined. With `items=1000`, the large one, 232 kB and 2.3 MB. */
+/**
+ * The small set: 10 fixtures of about 4.6 kB, 46 kB joined. `items=1000` makes the large set: 232 kB each, 2.3 MB
+ * joined.
+ */
 const USUAL = { fixtures: 10, items: 20 };
 
 /**
- * `GET /data`: all fixtures fetched from the upstream at once and joined in their order. They are the same in every
- * trial; that nobody answers from memory is what the upstream's count proves.
+ * `GET /data`: fetches all fixtures from the upstream at once and joins them in their order. The fixtures are the
+ * same in every trial; the request count of the upstream proves that the server does not cache them.
  */
 export const gather: Workload = {
   name: 'gather',

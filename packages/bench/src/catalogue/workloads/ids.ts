@@ -1,13 +1,16 @@
-/** The ids that requests have, so that an answer to another request is recognised. */
+/** Ids of requests, by which a crossed answer is recognised. */
 
 let senders = 0;
 
-/** A number that nobody else who sends has in this harness: it is part of each id that they give. */
+/** Returns a number that no other sender in this process has. It is part of each id of this sender. */
 export function nextSender(): number {
   return ++senders;
 }
 
-/** Gives ids of the placeholder's length, no two the same, and none that another sender gives. */
+/**
+ * Returns a generator of unique ids. They have the length of the placeholder and never match an id of another
+ * sender.
+ */
 export function createIds(sender: number): () => string {
   const own = `bench-${sender.toString(16).padStart(6, '0')}-`;
   let count = 0;
@@ -16,7 +19,7 @@ export function createIds(sender: number): () => string {
 
 const ANY = /bench-[\da-f]{6}-[\da-f]{8}/g;
 
-/** All ids in a text, whoever gave them. */
+/** Returns all ids in a text, from any sender. */
 export function idsIn(text: string): string[] {
   return text.match(ANY) ?? [];
 }

@@ -23,7 +23,7 @@ const WORKLOADS: Record<string, Workload> = {
 /** The names of all workloads. */
 export const WORKLOAD_NAMES = Object.keys(WORKLOADS);
 
-/** The workload of that name. Throws a usage error that lists the names there are. */
+/** Returns the workload of this name. Throws a usage error that lists the names if it is unknown. */
 export function findWorkload(name: string): Workload {
   const found = Object.hasOwn(WORKLOADS, name) ? WORKLOADS[name] : undefined;
   if (found === undefined) {
@@ -32,21 +32,24 @@ export function findWorkload(name: string): Workload {
   return found;
 }
 
-/** The workload of a plan. Throws a usage error for an unknown name, and for a request whose files cannot be read. */
+/**
+ * Returns the workload of a plan. Throws a usage error for an unknown name, and for a request whose files cannot be
+ * read.
+ */
 export function workloadOf({ workload, url }: { workload: string; url?: UrlRequest | undefined }): Workload {
   return url === undefined ? findWorkload(workload) : urlWorkload(url);
 }
 
 /**
- * All parameters of a workload: those asked for, the others as usual. Throws a usage error for one that it does not
- * have, or that is out of its range.
+ * Returns all parameters of a workload: the given ones, and the defaults of the others. Throws a usage error for an
+ * unknown parameter, and for a value out of range.
  */
 export function completeParams({ name, params = {} }: Workload, asked: Params): Params {
   for (const [param, value] of Object.entries(asked)) {
     const range = Object.hasOwn(params, param) ? params[param] : undefined;
     if (range === undefined) {
       const names = Object.keys(params);
-      const expected = names.length === 0 ? 'it has none' : `expected one of ${names.join(', ')}`;
+      const expected = names.length === 0 ? 'it takes no parameters' : `expected one of ${names.join(', ')}`;
       throw new BenchError('usage', `unknown parameter "${param}" of ${name}, ${expected}`);
     }
     if (value < range.least || value > range.most) {

@@ -3,17 +3,17 @@ import { canonicalise, checkJson, ID, type Workload, type WorkloadRequest } from
 const USUAL_MS = 2000;
 
 /**
- * `POST /customers`, `/products` and `/orders` in turn: a JSON body that is validated, and a callback that is handed to a
- * shared method and calls a repository, which logs the call and waits. What was sent is told back, with its request's own
- * id: state that requests share shows as an answer of somebody else.
+ * `POST /customers`, `/products` and `/orders` in turn. The server validates the JSON body and passes a callback to
+ * a shared method; the callback calls a repository, which logs the call and waits. The answer repeats the request
+ * with its id, so state shared between requests shows as a crossed answer.
  */
 export const repository: Workload = {
   name: 'repository',
   rungs: [100, 500],
-  // Five waits of the usual length; plans take as many in whole where it is another.
+  // Five waits of the default length; plans stretch the window to whole waits of any other length.
   windowSeconds: 10,
   warmupSeconds: 2,
-  // A client that leaves earlier lets a server that is behind work for nobody, and then that is what is measured.
+  // With a shorter timeout, clients that give up would leave the server working on requests that nobody awaits.
   timeoutSeconds: 60,
   barrierSeconds: 10,
   waitSeconds: ({ ms = USUAL_MS }) => ms / 1000,
@@ -35,7 +35,7 @@ export const repository: Workload = {
     );
     return {
       requests: calls.map(({ path, fields }) => post(path, { id: ID, ...fields })),
-      // No JSON, without its id, and with something in place of its first field that it cannot be.
+      // Invalid JSON, a body without an id, and a body whose first field has the wrong type.
       refused: calls.flatMap(({ path, fields }) => [
         { ...post(path, {}), body: '{"id":' },
         post(path, fields),
@@ -49,7 +49,7 @@ export const repository: Workload = {
   },
 };
 
-/** One of the endpoints, and what is sent there beside the id. */
+/** One endpoint, and the fields that are sent beside the id. */
 interface Call {
   path: string;
   saved: string;

@@ -4,7 +4,7 @@ import { BenchError } from '../../errors.ts';
 import type { AskedRequest } from '../../model.ts';
 import { canonicalise, excerpt, isConditional, type Answer, type Draw, type Workload } from './workload.ts';
 
-/** The request of `--url`, as a plan keeps it: JSON, and no contents of files. */
+/** The request of `--url` as a plan stores it: JSON, without the contents of files. */
 export interface UrlRequest {
   url: string;
   method: string;
@@ -13,11 +13,11 @@ export interface UrlRequest {
   body?: string;
   expect?: string;
   pid?: number;
-  /** SHA-256 of the texts at the time of the plan; absent in plans of older versions. */
+  /** The SHA-256 digests of the texts when the plan was made; absent in plans of older versions. */
   digests?: TextDigests;
 }
 
-/** SHA-256 of the body sent and of the body expected, in hexadecimal. */
+/** The SHA-256 digests of the body sent and of the body expected, in hexadecimal. */
 export interface TextDigests {
   body?: string;
   expect?: string;
@@ -25,13 +25,13 @@ export interface TextDigests {
 
 /** The workload of `--url`: one request, to a server that is already running. */
 export interface UrlWorkload extends Workload {
-  /** Of the texts as they are now. */
+  /** The digests of the current texts. */
   digests: TextDigests;
 }
 
 /**
- * The workload that sends this request. The files that it names are read here, once. Throws a usage error if one
- * cannot be read, or is not the file that the plan was made with.
+ * Returns the workload that sends this request. Reads the files that it names, once. Throws a usage error if a file
+ * cannot be read or differs from the one that the plan was made with.
  */
 export function urlWorkload({ url, method, headers, body, expect, digests }: UrlRequest): UrlWorkload {
   const { pathname, search } = new URL(url);
@@ -49,7 +49,7 @@ export function urlWorkload({ url, method, headers, body, expect, digests }: Url
     windowSeconds: 5,
     warmupSeconds: 2,
     timeoutSeconds: 10,
-    // The server is already running: this is for one that still answers 503.
+    // The server is already running, so this covers only one that still answers 503.
     startSeconds: 5,
     attached: true,
     digests: {
@@ -65,7 +65,7 @@ export function urlWorkload({ url, method, headers, body, expect, digests }: Url
   };
 }
 
-/** The request as a record keeps it. */
+/** The request as a record stores it. */
 export function describeRequest({ url, method, headers, digests }: UrlRequest): AskedRequest {
   const { pathname, search } = new URL(url);
   return {
@@ -85,7 +85,7 @@ function checkAnswer(
   if (status === 304 && mayBeUnchanged) return undefined;
   if (status < 200 || status > 299) return `status ${status}: ${excerpt(body)}`;
   if (expected === undefined || sameAnswer(body.toString(), expected)) return undefined;
-  return `the body is not what --expect says: ${excerpt(body)}`;
+  return `the body differs from --expect: ${excerpt(body)}`;
 }
 
 function sameAnswer(body: string, expected: string): boolean {
@@ -97,7 +97,7 @@ function sameAnswer(body: string, expected: string): boolean {
   }
 }
 
-/** The text of an argument, or the contents of the file in `@file`. */
+/** Returns the text of an argument, or the contents of the file named by `@file`. */
 function readArgument(flag: string, text: string | undefined, planned?: string): string | undefined {
   if (!text?.startsWith('@')) return text;
   let contents: string;

@@ -1,13 +1,13 @@
 import { canonicalise, checkJson, excerpt, type Params, type Row, type Workload } from './workload.ts';
 
-/** The pool of the document: 5 connections, 10 more when those are taken, 30 s until one gives up. */
+/** SQLAlchemy's default pool: 5 connections, an overflow of 10, and 30 s until a waiting request fails. */
 const POOL = {
   pool: { usual: 5, least: 1, most: 1000 },
   overflow: { usual: 10, least: 0, most: 1000 },
   pooltimeout: { usual: 30, least: 1, most: 3600 },
 };
 
-/** The timeout is longer than the pool's, so that its own error arrives. */
+/** Longer than the timeout of the pool, so that the error of the pool arrives first. */
 const COMMON = {
   rungs: [1, 12, 24, 48, 200],
   windowSeconds: 10,
@@ -16,7 +16,7 @@ const COMMON = {
   stores: true as const,
 };
 
-/** `GET /users`: all rows of the table, read for each answer. With `rows=0`, the empty lists of the document. */
+/** `GET /users`: all rows of the table, read for each answer. With `rows=0`, an empty list. */
 export const users: Workload = {
   ...COMMON,
   name: 'users',
@@ -35,7 +35,7 @@ export const users: Workload = {
   },
 };
 
-/** `POST /users`: one row more, and that row as the answer. What the table holds in the end has to be what was acknowledged. */
+/** `POST /users`: inserts one row and answers with it. In the end the table must hold exactly the acknowledged rows. */
 export const usersInsert: Workload = {
   ...COMMON,
   name: 'users-insert',
@@ -61,7 +61,7 @@ export const usersInsert: Workload = {
         const expected = canonicalise(JSON.stringify({ id, ...user }));
         return checkJson({ status: 200, contentType, body }, expected);
       },
-      // Each has an id of its own.
+      // Every row has its own id.
       fixedBody: false,
     };
   },
@@ -75,7 +75,7 @@ function poolOf({ pool, overflow, pooltimeout }: Params): Record<string, string>
   };
 }
 
-// Every draw has the same length, so that the body's size is the stack's doing.
+// Every draw has the same length, so that differences in body size come from the stack.
 function drawUser(random: () => number): Row {
   const word = (length: number) =>
     Array.from({ length }, () => String.fromCharCode(97 + Math.floor(random() * 26))).join('');
@@ -83,7 +83,7 @@ function drawUser(random: () => number): Row {
   return { name: `${first} ${last}`, email: `${first}.${last}@example.org` };
 }
 
-/** The id that an answer tells. */
+/** Returns the id in an answer. */
 function readId(body: string): number | undefined {
   try {
     const told: unknown = JSON.parse(body);

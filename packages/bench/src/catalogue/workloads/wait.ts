@@ -2,10 +2,10 @@ import { checkJson, type Workload } from './workload.ts';
 
 const USUAL_MS = 50;
 
-/** `GET /wait`: the server blocks for as long as `BENCH_WAIT_MS` says, as it does for a slow database. */
+/** `GET /wait`: the server blocks for `BENCH_WAIT_MS`, as if it asked a slow database. */
 export const wait = waitAt('wait', '/wait');
 
-/** `GET /asyncwait`: the same, awaited. */
+/** `GET /asyncwait`: the same wait, awaited. */
 export const asyncwait = waitAt('asyncwait', '/asyncwait');
 
 function waitAt(name: string, path: string): Workload {

@@ -1,6 +1,6 @@
 /**
- * Stands in a request's body for an id that each request sent has of its own, and in a right answer for that id told back.
- * It is as long as the ids are.
+ * The placeholder for an id. The sender replaces it with a unique id in each request body; a right answer repeats
+ * that id. It has the length of an id.
  */
 export const ID = 'bench-000000-00000000';
 
@@ -12,7 +12,7 @@ export interface WorkloadRequest {
   body?: string;
 }
 
-/** One answer, as it came over the wire. */
+/** One answer, as received. */
 export interface Answer {
   status: number;
   contentType: string;
@@ -21,91 +21,97 @@ export interface Answer {
 
 /** The table `users` of one trial. */
 export interface Table {
-  /** What it holds at first, in the order of their ids. */
+  /** The initial rows, ordered by their ids. */
   rows: Row[];
-  /** The row that each request adds; absent where none does. */
+  /** The row that each request adds; absent if requests add none. */
   inserts?: Row;
 }
 
-/** A row without the id that the table gives it. */
+/** A row without the id, which the table assigns. */
 export interface Row {
   name: string;
   email: string;
 }
 
-/** True of a request that a right server may answer with 304 and no body (RFC 9110, section 13). */
+/** Returns true for a conditional request: a right server may answer it with 304 and no body (RFC 9110, section 13). */
 export function isConditional({ headers }: Pick<WorkloadRequest, 'headers'>): boolean {
   return Object.keys(headers).some((name) => /^if-(none-match|modified-since)$/i.test(name));
 }
 
-/** Whether each request sent of these has an id of its own. */
+/** Returns true if these requests carry a unique id each. */
 export function haveIds(requests: readonly Pick<WorkloadRequest, 'body'>[]): boolean {
   return requests.some(({ body }) => body?.includes(ID));
 }
 
-/** What one trial asks and expects: drawn anew for each trial, so that no answer can be hard-coded. */
+/** The requests and right answers of one trial. They are drawn for each trial, so that no answer can be hard-coded. */
 export interface Draw {
   requests: WorkloadRequest[];
-  /** Files the server reads, by the environment variable that names each. */
+  /** Files that the server reads, by the environment variable that names each. */
   files: Record<string, string>;
-  /** What the server is told besides, by environment variable. */
+  /** Further environment variables of the server. */
   env?: Record<string, string>;
-  /** What is in the database; absent where nobody asks one. */
+  /** The contents of the database; absent if the workload uses none. */
   table?: Table;
-  /** Requests that a right server refuses with a status from 400 to 499. */
+  /** Requests that a right server refuses with a 4xx status. */
   refused?: WorkloadRequest[];
-  /** What is wrong with an answer to `requests[index]`, in words; undefined when it is right. Its own id is the placeholder again. */
+  /**
+   * Returns the error in an answer to `requests[index]`, or undefined if it is right. The id of the request is the
+   * placeholder again.
+   */
   check(answer: Answer, index: number): string | undefined;
-  /** Whether right answers to one request are the same bytes each time, but for its id. */
+  /** True if right answers to one request are always the same bytes, except for the id. */
   fixedBody: boolean;
-  /** What a right answer takes of the upstream, in requests; absent where nobody is asked. */
+  /** The number of upstream requests behind one right answer; absent if the workload uses no upstream. */
   fetches?: number;
-  /** The metric of `Server-Timing` by which the server tells what its work took. */
+  /** The `Server-Timing` metric that holds the duration of the server's work. */
   timing?: string;
 }
 
-/** Figures by which a workload can be made larger or smaller, by name. */
+/** The parameters that scale a workload, by name. */
 export type Params = Record<string, number>;
 
-/** Such a figure, a whole number: what it is unless told, and what it may be. */
+/** A whole-number parameter: its default and its bounds. */
 export interface ParamRange {
   usual: number;
   least: number;
   most: number;
 }
 
-/** The requests and what a right answer is. */
+/** A workload: its requests, the right answers, and the defaults of its plan. */
 export interface Workload {
   name: string;
   rungs: number[];
   windowSeconds: number;
   warmupSeconds: number;
   timeoutSeconds: number;
-  /** How long to wait for all connections to be answered once; 30 unless told. */
+  /** How long to wait until every connection has been answered once, in seconds; 30 by default. */
   barrierSeconds?: number;
-  /** How long a server may take until its first right answer; 30 by default. */
+  /** How long a server may take to its first right answer, in seconds; 30 by default. */
   startSeconds?: number;
-  /** Set if its server is already running: nothing of it is started or stopped. */
+  /** Set if the server is already running: Bench neither starts nor stops it. */
   attached?: true;
-  /** How long each answer waits by design: windows are a multiple of it. Absent where there is no such thing. `params` are complete. */
+  /**
+   * The designed wait of each answer, in seconds; windows are a multiple of it. Absent if answers do not wait.
+   * `params` are complete.
+   */
   waitSeconds?(params: Params): number;
-  /** What `--param name=value` can set. */
+  /** The parameters that `--param name=value` can set. */
   params?: Record<string, ParamRange>;
-  /** The texts that an upstream has to serve; absent where nobody is asked. `params` are complete. */
+  /** The texts that the upstream must serve; absent if the workload uses no upstream. `params` are complete. */
   fixtures?(params: Params): string[];
-  /** Whether its servers ask a database. */
+  /** Set if the servers use a database. */
   stores?: true;
-  /** `random` gives numbers in [0, 1); `params` are complete. */
+  /** Draws one trial. `random` returns numbers in [0, 1); `params` are complete. */
   draw(random: () => number, params: Params): Draw;
 }
 
-/** A short excerpt of a body, fit for a message. */
+/** Returns a short excerpt of a body for a message. */
 export function excerpt(body: Buffer | string): string {
   const text = body.toString().replaceAll(/\s+/g, ' ');
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 }
 
-/** JSON with object keys in one order, so that equal values are equal texts. Throws on text that is no JSON. */
+/** Returns JSON with sorted object keys, so that equal values become equal texts. Throws if the text is not JSON. */
 export function canonicalise(text: string): string {
   return JSON.stringify(JSON.parse(text), (_key, value: unknown) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)
@@ -114,7 +120,7 @@ export function canonicalise(text: string): string {
   );
 }
 
-/** What keeps an answer from being the expected JSON, in words; undefined when it is. */
+/** Returns why an answer is not the expected JSON; undefined if it is. */
 export function checkJson(answer: Answer, expected: string): string | undefined {
   if (answer.status !== 200) return `status ${answer.status} instead of 200: ${excerpt(answer.body)}`;
   if (!/^application\/json\b/.test(answer.contentType)) {
@@ -124,7 +130,7 @@ export function checkJson(answer: Answer, expected: string): string | undefined 
   try {
     got = canonicalise(answer.body.toString());
   } catch {
-    return `the body is no JSON: ${excerpt(answer.body)}`;
+    return `the body is not JSON: ${excerpt(answer.body)}`;
   }
   if (got === expected) return undefined;
   let at = 0;

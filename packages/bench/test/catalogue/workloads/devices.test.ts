@@ -69,9 +69,9 @@ describe('devices', () => {
     expect(wrongWith({ body: Buffer.from(golden.replace(/"id":(\d)/, '"id":"$1"')) })).toMatch(/^wrong body/);
   });
 
-  it('finds a body wrong that is no JSON', () => {
-    expect(wrongWith({ body: Buffer.from('') })).toBe('the body is no JSON: ');
-    expect(wrongWith({ body: Buffer.from(golden.slice(0, -1)) })).toMatch(/^the body is no JSON: \[\{/);
+  it('finds a body wrong that is not JSON', () => {
+    expect(wrongWith({ body: Buffer.from('') })).toBe('the body is not JSON: ');
+    expect(wrongWith({ body: Buffer.from(golden.slice(0, -1)) })).toMatch(/^the body is not JSON: \[\{/);
   });
 
   it('finds another status wrong, whatever the body', () => {

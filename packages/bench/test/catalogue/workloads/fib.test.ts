@@ -50,7 +50,7 @@ describe('the parameters of a workload', () => {
   it.each<[string, Params, string]>([
     ['fib', { m: 1 }, 'expected one of n'],
     ['fib', { constructor: 1 }, 'expected one of n'],
-    ['devices', { n: 1 }, 'it has none'],
+    ['devices', { n: 1 }, 'it takes no parameters'],
     ['fib', { n: 46 }, 'from 0 to 45'],
   ])('of %s cannot be %j', (name, asked, words) => {
     const error = errorOf(() => completeParams(findWorkload(name), asked));

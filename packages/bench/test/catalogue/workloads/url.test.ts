@@ -68,8 +68,8 @@ describe('urlWorkload', () => {
   it('takes the expected text for right, or JSON that is equal to it', () => {
     expect(check('plain', 200, 'plain')).toBeUndefined();
     expect(check('{"a":1,"b":2}', 200, '{ "b": 2, "a": 1 }')).toBeUndefined();
-    expect(check('{"a":1}', 200, '{"a":2}')).toBe('the body is not what --expect says: {"a":2}');
-    expect(check('plain', 200, 'other')).toBe('the body is not what --expect says: other');
+    expect(check('{"a":1}', 200, '{"a":2}')).toBe('the body differs from --expect: {"a":2}');
+    expect(check('plain', 200, 'other')).toBe('the body differs from --expect: other');
     expect(check('plain', 500, 'plain')).toBe('status 500: plain');
     expect(drawOf({ ...URL_TO, expect: 'x' }).fixedBody).toBe(true);
   });
