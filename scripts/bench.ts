@@ -23,7 +23,7 @@ import { measurePlan, type Job } from './measure.ts';
 import { openSession } from './session.ts';
 import { print, printJson, runCommand, tell, widthFor } from './shell.ts';
 
-/** The load that measures about how fast a target is. */
+/** A closed loop that measures roughly how fast each target is. */
 const PROBE = { load: { mode: 'closed' as const }, rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
 
 await runCommand(BENCH, async (asked) => {
@@ -33,7 +33,7 @@ await runCommand(BENCH, async (asked) => {
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
   const old = options.again === undefined ? undefined : readRun(findRun(options.again));
   const run = stored?.plan.run ?? nameRun(old?.plan.workload ?? options.workload);
-  // Where the rate is still to be measured, this is all of the plan but the rate.
+  // If the rate is still to be measured, this plan lacks only the rate.
   const foreseen = stored?.plan ?? planFrom(run, options, old);
   if (options.dryRun) return print(describeDry(foreseen, options));
   const ready = restore(foreseen, options);
@@ -51,13 +51,16 @@ await runCommand(BENCH, async (asked) => {
   if (options.detail && !options.json) print(describeDetail(source.trials));
   if (!options.json) print(describeComparison(readRun(folder), old));
   for (const line of describeEnding(plan, source.trials, interrupted)) tell(line);
-  tell(`kept in ${shown(folder)}; pnpm report ${plan.run} shows it again`);
-  if (interrupted) tell(`pnpm bench --resume ${plan.run} goes on`);
+  tell(`saved in ${shown(folder)}; to show it again: pnpm report ${plan.run}`);
+  if (interrupted) tell(`to continue: pnpm bench --resume ${plan.run}`);
   if (interrupted) return 130;
   return source.trials.some(({ status }) => status === 'failed') ? 1 : 0;
 });
 
-/** Whether every target was named outright: one that is missing is then an error, and not left out of a matrix or a glob. */
+/**
+ * Returns true if every target was named in full. A missing one is then an error; in a matrix or a glob it is
+ * omitted.
+ */
 function namesAll({ targets, matrix }: BenchOptions): boolean {
   const isMatrix = Object.values(matrix).some((alternatives) => alternatives.length > 1);
   return targets.length > 0 && !isMatrix && !targets.some((pattern) => pattern.includes('*'));
@@ -69,7 +72,7 @@ function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined
   return makePlan(options, readStacks(options.stacks), run, seed);
 }
 
-/** The plan with the secrets that a stored one has lost. */
+/** Returns a stored plan with its secrets restored. */
 function restore(plan: Plan, { resume, again = '', secrets }: BenchRequest): Plan {
   if (secrets === undefined) return plan;
   const named =
@@ -77,7 +80,7 @@ function restore(plan: Plan, { resume, again = '', secrets }: BenchRequest): Pla
   return restoreSecrets(plan, secrets, named);
 }
 
-/** The plan in words; a rate that is measured first stands there as such, with the run that measures it. */
+/** Describes a plan. If its rate is measured first, the description includes the run that measures it. */
 function describeDry(plan: Plan, options: BenchRequest): string {
   if (!options.autoRate) return `${describePlan(plan)}\n`;
   const probe = planFrom(`${plan.run}-probe`, probing(options), undefined);
@@ -85,12 +88,15 @@ function describeDry(plan: Plan, options: BenchRequest): string {
   return `${first}\n\nthen: ${describePlan(plan, 'open loop at half of the slowest goodput')}\n`;
 }
 
-/** A closed loop, long enough to see about how fast each target is. */
+/** Returns the options of the probe: a closed loop, long enough to show roughly how fast each target is. */
 function probing({ sitting: _sitting, ...rest }: BenchOptions): BenchOptions {
   return { ...rest, ...PROBE, aa: false, duel: false };
 }
 
-/** The plan at half of the slowest target's goodput, which is measured first; undefined when that was interrupted. Throws when a target fails. */
+/**
+ * Returns the plan at half of the slowest target's goodput, which it measures first; undefined if interrupted.
+ * Throws if a target fails.
+ */
 async function planAtHalf(
   run: string,
   options: BenchOptions,
@@ -115,10 +121,13 @@ async function planAtHalf(
   return planFrom(run, { ...options, load: { mode: 'open', perSecond } }, undefined);
 }
 
-/** What the run says when its targets are compared, or with the old run that it repeats; nothing where it is not made for that. */
+/**
+ * Returns the verdicts on the targets, or on the run and the old one that it repeats; empty if the run is not meant
+ * to compare.
+ */
 function describeComparison(run: StoredRun, old: StoredRun | undefined): string {
   const { plan } = run;
-  // A second engine is there to check the goodput of the first.
+  // A second engine only checks the goodput of the first.
   const usual = enginesOf(plan).length > 1 ? 'goodput' : 'cpu';
   const { by = usual, threshold = DEFAULT_THRESHOLD } = plan.sitting ?? {};
   const title = `run ${plan.run}`;
@@ -131,7 +140,7 @@ function describeComparison(run: StoredRun, old: StoredRun | undefined): string 
       ...describeChanges(old, run),
     ]);
   }
-  // What a background costs the others is what it was asked for, whatever the number of rounds can say of it.
+  // The cost of a background request is the purpose of the run, however many rounds it has.
   if (plan.background !== undefined) {
     const metrics = plan.sitting === undefined ? (['goodput', 'p99'] as const) : [by];
     return metrics

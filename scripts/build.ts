@@ -12,7 +12,7 @@ await runCommand(BUILD, async ({ stacks: wanted }) => {
   const unknown = wanted.find((name) => !names.includes(name));
   if (unknown !== undefined) {
     const hint = `did you mean ${nearest(unknown, names).join(', ')}?`;
-    throw new BenchError('usage', `there is no stack "${unknown}"`, hint);
+    throw new BenchError('usage', `unknown stack "${unknown}"`, hint);
   }
   const asked = stacks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
   const targets = asked.flatMap(targetsOf);

@@ -29,7 +29,7 @@ import { openSession } from './session.ts';
 import { onInterrupt, print, runCommand, tell } from './shell.ts';
 
 const DEVICES = '/api/devices';
-/** About what a scenario takes beside its window: the start of its server, the warm-up, bare sockets, the stop. */
+/** The approximate time of a scenario beside its window, in seconds: server start, warm-up, bare sockets, stop. */
 const OVERHEAD_SECONDS = 6;
 const PLANTED = fileURLToPath(import.meta.resolve('@bench/harness/planted'));
 
@@ -96,7 +96,7 @@ await runCommand(CALIBRATE, async ({ wait }) => {
   return calibrated.every(({ inside }) => inside) ? 0 : 1;
 });
 
-/** Lets bare sockets ask, and reads the server's own account, right before the load; reads it again right after. */
+/** Loads the server with bare sockets and reads its account, before the load and again right after it. */
 function withAccounts(
   effects: TrialEffects,
   accounts: Account[],

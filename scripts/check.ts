@@ -30,7 +30,7 @@ import {
 import { print, runCommand, tell } from './shell.ts';
 import { runStage, summarise, type Done } from './stages.ts';
 
-/** What could not be checked at all, for the summary. */
+/** Languages that could not be checked, for the summary. */
 const unchecked: string[] = [];
 
 const IS_CI = process.env['CI'] !== undefined;
@@ -43,19 +43,19 @@ await runCommand(CHECK, async ({ fix, name }) => {
     const known = [...LANGUAGES, ...stacks.map((one) => one.name)];
     throw new BenchError(
       'usage',
-      `there is no stack or language "${name}"`,
+      `unknown stack or language "${name}"`,
       `did you mean ${nearest(name, known).join(', ')}?`,
     );
   }
   return stack === undefined ? checkLanguages(language, fix) : checkStack(stack, fix);
 });
 
-/** Checks all languages, or the one that was named. */
+/** Checks all languages, or the one named. */
 async function checkLanguages(named: Language | undefined, fix: boolean): Promise<number> {
   const languages = named === undefined ? LANGUAGES : [named];
   const checks: { language: Language; of: Checks }[] = [];
   for (const language of languages) {
-    // One that is asked for by name has to be here.
+    // A language that the user names must have its tools.
     const find = () => checksOf(language, fix);
     const of = named === undefined ? await unlessMissing(language, find) : await find();
     if (of !== undefined) checks.push({ language, of });
@@ -66,7 +66,7 @@ async function checkLanguages(named: Language | undefined, fix: boolean): Promis
   for (const { language, of } of checks) {
     if (of.compile.length === 0) continue;
     if (!IS_CI && done.some(hasFailed)) {
-      tell(`${language} is not compiled: mend the jobs that failed first`);
+      tell(`${language} is not compiled: fix the failed jobs first`);
     } else {
       done.push(...(await compile(language, of.compile, named !== undefined)));
     }
@@ -74,11 +74,11 @@ async function checkLanguages(named: Language | undefined, fix: boolean): Promis
   return end(done);
 }
 
-/** Compiles a language, unless just these sources passed before; one that is named always. */
+/** Compiles a language unless the same sources have passed before. A named language is always compiled. */
 async function compile(language: Language, jobs: Job[], isNamed: boolean): Promise<Done[]> {
   const mark = join(CACHE, 'checks', language, await digestOfLanguage(language));
   if (!IS_CI && !isNamed && existsSync(mark)) {
-    tell(`${language} is unchanged since it passed: pnpm check ${language} compiles it again`);
+    tell(`${language} has not changed since it passed; to compile it anyway: pnpm check ${language}`);
     return [];
   }
   const done = await runStage(jobs, { cwd: ROOT });
@@ -90,7 +90,7 @@ async function compile(language: Language, jobs: Job[], isNamed: boolean): Promi
   return done;
 }
 
-/** What a compiled language is checked from: its sources, its locks and its tool. */
+/** Returns the digest of everything that a compiled language is checked from: sources, locks and tool. */
 async function digestOfLanguage(language: Language): Promise<string> {
   const [tool, marker, pattern] =
     language === 'go'
@@ -106,7 +106,7 @@ async function digestOfLanguage(language: Language): Promise<string> {
   return digestOf(files, (await findTool(tool, ROOT, `to check ${language}`)).text);
 }
 
-/** Checks one stack alone: format, lint, types, contract tests, the row in the table of stacks. */
+/** Checks one stack: format, lint, types, contract tests and its row in the table of stacks. */
 async function checkStack(stack: Stack, fix: boolean): Promise<number> {
   const folder = folderOf(stack);
   const checks = [typescriptChecks(fix, folder)];
@@ -115,7 +115,7 @@ async function checkStack(stack: Stack, fix: boolean): Promise<number> {
   if (language !== undefined && language !== 'typescript') {
     const [{ format }] = checks as [Checks];
     const own = await checksOf(language, fix, stack);
-    // Of TypeScript there is nothing but a manifest to format.
+    // The only TypeScript file of such a stack is its manifest, which needs formatting alone.
     checks.splice(0, 1, { format, lint: [], verify: [], compile: [] }, own);
   }
   const { quick, compile: last } = stagesOf(checks);
@@ -141,7 +141,7 @@ async function checksOf(language: Language, fix: boolean, stack?: Stack): Promis
   }
 }
 
-/** The checks of a language; undefined, and that is said, where its tools are missing. Under CI that is an error. */
+/** Returns the checks of a language. Reports missing tools and returns undefined; under CI they are an error. */
 async function unlessMissing(language: string, checks: () => Promise<Checks>): Promise<Checks | undefined> {
   try {
     return await checks();
@@ -152,18 +152,18 @@ async function unlessMissing(language: string, checks: () => Promise<Checks>): P
   }
 }
 
-/** Whether a job found something wrong with the code; under CI, also whether it could not look. */
+/** Returns true if a job found an error in the code; under CI, also if it could not run. */
 function hasFailed({ passed, unreached }: Done): boolean {
   return !passed && (IS_CI || unreached === undefined);
 }
 
-/** Prints the summary and gives the exit code. */
+/** Prints the summary and returns the exit code. */
 function end(done: readonly Done[]): number {
   print(`\n${[...unchecked, ...summarise(done)].join('\n')}\n`);
   return done.some(hasFailed) ? 1 : 0;
 }
 
-/** The environment of ruff, mypy and pytest, from its lock. */
+/** Returns the environment of ruff, mypy and pytest, built from its lock. */
 async function provideTools(): Promise<string> {
   const lock = join(ROOT, 'python', 'dev-requirements.txt');
   const uv = await provideUv(CACHE);

@@ -40,10 +40,10 @@ await runCommand(CLEAN, async ({ names: wanted, yes }) => {
   if (unknown !== undefined)
     throw new BenchError(
       'usage',
-      `there is nothing called "${unknown}" to clean`,
-      `pnpm clean ${Object.keys(KINDS).join(' ')}, or one of what they list, e.g. ${nearest(unknown, names)[0]}`,
+      `unknown name "${unknown}"`,
+      `pnpm clean ${Object.keys(KINDS).join(' ')}, or an item of the list, e.g. ${nearest(unknown, names)[0]}`,
     );
-  // What a run is using must not be removed under it. What killed commands left is removed in any case.
+  // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
   using _ = await openSession('clean', { isAlone: wanted.length > 0 });
   for (const { kind, found } of kinds) {
     const total = found.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -58,14 +58,14 @@ await runCommand(CLEAN, async ({ names: wanted, yes }) => {
     }
   }
   if (wanted.length === 0)
-    print(`pnpm clean ${Object.keys(KINDS).join(' ')} removes what is named; published runs are kept\n`);
+    print(`pnpm clean ${Object.keys(KINDS).join(' ')} removes them; published runs are kept\n`);
 });
 
 async function agrees(what: string): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw new BenchError(
       'usage',
-      `remove ${what}? There is no terminal to ask on`,
+      `cannot ask whether to remove ${what}: there is no terminal`,
       `pnpm clean ${what} --yes`,
     );
   const prompt = createInterface({ input: process.stdin, output: process.stdout });

@@ -12,7 +12,7 @@ import { print, printJson, runCommand, tell } from './shell.ts';
 await runCommand(COMPARE, async (options) => {
   const [first, second] = options.runs.map((name) => readRun(findRun(name)));
   if (first === undefined)
-    throw new BenchError('usage', 'name a run to compare', 'pnpm compare <run> [<run>]');
+    throw new BenchError('usage', 'name a run to compare', 'pnpm compare <run> [later-run]');
   const marks: string[] = [];
   for (const { plan } of [first, ...(second === undefined ? [] : [second])]) {
     if (plan.quick)
@@ -28,7 +28,7 @@ await runCommand(COMPARE, async (options) => {
     throw new BenchError(
       'usage',
       `${second === undefined ? 'the targets of the run' : 'the runs'} are unlike: ${unlike.join('; ')}`,
-      '--across names the one factor meant to differ; --force compares all the same and marks it',
+      '--across names the one factor that may differ; --force compares anyway and marks the output',
     );
   }
   marks.push(...unlike.map((difference) => `FORCED although unlike: ${difference}`));

@@ -12,25 +12,25 @@ import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
 import { enginesOf, type Plan } from '@bench/harness/plan/plan';
 import type { RunningCompanion } from '@bench/harness/services/companion';
 
-/** What wires a run to the machine. */
+/** The connections of a run to the machine. */
 export interface Wiring {
   plan: Plan;
   placed: Placed;
   token: string;
   folder: string;
-  /** Gives the servers; starts a fresh one for each trial by default. */
+  /** Provides the servers; by default, a fresh one for each trial. */
   launcher?: Launcher;
-  /** What sends the load, of those that the plan names; found unless told. */
+  /** The engines of the plan; found by default. */
   engines?: FoundEngine[];
-  /** What stands beside the servers; nothing by default. */
+  /** The companions of the servers; none by default. */
   companions?: RunningCompanion[];
-  /** Keeps trials; nothing unless told. */
+  /** Stores trials; does nothing by default. */
   record?: RunEffects['record'];
-  /** Shows what happens; nothing unless told. */
+  /** Shows progress; does nothing by default. */
   on?: RunEffects['on'];
 }
 
-/** The effects of a real run, and how to stop it from outside. */
+/** Returns the effects of a real run, and the functions that stop it from outside. */
 export async function createEffects({
   plan,
   placed,
@@ -46,10 +46,10 @@ export async function createEffects({
   const found = engines ?? (await findEngines(enginesOf(plan)));
   const loads = new Map(found.map((engine) => [engine.name, engine.create({ placed, token })]));
   const endsAtMs = performance.now() + 1000 * (plan.sitting?.budgetSeconds ?? Infinity);
-  // What the load waits for, the checks wait for too.
+  // Checks wait as long as the load for an answer.
   const answerSeconds = Math.max(ANSWER_SECONDS, plan.timeoutSeconds);
   let stopped = false;
-  // Those of a duel are several.
+  // A duel has several.
   const live = new Map<string, Server>();
   const provide = launcher.open({
     plan,
@@ -62,7 +62,7 @@ export async function createEffects({
   const effects: RunEffects = {
     async launch(prepared, planned, draw) {
       const server = await provide(prepared, planned, draw);
-      // A Ctrl-C that came while it was being launched found nothing to stop yet.
+      // A Ctrl-C during the launch found no server to stop.
       if (stopped) await server.stop();
       live.set(planned.target, server);
       return server;

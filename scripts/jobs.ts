@@ -7,19 +7,19 @@ import { ROOT } from '@bench/harness/catalogue/stacks';
 export interface Job {
   name: string;
   command: string;
-  /** What tells that the job could not reach a registry: `cargo`, `go`. */
+  /** The tool whose output shows that a registry could not be reached: `cargo`, `go`. */
   tool?: string;
 }
 
-/** What a language is checked with, in the order in which it has to happen. */
+/** The jobs of a language, in the order in which they must run. */
 export interface Checks {
-  /** Writes with `--fix`: nothing else may read the same files meanwhile. */
+  /** Formatters. With `--fix` they write, so nothing else may read the files meanwhile. */
   format: Job[];
-  /** Likewise. */
+  /** Linters. With `--fix` they write likewise. */
   lint: Job[];
-  /** Reads only: types and unit tests. */
+  /** Jobs that only read: types and unit tests. */
   verify: Job[];
-  /** Compiles, for minutes where nothing is built yet: comes last. */
+  /** Compilers, which take minutes on the first run: they come last. */
   compile: Job[];
 }
 
@@ -28,11 +28,11 @@ export type Language = (typeof LANGUAGES)[number];
 
 const RUST = 'packages/rustcontract/Cargo.toml';
 const GO_TEST = (folder: string): string => `go -C ${folder} vet ./... && go -C ${folder} test ./...`;
-/** It names what is not formatted, and succeeds all the same. */
+/** gofmt lists unformatted files, but exits with 0. */
 const gofmt = (folders: string[], fix: boolean): string =>
   fix ? `gofmt -w ${folders.join(' ')}` : `! gofmt -l ${folders.join(' ')} | grep .`;
 
-/** TypeScript, and every file that oxfmt formats. */
+/** TypeScript, and all files that oxfmt formats. */
 export function typescriptChecks(fix: boolean, folder = ''): Checks {
   return {
     format: [{ name: 'format', command: `oxfmt ${fix ? '' : '--check'} ${folder}` }],
@@ -42,9 +42,9 @@ export function typescriptChecks(fix: boolean, folder = ''): Checks {
   };
 }
 
-/** Python, by the tools in this folder. */
+/** Python, with the tools in this folder. */
 export function pythonChecks(bin: string, fix: boolean, folder = ''): Checks {
-  // A stack imports the contract.
+  // A stack imports the contract package.
   const read = folder === '' ? '' : `python/contract ${folder}`;
   const hasTests = folder === '' || existsSync(join(ROOT, folder, 'tests'));
   return {
@@ -58,7 +58,7 @@ export function pythonChecks(bin: string, fix: boolean, folder = ''): Checks {
   };
 }
 
-/** Whether mypy is told to leave a folder alone. */
+/** Returns true if mypy is configured to ignore a folder. */
 function isExcluded(folder: string): boolean {
   return readFileSync(join(ROOT, 'pyproject.toml'), 'utf8').includes(`exclude = ["^${folder}/"]`);
 }
@@ -98,17 +98,17 @@ export function rustChecks(fix: boolean, name?: string): Checks {
   };
 }
 
-/** Which language a stack is checked as; undefined for one that is not checked here. */
+/** Returns the language that a stack is checked as; undefined if this command does not check it. */
 export function languageOf({ language }: Stack): Language | undefined {
   return LANGUAGES.find((one) => one === language);
 }
 
-/** The folder of a stack, as commands in the repository's folder name it. */
+/** Returns the folder of a stack, relative to the repository. */
 export function folderOf({ root }: Stack): string {
   return relative(ROOT, root);
 }
 
-/** The contract tests of one stack, and its row in the table of stacks. */
+/** Returns the jobs for the contract tests of one stack and its row in the table of stacks. */
 export function stackTests({ name }: Stack): Job[] {
   const pattern = `(^| )${name}(/\\S+)?( |$)`;
   return [
@@ -120,7 +120,7 @@ export function stackTests({ name }: Stack): Job[] {
   ];
 }
 
-/** Gives the stages of several checks: each begins when the one before has ended. */
+/** Combines the stages of several checks: each stage begins after the one before has ended. */
 export function stagesOf(checks: readonly Checks[]): { quick: Job[][]; compile: Job[] } {
   const of = (part: keyof Checks): Job[] => checks.flatMap((one) => one[part]);
   return { quick: [of('format'), of('lint'), of('verify')], compile: of('compile') };

@@ -28,17 +28,20 @@ import { createEffects } from './effects.ts';
 import type { Session } from './session.ts';
 import { onInterrupt, screen, tell } from './shell.ts';
 
-/** A run to be made, or to be gone on with. */
+/** A run to start or to resume. */
 export interface Job {
   plan: Plan;
-  /** Closed early if a Ctrl-C ends the process at once. */
+  /** Closed early if a Ctrl-C ends the process immediately. */
   session: Session;
   stored: StoredRun | undefined;
-  /** Whether the user named the targets: then one that is missing is an error. */
+  /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
 }
 
-/** Prepares, measures and keeps the plan's trials. Throws a usage or toolchain error before anything is measured. */
+/**
+ * Prepares, measures and stores the trials of a plan. Throws a usage or toolchain error before anything is
+ * measured.
+ */
 export async function measurePlan({
   plan,
   session,
@@ -50,7 +53,7 @@ export async function measurePlan({
       session[Symbol.dispose]();
       process.exit(130);
     },
-    stored === undefined ? 'stopping: nothing had been measured yet' : undefined,
+    stored === undefined ? 'stopping: nothing has been measured yet' : undefined,
   );
   const { token } = session;
   const owe = (server: string | undefined): void => session.owe(server);
@@ -99,7 +102,7 @@ async function prepareMachine(
     if (reason !== undefined) {
       throw new BenchError(
         'usage',
-        `a duel reads CPU from a cgroup, and none can be made here: ${reason}`,
+        `a duel reads CPU from a cgroup, which cannot be created: ${reason}`,
         'measure with --separate',
       );
     }
@@ -134,7 +137,10 @@ async function prepareTargets(
   return { prepared, leftOut };
 }
 
-/** What a resumed run must find unchanged: the companions, the engines, the runtimes, what `--with` came to, and the sources and locks of each target. */
+/**
+ * Returns the versions that a resumed run must find unchanged: companions, engines, runtimes, packages of `--with`,
+ * and the sources and locks of each target.
+ */
 function readVersions(prepared: Launchable[], companions: Companion[], engines: FoundEngine[]): Versions {
   return Object.fromEntries([
     ['node', process.versions.node],
@@ -154,8 +160,8 @@ function refuseOtherHost(stored: StoredRun, host: Host, { placement }: Placed): 
   if (differences.length === 0) return;
   throw new BenchError(
     'usage',
-    `run ${stored.plan.run} was measured on another machine, or this one has changed since: ${differences.join('; ')}`,
-    'start a new run, or resume this one where it began: trials of two machines do not belong in one',
+    `run ${stored.plan.run} was measured on another machine, or this machine has changed: ${differences.join('; ')}`,
+    'start a new run, or resume this one on its own machine',
   );
 }
 
@@ -164,7 +170,7 @@ function refuseOtherVersions(stored: StoredRun, versions: Versions): void {
   if (differences.length === 0) return;
   throw new BenchError(
     'usage',
-    `run ${stored.plan.run} was made with other versions: ${differences.join('; ')}`,
-    'start a new run: trials of two versions do not belong in one',
+    `run ${stored.plan.run} was measured with other versions: ${differences.join('; ')}`,
+    'start a new run: one run cannot mix versions',
   );
 }

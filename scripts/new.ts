@@ -14,7 +14,7 @@ import { fail, print, runCommand, tell } from './shell.ts';
 
 const run = promisify(execFile);
 
-/** The newest versions of the packages on npm, which the workspace pins. Python's are pinned by the lock. */
+/** Returns the newest npm versions of the packages, which the workspace pins. The lock pins those of Python. */
 async function findVersions({ language, packages }: NewStack): Promise<string[]> {
   return language === 'typescript' ? Promise.all(packages.map(findVersion)) : [];
 }
@@ -26,13 +26,13 @@ async function findVersion(name: string): Promise<string> {
     const why = lastLine((error as { stderr?: string }).stderr) || String(error);
     throw new BenchError(
       'usage',
-      `npm does not give a version of "${name}": ${why}`,
+      `npm returned no version of "${name}": ${why}`,
       'check the name and the network',
     );
   }
 }
 
-/** Brings the locks of the language up to date. Returns the errors of the steps that failed. */
+/** Updates the locks of the language. Returns the errors of the failed steps. */
 async function lock({ name, language }: NewStack): Promise<BenchError[]> {
   const failed: BenchError[] = [];
   for (const { file, command, work } of stepsFor(language, name)) {
@@ -49,14 +49,14 @@ async function lock({ name, language }: NewStack): Promise<BenchError[]> {
   return failed;
 }
 
-/** The last words of a tool; all that lock.sh says is meant for the user. */
+/** Returns the last line of a tool's output, or everything that lock.sh reports to the user. */
 function whyIn(error: unknown): string {
   const { stderr = '', message } = error as Error & { stderr?: string };
   const [, told] = /^lock\.sh: ([^]*)/.exec(stderr.trim()) ?? [];
   return told ?? (lastLine(stderr) || message);
 }
 
-/** One lock, and what brings it up to date. */
+/** One lock file, and the command that updates it. */
 interface Step {
   file: string;
   command: string;
@@ -104,13 +104,13 @@ function describeNext({ name, language, packages: [framework] }: NewStack, folde
     `  ${use.length + 1}. In ${folder}/stack.json, set "framework", "class": "framework" and the "note".`,
     `  ${use.length + 2}. Add its row to the table of stacks in the documentation, with the versions of the lock.`,
     '',
-    'CONTRIBUTING.md, "Add a stack", says what each workload asks of a server.',
+    'CONTRIBUTING.md, "Add a stack", lists what each workload requires of a server.',
     '',
   ];
   return lines.join('\n');
 }
 
-/** The steps from the server that was written to one by a framework. */
+/** The steps from the generated server to one that uses a framework. */
 const USE: Record<NewStack['language'], (framework: string, name: string) => string[]> = {
   typescript: (framework, name) => [
     `In packages/${name}/src/server.ts, answer with ${framework}, and pass its package to serve() instead of undefined.`,
@@ -131,7 +131,7 @@ const USE: Record<NewStack['language'], (framework: string, name: string) => str
 };
 
 await runCommand(NEW, async (wanted) => {
-  // A name that is taken is refused before anybody is asked for versions.
+  // A taken name is refused before any registry is asked.
   scaffold(ROOT, wanted, readStacks());
   const versions = await findVersions(wanted);
   const { folder, files, edits } = scaffold(ROOT, wanted, readStacks(), versions);

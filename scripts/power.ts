@@ -20,7 +20,7 @@ import { openSession } from './session.ts';
 import { onInterrupt, print, runCommand, tell } from './shell.ts';
 import { LOOKS, measureTwins, repeatBothWays, sit, type Means } from './sitting.ts';
 
-/** About how long a sitting takes with what comes after it, and an A/A round both ways. */
+/** The approximate time of a sequential test with its stock runs, and of an A/A round with both methods, in seconds. */
 const SITTING_SECONDS = 150;
 const ROUND_SECONDS = 30;
 
@@ -30,27 +30,27 @@ await runCommand(POWER, async ({ sittings = EFFECTS.length, noise, target, pool:
   const interrupted =
     sittings + noise > 0 ? await addTo(folder, stored, { sittings, noise, target, wait }) : false;
   const pool = readPool(folder);
-  // What was interrupted before its first sitting has begun none.
+  // If the first test was interrupted, there is no pool yet.
   if (pool === undefined && interrupted) return 130;
   if (pool === undefined)
-    throw new BenchError('usage', `there is no pool in ${shown(folder)}`, 'pnpm bench:power begins one');
+    throw new BenchError('usage', `${shown(folder)} has no pool`, 'pnpm bench:power creates one');
   const text = renderPower(pool, summarisePool(pool.entries, LOOKS, createRandom(1)));
   writeReport(folder, 'power.txt', toOutput(text));
   print(text);
-  tell(`kept in ${shown(folder)}`);
+  tell(`saved in ${shown(folder)}`);
   return interrupted ? 130 : 0;
 });
 
-/** What to add. */
+/** The entries to add. */
 interface More {
   sittings: number;
   noise: number;
   target: string | undefined;
-  /** Whether to wait for a run that measures. */
+  /** True if the command waits for another run to end. */
   wait: boolean;
 }
 
-/** Adds sittings and noise rounds to the pool, each kept when it is whole. Gives whether it was interrupted. */
+/** Adds sequential tests and A/A rounds to the pool; stores each once it is complete. Returns true if interrupted. */
 async function addTo(
   folder: string,
   stored: Pool | undefined,
@@ -63,8 +63,8 @@ async function addTo(
   if (unlike.length > 0)
     throw new BenchError(
       'usage',
-      `the pool is of another host: ${unlike.join('; ')}`,
-      'begin another with --pool FOLDER',
+      `the pool was measured on another host: ${unlike.join('; ')}`,
+      'start another pool with --pool FOLDER',
     );
   const placed = await session.place({ serverCores: 1, generators: 1 });
   const work = session.makeFolder('work');
@@ -73,7 +73,7 @@ async function addTo(
   using _ = onInterrupt(() => {
     stopped = true;
     stopLive?.();
-  }, 'stopping: what is whole is kept, the sitting in progress is not');
+  }, 'stopping: completed tests are saved, the current one is discarded');
   const means: Means = {
     placed,
     token: session.token,

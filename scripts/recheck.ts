@@ -16,6 +16,6 @@ function read(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    throw new BenchError('usage', `${file}: cannot be read (${code})`, 'name a text file that is there');
+    throw new BenchError('usage', `${file}: cannot be read (${code})`, 'name a text file');
   }
 }

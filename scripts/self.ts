@@ -35,7 +35,7 @@ await runCommand(SELF, async ({ rounds, wait }) => {
   });
   const plan = makePlan(options, stacks, 'self', Date.now());
   const folder = session.makeFolder('work');
-  // Each trial is measured with samples, without, and by stock autocannon.
+  // Each cell is measured with sampling, without sampling, and by stock autocannon.
   session.expect(3 * estimateSeconds(plan));
   const { effects, stop } = await createEffects({ plan, placed, token, folder });
   using _ = onInterrupt(stop);
@@ -52,7 +52,7 @@ await runCommand(SELF, async ({ rounds, wait }) => {
     let stock: StockResult | undefined;
     const withStock = {
       ...unsampled,
-      // The verified server of a trial, loaded by stock autocannon before our own load begins.
+      // Stock autocannon loads the verified server of a trial before Bench does.
       async verify(...[server, draw, when]: Parameters<typeof effects.verify>) {
         const url = `http://${server.host}:${server.port}/api/devices`;
         if (stock === undefined) {

@@ -98,7 +98,7 @@ await runCommand(SERVE, async (asked) => {
   return interrupted ? 130 : exitCode === 0 ? 0 : 1;
 });
 
-/** Waits until a server listens there, and gives whether it came to that before the end of it. */
+/** Waits until a server listens on the port. Returns false if it ended first. */
 async function untilListening(port: number, ended: AbortSignal): Promise<boolean> {
   while (!ended.aborted) {
     if (await isListening(HOST, port)) return true;

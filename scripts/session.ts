@@ -7,18 +7,18 @@ import {
 } from '@bench/harness/machine/placement';
 import { tell } from './shell.ts';
 
-/** One command at work on this machine, until it is disposed of. */
+/** A command at work on this machine, until it is disposed of. */
 export interface Session extends Opened {
   /**
-   * Decides which cores each side can use, and keeps this process on those of the generators. Call it
-   * once. `choose` decides; by default for a server that is started.
+   * Places each side on its cores and pins this process to those of the generators. Call it once. `choose` makes the
+   * placement; by default, that of a server that Bench starts.
    */
   place(needs: PlacementNeeds, choose?: typeof choosePlacement): Promise<Placed>;
 }
 
 /**
- * Opens the session of a command, which measures alone unless told, and removes what killed commands left behind.
- * Throws a usage error while another command measures on this machine, unless told to wait for it.
+ * Opens the session of a command and removes the leftovers of killed commands. A session measures alone by default.
+ * Throws a usage error while another command measures on this machine, unless `wait` is set.
  */
 export async function openSession(
   run: string,

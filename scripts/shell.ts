@@ -5,18 +5,18 @@ import { hide, secretsOf } from '@bench/harness/redact';
 import { toLine, toOutput, toPrintable } from '@bench/harness/report/printable';
 import type { Screen } from '@bench/harness/report/progress';
 
-/** Under `npx pnpm` one Ctrl-C arrives twice; within this time it is the same press. */
+/** Under `npx pnpm` one Ctrl-C arrives twice. A second signal within this time counts as the same press. */
 const SAME_PRESS_MS = 1000;
 
 /**
- * Runs `main` with the command line as a typed value, and sets the exit code that it gives. Prints the help if it is
- * asked for; an error becomes a message on stderr and an exit code.
+ * Runs `main` with the parsed command line and sets the exit code that it returns. `--help` prints the help. An
+ * error becomes a message on stderr and an exit code.
  */
 export async function runCommand<T>(
   command: Command<T>,
   main: (asked: T) => Promise<number | void>,
 ): Promise<void> {
-  // Whoever reads may leave, as `| head` does: what is measured goes on and is kept.
+  // The reader of a pipe may close it, as `| head` does: the measurement continues and is stored.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
@@ -32,7 +32,7 @@ export async function runCommand<T>(
   }
 }
 
-/** One line to the user on stderr: stdout is the report's. */
+/** Prints one line on stderr; stdout belongs to the report. */
 export function tell(line: string): void {
   process.stderr.write(`${toOutput(line)}\n`);
 }
@@ -42,7 +42,7 @@ export function print(text: string): void {
   process.stdout.write(toOutput(text));
 }
 
-/** Prints a JSON document on stdout. It has lost its secrets value by value: in its text they would be sought in figures too. */
+/** Prints a JSON document on stdout. Its values are already without secrets; a search in the text could hit figures. */
 export function printJson(text: string): void {
   process.stdout.write(toPrintable(text));
 }
@@ -56,12 +56,12 @@ export const screen: Screen = {
   showLine: (text) => process.stderr.write(`${screen.isLive ? CLEAR_LINE : ''}${toLine(toOutput(text))}\n`),
 };
 
-/** The columns that a table may take: those of the terminal, or any number with `--detail` and for a file or pipe. */
+/** Returns the maximum width of a table: that of the terminal; unlimited with `--detail` and for a file or pipe. */
 export function widthFor({ detail = false }: { detail?: boolean | undefined }): number | undefined {
   return detail ? undefined : process.stdout.columns || undefined;
 }
 
-/** Prints the message of an error and gives its exit code. A stack trace is shown only with DEBUG. */
+/** Prints the message of an error and returns its exit code. Shows a stack trace only with DEBUG. */
 export function fail(error: unknown): number {
   if (process.env['DEBUG'] !== undefined) tell(inspect(error));
   if (error instanceof BenchError) {
@@ -69,19 +69,16 @@ export function fail(error: unknown): number {
     return error.exitCode;
   }
   tell(
-    `error: ${error instanceof Error ? error.message : String(error)}\n       a defect of this tool: DEBUG=1 shows where`,
+    `error: ${error instanceof Error ? error.message : String(error)}\n       this is a bug in Bench: DEBUG=1 prints the stack trace`,
   );
   return 1;
 }
 
 /**
- * Says `words` and calls `stop` on the first Ctrl-C (or SIGTERM), and ends the process at once on a
- * second one that is not an echo of the first.
+ * Prints `words` and calls `stop` on the first Ctrl-C (or SIGTERM). A second one ends the process immediately,
+ * unless it is an echo of the first.
  */
-export function onInterrupt(
-  stop: () => void,
-  words = 'stopping: what has been measured is kept',
-): Disposable {
+export function onInterrupt(stop: () => void, words = 'stopping: completed trials are saved'): Disposable {
   let pressedAt: number | undefined;
   const press = (): void => {
     const now = performance.now();

@@ -1,4 +1,4 @@
-/** Sittings over twins, and A/A rounds: what `bench:power` adds to its pool. */
+/** Sequential tests of twins, and A/A rounds: the entries that `bench:power` adds to its pool. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,14 +36,14 @@ const TWIN = fileURLToPath(import.meta.resolve('@bench/harness/planted/twin'));
 export const LOOKS = '12/18/24';
 const CONNECTIONS = 20;
 const STOCK_SECONDS = 10;
-/** A sitting takes two minutes at the most, the stop of its last servers included. */
+/** A sequential test takes at most two minutes, including the stop of its last servers. */
 const BUDGET_SECONDS = 115;
 const WINDOW_SECONDS = 1;
 const WARMUP_SECONDS = 0.3;
-/** Rounds that the cost of a unit is told from. */
+/** The number of rounds that measure the cost of a unit of work. */
 const COST_ROUNDS = 5;
 
-/** What there is to measure with. */
+/** The resources of a measurement. */
 export interface Means {
   placed: Placed;
   token: string;
@@ -52,7 +52,7 @@ export interface Means {
   track: (stop: () => void) => void;
 }
 
-/** Measures what a unit of work costs here. Undefined when interrupted. */
+/** Measures the cost of a unit of work on this machine. Undefined if interrupted. */
 export async function measureTwins(means: Means): Promise<Twins | undefined> {
   const stack = plantTwins(readManifest(TWIN), { bare: 0, worked: TRIAL_UNITS });
   const { trials } = await measure(
@@ -66,7 +66,7 @@ export async function measureTwins(means: Means): Promise<Twins | undefined> {
   return twins;
 }
 
-/** CPU per request of a target in its rounds, µs; undefined where a trial failed. */
+/** Returns the CPU per request of a target by round, in µs; undefined if the trial failed. */
 function costsOf(trials: Trial[], target: string): (number | undefined)[] {
   return trials
     .filter((trial) => trial.target.id === target)
@@ -77,10 +77,13 @@ function medianCost(trials: Trial[], target: string): number {
   return median(costsOf(trials, target).filter((cost) => cost !== undefined));
 }
 
-/** One sitting: rounds of duels until they decide, or the time is up; then one run of stock autocannon on each. */
+/**
+ * Runs one sequential test: duels until they decide or the time is up, then one run of stock autocannon on each
+ * server.
+ */
 export async function sit(twins: Twins, index: number, means: Means): Promise<PooledSitting | undefined> {
   const effect = EFFECTS[index % EFFECTS.length] ?? 0;
-  // Every other A/A sitting is of the same program in another folder.
+  // Every other A/A test compares two copies of the same program in different folders.
   const copied = effect === 0 && Math.floor(index / EFFECTS.length) % 2 === 1;
   const twin = readManifest(TWIN);
   const base = plantTwins(twin, { base: twins.units.base });
@@ -98,7 +101,7 @@ export async function sit(twins: Twins, index: number, means: Means): Promise<Po
   if (means.isInterrupted()) return undefined;
   const table = compareWithin({ plan, trials }, { by: 'cpu', threshold: DEFAULT_THRESHOLD });
   const comparison = table.rows[0]?.comparison;
-  if (comparison === undefined) throw new BenchError('trial', 'a sitting without a comparison');
+  if (comparison === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
   const stock = await askStock([base, candidate], means);
   if (stock === undefined) return undefined;
   return {
@@ -118,7 +121,10 @@ export async function sit(twins: Twins, index: number, means: Means): Promise<Po
   };
 }
 
-/** One A/A round of separate trials and one duel of the same target, the one that begins drawn by a coin; undefined when interrupted. */
+/**
+ * Measures one A/A round of a target with separate trials and one as a duel, in random order; undefined if
+ * interrupted.
+ */
 export async function repeatBothWays(target: string, means: Means): Promise<PooledNoise[] | undefined> {
   const rounds: PooledNoise[] = [];
   for (const method of createRandom(randomInt(2 ** 32)).shuffle(['separate', 'duel'] as const)) {
@@ -141,7 +147,7 @@ export async function repeatBothWays(target: string, means: Means): Promise<Pool
   return rounds;
 }
 
-/** Measures a plan of these options and stores nothing of it. */
+/** Measures a plan of these options and stores nothing. */
 async function measure(
   stacks: Stack[],
   asked: Partial<BenchOptions>,
@@ -165,7 +171,10 @@ async function prepareOrThrow(plan: Plan, stacks: Stack[]): Promise<Prepared[]> 
   return prepared;
 }
 
-/** What one run of stock autocannon on a fresh server of each prints as its average, in the order of a coin; undefined when interrupted. */
+/**
+ * Returns the average that one run of stock autocannon prints for a fresh server of each, in random order;
+ * undefined if interrupted.
+ */
 async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledSitting['stock'] | undefined> {
   const printed = new Map<string, number>();
   const names = stacks.map(({ name }) => name);

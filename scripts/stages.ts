@@ -6,16 +6,19 @@ import type { Job } from './jobs.ts';
 
 const ERROR_LINES = 30;
 
-/** How a job ended, and what it printed. */
+/** The end of a job, and its output. */
 export interface Done {
   job: Job;
   passed: boolean;
   output: string;
-  /** Why it says nothing of the code: its registry could not be reached. */
+  /** Set if a registry could not be reached, so that the job says nothing about the code. */
   unreached?: string;
 }
 
-/** Runs the jobs of one stage side by side, and prints the output of each when it ends. Never rejects for a job. */
+/**
+ * Runs the jobs of one stage in parallel and prints the output of each when it ends. Never rejects because a job
+ * failed.
+ */
 export async function runStage(
   jobs: Job[],
   { cwd, print = process.stdout }: { cwd: string; print?: Writable },
@@ -28,7 +31,7 @@ export async function runStage(
     outputStream: print,
   });
   const outputs = commands.map(collect);
-  // It rejects with the same events when a job fails.
+  // It rejects after the same events if a job fails.
   const ends = await result.catch((events: CloseEvent[]) => events);
   return jobs.map((job, index) => {
     const passed = ends.find((end) => end.index === index)?.exitCode === 0;
@@ -38,7 +41,7 @@ export async function runStage(
   });
 }
 
-/** Keeps what a command prints; gives all of it so far. */
+/** Collects the output of a command. Returns a function that gives all of it so far. */
 function collect(command: Command): () => string {
   const parts: string[] = [];
   for (const stream of [command.stdout, command.stderr])
@@ -46,7 +49,7 @@ function collect(command: Command): () => string {
   return () => parts.join('');
 }
 
-/** Sums up a check: the jobs that failed, each with the end of what it printed, and the number of those that passed. */
+/** Summarises a check: the failed jobs with the end of their output, and the number of passed ones. */
 export function summarise(done: readonly Done[]): string[] {
   const failed = done.filter(({ passed, unreached }) => !passed && unreached === undefined);
   const unchecked = Map.groupBy(

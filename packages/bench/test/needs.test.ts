@@ -28,7 +28,7 @@ describe('a tool that is not on PATH', () => {
   it('skips the tests that need it, by its name', async () => {
     const { status, output } = await runBare({});
     expect(output).toContain(
-      'Skipped, because something is missing here:\n  wrk is not on PATH: it is needed to send the load (2 tests)',
+      'Skipped, because something is missing here:\n  wrk is not on PATH, but needed to send the load (2 tests)',
     );
     expect(status).toBe(0);
   });

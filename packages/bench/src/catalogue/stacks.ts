@@ -68,11 +68,7 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
     }
     if (runtime !== undefined && stack.runtime === 'none') {
       if (isGlob) return [];
-      throw new BenchError(
-        'usage',
-        `${stack.name} is a binary and has no runtime`,
-        `omit @${runtime}`,
-      );
+      throw new BenchError('usage', `${stack.name} is a binary and has no runtime`, `omit @${runtime}`);
     }
     return names.flatMap((one) => {
       const found = stack.variants[one] as Variant;

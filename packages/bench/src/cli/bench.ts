@@ -1,4 +1,4 @@
-/** `pnpm bench`: its options, and the plan options that they are read into. */
+/** `pnpm bench`: its options, and how they become the options of a plan. */
 import { CROSS_CHECKS, DEFAULT_CONNECT_RATE, ENGINE_NAMES } from '../catalogue/engines.ts';
 import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
@@ -30,14 +30,14 @@ import {
   wordOr,
 } from './values.ts';
 
-/** What `pnpm bench` was asked: a plan, and what to do with it. */
+/** A parsed `pnpm bench` command: a plan, and how to run it. */
 export interface BenchRequest extends BenchOptions {
-  /** The rate of the open loop is half of the slowest target's goodput, measured first. */
+  /** True if the rate of the open loop is half of the slowest target's goodput, measured first. */
   autoRate: boolean;
   dryRun: boolean;
-  /** A stored run to be completed. */
+  /** A stored run to complete. */
   resume?: string;
-  /** A stored run whose plan is measured once more. */
+  /** A stored run whose plan is measured again. */
   again?: string;
   /** The secrets that the stored run did not keep. */
   secrets?: Secrets;
@@ -46,9 +46,9 @@ export interface BenchRequest extends BenchOptions {
   wait: boolean;
 }
 
-const WAIT = 'if another run measures on this machine, start when it has ended';
+const WAIT = 'wait for another run on this machine to end';
 
-/** The option of all commands that measure. */
+/** The option that all measuring commands share. */
 export const WAITS = { wait: flag({ help: WAIT }) };
 
 const WHAT = 'What to measure';
@@ -59,10 +59,10 @@ const URL_GROUP = 'A server that is already running';
 const COMPARE = 'Comparing';
 const OUTPUT = 'Output and stored runs';
 
-/** Options that change nothing of a stored plan; a URL and headers give it the secrets that it does not keep. */
+/** Options that leave a stored plan unchanged. A URL and headers supply the secrets that it does not keep. */
 const BESIDE_STORED = ['json', 'detail', 'dry-run', 'header', 'url', 'wait'];
 const NO_TARGETS = 'omit the targets, or --url';
-/** Options that choose, prepare or start a server, or the workload of its stack. */
+/** Options that choose, prepare or start a server, or choose the workload of its stack. */
 const LAUNCHES = ['workload', 'param', 'upstream', 'python', 'node', 'with', 'workers', 'threads'];
 const ALREADY_RUNNING =
   'the server of --url is already running: omit the other option, or launch the server with --stack <file>';
@@ -76,7 +76,7 @@ const OPTIONS = {
   stack: repeated('<file>', text, { group: WHAT, help: 'a stack.json from outside the repository' }),
   workload: option('<name>', oneOf(WORKLOAD_NAMES), {
     group: WHAT,
-    help: `${WORKLOAD_NAMES.join(', ')}. users and users-insert ask PostgreSQL: an embedded one, or DATABASE_URL`,
+    help: `${WORKLOAD_NAMES.join(', ')}. users and users-insert use PostgreSQL: an embedded one, or DATABASE_URL`,
     default: 'devices',
   }),
   param: repeated('<name=n>', pair, {
@@ -90,8 +90,8 @@ const OPTIONS = {
   }),
   quick: flag({
     group: WHAT,
-    help: 'a first impression in under a minute: never compared',
-    conflicts: { 'until-decided': 'a first impression decides nothing', aa: 'omit --quick to compare' },
+    help: 'a first impression in under a minute; its figures are never compared',
+    conflicts: { 'until-decided': 'omit --quick to get a verdict', aa: 'omit --quick to compare' },
   }),
 
   python: option('<list>', listOf(text), {
@@ -104,7 +104,7 @@ const OPTIONS = {
   }),
   with: repeated('<package>', text, {
     group: ON,
-    help: 'a version on top of the lock: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; twice makes two targets',
+    help: 'a version instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; give it twice to compare two',
   }),
   resolve: flag({
     group: ON,
@@ -139,13 +139,13 @@ const OPTIONS = {
   amount: option('<n>', wholeNumber(), {
     group: LOAD,
     help: 'exactly n requests instead of a window',
-    conflicts: { duration: 'an amount has no window', rate: 'a rate lasts for --duration' },
+    conflicts: { duration: 'an amount has no fixed duration', rate: 'an open loop runs for --duration' },
   }),
   rate: option('<n>', wordOr('auto', wholeNumber()), {
     group: LOAD,
     help: 'an open loop: n starts per second, latency from the intended start; auto takes half of the slowest goodput, measured first',
     usually: 'a closed loop',
-    conflicts: { 'prove-limit': 'an open loop sets the goodput itself' },
+    conflicts: { 'prove-limit': 'an open loop limits the goodput to its rate' },
   }),
   background: option('<request>', request, {
     group: LOAD,
@@ -158,7 +158,7 @@ const OPTIONS = {
   }),
   'connect-rate': option('<n>', wholeNumber(), {
     group: LOAD,
-    help: 'connects per second',
+    help: 'connections opened per second',
     default: DEFAULT_CONNECT_RATE,
   }),
   engine: option('<name>', oneOf(ENGINE_NAMES), {
@@ -176,7 +176,7 @@ const OPTIONS = {
   'prove-limit': flag({ group: LOAD, help: 'add a load process to see whether the first one was saturated' }),
   seed: option('<n>', wholeNumber(0), {
     group: LOAD,
-    help: 'the order of the trials and the data that they draw',
+    help: 'sets the order of the trials and their random data',
     usually: 'random',
   }),
 
@@ -232,7 +232,7 @@ const OPTIONS = {
 
   duel: flag({
     group: COMPARE,
-    help: 'run all targets of a round at once and alternate short windows: the sharper instrument',
+    help: 'run all targets of a round at once and alternate short windows; more precise',
     conflicts: { separate: 'omit one of them' },
   }),
   separate: flag({ group: COMPARE, help: 'run one server at a time' }),
@@ -240,7 +240,7 @@ const OPTIONS = {
   'until-decided': flag({
     group: COMPARE,
     help: 'stop at the first look at which every comparison has its verdict',
-    conflicts: { rounds: 'the schedule sets the number of rounds: --looks names another one' },
+    conflicts: { rounds: 'the schedule sets the number of rounds; --looks chooses another schedule' },
   }),
   looks: option('<rounds>', oneOf(SCHEDULE_NAMES), {
     group: COMPARE,
@@ -269,7 +269,7 @@ const OPTIONS = {
   'dry-run': flag({
     group: OUTPUT,
     help: 'print the plan and how long it takes; start nothing',
-    conflicts: { json: 'the plan is printed as text', detail: 'nothing is measured' },
+    conflicts: { json: 'a plan is printed as text only', detail: 'a dry run measures nothing' },
   }),
   detail: flag({ group: OUTPUT, help: 'print every column and every trial' }),
   json: flag({

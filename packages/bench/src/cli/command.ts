@@ -8,38 +8,38 @@ import { suggest, type Reader } from './values.ts';
 
 /** One option of a command. */
 export interface OptionSpec<T> {
-  /** Stands for the value in the help, e.g. `<n>`; `[name]` may be omitted; absent for a switch. */
+  /** The placeholder of the value in the help, e.g. `<n>`; `[name]` if it can be omitted; absent for a switch. */
   value?: string;
   help: string;
-  /** The heading that it stands under in the help. */
+  /** Its heading in the help. */
   group?: string;
   read: Reader<unknown>;
   many: boolean;
   default?: T;
-  /** The default in words, where it depends on other options. */
+  /** The default in words, if it depends on other options. */
   usually?: string;
-  /** For a value that may be omitted: the words that can be its value; any other word is an argument. */
+  /** The possible values of an option whose value can be omitted; any other word after it is an argument. */
   words?: readonly string[];
-  /** What stands for an omitted value. */
+  /** The value if the user omits it. */
   omitted?: string;
-  /** Options, or `arguments`, that contradict this one, and the reason or the remedy. */
+  /** Options, or `arguments`, that contradict this one, each with the reason or the remedy. */
   conflicts?: Readonly<Record<string, string>>;
-  /** The option, or `arguments`, without which this one has no effect; of several any one will do. */
+  /** The option, or `arguments`, without which this one has no effect; any one of a list is enough. */
   needs?: string | readonly string[];
-  /** The only options that can stand beside this one, and the reason. */
+  /** The only options that can be combined with this one, and the reason. */
   alone?: { besides: readonly string[]; because: string };
 }
 
-/** What can be said of every option; `group` and `help` are shown, the others decide what is refused. */
+/** The details of an option: `group` and `help` are shown, the others decide what is refused. */
 type Details<T> = Pick<OptionSpec<T>, 'help'> &
   Partial<Omit<OptionSpec<T>, 'help' | 'value' | 'read' | 'many'>>;
 
-/** A switch: false when it is absent. */
+/** Declares a switch: false if it is absent. */
 export function flag(details: Omit<Details<boolean>, 'default'>): OptionSpec<boolean> {
   return { ...details, read: () => true, many: false, default: false };
 }
 
-/** An option with a value. */
+/** Declares an option with a value. */
 export function option<T>(
   value: string,
   read: Reader<T>,
@@ -54,7 +54,7 @@ export function option<T>(value: string, read: Reader<T>, details: Details<T>): 
   return { ...details, value, read, many: false };
 }
 
-/** An option that can be repeated: a list, empty when it is absent. */
+/** Declares an option that can be repeated: a list, empty if it is absent. */
 export function repeated<T>(
   value: string,
   read: Reader<T>,
@@ -74,22 +74,22 @@ export type Values<O> = {
   [K in keyof O & string as CamelCase<K>]: O[K] extends OptionSpec<infer T> ? T : never;
 };
 
-/** The arguments of a command that are no options. */
+/** The positional arguments of a command. */
 export interface ArgumentSpec {
-  /** As the help shows them: `[target...]`, `<run> [run]`. */
+  /** Their form in the help: `[target...]`, `<run> [run]`. */
   terms: string;
-  /** What one of them is. */
+  /** The noun for one of them in messages. */
   noun: string;
   help: string;
-  /** The help of the second one, where there are two. */
+  /** The help of the second one, if there are two. */
   more?: string;
-  /** A whole command line with the right number of them. */
+  /** A complete command line with the right number of them. */
   example: string;
 }
 
-/** The declaration of a command; `read` makes its typed value of what was typed. */
+/** The declaration of a command. `read` turns the parsed words into a typed value. */
 export interface CommandSpec<O, T> {
-  /** As it is typed after `pnpm`. */
+  /** The word after `pnpm`. */
   name: string;
   /** The first paragraph of the help. */
   about: string;
@@ -103,7 +103,7 @@ export interface CommandSpec<O, T> {
 /** A command that can be parsed and explained. */
 export interface Command<T> {
   name: string;
-  /** Gives the typed value of a command line. Throws a usage error for one that cannot be meant. */
+  /** Returns the typed value of a command line. Throws a usage error if it is not valid. */
   parse(words: readonly string[]): T;
   /** The text of `--help`, at most 80 columns wide. */
   help(): string;
@@ -113,7 +113,7 @@ export interface Command<T> {
 
 const HELP_COLUMNS = 80;
 
-/** Makes a command of its declaration. */
+/** Makes a command from its declaration. */
 export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>): Command<T> {
   const table = spec.options as Table;
   return {
@@ -140,7 +140,7 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
   };
 }
 
-/** Whether the words ask for help. */
+/** Returns true if the words ask for help. */
 export function asksForHelp(words: readonly string[]): boolean {
   return words.some((word) => word === '--help' || word === '-h');
 }
@@ -187,7 +187,7 @@ function describe({ help, many, default: usual, usually }: OptionSpec<unknown>):
   return notes.length === 0 ? help : `${help} (${notes.join('; ')})`;
 }
 
-/** Writes out values that were omitted: after `--cross-check` a word that is no engine is an argument. */
+/** Fills in omitted values. A word after `--cross-check` that is not an engine is an argument. */
 function completeOmitted(words: readonly string[], table: Table): string[] {
   return words.map((word, index) => {
     const one = word.startsWith('--') ? table[word.slice(2)] : undefined;
@@ -238,7 +238,7 @@ function missingValue(name: string, { value = '' }: OptionSpec<unknown>): BenchE
   return new BenchError('usage', `--${name} needs a value`, `--${name} ${value}`);
 }
 
-/** Throws a usage error for options and arguments that contradict each other, or that have no effect. */
+/** Throws a usage error for options and arguments that contradict each other or have no effect. */
 function refuseCombination<O, T>(
   { name: command, arguments: asked }: CommandSpec<O, T>,
   table: Table,
@@ -275,5 +275,5 @@ function refuseCombination<O, T>(
   }
 }
 
-/** Stands for the arguments among the names that an option conflicts with or needs. */
+/** The name of the positional arguments in `conflicts` and `needs`. */
 export const ARGUMENTS = 'arguments';

@@ -1,4 +1,4 @@
-/** Every command by the name of its script, and the declarations of the short ones. */
+/** Every command by the name of its script, and the declarations of all but `bench`. */
 import { FACTORS, type Factor } from '../analyse/unlike.ts';
 import type { Question } from '../analyse/compare.ts';
 import { DEFAULT_CONNECT_RATE } from '../catalogue/engines.ts';
@@ -28,9 +28,9 @@ export const BUILD = defineCommand({
 export const CALIBRATE = defineCommand({
   name: 'calibrate',
   about:
-    'Measures servers with known behaviour and prints the error of this instrument on this machine: latency, CPU per request, memory. Takes some minutes.',
+    'Measures servers with known behaviour and prints the error of this instrument on this machine: latency, CPU per request, memory. Takes a few minutes.',
   options: WAITS,
-  notes: 'Exit codes: 0 every error is within its tolerance, 1 one is not.',
+  notes: 'Exit codes: 0 every error is within its tolerance, 1 an error exceeds it.',
   read: (values) => values,
 });
 
@@ -41,11 +41,11 @@ export const CHECK = defineCommand({
   arguments: {
     terms: '[name]',
     noun: 'name',
-    help: 'typescript, python, go, rust, or a stack: then also its contract tests and its row in the table of stacks (default: all languages)',
+    help: 'typescript, python, go, rust or a stack; a stack also runs its contract tests and the check of its row in the table of stacks (default: all languages)',
     example: 'pnpm check fastify',
   },
   options: { fix: flag({ help: 'change everything that can be fixed' }) },
-  notes: 'Go and Rust are compiled again once their sources change, or by name.',
+  notes: 'Go and Rust are compiled only if their sources have changed or you name them.',
   read: ({ fix }, [name]) => ({ fix, name }),
 });
 
@@ -63,7 +63,7 @@ export const CLEAN = defineCommand({
   read: ({ yes }, names) => ({ yes, names }),
 });
 
-/** What `pnpm compare` was asked. */
+/** A parsed `pnpm compare` command. */
 export interface CompareRequest {
   runs: string[];
   question: Question;
@@ -89,12 +89,12 @@ export const COMPARE = defineCommand({
   options: {
     by: option('<metric>', oneOf(METRIC_IDS), { help: METRIC_IDS.join(', '), default: 'cpu' }),
     baseline: option('<target>', text, {
-      help: 'the target of one run to compare with; @3.12 compares each stack with itself on that runtime; undisturbed compares each target with a background with itself without',
-      usually: 'what the run was made for, else its first target',
+      help: 'the target of one run to compare with; @3.12 compares each stack with itself on that runtime; undisturbed compares each target with and without its background request',
+      usually: 'the pairs that the run was planned for, else its first target',
     }),
     threshold: option('<share>', share, { help: 'the difference that matters', usually: '2%' }),
     across: option('<factor>', oneOf(FACTORS), {
-      help: `the one factor that is meant to differ: ${FACTORS.join(', ')}`,
+      help: `the one factor that may differ: ${FACTORS.join(', ')}`,
     }),
     force: flag({ help: 'compare unlike runs, and mark the output' }),
     'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
@@ -147,7 +147,11 @@ export const NEW = defineCommand({
       throw new BenchError('usage', `pnpm new makes a stack, not "${kind}"`, NEW_EXAMPLE);
     }
     if (language === undefined) {
-      throw new BenchError('usage', '--language is missing', `one of ${LANGUAGES.join(', ')}`);
+      throw new BenchError(
+        'usage',
+        '--language is missing',
+        `add --language with one of ${LANGUAGES.join(', ')}`,
+      );
     }
     if (framework !== undefined && language !== 'typescript' && language !== 'python') {
       throw new BenchError(
@@ -182,27 +186,27 @@ export const PREFLIGHT = defineCommand({
   about:
     'Checks whether this machine is fit to measure on: limits, ports, load, governor, throttling. Says what to change.',
   options: {
-    connections: option('<n>', wholeNumber(), { help: 'the most connections', default: 10_000 }),
+    connections: option('<n>', wholeNumber(), { help: 'the highest number of connections', default: 10_000 }),
     workers: option('<n>', wholeNumber(), { help: 'workers of each server', default: 1 }),
     cores: option('<n>', wholeNumber(), {
       help: 'cores of each server',
       usually: 'as many as workers',
-      conflicts: { workers: '--cores alone decides what this check looks for' },
+      conflicts: { workers: 'omit --workers: this check uses --cores alone' },
     }),
     generators: option('<n>', wholeNumber(), { help: 'load processes', default: 1 }),
     'connect-rate': option('<n>', wholeNumber(), {
-      help: 'connects per second',
+      help: 'connections opened per second',
       default: DEFAULT_CONNECT_RATE,
     }),
   },
-  notes: 'Exit codes: 0 fit, 1 something has to change first.',
+  notes: 'Exit codes: 0 fit, 1 something must change first.',
   read: (values) => values,
 });
 
 export const RECHECK = defineCommand({
   name: 'recheck',
   about:
-    'Reads published figures, tables of autocannon and reports of time(1), and says which of them contradict each other. Measures nothing.',
+    'Reads published figures, tables of autocannon and reports of time(1), and reports which of them contradict each other. Measures nothing.',
   arguments: {
     terms: '<file>',
     noun: 'file',
@@ -276,7 +280,7 @@ export const SERVE = defineCommand({
 export const STACKS = defineCommand({
   name: 'stacks',
   about:
-    'Lists every target: the workloads it offers, and whether it is ready, built on first use, or missing and why. Lists the runtimes likewise; unverified means that nobody has measured on it.',
+    'Lists every target with its workloads and its state: ready, built on first use, or missing with the reason. Lists the runtimes likewise; unverified means that nobody has measured on it.',
   options: {},
   read: () => ({}),
 });

@@ -1,9 +1,9 @@
-/** The kinds of value that an option takes: each reads one text, or throws a usage error that says what is expected. */
+/** Readers of option values. Each parses one text, or throws a usage error that says what is expected. */
 import { distance } from 'fastest-levenshtein';
 import { BenchError } from '../errors.ts';
 import { redactUrl } from '../redact.ts';
 
-/** Reads the value of the option `name`. Throws a usage error for a text that is no such value. */
+/** Reads the value of the option `name`. Throws a usage error if the text is not valid. */
 export type Reader<T> = (text: string, name: string) => T;
 
 /** Reads a text as it was typed. Throws a usage error for an empty one. */
@@ -57,12 +57,12 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
   };
 }
 
-/** Reads a word with a meaning of its own, or else a value of another kind. */
+/** Reads a special word, or else a value of another kind. */
 export function wordOr<const W extends string, T>(word: W, other: Reader<T>): Reader<W | T> {
   return (typed, name) => (typed === word ? word : other(typed, name));
 }
 
-/** Reads values with commas between them; commas inside braces belong to a value, as in `3.13,3.14{A=1,B=2}`. */
+/** Reads values separated by commas. Commas inside braces belong to a value, as in `3.13,3.14{A=1,B=2}`. */
 export function listOf<T>(one: Reader<T>): Reader<T[]> {
   return (typed, name) => typed.split(/,(?![^{]*\})/).map((part) => one(part.trim(), name));
 }
@@ -75,7 +75,7 @@ export const pair: Reader<readonly [string, number]> = (typed, name) => {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Reads the method of a request, in small or capital letters. */
+/** Reads the method of a request, in lower or upper case. */
 export const method: Reader<string> = (typed, name) => oneOf(METHODS)(typed.toUpperCase(), name);
 
 /** Reads a request such as `GET /fib/42`. */
@@ -87,11 +87,11 @@ export const request: Reader<{ method: string; path: string }> = (typed, name) =
   return { method: oneOf(METHODS)(verb, name), path };
 };
 
-/** Reads a header such as `authorization: x`; its name comes in small letters. */
+/** Reads a header such as `authorization: x`; its name becomes lower case. */
 export const header: Reader<readonly [string, string]> = (typed, name) => {
   const [, key, value] = /^([^:\s]+):\s*(.*)$/.exec(typed) ?? [];
   if (key === undefined || value === undefined) {
-    // The text is not repeated: it may be a secret that only lacks its name.
+    // The message omits the text: it may be a secret without a name.
     return refuse(name, undefined, 'name: value', "'authorization: x'");
   }
   return [key.toLowerCase(), value];
@@ -113,7 +113,7 @@ function refuse(name: string, typed: string | undefined, expected: string, examp
   );
 }
 
-/** A question such as "did you mean nginx?"; undefined where no word is close to what was typed. */
+/** A question such as "did you mean nginx?"; undefined if no word is close. */
 export function suggest(typed: string, words: readonly string[]): string | undefined {
   const most = Math.max(2, typed.length / 3);
   const close = words

@@ -1,37 +1,37 @@
-/** One request to a server, and its whole answer. */
+/** One HTTP request to a server, and its complete answer. */
 
 import { request } from 'node:http';
 import { createIds, nextSender } from '../catalogue/workloads/ids.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 
-/** Of silence, and of the whole answer where requests under load have no longer. */
+/** The longest silence, and by default the longest answer, in seconds. */
 export const ANSWER_SECONDS = 10;
-/** More than any answer that is worth measuring: the checks keep it in memory. */
+/** Larger than any answer worth measuring: the checks hold it in memory. */
 const MOST_BYTES = 2 ** 28;
 
 const nextId = createIds(nextSender());
 
-/** A server that is there, and did not answer in time. */
+/** A server that accepts requests but did not answer in time. */
 export class UnansweredError extends BenchError {}
 
-/** An answer that began and does not end. */
+/** An answer that started but did not end in time. */
 export class EndlessError extends BenchError {}
 
-/** Where to ask, and how to know that asking further is of no use. */
+/** The address of a server, and its state: a server that has ended needs no further requests. */
 export interface Asked {
   host: string;
   port: number;
   ended(): string | undefined;
   logTail(): string[];
-  /** The path of its log; absent where somebody else started it. */
+  /** The path of its log; absent if somebody else started it. */
   logFile?: string;
 }
 
 /**
- * One request and its whole answer, on a connection of its own. An id that the request has for
- * itself is the placeholder again in the answer. Throws what node:http throws, an unanswered error for a
- * server that falls silent, and an endless error for an answer that goes on for longer than `answerSeconds`.
+ * Sends one request on its own connection and returns the complete answer. An id in the request is a placeholder
+ * again in the answer. Throws what node:http throws, an `UnansweredError` if the server falls silent, and an
+ * `EndlessError` if the answer takes longer than `answerSeconds`.
  */
 export async function ask(
   asked: Asked,
@@ -71,7 +71,7 @@ function send(
         });
       },
     );
-    // Destroying it makes the response an error too: the reason goes first.
+    // Destroying the request also fails the response, so the reason is reported first.
     const fail = (error: Error): void => {
       reject(error);
       sent.destroy();

@@ -1,4 +1,4 @@
-/** A cgroup of our own around one server: exact CPU of all its processes and threads, also of those that exited. */
+/** A cgroup around one server: exact CPU time of all its processes and threads, including those that have exited. */
 
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -7,27 +7,33 @@ import { BenchError } from '../errors.ts';
 import type { CpuReading } from './cpu.ts';
 import { readNames, readText } from './procfs.ts';
 
-/** One server's cgroup. */
+/** The cgroup of one server. */
 export interface Cgroup {
   version: 'v1' | 'v2';
-  /** The shell that launches the server writes its own process id to each before it becomes the server. */
+  /** The shell that launches the server writes its process id to each of these before it becomes the server. */
   procsFiles: string[];
-  /** CPU so far; undefined once the cgroup is gone. Resolution 1 µs, the split that of the kernel's ticks on v1. */
+  /**
+   * Returns the CPU time so far, in steps of 1 µs; undefined once the cgroup is gone. On v1 the split comes from
+   * kernel ticks.
+   */
   readCpu(): CpuReading | undefined;
-  /** The ids of the processes in it now. */
+  /** Returns the ids of the processes in it. */
   pids(): number[];
-  /** Removes it once it is empty. Kills nothing: resolves with the ids of the processes that still hold it, none when done. */
+  /**
+   * Removes the cgroup once it is empty, without killing anything. Resolves with the ids of the processes that
+   * still hold it; none if it was removed.
+   */
   remove(): Promise<number[]>;
 }
 
-/** A cgroup, or why there is none. */
+/** A cgroup, or the reason why there is none. */
 export type CgroupOrReason = { cgroup: Cgroup; reason?: never } | { cgroup?: never; reason: string };
 
-/** A mounted cgroup hierarchy that can account for CPU, and where this process stands in it. */
+/** A mounted cgroup hierarchy that accounts for CPU, and the place of this process in it. */
 export interface Hierarchy {
   version: 'v1' | 'v2';
   mount: string;
-  /** The folder of this process's own cgroup; undefined when the mount does not show it. */
+  /** The folder of this process's cgroup; undefined if the mount does not show it. */
   own: string | undefined;
 }
 
@@ -52,14 +58,14 @@ export function parseHierarchies(mountinfo: string, cgroup: string): Hierarchy[]
   return found.toSorted((a, b) => a.version.localeCompare(b.version));
 }
 
-/** The hierarchies of this machine. */
+/** Returns the hierarchies of this machine. */
 export function readHierarchies(): Hierarchy[] {
   return parseHierarchies(readText('/proc/self/mountinfo') ?? '', readText('/proc/self/cgroup') ?? '');
 }
 
 /**
- * Makes the cgroup `bench-<token>` below our own, in v1 cpuacct or else in v2, or says why that is not allowed.
- * Throws a usage error on a token that is not made of letters, digits, `-` and `_`.
+ * Creates the cgroup `bench-<token>` below that of this process, in v1 cpuacct or else in v2, or returns the reason
+ * why it cannot. Throws a usage error for a token with other characters than letters, digits, `-` and `_`.
  */
 export function openCgroup(token: string, hierarchies = readHierarchies()): CgroupOrReason {
   if (!/^[\w-]+$/.test(token)) {
@@ -78,7 +84,7 @@ export function openCgroup(token: string, hierarchies = readHierarchies()): Cgro
   return { reason: reasons.length === 0 ? 'no cgroup hierarchy is mounted' : reasons.join('; ') };
 }
 
-/** Makes a cgroup and removes it again: its version, or why there can be none. */
+/** Creates a cgroup and removes it again. Returns its version, or the reason why none can be created. */
 export async function tryCgroup(): Promise<
   { version: Cgroup['version']; reason?: never } | { version?: never; reason: string }
 > {
@@ -89,8 +95,8 @@ export async function tryCgroup(): Promise<
 }
 
 /**
- * Removes the cgroups that a run of this token has left in these folders, and says whether none is left: one that is
- * still held stays.
+ * Removes the cgroups that a run with this token left in these folders. Returns true if none remains; a cgroup that
+ * is still in use remains.
  */
 export function removeCgroups(token: string, folders: string[]): boolean {
   const left = folders.flatMap((folder) =>
@@ -101,7 +107,7 @@ export function removeCgroups(token: string, folders: string[]): boolean {
   return left.filter((folder) => !tryRemove(folder)).length === 0;
 }
 
-/** Removes the cgroups of probes whose process was killed in between. */
+/** Removes the cgroups of probes that were killed before they could. */
 export function removeProbes(isAlive: (pid: number) => boolean, hierarchies = readHierarchies()): void {
   for (const { own } of hierarchies) {
     if (own === undefined) continue;
@@ -117,20 +123,20 @@ function tryRemove(folder: string): boolean {
     rmdirSync(folder);
     return true;
   } catch {
-    // Held, or not ours to remove.
+    // Still in use, or owned by another user.
     return false;
   }
 }
 
 function makeIn({ version, own }: Hierarchy, name: string): CgroupOrReason {
-  if (own === undefined) return { reason: 'its mount does not show our own cgroup' };
+  if (own === undefined) return { reason: 'its mount does not show the cgroup of this process' };
   const folder = join(own, name);
   try {
-    // v2 lets a process move only where it may write the file of the common ancestor too.
+    // v2 moves a process only if its user may also write to the common ancestor.
     if (version === 'v2') accessSync(join(own, 'cgroup.procs'), constants.W_OK);
     mkdirSync(folder);
   } catch (error) {
-    return { reason: `cannot be made (${codeOf(error)})` };
+    return { reason: `cannot be created (${codeOf(error)})` };
   }
   const cgroup = cgroupAt(version, folder);
   if (cgroup.readCpu() !== undefined) return { cgroup };
@@ -154,7 +160,7 @@ function cgroupAt(version: Cgroup['version'], folder: string): Cgroup {
         } catch (error) {
           const held = pids();
           if (held.length > 0) return held;
-          // The kernel lets go of the last process a little after it has left the list.
+          // The kernel releases the last process shortly after it has left the list.
           if (attempt >= 100) throw error;
           await sleep(10);
         }
@@ -176,7 +182,7 @@ function readV1(folder: string): CpuReading | undefined {
   return { totalUs, userUs, systemUs };
 }
 
-/** Reads the text of a v2 `cpu.stat`. */
+/** Parses the text of a v2 `cpu.stat`. */
 export function parseCpuStat(text: string | undefined): CpuReading | undefined {
   const us = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text ?? '')?.[1]);
   const reading = { totalUs: us('usage_usec'), userUs: us('user_usec'), systemUs: us('system_usec') };

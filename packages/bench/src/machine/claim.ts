@@ -1,30 +1,30 @@
 /**
- * One run at a time among the users of a machine: whoever measures listens on one port of the loopback. The kernel
- * frees it with its process, and there is no file that another user would have to be trusted with.
+ * Allows one run at a time across the users of a machine. A measuring run listens on one port of the loopback. The
+ * kernel frees the port when the process ends, and there is no file of another user to trust.
  */
 import { connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** "BENCH" on the keys of a telephone; below the ports that kernels give to outgoing connections. */
+/** "BENCH" on a telephone keypad; below the range of ephemeral ports. */
 export const PORT = 23_624;
 const HOST = '127.0.0.1';
 const ANSWER_MS = 2000;
-/** No answer of ours is longer. */
+/** The answer of a run is never longer. */
 const MOST_CHARS = 2000;
 
-/** Who measures, as shown to other users. */
+/** The measuring run, as shown to other users. */
 export interface Measuring {
   pid: number;
   run: string;
-  /** When it ends, about, in ms since the epoch. */
+  /** Its estimated end, in ms since the epoch. */
   endsAt?: number;
   uid?: number;
 }
 
-/** The right to measure on this machine, or who has it; `stranger` where a program that is not Bench has the port. */
+/** The right to measure on this machine, or its holder; `stranger` if a program other than Bench has the port. */
 export type Claim = { held: Disposable } | { by: Measuring } | { stranger: true };
 
-/** Claims the machine. `tell` says who measures each time that somebody asks. */
+/** Claims the machine. `describe` returns the measuring run each time that another process asks for it. */
 export async function claimMachine(tell: () => Measuring, port = PORT): Promise<Claim> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -39,7 +39,7 @@ export async function claimMachine(tell: () => Measuring, port = PORT): Promise<
     server.unref();
     return { held: { [Symbol.dispose]: () => void server.close() } };
   }
-  // Where there is no loopback nobody else can be asked either.
+  // Without a loopback interface, other runs cannot be reached either.
   if (failure.code !== 'EADDRINUSE') return { held: { [Symbol.dispose]() {} } };
   const by = await askWho(port);
   return by === undefined ? { stranger: true } : { by };

@@ -1,4 +1,4 @@
-/** What Linux says of the whole machine: CPU, network trouble, throttling, load. Absent where it does not say. */
+/** Counters of the whole machine, as Linux reports them: CPU, network, throttling, load. Absent if it does not. */
 
 import { readNames, readText, US_PER_TICK } from './procfs.ts';
 
@@ -7,14 +7,14 @@ export interface CpuTotals {
   userUs: number;
   niceUs: number;
   systemUs: number;
-  /** 0 where the kernel does not time interrupts but charges them to whatever they interrupted. */
+  /** 0 if the kernel does not time interrupts and charges them to the interrupted task instead. */
   irqUs: number;
   softirqUs: number;
-  /** Taken by the hypervisor for others. */
+  /** Time that the hypervisor gave to other guests. */
   stealUs: number;
 }
 
-/** Reads the first line of `/proc/stat` (proc_stat(5)). */
+/** Parses the first line of `/proc/stat` (proc_stat(5)). */
 export function parseCpuTotals(stat: string): CpuTotals | undefined {
   const line = /^cpu +(.+)$/m.exec(stat)?.[1];
   if (line === undefined) return undefined;
@@ -23,12 +23,12 @@ export function parseCpuTotals(stat: string): CpuTotals | undefined {
   return { userUs, niceUs, systemUs, irqUs, softirqUs, stealUs };
 }
 
-/** CPU time of the machine since boot, in µs with a resolution of 10 ms. */
+/** Returns the CPU time of the machine since boot, in µs, in steps of 10 ms. */
 export function readCpuTotals(): CpuTotals | undefined {
   return parseCpuTotals(readText('/proc/stat') ?? '');
 }
 
-/** Reads one counter of `/proc/net/netstat` or `/proc/net/snmp`: a line of names, then a line of figures. */
+/** Reads one counter of `/proc/net/netstat` or `/proc/net/snmp`: a line of names, then a line of values. */
 export function parseCounter(table: string, protocol: string, name: string): number | undefined {
   const [names, figures] = table.split('\n').filter((line) => line.startsWith(`${protocol}: `));
   const index = names?.split(' ').indexOf(name) ?? -1;
@@ -36,19 +36,19 @@ export function parseCounter(table: string, protocol: string, name: string): num
   return index < 1 || figure === undefined ? undefined : Number(figure);
 }
 
-/** Events since boot that spoil a measurement; each absent where it is not counted. */
+/** Counts of events since boot that distort a measurement; each absent if the system does not count it. */
 export interface TroubleCounters {
   /** Connections dropped because an accept queue was full. */
   listenOverflows?: number;
-  /** SYNs dropped at listening sockets for any reason, overflows included. */
+  /** SYNs dropped at listening sockets for any reason, including overflows. */
   listenDrops?: number;
-  /** TCP segments sent again, but for tail loss probes: on loopback those repeat what did arrive. */
+  /** Retransmitted TCP segments without tail loss probes: on loopback, those repeat segments that did arrive. */
   retransmits?: number;
-  /** Times that the CPU was slowed for heat or that the cgroup of this process ran out of quota. */
+  /** How often the CPU was throttled for heat, or because the cgroup of this process exhausted its quota. */
   throttled?: number;
 }
 
-/** The counters of this network namespace and this machine, since boot. */
+/** Returns the counters of this network namespace and machine since boot. */
 export function readTrouble(): TroubleCounters {
   const netstat = readText('/proc/net/netstat') ?? '';
   const found = {
@@ -61,20 +61,21 @@ export function readTrouble(): TroubleCounters {
 }
 
 /**
- * Segments sent again without tail loss probes (RFC 8985, section 7), which Linux counts among them:
- * a busy server on loopback draws thousands, though nothing was lost.
+ * Returns the retransmitted segments without tail loss probes (RFC 8985, section 7). Linux counts probes as
+ * retransmits, and a busy server on loopback causes thousands although nothing was lost.
  */
 export function countRetransmits(snmp: string, netstat: string): number | undefined {
   const all = parseCounter(snmp, 'Tcp', 'RetransSegs');
   return all === undefined ? undefined : all - (parseCounter(netstat, 'TcpExt', 'TCPLossProbes') ?? 0);
 }
 
-/** What happened between two readings, counter by counter. */
+/** Returns the difference between two readings, counter by counter. */
 export function troubleBetween(before: TroubleCounters, after: TroubleCounters): TroubleCounters {
   const between: TroubleCounters = {};
   for (const key of ['listenOverflows', 'listenDrops', 'retransmits', 'throttled'] as const) {
     const [from, to] = [before[key], after[key]];
-    // Retransmits come from two files that are read a moment apart: a probe in between would make them negative.
+    // Retransmits come from two files, read at slightly different times. A probe in between would make the
+    // difference negative.
     if (from !== undefined && to !== undefined) between[key] = Math.max(0, to - from);
   }
   return between;
@@ -99,19 +100,19 @@ function readOwnCpuStat(): string | undefined {
     .find((text) => text?.includes('nr_throttled'));
 }
 
-/** The mean number of runnable tasks over the last 1, 5 and 15 minutes. */
+/** Returns the mean number of runnable tasks over the last 1, 5 and 15 minutes. */
 export function readLoad(): [number, number, number] | undefined {
   const [one, five, fifteen] = (readText('/proc/loadavg') ?? '').split(' ').map(Number);
   return one === undefined || five === undefined || fifteen === undefined ? undefined : [one, five, fifteen];
 }
 
-/** TCP sockets that wait out TIME_WAIT and so still hold their port, in the text of `/proc/net/sockstat`. */
+/** Parses the number of TCP sockets in TIME_WAIT from `/proc/net/sockstat`; each still holds its port. */
 export function parseTimeWait(sockstat: string): number | undefined {
   const count = /^TCP: .*\btw (\d+)/m.exec(sockstat)?.[1];
   return count === undefined ? undefined : Number(count);
 }
 
-/** TCP sockets of this network namespace that wait out TIME_WAIT. */
+/** Returns the number of TCP sockets in TIME_WAIT in this network namespace. */
 export function readTimeWait(): number | undefined {
   return parseTimeWait(readText('/proc/net/sockstat') ?? '');
 }

@@ -1,21 +1,21 @@
-/** CPU time as it is read and as it is spent between two readings. */
+/** CPU time: cumulative readings, and the time between two of them. */
 
-/** A running sum in µs. The total may be finer than its two parts, which the kernel samples at its ticks. */
+/** A cumulative reading in µs. The total may be more precise than its parts, which the kernel samples at its ticks. */
 export interface CpuReading {
   totalUs: number;
   userUs: number;
   systemUs: number;
 }
 
-/** What was spent between two readings, user and system adding up to the finer total. */
+/** The CPU time between two readings; user and system add up to the precise total. */
 export interface CpuSpent {
   userUs: number;
   systemUs: number;
 }
 
 /**
- * The CPU time between two readings, in µs: the total is the precise figure, divided as its parts moved.
- * Where neither part moved by a whole tick, all of it counts as user.
+ * Returns the CPU time between two readings, in µs. The total is precise and is split in proportion to its parts.
+ * If neither part advanced by a tick, all of it counts as user time.
  */
 export function cpuBetween(before: CpuReading, after: CpuReading): CpuSpent {
   const total = Math.max(0, after.totalUs - before.totalUs);

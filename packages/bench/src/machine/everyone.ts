@@ -1,4 +1,4 @@
-/** The CPU time of every task on the machine, as precisely as this machine can tell it. */
+/** The CPU time of every task on the machine, as precisely as the machine reports it. */
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,14 +9,17 @@ import type { CpuTotals } from './counters.ts';
 import { listPids, readNames, readProcess, readText, US_PER_TICK } from './procfs.ts';
 import type { Process } from './procfs.ts';
 
-/** A running sum over all tasks, in µs, without what the kernel's softirq threads did: loopback traffic is our own. */
+/**
+ * A cumulative reading over all tasks, in µs, without the softirq threads: their loopback traffic belongs to the
+ * measurement.
+ */
 export interface Everyone {
   /** `cgroup v1 root`, `cgroup v2 top level`, `sum of processes` or `proc stat ticks`. */
   source: string;
   readUs(): number;
 }
 
-/** Opens the most precise sum there is; undefined where even `/proc/stat` is missing. */
+/** Opens the most precise source available; undefined if even `/proc/stat` is missing. */
 export function openEveryone(hierarchies = readHierarchies()): Everyone | undefined {
   const v1 = hierarchies.find(({ version }) => version === 'v1');
   const v2 = hierarchies.find(({ version }) => version === 'v2');
@@ -25,7 +28,7 @@ export function openEveryone(hierarchies = readHierarchies()): Everyone | undefi
 
 export function fromV1Root({ mount }: Hierarchy): Everyone | undefined {
   const usage = join(mount, 'cpuacct.usage');
-  // Only the true root has this file: the top of a container's view counts the container alone.
+  // Only the true root has this file; the top level that a container sees covers the container alone.
   if (!existsSync(join(mount, 'release_agent')) || readText(usage) === undefined) return undefined;
   const softirq = softirqThreads();
   return {
@@ -35,7 +38,7 @@ export function fromV1Root({ mount }: Hierarchy): Everyone | undefined {
 }
 
 export function fromV2TopLevel({ mount }: Hierarchy): Everyone | undefined {
-  // The true root has no type. Its own cpu.stat counts ticks, those below it count scheduler time.
+  // The true root has no type. Its own cpu.stat counts ticks, but those below it count scheduler time.
   if (existsSync(join(mount, 'cgroup.type'))) return undefined;
   const rootProcesses = (readText(join(mount, 'cgroup.procs')) ?? '').split('\n').filter(Boolean).map(Number);
   if (rootProcesses.some((pid) => readProcess(pid)?.kernelThread === false)) return undefined;
@@ -43,7 +46,7 @@ export function fromV2TopLevel({ mount }: Hierarchy): Everyone | undefined {
   let sum = 0;
   return {
     source: 'cgroup v2 top level',
-    // Summed step by step, so that a cgroup which is removed keeps what it had.
+    // Summed step by step, so that the time of a removed cgroup stays in the sum.
     readUs() {
       for (const name of readNames(mount)) {
         const us = parseCpuStat(readText(join(mount, name, 'cpu.stat')))?.totalUs;
@@ -57,11 +60,11 @@ export function fromV2TopLevel({ mount }: Hierarchy): Everyone | undefined {
 }
 
 /**
- * The living processes and the children they waited for, to 10 ms each. A process that exits moves to the line of its
- * parent, in the end that of process 1; only children that a parent refuses to wait for are lost.
+ * Sums the living processes and their waited-for children, to 10 ms each. The time of a process that exits moves to
+ * its parent and finally to process 1. Only children that a parent refuses to wait for are lost.
  */
 export function fromProcesses(): Everyone | undefined {
-  // Process 2 is the kernel's own unless this is a container, which does not see its neighbours.
+  // Process 2 is the kernel's, except in a container, which does not see other containers.
   if (readProcess(2)?.kernelThread !== true) return undefined;
   const softirq = new Set(softirqThreads());
   return {
@@ -75,7 +78,7 @@ export function fromProcesses(): Everyone | undefined {
   };
 }
 
-/** The CPU of processes and of the children they waited for, in µs; those that are gone count nothing. */
+/** Returns the CPU time of processes and of their waited-for children, in µs; processes that have exited count 0. */
 export function sumProcessesUs(processes: readonly (Process | undefined)[]): number {
   let ticks = 0;
   for (const process of processes) {
@@ -86,8 +89,9 @@ export function sumProcessesUs(processes: readonly (Process | undefined)[]): num
 }
 
 /**
- * The totals of `/proc/stat`. Here most kernels only note who runs at each tick: a task that sleeps and wakes with the
- * ticks is missed, and the CPU of other processes that follows from it can be wrong by a tenth of a core and more.
+ * Sums the totals of `/proc/stat`. Most kernels sample here only which task runs at each tick and miss a task that
+ * sleeps and wakes with the ticks. The derived CPU of other processes can then be wrong by a tenth of a core and
+ * more.
  */
 export function fromProcStat(): Everyone | undefined {
   if (readCpuTotals() === undefined) return undefined;
@@ -102,9 +106,10 @@ export function fromProcStat(): Everyone | undefined {
 }
 
 /**
- * The CPU time of all tasks but the softirq threads, in µs, from the machine's totals. A kernel that times interrupts
- * keeps them out of the tasks' own figures; one that does not (its `irq` stays 0) charges them to the task that they
- * interrupted, and `softirq` must then count as busy, or our own loopback traffic would hide what others do.
+ * Returns the CPU time of all tasks except the softirq threads, in µs, from the totals of the machine. A kernel
+ * that times interrupts keeps them out of the time of tasks. One that does not (its `irq` stays 0) charges them to
+ * the interrupted task; `softirq` must then count as busy, or the loopback traffic of the measurement would hide
+ * the work of other processes.
  */
 export function busyUs(totals: CpuTotals, softirqThreadsUs: number): number {
   const tasks = totals.userUs + totals.niceUs + totals.systemUs;

@@ -1,4 +1,4 @@
-/** What this machine allows and how it is set: asked once before a run, for preflight and for `host.json`. */
+/** The limits and settings of this machine, read once before a run for preflight and for `host.json`. */
 
 import { execFile } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
@@ -10,34 +10,34 @@ import { readTimeWait, readTrouble } from './counters.ts';
 import { readNames, readText } from './procfs.ts';
 import { timeCommand } from './time.ts';
 
-/** What preflight judges; absent is what this platform does not tell. */
+/** The facts that preflight judges; each absent if this platform does not report it. */
 export interface MachineFacts {
   platform: NodeJS.Platform;
   cores: number;
-  /** Why processes cannot be kept on cores; absent when they can. */
+  /** Why processes cannot be pinned to cores; absent if they can. */
   unpinned?: string;
-  /** Whether `/usr/bin/time` works. */
+  /** True if `/usr/bin/time` works. */
   time: boolean;
   openFiles?: { soft: number; hard: number };
   ephemeralPorts?: { first: number; last: number };
-  /** Sockets now in TIME_WAIT, and how long one stays there. */
+  /** The number of sockets in TIME_WAIT, and how long one stays there. */
   timeWait?: number;
   timeWaitSeconds?: number;
-  /** Whether a new connection over loopback may take the port of one in TIME_WAIT, after a second. */
+  /** True if a new connection over loopback may reuse the port of one in TIME_WAIT after a second. */
   timeWaitReused?: boolean;
-  /** The longest accept queue that a server can ask for. */
+  /** The longest accept queue that a server can request. */
   somaxconn?: number;
-  /** Mean number of runnable tasks in the last minute. */
+  /** The mean number of runnable tasks in the last minute. */
   load?: number;
-  /** CPU that was not ours while nothing of ours ran, in cores. */
+  /** The CPU that other processes used while Bench was idle, in cores. */
   otherProcessesCores?: number;
   governor?: string;
   onBattery?: boolean;
-  /** Times that the CPU was throttled while it was looked at. */
+  /** How often the CPU was throttled during the check. */
   throttled?: number;
 }
 
-/** Asks this machine. Takes as long as it observes the CPU of other processes: 1 s by default. */
+/** Reads the facts of this machine. Observes the CPU of other processes meanwhile, for 1 s by default. */
 export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts> {
   const unpinned = await whyNotPinned();
   const openFiles = await readOpenFiles();
@@ -71,7 +71,7 @@ export async function readFacts({ observeMs = 1000 } = {}): Promise<MachineFacts
   };
 }
 
-/** CPU that others use until something has come about, in cores; undefined where that cannot be told. */
+/** Returns the CPU that other processes use during an operation, in cores; undefined if that cannot be measured. */
 export async function observeOtherProcesses(until: Promise<unknown>): Promise<number | undefined> {
   const everyone = process.platform === 'linux' ? openEveryone() : undefined;
   if (everyone === undefined) return undefined;
@@ -85,12 +85,12 @@ export async function observeOtherProcesses(until: Promise<unknown>): Promise<nu
 }
 
 /**
- * How many files a process may hold open. Node lifts its own soft limit, and what it starts inherits that: the hard
- * limit is what counts for a server that the harness launches. Infinity where there is no limit.
+ * Returns how many files a process may open; Infinity without a limit. Node raises its own soft limit and child
+ * processes inherit it, so the hard limit applies to a server that Bench launches.
  */
 export async function readOpenFiles(): Promise<{ soft: number; hard: number } | undefined> {
   const [soft, hard] = ((await ask('/bin/sh', ['-c', 'ulimit -Sn; ulimit -Hn'])) ?? '').trim().split('\n');
-  // macOS says that there is no limit and has one all the same.
+  // macOS reports no limit, but has one.
   const cap = process.platform === 'darwin' ? await sysctl('kern.maxfilesperproc') : undefined;
   const found = { soft: parseLimit(soft, cap), hard: parseLimit(hard, cap) };
   return Number.isNaN(found.soft + found.hard) ? undefined : found;
@@ -100,7 +100,7 @@ function parseLimit(text = '', cap = Infinity): number {
   return Math.min(cap, text === 'unlimited' ? Infinity : Number.parseInt(text, 10));
 }
 
-/** The ports that the kernel gives to outgoing connections. */
+/** Returns the range of ephemeral ports. */
 export async function readEphemeralPorts(): Promise<{ first: number; last: number } | undefined> {
   const [first, last] =
     process.platform === 'darwin'
@@ -109,14 +109,14 @@ export async function readEphemeralPorts(): Promise<{ first: number; last: numbe
   return first === undefined || last === undefined ? undefined : { first, last };
 }
 
-/** The longest accept queue that listen(2) grants. */
+/** Returns the longest accept queue that listen(2) grants. */
 export async function readSomaxconn(): Promise<number | undefined> {
   if (process.platform === 'darwin') return sysctl('kern.ipc.somaxconn');
   const text = readText('/proc/sys/net/core/somaxconn');
   return text === undefined ? undefined : Number(text);
 }
 
-/** How the first core chooses its frequency; undefined where that is not visible, as in most virtual machines. */
+/** Returns the frequency governor of the first core; undefined if it is not visible, as in most virtual machines. */
 export function readGovernor(): string | undefined {
   return readText('/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor')?.trim();
 }
@@ -128,7 +128,7 @@ async function readTimeWaitSeconds(): Promise<number | undefined> {
   return lifeMs === undefined ? undefined : (2 * lifeMs) / 1000;
 }
 
-/** Linux: `tcp_tw_reuse` is 1 for everywhere and 2, its usual value, for loopback. */
+/** On Linux, `tcp_tw_reuse` is 1 for all addresses and 2, the default, for loopback. */
 function readTimeWaitReused(): boolean | undefined {
   const text = readText('/proc/sys/net/ipv4/tcp_tw_reuse');
   return text === undefined ? undefined : Number(text) > 0;
@@ -148,7 +148,7 @@ async function readOnBattery(): Promise<boolean | undefined> {
   return mains.every((name) => readText(`${supplies}/${name}/online`)?.trim() === '0');
 }
 
-/** A number that macOS keeps under a name. */
+/** Reads a number from the sysctl of macOS. */
 export async function sysctl(name: string): Promise<number | undefined> {
   const text = await ask('/usr/sbin/sysctl', ['-n', name]);
   return text === undefined || text.trim() === '' ? undefined : Number(text);

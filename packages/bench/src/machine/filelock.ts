@@ -1,4 +1,4 @@
-/** Locks that are files, each of which names its holder: one whose holder is dead is taken over. */
+/** Lock files that name their holder. A lock whose holder has died can be taken over. */
 
 import { spawnSync } from 'node:child_process';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,25 +10,24 @@ import { isToken, newToken } from './scratch.ts';
 
 const WAIT_MS = 100;
 
-/** What the lock file says of its holder. */
+/** The content of a lock file: its holder. */
 export interface Holder {
   pid: number;
-  /** When that process began, so that another one under the same id is not taken for it. */
+  /** The start time of the process; it distinguishes a later process with the same id. */
   began: string;
   run: string;
   token: string;
-  /** When it ends, about, in ms since the epoch. */
+  /** The estimated end, in ms since the epoch. */
   endsAt?: number;
 }
 
-/** What this process is as a holder. */
+/** Describes this process as a holder. */
 export function holderFor(run: string, token: string): Holder {
   return { pid: process.pid, began: beginOf(process.pid) ?? '', run, token };
 }
 
 /**
- * Waits until nobody else holds the lock of what is to be made, and gives it; disposing gives it back. Tells once whom
- * it waits for.
+ * Waits until nobody else holds the lock, and takes it; disposing releases it. Reports the current holder once.
  */
 export async function awaitLock(
   file: string,
@@ -40,23 +39,23 @@ export async function awaitLock(
   while (!tryCreate(file, mine)) {
     const holder = clearAway(file, mine);
     if (holder === undefined) continue;
-    if (!told) tell(`process ${holder.pid} makes the same: waiting for it`);
+    if (!told) tell(`process ${holder.pid} is building the same: waiting for it`);
     told = true;
     await sleep(WAIT_MS);
   }
   return { [Symbol.dispose]: () => release(file, mine) };
 }
 
-/** Gives a lock back, if it is still this holder's. */
+/** Releases a lock if this holder still has it. */
 export function release(file: string, { token }: Holder): void {
   const holder = readHolder(file);
   if (holder !== 'absent' && holder?.token === token) rmSync(file, { force: true });
 }
 
 /**
- * Removes the lock of a dead holder; gives the holder where it lives. Only who holds the
- * claim may remove: else a slow taker could remove what a quick one has just put there. A claim is a
- * lock as well, so that one whose holder died over it is cleared away in the same manner.
+ * Removes the lock of a dead holder, or returns the holder if it is alive. Only the owner of the claim may remove
+ * the lock: otherwise a slow process could remove the new lock of a faster one. A claim is a lock itself, so the
+ * claim of a dead process is removed likewise.
  */
 export function clearAway(file: string, mine: Holder): Holder | undefined {
   const claim = `${file}.claim`;
@@ -75,14 +74,14 @@ export function clearAway(file: string, mine: Holder): Holder | undefined {
   }
 }
 
-/** Stands still for 2 ms: before the lock is held nothing else is under way. */
+/** Blocks for 2 ms. No other work is in progress before the lock is held. */
 export function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
 }
 
-/** Puts a lock there, unless there is one. Throws a usage error with this hint when it cannot be written. */
+/** Creates a lock if there is none. Throws a usage error with this hint if it cannot be written. */
 export function tryCreate(file: string, holder: Holder, hint?: string): boolean {
-  // Written aside and linked into place: nobody ever reads a lock that is half there.
+  // The content is written to another file and linked into place, so nobody ever reads half a lock.
   const draft = `${file}.${holder.pid}.new`;
   try {
     writeFileSync(draft, JSON.stringify(holder));
@@ -98,19 +97,19 @@ export function tryCreate(file: string, holder: Holder, hint?: string): boolean 
   }
 }
 
-/** Writes anew what a lock says of its holder, who has it. */
+/** Updates the holder in a lock that it has. */
 export function rewrite(file: string, holder: Holder): void {
   const draft = `${file}.${holder.pid}.new`;
   writeFileSync(draft, JSON.stringify(holder));
   renameSync(draft, file);
 }
 
-/** Returns whether the process that a lock names still runs. */
+/** Returns true if the process that a lock names is still running. */
 export function isAlive({ pid, began }: Pick<Holder, 'pid' | 'began'>): boolean {
   return beginOf(pid) === began;
 }
 
-/** Who holds a lock; undefined when its file does not say, or says what no lock of ours does. */
+/** Returns the holder of a lock; undefined if the file does not name one in the format of Bench. */
 export function readHolder(file: string): Holder | 'absent' | undefined {
   try {
     const said = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder> | null;
@@ -123,7 +122,7 @@ export function readHolder(file: string): Holder | 'absent' | undefined {
   }
 }
 
-/** When a process began, in whatever form the platform gives; undefined when there is none. */
+/** Returns the start time of a process in the format of the platform; undefined if there is no such process. */
 export function beginOf(pid: number): string | undefined {
   if (process.platform === 'linux') {
     const found = readProcess(pid);

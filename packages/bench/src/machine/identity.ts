@@ -1,4 +1,4 @@
-/** What a running process is: its executable, the version of its runtime, its command and its cores. */
+/** The identity of a running process: its executable, runtime version, command and cores. */
 
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const RUNTIMES = /^(node|nodejs|bun|deno|python[\d.]*t?|pypy[\d.]*|ruby[\d.]*|php[\d.]*)$/;
 const VERSION_MS = 2000;
 
-/** Asks the system what the process is. What it does not tell is absent. */
+/** Reads the identity of a process. Facts that the system does not report are absent. */
 export async function identify(pid: number): Promise<ServerProcess> {
   if (process.platform !== 'linux') return identifyByPs(pid);
   const executable = readLink(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, '');
@@ -49,7 +49,10 @@ async function identifyByPs(pid: number): Promise<ServerProcess> {
   };
 }
 
-/** The first line that a known runtime prints for `--version`. Runs only programs of this user or of root, that nobody else can change. */
+/**
+ * Returns the first line that a known runtime prints for `--version`. Runs only programs of this user or of root
+ * that nobody else can change.
+ */
 async function askVersion(path: string, executable: string): Promise<string | undefined> {
   if (!RUNTIMES.test(basename(executable)) || !isTrusted(path)) return undefined;
   const env = { PATH: '/usr/bin:/bin' };
@@ -61,7 +64,7 @@ async function askVersion(path: string, executable: string): Promise<string | un
   }).catch(() => undefined);
   const [line = ''] = (told?.stdout ?? '').trim().split('\n');
   if (line === '') return undefined;
-  // Node prints its number alone.
+  // Node prints the number alone.
   return (/^v\d/.test(line) ? `${basename(executable)} ${line}` : line).slice(0, 100);
 }
 
@@ -74,7 +77,7 @@ function isTrusted(path: string): boolean {
   }
 }
 
-/** A command line without secrets: the values of options that name one, and credentials in addresses. */
+/** Returns a command line without secrets: values of options that name one, and credentials in addresses. */
 export function redactCommand(argv: readonly string[]): string[] {
   return argv.map((word, index) => {
     const [, name, value] = /^(-{0,2}[\w.-]+)=(.+)$/s.exec(word) ?? [];
@@ -85,7 +88,7 @@ export function redactCommand(argv: readonly string[]): string[] {
   });
 }
 
-/** A path without the name of the user. */
+/** Returns a path without the name of the user. */
 function withoutHome(word: string): string {
   const home = homedir();
   return home.length > 1 ? word.replaceAll(home, '~') : word;

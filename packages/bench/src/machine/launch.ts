@@ -16,22 +16,22 @@ import type { TimeCommand } from './time.ts';
 
 const HOST = '127.0.0.1';
 const POLL_MS = 10;
-/** How long a server may take over SIGTERM before it is killed. */
+/** How long a server may take to stop after SIGTERM before it is killed. */
 const GRACE_MS = 5000;
 const LOG_LINES = 20;
-/** A log that is longer is left as it is: reading it would take the time of the next trial. */
+/** A longer log is not searched: reading it would take time from the next trial. */
 const MOST_REDACTED_BYTES = 2 ** 24;
-/** As interpreters, frameworks and helpers write it: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
+/** The forms of interpreters, frameworks and helpers: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
 const TELLS_ERROR = /(error|exception)\b|\b(panic|fatal|emerg)|not found|permission denied/i;
 const MAX_ERROR_CHARS = 200;
 
-/** How a server is started. */
+/** The launch of a server. */
 export interface LaunchSpec {
-  /** The trial's id: names the files that are kept. */
+  /** The id of the trial: it names the kept files. */
   id: string;
-  /** Marks every process of this run, so that a later start can prove what is its own. */
+  /** Marks every process of this run, so that a later start can recognise leftovers. */
   token: string;
-  /** The server's argv with `{host}`, `{port}`, `{workers}` and `{threads}` still to be filled in. */
+  /** The argv of the server, with the placeholders `{host}`, `{port}`, `{workers}` and `{threads}`. */
   command: string[];
   cwd: string;
   env: Record<string, string>;
@@ -39,56 +39,56 @@ export interface LaunchSpec {
   files: Record<string, string>;
   workers: number;
   threads?: number | undefined;
-  /** Command that pins what follows it to the server's cores; empty where nothing can pin. */
+  /** The command prefix that pins the server to its cores; empty if pinning is not possible. */
   prefix: string[];
   time: TimeCommand | undefined;
-  /** A free one; found where none is given. */
+  /** A free port; chosen if absent. */
   port?: number;
-  /** What ends it; SIGTERM unless told. */
+  /** The signal that stops the server; SIGTERM by default. */
   stopSignal?: StopSignal;
-  /** A folder of its own that goes when it has ended, also when the harness is killed. */
+  /** A private folder that is removed when the server ends, also if Bench is killed. */
   scratch?: string;
-  /** The run's folder: logs and time reports are kept below it. */
+  /** The folder of the run: logs and time reports are kept below it. */
   folder: string;
 }
 
-/** What a server takes as the order to end. */
+/** The signals that a server accepts as a request to stop. */
 export type StopSignal = 'SIGTERM' | 'SIGQUIT';
 
-/** What is left of a server when it has stopped. */
+/** The traces of a server that has stopped. */
 export interface Stopped {
   time?: TimeReport;
   files: string[];
-  /** What was unusual about the stop. */
+  /** Irregularities of the stop. */
   trouble: Reason[];
 }
 
-/** A running server. Disposing stops it, whatever state it is in. */
+/** A running server. Disposing stops it in any state. */
 export interface Server extends AsyncDisposable {
   host: string;
   port: number;
   /** Set if it runs on another machine. */
   isRemote?: true;
-  /** The process of a server that was already running; absent if it is not known. */
+  /** The process of a server that was already running; absent if unknown. */
   process?: ServerProcess;
-  /** The path of its log; absent where somebody else started it. */
+  /** The path of its log; absent if somebody else started it. */
   logFile?: string;
-  /** The server itself, not time(1); undefined where it is not known. Throws when it has ended. */
+  /** Returns the process of the server itself, not of time(1); undefined if unknown. Throws if it has ended. */
   pid(): number | undefined;
   cgroup: Cgroup | undefined;
-  /** On the monotonic clock; absent where somebody else started it. */
+  /** The start on the monotonic clock; absent if somebody else started it. */
   startedAtMs: number | undefined;
-  /** Undefined while it runs; how it ended once it has. */
+  /** Returns how it ended; undefined while it runs. */
   ended(): string | undefined;
   log(): string;
   logTail(): string[];
-  /** What its workers have said of themselves so far. */
+  /** Returns the attestations that its workers have printed so far. */
   attestations(): Attestation[];
-  /** SIGTERM to the server itself, SIGKILL to its group after a grace period; then the port must be closed. */
+  /** Sends SIGTERM to the server and SIGKILL to its group after a grace period, then checks that the port is closed. */
   stop(): Promise<Stopped>;
 }
 
-/** Starts a server under time(1) in a process group of its own. Throws a trial error when its port is taken. */
+/** Starts a server under time(1) in its own process group. Throws a trial error if its port is taken. */
 export async function launch(spec: LaunchSpec): Promise<Server> {
   const port = spec.port ?? (await findFreePort());
   const logFile = join(spec.folder, 'logs', `${spec.id}.log`);
@@ -97,7 +97,8 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   for (const folder of ['logs', 'time', 'data']) mkdirSync(join(spec.folder, folder), { recursive: true });
 
   const [number = ''] = spec.id.split('-', 1);
-  // Names of one length for all trials of a run: the size of the environment moves a server's memory (Mytkowicz et al. 2009).
+  // Names of one length in all trials: the size of the environment affects the memory layout of a server (Mytkowicz
+  // et al. 2009).
   const files = Object.entries(spec.files).map(([variable, text]) => {
     const file = join(dataFolder, `${number}-${variable}.json`);
     writeFileSync(file, text);
@@ -108,7 +109,7 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   const argv = [...timed, ...spec.prefix, ...command];
   const { cgroup } = openCgroup(`${spec.token}-${number}`);
 
-  // Anew: the attempt that a kill cut short may have left a log of the same name.
+  // Created anew, because an attempt that was killed may have left a log of the same name.
   const log = openSync(logFile, 'w');
   rmSync(timeFile, { force: true });
   const startedAtMs = performance.now();
@@ -119,13 +120,13 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
     quiet: true,
     stdio: ['ignore', log, log],
     env: { ...neutralEnvironment(), ...Object.fromEntries(files), ...spec.env, BENCH_TOKEN: spec.token },
-    // The shell becomes time(1), so that the pid and the group are those of what is measured.
+    // The shell becomes time(1), so that the pid and the group are those of the measured server.
   })`for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
   closeSync(log);
   return new LaunchedServer({ spec, port, logFile, timeFile, cgroup, child, startedAtMs });
 }
 
-/** Undefined while it runs; else how it ended, and the error that its log tells last. */
+/** Describes how a server ended, with the last error of its log; undefined while it runs. */
 export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string | undefined {
   const end = server.ended();
   if (end === undefined) return undefined;
@@ -133,7 +134,7 @@ export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string |
   return error === undefined ? end : `${end}: ${error.trim().slice(0, MAX_ERROR_CHARS)}`;
 }
 
-/** A command with its placeholders filled in; words with `{threads}` are left out where none were asked for. */
+/** Fills in the placeholders of a command. Without a number of threads, words with `{threads}` are omitted. */
 export function fillCommand(
   command: string[],
   { host, port, workers, threads }: Pick<LaunchSpec, 'workers' | 'threads'> & { host: string; port: number },
@@ -238,7 +239,7 @@ class LaunchedServer implements Server {
     const trouble: Stopped['trouble'] = [];
     if (this.#ended === undefined) {
       const server = this.pid();
-      // Before time(1) has forked there is nothing to keep a report of.
+      // Before time(1) has forked there is no report to keep.
       const { stopSignal = 'SIGTERM' } = this.#parts.spec;
       sendSignal(server, stopSignal);
       if (!(await this.#endsWithin(GRACE_MS))) {
@@ -261,7 +262,10 @@ class LaunchedServer implements Server {
     return { trouble, ...this.#readTime() };
   }
 
-  /** Ends what has left the group and is still in the cgroup, and removes that. A process is there until it is reaped. */
+  /**
+   * Kills processes that left the group but are still in the cgroup, and removes the cgroup. A process stays in it
+   * until it is reaped.
+   */
   async #emptyCgroup(): Promise<void> {
     const deadline = performance.now() + GRACE_MS;
     for (;;) {
@@ -272,7 +276,7 @@ class LaunchedServer implements Server {
     }
   }
 
-  /** A server that says where its database is says its password. */
+  /** A server that prints the address of its database also prints the password. */
   #redactLog(): void {
     const { logFile } = this.#parts;
     const bytes = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
@@ -306,12 +310,12 @@ class LaunchedServer implements Server {
 
 const ATTEST = 'bench-attest ';
 
-/** How many workers have told what they are: one a line, or as many as the threads that a process says it serves with. */
+/** Counts the attested workers: one per line, or the number of threads that a process names. */
 export function countWorkers(told: Attestation[]): number {
   return told.reduce((sum, { workers }) => sum + (typeof workers === 'number' ? workers : 1), 0);
 }
 
-/** The user's environment without what would change a runtime unseen. */
+/** Returns the user's environment without variables that would silently change a runtime. */
 function neutralEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(
@@ -329,7 +333,7 @@ function childOf(pid: number): number | undefined {
   return found ? Number(found) : undefined;
 }
 
-/** Sends a signal to a process, or to a group by its negative id; one that is gone is fine. */
+/** Sends a signal to a process, or to a group by its negative id. Ignores processes that have ended. */
 function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -338,20 +342,20 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** What a watchdog removes: where it is told nothing, nothing. */
+/** The leftovers that a watchdog removes; none by default. */
 interface Watched extends Pick<LaunchSpec, 'stopSignal' | 'scratch'> {
   cgroup?: Pick<Cgroup, 'procsFiles'> | undefined;
 }
 
 /**
- * Outlives the harness by as long as it takes to end the server's group and to remove its folder and its cgroup, should
- * the harness be killed. A line `done` on its stdin sends it home.
+ * Starts a watchdog. If Bench is killed, it stops the server's group and removes the folder and cgroup of the
+ * server. The line `done` on its stdin ends it.
  */
 export function watchGroup(
   group: number,
   { stopSignal = 'SIGTERM', scratch = '', cgroup }: Watched = {},
 ): ChildProcess {
-  // `-s`: dash takes the `--` of `kill -TERM -- -1` for a number.
+  // `-s`, because dash parses the `--` of `kill -TERM -- -1` as a number.
   const script = [
     'read -r word; [ "$word" = done ] && exit 0; kill -s "$2" -- "-$1"; sleep 1; kill -s KILL -- "-$1"',
     'rm -rf -- "$3"; shift 3',

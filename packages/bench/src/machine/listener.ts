@@ -1,4 +1,4 @@
-/** The process that listens on an address: found from outside, on Linux in /proc, on macOS through lsof. */
+/** Finds the process that listens on an address: in /proc on Linux, with lsof on macOS. */
 
 import { execFile } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
@@ -8,13 +8,13 @@ import { listeningSockets, ownersOf, readLink, readNames, readProcess, familyOf 
 
 const run = promisify(execFile);
 
-/** They listen for a server that is somewhere else: their CPU and memory are not the server's. */
+/** Programs that listen for a server elsewhere: their CPU and memory are not those of the server. */
 const FORWARDERS = /^(docker-proxy|rootlessport|slirp4netns|com\.docker\.\S*|vpnkit\S*|ssh|sshd|gvproxy)$/;
 
-/** The process of a server, or why it is not known. */
+/** The process of a server, or the reason why it is unknown. */
 export type Found = { pid: number } | { unknown: string; isRemote: boolean };
 
-/** Whether a host name or address is this machine. */
+/** Returns true if a host name or address belongs to this machine. */
 export async function isThisMachine(host: string): Promise<boolean> {
   const found = await lookup(host, { all: true }).catch(() => []);
   const own = new Set(
@@ -23,11 +23,10 @@ export async function isThisMachine(host: string): Promise<boolean> {
   return found.some(({ address }) => /^(127\.|::1$|0\.0\.0\.0$|::$)/.test(address) || own.has(address));
 }
 
-/** The process that listens on an address of this machine; of several, the one that started the others. */
+/** Finds the process that listens on an address of this machine; of several, the one that started the others. */
 export async function findListener(host: string, port: number): Promise<Found> {
   const holders = await holdersOf(host, port);
-  if (holders.length === 0)
-    return { unknown: `no process is visible that listens on port ${port}`, isRemote: false };
+  if (holders.length === 0) return { unknown: `no visible process listens on port ${port}`, isRemote: false };
   const names = holders.map(({ name }) => name);
   const forwarder = names.find((name) => FORWARDERS.test(name));
   if (forwarder !== undefined)
@@ -42,11 +41,11 @@ export async function findListener(host: string, port: number): Promise<Found> {
 }
 
 /**
- * Why a process cannot be the server on this address, in words; undefined if it can. The process itself, its
- * descendants or its ancestors listen there; or it has a network of its own, as in a container.
+ * Returns why a process cannot be the server at this address; undefined if it can. It can if the process, a
+ * descendant or an ancestor listens there, or if it has a network namespace of its own, as in a container.
  */
 export async function whyNotListener(pid: number, host: string, port: number): Promise<string | undefined> {
-  if (!isAlive(pid)) return `there is no process ${pid}`;
+  if (!isAlive(pid)) return `process ${pid} does not exist`;
   const holders = await holdersOf(host, port);
   const family =
     process.platform === 'linux' ? familyOf([pid]) : new Set([pid, ...(await childrenOnDarwin(pid))]);
@@ -56,7 +55,7 @@ export async function whyNotListener(pid: number, host: string, port: number): P
   return `process ${pid} does not listen on port ${port}: ${list.join(', ')} does`;
 }
 
-/** A process that listens. */
+/** A listening process. */
 interface Holder {
   pid: number;
   ppid: number;
@@ -71,14 +70,14 @@ async function holdersOf(host: string, port: number): Promise<Holder[]> {
       return found === undefined ? [] : [{ pid, ppid: found.ppid, name: found.command }];
     });
   }
-  // -F prints one field a line: p is the process, R its parent, c its command.
+  // -F prints one field per line: p is the process, R its parent, c its command.
   const listing = await run('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-FpRc']).catch(() => ({
     stdout: '',
   }));
   return parseLsof(listing.stdout);
 }
 
-/** Reads what `lsof -FpRc` prints: processes, each with its parent and its command. */
+/** Parses the output of `lsof -FpRc`: processes, each with its parent and command. */
 export function parseLsof(text: string): Holder[] {
   return text
     .split(/^(?=p\d)/m)
@@ -90,7 +89,10 @@ export function parseLsof(text: string): Holder[] {
     .filter(({ pid }) => Number.isInteger(pid));
 }
 
-/** Those that no other one started. The first process of a machine holds sockets for services that it starts. */
+/**
+ * Returns the processes that no other one of them started. Process 1 can hold sockets for the services that it
+ * starts.
+ */
 export function rootsOf(holders: readonly Holder[]): Holder[] {
   const services = holders.filter(({ pid }) => pid !== 1);
   const candidates = services.length > 0 ? services : [...holders];

@@ -7,31 +7,31 @@ import { claimMachine, PORT, type Measuring } from './claim.ts';
 import { newToken } from './scratch.ts';
 import { refuseForeign } from './state.ts';
 
-/** The one right to measure on this host. Disposing gives it back. */
+/** The exclusive right to measure on this host. Disposing releases it. */
 export interface HostLock extends Disposable {
-  /** Lets whoever is refused know how long it takes from now on, about. */
+  /** Updates the estimated end that refused runs are shown. */
   expect(seconds: number): void;
 }
 
-/** How the lock is asked for. */
+/** The options of the lock. */
 export interface Asked {
   run: string;
   token: string;
-  /** The user's own folder. */
+  /** The state folder of the user. */
   state: string;
-  /** Waits until whoever measures has ended, instead of giving up. */
+  /** Waits until the measuring run has ended instead of refusing. */
   wait?: boolean;
-  /** Told once whom it waits for, and what cannot be known. */
+  /** Called once with the run that it waits for, and with facts that cannot be determined. */
   tell?: (line: string) => void;
-  /** Where the users of the machine meet; false where they do not. */
+  /** The port that all users of the machine share; false if they share none. */
   port?: number | false;
 }
 
 const WAIT_MS = 500;
 
 /**
- * Takes the host's lock: two runs at once would measure each other. A lock whose holder is dead is taken over. Throws
- * a usage error when the holder lives, unless told to wait for it, and when the lock is not one of this user's.
+ * Takes the lock of the host: two runs at once would measure each other. Takes over a lock whose holder has died.
+ * Throws a usage error if the holder is alive and `waits` is not set, and for a lock that belongs to another user.
  */
 export async function lockHost({
   run,
@@ -62,7 +62,7 @@ export async function lockHost({
       throw new BenchError(
         'usage',
         describe(taken.by),
-        'two runs at once would measure each other: --wait starts when it has ended',
+        'two runs at once would distort each other: --wait starts after it',
       );
     }
     if (!isTold) tell(`waiting: ${describe(taken.by)}`);
@@ -71,7 +71,7 @@ export async function lockHost({
   }
 }
 
-/** A state folder that was chosen for this run alone is not shared with the other users of the machine. */
+/** A state folder chosen for this run alone is not shared with other users of the machine. */
 function meetingPort(): number | false {
   return process.env['BENCH_STATE'] === undefined ? PORT : false;
 }
@@ -95,20 +95,18 @@ async function tryLock(
     release(file, mine);
     return claim;
   }
-  tell(
-    `warning: port ${port} is taken by a program that is not Bench: other users cannot see that a run measures`,
-  );
+  tell(`warning: a program other than Bench uses port ${port}, so other users cannot see this run`);
   return { held };
 }
 
-/** Removes the lock of a run that was killed. Throws a usage error for a lock that is not one of this user's. */
+/** Removes the lock of a run that was killed. Throws a usage error for a lock that belongs to another user. */
 export function removeDeadLock(state: string): void {
   const file = join(state, 'host.lock');
   refusePlanted(file);
   if (existsSync(file)) clearAway(file, holderFor('', newToken()));
 }
 
-/** Throws a usage error for a lock that this user cannot have made. */
+/** Throws a usage error for a lock that this user cannot have created. */
 function refusePlanted(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined) return;

@@ -1,4 +1,4 @@
-/** Which cores the server, the generators and the harness may use, so that they do not take each other's time. */
+/** Placement: which cores the server, the generators and the harness may use, so that they do not compete. */
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -7,39 +7,39 @@ import { readText } from './procfs.ts';
 
 const run = promisify(execFile);
 
-/** One logical core that this process may use. */
+/** A logical core that this process may use. */
 export interface Core {
   id: number;
-  /** The logical cores of the same physical core, itself included. */
+  /** The logical cores of the same physical core, including itself. */
   siblings: number[];
-  /** How fast it can be, in any unit that is the same for all; absent where the machine does not say. */
+  /** The relative maximum speed, in the same unit for all cores; absent if the machine does not report it. */
   speed?: number;
 }
 
-/** What is to be placed: cores for all processes of one server, how many generators there are, and the companions. */
+/** The processes to place: cores of one server, number of generators, and companions. */
 export interface PlacementNeeds {
   serverCores: number;
   generators: number;
-  /** The companions with processes on this machine: together they get one core where one is left. */
+  /** The companions with processes on this machine; together they get one core if one is left. */
   beside?: readonly CompanionName[];
 }
 
-/** Where everything goes. The prefixes stand before the command to run, empty where nothing is pinned. */
+/** The command prefixes that pin each side to its cores; empty if nothing is pinned. */
 export interface Placed {
   placement: Placement;
   server: string[];
-  /** One for all generators: the scheduler spreads them over their cores. */
+  /** One prefix for all generators: the scheduler spreads them over their cores. */
   generator: string[];
-  /** For all companions; absent where there are none. */
+  /** One prefix for all companions; absent if there are none. */
   beside?: string[];
-  /** Why it is not better; absent when nothing is left to wish. */
+  /** Why the placement is not ideal; absent if it is. */
   reason?: string;
 }
 
 /**
- * Decides from the cores alone. The server gets the last of the fast cores, whole physical ones as long as another
- * is left; the generators get what is left, without the server's siblings where possible. What the server asks gets the last of
- * those, where the generators do without it.
+ * Chooses the placement from the cores alone. The server gets the last fast cores, as whole physical cores as long
+ * as another one is left. The generators get the rest, if possible without siblings of the server. Companions get
+ * the last core that the generators can spare.
  */
 export function placeOn(
   cores: readonly Core[],
@@ -55,7 +55,7 @@ export function placeOn(
       server: [],
       generator: [],
       ...(isBeside && { beside: [] }),
-      reason: `${count(cores.length, 'core')} for a server on ${serverCores} and its load: they share`,
+      reason: `${count(cores.length, 'core')} for a server on ${serverCores} and its load: both share them`,
     };
   }
   const physical = [...Map.groupBy(bestFirst(cores), ({ siblings }) => Math.min(...siblings)).values()];
@@ -95,8 +95,8 @@ export function placeOn(
 }
 
 /**
- * Places the load beside a server that is already running. `allowed` are the cores that it may use, undefined if they
- * are not known. The generators get cores that it cannot use, if there are any.
+ * Chooses the placement of the load beside a server that is already running. `allowed` are the cores that the
+ * server may use; undefined if unknown. The generators get cores that it cannot use, if there are any.
  */
 export function placeBeside(
   cores: readonly Core[],
@@ -117,13 +117,13 @@ export function placeBeside(
     placement: { kind: 'shared', server, generator: load },
     server: [],
     generator,
-    reason: `the server is not pinned: it may run on the generator’s core. To keep it off, start it under taskset -c ${placement.server?.join(',')}`,
+    reason: `the server is not pinned: it may run on the generator’s core. To prevent that, start it with taskset -c ${placement.server?.join(',')}`,
   };
 }
 
 /**
- * Decides for this machine and for the cores that this process may use. Choose once, before `pinHarness`, which
- * narrows them. `unpinned`, with the reason, where there is no taskset.
+ * Chooses the placement for this machine and the cores that this process may use. Call it once, before
+ * `pinHarness`, which narrows them. Returns `unpinned` with the reason if taskset is missing.
  */
 export async function choosePlacement(needs: PlacementNeeds): Promise<Placed> {
   const reason = await whyNotPinned();
@@ -137,9 +137,12 @@ export async function choosePlacement(needs: PlacementNeeds): Promise<Placed> {
   };
 }
 
-/** Keeps this process, all its threads, on the generators' cores; what it starts inherits that until pinned otherwise. */
+/**
+ * Pins this process with all its threads to the generators' cores. Child processes inherit that until they are
+ * pinned elsewhere.
+ */
 export async function pinHarness({ placement, generator }: Placed): Promise<void> {
-  // Where all share every core, nothing was asked of taskset.
+  // If all sides share every core, there is nothing to pin.
   const isShared = placement.kind === 'shared' && generator.length === 0;
   if (isShared || placement.generator === undefined) return;
   await run('taskset', [
@@ -151,7 +154,10 @@ export async function pinHarness({ placement, generator }: Placed): Promise<void
   ]);
 }
 
-/** The logical cores that this process may use, from `/proc` and `/sys`; none where Linux does not say. */
+/**
+ * Returns the logical cores that this process may use, from `/proc` and `/sys`; empty if Linux does not report
+ * them.
+ */
 export function readCores(): Core[] {
   const allowed = /^Cpus_allowed_list:\s*(\S+)/m.exec(readText('/proc/self/status') ?? '')?.[1] ?? '';
   return parseCpuList(allowed).map((id) => {
@@ -166,7 +172,7 @@ export function readCores(): Core[] {
   });
 }
 
-/** Reads a list such as `0-3,8,10-11`. */
+/** Parses a list such as `0-3,8,10-11`. */
 export function parseCpuList(list: string): number[] {
   return list
     .trim()
@@ -178,10 +184,10 @@ export function parseCpuList(list: string): number[] {
     });
 }
 
-/** Why processes cannot be pinned here, undefined when they can. */
+/** Returns why processes cannot be pinned on this machine; undefined if they can. */
 export async function whyNotPinned(): Promise<string | undefined> {
-  if (process.platform === 'darwin') return 'macOS cannot keep a process on a core';
-  if (process.platform !== 'linux') return `not known how on ${process.platform}`;
+  if (process.platform === 'darwin') return 'macOS cannot pin processes to cores';
+  if (process.platform !== 'linux') return `Bench cannot pin processes on ${process.platform}`;
   try {
     await run('taskset', ['--version']);
     return undefined;
@@ -190,7 +196,10 @@ export async function whyNotPinned(): Promise<string | undefined> {
   }
 }
 
-/** Fast cores before slow ones (a hybrid CPU numbers its efficiency cores last), else the last one first. */
+/**
+ * Sorts fast cores before slow ones (a hybrid CPU numbers its efficiency cores last), otherwise the last core
+ * first.
+ */
 function bestFirst(cores: readonly Core[]): Core[] {
   const fastest = Math.max(...cores.map(({ speed }) => speed ?? 0));
   const isSlow = ({ speed }: Core): number => Number(speed !== undefined && speed < 0.8 * fastest);

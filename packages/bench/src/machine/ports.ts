@@ -2,7 +2,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { listenersOn } from './procfs.ts';
 
-/** A TCP port of 127.0.0.1 that was free a moment ago. */
+/** Returns a TCP port of 127.0.0.1 that was free a moment ago. */
 export async function findFreePort(): Promise<number> {
   const server = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -15,12 +15,12 @@ export async function findFreePort(): Promise<number> {
   return port;
 }
 
-/** Host and port as a URL writes them: an IPv6 address in brackets. */
+/** Formats host and port for a URL: an IPv6 address in brackets. */
 export function toAuthority({ host, port }: { host: string; port: number }): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Whether something accepts connections on the port. */
+/** Returns true if something accepts connections on the port. */
 export async function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: 1000 });
@@ -35,9 +35,9 @@ export async function isListening(host: string, port: number): Promise<boolean> 
   });
 }
 
-/** Who listens on the port, in words: process ids and names where the platform tells. */
+/** Describes the listeners of a port: process ids and names if the platform reports them. */
 export function describeListeners(port: number): string {
-  if (process.platform !== 'linux') return `lsof -i :${port} tells who`;
+  if (process.platform !== 'linux') return `a process that lsof -i :${port} names`;
   const holders = listenersOn(port).map((pid) => `process ${pid} (${nameOf(pid)})`);
   return holders.length > 0 ? holders.join(', ') : 'a process of another user';
 }

@@ -1,36 +1,36 @@
-/** Whether this machine can carry a plan, and what to change where it cannot. Pure: from facts to findings. */
+/** Preflight: whether this machine can carry a plan, and what to change if not. Pure: facts in, findings out. */
 
 import type { MachineFacts } from './facts.ts';
 
-/** What a plan asks of the machine. */
+/** The demands of a plan on the machine. */
 export interface PreflightNeeds {
-  /** The most connections of any trial. */
+  /** The highest number of connections in any trial. */
   connections: number;
-  /** Generator processes, which share them. */
+  /** The generator processes, which share the connections. */
   generators: number;
-  /** Cores for the processes of one server. */
+  /** The cores of one server. */
   serverCores: number;
-  /** The pace of the connects; all at once unless told. */
+  /** Connections opened per second; all at once if absent. */
   connectsPerSecond?: number;
-  /** Client addresses that the generators connect from, 1 unless told: each has the ephemeral ports once more. */
+  /** Client addresses of the generators, 1 by default: each has its own range of ephemeral ports. */
   addresses?: number;
 }
 
-/** One thing looked at. `stop`: the plan cannot be measured; `warn`: figures will be worse or noisier for it. */
+/** One finding. `stop`: the plan cannot be measured. `warn`: figures will be worse or noisier. */
 export interface Finding {
   level: 'ok' | 'warn' | 'stop';
   what: string;
   advice?: string;
 }
 
-/** Files that a server or generator holds beside its connections: libraries, logs, pipes, listening sockets. */
+/** Files that a process opens besides its connections: libraries, logs, pipes, listening sockets. */
 const SPARE_FILES = 200;
-/** CPU of others that a window may hold before its trial is suspect, in cores. */
+/** CPU of other processes above which a trial is suspect, in cores. */
 const BUSY_CORES = 0.1;
 
 type Check = (facts: MachineFacts, needs: PreflightNeeds) => Finding | undefined;
 
-/** Looks at everything that is known, one finding each; the worst first. */
+/** Checks all known facts and returns one finding each, the worst first. */
 export function preflight(facts: MachineFacts, needs: PreflightNeeds): Finding[] {
   const order = { stop: 0, warn: 1, ok: 2 };
   return CHECKS.map((check) => check(facts, needs))
@@ -43,7 +43,7 @@ const checkOpenFiles: Check = ({ openFiles, platform }, { connections }) => {
   const need = connections + SPARE_FILES;
   const { soft, hard } = openFiles;
   if (hard >= need) {
-    const lifted = soft >= need ? '' : `, the soft limit of ${figure(soft)} is lifted`;
+    const lifted = soft >= need ? '' : `, the soft limit of ${figure(soft)} is raised`;
     return { level: 'ok', what: `open files: ${figure(hard)} allowed, ${figure(need)} needed${lifted}` };
   }
   return {
@@ -78,7 +78,7 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
   if (ephemeralPorts === undefined) return undefined;
   const ports = (ephemeralPorts.last - ephemeralPorts.first + 1) * addresses;
   if (platform === 'darwin') {
-    // How many ports wait is not visible there; two trials in a row are what fills them.
+    // The number of waiting ports is not visible there; two trials in a row are what exhausts them.
     if (ports >= 2 * connections) return undefined;
     return {
       level: 'warn',
@@ -87,15 +87,14 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
     };
   }
   if (timeWaitReused) {
-    const remembered =
-      timeWait === undefined ? '' : `${figure(timeWait)} closed connections are remembered, `;
-    return { level: 'ok', what: `TIME_WAIT: ${remembered}their ports are taken again after a second` };
+    const remembered = timeWait === undefined ? '' : `${figure(timeWait)} connections in TIME_WAIT, `;
+    return { level: 'ok', what: `TIME_WAIT: ${remembered}ports can be reused after one second` };
   }
   if (timeWaitReused === false) {
     const most = Math.floor(ports / timeWaitSeconds);
     return {
       level: 'warn',
-      what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds} s (tcp_tw_reuse is 0): a server that closes each connection gets no more than ${figure(most)} requests a second`,
+      what: `TIME_WAIT: ports stay taken for ${timeWaitSeconds} s (tcp_tw_reuse is 0), so a server that closes each connection gets at most ${figure(most)} requests per second`,
       advice: 'sudo sysctl -w net.ipv4.tcp_tw_reuse=2',
     };
   }
@@ -105,7 +104,7 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
   }
   return {
     level: 'warn',
-    what: `TIME_WAIT: ${figure(timeWait)} closed connections are still remembered; ${figure(connections)} of ${figure(ports)} ports are needed`,
+    what: `TIME_WAIT: ${figure(timeWait)} connections in TIME_WAIT; the plan needs ${figure(connections)} of ${figure(ports)} ports`,
     advice: `wait ${timeWaitSeconds} s`,
   };
 };
@@ -115,19 +114,19 @@ const checkAcceptQueue: Check = (
   { connections, connectsPerSecond = connections },
 ) => {
   if (somaxconn === undefined) return undefined;
-  // Paced, the queue has to hold what comes while the server is busy elsewhere: a second's worth.
+  // With paced connects, the queue must hold one second's worth while the server is busy.
   if (somaxconn >= Math.min(connections, connectsPerSecond)) {
-    return { level: 'ok', what: `accept queue: up to ${figure(somaxconn)}, if the server asks for it` };
+    return { level: 'ok', what: `accept queue: up to ${figure(somaxconn)}, if the server requests it` };
   }
   return {
     level: 'warn',
-    what: `accept queue: ${figure(somaxconn)} at most for ${figure(connections)} connections; what overflows connects 1, 3 or 7 s late`,
-    advice: `sudo sysctl -w ${platform === 'darwin' ? 'kern.ipc' : 'net.core'}.somaxconn=${connections}; slower connects help too`,
+    what: `accept queue: ${figure(somaxconn)} at most for ${figure(connections)} connections; connections beyond it open 1, 3 or 7 s late`,
+    advice: `sudo sysctl -w ${platform === 'darwin' ? 'kern.ipc' : 'net.core'}.somaxconn=${connections}, or a lower --connect-rate`,
   };
 };
 
 const checkOtherProcesses: Check = ({ otherProcessesCores, load, cores }) => {
-  const advice = 'end or pause what else runs; a trial with more than 10 % of a core of it is suspect';
+  const advice = 'stop other programs; above 10 % of a core a trial is suspect';
   if (otherProcessesCores !== undefined) {
     const what = `other processes use ${otherProcessesCores.toFixed(2)} cores`;
     return otherProcessesCores > BUSY_CORES ? { level: 'warn', what, advice } : { level: 'ok', what };
@@ -147,14 +146,14 @@ const checkGovernor: Check = ({ governor }) => {
 const checkPower: Check = ({ onBattery }) => {
   if (onBattery === undefined) return undefined;
   if (!onBattery) return { level: 'ok', what: 'on mains power' };
-  return { level: 'warn', what: 'on battery: the CPU saves power', advice: 'plug it in' };
+  return { level: 'warn', what: 'on battery: the CPU may save power', advice: 'connect the power supply' };
 };
 
 const checkThrottling: Check = ({ throttled }) => {
   if (throttled === undefined || throttled === 0) return undefined;
   return {
     level: 'warn',
-    what: `the CPU was throttled ${figure(throttled)} times while it was looked at`,
+    what: `the CPU was throttled ${figure(throttled)} times during this check`,
     advice: 'let it cool down, or raise the CPU quota of this container',
   };
 };
@@ -165,7 +164,7 @@ const checkCores: Check = ({ cores }, { serverCores, generators }) => {
   return {
     level: 'warn',
     what: shared
-      ? `${coresOf(cores)} for a server on ${serverCores} and its load: they take each other's time`
+      ? `${coresOf(cores)} for a server on ${serverCores} and its load: they compete for CPU time`
       : `${coresOf(cores)} for a server on ${serverCores} and ${generators} generators: the generators share`,
     advice: shared ? 'read CPU per request rather than goodput' : `use ${cores - serverCores} generators`,
   };
@@ -173,7 +172,7 @@ const checkCores: Check = ({ cores }, { serverCores, generators }) => {
 
 const checkPinning: Check = ({ unpinned, platform }) => {
   if (unpinned === undefined)
-    return { level: 'ok', what: 'server and generator can be kept on their own cores' };
+    return { level: 'ok', what: 'server and generator can be pinned to separate cores' };
   const what = `not pinned to cores: ${unpinned}`;
   return platform === 'linux'
     ? { level: 'warn', what, advice: 'install util-linux' }
@@ -182,7 +181,7 @@ const checkPinning: Check = ({ unpinned, platform }) => {
 
 const checkTime: Check = ({ time, platform }) => {
   if (time) return { level: 'ok', what: '/usr/bin/time works' };
-  const what = '/usr/bin/time is missing: no report of the whole life of a server';
+  const what = '/usr/bin/time is missing: reports lack the totals of each server';
   return platform === 'linux' ? { level: 'warn', what, advice: 'apt install time' } : { level: 'warn', what };
 };
 

@@ -1,4 +1,4 @@
-/** What Linux says of single processes under `/proc`. A process that is gone gives undefined, never an error. */
+/** Facts about single processes under `/proc` of Linux. A process that has ended gives undefined, never an error. */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
@@ -6,10 +6,10 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 export const TICKS_PER_SECOND = 100;
 export const US_PER_TICK = 1_000_000 / TICKS_PER_SECOND;
 
-// include/linux/sched.h; such a task has no memory and no command of its own.
+// From include/linux/sched.h. Such a task has no memory and no command.
 const PF_KTHREAD = 0x0020_0000;
 
-/** One process; times in ticks. `startTicks` since boot, together with the pid, is its identity. */
+/** One process; times in ticks. `startTicks` since boot identifies it together with its pid. */
 export interface Process {
   pid: number;
   command: string;
@@ -18,14 +18,14 @@ export interface Process {
   ppid: number;
   userTicks: number;
   systemTicks: number;
-  /** Of children that have exited and were waited for, with theirs. */
+  /** The time of exited and waited-for children, including theirs. */
   childUserTicks: number;
   childSystemTicks: number;
   threads: number;
   startTicks: number;
 }
 
-/** The text of a small file, undefined when it cannot be read. */
+/** Returns the text of a small file; undefined if it cannot be read. */
 export function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -34,7 +34,7 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** The names in a folder, none when it cannot be read. */
+/** Returns the names in a folder; empty if it cannot be read. */
 export function readNames(path: string): string[] {
   try {
     return readdirSync(path);
@@ -43,9 +43,9 @@ export function readNames(path: string): string[] {
   }
 }
 
-/** Reads one line of `/proc/<pid>/stat`, as proc_pid_stat(5) numbers its fields. Undefined when it is not one. */
+/** Parses a line of `/proc/<pid>/stat`, with the fields of proc_pid_stat(5). Undefined if it is not one. */
 export function parseProcess(text: string): Process | undefined {
-  // The command stands in brackets and may itself hold brackets and spaces: the last one closes it.
+  // The command is in parentheses and may contain parentheses and spaces: the last one closes it.
   const open = text.indexOf('(');
   const close = text.lastIndexOf(')');
   if (open < 0 || close < open) return undefined;
@@ -67,37 +67,37 @@ export function parseProcess(text: string): Process | undefined {
   return Number.isFinite(process.startTicks) ? process : undefined;
 }
 
-/** The process of that id; times in ticks. */
+/** Reads the process of that id; times in ticks. */
 export function readProcess(pid: number): Process | undefined {
   const text = readText(`/proc/${pid}/stat`);
   return text === undefined ? undefined : parseProcess(text);
 }
 
-/** The ids of all processes that this one may see. */
+/** Returns the ids of all processes that are visible to this one. */
 export function listPids(): number[] {
   return readNames('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 }
 
-/** The processes given and all that they started, children of children included. */
+/** Returns the given processes and all their descendants. */
 export function familyOf(pids: readonly number[]): Set<number> {
   const children =
     readText(`/proc/self/task/${process.pid}/children`) === undefined ? childrenByParent() : childrenOf;
   const family = new Set(pids);
-  // A set hands out what is added to it while it is walked.
+  // A set also iterates over elements that are added during the loop.
   for (const pid of family) for (const child of children(pid)) family.add(child);
   return family;
 }
 
-/** Each thread keeps the list of the children it started. */
+/** Each thread lists the children that it started. */
 export function childrenOf(pid: number): number[] {
   return readNames(`/proc/${pid}/task`).flatMap((thread) =>
     (readText(`/proc/${pid}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
   );
 }
 
-/** The same from one scan of every process's parent, for kernels built without CONFIG_PROC_CHILDREN. */
+/** Finds the children from one scan of all parents, for kernels built without CONFIG_PROC_CHILDREN. */
 export function childrenByParent(): (pid: number) => number[] {
   const byParent = Map.groupBy(
     listPids()
@@ -108,7 +108,7 @@ export function childrenByParent(): (pid: number) => number[] {
   return (pid) => byParent.get(pid)?.map((child) => child.pid) ?? [];
 }
 
-/** Context switches of each living thread, voluntary and involuntary together, by thread id. */
+/** Returns the context switches of each living thread, voluntary and involuntary, by thread id. */
 export function readSwitches(pid: number): Map<number, number> {
   const switches = new Map<number, number>();
   for (const thread of readNames(`/proc/${pid}/task`)) {
@@ -122,7 +122,10 @@ export function readSwitches(pid: number): Map<number, number> {
   return switches;
 }
 
-/** CPU so far of each living thread in µs, by thread id: in ns where the kernel tells, else in ticks. */
+/**
+ * Returns the CPU time of each living thread in µs, by thread id: in ns steps if the kernel reports them, else in
+ * ticks.
+ */
 export function readThreadsUs(pid: number): Map<number, number> {
   const spent = new Map<number, number>();
   for (const thread of readNames(`/proc/${pid}/task`)) {
@@ -136,14 +139,14 @@ export function readThreadsUs(pid: number): Map<number, number> {
 }
 
 /**
- * Proportional set size in bytes: a page shared by n processes counts one n-th in each, so a tree can be summed.
- * Undefined for another user's process and for one without memory.
+ * Returns the proportional set size in bytes: a page shared by n processes counts 1/n in each, so a process tree
+ * can be summed. Undefined for a process of another user and for one without memory.
  */
 export function readPssBytes(pid: number): number | undefined {
   return kilobytes(readText(`/proc/${pid}/smaps_rollup`), 'Pss');
 }
 
-/** Resident bytes now, and the most there ever were. */
+/** The current and the peak resident set, in bytes. */
 export function readResident(pid: number): { bytes: number; peakBytes: number } | undefined {
   const status = readText(`/proc/${pid}/status`);
   const bytes = kilobytes(status, 'VmRSS');
@@ -152,21 +155,21 @@ export function readResident(pid: number): { bytes: number; peakBytes: number } 
 }
 
 /**
- * Whether the process was started with this variable: how a leftover process is proven to be ours.
- * Undefined when its environment may not be read.
+ * Returns true if the process was started with this variable, which proves that it is a leftover of Bench.
+ * Undefined if its environment cannot be read.
  */
 export function environHas(pid: number, name: string, value: string): boolean | undefined {
   return readText(`/proc/${pid}/environ`)?.split('\0').includes(`${name}=${value}`);
 }
 
-/** The ids of the processes that hold the listening socket of a TCP port, of those that this one may look into. */
+/** Returns the ids of the processes with the listening socket of a TCP port, of those that this process may inspect. */
 export function listenersOn(port: number): number[] {
   return ownersOf(
     ['tcp', 'tcp6'].flatMap((table) => listeningInodes(readText(`/proc/net/${table}`) ?? '', port)),
   );
 }
 
-/** The ids of the processes that hold one of these sockets, of those that this one may look into. */
+/** Returns the ids of the processes with one of these sockets, of those that this process may inspect. */
 export function ownersOf(inodes: readonly string[]): number[] {
   const sockets = new Set(inodes);
   if (sockets.size === 0) return [];
@@ -178,7 +181,7 @@ export function ownersOf(inodes: readonly string[]): number[] {
   );
 }
 
-/** The inodes of the sockets in state LISTEN on a port, in the text of `/proc/net/tcp` or `tcp6`. */
+/** Parses the inodes of the sockets in state LISTEN on a port from `/proc/net/tcp` or `tcp6`. */
 export function listeningInodes(table: string, port: number): string[] {
   return listeningFields(table, port).flatMap((fields) => fields[9] ?? []);
 }
@@ -192,11 +195,14 @@ function listeningFields(table: string, port: number): string[][] {
     .filter((fields) => fields[3] === LISTEN && Number.parseInt(fields[1]?.split(':')[1] ?? '', 16) === port);
 }
 
-/** The inodes of the sockets that accept connections to a port of these addresses: of the wildcard only if none is bound to the address itself. */
+/**
+ * Returns the inodes of the sockets that accept connections to a port of these addresses. Wildcard sockets count
+ * only if none is bound to the address itself.
+ */
 export function listeningSockets(port: number, addresses: readonly string[], read = readText): string[] {
   const sockets = ['tcp', 'tcp6'].flatMap((table) => parseListening(read(`/proc/net/${table}`) ?? '', port));
   const own = sockets.filter(({ address }) => addresses.includes(address));
-  // A socket on :: takes IPv4 connections too, unless it was told not to.
+  // A socket on :: accepts IPv4 connections too, unless it is set to IPv6 only.
   const wild = sockets.filter(
     ({ address }) =>
       address === '::' || (address === '0.0.0.0' && addresses.some((one) => one.includes('.'))),
@@ -204,7 +210,7 @@ export function listeningSockets(port: number, addresses: readonly string[], rea
   return (own.length > 0 ? own : wild).map(({ inode }) => inode);
 }
 
-/** The sockets in state LISTEN on a port, in the text of `/proc/net/tcp` or `tcp6`. */
+/** Parses the sockets in state LISTEN on a port from `/proc/net/tcp` or `tcp6`. */
 export function parseListening(table: string, port: number): { address: string; inode: string }[] {
   return listeningFields(table, port).flatMap((fields) => {
     const [hex = ''] = fields[1]?.split(':') ?? [];
@@ -213,7 +219,10 @@ export function parseListening(table: string, port: number): { address: string; 
   });
 }
 
-/** An address as the kernel prints it: words of four bytes in host order. An IPv4 address in IPv6 is an IPv4 address. */
+/**
+ * Parses an address in the kernel's format: words of four bytes in host order. An IPv4-mapped address becomes an
+ * IPv4 address.
+ */
 function parseAddress(hex: string): string {
   const words = hex.match(/.{8}/g) ?? [];
   const bytes = words.flatMap((word) => Array.from(Buffer.from(word, 'hex')).toReversed());
@@ -223,11 +232,11 @@ function parseAddress(hex: string): string {
     (_, index) => (bytes[2 * index] ?? 0) * 256 + (bytes[2 * index + 1] ?? 0),
   );
   if (pairs.slice(0, 5).every((pair) => pair === 0) && pairs[5] === 0xffff) return bytes.slice(12).join('.');
-  // The URL parser knows the short form.
+  // The URL parser produces the short form.
   return new URL(`http://[${pairs.map((pair) => pair.toString(16)).join(':')}]`).hostname.slice(1, -1);
 }
 
-/** The target of a symbolic link; empty if it cannot be read. */
+/** Returns the target of a symbolic link; empty if it cannot be read. */
 export function readLink(path: string): string {
   try {
     return readlinkSync(path);

@@ -1,17 +1,17 @@
-/** The folder of the user's own in which locks and the entries of running commands are. */
+/** The user's state folder, with the locks and the entries of running commands. */
 import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { BenchError } from '../errors.ts';
 
-/** A folder that another user cannot write to: what lies in it can be believed. */
+/** A folder that other users cannot write to, so that its content can be trusted. */
 const PRIVATE = 0o700;
 
 /**
- * Returns the folder, and makes it where it is not there: `BENCH_STATE`; else below `XDG_STATE_HOME` or
- * `~/.local/state`, by the name of the machine, because homes are shared; else below `XDG_RUNTIME_DIR`, which is the
- * last choice because a job without a session has none. Throws a usage error for a folder that others could have
- * written to.
+ * Returns the state folder and creates it if necessary. The first of these applies: `BENCH_STATE`; a folder by the
+ * name of the machine below `XDG_STATE_HOME` or `~/.local/state`, because homes can be shared; one below
+ * `XDG_RUNTIME_DIR`, which comes last because a job without a session has none. Throws a usage error for a folder
+ * that other users could have written to.
  */
 export function openState(env = process.env, home = homedir()): string {
   const { BENCH_STATE: own, XDG_STATE_HOME: state = '', XDG_RUNTIME_DIR: runtime = '' } = env;
@@ -26,7 +26,7 @@ export function openState(env = process.env, home = homedir()): string {
   }
 }
 
-/** A folder that could not be made. */
+/** A folder that could not be created. */
 class UnmadeError extends BenchError {}
 
 const ELSEWHERE = 'set XDG_STATE_HOME to a folder of your own';
@@ -35,9 +35,9 @@ function openPrivate(folder: string): string {
   try {
     mkdirSync(folder, { recursive: true, mode: PRIVATE });
   } catch (error) {
-    // What is there and is no folder is named below.
+    // Something that exists but is not a folder is reported below.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST')
-      throw new UnmadeError('usage', `${folder} cannot be made: ${(error as Error).message}`, ELSEWHERE);
+      throw new UnmadeError('usage', `${folder} cannot be created: ${(error as Error).message}`, ELSEWHERE);
   }
   const found = lstatSync(folder);
   if (!found.isDirectory())
@@ -46,14 +46,14 @@ function openPrivate(folder: string): string {
   if ((found.mode & 0o022) !== 0) {
     throw new BenchError(
       'usage',
-      `${folder} is open to other users: they could have put locks into it`,
-      `look into it, then chmod 700 ${folder}`,
+      `${folder} is writable for other users, so its locks cannot be trusted`,
+      `check its content, then chmod 700 ${folder}`,
     );
   }
   return folder;
 }
 
-/** Throws a usage error for what belongs to another user. */
+/** Throws a usage error for a path that belongs to another user. */
 export function refuseForeign(path: string, { uid }: Stats, cure = 'remove it'): void {
   const self = process.geteuid?.();
   if (self === undefined || uid === self) return;

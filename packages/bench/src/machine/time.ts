@@ -1,22 +1,22 @@
-/** How to ask `/usr/bin/time` about the whole life of a server. */
+/** The `/usr/bin/time` command, which reports on the whole life of a server. */
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { TimeReport } from '../time-report.ts';
 
-/** Where both systems keep it, unless `BENCH_TIME` names another: a shell's own `time` reports less. */
+/** Its path on Linux and macOS, unless `BENCH_TIME` names another. The `time` of a shell reports less. */
 const PATH = process.env['BENCH_TIME'] ?? '/usr/bin/time';
 
-/** `argv` ends in `-o`: the file for the report comes next, then the command to time. */
+/** `argv` ends with `-o`; the report file and the command to time follow. */
 export interface TimeCommand {
   argv: string[];
   format: TimeReport['format'];
 }
 
 /**
- * How to run `/usr/bin/time` so that its report goes to a file: GNU `-v -o`, BSD `-l -o`.
- * Undefined where there is none, or where it knows neither.
+ * Returns the command that writes the report of `/usr/bin/time` to a file: GNU `-v -o`, BSD `-l -o`. Undefined if
+ * it is missing or supports neither.
  */
 export async function timeCommand(): Promise<TimeCommand | undefined> {
   if (!existsSync(PATH)) return undefined;

@@ -10,33 +10,33 @@ import { unreachedError } from './unreached.ts';
 
 const run = promisify(execFile);
 
-/** For one command: a release build of all that a stack depends on, on a small machine. */
+/** The timeout of one build command: a release build with all dependencies on a small machine. */
 const BUILD_MS = 1_800_000;
 const LOG_LINES = 12;
 
-/** A variant that is built before it runs. */
+/** A variant that must be built before it runs. */
 export interface Built {
   stack: Stack;
   variant: Variant;
-  /** The variant's. */
+  /** The build commands of the variant. */
   name: string;
 }
 
-/** What a binary is built from, and whether it is there. */
+/** The inputs of a binary, and whether it exists. */
 export interface Build {
-  /** Of the sources, those that the stack shares, and what its tools say of themselves. */
+  /** The digest of the sources, of the shared sources and of the version output of the tools. */
   digest: string;
-  /** What builds it, e.g. `go 1.26.8`. */
+  /** The tool that builds it, e.g. `go 1.26.8`. */
   tools: string;
   isMade: boolean;
 }
 
-/** Whether a stack comes as sources that have to be built into a binary. */
+/** Returns true if the stack comes as sources that must be compiled. */
 export function isCompiled({ stack, variant }: Omit<Built, 'name'>): boolean {
   return stack.runtime === 'none' && stack.build.length + variant.build.length > 0;
 }
 
-/** Looks at the build of a compiled variant. Throws a toolchain error when a tool is not here. */
+/** Inspects the build of a compiled variant. Throws a toolchain error if a tool is missing. */
 export async function inspectBuild(built: Built, cache: string): Promise<Build> {
   const { stack, variant } = built;
   const names = [...new Set(commandsOf(built).map(([tool = '']) => tool))];
@@ -50,8 +50,8 @@ export async function inspectBuild(built: Built, cache: string): Promise<Build> 
 }
 
 /**
- * Builds a compiled variant in its stack's folder, once for each digest. Throws a toolchain error when a tool is not
- * here, and with the end of its log when a build fails.
+ * Builds a compiled variant in the folder of its stack, once per digest. Throws a toolchain error if a tool is
+ * missing, and one with the end of the log if a build fails.
  */
 export async function provideBuild(
   built: Built,
@@ -64,7 +64,7 @@ export async function provideBuild(
   const build = await inspectBuild(built, cache);
   if (build.isMade) return build;
   const mark = markOf(built, build.digest, cache);
-  // This build overwrites what other sources were built to.
+  // This build overwrites the binaries of other sources.
   if (!existsSync(dirname(mark))) rmSync(dirname(dirname(mark)), { recursive: true, force: true });
   for (const argv of commandsOf(built)) await runBuild(argv, built.stack, built.name);
   mkdirSync(dirname(mark), { recursive: true });
@@ -72,7 +72,7 @@ export async function provideBuild(
   return { ...build, isMade: true };
 }
 
-/** Runs one build command in the stack's folder. Throws a toolchain error with the end of its log when it fails. */
+/** Runs one build command in the folder of the stack. Throws a toolchain error with the end of its log if it fails. */
 export async function runBuild(
   [command = '', ...args]: string[],
   stack: Stack,
@@ -94,20 +94,20 @@ export async function runBuild(
   );
 }
 
-/** A log without addresses and the folders of this machine: what is left out of a run is kept in its record. */
+/** Removes addresses and folders of this machine from a log: a run's record keeps the reason for a missing target. */
 function withoutPlaces(log: string): string {
   return log.replaceAll(/\w+:\/\/[^\s`'"]+/g, '…').replaceAll(/(?<![\w.])(?:\/[\w.@+~-]+)+\//g, '…/');
 }
 
-/** A tool on PATH: its name and version, and all that it says of itself. */
+/** A tool on PATH: its name and version, and its complete version output. */
 export interface Tool {
   name: string;
   text: string;
 }
 
-/** Asks a tool what it is, in the folder that it is to work in. Throws a toolchain error when it is not on PATH. */
+/** Asks a tool for its version, in the folder that it will work in. Throws a toolchain error if it is not on PATH. */
 export async function findTool(tool: string, folder: string, purpose: string): Promise<Tool> {
-  // A program of the stack's own is among its sources.
+  // A program of the stack itself is among its sources.
   if (tool.includes('/')) return { name: tool, text: '' };
   const { ask = '--version', get = `install ${tool}, and put it on PATH` } = TOOLS[tool] ?? {};
   try {
@@ -115,9 +115,9 @@ export async function findTool(tool: string, folder: string, purpose: string): P
     return { name: nameOf(tool, text), text };
   } catch (error) {
     const { code, stdout: text = '' } = error as NodeJS.ErrnoException & { stdout?: string };
-    // Some tell their version and fail all the same.
+    // Some tools print their version and fail anyway.
     if (code !== 'ENOENT') return { name: nameOf(tool, text), text };
-    throw new BenchError('toolchain', `${tool} is not on PATH: it is needed ${purpose}`, get);
+    throw new BenchError('toolchain', `${tool} is not on PATH, but needed ${purpose}`, get);
   }
 }
 
@@ -125,17 +125,20 @@ function nameOf(tool: string, text: string): string {
   return `${tool} ${/\d+(\.\d+)+/.exec(text)?.[0] ?? ''}`.trim();
 }
 
-/** How a tool is asked for its version, `--version` unless told, and how to get it. */
+/** The version option of a tool, `--version` by default, and how to install the tool. */
 const TOOLS: Record<string, { ask?: string; get: string }> = {
   go: { ask: 'version', get: 'install Go (go.dev/dl), and put go on PATH' },
   cargo: { get: 'install Rust (rustup.rs), and put cargo on PATH' },
   dotnet: { get: 'install the .NET 10 SDK (dotnet.microsoft.com/download), and put dotnet on PATH' },
-  wrk: { ask: '-v', get: 'install the package wrk, or leave the engine away' },
-  oha: { get: 'cargo install oha, or leave the engine away' },
-  k6: { get: 'install k6 (grafana.com/docs/k6), or leave the engine away' },
+  wrk: { ask: '-v', get: 'install the package wrk, or choose another engine' },
+  oha: { get: 'cargo install oha, or choose another engine' },
+  k6: { get: 'install k6 (grafana.com/docs/k6), or choose another engine' },
 };
 
-/** What the builds of a stack leave beside the sources: the entries of its folder, and of those it shares, that its binaries lie in. */
+/**
+ * Returns the outputs of a stack's builds: the entries of its folder, and of the shared folders, that hold its
+ * binaries.
+ */
 export function outputsOf(stack: Stack): string[] {
   const binaries = Object.values(stack.variants)
     .filter((variant) => isCompiled({ stack, variant }))
@@ -149,7 +152,7 @@ export function outputsOf(stack: Stack): string[] {
   return [...new Set(outputs)];
 }
 
-/** A stack's folder and those that it shares. */
+/** Returns the folder of a stack and those that it shares. */
 function foldersOf(stack: Stack): string[] {
   return [stack.root, ...stack.shares.map((folder) => join(stack.root, folder))];
 }
@@ -168,7 +171,7 @@ function markOf({ stack, name }: Built, digest: string, cache: string): string {
   return join(cache, 'builds', stack.name, digest, name);
 }
 
-/** All files of a stack's folder and of those that it shares, but for what tools have made of them. */
+/** Returns all files in the folder of a stack and in those that it shares, except for the outputs of tools. */
 function sourcesOf(stack: Stack): string[] {
   const made = new Set(['.git', 'node_modules', ...outputsOf(stack).map((path) => basename(path))]);
   return foldersOf(stack).flatMap((folder) =>

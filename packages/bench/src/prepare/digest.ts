@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** Ten hexadecimal digits that stand for what is in the files, in any order, and for the words beside them. */
+/**
+ * Returns ten hexadecimal digits that identify the contents of the files, in any order, and the words given with
+ * them.
+ */
 export function digestOf(files: string[], extra: string): string {
   const hash = createHash('sha256').update(extra);
   for (const file of files.toSorted()) hash.update(readFileSync(file));

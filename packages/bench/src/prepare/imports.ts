@@ -1,6 +1,6 @@
 /**
- * The code that a live server runs: asked of it after the load, so that nothing is changed in what is measured. A
- * Python server has a handler for a signal that nobody uses; Node tells its scripts through its inspector.
+ * The code that a live server runs. It is read after the load, so that the measurement is not affected. A Python
+ * server reports its modules from the handler of an unused signal; Node reports its scripts through the inspector.
  */
 
 import { createHash } from 'node:crypto';
@@ -17,37 +17,37 @@ const HOOK = fileURLToPath(new URL('./hook', import.meta.url));
 const SIGNAL = process.platform === 'darwin' ? 29 : 50;
 const ANSWER_MS = 5000;
 const POLL_MS = 20;
-/** Folders of tools and of other people's packages. */
+/** Folders of tools and of third-party packages. */
 const NOT_OWN = /(^|\/)(node_modules|\.venv|venv|site-packages|__pycache__|\.git)(\/|$)/;
 
-/** Which code a target has to run, where `--with` names a folder. */
+/** The code that a target must run, if `--with` names a folder. */
 export interface CodeClaim {
-  /** As typed. */
+  /** The folder as typed. */
   from: string;
   language: 'python' | 'node';
-  /** The folders that the code may be in; of those in an environment only the files of the package. */
+  /** The folders that may hold the code. In an environment, only the files of the package count. */
   folder: string;
   installed: { root: string; files: string[] } | undefined;
-  /** The folder that must not run: the stack's own, of which this is a copy. */
+  /** The folder that must not run: the original, if the stack itself is a copy. */
   instead: string | undefined;
 }
 
-/** What a server is launched with, so that it can be asked for its code; `file` begins the names of its answers. */
+/** Returns the environment that lets a server report its code; `file` is the prefix of the report files. */
 export function askableEnvironment(
   { language }: CodeClaim,
   env: Record<string, string>,
   file: string,
 ): Record<string, string> {
   if (language === 'node') {
-    // Any free port, if the inspector is ever switched on.
+    // Any free port, if the inspector is switched on.
     return { NODE_OPTIONS: [env['NODE_OPTIONS'], '--inspect-port=0'].filter(Boolean).join(' ') };
   }
   return { PYTHONPATH: [HOOK, env['PYTHONPATH']].filter(Boolean).join(':'), BENCH_IMPORTS: file };
 }
 
 /**
- * The code that the server has loaded, of the copy that `--with` names. Throws a trial error if it has loaded the
- * original instead, or nothing of the copy, or does not tell.
+ * Reads the code that the server has loaded from the copy that `--with` names. Throws a trial error if it loaded
+ * the original, loaded nothing of the copy, or does not report.
  */
 export async function readRunningCode(
   server: Server,
@@ -56,23 +56,21 @@ export async function readRunningCode(
   wake: () => Promise<unknown>,
 ): Promise<RunningCode> {
   const pid = server.pid();
-  if (pid === undefined)
-    throw new BenchError('trial', `${claim.from}: the process of the server is not known`);
+  if (pid === undefined) throw new BenchError('trial', `${claim.from}: the process of the server is unknown`);
   const pids = runtimesOf(pid, claim.language);
   const told = claim.language === 'python' ? askPython(pids, answers, wake) : askNode(pids, server);
   const files = [...new Set(await told)].filter((file) => existsSync(file)).map((file) => realpathSync(file));
   return findCode(claim, files);
 }
 
-/** Whether a file is code of this folder, and not of tools and packages in it. */
+/** Returns true if a file is code of this folder, and not of tools and packages inside it. */
 function isOwn(file: string, root: string): boolean {
   return file.startsWith(`${root}${sep}`) && !NOT_OWN.test(relative(root, file));
 }
 
-/** The files of the copy among those that were loaded, and their digest. Throws a trial error if it is not what was asked. */
+/** Returns the loaded files of the copy and their digest. Throws a trial error if they are not those of the claim. */
 export function findCode({ from, folder, installed, instead }: CodeClaim, files: string[]): RunningCode {
-  if (files.length === 0)
-    throw new BenchError('trial', `--with ${from}: the server did not tell which code it runs`);
+  if (files.length === 0) throw new BenchError('trial', `--with ${from}: the server did not report its code`);
   const copy = realpathSync(folder);
   const ofCopy = files
     .filter((file) => isOwn(file, copy))
@@ -99,7 +97,7 @@ export function findCode({ from, folder, installed, instead }: CodeClaim, files:
   return { from, files: found.length, sha256: hash.digest('hex') };
 }
 
-/** The files that a Python distribution has in an environment. */
+/** Returns the files of a Python distribution in an environment. */
 export function filesOfDistribution(environment: string, name: string): CodeClaim['installed'] {
   const wanted = name.toLowerCase().replaceAll(/[-_.]+/g, '_');
   const record = globSync('lib/python*/site-packages/*.dist-info/RECORD', { cwd: environment }).find(
@@ -119,7 +117,7 @@ export function filesOfDistribution(environment: string, name: string): CodeClai
   return toReal(root, files);
 }
 
-/** The files that an npm package has in an environment. */
+/** Returns the files of an npm package in an environment. */
 export function filesOfModule(environment: string, name: string): CodeClaim['installed'] {
   const [found] = globSync(`node_modules/.pnpm/*/node_modules/${name}/package.json`, { cwd: environment });
   if (found === undefined) return undefined;
@@ -135,7 +133,7 @@ function toReal(root: string, files: string[]): CodeClaim['installed'] {
   };
 }
 
-/** The processes of a server that are this runtime; elsewhere than on Linux its first one. */
+/** Returns the processes of a server that run this runtime; outside Linux, its first process. */
 function runtimesOf(pid: number, language: CodeClaim['language']): number[] {
   if (process.platform !== 'linux') return [pid];
   const name = language === 'python' ? /^(python|pypy)/ : /^node/;
@@ -145,13 +143,13 @@ function runtimesOf(pid: number, language: CodeClaim['language']): number[] {
 async function askPython(pids: number[], file: string, wake: () => Promise<unknown>): Promise<string[]> {
   const able = pids.filter(catchesSignal);
   for (const pid of able) process.kill(pid, SIGNAL);
-  // An event loop that waits for a request may look at signals only after one.
+  // An idle event loop may handle signals only after a request.
   await wake().catch(() => {});
   const texts = await Promise.all(able.map((pid) => awaitText(`${file}-${pid}`)));
   return texts.flatMap((text) => text?.split('\n') ?? []);
 }
 
-/** Whether a process has a handler for the signal: without one it would end. */
+/** Returns true if a process handles the signal; without a handler the signal would end it. */
 function catchesSignal(pid: number): boolean {
   if (process.platform !== 'linux') return true;
   const caught = /^SigCgt:\s*([0-9a-f]+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? '0';
@@ -186,7 +184,7 @@ function inspectorsIn(log: string): string[] {
   return [...log.matchAll(/^Debugger listening on (ws:\/\/\S+)$/gm)].map(([, address = '']) => address);
 }
 
-/** The files of all scripts that a Node process has parsed. */
+/** Returns the files of all scripts that a Node process has parsed. */
 function readScripts(address: string): Promise<string[]> {
   const files: string[] = [];
   const { promise, resolve } = Promise.withResolvers<string[]>();
@@ -196,7 +194,7 @@ function readScripts(address: string): Promise<string[]> {
   socket.addEventListener('error', () => resolve(files));
   socket.addEventListener('message', ({ data }) => {
     const message = JSON.parse(String(data)) as { id?: number; method?: string; params?: { url?: string } };
-    // All scripts are told before the answer.
+    // The inspector reports all scripts before it answers.
     if (message.id === 1) resolve(files);
     const url = message.method === 'Debugger.scriptParsed' ? (message.params?.url ?? '') : '';
     if (url.startsWith('file://')) files.push(fileURLToPath(url));

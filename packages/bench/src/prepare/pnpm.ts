@@ -11,16 +11,16 @@ import { unreachedError } from './unreached.ts';
 
 const run = promisify(execFile);
 
-/** What says which versions a Node stack is made of. */
+/** The files that pin the versions of a Node stack. */
 export const NODE_LOCKS = ['pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((file) => join(ROOT, file));
 
-/** The words that start pnpm: the one that runs this script, else one that npx fetches. */
+/** The command that starts pnpm: the one that runs this script, else one fetched by npx. */
 export function pnpmCommand(path = process.env['npm_execpath'] ?? ''): string[] {
   if (!/^pn(pm)?\b/.test(basename(path))) return ['npx', '--yes', 'pnpm@12'];
   return /\.[cm]?js$/.test(path) ? [process.execPath, path] : [path];
 }
 
-/** The folder of a package, and those of the workspace packages that it imports, directly or not. */
+/** Returns the folder of a package and those of the workspace packages that it imports, directly or indirectly. */
 export function workspaceOf(root: string, found = new Set<string>()): Set<string> {
   found.add(root);
   const manifest = join(root, 'package.json');
@@ -36,15 +36,15 @@ export function workspaceOf(root: string, found = new Set<string>()): Set<string
   return found;
 }
 
-/** Where a copy of the stack lies in the folder of its environment: Node runs no TypeScript below a `node_modules`. */
+/** Returns the stack at its place in the environment of its copy. Node runs no TypeScript below a `node_modules`. */
 export function copyOf(stack: Stack, folder: string): Stack {
   return { ...stack, root: join(folder, 'packages', basename(stack.original ?? stack.root)) };
 }
 
 /**
- * Copies the stack and the workspace packages that it imports into a folder, as a workspace of its own, and installs
- * there what the lock says, with these packages in place of the locked ones, wherever they are depended on. No install
- * script runs. Throws a toolchain error when pnpm fails, or the stack depends on no such package.
+ * Copies the stack and the workspace packages that it imports into a separate workspace, and installs the lock
+ * there. The given packages replace the locked ones wherever they are a dependency. No install script runs. Throws
+ * a toolchain error if pnpm fails, or if the stack does not depend on one of the packages.
  */
 export async function installCopy(stack: Stack, folder: string, packages: NamedPackage[]): Promise<void> {
   const root = stack.original ?? stack.root;
@@ -64,7 +64,7 @@ export async function installCopy(stack: Stack, folder: string, packages: NamedP
       throw new BenchError(
         'toolchain',
         `pnpm install failed: ${lastLine(error.stderr) || error.message}`,
-        packages.map(({ name }) => `pnpm view ${name} versions lists what there is`).join('; '),
+        packages.map(({ name }) => `pnpm view ${name} versions lists the versions`).join('; '),
       );
     },
   );
@@ -73,7 +73,7 @@ export async function installCopy(stack: Stack, folder: string, packages: NamedP
   throw new BenchError(
     'toolchain',
     `${stack.name} does not depend on ${stray.name}`,
-    `leave ${stack.name} away, or name a package that it is made of`,
+    `omit ${stack.name}, or name one of its dependencies`,
   );
 }
 
@@ -86,14 +86,14 @@ function writeWorkspace(folder: string, packages: NamedPackage[]): void {
     overrides: Object.fromEntries(packages.map(({ name, wanted }) => [name, wanted])),
     nodeLinker: 'isolated',
     enableGlobalVirtualStore: false,
-    // By a hard link, an edit of a checkout would reach what was installed before it.
+    // With hard links, an edit of a checkout would change earlier installations.
     packageImportMethod: 'copy',
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`);
   writeFileSync(join(folder, 'pnpm-workspace.yaml'), `${workspace}\n${lines.join('')}`);
 }
 
-/** The version of a package that a copy was installed with; undefined when it was not. */
+/** Returns the installed version of a package in a copy; undefined if it is not installed. */
 export function versionInCopy(folder: string, name: string): string | undefined {
   const [manifest] = globSync(`node_modules/.pnpm/*/node_modules/${name}/package.json`, { cwd: folder });
   if (manifest === undefined) return undefined;

@@ -16,10 +16,10 @@ import { locksOf, makeEnvironment, type EnvironmentSpec, type Made } from './pyt
 import { findRuntime, type FoundRuntime, type Search } from './runtimes.ts';
 import { provideUv, versionInEnvironment } from './uv.ts';
 
-/** Environments, builds and a uv of our own: all that may be removed and comes back. */
+/** The cache of environments, builds and the fetched uv. Everything in it can be removed and is rebuilt. */
 export const CACHE = join(ROOT, '.cache');
 
-/** How often a long preparation says that it goes on. */
+/** The interval between progress lines of a long preparation. */
 const STILL_SECONDS = 20;
 
 /** A target that can be launched. */
@@ -29,14 +29,14 @@ export interface Prepared {
   variant: Variant;
   command: string[];
   env: Record<string, string>;
-  /** What every worker has to say of itself. */
+  /** The properties that every worker must attest. */
   claims: Attestation;
   runtime?: ResolvedRuntime;
-  /** Of the sources and the lock it is made from, and of the checkouts put on top. */
+  /** The digest of the sources, the lock and the checkouts of `--with`. */
   digest: string;
-  /** What `--with` and `--resolve` came to: `fastify 5.1.0`. */
+  /** The packages that `--with` and `--resolve` installed, e.g. `fastify 5.1.0`. */
   installed: string[];
-  /** The code that it has to run, where `--with` names a folder. */
+  /** The code that it must run, if `--with` names a folder. */
   code?: CodeClaim;
 }
 
@@ -44,14 +44,14 @@ export interface Prepared {
 export interface Attached {
   target: Target;
   attached: true;
-  /** One line about its process. */
+  /** A one-line description of its process. */
   version: string;
 }
 
-/** A target whose servers can be had. */
+/** A target whose servers are available. */
 export type Launchable = Prepared | Attached;
 
-/** A target that can't be launched here, and why. */
+/** A target that cannot be launched here, and the reason. */
 export interface Missing {
   target: Target;
   reason: string;
@@ -59,8 +59,8 @@ export interface Missing {
 }
 
 /**
- * Makes the environment of each target, before anything is measured: interpreter, locked packages,
- * builds. One that can't be made becomes `missing` and stops no other.
+ * Prepares each target before anything is measured: interpreter, locked packages, builds. A target that cannot be
+ * prepared becomes `missing`; the others are prepared all the same.
  */
 export async function prepareAll(
   targets: Target[],
@@ -90,7 +90,7 @@ export interface MissingTogether {
   hint: string;
 }
 
-/** Groups what is missing by its reason, so that each reason is said once. */
+/** Groups missing targets by reason, so that each reason is reported once. */
 export function groupMissing(missing: readonly Missing[]): MissingTogether[] {
   const groups = Map.groupBy(missing, ({ reason, hint }) => `${reason}\n${hint}`);
   return [...groups.values()].flatMap((group) => {
@@ -100,7 +100,7 @@ export function groupMissing(missing: readonly Missing[]): MissingTogether[] {
   });
 }
 
-/** Says every so often that something still goes on, until it is disposed. */
+/** Reports regularly that an operation is still in progress, until disposed. */
 export function tellStill(doing: string, on: (line: string) => void): Disposable {
   let seconds = 0;
   const timer = setInterval(() => {
@@ -143,13 +143,16 @@ async function prepare(target: Target, stacks: Stack[], on: (doing: string) => v
     : prepareNode(target, target.runtime, stack, variant, wait);
 }
 
-/** A tool that is missing, as a value; whatever else is wrong is thrown. */
+/** Returns a missing tool as a value; rethrows every other error. */
 function asBenchError(error: unknown): BenchError {
   if (error instanceof BenchError) return error;
   throw error;
 }
 
-/** The runtime on this machine. Throws a toolchain error when it is not there, and when the stack does not run on it. */
+/**
+ * Finds the runtime on this machine. Throws a toolchain error if it is missing, or if the stack does not support
+ * it.
+ */
 export async function findFitting(stack: Stack, spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
   const found = await findRuntime(spec, search);
   refuseUnfit(stack, found.runtime);
@@ -174,7 +177,7 @@ async function preparePython(
   const environment = environmentOf(target, { stack, variant }, found);
   const python = join(environment, 'bin', 'python');
   if (!isMade(target, { stack, variant }, found)) {
-    // Only what has to be made needs uv.
+    // Only missing environments need uv.
     if (uv instanceof BenchError) throw uv;
     using _ = await awaitLock(`${environment}.lock`, wait);
     const { version } = found.runtime;
@@ -214,7 +217,7 @@ async function prepareNode(
   return withCode({ ...ready, installed }, environment);
 }
 
-/** Adds the code that has to run, where `--with` names a folder. */
+/** Adds the code that must run, if `--with` names a folder. */
 function withCode(prepared: Prepared, environment: string | undefined): Prepared {
   const { target, stack } = prepared;
   const [from] = target.packages ?? [];
@@ -226,7 +229,7 @@ function withCode(prepared: Prepared, environment: string | undefined): Prepared
   const code: CodeClaim = {
     from,
     language,
-    // A stack of the workspace runs from a copy of the copy, beside the packages that it imports.
+    // A stack that imports workspace packages runs from a copy of the copy, beside those packages.
     folder: isCopy ? stack.root : named.folder,
     installed: environment === undefined ? undefined : filesOfPackage(environment, name),
     instead: stack.original,
@@ -234,7 +237,7 @@ function withCode(prepared: Prepared, environment: string | undefined): Prepared
   return { ...prepared, code };
 }
 
-/** Whether a Node stack imports packages of this workspace. */
+/** Returns true if a Node stack imports packages of this workspace. */
 function isMember(root: string): boolean {
   return workspaceOf(root).size > 1;
 }
@@ -257,19 +260,22 @@ function shownPath(folder: string): string {
   return relative(process.cwd(), folder) || '.';
 }
 
-/** Whether the stack says in this file what it depends on. Throws when it does not, and packages are to be put on top. */
+/**
+ * Returns true if the stack declares its dependencies in this file. Throws if it does not and `--with` would
+ * replace some.
+ */
 function standsOn(file: string, target: Target, stack: Stack): boolean {
   if (existsSync(join(stack.root, file))) return true;
   const packages = addedTo(stack, target).map(({ name }) => name);
   if (packages.length === 0) return false;
   throw new BenchError(
     'toolchain',
-    `${stack.name} has no ${file} to put ${packages.join(', ')} on top of`,
-    `add one beside ${stack.manifest}, or leave --with away`,
+    `${stack.name} has no ${file}, so ${packages.join(', ')} cannot be added`,
+    `add one beside ${stack.manifest}, or omit --with`,
   );
 }
 
-/** Without the copy of the stack itself: that is what runs, not what is put on top. */
+/** Removes the copy of the stack itself: it is what runs, not one of its dependencies. */
 function addedTo({ root }: Stack, target: Target): NamedPackage[] {
   return packagesOf(target).filter(({ folder }) => folder === undefined || folder !== resolve(root));
 }
@@ -321,13 +327,16 @@ function finish(
   };
 }
 
-/** A word of an argv with its placeholders filled in; a word that is `{runtime}` becomes all the words that start it. */
+/** Fills in the placeholders in one word of an argv. `{runtime}` alone becomes all the words that start the runtime. */
 function fill(word: string, runtime: string[], stack: Stack): string[] {
   if (word === '{runtime}') return runtime;
   return [word.replaceAll('{runtime}', runtime[0] ?? '').replaceAll('{root}', stack.root)];
 }
 
-/** Marks an environment that is complete, and says how it differs from its locks; the other marks a variant that is built in it. */
+/**
+ * Marker files of a complete environment. The first records how it differs from its locks, the second marks a
+ * variant built in it.
+ */
 const READY = 'bench-ready';
 const builtMark = (variant: string) => `bench-built-${variant}`;
 
@@ -361,7 +370,7 @@ function withMade(found: FoundRuntime, { built, resolved }: Made): FoundRuntime 
   return { ...found, runtime: { ...found.runtime, build } };
 }
 
-/** Whether the Python environment of a target is there, with what has to be built in it. */
+/** Returns true if the Python environment of a target exists, with everything that must be built in it. */
 export function isMade(target: Target, { stack, variant }: FoundStack, found: FoundRuntime): boolean {
   const environment = environmentOf(target, { stack, variant }, found);
   const mark = [...stack.build, ...variant.build].length === 0 ? READY : builtMark(target.variant);
@@ -374,16 +383,19 @@ export interface FoundStack {
   variant: Variant;
 }
 
-/** The stack of a target. Throws a usage error when it is gone. */
+/** Returns the stack of a target. Throws a usage error if it no longer exists. */
 export function findStack(target: Target, stacks: Stack[]): FoundStack {
   const stack = stacks.find(({ name }) => name === target.stack);
   const variant = stack?.variants[target.variant];
   if (stack === undefined || variant === undefined)
-    throw new BenchError('usage', `the stack of ${target.id} is not here any more`);
+    throw new BenchError('usage', `the stack of ${target.id} no longer exists`);
   return takeCopy(target, { stack, variant });
 }
 
-/** The stack in the folder that `--with` names, if that is a copy of the stack's own: with its manifest, where it has one. */
+/**
+ * Returns the stack in the folder of `--with` if it is a copy of the target's stack. Its own manifest applies if it
+ * has one.
+ */
 function takeCopy(target: Target, { stack, variant }: FoundStack): FoundStack {
   const copy = packagesOf(target).find((one) => isCopyOf(one, stack));
   if (copy?.folder === undefined) return { stack, variant };
@@ -396,11 +408,14 @@ function takeCopy(target: Target, { stack, variant }: FoundStack): FoundStack {
   throw new BenchError(
     'usage',
     `${own.manifest} has no variant "${target.variant}"`,
-    `as ${stack.manifest} has`,
+    `add it, as in ${stack.manifest}`,
   );
 }
 
-/** A copy of a Node stack per interpreter and `--with`, in which its packages stand on top of the lock; kept likewise. */
+/**
+ * A copy of a Node stack for each interpreter and `--with`, whose packages replace the locked ones; kept until a
+ * source changes.
+ */
 async function makeCopy(environment: string, target: Target, stack: Stack): Promise<void> {
   const ready = join(environment, READY);
   if (existsSync(ready)) return;
@@ -414,7 +429,7 @@ async function makeCopy(environment: string, target: Target, stack: Stack): Prom
   writeFileSync(ready, '');
 }
 
-/** One virtual environment per interpreter, set of locks and `--with`; kept until a source changes. */
+/** A virtual environment for each interpreter, set of locks and `--with`; kept until a source changes. */
 async function providePython(spec: EnvironmentSpec, tell: (doing: string) => void): Promise<void> {
   const ready = join(spec.folder, READY);
   if (existsSync(ready)) return;
@@ -441,7 +456,10 @@ async function buildOnce(
   writeFileSync(built, '');
 }
 
-/** The files that a variant is made from: its locks, its sources, those of the packages beside it, and the checkouts put on top. */
+/**
+ * Returns the inputs of a variant: its locks, its sources, those of the packages that it imports, and the checkouts
+ * of `--with`.
+ */
 function filesOf(stack: Stack, variant: Variant, packages: NamedPackage[]): string[] {
   const patterns = ['stack.json', 'package.json', 'pyproject.toml', 'src/**/*.{ts,py}'];
   const root = stack.original ?? stack.root;
@@ -454,7 +472,7 @@ function filesOf(stack: Stack, variant: Variant, packages: NamedPackage[]): stri
   ];
 }
 
-/** What is made by tools, and no source. */
+/** Outputs of tools, which are not sources. */
 const MADE = new Set(['.git', '.venv', '__pycache__', 'node_modules']);
 
 function filesIn(folder: string, patterns: string[]): string[] {

@@ -10,17 +10,17 @@ import { unreachedError } from './unreached.ts';
 
 const run = promisify(execFile);
 
-/** For one step of uv, builds from source included. */
+/** The timeout of one step of uv, including builds from source. */
 const STEP_MS = 600_000;
 
-/** How many versions with a wheel an error lists. */
+/** The number of versions with a wheel that an error lists. */
 const LISTED_VERSIONS = 5;
 
-/** A Python environment to make. */
+/** A Python environment to create. */
 export interface EnvironmentSpec {
   /** The folder of the virtual environment. */
   folder: string;
-  /** The target, as errors name it. */
+  /** The target as named in errors. */
   target: string;
   stack: Stack;
   variant: Variant;
@@ -28,23 +28,27 @@ export interface EnvironmentSpec {
   python: string;
   version: string;
   uv: string;
-  /** Packages or checkouts that are installed on top of the locks. */
+  /** Packages or checkouts to install on top of the locks. */
   packages: string[];
-  /** Whether a locked version without a wheel for this interpreter may be replaced by the newest one that has a wheel. */
+  /**
+   * True if a locked version without a wheel for this interpreter may be replaced by the newest version that has
+   * one.
+   */
   resolve: boolean;
 }
 
-/** How an environment differs from what the locks say of it. */
+/** The differences between an environment and its locks. */
 export interface Made {
-  /** Packages that were built from source here, as `name==version`. */
+  /** Packages that were built from source, as `name==version`. */
   built: string[];
-  /** Packages that `--resolve` took in another version, e.g. `httptools 0.8.0 instead of 0.9.0`. */
+  /** Packages that `--resolve` installed in another version, e.g. `httptools 0.8.0 instead of 0.9.0`. */
   resolved: string[];
 }
 
 /**
- * Returns the lock files of a variant: that of its stack, and one for each of its dependency groups. A stack without a
- * `pyproject.toml` has none and runs on the bare interpreter. Throws a toolchain error when one of them is missing.
+ * Returns the lock files of a variant: that of its stack, and one for each of its dependency groups. A stack
+ * without a `pyproject.toml` has none and runs on the bare interpreter. Throws a toolchain error if a lock is
+ * missing.
  */
 export function locksOf(stack: Stack, { groups }: Variant): string[] {
   const locks = ['requirements.txt', ...groups.map((group) => `requirements-${group}.txt`)];
@@ -63,8 +67,8 @@ export function locksOf(stack: Stack, { groups }: Variant): string[] {
 }
 
 /**
- * Makes a virtual environment from the locks of a variant. Throws a toolchain error that names the package which has no
- * wheel for this interpreter and cannot be built, and the versions that have one.
+ * Creates a virtual environment from the locks of a variant. If a package has no wheel for this interpreter and
+ * cannot be built, throws a toolchain error that names it and the versions that have one.
  */
 export async function makeEnvironment(spec: EnvironmentSpec, tell: (doing: string) => void): Promise<Made> {
   const { folder, stack, python } = spec;
@@ -91,7 +95,7 @@ async function installLocked(spec: EnvironmentSpec, tell: (doing: string) => voi
     await run(spec.uv, [...sync, '--no-build', ...locks], { cwd: spec.stack.root, timeout: STEP_MS });
     return { built: [], resolved: [] };
   } catch (error) {
-    // A missing wheel is the usual cause; the second attempt reports any other.
+    // A missing wheel is the usual cause; the second attempt reports any other error.
     const lacking = /([\w.-]+)==(\S+) has no (?:usable )?wheels/.exec(stderrOf(error));
     const name = lacking === null ? 'a package' : `${lacking[1]} ${lacking[2]}`;
     if (spec.resolve) return resolveLocks(spec, locks, sync);
@@ -100,12 +104,12 @@ async function installLocked(spec: EnvironmentSpec, tell: (doing: string) => voi
   }
 }
 
-/** Installs what is locked where it has wheels, and elsewhere the newest versions that have them. */
+/** Installs the locked versions that have wheels, and the newest version with a wheel of every other package. */
 async function resolveLocks(spec: EnvironmentSpec, locks: string[], sync: string[]): Promise<Made> {
   const { folder, stack, variant } = spec;
   const locked = locks.map((file) => readFileSync(file, 'utf8')).join('\n');
   const output = join(folder, 'resolved.txt');
-  // uv keeps the versions that the output file has already, where it can.
+  // uv keeps the versions of an existing output file if possible.
   writeFileSync(output, locked);
   const format = [
     '--generate-hashes',
@@ -133,7 +137,7 @@ async function resolveLocks(spec: EnvironmentSpec, locks: string[], sync: string
   return { built: [], resolved: differencesOf(pinsOf(locked), pinsOf(readFileSync(output, 'utf8'))) };
 }
 
-/** The versions that a lock file pins, by package. */
+/** Returns the versions that a lock file pins, by package. */
 function pinsOf(lock: string): Map<string, string> {
   return new Map(
     [...lock.matchAll(/^([\w.-]+)==([^\s;\\]+)/gm)].map(([, name = '', version = '']) => [name, version]),
@@ -152,7 +156,7 @@ function differencesOf(locked: Map<string, string>, taken: Map<string, string>):
   });
 }
 
-/** Runs one step of uv, and returns the packages that it built from source. */
+/** Runs one step of uv. Returns the packages that it built from source. */
 async function step(spec: EnvironmentSpec, args: string[]): Promise<string[]> {
   const { stderr } = await run(spec.uv, args, {
     cwd: spec.stack.root,
@@ -188,23 +192,26 @@ async function explain(spec: EnvironmentSpec, args: string[], stderr: string): P
   );
 }
 
-/** The package that uv could not build, from what it wrote to stderr. */
+/** Returns the package that uv could not build, parsed from its stderr. */
 export function failedPackage(stderr: string): { name: string; version: string } | undefined {
   const [, name, version] = /Failed to (?:download and )?build:? `?([\w.-]+)==([^\s`]+)`?/.exec(stderr) ?? [];
   return name === undefined || version === undefined ? undefined : { name, version };
 }
 
-/** What to do about a package without a wheel. `wheels` are the versions that have one, oldest first. */
+/** Suggests a remedy for a package without a wheel. `wheels` are the versions that have one, oldest first. */
 export function adviseWheels(name: string, wheels: string[] | undefined): string {
   if (wheels === undefined)
-    return 'pick an interpreter for which it has wheels, or install what its build needs';
+    return 'choose an interpreter for which it has wheels, or install its build dependencies';
   if (wheels.length === 0)
-    return `no version of ${name} has a wheel for this interpreter: pick another interpreter`;
+    return `no version of ${name} has a wheel for this interpreter: choose another interpreter`;
   const listed = wheels.slice(-LISTED_VERSIONS).toReversed().join(', ');
-  return `${name} has wheels for it in ${listed}${wheels.length > LISTED_VERSIONS ? ' and older' : ''}: --resolve takes the newest version that fits`;
+  return `versions of ${name} with a wheel: ${listed}${wheels.length > LISTED_VERSIONS ? ' and older' : ''}; --resolve takes the newest version that fits`;
 }
 
-/** The versions of a package that have a wheel for the interpreter, oldest first; undefined when that cannot be found out. */
+/**
+ * Returns the versions of a package with a wheel for the interpreter, oldest first; undefined if they cannot be
+ * determined.
+ */
 async function wheelsOf(name: string, spec: EnvironmentSpec): Promise<string[] | undefined> {
   const args = [
     '-m',
@@ -215,7 +222,7 @@ async function wheelsOf(name: string, spec: EnvironmentSpec): Promise<string[] |
     '--dry-run',
     '--no-deps',
   ];
-  // A version that nobody publishes: pip answers with those that it could have taken.
+  // A version that does not exist: pip then lists the versions that it could have installed.
   const told = await run('python3', [...args, '--only-binary', ':all:', `${name}==0.dev0`], {
     timeout: 60_000,
   }).catch((error: unknown) => ({ stderr: stderrOf(error) }));

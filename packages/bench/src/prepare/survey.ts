@@ -1,4 +1,4 @@
-/** What has to be fetched and built before targets can be measured, and roughly how long that takes. */
+/** A survey of everything to fetch and build before targets can be measured, with a rough duration. */
 
 import { BenchError } from '../errors.ts';
 import { refuseUnfit } from '../catalogue/runtimes.ts';
@@ -9,11 +9,11 @@ import { CACHE, findStack, isMade, type FoundStack } from './prepare.ts';
 import { findRuntime, type FoundRuntime } from './runtimes.ts';
 import { findUv } from './uv.ts';
 
-/** One thing to be made, as a cold run on two cores of a virtual machine took it. */
+/** One thing to build. The seconds are those of a cold build on a virtual machine with two cores. */
 export interface Work {
   kind: 'tool' | 'environment' | 'build';
   name: string;
-  /** What makes it, e.g. `cargo 1.90.0`. */
+  /** The tool that builds it, e.g. `cargo 1.90.0`. */
   by: string;
   seconds: number;
 }
@@ -21,11 +21,14 @@ export interface Work {
 const UV_SECONDS = 10;
 const INTERPRETER_SECONDS = 15;
 const ENVIRONMENT_SECONDS = 5;
-/** A stack of a compiled language, with all that it depends on, by the tool that builds it. */
+/** Build times of a compiled stack with all its dependencies, by tool. */
 const BUILD_SECONDS: Record<string, number> = { cargo: 120, go: 45, dotnet: 45 };
 const OTHER_BUILD_SECONDS = 30;
 
-/** Lists what is not here yet, each thing once. What cannot be had is left out: preparing says so. Fetches nothing. */
+/**
+ * Lists everything that is not yet available, each thing once. Omits things that cannot be built; preparing reports
+ * them. Fetches nothing.
+ */
 export async function surveyWork(targets: readonly Target[], stacks: Stack[]): Promise<Work[]> {
   const found: Work[] = [];
   for (const target of targets) found.push(...(await surveyTarget(target, stacks)));
@@ -60,12 +63,15 @@ async function surveyTarget(target: Target, stacks: Stack[]): Promise<Work[]> {
   }
 }
 
-/** `fastapi (uvicorn + aiohttp)`: variants with the same dependency groups share an environment. */
+/**
+ * Returns a name such as `fastapi (uvicorn + aiohttp)`: variants with the same dependency groups share an
+ * environment.
+ */
 function nameEnvironment({ stack, variant: { groups } }: FoundStack): string {
   return groups.length === 0 ? stack.name : `${stack.name} (${groups.join(' + ')})`;
 }
 
-/** False also where a lock is missing: preparing says so. */
+/** Also false if a lock is missing; preparing reports that. */
 function isLockedAndUnmade(target: Target, known: FoundStack, found: FoundRuntime): boolean {
   try {
     return !isMade(target, known, found);
@@ -90,7 +96,7 @@ async function surveyBuild(
   }
 }
 
-/** Describes the work in one line each kind, under the time that all of it takes. Nothing where there is none. */
+/** Describes the work in one line per kind, below its total duration. Empty if there is nothing to do. */
 export function describeWork(work: readonly Work[]): string[] {
   if (work.length === 0) return [];
   const seconds = work.reduce((sum, one) => sum + one.seconds, 0);
@@ -110,7 +116,7 @@ export function describeWork(work: readonly Work[]): string[] {
       ),
     ),
   ];
-  return [`To be made first, once: about ${aboutTime(seconds)}.`, ...lines];
+  return [`To build first, once: about ${aboutTime(seconds)}.`, ...lines];
 }
 
 function labelled(label: string, names: string[]): string[] {

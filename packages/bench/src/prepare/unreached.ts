@@ -1,15 +1,15 @@
-/** Registries that cannot be reached: the command that finds out, and all that it starts, then does without them. */
+/** Registries that cannot be reached. After the first failure, this command and its child processes work offline. */
 
 import { BenchError } from '../errors.ts';
 
-/** How tools say that no registry answered. */
+/** Messages of tools when no registry answered. */
 const UNREACHED =
   /could not resolve host|failed to lookup address|name or service not known|name resolution|dns error|error sending request|failed to establish a new connection|connection (?:refused|reset|timed out)|tcp connect|couldn't connect|failed to connect|dial tcp|network is unreachable|\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/i;
-/** How they say, once they may not ask any more, that their cache does not have it. */
+/** Messages of tools in offline mode when their cache lacks a package. */
 const NOT_CACHED =
   /network (?:was|connectivity is) disabled|no matching distribution|--offline|offline mode|GOPROXY=off|module lookup disabled|ENOTCACHED|ERR_PNPM_NO_OFFLINE/i;
 
-/** By tool, what keeps it from asking again: it then takes what its cache holds, or fails at once. */
+/** The offline switch of each tool: it uses its cache, or fails at once. */
 const OFFLINE: Record<string, Record<string, string>> = {
   pip: { PIP_NO_INDEX: '1' },
   uv: { UV_OFFLINE: '1' },
@@ -20,13 +20,13 @@ const OFFLINE: Record<string, Record<string, string>> = {
   pnpm: { pnpm_config_offline: 'true', npm_config_offline: 'true' },
 };
 
-/** Where the first failure is kept. The environment reaches every process that this one starts from here on. */
+/** The first failure. The environment passes it to every later child process. */
 const nameOf = (tool: string): string => `BENCH_UNREACHED_${tool.replaceAll(/\W/g, '_').toUpperCase()}`;
 
 /**
- * Returns the error of a tool that could not reach its registry, and keeps the tool from asking again as long as this
- * command runs. The error is the same each time, so that it can be said once. Undefined when the output tells of
- * something else.
+ * Returns the error of a tool that could not reach its registry, and switches the tool to offline mode for the rest
+ * of this command. The error is always the same, so that it is reported once. Undefined if the output shows another
+ * error.
  */
 export function unreachedError(
   tool: string,
@@ -48,7 +48,7 @@ export function unreachedError(
   );
 }
 
-/** The last thing that an output says of a connection, without addresses: it is kept with the run. */
+/** Returns the last line about a connection, without addresses, because it is stored with the run. */
 function reasonIn(output: string): string | undefined {
   const line = output.split('\n').findLast((one) => UNREACHED.test(one));
   const at = line?.search(UNREACHED) ?? 0;

@@ -9,19 +9,19 @@ import { unreachedError } from './unreached.ts';
 
 const run = promisify(execFile);
 
-/** The path of uv, from PATH or from the cache folder; undefined when it is in neither. */
+/** Returns the path of uv, on PATH or in the cache folder; undefined if it is in neither. */
 export async function findUv(cache: string): Promise<string | undefined> {
   const own = ownUv(cache);
   if (await answers('uv')) return 'uv';
   return existsSync(own) && (await answers(own)) ? own : undefined;
 }
 
-/** By cache folder: what could not be had once is not tried again by this process. */
+/** Failures by cache folder: this process does not try again. */
 const provided = new Map<string, Promise<string>>();
 
 /**
- * The path of uv, which is put into the cache folder through `python3 -m pip` when it is not here yet.
- * Throws a toolchain error when that does not work.
+ * Returns the path of uv, and installs it into the cache folder with `python3 -m pip` if it is missing. Throws a
+ * toolchain error if that fails.
  */
 export function provideUv(cache: string): Promise<string> {
   const providing = provided.get(cache) ?? fetchUv(cache);
@@ -64,14 +64,14 @@ async function answers(uv: string): Promise<boolean> {
   );
 }
 
-/** The version of a distribution in a virtual environment; undefined when it is not there. */
+/** Returns the version of a distribution in a virtual environment; undefined if it is not installed. */
 export function versionInEnvironment(environment: string, name: string): string | undefined {
   return globSync('lib/python*/site-packages/*.dist-info', { cwd: environment })
     .map((folder) => /^(.+)-([^-]+)\.dist-info$/.exec(basename(folder)) ?? [])
     .find(([, found = '']) => normalise(found) === normalise(name))?.[2];
 }
 
-/** Names that PyPI takes for one are one (PEP 503). */
+/** Normalises a name: PyPI treats different spellings as equal (PEP 503). */
 function normalise(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
 }

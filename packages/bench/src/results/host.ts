@@ -1,15 +1,15 @@
-/** The machine that a run was measured on, as `host.json` keeps it. Holds no names of users or hosts, and no paths. */
+/** The machine that a run was measured on, as stored in `host.json`. Contains no user names, host names or paths. */
 
 import { arch, cpus, loadavg, release, totalmem } from 'node:os';
 import { readEphemeralPorts, readGovernor, readOpenFiles, readSomaxconn, sysctl } from '../machine/facts.ts';
 import { tryCgroup } from '../machine/cgroup.ts';
 import { readText } from '../machine/procfs.ts';
 
-/** One machine, and its state before the run. What it does not tell is absent. */
+/** A machine and its state before the run. Facts that it does not report are absent. */
 export interface Host {
   platform: NodeJS.Platform;
   arch: string;
-  /** Of the kernel. */
+  /** The version of the kernel. */
   release: string;
   cpuModel?: string;
   /** Logical cores. */
@@ -17,19 +17,19 @@ export interface Host {
   memoryBytes: number;
   virtualised?: boolean;
   governor?: string;
-  /** Files a process may hold open, in words where there is no limit. */
+  /** The number of files that a process may open, as text if it is unlimited. */
   openFiles?: { soft: number | 'unlimited'; hard: number | 'unlimited' };
   ephemeralPorts?: { first: number; last: number };
   somaxconn?: number;
-  /** `v1` or `v2` where servers get a cgroup of their own, else why not. */
+  /** `v1` or `v2` if servers get their own cgroup, else the reason why not. */
   cgroup: string;
-  /** Runnable tasks before the run: means over 1, 5 and 15 minutes. */
+  /** The mean number of runnable tasks before the run, over 1, 5 and 15 minutes. */
   load: number[];
-  /** The harness's own. */
+  /** The Node version of the harness. */
   node: string;
 }
 
-/** Reads what this machine is. Makes a cgroup and removes it again, to know whether that works. */
+/** Reads the facts of this machine. Creates and removes a cgroup to find out whether that works. */
 export async function readHost(): Promise<Host> {
   const cpuModel = cpus()[0]?.model.trim();
   const governor = readGovernor();
@@ -41,7 +41,7 @@ export async function readHost(): Promise<Host> {
     platform: process.platform,
     arch: arch(),
     release: release(),
-    // Node says `unknown` on most ARM machines.
+    // Node reports `unknown` on most ARM machines.
     ...(cpuModel && cpuModel !== 'unknown' && { cpuModel }),
     cores: cpus().length,
     memoryBytes: totalmem(),
@@ -61,7 +61,7 @@ async function readVirtualised(): Promise<boolean | undefined> {
     const present = await sysctl('kern.hv_vmm_present');
     return present === undefined ? undefined : present === 1;
   }
-  // Only x86 says so.
+  // Only x86 reports it.
   const flags = /^flags\s*:(.*)$/m.exec(readText('/proc/cpuinfo') ?? '')?.[1];
   return flags?.split(' ').includes('hypervisor');
 }

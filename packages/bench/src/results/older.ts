@@ -1,30 +1,30 @@
-/** Readers of older shapes: each turns what was stored into the shape of today. Pure. */
+/** Readers of older schemas. Each converts stored JSON into the current shape. Pure. */
 import type { LoadMode } from '../model.ts';
 
 /** A stored JSON object of any shape. */
 type Stored = Record<string, unknown>;
 
-/** What schema 1 called an open loop, as if it were an engine. */
+/** The engine name that schema 1 gave to an open loop. */
 const PACED = 'paced';
-/** The one engine that had an open loop. */
+/** The only engine with an open loop. */
 const PACER = 'autocannon';
 
-/** The companions that older schemas knew, each in fields of its own. */
+/** The companions of older schemas, each with its separate fields. */
 const COMPANIONS = ['upstream', 'database', 'background'];
 
-/** Returns `run.json` of any older schema in the shape of today. */
+/** Converts `run.json` of any older schema into the current shape. */
 export function upgradeRun(stored: Stored): Stored {
   return stored['schema'] === 1 && isObject(stored['plan'])
     ? { ...stored, schema: 2, plan: upgradePlan(stored['plan']) }
     : stored;
 }
 
-/** Schema 1 kept a rate and an amount beside each other, and named an open loop as an engine. */
+/** Schema 1 stored rate and amount side by side, and an open loop as the name of an engine. */
 function upgradePlan({ rate, amount, ...plan }: Stored): Stored {
   return { ...plan, schema: 2, load: loadOf(rate, amount), engine: engineOf(plan['engine']) };
 }
 
-/** Returns the record of a trial of any older schema in the shape of today; `plan` is the one stored with its run. */
+/** Converts the record of a trial of any older schema into the current shape; `plan` is the stored plan of its run. */
 export function upgradeTrial(stored: Stored, plan: Stored): Stored {
   const second = stored['schema'] === 1 ? upgradeToSecond(stored, plan) : stored;
   return second['schema'] === 2 ? upgradeToThird(second) : second;
@@ -44,9 +44,9 @@ function upgradeToSecond(stored: Stored, plan: Stored): Stored {
 }
 
 /**
- * Schema 3 says `crossed` for answers to another request, `otherProcesses…` for the CPU of other processes and
- * `erratic` for a window without a shape; its codes of reasons follow. Companions are in one object each of the head, of
- * what was measured and of the placement. A negative count is absent.
+ * Schema 3 renamed three things and their reason codes: `crossed` answers, `otherProcesses…` CPU and `erratic`
+ * windows. Each companion became one object in the head, in the measured part and in the placement. A negative
+ * count becomes absent.
  */
 function upgradeToThird(record: Stored): Stored {
   const present: Stored = { ...gather(record, COMPANIONS, 'companions'), schema: 3 };
@@ -74,7 +74,7 @@ function renameMeasured(measured: Stored): Stored {
   };
 }
 
-/** Retransmits could come out below 0: no such count was measured. */
+/** Older versions could store negative retransmits: no such count was measured. */
 function withoutNegative({ retransmits, ...host }: Stored): Stored {
   const isCount = typeof retransmits === 'number' && retransmits >= 0;
   return isCount ? { ...host, retransmits } : host;
@@ -88,13 +88,13 @@ const CODES: Record<string, string> = {
 function renameReason(reason: unknown): unknown {
   if (!isObject(reason)) return reason;
   const { code, invalidates } = reason;
-  // Older schemas had one code for both; the fatal one left no metric, not even the start-up.
+  // Older schemas had one code for both. The fatal one invalidated every metric, including start-up.
   const isFatal = Array.isArray(invalidates) && invalidates.includes('startup');
   if (code === 'background' && isFatal) return { ...reason, code: 'background-failed' };
   return { ...reason, code: CODES[String(code)] ?? code };
 }
 
-/** Moves the fields of these names into one object; without any of them there is no such object. */
+/** Moves the fields of these names into one object; without any of them there is no object. */
 function gather(object: Stored, names: string[], into: string): Stored {
   const fields = Object.entries(object);
   const moved = fields.filter(([name]) => names.includes(name));
@@ -102,12 +102,12 @@ function gather(object: Stored, names: string[], into: string): Stored {
   return moved.length === 0 ? kept : { ...kept, [into]: Object.fromEntries(moved) };
 }
 
-/** The same fields in the same order, some by another name. */
+/** Renames fields and keeps their order. */
 function rename(object: Stored, names: Record<string, string>): Stored {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [names[name] ?? name, value]));
 }
 
-/** The plan tells the load of its trials. That of a calibration does not: each of its trials had a rate of its own. */
+/** The plan defines the load of its trials, except in a calibration, whose trials each had a rate of their own. */
 function loadOfTrial(trial: Stored, plan: Stored): LoadMode | undefined {
   if (trial['engine'] !== PACED || plan['rate'] !== undefined) return loadOf(plan['rate'], plan['amount']);
   const { measured } = trial;

@@ -5,23 +5,23 @@ import type { Twins } from '../measure/twins.ts';
 import type { Host } from './host.ts';
 import { appendLine, shown, writeReport } from './store.ts';
 
-/** One sitting over twins, from its first round to its verdict. */
+/** One sequential test of twins, from its first round to its verdict. */
 export interface PooledSitting {
   kind: 'sitting';
   startedAt: string;
-  /** What was planted: the candidate costs so much more, as a share. */
+  /** The planted difference: how much more CPU the candidate uses, as a share. */
   effect: number;
-  /** Whether the candidate is the same program in another folder. */
+  /** True if the candidate is the same program in another folder. */
   copied: boolean;
   seconds: number;
   rounds: number;
   verdict: string;
   byMoreThanThreshold: boolean;
-  /** Candidate ÷ baseline, CPU per request. */
+  /** The ratio candidate ÷ baseline of CPU per request. */
   ratio?: number;
-  /** Per round ln(candidate ÷ baseline); null where a trial failed. */
+  /** ln(candidate ÷ baseline) of each round; null if a trial failed. */
   differences: (number | null)[];
-  /** What one run each of stock autocannon printed as its average Req/Sec. */
+  /** The average Req/Sec that one run of stock autocannon printed for each. */
   stock?: { baseline: number; candidate: number };
 }
 
@@ -33,25 +33,25 @@ export interface PooledNoise {
   method: 'separate' | 'duel';
   connections: number;
   windowSeconds: number;
-  /** ln of the ratio of CPU per request; null where a trial failed. */
+  /** ln of the ratio of CPU per request; null if a trial failed. */
   difference: number | null;
 }
 
 export type Pooled = PooledSitting | PooledNoise;
 
-/** `pool.json`: what all of a pool has in common. */
+/** `pool.json`: the facts that all entries of a pool share. */
 export interface PoolFile {
   schema: 1;
   host: Host;
   twins: Twins;
 }
 
-/** A pool as it lies in its folder. */
+/** A stored pool. */
 export interface Pool extends PoolFile {
   entries: Pooled[];
 }
 
-/** Reads a pool; undefined where there is none yet. Throws a usage error (file:line) for one that cannot be read. */
+/** Reads a pool; undefined if there is none yet. Throws a usage error (file:line) if it cannot be read. */
 export function readPool(folder: string): Pool | undefined {
   const head = join(folder, 'pool.json');
   if (!existsSync(head)) return undefined;
@@ -63,13 +63,13 @@ export function readPool(folder: string): Pool | undefined {
   };
 }
 
-/** Begins a pool. */
+/** Creates a pool. */
 export function createPool(folder: string, pool: PoolFile): void {
   mkdirSync(folder, { recursive: true });
   writeReport(folder, 'pool.json', `${JSON.stringify(pool, null, 2)}\n`);
 }
 
-/** Adds to a pool: on the disk when this returns. */
+/** Appends to a pool and returns once the entry is on disk. */
 export function appendPooled(folder: string, entry: Pooled): void {
   appendLine(join(folder, 'pool.jsonl'), entry);
 }
@@ -81,7 +81,7 @@ function parse<T>(text: string, where: string): T {
     throw new BenchError(
       'usage',
       `${where}: cannot be read: ${(error as Error).message}`,
-      'begin another pool with --pool FOLDER',
+      'start another pool with --pool FOLDER',
     );
   }
 }

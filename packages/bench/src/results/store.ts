@@ -23,16 +23,19 @@ import { redact } from '../redact.ts';
 import type { Host } from './host.ts';
 import { upgradeRun, upgradeTrial } from './older.ts';
 
-/** Every run has a folder here, elsewhere by `BENCH_RESULTS`; `published/` holds those that are kept with the project. */
+/**
+ * The folder of all runs; `BENCH_RESULTS` overrides it. `published/` holds the runs that are kept in the
+ * repository.
+ */
 export const RESULTS = resolve(process.env['BENCH_RESULTS'] ?? join(ROOT, 'results'));
 
-/** The version of `run.json`. A newer one is refused, not guessed at. */
+/** The version of `run.json`. Bench refuses newer versions. */
 export const STORE_SCHEMA = 2;
 
-/** What a run was made with: a resumed run must find the same. */
+/** The versions that a run was made with: a resumed run must find the same ones. */
 export type Versions = Record<string, string>;
 
-/** A target that was left out of a run, and why. */
+/** A target that was omitted from a run, and the reason. */
 export interface LeftOut {
   target: string;
   reason: string;
@@ -47,14 +50,17 @@ export interface RunFile {
   leftOut: LeftOut[];
 }
 
-/** A run as it lies in its folder. */
+/** A stored run. */
 export interface StoredRun extends RunFile {
   folder: string;
   host: Host;
   trials: Trial[];
 }
 
-/** Creates the run's folder with `run.json` and `host.json`. Throws a usage error when the results folder cannot be written. */
+/**
+ * Creates the folder of a run with `run.json` and `host.json`. Throws a usage error if the results folder is not
+ * writable.
+ */
 export function createRun(run: RunFile, host: Host): string {
   const text = JSON.stringify(redact(run), null, 2);
   const folder = join(RESULTS, run.plan.run);
@@ -66,24 +72,24 @@ export function createRun(run: RunFile, host: Host): string {
     throw new BenchError(
       'usage',
       `${shown(folder)} cannot be written: ${(error as Error).message}`,
-      `make ${shown(RESULTS)} a folder that you may write to`,
+      `make ${shown(RESULTS)} a writable folder`,
     );
   }
   return folder;
 }
 
-/** Adds trials to the run: on the disk when this returns. */
+/** Appends trials to the run and returns once they are on disk. */
 export function appendTrials(folder: string, trials: Trial[]): void {
   const lines = trials.map((trial) => `${JSON.stringify(redact(trial))}\n`);
   writeDurably(join(folder, 'trials.jsonl'), lines.join(''), 'a');
 }
 
-/** Adds one value to a file of JSON lines: on the disk when this returns. */
+/** Appends one value to a file of JSON lines and returns once it is on disk. */
 export function appendLine(file: string, value: unknown): void {
   writeDurably(file, `${JSON.stringify(redact(value))}\n`, 'a');
 }
 
-/** Keeps a report beside the run it was made from. */
+/** Stores a report beside its run. */
 export function writeReport(folder: string, name: string, text: string): void {
   writeDurably(join(folder, name), text, 'w');
 }
@@ -101,12 +107,12 @@ function writeDurably(file: string, text: string, mode: 'a' | 'w'): void {
 /** The word that names the newest run. */
 const LATEST = 'latest';
 
-/** How many runs a message lists. */
+/** The number of runs that a message lists. */
 const MOST_LISTED = 3;
 
 /**
- * The folder of a run: by its id, by a path, or by the word `latest` for the newest run that is not published. Throws a
- * usage error for an unknown run, with similar ids, or else the newest ones.
+ * Returns the folder of a run: by id, by path, or by the word `latest` for the newest unpublished run. Throws a
+ * usage error for an unknown run, with similar ids or else the newest ones.
  */
 export function findRun(name: string): string {
   const newest = name === LATEST ? newestRuns(1)[0] : undefined;
@@ -120,12 +126,15 @@ export function findRun(name: string): string {
   if (found !== undefined) return found;
   throw new BenchError(
     'usage',
-    name === LATEST ? `${shown(RESULTS)} holds no run yet` : `unknown run "${name}"`,
+    name === LATEST ? `${shown(RESULTS)} has no runs yet` : `unknown run "${name}"`,
     suggestRuns(name),
   );
 }
 
-/** The ids of the newest runs, newest first. The probe of `--rate auto` belongs to the run that follows it. */
+/**
+ * Returns the ids of the newest runs, newest first. Omits the probe of `--rate auto`, which belongs to the run
+ * after it.
+ */
 function newestRuns(count: number): string[] {
   return listRuns()
     .filter((id) => !id.endsWith('-probe'))
@@ -140,16 +149,16 @@ function suggestRuns(name: string): string {
   if (similar.length > 0 && runs.length > 0) return `did you mean ${similar.join(', ')}?`;
   const newest = newestRuns(MOST_LISTED);
   return newest.length > 0
-    ? `the newest are ${newest.join(', ')}; latest names the first of them`
-    : 'pnpm bench makes one';
+    ? `the newest runs are ${newest.join(', ')}; latest means the first one`
+    : 'pnpm bench creates one';
 }
 
-/** Only an id that shares most of its letters is worth suggesting. */
+/** Only ids that share most of their letters are suggested. */
 function isSimilar(typed: string, id: string): boolean {
   return distance(typed, id) <= Math.max(2, typed.length / 3);
 }
 
-/** The ids of the runs in a folder, oldest first; published ones are in a folder of their own. */
+/** Returns the ids of the runs in a folder, oldest first; published runs have their own folder. */
 export function listRuns(folder = RESULTS): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -157,7 +166,7 @@ export function listRuns(folder = RESULTS): string[] {
     .toSorted();
 }
 
-/** Returns the bytes that the files below a folder take on the disk; 0 when it is not there. What vanishes meanwhile counts 0. */
+/** Returns the size of all files below a folder in bytes; 0 if it does not exist. Files that vanish meanwhile count 0. */
 export function sizeOf(folder: string): number {
   return namesIn(folder)
     .map((entry) => {
@@ -178,18 +187,18 @@ function namesIn(folder: string): Dirent[] {
 }
 
 /**
- * Reads a run. A last line without its end is what a kill left of the trial in flight and is passed
- * over. Throws a usage error (file:line) for anything else that cannot be read, and for a newer schema.
+ * Reads a run. Skips an incomplete last line: it is what remains of a trial that was killed. Throws a usage error
+ * (file:line) for any other unreadable content, and for a newer schema.
  */
 export function readRun(folder: string): StoredRun {
   const found = readJson<RunFile>(join(folder, 'run.json'));
   refuseNewer(found?.schema, join(folder, 'run.json'), STORE_SCHEMA);
   if (!Array.isArray(found?.plan?.trials)) {
-    throw new BenchError('usage', `${shown(join(folder, 'run.json'))}: not the plan of a run`, LOST);
+    throw new BenchError('usage', `${shown(join(folder, 'run.json'))}: not a plan`, LOST);
   }
   const host = readJson<Host>(join(folder, 'host.json'));
   if (typeof host?.platform !== 'string') {
-    throw new BenchError('usage', `${shown(join(folder, 'host.json'))}: not the description of a host`, LOST);
+    throw new BenchError('usage', `${shown(join(folder, 'host.json'))}: not a host description`, LOST);
   }
   const file = join(folder, 'trials.jsonl');
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
@@ -203,7 +212,7 @@ export function readRun(folder: string): StoredRun {
     refuseNewer(stored?.schema, `${file}:${index + 1}`, RECORD_SCHEMA);
     const trial = upgradeTrial({ ...stored }, { ...found.plan }) as unknown as Trial;
     if (typeof trial?.id !== 'string' || typeof trial.status !== 'string') {
-      throw new BenchError('usage', `${shown(file)}:${index + 1}: not the record of a trial`, REPAIR);
+      throw new BenchError('usage', `${shown(file)}:${index + 1}: not a trial record`, REPAIR);
     }
     const unknown = trial.reasons?.find(({ code }) => !REASON_CODES.includes(code));
     if (unknown !== undefined) {
@@ -215,7 +224,7 @@ export function readRun(folder: string): StoredRun {
   return nameUrlWorkload({ ...run, folder, host, trials });
 }
 
-/** Runs by `--url` of older versions were stored under the name of a workload that nobody asked for. */
+/** Older versions stored a `--url` run under the name of an unrelated workload. */
 function nameUrlWorkload(run: StoredRun): StoredRun {
   if (run.plan.url === undefined || run.plan.workload === 'url') return run;
   return {
@@ -225,7 +234,7 @@ function nameUrlWorkload(run: StoredRun): StoredRun {
   };
 }
 
-/** Cuts off what a kill left of the last line, so that the next trial begins a line of its own. */
+/** Removes an incomplete last line, so that the next trial starts a new line. */
 export function mendRun(folder: string): void {
   const file = join(folder, 'trials.jsonl');
   if (!existsSync(file)) return;
@@ -233,15 +242,15 @@ export function mendRun(folder: string): void {
   truncateSync(file, bytes.lastIndexOf(0x0a) + 1);
 }
 
-/** What differs between the versions that a run was made with and those of now, in words. */
+/** Describes the differences between the versions of a stored run and the current ones. */
 export function versionDifferences(then: Versions, now: Versions): string[] {
   return [...new Set([...Object.keys(then), ...Object.keys(now)])]
     .filter((name) => then[name] !== now[name])
     .map((name) => `${name}: ${then[name] ?? 'absent'} then, ${now[name] ?? 'absent'} now`);
 }
 
-const REPAIR = 'delete the line to lose that trial only, then --resume measures it anew';
-const LOST = 'the run cannot be shown or resumed without it: measure it anew';
+const REPAIR = 'delete the line to lose only that trial; --resume then measures it again';
+const LOST = 'the run cannot be shown or resumed without it: measure again';
 
 function readJson<T>(file: string): T {
   let text: string;
@@ -265,13 +274,13 @@ function refuseNewer(schema: number | undefined, where: string, known: number): 
   if (schema !== undefined && schema > known) {
     throw new BenchError(
       'usage',
-      `${shown(where)}: written by a newer version (schema ${schema}, this one knows ${known})`,
+      `${shown(where)}: written by a newer version (schema ${schema}; this version reads up to ${known})`,
       'update this checkout: git pull',
     );
   }
 }
 
-/** A path as a user would type it. */
+/** Returns a path as a user would type it. */
 export function shown(file: string): string {
   const near = relative(process.cwd(), file);
   return near.startsWith('..') ? file : near || '.';

@@ -1,6 +1,6 @@
 /**
- * Companions: what stands beside a server during a trial, such as an upstream, a database or a background request. Each
- * is one folder here and one line in `index.ts`; the conductor knows the list, not its members.
+ * Companions: programs and requests beside a server during a trial, such as an upstream, a database or a background
+ * request. Each is one folder here and one line in `index.ts`. The conductor knows the list, not its members.
  *
  * The life of a companion: `find` (does the plan need it, and is it installed?) → `start` once per run → `begin` for each
  * trial → its hooks, in the order in which `TrialCompanion` lists them → dispose, on every path.
@@ -40,90 +40,93 @@ export interface CompanionKind {
 /** A companion that a plan needs, before it is started. */
 export interface Companion {
   name: CompanionName;
-  /** Kind and version, as a resumed run must find them again; absent when nothing of it can change. */
+  /** Its kind and version, which a resumed run must find unchanged; absent if there is nothing that can change. */
   version?: string;
-  /** Whether it runs on this machine in processes of its own, and so needs cores. */
+  /** True if it runs in processes on this machine and needs cores. */
   isPlaced: boolean;
-  /** Starts what lives as long as the run. Throws when it does not start, or when the plan asks more of it than it has. */
+  /**
+   * Starts the part that lives as long as the run. Throws if it does not start, or if the plan exceeds its
+   * capacity.
+   */
   start(means: CompanionMeans): Promise<RunningCompanion>;
 }
 
-/** What a companion runs with. */
+/** The resources of a companion. */
 export interface CompanionMeans {
-  /** Marks its processes, so that a later start can prove that they are left over. */
+  /** Marks its processes, so that a later start can recognise leftovers. */
   token: string;
-  /** The run's folder: its logs are kept there. */
+  /** The folder of the run, for its logs. */
   folder: string;
   placed: Pick<Placed, 'beside'>;
-  /** Notes what would be left over on a server of others if this run were killed; undefined when nothing is any more. */
+  /** Records the leftovers on an external server if this run were killed; undefined once there are none. */
   owe?: (server: string | undefined) => void;
 }
 
 /** A companion for the length of a run. Disposing releases everything it holds. */
 export interface RunningCompanion extends AsyncDisposable {
   name: CompanionName;
-  /** Where it answers, for a person to look at; absent when that is of no use or secret. */
+  /** Its address, for the user to try; absent if it is of no use or secret. */
   address?: string;
-  /** Its part of the head of a target's records; undefined when it takes no part in the trials of that target. */
+  /** Its part of the head of a target's records; undefined if it takes no part in the trials of that target. */
   head(target: Target): unknown;
-  /** Begins its part in one trial. Throws what keeps the trial from beginning. */
+  /** Begins its part in one trial. Throws if the trial cannot begin. */
   begin(draw: Draw): Promise<TrialCompanion>;
 }
 
-/** A process to sample over the window, with everything it starts. */
+/** A process to sample over the window, with all its descendants. */
 export interface CompanionProcess {
   pid: number;
   cgroup?: Server['cgroup'];
 }
 
-/** A companion for the length of one trial. Disposing ends its part, whatever state the trial is in. */
+/** A companion for the length of one trial. Disposing ends its part, whatever the state of the trial. */
 export interface TrialCompanion extends AsyncDisposable {
-  /** What the server is told by environment variables. */
+  /** Environment variables for the server. */
   env?: Record<string, string>;
-  /** The process to sample; undefined when it is not known. Throws when it has ended. */
+  /** Returns the process to sample; undefined if unknown. Throws if it has ended. */
   process?(): CompanionProcess | undefined;
-  /** Called for each answer that the harness itself got, with its status; with undefined for a request without one. */
+  /** Called with the status of each answer to a request of the harness; with undefined for an unanswered one. */
   onAnswer?(status: number | undefined): void;
-  /** Called after the server was verified and before the first connect of the load. */
+  /** Called after the server was verified and before the load opens its first connection. */
   beforeLoad?(): Promise<void>;
-  /** Called when the warm-up begins; what it returns is disposed when the window closes, or when the load breaks. */
+  /** Called when the warm-up begins. The result is disposed when the window closes or the load breaks. */
   duringLoad?(server: Server): Disposable;
-  /** Called with what became of everything that the generators sent, whatever ended the load. */
+  /** Called with the account of all requests of the generators, however the load ended. */
   onAccount?(lifetime: Counts): void;
-  /** Called after the load, while the server still runs. */
+  /** Called after the load, while the server is still running. */
   afterLoad?(): Promise<void>;
-  /** Requests of its own to the server. */
+  /** The number of its own requests to the server. */
   requests?(): number;
-  /** Whether it was saturated, so that it held back the server. */
+  /** Returns true if it was saturated and so held back the server. */
   isBottleneck?(evidence: CompanionEvidence): boolean;
-  /** What it says against the window. */
+  /** Returns its objections to the window. */
   judge?(evidence: CompanionEvidence & { limit: Limit }): Reason[];
-  /** Whether the server may still be at work for it, so that a slow stop is not the server's fault. */
+  /** Returns true if the server may still be working for it, so that a slow stop is not the fault of the server. */
   keepsServerBusy?(): boolean;
-  /** Called after the server has stopped; `hasFailed` tells whether the trial has failed already. */
+  /** Called after the server has stopped; `hasFailed` is true if the trial has failed already. */
   afterStop?(hasFailed: boolean): Promise<Reason[]>;
-  /** Its part of the record, with its resources over the window; undefined when there is nothing to tell. */
+  /** Returns its part of the record, with its resources over the window; undefined if there is nothing to record. */
   record?(resources: Resources | undefined): unknown;
 }
 
-/** What a companion judges a window by. */
+/** The basis on which a companion judges a window. */
 export interface CompanionEvidence {
   load: LoadResult;
-  /** Its own, over the window. */
+  /** Its own resources over the window. */
   resources: Resources | undefined;
   placement: Placement;
-  /** Requests that companions sent to the server beside the load. */
+  /** The number of requests that companions sent to the server beside the load. */
   besideRequests: number;
 }
 
-/** The rows in the table of reasons for what goes wrong with a companion itself. */
+/** The rows in the table of reasons for failures of a companion itself. */
 export type CompanionReason = 'companion' | 'upstream' | 'database';
 
-/** Something is wrong with a companion, and so with no server's figure. */
+/** A failure of a companion, which says nothing about the server. */
 export class CompanionError extends BenchError {
   readonly reason: CompanionReason;
 
-  /** `reason` is the companion's own row in the table of reasons, where it has one. */
+  /** `reason` is the companion's own row in the table of reasons, if it has one. */
   constructor(message: string, reason: CompanionReason = 'companion') {
     super('trial', message);
     this.reason = reason;

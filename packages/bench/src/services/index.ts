@@ -14,7 +14,7 @@ import { upstream } from './upstream/companion.ts';
 
 const COMPANIONS: CompanionKind[] = [upstream, database, background];
 
-/** Finds the companions that are needed. Throws a usage or toolchain error for one that cannot be had. */
+/** Finds the companions that are needed. Throws a usage or toolchain error if one is not available. */
 export async function findCompanions(needs: CompanionNeeds): Promise<Companion[]> {
   const found: Companion[] = [];
   for (const kind of COMPANIONS) found.push(...[(await kind.find(needs)) ?? []].flat());
@@ -26,7 +26,7 @@ export interface RunningCompanions extends AsyncDisposable {
   all: RunningCompanion[];
 }
 
-/** Starts the companions of a run; if one does not start, those before it are ended. */
+/** Starts the companions of a run. If one does not start, those before it are stopped. */
 export async function startCompanions(
   companions: readonly Companion[],
   means: CompanionMeans,

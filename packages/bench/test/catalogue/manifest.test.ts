@@ -74,7 +74,7 @@ describe('readManifest', () => {
       read(grouped.replace('"runtime": "node"', '"runtime": "python"')).variants['tuned']?.groups,
     ).toEqual(['uvloop']);
     expect(refuse('"env": {', '"groups": ["uvloop"], "env": {')).toBe(
-      '18: only a Python stack has dependency groups',
+      '18: only Python stacks have dependency groups',
     );
   });
 
@@ -107,7 +107,11 @@ describe('readManifest', () => {
 
   it.each([
     ['"name": "my-api",', '"name": "my-api"', '3: not JSON: CommaExpected'],
-    ['"language": "typescript"', '// a comment\n"language": "typescript"', '3: not JSON: InvalidCommentToken'],
+    [
+      '"language": "typescript"',
+      '// a comment\n"language": "typescript"',
+      '3: not JSON: InvalidCommentToken',
+    ],
     ['"runtime": "node"', '"runtime": node', '6: not JSON: InvalidSymbol'],
     ['"FAST": "1"', '"FAST": "1', '18: not JSON: UnexpectedEndOfString'],
   ])('says on which line it is not JSON: %s', (piece, by, message) => {

@@ -117,7 +117,7 @@ describe('a check', () => {
   });
 
   it.for([
-    ['of a stack that is not there', ['fastfy'], 'there is no stack or language "fastfy"'],
+    ['of a stack that is not there', ['fastfy'], 'unknown stack or language "fastfy"'],
     ['of two', ['fastify', 'gin'], 'pnpm check takes at most 1 name'],
   ] as const)('%s is a usage error', async ([, args, says]) => {
     await using place = new Place();

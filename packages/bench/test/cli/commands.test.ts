@@ -31,9 +31,11 @@ describe('pnpm stacks', () => {
     await using place = new Place();
     const { stdout } = await place.run('stacks');
     expect(stdout).toMatch(/^runtime +kind +state/m);
-    expect(stdout).toMatch(/^@bun +node +(ready +node \d|missing +bun is not here)/m);
-    expect(stdout).toMatch(/^@3\.14 +python +(ready +python 3\.14\.|missing +CPython 3\.14 is not here)/m);
-    expect(stdout).toMatch(/^@3\.14t +python +unverified +no free-threaded build was at hand; \S/m);
+    expect(stdout).toMatch(/^@bun +node +(ready +node \d|missing +bun is not installed)/m);
+    expect(stdout).toMatch(
+      /^@3\.14 +python +(ready +python 3\.14\.|missing +CPython 3\.14 is not installed)/m,
+    );
+    expect(stdout).toMatch(/^@3\.14t +python +unverified +no free-threaded build was available; \S/m);
   });
 });
 
@@ -44,7 +46,7 @@ describe('pnpm preflight', () => {
       BENCH_TIME: join(place.folder, 'time'),
     });
     expect(stdout).toMatch(/^ok +(open files|ephemeral ports): /m);
-    expect(stdout).toMatch(/^warn +\S+ is missing: no report of the whole life of a server/m);
+    expect(stdout).toMatch(/^warn +\S+ is missing: reports lack the totals of each server/m);
     expect(status).toBe(0);
   });
 
@@ -85,7 +87,7 @@ describe('pnpm serve', () => {
     const url = `http://127.0.0.1:${port}/data`;
     const answer = await serving.until(() => fetch(url).catch(() => undefined), 'its first answer');
     expect(await answer.json()).toHaveLength(60);
-    expect(serving.output).toMatch(/^its upstream: (nginx|embedded) [\d.]+ on http:\/\/127\.0\.0\.1:\d+$/m);
+    expect(serving.output).toMatch(/^upstream: (nginx|embedded) [\d.]+ on http:\/\/127\.0\.0\.1:\d+$/m);
     serving.signal('SIGTERM');
     expect((await serving.ended).status).toBe(130);
     await place.untilGone();
@@ -124,7 +126,9 @@ describe('pnpm clean', () => {
     await using place = new Place();
     const run = keepRun(place, 'one');
     const { status, stderr } = await place.run('clean', ['runs']);
-    expect(stderr).toMatch(/remove runs\? There is no terminal to ask on\n +pnpm clean runs --yes/);
+    expect(stderr).toMatch(
+      /cannot ask whether to remove runs: there is no terminal\n +pnpm clean runs --yes/,
+    );
     expect(status).toBe(2);
     expect(existsSync(run)).toBe(true);
   });

@@ -93,7 +93,7 @@ describe.skipIf(!hasProc)('a duel', () => {
     running.type('\u0003');
     const { status, stdout } = await running.ended;
     expect(status).toBe(130);
-    expect(stdout).toContain('stopping: what has been measured is kept');
+    expect(stdout).toContain('stopping: completed trials are saved');
     expect(place.trials().length % 2).toBe(0);
     expect(place.trials().filter((trial) => trial.status === 'failed')).toEqual([]);
     await place.untilGone();

@@ -20,14 +20,14 @@ const MOMENTS: Moment[] = [
     when: 'while it looks at the machine',
     args: 'vanilla --connections 1',
     reached: (place) => place.holder() !== undefined,
-    says: 'stopping: nothing had been measured yet',
+    says: 'stopping: nothing has been measured yet',
     kept: 0,
   },
   {
     when: 'while a server starts',
     args: `--stack ${PLANTED} planted/never-binds --connections 1`,
     reached: (place) => place.countLaunched() > 0,
-    says: 'stopping: what has been measured is kept',
+    says: 'stopping: completed trials are saved',
     kept: 0,
   },
   {
@@ -35,7 +35,7 @@ const MOMENTS: Moment[] = [
     args: `${steady} --connections 20 --connect-rate 1`,
     // One for each question asked before the load, and the first of the load.
     reached: async (place) => ((await place.readAccount())?.connections.accepted ?? 0) > 3,
-    says: 'stopping: what has been measured is kept',
+    says: 'stopping: completed trials are saved',
     kept: 0,
   },
   {
@@ -43,28 +43,28 @@ const MOMENTS: Moment[] = [
     args: `${steady} --connections 2 --duration 60`,
     // Until all connections stand each asks once a second.
     reached: async (place) => ((await place.readAccount())?.requests.read ?? 0) > 300,
-    says: 'stopping: what has been measured is kept',
+    says: 'stopping: completed trials are saved',
     kept: 0,
   },
   {
     when: 'in the window of a server that asks an upstream',
     args: 'vanilla --workload gather --connections 2 --duration 60 --warmup 0',
     reached: (place) => place.pidsOf('generator.ts').length > 0,
-    says: 'stopping: what has been measured is kept',
+    says: 'stopping: completed trials are saved',
     kept: 0,
   },
   {
     when: 'while its database starts',
     args: `--stack ${USERS} users --workload users --connections 2 --duration 60`,
     reached: (place) => place.pidsOf('initdb').length > 0,
-    says: 'stopping: nothing had been measured yet',
+    says: 'stopping: nothing has been measured yet',
     kept: 0,
   },
   {
     when: 'between trials',
     args: `${steady} --connections 1 --duration 0.2 --rounds 100`,
     reached: (place) => place.trials().length > 0,
-    says: 'stopping: what has been measured is kept',
+    says: 'stopping: completed trials are saved',
     kept: 1,
   },
 ];
@@ -109,7 +109,7 @@ describe.skipIf(!hasProc)('a server that does not obey, so that stopping takes i
     running.signal('SIGTERM');
     const { status, stderr } = await running.ended;
     expect(stderr.match(/^stopping: /gm)).toHaveLength(1);
-    expect(stderr).toMatch(/^pnpm bench --resume \S+ goes on$/m);
+    expect(stderr).toMatch(/^to continue: pnpm bench --resume \S+$/m);
     expect(status).toBe(130);
     expect(existsSync(place.lock)).toBe(false);
     await place.untilGone();
@@ -143,7 +143,7 @@ describe.skipIf(!hasProc)('SIGTERM to the command alone', () => {
     running.signal('SIGTERM');
     const { status, stderr } = await running.ended;
     const { plan } = place.runFile();
-    expect(stderr).toContain(`pnpm bench --resume ${plan.run} goes on`);
+    expect(stderr).toContain(`to continue: pnpm bench --resume ${plan.run}`);
     expect(status).toBe(130);
     await place.untilGone();
     const before = place.trials();

@@ -50,7 +50,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
     writeFileSync(file, text.replace(`"node": "${versions['node']}"`, '"node": "18.0.0"'));
     const { status, stdout, stderr } = await place.run('bench', ['--resume', plan.run]);
     writeFileSync(file, text);
-    expect(stderr).toContain(`run ${plan.run} was made with other versions: `);
+    expect(stderr).toContain(`run ${plan.run} was measured with other versions: `);
     expect(stderr).toContain(`node: 18.0.0 then, ${versions['node']} now`);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(place.trials()).toHaveLength(1);
@@ -73,7 +73,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
     writeFileSync(file, text.replace(written, other));
     const { status, stdout, stderr } = await place.run('bench', ['--resume', place.runFile().plan.run]);
     writeFileSync(file, text);
-    expect(stderr).toContain(' was measured on another machine, or this one has changed since: ');
+    expect(stderr).toContain(' was measured on another machine, or this machine has changed: ');
     expect(stderr).toContain(said);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(place.trials()).toHaveLength(1);
@@ -186,7 +186,7 @@ describe.skipIf(!hasProc)('the lock of the host', () => {
       expect(stderr).toContain(
         `run ${run} is measuring on this machine (process ${running.pid}), for about `,
       );
-      expect(stderr).toContain('--wait starts when it has ended');
+      expect(stderr).toContain('--wait starts after it');
       expect(status).toBe(2);
     }
     expect(place.holder()).toMatchObject({ pid: running.pid, run });

@@ -38,7 +38,9 @@ describe('a run', () => {
     ]);
     expect(ended.stderr).toMatch(/^\[1\/2\] vanilla at \d, round 1: (ok|suspect), [\d,.]+\/s, /m);
     expect(ended.stderr).toMatch(/^\[2\/2\] vanilla at \d, round 1: /m);
-    expect(ended.stderr).toContain(`kept in ${place.runFolder()}; pnpm report ${document.plan.run} shows`);
+    expect(ended.stderr).toContain(
+      `saved in ${place.runFolder()}; to show it again: pnpm report ${document.plan.run}`,
+    );
     // A terminal's line control has no place in a file.
     for (const control of ['\r', '\u001B']) expect(ended.stderr).not.toContain(control);
   });
@@ -100,12 +102,12 @@ describe('a stored run that cannot be read is refused by file and line, not gues
     {
       what: 'a line that is no record',
       spoil: (folder) => editLine(folder, 1, () => 'null'),
-      says: /trials\.jsonl:2: not the record of a trial/,
+      says: /trials\.jsonl:2: not a trial record/,
     },
     {
       what: 'a record with a newer schema',
       spoil: (folder) => editLine(folder, 1, (line) => line.replace(/"schema":\d/, '"schema":99')),
-      says: /trials\.jsonl:2: written by a newer version \(schema 99, this one knows 3\)\n.*update/,
+      says: /trials\.jsonl:2: written by a newer version \(schema 99; this version reads up to 3\)\n.*update/,
     },
     {
       what: 'a plan with a newer schema',
@@ -115,7 +117,7 @@ describe('a stored run that cannot be read is refused by file and line, not gues
     {
       what: 'a plan that is none',
       spoil: (folder) => edit(folder, 'run.json', () => '{}'),
-      says: /run\.json: not the plan of a run/,
+      says: /run\.json: not a plan/,
     },
     {
       what: 'no host.json',
@@ -135,7 +137,7 @@ describe('a stored run that cannot be read is refused by file and line, not gues
     await using copy = copyRun();
     editLine(copy.folder, 0, () => '{}');
     const { status, stderr } = await copy.place.run('bench', ['--resume', copy.folder]);
-    expect(stderr).toMatch(/trials\.jsonl:1: not the record of a trial/);
+    expect(stderr).toMatch(/trials\.jsonl:1: not a trial record/);
     expect(status).toBe(2);
     expect(existsSync(copy.place.lock)).toBe(false);
   });
@@ -155,7 +157,7 @@ describe('without /usr/bin/time', () => {
     const missing = { BENCH_TIME: join(other.folder, 'time') };
     const args = ['vanilla', ...flags({ connections: 1, ...SHORT })];
     const { status, stdout, stderr } = await other.run('bench', args, missing);
-    expect(stderr).toMatch(/warning: \S+ is missing: no report of the whole life of a server/);
+    expect(stderr).toMatch(/warning: \S+ is missing: reports lack the totals of each server/);
     expect(stdout).toMatch(/│ vanilla │/);
     expect(status).toBe(0);
     const [trial] = other.trials();

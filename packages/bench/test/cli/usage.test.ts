@@ -25,7 +25,7 @@ const REFUSALS: Refusal[] = [
   {
     what: 'threads of a server that takes none',
     args: ['fastapi/def', 'vanilla', '--workers', '1', '--threads', '2'],
-    says: [/vanilla does not support --threads/, /on devices that do: .*fastapi\/def, fastapi\/granian/],
+    says: [/vanilla does not support --threads/, /of devices that do: .*fastapi\/def, fastapi\/granian/],
   },
   {
     what: 'more connections than the machine allows',
@@ -202,7 +202,7 @@ describe('what is in the way', () => {
       BENCH_RESULTS: join(file, 'results'),
     });
     expect(stderr).toMatch(/^error: .*file\/results\/\S+-devices cannot be written: ENOTDIR/m);
-    expect(stderr).toMatch(/make .*file\/results a folder that you may write to/);
+    expect(stderr).toMatch(/make .*file\/results a writable folder/);
     expect(status).toBe(2);
     expect(existsSync(place.lock)).toBe(false);
   });
@@ -211,7 +211,7 @@ describe('what is in the way', () => {
     await using place = new Place();
     const { status, stderr } = await place.run('bench', ['vanilla'], { BENCH_STATE: '/dev/null/state' });
     expect(stderr).toMatch(
-      /\/dev\/null\/state cannot be made: ENOTDIR.*\n +set XDG_STATE_HOME to a folder of your own/,
+      /\/dev\/null\/state cannot be created: ENOTDIR.*\n +set XDG_STATE_HOME to a folder of your own/,
     );
     expect(status).toBe(2);
   });

@@ -157,7 +157,7 @@ describe('DATABASE_URL', () => {
   });
 
   const cases: [string, () => string, RegExp][] = [
-    ['is no address', () => 'localhost:5432/secret', /^DATABASE_URL: not the address of a database$/],
+    ['is no address', () => 'localhost:5432/secret', /^DATABASE_URL: not a PostgreSQL address$/],
     ['is of something else', () => 'mysql://u:secret@127.0.0.1/x', /^DATABASE_URL: not the address/],
     ['names no database', () => 'postgres://u:secret@127.0.0.1/', /^DATABASE_URL: not the address/],
     [
@@ -179,7 +179,7 @@ describe('DATABASE_URL', () => {
     const guest = Object.assign(new URL(url), { username: 'guest', password: 'guest' }).href;
     await expect(findDatabase(guest)).rejects.toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining('may not create databases') as string,
+      message: expect.stringContaining('cannot create databases') as string,
     });
   });
 });
@@ -240,7 +240,7 @@ describe('a plan', () => {
   it('may not open more connections than the database takes', () => {
     expect(() => refuseCrowd(planOf('--workers 33'), database)).not.toThrow();
     expect(() => refuseCrowd(planOf('--workers 34'), database)).toThrow(
-      '510 connections to a database that takes 500',
+      'the plan needs 510 connections, and the database accepts 500',
     );
     expect(() => refuseCrowd(planOf('--workers 17 --duel'), database)).toThrow('510 connections');
     expect(() => refuseCrowd(planOf('--param pool=400 --param overflow=96'), database)).toThrow(

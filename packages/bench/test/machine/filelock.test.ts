@@ -25,7 +25,7 @@ describe('the lock of what is being made', () => {
     expect(has).toBe(false);
     first[Symbol.dispose]();
     (await second)[Symbol.dispose]();
-    expect(told).toEqual([`process ${process.pid} makes the same: waiting for it`]);
+    expect(told).toEqual([`process ${process.pid} is building the same: waiting for it`]);
     expect(existsSync(file)).toBe(false);
   });
 

@@ -89,7 +89,7 @@ describe('lockHost', () => {
     using first = await take('first');
     const { message, hint } = await refusalOf(take('second'));
     expect(message).toBe(`run first is measuring on this machine (process ${process.pid})`);
-    expect(hint).toContain('--wait starts when it has ended');
+    expect(hint).toContain('--wait starts after it');
     first.expect(600);
     expect((await refusalOf(take('second'))).message).toMatch(/\(process \d+\), for about 10 min more$/);
     first.expect(20);
@@ -203,7 +203,7 @@ describe('the port where the users of a machine meet', () => {
       const told: string[] = [];
       using _ = await take('mine', { port, tell: (line) => told.push(line) });
       expect(told).toEqual([
-        `warning: port ${port} is taken by a program that is not Bench: other users cannot see that a run measures`,
+        `warning: a program other than Bench uses port ${port}, so other users cannot see this run`,
       ]);
     },
   );
@@ -252,13 +252,13 @@ describe('the folder of the user', () => {
     const runtime = join(state, 'runtime');
     mkdirSync(runtime);
     expect(open({ XDG_RUNTIME_DIR: runtime })).toBe(join(runtime, 'bench-http'));
-    expect(() => open({})).toThrow(/cannot be made: ENOTDIR/);
+    expect(() => open({})).toThrow(/cannot be created: ENOTDIR/);
   });
 
   it('is refused where others could have written to it', () => {
     const folder = open({});
     chmodSync(folder, 0o777);
-    expect(() => open({})).toThrow(`${folder} is open to other users: they could have put locks into it`);
+    expect(() => open({})).toThrow(`${folder} is writable for other users, so its locks cannot be trusted`);
   });
 
   it('is refused where it is no folder', () => {

@@ -56,7 +56,7 @@ describe('placeOn', () => {
       placement: { kind: 'shared', server: [5], generator: [5] },
       server: [],
       generator: [],
-      reason: '1 core for a server on 1 and its load: they share',
+      reason: '1 core for a server on 1 and its load: both share them',
     });
   });
 

@@ -26,7 +26,7 @@ const MAC: MachineFacts = {
   platform: 'darwin',
   cores: 8,
   time: true,
-  unpinned: 'macOS cannot keep a process on a core',
+  unpinned: 'macOS cannot pin processes to cores',
   openFiles: { soft: 10_240, hard: 10_240 },
   ephemeralPorts: { first: 49_152, last: 65_535 },
   timeWaitSeconds: 30,
@@ -55,7 +55,7 @@ describe('preflight', () => {
     const findings = preflight({ platform: 'linux', cores: 8, time: true }, NEEDS);
     expect(findings.map(({ what }) => what)).toEqual([
       '8 cores',
-      'server and generator can be kept on their own cores',
+      'server and generator can be pinned to separate cores',
       '/usr/bin/time works',
     ]);
   });
@@ -93,11 +93,11 @@ describe('preflight', () => {
   it('fears no closed connections where their ports are taken again, and counts what is left where they are not', () => {
     expect(about('TIME_WAIT', { timeWait: 60_000, timeWaitReused: true })).toEqual({
       level: 'ok',
-      what: 'TIME_WAIT: 60,000 closed connections are remembered, their ports are taken again after a second',
+      what: 'TIME_WAIT: 60,000 connections in TIME_WAIT, ports can be reused after one second',
     });
     expect(about('TIME_WAIT', { timeWait: 0, timeWaitReused: false })).toEqual({
       level: 'warn',
-      what: 'TIME_WAIT: ports stay taken for 60 s (tcp_tw_reuse is 0): a server that closes each connection gets no more than 470 requests a second',
+      what: 'TIME_WAIT: ports stay taken for 60 s (tcp_tw_reuse is 0), so a server that closes each connection gets at most 470 requests per second',
       advice: 'sudo sysctl -w net.ipv4.tcp_tw_reuse=2',
     });
   });
@@ -140,7 +140,7 @@ describe('preflight', () => {
   });
 
   it('tells shared cores from generators that share', () => {
-    expect(about('take each other', { cores: 1 })?.what).toMatch(/^1 core for/);
+    expect(about('compete for CPU time', { cores: 1 })?.what).toMatch(/^1 core for/);
     expect(about('generators share', { cores: 4 }, { generators: 4 })?.advice).toBe('use 3 generators');
     expect(about('4 cores', { cores: 4 }, { generators: 3 })?.level).toBe('ok');
   });
@@ -176,7 +176,7 @@ describe('preflight on macOS', () => {
     const finding = findings.find(({ what }) => what.startsWith('not pinned'));
     expect(finding).toEqual({
       level: 'warn',
-      what: 'not pinned to cores: macOS cannot keep a process on a core',
+      what: 'not pinned to cores: macOS cannot pin processes to cores',
     });
   });
 });

@@ -93,7 +93,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
     stranger.kill('SIGKILL');
     await once(stranger, 'exit');
     await expect(whyNotListener(stranger.pid!, '127.0.0.1', other.port)).resolves.toBe(
-      `there is no process ${stranger.pid}`,
+      `process ${stranger.pid} does not exist`,
     );
     await expect(whyNotListener(process.pid, '127.0.0.1', other.port)).resolves.toBeUndefined();
   });

@@ -103,7 +103,7 @@ describe('provideBuild', () => {
     const built = compiled({ build: [['no-such-tool', 'build']] });
     await expect(provideBuild(built, cache)).rejects.toMatchObject({
       code: 'toolchain',
-      message: 'no-such-tool is not on PATH: it is needed to build api',
+      message: 'no-such-tool is not on PATH, but needed to build api',
       hint: 'install no-such-tool, and put it on PATH',
     });
     expect(existsSync(binary)).toBe(false);

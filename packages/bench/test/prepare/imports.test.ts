@@ -60,7 +60,7 @@ describe('findCode', () => {
     expect(errorOf(() => findCode(claim('a'), ['/usr/lib/os.py'])).message).toContain(
       'loaded none of its files',
     );
-    expect(errorOf(() => findCode(claim('a'), [])).message).toContain('did not tell which code it runs');
+    expect(errorOf(() => findCode(claim('a'), [])).message).toContain('did not report its code');
   });
 
   it('knows a copy inside the original, and one behind a link', () => {

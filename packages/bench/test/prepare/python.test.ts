@@ -119,7 +119,7 @@ describe('an environment', () => {
     await expect(make(NOT_BUILT)).rejects.toMatchObject({
       code: 'toolchain',
       message: 'slow 1.2 has no wheel for Python 3.14.6 and could not be built: cause: no compiler',
-      hint: 'slow has wheels for it in 1.1, 1.0, 0.9: --resolve takes the newest version that fits',
+      hint: 'versions of slow with a wheel: 1.1, 1.0, 0.9; --resolve takes the newest version that fits',
     });
   });
 
@@ -127,7 +127,7 @@ describe('an environment', () => {
     script('python3', 'exit 1');
     vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
     await expect(make(NOT_BUILT)).rejects.toMatchObject({
-      hint: expect.stringMatching(/^pick an interpreter/),
+      hint: expect.stringMatching(/^choose an interpreter/),
     });
   });
 
@@ -140,10 +140,10 @@ describe('an environment', () => {
 
 describe('advice on wheels', () => {
   it.each([
-    [[], 'no version of slow has a wheel for this interpreter: pick another interpreter'],
+    [[], 'no version of slow has a wheel for this interpreter: choose another interpreter'],
     [
       ['1', '2', '3', '4', '5', '6'],
-      'slow has wheels for it in 6, 5, 4, 3, 2 and older: --resolve takes the newest version that fits',
+      'versions of slow with a wheel: 6, 5, 4, 3, 2 and older; --resolve takes the newest version that fits',
     ],
   ])('for %j', (wheels, advice) => {
     expect(adviseWheels('slow', wheels)).toBe(advice);

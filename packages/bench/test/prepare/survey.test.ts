@@ -17,7 +17,7 @@ describe('what has to be made', () => {
         { kind: 'build', name: 'rocket', by: 'cargo 1.90.0', seconds: 120 },
       ]),
     ).toEqual([
-      'To be made first, once: about 6 minutes.',
+      'To build first, once: about 6 minutes.',
       '  tools: uv',
       '  Python environments: fastapi, litestar',
       '  builds with go 1.26.8: gin',
@@ -32,7 +32,7 @@ describe('what has to be made', () => {
     [61, '2 minutes'],
   ])('takes %d seconds, in words: %s', (seconds, words) => {
     const [first] = describeWork([{ kind: 'tool', name: 'uv', by: 'pip', seconds }]);
-    expect(first).toBe(`To be made first, once: about ${words}.`);
+    expect(first).toBe(`To build first, once: about ${words}.`);
   });
 
   it('is not told where there is nothing', () => {

@@ -19,7 +19,12 @@ const HOST: Host = {
 
 describe('unlikeHosts', () => {
   it('finds no difference in what does not matter', () => {
-    const later: Host = { ...HOST, load: [3, 2, 1], cgroup: 'v2: cannot be made (EACCES)', somaxconn: 4096 };
+    const later: Host = {
+      ...HOST,
+      load: [3, 2, 1],
+      cgroup: 'v2: cannot be created (EACCES)',
+      somaxconn: 4096,
+    };
     expect(unlikeHosts(HOST, later)).toEqual([]);
   });
 

@@ -96,7 +96,7 @@ describe('a run that is stored', () => {
     const { message, hint } = refuse(() => createRun(runOf('a-run'), host));
     expect(message).toContain(join(RESULTS, 'a-run'));
     expect(message).toContain('cannot be written');
-    expect(hint).toContain('a folder that you may write to');
+    expect(hint).toContain('a writable folder');
   });
 
   it('has a size', () => {
@@ -153,14 +153,14 @@ describe('a run that cannot be read', () => {
     writeFileSync(lines, [first, line, ...rest].join('\n'));
     const { message } = refuse(() => readRun(folder));
     expect(message.slice(0, lines.length)).toBe(lines);
-    expect(message.slice(lines.length)).toMatch(/^:2: (not the record of a trial|cannot be read: .+)$/);
+    expect(message.slice(lines.length)).toMatch(/^:2: (not a trial record|cannot be read: .+)$/);
   });
 
   it('refuses a newer schema of a trial, by its line', () => {
     const { folder, lines } = makeRun();
     appendFileSync(lines, `${JSON.stringify({ ...trials[0], schema: 4 })}\n`);
     expect(refuse(() => readRun(folder))).toMatchObject({
-      message: `${lines}:4: written by a newer version (schema 4, this one knows 3)`,
+      message: `${lines}:4: written by a newer version (schema 4; this version reads up to 3)`,
       hint: expect.stringContaining('git pull'),
     });
   });
@@ -224,8 +224,8 @@ describe('findRun', () => {
     mkdirSync(join(RESULTS, 'published'));
     renameSync(kept, join(RESULTS, 'published', '20261120-100000-devices'));
     expect(refuse(() => findRun('latest'))).toMatchObject({
-      message: expect.stringMatching(/ holds no run yet$/),
-      hint: 'pnpm bench makes one',
+      message: expect.stringMatching(/ has no runs yet$/),
+      hint: 'pnpm bench creates one',
     });
   });
 
@@ -238,10 +238,10 @@ describe('findRun', () => {
     });
     expect(refuse(() => findRun('lates')).hint).toBe('did you mean latest?');
     expect(refuse(() => findRun('yesterday')).hint).toBe(
-      'the newest are 20261120-300000-url, 20261120-200000-devices, 20261120-100000-devices; latest names the first of them',
+      'the newest runs are 20261120-300000-url, 20261120-200000-devices, 20261120-100000-devices; latest means the first one',
     );
     rmSync(RESULTS, { recursive: true });
-    expect(refuse(() => findRun('a-run')).hint).toBe('pnpm bench makes one');
+    expect(refuse(() => findRun('a-run')).hint).toBe('pnpm bench creates one');
   });
 });
 

@@ -30,7 +30,7 @@ export const background: CompanionKind = {
   },
 };
 
-/** The background request of one trial, ready to be sent. */
+/** Begins the background request of one trial. */
 export function beginTrial(request: BackgroundRequest, keep = keepInFlight): TrialCompanion {
   let running: Background | undefined;
   let use: BackgroundUse | undefined;
@@ -44,7 +44,7 @@ export function beginTrial(request: BackgroundRequest, keep = keepInFlight): Tri
     },
     requests: () => use?.sent ?? 0,
     judge: () => (use === undefined ? [] : judgeBackground(use)),
-    // The server may go on with a request that was cancelled.
+    // The server may continue to work on a cancelled request.
     keepsServerBusy: () => (use?.cancelled ?? 0) > 0,
     record: () => use,
     async [Symbol.asyncDispose]() {

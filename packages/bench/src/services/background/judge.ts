@@ -1,7 +1,7 @@
 import type { BackgroundUse, Reason } from '../../model.ts';
 import { makeReason } from '../../reasons.ts';
 
-/** Judges a window by its background request: was it answered as it should be? Otherwise the server was disturbed differently. */
+/** Judges the background request of a window: without the expected answers, the server was disturbed differently. */
 export function judgeBackground({ statusCodes, lost }: BackgroundUse): Reason[] {
   const statuses = Object.entries(statusCodes).filter(([status]) => !status.startsWith('2'));
   const failed = lost + statuses.reduce((sum, [, count]) => sum + count, 0);

@@ -3,18 +3,18 @@ import type { BackgroundRequest, BackgroundUse } from '../../model.ts';
 import { createHistogram, recordMilliseconds, summariseLatency } from '../../histogram.ts';
 import type { Asked } from '../../machine/ask.ts';
 
-/** After a request without an answer the next one is sent so much later: what is down is not hammered. */
+/** The pause after an unanswered request, so that a server that is down is not flooded. */
 const REST_MS = 50;
 
 /** A request that is kept in flight beside a load. Disposing ends it. */
 export interface Background extends Disposable {
-  /** Cancels the one under way, and gives the account. */
+  /** Cancels the current request and returns the account. */
   end(): BackgroundUse;
 }
 
 /**
- * Keeps one request in flight, on one connection where the server keeps it: an answer is read to its end, and the next
- * request sent at once. It leaves from this process, which runs on the cores of the generators.
+ * Keeps one request in flight, on one connection if the server keeps it open: reads each answer to its end and
+ * sends the next request at once. Runs in this process, on the cores of the generators.
  */
 export function keepInFlight(
   { host, port }: Pick<Asked, 'host' | 'port'>,
@@ -36,7 +36,7 @@ export function keepInFlight(
     current = request({ host, port, method, path, agent }, (response) => {
       answer = response.on('error', () => {}).resume();
     });
-    // What goes wrong shows at its close: there is no whole answer then.
+    // Errors show at the close: the answer is then incomplete.
     current
       .on('error', () => {})
       .on('close', () => {

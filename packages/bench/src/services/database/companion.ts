@@ -1,4 +1,4 @@
-/** The database of `users` and `users-insert`: each trial has a table of its own, in a database of its own. */
+/** The database of `users` and `users-insert`: each trial has its own table in its own database. */
 import type { DatabaseUse, InsertAccount, Reason } from '../../model.ts';
 import { asksDatabase } from '../../plan/plan.ts';
 import { makeReason } from '../../reasons.ts';
@@ -45,7 +45,7 @@ export const database: CompanionKind = {
   },
 };
 
-/** A database that runs, as a companion of all trials of a run. */
+/** A running database, as the companion of all trials of a run. */
 export function keepDatabase(holder: Database): RunningCompanion {
   const { kind, version, maxConnections } = holder;
   return {
@@ -56,7 +56,7 @@ export function keepDatabase(holder: Database): RunningCompanion {
   };
 }
 
-/** The table of one trial. Throws a database error if it cannot be made. */
+/** Opens the table of one trial. Throws a database error if it cannot be created. */
 export async function beginTrial(
   holder: Pick<Database, 'open' | 'process'>,
   table: Table,
@@ -75,7 +75,7 @@ export async function beginTrial(
       if (table.inserts === undefined) return [];
       account = inserts.close(await opened.countInserts());
       const wrong = judgeInserts(account);
-      // Of a server that died this is all that there is to say.
+      // For a server that died, this is the only finding.
       return wrong.length === 0 && hasFailed ? [makeReason('inserts', account)] : wrong;
     },
     record(resources): DatabaseUse | undefined {

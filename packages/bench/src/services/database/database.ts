@@ -1,4 +1,4 @@
-/** The database behind a workload: PostgreSQL of our own for the length of a run, or the one that `DATABASE_URL` names. */
+/** The database of a workload: an embedded PostgreSQL for the length of a run, or the one that `DATABASE_URL` names. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type QueryResultRow } from 'pg';
@@ -14,43 +14,49 @@ import { CompanionError, type CompanionProcess } from '../companion.ts';
 
 const START_MS = 60_000;
 const POLL_MS = 20;
-/** How long the last transactions of a server that has ended may take. */
+/** How long the last transactions of a stopped server may take. */
 const DRAIN_MS = 20_000;
 /** `drop database ... with (force)` */
 const OLDEST = 13;
 
-/** What can hold the table. */
+/** A database server that can hold the table. */
 export type DatabaseProgram =
   | { kind: 'embedded'; version: string; postgres: Postgres }
   | { kind: 'external'; version: string; url: string };
 
-/** Something is wrong with the database, and so with nobody's figure. */
+/** A failure of the database, which says nothing about the server. */
 export class DatabaseError extends CompanionError {
   constructor({ kind, version }: Pick<DatabaseProgram, 'kind' | 'version'>, what: string) {
     super(`the database (${kind} ${version}) ${what}`, 'database');
   }
 }
 
-/** A running database. Disposing ends one of our own. */
+/** A running database. Disposing stops an embedded one. */
 export interface Database extends AsyncDisposable {
   kind: DatabaseProgram['kind'];
   version: string;
   maxConnections: number;
-  /** A new table, in a database of its own. Throws a database error when that cannot be made. */
+  /** Creates a new table in its own database. Throws a database error if that fails. */
   open(table: Table): Promise<OpenTable>;
-  /** The process to sample; undefined when its processes are not known. */
+  /** Returns the process to sample; undefined if its processes are unknown. */
   process(): CompanionProcess | undefined;
 }
 
 /** The table of one trial. Disposing removes it. */
 export interface OpenTable extends AsyncDisposable {
-  /** What its server has to be started with. */
+  /** The environment of its server. */
   env: Record<string, string>;
-  /** The rows that hold what an insert of this trial holds, when nobody is connected any more. Throws a database error when somebody stays. */
+  /**
+   * Counts the rows inserted by this trial once nobody is connected. Throws a database error if a connection
+   * remains.
+   */
   countInserts(): Promise<number>;
 }
 
-/** Finds the one that `DATABASE_URL` names, else our own. Throws a usage error for one that cannot be used, a toolchain error where there is none of our own. */
+/**
+ * Finds the database that `DATABASE_URL` names, else the embedded one. Throws a usage error if the former cannot be
+ * used, and a toolchain error if the latter is missing.
+ */
 export async function findDatabase(asked = process.env['DATABASE_URL']): Promise<DatabaseProgram> {
   if (asked !== undefined && asked !== '') return findExternal(asked);
   const postgres = await findPostgres();
@@ -59,7 +65,7 @@ export async function findDatabase(asked = process.env['DATABASE_URL']): Promise
 
 async function findExternal(asked: string): Promise<DatabaseProgram> {
   const url = parseUrl(asked);
-  const hint = 'correct DATABASE_URL, or unset it: PostgreSQL of our own is then started';
+  const hint = 'correct DATABASE_URL, or unset it to use the embedded PostgreSQL';
   const [found] = await query<{ version: string; may: boolean }>(
     url,
     `select current_setting('server_version') as version, rolcreatedb or rolsuper as may
@@ -74,38 +80,44 @@ async function findExternal(asked: string): Promise<DatabaseProgram> {
   if (found?.may !== true) {
     throw new BenchError(
       'usage',
-      'DATABASE_URL: its user may not create databases, and each trial has one of its own',
-      'alter role … createdb; or unset DATABASE_URL: PostgreSQL of our own is then started',
+      'DATABASE_URL: its user cannot create databases, and each trial needs its own',
+      'alter role … createdb; or unset DATABASE_URL to use the embedded PostgreSQL',
     );
   }
   return { kind: 'external', version, url };
 }
 
-/** Throws a usage error, which tells nothing of the URL: it holds a password. */
+/** Throws a usage error that omits the URL, because it contains a password. */
 function parseUrl(asked: string): string {
   const url = URL.parse(asked.replace(/^postgres:/, 'postgresql:'));
   if (url?.protocol !== 'postgresql:' || url.hostname === '' || url.pathname.length < 2) {
     throw new BenchError(
       'usage',
-      'DATABASE_URL: not the address of a database',
-      'e.g. DATABASE_URL=postgresql://user:password@127.0.0.1:5432/name; without it PostgreSQL of our own is started',
+      'DATABASE_URL: not a PostgreSQL address',
+      'e.g. DATABASE_URL=postgresql://user:password@127.0.0.1:5432/name; unset it to use the embedded PostgreSQL',
     );
   }
   return url.href;
 }
 
-/** What a database is started with. */
+/** The resources of a database. */
 export interface DatabaseSpec {
-  /** Marks its processes and the databases of its trials, so that a later start can prove what is its own. */
+  /** Marks its processes and databases, so that a later start can recognise leftovers. */
   token: string;
-  /** The run's folder: its log is kept there. */
+  /** The folder of the run, for its log. */
   folder: string;
   placed: Pick<Placed, 'beside'>;
-  /** Told the server on which databases of trials are before there is one, and undefined when none is left. */
+  /**
+   * Called with the server before the first database of a trial is created there, and with undefined once none is
+   * left.
+   */
   owe?: (server: string | undefined) => void;
 }
 
-/** Starts one of our own, or turns to the one that is there. Throws a toolchain error when ours does not answer in time. */
+/**
+ * Starts the embedded database, or connects to the external one. Throws a toolchain error if the embedded one does
+ * not answer in time.
+ */
 export async function startDatabase(program: DatabaseProgram, spec: DatabaseSpec): Promise<Database> {
   if (program.kind === 'external') {
     const settings = await readSettings(program.url);
@@ -121,15 +133,15 @@ export async function startDatabase(program: DatabaseProgram, spec: DatabaseSpec
     throw new BenchError(
       'toolchain',
       `PostgreSQL for the workload does not start: ${(error as Error).message}`,
-      'set DATABASE_URL to a PostgreSQL of yours',
+      'set DATABASE_URL to another PostgreSQL',
     );
   }
 }
 
-/** How many connections of it are not for the servers: those for superusers, and the harness's. */
+/** Connections that the servers cannot use: those reserved for superusers and that of the harness. */
 const RESERVED = 5;
 
-/** Throws a usage error when the servers that stand at once may open more connections than there are. */
+/** Throws a usage error if servers that run together could open more connections than the database accepts. */
 export function refuseCrowd(
   { params = {}, workers, duel, targets }: Pick<Plan, 'params' | 'workers' | 'duel' | 'targets'>,
   database: Database,
@@ -140,15 +152,15 @@ export function refuseCrowd(
   if (most <= database.maxConnections - RESERVED) return;
   throw new BenchError(
     'usage',
-    `${most} connections to a database that takes ${database.maxConnections}: ${servers} server, ${workers} workers, a pool of ${pool} + ${overflow} each`,
-    'ask for less: --workers, --param pool=, --param overflow=',
+    `the plan needs ${most} connections, and the database accepts ${database.maxConnections}: ${servers} server, ${workers} workers, a pool of ${pool} + ${overflow} each`,
+    'lower --workers, --param pool= or --param overflow=',
   );
 }
 
-/** What it says of itself. */
+/** The settings and processes that it reports. */
 interface Settings {
   maxConnections: number;
-  /** The process that all others are children of, where it is on this host. */
+  /** The parent of all its processes, if it runs on this host. */
   pid: number | undefined;
 }
 
@@ -162,7 +174,7 @@ function readSettings(url: string): Promise<Settings> {
   });
 }
 
-/** The parent of a backend that is on this host and can be seen here. */
+/** Returns the parent of a backend, if it is a visible PostgreSQL on this host. */
 function parentOf(backend: number, host: string): number | undefined {
   if (!['127.0.0.1', 'localhost', '[::1]'].includes(host)) return undefined;
   const seen = readProcess(backend);
@@ -237,7 +249,7 @@ class StandingDatabase implements Database {
   async [Symbol.asyncDispose](): Promise<void> {
     const { server, program, token, owe } = this.#parts;
     if (server !== undefined) return void (await server.stop());
-    // A table that could not be closed has left its database.
+    // A table that could not be closed has left its database behind.
     const dropped = await dropAll(program.url, token).then(
       () => true,
       () => false,
@@ -245,7 +257,7 @@ class StandingDatabase implements Database {
     if (dropped) owe?.(undefined);
   }
 
-  /** Waits until no server is connected: what it had under way is then stored or not. */
+  /** Waits until no server is connected: pending transactions are then either stored or rolled back. */
   async #untilAlone(url: string): Promise<void> {
     const deadline = performance.now() + DRAIN_MS;
     for (;;) {
@@ -262,7 +274,7 @@ class StandingDatabase implements Database {
     const end = this.#parts.server && describeEnd(this.#parts.server);
     if (end !== undefined) throw this.#wrong(`has ended (${end})`);
     return query<T>(url, text, values).catch((error: Error) => {
-      throw this.#wrong(`does not do what it is asked: ${wordsOf(error)}`);
+      throw this.#wrong(`refuses a command: ${wordsOf(error)}`);
     });
   }
 
@@ -280,17 +292,17 @@ const COUNT = 'select count(*)::int as count from users where name = $1 and emai
 const OTHERS = `select count(*)::int as count from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`;
 
-/** What a command that was killed noted of its databases. */
+/** The note of a killed command about its databases. */
 export interface Debt {
   run: string;
   token: string;
-  /** As `serverOf` tells it; absent where there are none. */
+  /** As `serverOf` returns it; absent if there are none. */
   database?: string;
 }
 
 /**
- * Removes the databases that a killed run has left on the server of `DATABASE_URL`. Returns that in words, and whether
- * some are still owed, because the server is not the one that is asked now or refuses.
+ * Removes the databases that a killed run left on the server of `DATABASE_URL`. Returns messages, and whether some
+ * databases remain because another server is configured now or refuses.
  */
 export async function removeDatabases(
   { run, token, database }: Debt,
@@ -312,7 +324,7 @@ export async function removeDatabases(
   }
 }
 
-/** Drops the databases of a token, and returns their names. Throws what pg throws. */
+/** Drops the databases of a token and returns their names. Throws the errors of pg. */
 async function dropAll(url: string, token: string): Promise<string[]> {
   const prefix = prefixOf(token);
   const found = await query<{ datname: string }>(
@@ -325,26 +337,26 @@ async function dropAll(url: string, token: string): Promise<string[]> {
   return names;
 }
 
-/** The server that a URL names, without the user and the password. */
+/** Returns the server of a URL without user and password. */
 function serverOf(url: string): string {
   const { host, pathname } = new URL(url);
   return `${host}${pathname}`;
 }
 
-/** How the names of the databases of a run's trials begin. Throws when the token is none. */
+/** Returns the prefix of the database names of a run. Throws if the token is not valid. */
 function prefixOf(token: string): string {
   if (!isToken(token)) throw new Error(`${JSON.stringify(token)} is not a token`);
   return `bench_${token}_`;
 }
 
-/** One query on a connection of its own. Throws what pg throws. */
+/** Runs one query on a connection of its own. Throws the errors of pg. */
 function query<T extends QueryResultRow>(url: string, text: string, values: unknown[] = []): Promise<T[]> {
   return connect(url, async (client) => (await client.query<T>(text, values)).rows);
 }
 
 async function connect<T>(connectionString: string, use: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString, connectionTimeoutMillis: 10_000 });
-  // What ends a connection that nobody waits on is told to the next query.
+  // If the connection breaks between queries, the next query reports it.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -354,7 +366,7 @@ async function connect<T>(connectionString: string, use: (client: Client) => Pro
   }
 }
 
-/** An error in words: one of several addresses that all refused has none of its own. */
+/** Returns the text of an error. If several addresses refused, the outer error has none. */
 function wordsOf(error: Error): string {
   return error.message || (error as NodeJS.ErrnoException).code || error.name;
 }

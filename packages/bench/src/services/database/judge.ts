@@ -3,7 +3,10 @@ import type { InsertAccount, Limit, Reason } from '../../model.ts';
 import { makeReason } from '../../reasons.ts';
 import { FULL, takesTheRest } from '../../saturation.ts';
 
-/** Whether it saturated its cores: all of them, or what the generators on them left. Never true when its cores are not known. */
+/**
+ * Returns true if it saturated its cores, or the share that generators on the same cores left. Always false if its
+ * cores are unknown.
+ */
 export function isDatabaseFull({ resources, placement, load }: CompanionEvidence): boolean {
   const { kind, beside = {}, generator = [] } = placement;
   const cores = beside.database;
@@ -14,7 +17,7 @@ export function isDatabaseFull({ resources, placement, load }: CompanionEvidence
     : resources.coresUsed >= FULL * cores.length;
 }
 
-/** Judges a window by its database: was it saturated? */
+/** Judges the database of a window: was it saturated? */
 export function judgeDatabase({
   resources,
   placement,
@@ -27,8 +30,8 @@ export function judgeDatabase({
 }
 
 /**
- * Compares the table with the server's acknowledgements. Every acknowledged insert must be stored, and no other, except those
- * that were never answered: each of them may be stored or not.
+ * Compares the table with the acknowledgements of the server. Every acknowledged insert must be stored. Of the
+ * others, only unanswered ones may be.
  */
 export function judgeInserts(account: InsertAccount): Reason[] {
   const { acknowledged, stored, unanswered } = account;

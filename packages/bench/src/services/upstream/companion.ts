@@ -1,4 +1,4 @@
-/** The external service of the workload `gather`: every server that is up at the same time asks an upstream of its own. */
+/** The external service of the workload `gather`. Servers that run at the same time have one upstream each. */
 import type { UpstreamUse } from '../../model.ts';
 import { fixturesOf } from '../../plan/plan.ts';
 import type { CompanionKind, CompanionMeans, RunningCompanion, TrialCompanion } from '../companion.ts';
@@ -37,7 +37,7 @@ export const upstream: CompanionKind = {
 };
 
 /**
- * Upstreams for the length of a run. Trials in a row share the first one; the servers of a duel get one each, so that every
+ * The upstreams of a run. Consecutive trials share the first one. The servers of a duel get one each, so that every
  * upstream counts the requests of one server.
  */
 export async function startUpstreams(
@@ -69,8 +69,9 @@ export async function startUpstreams(
 }
 
 /**
- * The part of an upstream in one trial; `fetches` is how many of its fixtures one right answer takes, `release` gives it back.
- * Throws an upstream error if it does not answer: a server that has nobody to ask need not be launched.
+ * Begins the part of an upstream in one trial; `fetches` is the number of fixtures behind one right answer,
+ * `release` returns the upstream. Throws an upstream error if it does not answer: then there is no point in
+ * launching the server.
  */
 export async function beginTrial(
   asked: Pick<Upstream, 'env' | 'process' | 'look'>,

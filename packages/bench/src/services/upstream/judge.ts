@@ -3,17 +3,20 @@ import type { Limit, LoadResult, Reason, UpstreamUse } from '../../model.ts';
 import { makeReason } from '../../reasons.ts';
 import { FULL, takesTheRest } from '../../saturation.ts';
 
-/** From the memory of the same machine, with nothing else to do, a fixture takes a few ms at most. */
+/** An idle upstream serves a fixture from the memory of the same machine within a few ms. */
 const SLOW_US = 50_000;
 
-/** What an upstream is judged by. */
+/** The basis on which an upstream is judged. */
 export interface UpstreamEvidence extends CompanionEvidence {
   use: UpstreamUse;
-  /** Requests to the upstream that one right answer takes. */
+  /** The number of upstream requests behind one right answer. */
   fetches: number;
 }
 
-/** Whether it saturated its core: its one process did, or it took what generators on the same cores left. */
+/**
+ * Returns true if it saturated its core: with its one process, or with the share that generators on the same cores
+ * left.
+ */
 export function isUpstreamFull({ resources, placement, load }: CompanionEvidence): boolean {
   if (resources === undefined) return false;
   const { coresUsed } = resources;
@@ -23,7 +26,10 @@ export function isUpstreamFull({ resources, placement, load }: CompanionEvidence
   return isShared ? takesTheRest(coresUsed, generator, load) : coresUsed >= FULL;
 }
 
-/** Judges a window by its upstream: was it asked as often as it had to be, did it fail, was it slow, was it saturated? */
+/**
+ * Judges the upstream of a window: did it get the expected number of requests, did it fail, was it slow, was it
+ * saturated?
+ */
 export function judgeUpstream(evidence: UpstreamEvidence & { limit: Limit }): Reason[] {
   return [
     ...judgeCount(evidence),
@@ -33,7 +39,7 @@ export function judgeUpstream(evidence: UpstreamEvidence & { limit: Limit }): Re
   ];
 }
 
-/** Exact where every request was answered rightly; any other may have asked for none or for all of its fixtures. */
+/** The count is exact if every request was answered rightly; any other may have fetched none or all of its fixtures. */
 function judgeCount({ use: { requests }, fetches, load, besideRequests }: UpstreamEvidence): Reason[] {
   if (load.lifetime === undefined) return [];
   const { ok, sent } = load.lifetime;

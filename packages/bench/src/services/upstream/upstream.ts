@@ -1,4 +1,4 @@
-/** The external service of a workload: nginx when it is on PATH, otherwise the embedded server. */
+/** The external service of a workload: nginx if it is on PATH, otherwise the embedded server. */
 
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,39 +20,39 @@ const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.c
 const EMBEDDED = fileURLToPath(import.meta.resolve('@bench/upstream/server'));
 
 const START_MS = 10_000;
-/** Between a failure and another try; by then a process that failed because it ended is known to have. */
+/** The pause between a failure and the next try. Within it, a process that failed because it was ending has ended. */
 const SETTLE_MS = 100;
-/** How often a fixture is asked for to see how long it takes; the fastest counts. */
+/** How often a fixture is fetched to time it; the fastest counts. */
 const PROBES = 3;
 
-/** What can serve the fixtures. It has to count every request, those for the count too. */
+/** A program that can serve the fixtures. It must count every request, including those for the count. */
 export interface UpstreamProgram {
   kind: string;
   version: string;
-  /** With `{host}` and `{port}` to be filled in; it is started in the folder that holds the fixtures. */
+  /** Placeholders: `{host}` and `{port}`. Runs in the folder that holds the fixtures. */
   command: string[];
-  /** The text of `nginx.conf` there, with `{port}` to be filled in. */
+  /** The text of `nginx.conf` there, with the placeholder `{port}`. */
   configuration?: string;
-  /** Requests so far, from the answer to `GET /count`. */
+  /** Parses the number of requests so far from the answer to `GET /count`. */
   parseCount(text: string): number;
 }
 
-/** Something is wrong with the upstream, and so with nobody's figure. */
+/** A failure of the upstream, which says nothing about the server. */
 export class UpstreamError extends CompanionError {
   constructor({ kind, version }: Pick<UpstreamProgram, 'kind' | 'version'>, what: string) {
     super(`the upstream (${kind} ${version}) ${what}`, 'upstream');
   }
 }
 
-/** An upstream at a moment. */
+/** The state of an upstream at one moment. */
 export interface UpstreamLook {
-  /** Of others so far. */
+  /** The requests of others so far. */
   requests: number;
-  /** How long one fixture takes. */
+  /** The time to fetch one fixture. */
   fetchUs: number;
 }
 
-/** What became of it between two looks. */
+/** The changes between two looks. */
 export function useBetween(before: UpstreamLook, after: UpstreamLook): UpstreamUse {
   return {
     requests: after.requests - before.requests,
@@ -65,15 +65,18 @@ export interface Upstream extends AsyncDisposable {
   kind: string;
   version: string;
   url: string;
-  /** What its servers have to be started with. */
+  /** The environment of its servers. */
   env: Record<string, string>;
-  /** The process to sample. Throws an upstream error when it has ended. */
+  /** Returns the process to sample. Throws an upstream error if it has ended. */
   process(): CompanionProcess;
-  /** What it has done so far, and whether it still does. Throws an upstream error when it does not tell, or answers wrongly. */
+  /** Returns its state. Throws an upstream error if it does not report it, or answers wrongly. */
   look(): Promise<UpstreamLook>;
 }
 
-/** Finds what is asked for, else nginx and then our own. Throws a toolchain error when nginx is asked for and not there. */
+/**
+ * Finds the requested kind, else nginx, else the embedded server. Throws a toolchain error if nginx is requested
+ * and missing.
+ */
 export async function findUpstream(asked: UpstreamKind | undefined): Promise<UpstreamProgram> {
   if (asked === 'embedded') return embedded();
   const found = await findNginx();
@@ -91,13 +94,13 @@ function embedded(): UpstreamProgram {
   };
 }
 
-/** Nginx, or why not. */
+/** Returns nginx, or the reason why it cannot be used. */
 async function findNginx(): Promise<UpstreamProgram | string> {
   const told = await promisify(execFile)('nginx', ['-V']).catch((error: Error) => error);
   if (told instanceof Error)
     return (told as NodeJS.ErrnoException).code === 'ENOENT' ? 'it is not on PATH' : told.message;
   const [, version] = /^nginx version: \S+\/([\d.]+)/m.exec(told.stderr) ?? [];
-  if (version === undefined) return 'nginx -V does not tell its version';
+  if (version === undefined) return 'nginx -V does not print a version';
   if (!told.stderr.includes('http_stub_status_module')) return 'it was built without stub_status';
   return {
     kind: 'nginx',
@@ -108,11 +111,11 @@ async function findNginx(): Promise<UpstreamProgram | string> {
   };
 }
 
-/** What an upstream is started with. */
+/** The resources of an upstream. */
 export interface UpstreamSpec {
-  /** Marks its process, so that a later start can prove what is its own. */
+  /** Marks its process, so that a later start can recognise leftovers. */
   token: string;
-  /** The run's folder: its log is kept there, all else of it is removed with it. */
+  /** The folder of the run: its log is kept there; everything else is removed with it. */
   folder: string;
   placed: Pick<Placed, 'beside'>;
   fixtures: string[];
@@ -120,7 +123,10 @@ export interface UpstreamSpec {
   index?: number;
 }
 
-/** Writes the fixtures and starts a program that serves them. Throws an upstream error when it does not answer in time. */
+/**
+ * Writes the fixtures and starts a program that serves them. Throws an upstream error if it does not answer in
+ * time.
+ */
 export async function startUpstream(
   program: UpstreamProgram,
   { token, folder, placed, fixtures, index = 0 }: UpstreamSpec,
@@ -164,7 +170,7 @@ class LaunchedUpstream implements Upstream {
   readonly #server: Server;
   readonly #root: string;
   readonly #fixture: string;
-  /** Our own requests so far, as many as were answered. */
+  /** The number of answered requests of the harness so far. */
   #own = 0;
 
   constructor(program: UpstreamProgram, server: Server, root: string, fixture: string) {
@@ -211,7 +217,8 @@ class LaunchedUpstream implements Upstream {
   async #count(): Promise<number> {
     const { status, body } = await this.#ask('/count');
     const count = this.#program.parseCount(body.toString());
-    if (status !== 200 || !Number.isInteger(count)) throw this.#wrong(`does not tell its count (${status})`);
+    if (status !== 200 || !Number.isInteger(count))
+      throw this.#wrong(`does not report its count (status ${status})`);
     return count - this.#own;
   }
 

@@ -37,7 +37,7 @@ describe('findUpstream', () => {
   it.each([
     ['is not on PATH', []],
     ['was built without stub_status', ['nginx version: nginx/1.22.1', 'configure arguments:']],
-    ['nginx -V does not tell its version', ['something else']],
+    ['nginx -V does not print a version', ['something else']],
   ])('takes our own where nginx %s, and refuses where that was asked for by name', async (why, says) => {
     if (says.length > 0) plantNginx(...says);
     vi.stubEnv('PATH', folder);
