@@ -69,7 +69,7 @@ await runCommand(SERVE, async (asked) => {
   const given = [];
   for (const running of companions.all) {
     given.push(parts.use(await running.begin(draw)).env);
-    tell(`its ${running.name}: ${describe(running, target)}`);
+    tell(`${running.name}: ${describe(running, target)}`);
   }
   const env = Object.assign({}, process.env, ready.env, Object.fromEntries(files), draw.env, ...given);
   const server = $({

@@ -21,7 +21,7 @@ import type {
 } from '../model.ts';
 import type { Plan } from '../plan/plan.ts';
 
-/** What a plan, or a command that serves one target, says of the companions that it needs. */
+/** The facts that decide which companions a plan, or a command that serves one target, needs. */
 export type CompanionNeeds = Pick<
   Plan,
   'workload' | 'params' | 'url' | 'upstream' | 'background' | 'workers' | 'duel' | 'targets'
@@ -31,8 +31,8 @@ export type CompanionNeeds = Pick<
 export interface CompanionKind {
   name: CompanionName;
   /**
-   * Finds what the plan needs of it; undefined when the plan needs none. Throws a usage or toolchain error when it needs one
-   * that cannot be had.
+   * Finds the companion; undefined if it is not needed. Throws a usage or toolchain error if it is needed and not
+   * available.
    */
   find(needs: CompanionNeeds): Promise<Companion | undefined>;
 }

@@ -71,7 +71,7 @@ const REFUSALS: Refusal[] = [
     what: 'something unknown to clean',
     script: 'clean',
     args: ['everything'],
-    says: [/nothing called "everything"/, /pnpm clean environments/],
+    says: [/unknown name "everything"/, /pnpm clean environments/],
   },
 ];
 
