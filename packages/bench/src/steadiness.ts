@@ -25,6 +25,7 @@
  * at half speed, or a second half 30 % slower, is seen in over 95 % (test/steadiness.test.ts).
  */
 import type { Shape } from './model.ts';
+import { mean } from './numbers.ts';
 
 const SLICE_MS = { least: 100, most: 250 };
 const WANTED_SLICES = 10;
@@ -245,10 +246,6 @@ function insertSorted(sorted: number[], value: number): void {
   let at = sorted.length;
   while (at > 0 && sorted[at - 1]! > value) at--;
   sorted.splice(at, 0, value);
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 function median(values: readonly number[]): number {

@@ -30,6 +30,7 @@ const MEASURING = ['machine', 'prepare', 'services', 'load', 'resources', 'judge
 const FOUNDATIONS = [
   'model.ts',
   'errors.ts',
+  'numbers.ts',
   'histogram.ts',
   'random.ts',
   'steadiness.ts',

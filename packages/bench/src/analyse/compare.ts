@@ -13,20 +13,20 @@ import { shareRanks } from './ranks.ts';
 import { compareUnpaired } from './unpaired.ts';
 import type { Factor } from './unlike.ts';
 
-/** By what and how finely is compared. */
+/** The metric, the threshold and the baseline of a comparison. */
 export interface Question {
   by: MetricId;
-  /** The difference that matters, as a share. */
+  /** The smallest difference that matters, as a share. */
   threshold: number;
   /**
-   * A target's id; `@` and a runtime: then each stack is compared with itself on that one; or `undisturbed`: then each
-   * target with a request in its background is compared with itself without. Unless told, the last where there are
-   * such targets, else the first target or runtime.
+   * One of three forms: the id of a target; `@` and a runtime, to compare each stack with itself on that runtime; or
+   * `undisturbed`, to compare each target that has a background request with itself without one. The default is
+   * `undisturbed` if such targets exist, otherwise the first target or runtime.
    */
   baseline?: string;
 }
 
-/** The baseline of those that a request in the background disturbs: each without it. */
+/** The baseline that compares each target that has a background request with itself without one. */
 export const UNDISTURBED = 'undisturbed';
 
 /** One candidate against its baseline at one rung. */
@@ -35,17 +35,17 @@ export interface ComparedRow {
   candidate: string;
   baseline: string;
   comparison: Comparison;
-  /** Among those compared with the same baseline at this rung, itself included, 1 the best; those that cannot be told apart share one. Only within a run. */
+  /** The rank among the targets with this baseline at this rung, the baseline included; 1 is best. Indistinguishable targets share a rank. Only within a run. */
   rank?: number;
 }
 
-/** All comparisons of one metric: they share one error budget. */
+/** All comparisons of one metric. They share one error budget. */
 export interface ComparedTable extends Question {
   paired: boolean;
   rows: ComparedRow[];
 }
 
-/** Compares the targets of one run with its baseline, round by round. Throws a usage error for a baseline that is not in it. */
+/** Compares the targets of one run with its baseline, round by round. Throws a usage error if the run has no such baseline. */
 export function compareWithin(
   { plan, trials }: Pick<StoredRun, 'plan' | 'trials'>,
   question: Question,
@@ -84,14 +84,14 @@ export function scheduleOf({ sitting, rounds }: Pick<Plan, 'sitting' | 'rounds'>
   return sitting === undefined ? fixedSchedule(rounds) : scheduleNamed(sitting.looks);
 }
 
-/** Every row of a run's table in its order, and what the baseline is called. Throws a usage error for one that is not in the run. */
+/** Lists the rows of a run's table in order, with the name of the baseline. Throws a usage error if the run has no such baseline. */
 function pairTargets(
   plan: Pick<Plan, 'rungs' | 'engine'>,
   targets: Target[],
   baseline: string | undefined,
 ): { asked: string; pairs: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>[] } {
   const crossed = baseline === undefined ? crossedPairs(targets) : new Map<string, string>();
-  const asked = crossed.size > 0 ? plan.engine : (baseline ?? usualBaseline(targets));
+  const asked = crossed.size > 0 ? plan.engine : (baseline ?? defaultBaseline(targets));
   const baselines = crossed.size > 0 ? crossed : chooseBaselines(targets, asked);
   const pairs = plan.rungs.flatMap((connections) =>
     [...baselines].map(([candidate, of]) => ({ connections, candidate, baseline: of })),
@@ -99,11 +99,11 @@ function pairTargets(
   return { asked, pairs };
 }
 
-/** The comparisons that a plan will make with its usual baseline. */
+/** The comparisons of a plan with its default baseline. */
 export interface Foreseen {
   rows: number;
   schedule: Schedule;
-  /** Rounds at the first look that can decide so many rows; undefined if none can. */
+  /** Rounds at the first look that can decide this number of rows; undefined if none can. */
   decisiveRounds: number | undefined;
 }
 
@@ -114,15 +114,15 @@ export function foreseeTable(plan: Plan): Foreseen {
   return { rows, schedule, decisiveRounds: firstDecisive(schedule, Math.max(1, rows))?.rounds };
 }
 
-/** Targets that were measured by a second engine, each with itself by the first. */
+/** Pairs each target of a second engine with the same target of the first. */
 function crossedPairs(targets: Target[]): Map<string, string> {
   return new Map(
     targets.flatMap(({ id, crossOf }) => (crossOf === undefined ? [] : [[id, crossOf] as const])),
   );
 }
 
-/** The targets themselves without their background; else the first target; where stacks run on several runtimes, the first of those, because that is what was asked. */
-function usualBaseline(targets: Target[]): string {
+/** Chooses the default baseline: `undisturbed` if targets have a background request; the first runtime if stacks run on several; otherwise the first target. */
+function defaultBaseline(targets: Target[]): string {
   if (targets.some(isDisturbed)) return UNDISTURBED;
   const [first] = targets;
   const others = targets.filter(({ stack, variant }) => stack === first?.stack && variant === first.variant);
@@ -131,11 +131,11 @@ function usualBaseline(targets: Target[]): string {
 }
 
 /**
- * What each target is compared with, by id: the baseline of that id, with `@3.11` the same stack and variant on that
- * runtime, or itself undisturbed. A target without one is left out. Throws a usage error for a baseline that no target is.
+ * Maps the id of each target to its baseline: the target of that id, the same stack and variant on the runtime `@3.11`,
+ * or itself undisturbed. Targets without a baseline are omitted. Throws a usage error if no target matches.
  */
 function chooseBaselines(targets: Target[], asked: string): Map<string, string> {
-  if (asked === UNDISTURBED && usualBaseline(targets) === UNDISTURBED) {
+  if (asked === UNDISTURBED && defaultBaseline(targets) === UNDISTURBED) {
     const there = new Set(targets.map(({ id }) => id));
     return new Map(
       targets.flatMap(({ id, undisturbed = '' }) => (there.has(undisturbed) ? [[id, undisturbed]] : [])),
@@ -176,7 +176,7 @@ function isDisturbed({ undisturbed }: Target): boolean {
   return undisturbed !== undefined;
 }
 
-/** The targets of a run that meet those of another, by the name under which they do; across backgrounds the disturbed ones, where there are any. */
+/** Maps the names that pair two runs to the targets of one of them; across backgrounds, only disturbed targets if it has any. */
 function entrantsOf({ targets }: Plan, across: Factor | undefined): Map<string, string> {
   const disturbed = across === 'background' ? targets.filter(isDisturbed) : [];
   const entrants = disturbed.length > 0 ? disturbed : targets;
@@ -185,7 +185,7 @@ function entrantsOf({ targets }: Plan, across: Factor | undefined): Map<string, 
   );
 }
 
-/** Compares the same targets at two times, `across` a factor in which they may differ. Nothing pairs their rounds: what else changed between the times is seen too. */
+/** Compares the targets that two runs share; `across` is the factor in which they may differ. Rounds are unpaired, so the result includes every other change between the runs. */
 export function compareRuns(
   old: StoredRun,
   now: StoredRun,
@@ -219,7 +219,7 @@ export function compareRuns(
   };
 }
 
-/** The number of complete rounds: of the last one that began, every trial must be there. */
+/** Counts the complete rounds: the last one counts only if all its trials are recorded. */
 export function countRounds(plan: Pick<Plan, 'rungs'>, trials: Trial[]): number {
   const last = Math.max(0, ...trials.map(({ round }) => round));
   const targets = new Set(trials.map(({ target }) => target.id));
@@ -228,8 +228,8 @@ export function countRounds(plan: Pick<Plan, 'rungs'>, trials: Trial[]): number 
 }
 
 /**
- * Decides whether a run until decided may stop: it has reached a look, and every comparison with the first target has
- * its verdict. Targets that repeat another (`--aa`) need none.
+ * Decides whether a sequential test may stop: it has reached a look, and every comparison with the baseline is decided.
+ * Targets that repeat another (`--aa`) need no verdict.
  */
 export function isDecided(plan: Plan, trials: Trial[]): boolean {
   if (plan.sitting === undefined) return false;
@@ -244,7 +244,7 @@ export function isDecided(plan: Plan, trials: Trial[]): boolean {
   );
 }
 
-/** The valid figures of a target at a rung, by round; undefined where a trial failed, is missing, or is spoilt for this metric. */
+/** The figures of a target at a rung, by round; undefined if the trial failed, is missing or is invalid for this metric. */
 function figuresByRound(
   trials: Trial[],
   target: string,
@@ -260,7 +260,7 @@ function figuresByRound(
   });
 }
 
-/** Ranks those that are compared with one baseline at one rung. */
+/** Ranks the targets that are compared with one baseline at one rung. */
 function rankRace(rows: ComparedRow[], threshold: number): ComparedRow[] {
   const ranked = rows.map(({ comparison: { estimate = 0, interval } }) => ({
     estimate,

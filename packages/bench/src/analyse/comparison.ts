@@ -1,28 +1,28 @@
-/** The result of a comparison, paired or not: figures, verdict, and why there is none. */
+/** The result of a comparison, paired or unpaired: its figures, and its verdict or the reason for having none. */
 import { type Better, judge, type Ratio, thetaOf, toRatio } from './verdict.ts';
 import type { Interval } from './signed-rank.ts';
 
-/** A table is undecided where more of its rounds than this share were dropped. */
+/** A comparison is undecided if more than this share of its rounds was dropped. */
 const MOST_DROPPED = 0.05;
 
-/** What holds for every comparison of a table. */
+/** The rules for every comparison of a table. */
 export interface Rules {
   better: Better;
-  /** The difference that matters, a share: 0.02. */
+  /** The smallest difference that matters, as a share: 0.02. */
   threshold: number;
 }
 
 interface Compared {
-  /** Whether both sides ran in the same rounds; unpaired comparisons also see what changed between the two times. */
+  /** True if both sides ran in the same rounds. Unpaired comparisons include every other change between the two runs. */
   paired: boolean;
-  /** Rounds that the comparison stands on, those dropped not counted; unpaired, those of the smaller side. */
+  /** Rounds used, without the dropped ones; if unpaired, those of the smaller side. */
   rounds: number;
   dropped: number;
   /** The smallest overall error of the table at which this comparison's interval excludes "no difference". */
   adjustedP: number;
 }
 
-/** A comparison that says something; `estimate` and `interval` are log ratios, above 0 where the candidate is worse. */
+/** A comparison with a verdict. `estimate` and `interval` are log ratios; above 0 the candidate is worse. */
 export interface Decided extends Compared {
   verdict: 'faster' | 'slower' | 'same';
   byMoreThanThreshold: boolean;
@@ -31,7 +31,7 @@ export interface Decided extends Compared {
   ratio: Ratio;
 }
 
-/** A comparison that cannot say: `wide` has an interval, the others have none; without rounds there is no estimate. */
+/** A comparison without a verdict. Only `wide` has an interval; without rounds there is no estimate. */
 export interface Undecided extends Compared {
   verdict: 'undecided';
   byMoreThanThreshold: false;
@@ -39,28 +39,28 @@ export interface Undecided extends Compared {
   estimate?: number;
   interval?: Interval;
   ratio?: Ratio;
-  /** About how many rounds in all would show the sought effect; absent where that many were measured already. */
+  /** The estimated total of rounds that would show the sought effect; absent if that many were measured already. */
   neededRounds?: number;
 }
 
 export type Comparison = Decided | Undecided;
 
-/** What a comparison is concluded from; log ratios, above 0 where the candidate is worse. */
+/** The figures behind a conclusion, as log ratios; above 0 the candidate is worse. */
 export interface Figures {
   estimate: number;
-  /** Absent where the rounds allow none at the error that is left for it. */
+  /** Absent if there are too few rounds for an interval at the permitted error. */
   interval?: Interval | undefined;
-  /** The smallest and largest difference seen. */
+  /** The smallest and the largest observed difference. */
   range: Interval;
   neededRounds?: number | undefined;
 }
 
-/** Whether so many rounds were dropped that what is left may be a selection: more than 5 %. */
+/** Returns true if more than 5 % of the rounds were dropped: the rest may be a biased selection. */
 export function losesTooMany(dropped: number, rounds: number): boolean {
   return dropped > MOST_DROPPED * rounds;
 }
 
-/** The verdict on figures, or why there is none. Throws RangeError unless the threshold is above 0. */
+/** Reaches a verdict on figures, or gives the reason for having none. Throws RangeError unless the threshold is above 0. */
 export function conclude(
   compared: Compared,
   tooManyDropped: boolean,

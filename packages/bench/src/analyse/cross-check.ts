@@ -1,26 +1,26 @@
 import type { Target } from '../model.ts';
 import type { Figure, Row } from './summary.ts';
 
-/** Goodputs of one target that differ by more than this make the engines suspect. */
+/** Engines disagree if their goodputs for one target differ by more than this share. */
 export const CROSS_CHECK_SHARE = 0.05;
 
-/** One target at one rung, by two engines. */
+/** One target at one rung, measured by two engines. */
 export interface CrossCheck {
   target: string;
   connections: number;
   engine: string;
-  /** The one that checks it. */
+  /** The engine that checks the first. */
   other: string;
-  /** Absent where it was not measured. */
+  /** Absent if not measured. */
   goodput?: Figure | undefined;
   otherGoodput?: Figure | undefined;
-  /** Of the medians, the other's to the first's; absent where one is. */
+  /** Median of the other ÷ median of the first; absent if either is missing. */
   ratio?: number;
-  /** Whether the ranges of their rounds meet. */
+  /** True if the ranges of their rounds overlap. */
   overlap: boolean;
 }
 
-/** What `--cross-check` found: every target that was measured by two engines, at every rung. */
+/** Compares every target that two engines measured (`--cross-check`), at every rung. */
 export function crossCheck(rows: Row[], targets: Target[], engine: string): CrossCheck[] {
   return targets.flatMap(({ id, crossOf, engine: other }) => {
     if (crossOf === undefined || other === undefined) return [];
@@ -43,7 +43,7 @@ export function crossCheck(rows: Row[], targets: Target[], engine: string): Cros
   });
 }
 
-/** Whether two engines disagree on a target: by more than 5 % of the first one's goodput. */
+/** Returns true if two engines differ on a target by more than 5 % of the first engine's goodput. */
 export function disagrees({ ratio = 1 }: CrossCheck): boolean {
   return Math.abs(ratio - 1) > CROSS_CHECK_SHARE;
 }

@@ -4,9 +4,9 @@ import type { Plan } from '../plan/plan.ts';
 import { countRounds, isDecided } from './compare.ts';
 import { lastLook } from './looks.ts';
 
-/** The end of a run until decided. */
+/** The end of a sequential test. */
 export interface Ending {
-  /** Complete rounds, and those of the whole schedule. */
+  /** Complete rounds, and the rounds of the whole schedule. */
   rounds: number;
   of: number;
   /** `early`: before a verdict and before the last look, because of the budget or an interruption. */
@@ -16,7 +16,7 @@ export interface Ending {
   firstLook: number;
 }
 
-/** The reason why a run until decided ended where it did; undefined for a run of fixed rounds. */
+/** Returns when and why a sequential test ended; undefined for a run of fixed rounds. */
 export function endingOf(plan: Plan, trials: Trial[]): Ending | undefined {
   if (plan.sitting === undefined) return undefined;
   const schedule = scheduleNamed(plan.sitting.looks);

@@ -1,58 +1,58 @@
 import type { Figure, Row } from './summary.ts';
 
-/** Goodput this close to the highest counts as the highest, a share: 5 %. */
+/** Goodput within this share of the highest counts as the highest: 5 %. */
 export const PLATEAU = 0.05;
 
 const FEWEST_RUNGS = 3;
 
-/** A target over its connection ladder: what more connections buy. */
+/** A target over its connection ladder: the effect of more connections. */
 export interface Ladder {
   target: string;
   class: Row['class'];
-  /** By rising connections. */
+  /** In ascending order of connections. */
   rungs: Row[];
   knee: Knee | NoKnee;
-  /** Where goodput falls again; absent where it stands, or nothing holds beyond its highest. */
+  /** Where goodput falls again; absent if it does not, or if no rung beyond the highest is valid. */
   fall?: Fall;
 }
 
-/** Where goodput reaches its ceiling, all in connections. */
+/** The point at which goodput reaches its ceiling, in connections. */
 export interface Knee {
-  /** The least rung within 5 % of the highest goodput: the knee is there or below. */
+  /** The lowest rung within 5 % of the highest goodput: the knee is there or below. */
   at: number;
-  /** The last rung below it that fell short in every round: the knee is beyond. Absent where none did. */
+  /** The last rung below it that fell short in every round: the knee is above. Absent if none did. */
   above?: number;
-  /** N*, at most: with more connections requests must queue. Absent where the ladder begins beyond it. */
+  /** An upper bound of N*: with more connections, requests must queue. Absent if the ladder begins above it. */
   queuesFrom?: number;
 }
 
-/** Why there is no knee to name, and the rung that decides it. */
+/** The reason for having no knee, and the rung that decides it. */
 export interface NoKnee {
-  why: 'open-loop' | 'too-few-rungs' | 'nothing-holds' | 'still-rising' | Doubt;
+  why: 'open-loop' | 'too-few-rungs' | 'none-valid' | 'still-rising' | Doubt;
   connections?: number;
 }
 
-/** Why a goodput cannot decide anything. */
+/** The reason why a goodput decides nothing. */
 export type Doubt = 'not-measured' | 'lower-bound' | 'invalid';
 
-/** The rung from which on goodput lies below every round of the highest, and by which share of its median. */
+/** The first rung of a lasting fall below every round of the highest, and its share of the highest median. */
 export interface Fall {
   connections: number;
   share: number;
 }
 
 /**
- * One ladder for each target, in the order of `rows` as `summarise` gives them.
+ * Builds one ladder for each target, in the order of `rows` from `summarise`.
  *
  * A closed loop of N connections gives at most min(N ÷ (R + Z), Xmax) answers a second, where R + Z is the cycle of
  * an unhindered connection in seconds. The two bounds meet at N* = Xmax (R + Z), the knee: beyond it requests must
- * queue, goodput stays, and the cycle grows as N ÷ Xmax (Lazowska et al. 1984, "Quantitative System Performance",
+ * queue, goodput stays level, and the cycle grows as N ÷ Xmax (Lazowska et al. 1984, "Quantitative System Performance",
  * ch. 5; Jain 1991, "The Art of Computer Systems Performance Analysis", 33.6). The ladder brackets it: goodput was
  * short of its highest at one rung and is within 5 % of it at a later one. Fitted elbows (Satopää et al. 2011) need
  * more points than a ladder has.
  *
- * It is named only where the highest goodput, the knee's own and that of the rung after it hold: a lower bound there
- * may hide a higher ceiling. In an open loop the rate sets goodput, not the connections.
+ * A knee is found only if three goodputs are valid: the highest, that of the knee, and that of the next rung. A lower
+ * bound there may hide a higher ceiling. In an open loop, the rate determines the goodput, not the connections.
  */
 export function toLadders(rows: Row[], isOpenLoop: boolean): Ladder[] {
   const targets = [...Map.groupBy(rows, ({ target }) => target).values()];
@@ -74,7 +74,7 @@ function findKnee(rungs: Row[], isOpenLoop: boolean): Knee | NoKnee {
   if (rungs.length < FEWEST_RUNGS) return { why: 'too-few-rungs' };
   const steps = stepsOf(rungs);
   const highest = highestOf(steps);
-  if (highest === undefined) return { why: 'nothing-holds' };
+  if (highest === undefined) return { why: 'none-valid' };
   const mark = (1 - PLATEAU) * highest.median;
   const at = steps.find(({ median }) => median >= mark) ?? highest;
   const next = rungs.find(({ connections }) => connections > at.connections);
@@ -87,7 +87,7 @@ function findKnee(rungs: Row[], isOpenLoop: boolean): Knee | NoKnee {
 
   const exact = steps.filter(({ atLeast }) => !atLeast);
   const above = exact.findLast(({ connections, most }) => connections < at.connections && most < mark);
-  // Requests may have queued in the shortest cycle seen, too: N* is at most this.
+  // Requests may have queued even in the shortest observed cycle: N* is at most this.
   const cycleSeconds = Math.min(...exact.map(({ connections, median }) => connections / median));
   const queuesFrom = highest.median * cycleSeconds;
   return {
@@ -97,7 +97,7 @@ function findKnee(rungs: Row[], isOpenLoop: boolean): Knee | NoKnee {
   };
 }
 
-/** The first rung beyond the highest that lies below all its rounds, with every later one that holds. */
+/** Finds the first rung beyond the highest that lies below all its rounds, as do all later valid rungs. */
 function findFall(steps: Step[]): Fall | undefined {
   const highest = highestOf(steps);
   if (highest === undefined) return undefined;
@@ -113,7 +113,7 @@ interface Step extends Figure {
   connections: number;
 }
 
-/** The rungs whose goodput holds, be it as a lower bound. */
+/** Selects the rungs whose goodput is valid or a lower bound. */
 function stepsOf(rungs: Row[]): Step[] {
   return rungs.flatMap(({ connections, figures: { goodput } }) =>
     goodput !== undefined && (goodput.valid || goodput.atLeast) ? [{ ...goodput, connections }] : [],

@@ -1,8 +1,8 @@
-/** When one may look at a comparison that is still running, and how much error each look may spend. */
+/** The times at which a running comparison may be examined, and the error that each look may spend. */
 import type { Look, Schedule } from '../catalogue/looks.ts';
 import { errorOfTrim, trimFor } from './signed-rank.ts';
 
-/** The error that one table of comparisons may make in all. */
+/** The total error of one table of comparisons. */
 export const ERROR_BUDGET = 0.05;
 
 /**
@@ -12,7 +12,7 @@ export const ERROR_BUDGET = 0.05;
  */
 const SHARED_PART = 0.88;
 
-/** One exact look after a fixed number of rounds; below 6 rounds it decides nothing. */
+/** Builds a schedule with one exact look after a fixed number of rounds. Below 6 rounds it decides nothing. */
 export function fixedSchedule(rounds: number): Schedule {
   const k = trimFor(rounds, ERROR_BUDGET);
   return [k === undefined ? { rounds } : { rounds, k }];
@@ -24,15 +24,14 @@ export function lastLook(schedule: Schedule, rounds: number): Look | undefined {
 }
 
 /**
- * The two-sided error that the interval of a look may make in a table of `rows` comparisons: for one row the whole
- * budget of a single look, or what the look's k spends; for several an equal share each (Bonferroni). 0 where the look
- * decides nothing.
+ * The two-sided error of an interval at a look, in a table of `rows` comparisons. One row gets the whole budget of a
+ * single look, or the error of the look's k; several rows get equal shares (Bonferroni). 0 if the look decides nothing.
  *
- * Equal shares make all intervals of a table hold together, so each claim made from one of them ("slower", "same",
+ * With equal shares, all intervals of a table hold simultaneously, so each claim made from one of them ("slower", "same",
  * a rank, the whole interval above 2 %) is covered by the same 5 %. Holm's step-down decides more rows, but its
  * intervals are not simultaneous. A max-T test by sign flips would narrow the intervals by 3 to 5 % at a common
- * baseline. It needs the rows of a round to be jointly symmetric, though, and the coin that orders a round gives only
- * each pair its symmetry: simulated at 12 rounds, it missed in up to 8 % of tables.
+ * baseline. But it needs jointly symmetric rows in a round, and the coin that orders a round makes only
+ * each pair symmetric: simulated at 12 rounds, it missed in up to 8 % of tables.
  */
 export function levelOf(look: Look, schedule: Schedule, rows = 1): number {
   if (look.k === undefined) return 0;

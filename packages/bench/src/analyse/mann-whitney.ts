@@ -5,12 +5,12 @@
 import { upperPoint, upperTail } from './normal.ts';
 import type { Interval } from './signed-rank.ts';
 
-/** Additions that the exact distribution may take: about a tenth of a second, which is two samples of 50 values. */
+/** The limit of additions for the exact distribution: about 0.1 s, or two samples of 50 values. */
 const MOST_ADDITIONS = 3e7;
 
 /**
- * Whether samples of these sizes get the exact distribution of U. Larger ones get the normal approximation with
- * continuity correction: the tails of U are lighter than normal ones, so it errs on the safe side.
+ * Returns true if samples of these sizes use the exact distribution of U. Larger ones use the normal approximation with
+ * continuity correction. The tails of U are lighter than normal tails, so it is conservative.
  */
 function isExact(n: number, m: number): boolean {
   const fewer = Math.min(n, m);
@@ -18,9 +18,9 @@ function isExact(n: number, m: number): boolean {
 }
 
 /**
- * The exact null distribution of U, the chance of each u = 0, ½, 1 … nm (index 2u), for a sample of `n` out of a
- * pool in which values occur as often as `occurrences` says, in rising order of the values: every choice is equally
- * likely and tied values have their mean rank. Without ties this is Mann & Whitney's distribution; with ties it is
+ * The exact null distribution of U: the probability of each u = 0, ½, 1 … nm (index 2u), for a sample of `n` from a
+ * pool. `occurrences` counts each value of the pool, in ascending order. Every choice is equally likely, and tied
+ * values share their mean rank. Without ties this is Mann & Whitney's distribution; with ties it is
  * the permutation distribution given the ties, by the shift algorithm of Streitberg & Röhmel 1986. It takes about
  * 2 n²m (n + m) additions. Throws RangeError for an empty sample.
  */
@@ -29,7 +29,7 @@ export function mannWhitneyChances(n: number, occurrences: readonly number[]): F
   const others = total - n;
   if (n < 1 || others < 1) throw new RangeError(`samples of ${n} and ${others} values cannot be compared`);
 
-  // Twice the rank is a whole number also where a rank is the mean of two neighbours.
+  // Twice the rank is a whole number even if the rank is the mean of two neighbours.
   const doubleRanks = occurrences.flatMap((times, at) => {
     const smaller = occurrences.slice(0, at).reduce((sum, earlier) => sum + earlier, 0);
     return Array.from({ length: times }, () => 2 * smaller + times + 1);
@@ -56,7 +56,7 @@ export function mannWhitneyChances(n: number, occurrences: readonly number[]): F
 
 /**
  * U, the number of pairs in which the value of `first` is the larger (ties count half), and its two-sided p value: twice
- * the smaller tail, 1 at most. Exact for samples of up to about 50 values each; beyond that by the normal
+ * the smaller tail, at most 1. Exact for samples of up to about 50 values each; beyond that by the normal
  * approximation with corrections for ties and continuity. Throws RangeError for an empty sample.
  */
 export function mannWhitneyP(first: readonly number[], second: readonly number[]): { u: number; p: number } {
@@ -72,7 +72,7 @@ export function mannWhitneyP(first: readonly number[], second: readonly number[]
   const u = doubleU / 2;
   if (!isExact(n, m)) return { u, p: approximateP(u, n, m, [...occurrences.values()]) };
 
-  // The distribution of the smaller sample's U is the quicker one, and the mirror image of the other's.
+  // The U of the smaller sample is faster to compute; its distribution mirrors the other.
   const doubled = n <= m ? doubleU : 2 * n * m - doubleU;
   const chances = mannWhitneyChances(Math.min(n, m), [...occurrences.values()]);
   const below = chances.slice(0, doubled + 1).reduce((sum, chance) => sum + chance, 0);
@@ -100,8 +100,8 @@ export function pairwiseShifts(first: readonly number[], second: readonly number
 
 /**
  * The interval D(k+1) … D(nm−k) of the sorted shifts between samples of `n` and `m` values that misses the true
- * shift with probability `alpha` at most, from the distribution of U without ties: with ties it errs on the safe side.
- * Exact or by the normal approximation, as `mannWhitneyP`. Undefined where the samples are too small for any.
+ * shift with probability at most `alpha`. It uses the distribution of U without ties, which is conservative with ties.
+ * Exact or by the normal approximation, as in `mannWhitneyP`. Undefined if the samples are too small.
  */
 export function intervalOfShifts(
   shifts: Float64Array,
@@ -113,20 +113,20 @@ export function intervalOfShifts(
   return k < 0 ? undefined : { low: shifts[k]!, high: shifts.at(-1 - k)! };
 }
 
-/** The largest k with P(U ≤ k) ≤ alpha ÷ 2; below 0 if there is none. */
+/** Returns the largest k with P(U ≤ k) ≤ alpha ÷ 2; negative if there is none. */
 export function exactTrim(n: number, m: number, alpha: number): number {
   const chances = mannWhitneyChances(
     Math.min(n, m),
     Array.from({ length: n + m }, () => 1),
   );
-  // The slack keeps a level that equals a tail exactly from losing it to rounding.
+  // The slack keeps rounding from excluding a level that equals a tail exactly.
   const allowed = (alpha / 2) * (1 + 1e-9);
   let k = -1;
   for (let tail = chances[0]!; tail <= allowed; tail += chances[2 * (k + 1)]!) k++;
   return k;
 }
 
-/** The same by the normal approximation. */
+/** The normal approximation of `exactTrim`. */
 export function approximateTrim(n: number, m: number, alpha: number): number {
   return Math.floor((n * m) / 2 - 0.5 - upperPoint(alpha / 2) * deviationOf(n, m));
 }

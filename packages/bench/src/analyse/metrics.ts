@@ -2,16 +2,16 @@ import type { Metric } from '../metrics.ts';
 import { makesLowerBound } from '../reasons.ts';
 import type { Trial } from '../model.ts';
 
-/** What one trial gives for a metric. */
+/** The figure of one trial for a metric. */
 export interface TrialFigure {
   value: number;
-  /** False when a reason spoils it. */
+  /** False if a reason invalidates it. */
   valid: boolean;
-  /** Whether the value is a lower bound: goodput that generator, upstream or database held back, a percentile among the timeouts. */
+  /** True if the value is a lower bound: goodput limited by the generator, the upstream or the database, or a percentile among the timeouts. */
   atLeast: boolean;
 }
 
-/** What a trial gives for a metric; undefined when it failed or did not measure it. */
+/** Returns the figure of a trial for a metric; undefined if the trial failed or did not measure it. */
 export function figureOf(trial: Trial, { id, from }: Metric): TrialFigure | undefined {
   if (trial.status === 'failed') return undefined;
   const value = from(trial.measured);

@@ -14,9 +14,9 @@ const COEFFICIENTS = [
   -0.82215223, 0.17087277,
 ];
 
-/** The z that a standard normal exceeds with probability `tail`, found by bisection. Throws RangeError outside (0, 1). */
+/** Finds the z that a standard normal exceeds with probability `tail`, by bisection. Throws RangeError outside (0, 1). */
 export function upperPoint(tail: number): number {
-  if (!(tail > 0 && tail < 1)) throw new RangeError(`a tail lies between 0 and 1, not ${tail}`);
+  if (!(tail > 0 && tail < 1)) throw new RangeError(`a tail must lie between 0 and 1, not ${tail}`);
   let [low, high] = [-40, 40];
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2;

@@ -1,6 +1,6 @@
 /**
- * Rounds compared: two targets in the same rounds give one log ratio a round (above 0: the candidate is worse), and
- * several comparisons of one table share one error budget.
+ * Paired comparisons. Two targets in the same rounds give one log ratio per round; above 0 the candidate is worse. All
+ * comparisons of a table share one error budget.
  */
 import type { Schedule } from '../catalogue/looks.ts';
 import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
@@ -8,13 +8,13 @@ import { ERROR_BUDGET, firstDecisive, lastLook, levelOf } from './looks.ts';
 import { estimateCentre, intervalWithin, signedRankP, trimFor, walshAverages } from './signed-rank.ts';
 import { type Better, foreseeRounds, logRatio } from './verdict.ts';
 
-/** The log ratio of each round, in order; undefined where a trial failed and its block is dropped. */
+/** The log ratio of each round, in order; undefined if a trial failed and its block is dropped. */
 export type Differences = readonly (number | undefined)[];
 
-/** What holds for every paired comparison of a table. */
+/** The rules for every paired comparison of a table. */
 export interface PairedRules extends Rules {
   schedule: Schedule;
-  /** The effect that `neededRounds` is counted for, a share; 6 % by default. */
+  /** The effect for which `neededRounds` is estimated, as a share; 6 % by default. */
   soughtEffect?: number;
 }
 
@@ -23,13 +23,13 @@ interface Sample {
   dropped: number;
   tooManyDropped: boolean;
   averages: Float64Array;
-  /** The error that this row's interval may make; 0 where there can be none. */
+  /** The error of this row's interval; 0 if it can have none. */
   level: number;
 }
 
 /**
- * Per round the log ratio of candidate to baseline, turned so that above 0 is worse. A figure that is missing, or is
- * not finite and above 0, drops its block.
+ * Computes the log ratio of candidate to baseline for each round; above 0 the candidate is worse. A figure that is
+ * missing, infinite or not above 0 drops its block.
  */
 export function differencesOf(
   candidate: readonly (number | undefined)[],
@@ -40,15 +40,15 @@ export function differencesOf(
   return Array.from({ length: rounds }, (_, round) => logRatio(candidate[round], baseline[round], better));
 }
 
-/** One comparison with the whole budget: Hodges-Lehmann, exact signed-rank interval, two-level verdict. */
+/** Makes one comparison with the whole error budget: Hodges-Lehmann estimate, exact signed-rank interval, two-level verdict. */
 export function compareRounds(differences: Differences, rules: PairedRules): Comparison {
   return compareTable([differences], rules)[0]!;
 }
 
 /**
- * The comparisons of one table, in order. Each uses the last look that its rounds have reached, and its interval may
- * err by an equal share of what that look allows (see `levelOf`), so that all intervals of the table hold together.
- * A dropped block keeps the level of its look and takes the exact interval of the rounds left.
+ * Makes the comparisons of one table, in order. Each uses the last look that its rounds have reached. Its interval gets
+ * an equal share of the error of that look (see `levelOf`), so that all intervals of the table hold simultaneously.
+ * With dropped blocks, the level of the look stays, and the interval is the exact one of the remaining rounds.
  * Throws RangeError unless the threshold is above 0.
  */
 export function compareTable(rows: readonly Differences[], rules: PairedRules): Comparison[] {
@@ -67,7 +67,7 @@ function takeSample(row: Differences, schedule: Schedule, rows: number): Sample 
 
 function concludeSample(sample: Sample, rows: number, rules: PairedRules): Comparison {
   const { values, dropped, tooManyDropped, averages, level } = sample;
-  // Looks differ in what they may spend: scaled so that 5 % is a p value that just passes its look.
+  // Looks spend different errors: the scale makes 5 % the p value that just passes its look.
   const adjustedP = level > 0 ? Math.min(1, (signedRankP(averages) * ERROR_BUDGET) / level) : 1;
   const compared = { paired: true, rounds: values.length, dropped, adjustedP };
   if (values.length === 0) return conclude(compared, tooManyDropped, undefined, rules);
@@ -82,7 +82,7 @@ function concludeSample(sample: Sample, rows: number, rules: PairedRules): Compa
   return conclude(compared, tooManyDropped, figures, rules);
 }
 
-/** The rounds that would show the sought effect: where looks are scheduled, not before the first that can decide. */
+/** Estimates the rounds that would show the sought effect; with scheduled looks, at least those of the first that can decide. */
 function foreseeWithin(rules: PairedRules, values: number[], rows: number): number | undefined {
   const foreseen = foreseeRounds(values, rules.soughtEffect, ERROR_BUDGET / rows);
   if (foreseen === undefined || rules.schedule.length === 1) return foreseen;

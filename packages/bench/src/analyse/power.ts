@@ -1,36 +1,37 @@
-/** What a pool of sittings over twins shows: how often the tool was right, beside stock autocannon, and its noise. */
+/** Summarises a pool of sequential tests on twins: how often Bench and stock autocannon were right, and the noise. */
 import { scheduleNamed } from '../catalogue/looks.ts';
+import { mean, sum } from '../numbers.ts';
 import type { Random } from '../random.ts';
 import type { Pooled, PooledNoise, PooledSitting } from '../results/pool.ts';
 import { median, robustDeviation } from './quantiles.ts';
-import { resampleSittings, type VerdictShares } from './sitting.ts';
+import { resampleTests, type VerdictShares } from './sequential-test.ts';
 import { estimateCentre, walshAverages } from './signed-rank.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Robust deviation of the rounds' log ratios up to which a sitting has to find a difference of 6 %. */
+/** Up to this robust deviation of its log ratios, a test has to detect a difference of 6 %. */
 export const QUIET = 0.054;
 
-/** A printed difference from which on somebody names a winner: the threshold that ours are held to as well. */
+/** The smallest printed difference that names a winner: the same threshold as for Bench. */
 const NAMED = 0.02;
 
 const SITTINGS = 2000;
 
-/** All sittings over one planted effect. */
+/** All tests with one planted effect. */
 export interface EffectSummary {
   effect: number;
   sittings: PooledSitting[];
   verdicts: Record<Verdict, number>;
   byMoreThanThreshold: number;
-  /** Sittings whose rounds were quiet enough, and how many of those called the dearer one slower. */
+  /** The quiet tests, and how many of them found the costlier build slower. */
   quiet: number;
   quietRight: number;
-  /** Median robust deviation of the rounds' log ratios in one sitting. */
+  /** Median robust deviation of the log ratios in one test. */
   deviation: number;
   /** Candidate ÷ baseline over all rounds: Hodges-Lehmann. */
   ratio: number;
   meanSeconds: number;
   meanRounds: number;
-  /** What one run each of stock autocannon would have said; right and wrong where there is a right. */
+  /** The winners that one run of stock autocannon per build would have named. */
   stock: { runs: number; baseline: number; candidate: number };
 }
 
@@ -40,12 +41,12 @@ export interface NoiseSummary {
   method: PooledNoise['method'];
   rounds: number;
   failed: number;
-  /** Standard deviation, and the one that outliers do not move. */
+  /** Standard deviation, and its robust counterpart. */
   deviation: number;
   robustDeviation: number;
 }
 
-/** Sittings drawn anew from the pool's own A/A rounds. */
+/** Sequential tests resampled from the A/A rounds of the pool. */
 export interface ResampledSummary {
   rounds: number;
   deviation: number;
@@ -62,7 +63,7 @@ export interface PowerSummary {
 
 const FEWEST_POOLED = 100;
 
-/** The summary of a pool; sittings by effect, the largest first. */
+/** Summarises a pool; tests are grouped by effect, the largest first. */
 export function summarisePool(entries: readonly Pooled[], looks: string, random: Random): PowerSummary {
   const sittings = entries.filter((entry) => entry.kind === 'sitting');
   const noise = entries.filter((entry) => entry.kind === 'noise');
@@ -84,12 +85,11 @@ function measuredOf({ differences }: PooledSitting): number[] {
 function summariseEffect(effect: number, sittings: PooledSitting[]): EffectSummary {
   const verdicts: Record<Verdict, number> = { faster: 0, slower: 0, same: 0, undecided: 0 };
   for (const { verdict } of sittings) verdicts[verdict as Verdict]++;
-  const told = sittings.filter((sitting) => measuredOf(sitting).length > 0);
-  const deviations = told.map((sitting) => robustDeviation(measuredOf(sitting)));
-  const quiet = told.filter((_, index) => (deviations[index] as number) <= QUIET);
+  const measured = sittings.filter((sitting) => measuredOf(sitting).length > 0);
+  const deviations = measured.map((sitting) => robustDeviation(measuredOf(sitting)));
+  const quiet = measured.filter((_, index) => (deviations[index] as number) <= QUIET);
   const stock = sittings.flatMap((sitting) => sitting.stock ?? []);
-  const meanOf = (of: (sitting: PooledSitting) => number): number =>
-    sittings.reduce((sum, sitting) => sum + of(sitting), 0) / sittings.length;
+  const meanOf = (of: (sitting: PooledSitting) => number): number => mean(sittings.map(of));
   return {
     effect,
     sittings,
@@ -98,7 +98,10 @@ function summariseEffect(effect: number, sittings: PooledSitting[]): EffectSumma
     quiet: quiet.length,
     quietRight: quiet.filter(({ verdict }) => verdict === 'slower').length,
     deviation: deviations.length > 0 ? median(deviations) : Number.NaN,
-    ratio: told.length > 0 ? Math.exp(estimateCentre(walshAverages(told.flatMap(measuredOf)))) : Number.NaN,
+    ratio:
+      measured.length > 0
+        ? Math.exp(estimateCentre(walshAverages(measured.flatMap(measuredOf))))
+        : Number.NaN,
     meanSeconds: meanOf(({ seconds }) => seconds),
     meanRounds: meanOf(({ rounds }) => rounds),
     stock: {
@@ -112,8 +115,8 @@ function summariseEffect(effect: number, sittings: PooledSitting[]): EffectSumma
 function summariseNoise(all: PooledNoise[]): NoiseSummary {
   const { target, method } = all[0] as PooledNoise;
   const values = all.map(({ difference }) => difference).filter((difference) => difference !== null);
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const centre = mean(values);
+  const squares = sum(values.map((value) => (value - centre) ** 2));
   return {
     target,
     method,
@@ -135,7 +138,7 @@ function resample(rounds: number[], looks: string, random: Random): ResampledSum
   return {
     rounds: rounds.length,
     deviation: robustDeviation(rounds),
-    aa: resampleSittings(rounds, { ...rules, effect: 0 }, random),
-    planted: { effect, ...resampleSittings(rounds, { ...rules, effect }, random) },
+    aa: resampleTests(rounds, { ...rules, effect: 0 }, random),
+    planted: { effect, ...resampleTests(rounds, { ...rules, effect }, random) },
   };
 }

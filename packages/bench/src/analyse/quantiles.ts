@@ -1,4 +1,4 @@
-/** Where the middle of a sample lies and how wide it is, without trusting its tails. */
+/** Robust measures of the centre and the spread of a sample. */
 
 /** Makes the median absolute deviation of a normal sample its standard deviation: 1 / Φ⁻¹(3/4). */
 const NORMAL_CONSISTENCY = 1.4826;
@@ -8,11 +8,12 @@ const NORMAL_CONSISTENCY = 1.4826;
  * of Hyndman & Fan 1996, the default of numpy and R. Throws RangeError for no values or a share outside 0 to 1.
  */
 export function quantile(values: readonly number[], share: number): number {
-  if (!(share >= 0 && share <= 1)) throw new RangeError(`a quantile lies between 0 and 1, not at ${share}`);
+  if (!(share >= 0 && share <= 1))
+    throw new RangeError(`a quantile must lie between 0 and 1, not at ${share}`);
   return quantileOfSorted(Float64Array.from(values).toSorted(), share);
 }
 
-/** The same of a sample that is sorted already. */
+/** The same for a sorted sample. */
 export function quantileOfSorted(sorted: ArrayLike<number>, share: number): number {
   if (sorted.length === 0) throw new RangeError('no values have no quantile');
   const position = (sorted.length - 1) * share;
@@ -22,20 +23,20 @@ export function quantileOfSorted(sorted: ArrayLike<number>, share: number): numb
   return low + (high - low) * (position - below);
 }
 
-/** The median of `values` in their unit, of an even number the mean of the middle two. Throws RangeError for none. */
+/** The median of `values` in their unit; for an even number, the mean of the middle two. Throws RangeError for no values. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The median absolute deviation from the median, unscaled, in the unit of `values`. Throws RangeError for none. */
+/** The median absolute deviation from the median, unscaled, in the unit of `values`. Throws RangeError for no values. */
 export function medianAbsoluteDeviation(values: readonly number[]): number {
   const centre = median(values);
   return median(values.map((value) => Math.abs(value - centre)));
 }
 
 /**
- * A standard deviation that outliers do not move: 1.4826 × the median absolute deviation (Hampel 1974), in the unit
- * of `values`. Throws RangeError for none.
+ * A standard deviation that is robust to outliers: 1.4826 × the median absolute deviation (Hampel 1974), in the unit
+ * of `values`. Throws RangeError for no values.
  */
 export function robustDeviation(values: readonly number[]): number {
   return NORMAL_CONSISTENCY * medianAbsoluteDeviation(values);

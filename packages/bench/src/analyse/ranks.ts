@@ -1,8 +1,8 @@
-/** Places in a table whose rows were all compared with one baseline. */
+/** Ranks the rows of a table that share one baseline. */
 import type { Interval } from './signed-rank.ts';
 import { thetaOf } from './verdict.ts';
 
-/** A row's log ratio to the baseline, above 0 where it is worse; without an interval it is told from no other. */
+/** A row's log ratio to the baseline; above 0 it is worse. Without an interval, it is indistinguishable from every other. */
 export interface Ranked {
   estimate?: number;
   interval?: Interval;
@@ -10,9 +10,8 @@ export interface Ranked {
 
 /**
  * The rank of each row, in the order given: 1 + the number of rows that are better. A row is better than another
- * when its interval lies wholly below the other's and the estimates differ by the threshold at least; so rows that
- * cannot be told apart share a rank, and the intervals are the ones that the verdicts were made from. The baseline
- * itself is a row: { estimate: 0, interval: { low: 0, high: 0 } }. Throws RangeError unless the threshold is above 0.
+ * if its interval lies entirely below the other's and the estimates differ by at least the threshold. Rows that are
+ * indistinguishable share a rank. The intervals are those of the verdicts. The baseline itself is a row: { estimate: 0, interval: { low: 0, high: 0 } }. Throws RangeError unless the threshold is above 0.
  */
 export function shareRanks(rows: readonly Ranked[], threshold: number): number[] {
   const theta = thetaOf(threshold);

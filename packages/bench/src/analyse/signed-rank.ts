@@ -1,11 +1,11 @@
 /**
- * Paired differences that are symmetric about their centre: the exact test (Wilcoxon 1945), the estimate (Hodges &
- * Lehmann 1963) and the interval that inverts the test. Everything rests on the Walsh averages, so that test,
- * estimate and interval can never contradict each other.
+ * Statistics of paired differences that are symmetric about their centre: the exact test (Wilcoxon 1945), the estimate (Hodges &
+ * Lehmann 1963) and the interval that inverts the test. All use the Walsh averages, so test, estimate and
+ * interval cannot contradict each other.
  */
 import { quantileOfSorted } from './quantiles.ts';
 
-/** A closed interval, in the unit of what it was made from. */
+/** A closed interval, in the unit of its sample. */
 export interface Interval {
   low: number;
   high: number;
@@ -15,10 +15,11 @@ const tails = new Map<number, Float64Array>();
 
 /**
  * P(T ≤ t) for t = 0 … n(n+1)/2, where T is the signed-rank sum of `n` differences symmetric about 0, by exact
- * recursion over the ranks. Throws RangeError unless `n` is an integer from 0 on.
+ * recursion over the ranks. Throws RangeError unless `n` is a non-negative integer.
  */
 export function signedRankTail(n: number): Float64Array {
-  if (!Number.isSafeInteger(n) || n < 0) throw new RangeError(`there are no ${n} differences`);
+  if (!Number.isSafeInteger(n) || n < 0)
+    throw new RangeError(`the number of differences must be a non-negative integer, not ${n}`);
   const known = tails.get(n);
   if (known) return known;
 
@@ -35,25 +36,25 @@ export function signedRankTail(n: number): Float64Array {
 }
 
 /**
- * How many Walsh averages the interval of `n` differences leaves out at each end so that it misses the centre with
- * probability `alpha` at most: the largest k with 2 P(T ≤ k) ≤ alpha. Undefined where `n` is too small for any.
+ * The number of Walsh averages that the interval of `n` differences omits at each end, so that it misses the centre
+ * with probability at most `alpha`: the largest k with 2 P(T ≤ k) ≤ alpha. Undefined if `n` is too small.
  */
 export function trimFor(n: number, alpha: number): number | undefined {
   const tail = signedRankTail(n);
-  // The slack lets a level that was itself computed as 2 P(T ≤ k) give its own k back.
+  // The slack lets a level that was computed as 2 P(T ≤ k) return the same k.
   const allowed = (alpha / 2) * (1 + 1e-9);
   let k = -1;
   while (k + 1 < tail.length && tail[k + 1]! <= allowed) k++;
   return k < 0 || n === 0 ? undefined : k;
 }
 
-/** The two-sided error of the interval that leaves out `k` Walsh averages at each end: 2 P(T ≤ k). */
+/** The two-sided error of the interval that omits `k` Walsh averages at each end: 2 P(T ≤ k). */
 export function errorOfTrim(n: number, k: number): number {
   const tail = signedRankTail(n);
   return Math.min(1, 2 * tail[Math.min(k, tail.length - 1)]!);
 }
 
-/** The n(n+1)/2 means of all pairs of `differences`, each with itself too, sorted, in their unit. */
+/** The n(n+1)/2 means of all pairs of `differences`, each also with itself, sorted, in their unit. */
 export function walshAverages(differences: readonly number[]): Float64Array {
   const n = differences.length;
   const averages = new Float64Array((n * (n + 1)) / 2);
@@ -64,12 +65,12 @@ export function walshAverages(differences: readonly number[]): Float64Array {
   return averages.toSorted();
 }
 
-/** The Hodges-Lehmann estimate of the centre: the median of the sorted Walsh averages. Throws RangeError for none. */
+/** The Hodges-Lehmann estimate of the centre: the median of the sorted Walsh averages. Throws RangeError for no averages. */
 export function estimateCentre(averages: Float64Array): number {
   return quantileOfSorted(averages, 0.5);
 }
 
-/** The interval W(k+1) … W(m−k) of the m sorted Walsh averages. Throws RangeError if nothing is left of them. */
+/** The interval W(k+1) … W(m−k) of the m sorted Walsh averages. Throws RangeError if no averages remain. */
 export function intervalWithin(averages: Float64Array, k: number): Interval {
   const low = averages[k];
   const high = averages[averages.length - 1 - k];
@@ -81,7 +82,7 @@ export function intervalWithin(averages: Float64Array, k: number): Interval {
 
 /**
  * The smallest error at which the interval of these sorted Walsh averages excludes 0: the two-sided exact p value.
- * Averages of exactly 0, from zeros and ties, count against both sides, which errs on the safe side.
+ * Averages of exactly 0, from zeros and ties, count against both sides, which is conservative.
  */
 export function signedRankP(averages: Float64Array): number {
   let notAbove = 0;

@@ -1,24 +1,24 @@
 import type { MemoryReading } from '../model.ts';
-import { mean, sum } from './mean.ts';
+import { mean, sum } from '../numbers.ts';
 
-/** With fewer readings a line through them says nothing. */
+/** The fewest readings for a line through them. */
 const FEWEST = 20;
-/** With fewer independent ones their likeness is not known well enough to tell anything. */
+/** The fewest independent readings for a reliable estimate of their correlation. */
 const FEWEST_INDEPENDENT = 5;
 
-/** How memory moved in a window. */
+/** The change of memory in a window. */
 export interface Slope {
   bytesPerMinute: number;
-  /** Half the width of its interval at 95 %. */
+  /** Half the width of its 95 % confidence interval. */
   marginPerMinute: number;
-  /** Whether that interval leaves 0 out. */
+  /** True if that interval excludes 0. */
   isDistinct: boolean;
 }
 
 /**
- * The slope of memory over time, by least squares; undefined with fewer than 20 readings. Neighbouring readings are alike,
- * so they count as fewer than they are: n (1 − r) / (1 + r), with r the correlation of each residual with the next (Santer
- * et al. 2000).
+ * The slope of memory over time, by least squares; undefined with fewer than 20 readings. Neighbouring readings are
+ * correlated, so the effective number is n (1 − r) / (1 + r), where r is the correlation of each residual with the next
+ * (Santer et al. 2000).
  */
 export function slopeOf(readings: readonly MemoryReading[]): Slope | undefined {
   const count = readings.length;
@@ -30,8 +30,8 @@ export function slopeOf(readings: readonly MemoryReading[]): Slope | undefined {
   const rest = readings.map(({ seconds, bytes }) => bytes - level - perSecond * (seconds - middle));
   const squares = sum(rest.map((one) => one ** 2));
   const next = sum(rest.slice(1).map((one, index) => one * (rest[index] ?? 0)));
-  const likeness = squares === 0 ? 0 : Math.max(0, next / squares);
-  const independent = (count * (1 - likeness)) / (1 + likeness);
+  const correlation = squares === 0 ? 0 : Math.max(0, next / squares);
+  const independent = (count * (1 - correlation)) / (1 + correlation);
   const freedom = Math.max(FEWEST_INDEPENDENT, independent) - 2;
   const margin = studentT(freedom) * Math.sqrt(squares / freedom / spread);
   return {

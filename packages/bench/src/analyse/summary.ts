@@ -1,6 +1,7 @@
 import { countAnswers, countCompletions } from '../counts.ts';
 import { METRIC_IDS, METRICS, type Metric, type MetricId } from '../metrics.ts';
 import type { Limit, LoadResult, Reason, StackClass, Trial } from '../model.ts';
+import { sum } from '../numbers.ts';
 import { figureOf } from './metrics.ts';
 import { median } from './quantiles.ts';
 
@@ -10,9 +11,9 @@ export interface Figure {
   least: number;
   most: number;
   rounds: number;
-  /** Whether the median is a lower bound. */
+  /** True if the median is a lower bound. */
   atLeast: boolean;
-  /** False when a reason spoils it in every round: shown, never ranked. */
+  /** False if a reason invalidates it in every round: shown, but never ranked. */
   valid: boolean;
 }
 
@@ -23,21 +24,21 @@ export interface Row {
   connections: number;
   rounds: number;
   statuses: Record<Trial['status'], number>;
-  /** Of all requests that came to an end in its windows, those of failed trials too, the share with a right answer. */
+  /** The share of right answers among all requests completed in its windows, failed trials included. */
   right?: number;
-  /** Of its answers, those whose every byte was checked; of the others status and length. Absent where the engine does not tell. */
+  /** The answers whose bytes were all compared; for the others, status and length were. Absent if the engine does not report it. */
   checked?: { bodies: number; answers: number };
   figures: Partial<Record<MetricId, Figure>>;
-  /** Medians of what the server told of its time and of the latency without it, in µs; absent where it told nothing. */
+  /** Medians of the time that the server reported and of the rest of the latency, in µs; absent if it reported none. */
   timing?: { metric: string; told: Figure; rest: Figure };
-  /** The limits seen in its rounds, the most frequent first. */
+  /** The limits in its rounds, the most frequent first. */
   limits: Limit[];
   reasons: { reason: Reason; rounds: number }[];
 }
 
 /**
- * One row for each target and rung, by rung and then by CPU per request (cheapest first, rows without
- * one last). A figure is the median of the rounds in which it is valid, or of all when it is in none.
+ * Summarises trials as one row per target and rung, sorted by rung and then by CPU per request (lowest first, rows
+ * without one last). A figure is the median of its valid rounds, or of all rounds if none is valid.
  */
 export function summarise(trials: Trial[]): Row[] {
   const groups = Map.groupBy(trials, ({ target, connections }) => `${connections} ${target.id}`);
@@ -82,22 +83,22 @@ function loadsOf(trials: Trial[]): LoadResult[] {
 
 function toRight(trials: Trial[]): number | undefined {
   const counts = loadsOf(trials).map((load) => load.counts);
-  const ended = counts.reduce((sum, one) => sum + countCompletions(one), 0);
-  return ended === 0 ? undefined : counts.reduce((sum, { ok }) => sum + ok, 0) / ended;
+  const ended = sum(counts.map(countCompletions));
+  return ended === 0 ? undefined : sum(counts.map(({ ok }) => ok)) / ended;
 }
 
 function toChecked(trials: Trial[]): Row['checked'] {
-  const told = loadsOf(trials).flatMap(({ lifetime, bodiesHashed: bodies }) =>
+  const reported = loadsOf(trials).flatMap(({ lifetime, bodiesHashed: bodies }) =>
     lifetime === undefined || bodies === undefined ? [] : [{ bodies, answers: countAnswers(lifetime) }],
   );
-  if (told.length === 0) return undefined;
+  if (reported.length === 0) return undefined;
   return {
-    bodies: told.reduce((sum, { bodies }) => sum + bodies, 0),
-    answers: told.reduce((sum, { answers }) => sum + answers, 0),
+    bodies: sum(reported.map(({ bodies }) => bodies)),
+    answers: sum(reported.map(({ answers }) => answers)),
   };
 }
 
-/** Parts of the median latency: what spoils that spoils them. */
+/** Splits the median latency; a reason that invalidates it invalidates its parts. */
 function toTiming(trials: Trial[]): Row['timing'] {
   const timings = trials.flatMap((trial) =>
     trial.status === 'failed' ? [] : (trial.measured.load.timing ?? []),
@@ -111,7 +112,7 @@ function toTiming(trials: Trial[]): Row['timing'] {
 function toFigure(trials: Trial[], metric: Metric): Figure | undefined {
   const all = trials.flatMap((trial) => figureOf(trial, metric) ?? []);
   const isSound = all.some(({ valid }) => valid);
-  // Lower bounds stay beside the valid ones: without them the median would lean to the rounds that were slow enough.
+  // Lower bounds count with the valid figures: without them, the median would be biased towards slow rounds.
   const used = all.filter(({ valid, atLeast }) => !isSound || valid || atLeast);
   const values = used.map(({ value }) => value).toSorted((a, b) => a - b);
   const [least] = values;

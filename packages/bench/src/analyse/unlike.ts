@@ -18,15 +18,15 @@ export const FACTORS = [
 ] as const;
 export type Factor = (typeof FACTORS)[number];
 
-/** What may differ with a factor: processes or threads are one choice, and cores are where the server is placed. */
+/** Properties that may differ along with a factor: processes and threads are one choice, and cores imply a placement. */
 const BESIDE: Partial<Record<Factor, string[]>> = { workers: ['threads'], cores: ['placement'] };
 
-/** The texts of a request by URL, by what they are. */
+/** The names of the texts of a request by URL. */
 const TEXTS = { body: 'request body', expect: 'expected answer' } as const;
 
 /**
- * What forbids to compare two runs, in words; empty when they are alike. `across` names the one factor that is meant
- * to differ. The momentary load of the hosts is no difference.
+ * Lists the differences that make two runs incomparable; empty if they are alike. `across` names the one factor that
+ * may differ. The momentary load of the hosts does not count.
  */
 export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | undefined): string[] {
   const differences: string[] = [];
@@ -47,7 +47,7 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('load', ({ plan }) => describeLoad(plan.load));
   compare('workers', ({ plan }) => plan.workers);
   compare('threads', ({ plan }) => plan.threads);
-  // Where neither run was given cores, they follow the workers.
+  // If neither run specifies cores, they follow the workers.
   if ((old.plan.cores ?? now.plan.cores) !== undefined) compare('cores', ({ plan }) => coresOf(plan));
   compare('generators', ({ plan }) => plan.generators);
   compare('engine', ({ plan }) => enginesOf(plan).join(' and '));
@@ -60,8 +60,8 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
 }
 
 /**
- * Notes on what two runs may differ in without a trace: the values of secret headers are never stored, and older runs
- * do not keep the content of an `@file`.
+ * Notes on differences between two runs that no record shows: the values of secret headers are never stored, and older
+ * runs do not keep the content of an `@file`.
  */
 export function describeUnknown(old: StoredRun, now: StoredRun): string[] {
   const secrets = Object.keys(old.plan.url?.headers ?? {}).filter(
@@ -82,14 +82,14 @@ export function describeUnknown(old: StoredRun, now: StoredRun): string[] {
   ];
 }
 
-/** A header as it was sent, without a secret; a body is JSON unless a header says otherwise. */
+/** A header as it was sent, without secrets; a body is JSON unless a header says otherwise. */
 function headerOf({ url }: Plan, name: string): string | undefined {
   const usual = name === 'content-type' && url?.body !== undefined ? 'application/json' : undefined;
   const value = url?.headers[name] ?? usual;
   return value === undefined ? undefined : String(redactHeaders({ [name]: value })[name]);
 }
 
-/** How one part of the request is described: by its digest where both runs keep one, else as it was typed. */
+/** Chooses the description of one part of the request: its digest if both runs keep one, otherwise the text as typed. */
 function describePart(
   old: StoredRun,
   now: StoredRun,
@@ -101,7 +101,7 @@ function describePart(
   return hasDigests ? digestOf : typedIn;
 }
 
-/** What forbids to compare the targets of one run, likewise. */
+/** Lists the differences that make the targets of one run incomparable. */
 export function unlikeTargets({ plan }: StoredRun, across: Factor | undefined): string[] {
   const engines = enginesOf(plan);
   return engines.length > 1 && across !== 'engine' ? [`engine: ${engines.join(' and ')}`] : [];
@@ -130,13 +130,13 @@ function describePlacement(placement: Placement | undefined): string | undefined
     .join(' ');
 }
 
-/** What forbids to add trials to a run: another machine, or another placement on it. One sentence each; none when nothing does. */
+/** Lists the reasons why trials cannot be added to a run: another machine, or another placement on it. */
 export function unlikeResumed(
   { host, trials: [first] }: StoredRun,
   now: { host: Host; placement: Placement },
 ): string[] {
   const [then, here] = [first?.placement, now.placement].map(
-    (placement) => placement && tellCores(placement),
+    (placement) => placement && describeCores(placement),
   );
   return [
     ...unlikeHosts(host, now.host),
@@ -144,17 +144,17 @@ export function unlikeResumed(
   ];
 }
 
-/** Inside one run even the same number of other cores is another placement: cores differ. */
-function tellCores({ kind, beside = {}, ...sides }: Placement): string {
+/** Describes a placement with its cores. Within one run, different cores are a different placement. */
+function describeCores({ kind, beside = {}, ...sides }: Placement): string {
   const cores = Object.entries({ ...sides, ...beside }).map(([side, ids]) => `${side} on ${ids.join(',')}`);
   return [kind, ...cores.toSorted()].join(' ');
 }
 
-/** What makes two machines too unlike to compare figures from them, one sentence each; none when they are alike. */
+/** Lists the differences that make the figures of two machines incomparable. */
 export function unlikeHosts(a: Host, b: Host): string[] {
   const differences: string[] = [];
   const compare = (what: string, of: (host: Host) => string | number | undefined): void => {
-    if (of(a) !== of(b)) differences.push(`${what}: ${of(a) ?? 'not known'} and ${of(b) ?? 'not known'}`);
+    if (of(a) !== of(b)) differences.push(`${what}: ${of(a) ?? 'unknown'} and ${of(b) ?? 'unknown'}`);
   };
   compare('CPU model', (host) => host.cpuModel);
   compare('cores', (host) => host.cores);

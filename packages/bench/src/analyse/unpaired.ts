@@ -1,4 +1,4 @@
-/** Runs from different times compared: nothing pairs their rounds, so what changed between the times is seen too. */
+/** Compares runs from different times. Their rounds are unpaired, so the result includes every other change between them. */
 import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
 import { ERROR_BUDGET } from './looks.ts';
 import { intervalOfShifts, mannWhitneyP, pairwiseShifts } from './mann-whitney.ts';
@@ -7,16 +7,16 @@ import { type Better, logRatio } from './verdict.ts';
 
 type Figures = readonly (number | undefined)[];
 
-/** One metric of a candidate and its baseline, in the metric's unit; undefined (or not above 0) is a dropped trial. */
+/** One metric of a candidate and its baseline, in the unit of the metric; undefined (or not above 0) is a dropped trial. */
 export interface UnpairedRow {
   candidate: Figures;
   baseline: Figures;
 }
 
 /**
- * The unpaired comparisons of one table, in order: Mann-Whitney (see `mannWhitneyP`), Hodges-Lehmann shift of the logs
- * with its interval, and the two-level verdict. The rows share one budget of 5 % equally, so that all intervals hold
- * together. Throws RangeError unless the threshold is above 0.
+ * Makes the unpaired comparisons of one table, in order: Mann-Whitney (see `mannWhitneyP`), the Hodges-Lehmann shift of
+ * the logs with its interval, and the two-level verdict. The rows share one budget of 5 % equally, so that all intervals
+ * hold simultaneously. Throws RangeError unless the threshold is above 0.
  */
 export function compareUnpaired(rows: readonly UnpairedRow[], rules: Rules): Comparison[] {
   const level = ERROR_BUDGET / rows.length;

@@ -1,45 +1,48 @@
-/** What an interval says. Differences are log ratios that point one way: above 0 the candidate is worse. */
+/** Verdicts from intervals. Differences are log ratios: above 0 the candidate is worse. */
 import { upperPoint } from './normal.ts';
 import { robustDeviation } from './quantiles.ts';
 import type { Interval } from './signed-rank.ts';
 
-/** What a comparison says of the candidate, by whatever metric: `slower` is worse, `faster` better. */
+/** The verdict on the candidate, for any metric: `slower` is worse, `faster` is better. */
 export type Verdict = 'faster' | 'slower' | 'same' | 'undecided';
 
-/** Which way a metric is good. */
+/** The direction in which a metric is better. */
 export type Better = 'lower' | 'higher';
 
-/** The effect that an undecided comparison foresees its rounds for: 6 %. */
+/** The effect for which an undecided comparison estimates its rounds: 6 %. */
 export const SOUGHT_EFFECT = 0.06;
 
 const FEWEST_TO_FORESEE = 3;
-/** Below so many rounds no exact interval of 95 % exists. */
+/** The fewest rounds for an exact 95 % confidence interval. */
 export const FEWEST_ROUNDS = 6;
 
-/** A verdict and whether the whole interval lies beyond the threshold ("by more than 2 %"). */
+/** A verdict; `byMoreThanThreshold` is true if the whole interval lies beyond the threshold ("by more than 2 %"). */
 export interface Judgement {
   verdict: Verdict;
   byMoreThanThreshold: boolean;
 }
 
-/** A factor with its bounds, candidate ÷ baseline in the metric's own unit: 1.06 is 6 % more of it. */
+/** A factor with its bounds, candidate ÷ baseline in the unit of the metric: 1.06 means 6 % more. */
 export interface Ratio {
   estimate: number;
   interval?: Interval;
-  /** Of the single rounds (paired) or of all pairs (unpaired). */
+  /** The range over the single rounds (paired) or over all pairs (unpaired). */
   range: Interval;
 }
 
 /** The log of 1 + `threshold`, where 0.02 is 2 %. Throws RangeError unless it is above 0. */
 export function thetaOf(threshold: number): number {
-  if (!(threshold > 0)) throw new RangeError(`a threshold is a share above 0, not ${threshold}`);
+  if (!(threshold > 0)) throw new RangeError(`a threshold must be a share above 0, not ${threshold}`);
   return Math.log(1 + threshold);
 }
 
 /**
- * The two-level verdict on log ratios that are positive where the candidate is worse: `slower` when the interval lies
- * above 0 and the estimate is `theta` or more, by more than the threshold when all of it lies above `theta`; `faster`
- * likewise below; `same` when it lies inside ±`theta` (Schuirmann 1987); else `undecided`.
+ * Reaches the two-level verdict on log ratios; above 0 the candidate is worse.
+ * - `slower`: the interval lies above 0 and the estimate is at least `theta`; by more than the threshold if the whole
+ *   interval lies above `theta`
+ * - `faster`: likewise below 0
+ * - `same`: the interval lies inside ±`theta` (Schuirmann 1987)
+ * - `undecided`: otherwise
  */
 export function judge(estimate: number, interval: Interval, theta: number): Judgement {
   if (interval.low > 0 && estimate >= theta) {
@@ -53,8 +56,8 @@ export function judge(estimate: number, interval: Interval, theta: number): Judg
 }
 
 /**
- * ln(candidate ÷ baseline), or its negative where more is better: above 0 the candidate is worse. Undefined unless
- * both figures are finite and above 0: only those have a ratio.
+ * ln(candidate ÷ baseline), or its negative if higher is better: above 0 the candidate is worse. Undefined unless both
+ * figures are finite and above 0.
  */
 export function logRatio(
   candidate: number | undefined,
@@ -65,7 +68,7 @@ export function logRatio(
   return directionOf(better) * Math.log(candidate / baseline);
 }
 
-/** The figures of log ratios as factors of the metric itself, candidate ÷ baseline, the bounds in rising order. */
+/** Converts log ratios to factors of the metric, candidate ÷ baseline, with the bounds in ascending order. */
 export function toRatio(
   figures: { estimate: number; interval?: Interval | undefined; range: Interval },
   better: Better,
@@ -85,8 +88,8 @@ function toFactors({ low, high }: Interval, better: Better): Interval {
 }
 
 /**
- * About how many rounds show a difference of `effect` (a share, 6 % by default) at a two-sided error of `level`, at
- * least as many as allow an exact interval at that level: ((z + 1.96) s ÷ ln(1 + effect))², the sample size of a
+ * Estimates the rounds that show a difference of `effect` (a share, 6 % by default) at a two-sided error of `level`;
+ * at least as many as an exact interval at that level needs: ((z + 1.96) s ÷ ln(1 + effect))², the sample size of a
  * paired test with 97.5 % power, where z is the normal point of `level` (1.96 at 5 %) and s the robust deviation of the
  * log ratios. Undefined below 3 rounds.
  */

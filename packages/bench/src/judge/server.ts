@@ -1,5 +1,6 @@
 import type { Attestation, Resources, ServerBudget } from '../model.ts';
 import { FULL } from '../saturation.ts';
+import { sum } from '../numbers.ts';
 
 /** What says how much CPU a server can use at once. */
 export interface ServerEvidence {
@@ -55,8 +56,4 @@ function lockBudget({ server, budgetCores, attested }: ServerEvidence): ServerBu
   const processes = (server.busiest ?? []).filter(({ pid }) => locked.has(pid));
   if (processes.length < locked.size) return undefined;
   return { by: 'gil', usedCores: sum(processes.map(({ cores }) => cores)), usableCores: locked.size };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -2,6 +2,7 @@ import { countCompletions } from '../counts.ts';
 import type { Connect, Counts, LoadResult, OwnLoadResult } from '../model.ts';
 import { encodeHistogram, mergeHistograms, summariseLatency } from '../histogram.ts';
 import type { DoneReport } from './protocol.ts';
+import { sum } from '../numbers.ts';
 
 /** `total` split into `parts` whole shares that differ by one at the most and sum to it exactly. */
 export function splitShares(total: number, parts: number): number[] {
@@ -107,8 +108,4 @@ function sumByKey<K extends string>(all: Record<K, number>[]): Record<K, number>
 function addColumns(rows: number[][]): number[] {
   const length = Math.max(0, ...rows.map((row) => row.length));
   return Array.from({ length }, (_, column) => sum(rows.map((row) => row[column] ?? 0)));
-}
-
-function sum(values: number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

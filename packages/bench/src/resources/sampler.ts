@@ -5,6 +5,7 @@ import type { CompanionName, HostWindow, ProcessUse, Resources } from '../model.
 import type { Cgroup } from '../machine/cgroup.ts';
 import { openDarwinSampler } from './darwin.ts';
 import { openLinuxSampler } from './linux.ts';
+import { sum } from '../numbers.ts';
 
 /** What a sampler is to look at. */
 export interface SamplerOptions {
@@ -162,8 +163,4 @@ function joinField(
   const values = hosts.map((host) => host[name]).filter((value) => value !== undefined);
   if (values.length === hosts.length) joined[name] = join(values);
   else delete joined[name];
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -116,7 +116,7 @@ describe('no knee is named', () => {
       ],
     ],
     [
-      { why: 'nothing-holds' },
+      { why: 'none-valid' },
       [
         [10, [500], spoilt],
         [100, [1], 'failed'],

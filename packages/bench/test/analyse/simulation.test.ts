@@ -3,7 +3,7 @@ import type { Comparison } from '../../src/analyse/comparison.ts';
 import { fixedSchedule } from '../../src/analyse/looks.ts';
 import { type Schedule, scheduleNamed } from '../../src/catalogue/looks.ts';
 import { compareRounds, compareTable } from '../../src/analyse/paired.ts';
-import { countVerdicts, type VerdictShares } from '../../src/analyse/sitting.ts';
+import { countVerdicts, type VerdictShares } from '../../src/analyse/sequential-test.ts';
 import { createRandom, type Random } from '../../src/random.ts';
 import { type Noise, NOISES, sittings } from './noise.ts';
 

@@ -46,7 +46,7 @@ describe('unlikeHosts', () => {
 
   it('takes a governor that one machine does not show for a difference', () => {
     const { governor: _, ...blind } = HOST;
-    expect(unlikeHosts(HOST, blind)).toEqual(['governor: performance and not known']);
+    expect(unlikeHosts(HOST, blind)).toEqual(['governor: performance and unknown']);
     expect(unlikeHosts(blind, blind)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** What autocannon prints, line by line: lines that say something in, fields out. */
+/** Reads the output of autocannon line by line, and turns each line into fields. */
 
 import { BenchError } from '../../errors.ts';
 import { parseBytes, parseFigure, parseTotal, type RoundedBytes, type RoundedTotal } from './figures.ts';
@@ -25,15 +25,15 @@ export interface RequestRow {
   min?: number;
 }
 
-/** One autocannon test as it stands in a text; what the text does not hold is absent. */
+/** One autocannon test as printed in a text; fields that the text lacks are absent. */
 export interface PrintedTest {
-  /** Where it begins. */
+  /** The line where it begins. */
   line: number;
   /** The summary or heading above it. */
   title?: string;
   url?: string;
   warmup?: true;
-  /** What was asked for: a time, or (`amount`) a number of requests. */
+  /** The requested duration, or (`amount`) the requested number of requests. */
   nominalSeconds?: number;
   amount?: number;
   connections?: number;
@@ -42,10 +42,10 @@ export interface PrintedTest {
   latencyMs?: LatencyRow;
   requests?: RequestRow;
   bytesAverage?: RoundedBytes;
-  /** What autocannon meant a tick to last. */
+  /** The intended length of a tick. */
   tickSeconds?: number;
   samples?: number;
-  /** Printed only where some answers were not 2xx; exact. */
+  /** Exact; printed only if some answers were not 2xx. */
   responses?: { ok: number; other: number };
   sent?: RoundedTotal;
   elapsedSeconds?: number;
@@ -55,10 +55,10 @@ export interface PrintedTest {
   mismatches?: RoundedTotal;
 }
 
-/** What one line adds to a test. */
+/** The fields that one line adds to a test. */
 export interface LineOfTest {
   fields: Partial<Omit<PrintedTest, 'line' | 'title'>>;
-  /** Whether a test can begin with this line; otherwise it belongs to one that has begun, or is prose. */
+  /** True if a test can begin with this line. Otherwise the line belongs to an earlier test, or is prose. */
   begins: boolean;
 }
 
@@ -81,7 +81,7 @@ const FIELDS: Record<string, string> = {
 
 const MS_PER_UNIT: Record<string, number> = { µs: 0.001, us: 0.001, ms: 1, s: 1000 };
 
-/** The cells of a table's row, drawn with `│` or `|`; undefined for a line that is none. */
+/** The cells of a table row, drawn with `│` or `|`; undefined for any other line. */
 export function cellsOf(bare: string): string[] | undefined {
   if (!/^[│|].*[│|]$/.test(bare)) return undefined;
   return bare
@@ -91,9 +91,8 @@ export function cellsOf(bare: string): string[] | undefined {
 }
 
 /**
- * What a line, freed of quotation marks, colours and margins, adds to a test; undefined for any other line.
- * `head` is the last row of column names seen. Throws a usage error for a row without a readable average: `where` is
- * its file:line.
+ * Reads a line that has no quotation marks, colours or margins; undefined if it adds nothing to a test. `head` is the
+ * last row of column names. Throws a usage error for a row without a readable average; `where` is its file:line.
  */
 export function readLine(bare: string, where: string, head?: string[]): LineOfTest | undefined {
   const cells = cellsOf(bare);
@@ -141,8 +140,8 @@ function needAverage(row: Record<string, number>, name: string, where: string): 
   if (average !== undefined) return average;
   throw new BenchError(
     'usage',
-    `${where}: the row ${name} has no average that can be read`,
-    'paste the table whole, as autocannon printed it: a column Avg is looked for',
+    `${where}: the row ${name} has no readable average`,
+    'paste the whole table as autocannon printed it, with its column Avg',
   );
 }
 
@@ -216,7 +215,7 @@ function readSentence(bare: string): LineOfTest | undefined {
   return undefined;
 }
 
-/** Nothing can be divided by a time of 0. */
+/** Returns a number above 0, because a time of 0 cannot divide. */
 function positive(digits: string | undefined): number | undefined {
   const value = Number(digits);
   return value > 0 ? value : undefined;
@@ -226,7 +225,7 @@ function warmup(kind: string | undefined): { warmup?: true } {
   return kind === 'warmup' ? { warmup: true } : {};
 }
 
-/** A field under its name, or nothing where it could not be read. */
+/** A field under its name, or no field if it could not be read. */
 function named<K extends string, T>(name: K, value: T | undefined): { [key in K]?: T } {
   return value === undefined ? {} : ({ [name]: value } as { [key in K]?: T });
 }

@@ -1,4 +1,4 @@
-/** What else a table gives away about itself: Little's law, the length of a tick, the tail, the errors. */
+/** Further checks of one table: Little's law, the length of a tick, the tail, the errors. */
 
 import { present } from '../../plan/options.ts';
 import type { PrintedTest } from './autocannon.ts';
@@ -8,65 +8,65 @@ import { answersOf, capacityOf, ticksOf, type Goodput, type Missing } from './go
 /** Little's law, `connections = throughput x latency`, on the printed figures and on the bounds. */
 export interface LittleCheck {
   capacity: number;
-  /** The true mean lies here: the histogram cuts every latency to whole milliseconds. */
+  /** The range of the true mean: the histogram truncates every latency to whole milliseconds. */
   latencyMs: Range;
   /** Connections that the printed average keeps busy. */
   needed: Range;
-  /** How many times the connections there were. */
+  /** The needed connections ÷ the existing ones. */
   factor: Range;
   verdict: 'too-many' | 'agrees' | 'idle';
-  /** The same for goodput: from its lower bound at the shorter mean to its upper at the longer. */
+  /** The same for goodput: from its lower bound at the shorter mean to its upper bound at the longer. */
   neededByGoodput?: Range;
-  /** Even the lower bound of goodput needs more connections than there were: the printed mean is too long. */
+  /** True if even the lower bound of goodput needs more connections than existed: the printed mean is too long. */
   latencyTooLong: boolean;
   /** Requests a second that the connections can carry at the printed mean. */
   carried?: Range;
 }
 
-/** The ticks that the average is over, against the clock. */
+/** The ticks behind the average, compared with the clock. */
 export interface TickCheck {
   ticks: number;
   meantSeconds: number;
-  /** How many there should be in the time asked for. */
+  /** The number of ticks in the requested time. */
   expected?: number;
-  /** How long one lasted on average. */
+  /** The mean length of a tick. */
   seconds?: number;
   stretched: boolean;
-  /** The same number from bytes: read in all, over read in an average tick. */
+  /** The number of ticks by bytes: total read ÷ read in an average tick. */
   byBytes?: Range;
   contradiction: boolean;
 }
 
-/** What the latencies of a table can and cannot be read as. */
+/** The limits of a table's latencies. */
 export interface LatencyCheck {
   meanMs: Range;
-  /** The share of the answers that were a connection's first, and so include its connect. */
+  /** The share of answers that were the first of their connection, and so include the time to connect. */
   firstShare?: number;
-  /** Percentiles past the seconds after which a lost SYN is sent again, beside a median far below. */
+  /** Percentiles beyond the retransmission times of a lost SYN, with a much lower median. */
   retransmits: { name: string; ms: number; mark: number }[];
-  /** The longest latency, if it is longer than a request may take by default though none was timed out. */
+  /** The longest latency, if it exceeds the default timeout although no timeout was reported. */
   pastTimeoutMs?: number;
 }
 
 /** Requests that were never answered. */
 export interface ErrorCheck {
-  /** Of answers and errors together, or of the requests sent where the answers are not known. */
+  /** The share of answers and errors together, or of the requests sent if the answers are unknown. */
   share: Range;
   ranked: boolean;
 }
 
-/** How far Little's law may be off before it is said. */
+/** The tolerated deviation from Little's law. */
 const TOLERANCE = 0.05;
-/** Seconds after which a SYN has been sent once, twice, three and four times more (1, 2, 4, 8 s apart). */
+/** The times of the first four retransmissions of a SYN (1, 2, 4, 8 s apart). */
 const SYN_MARKS_MS = [1000, 3000, 7000, 15_000];
-/** Accept queues are at least this long: with fewer connections none is dropped. */
+/** The shortest usual accept queue: fewer connections cannot overflow it. */
 const LEAST_BACKLOG = 100;
 /** Autocannon's default. */
 const TIMEOUT_MS = 10_000;
-/** Above this share of errors a figure is not fit for a ranking. */
+/** Above this share of errors, a figure cannot be ranked. */
 const ERRORS_RANKED = 0.001;
 
-/** Undefined where connections, mean latency or average are not printed. */
+/** Checks Little's law; undefined without printed connections, mean latency and average. */
 export function checkLittle(test: PrintedTest, goodput: Goodput | Missing): LittleCheck | undefined {
   const capacity = capacityOf(test);
   const { latencyMs, requests, tickSeconds = 1 } = test;
@@ -96,12 +96,12 @@ export function checkLittle(test: PrintedTest, goodput: Goodput | Missing): Litt
   };
 }
 
-/** A mean of latencies that were each cut to whole milliseconds stands for up to one millisecond more. */
+/** The range of a mean whose latencies were truncated to whole milliseconds: up to one millisecond more. */
 function meanOf(printed: number): Range {
   return { low: printed, high: printed + 1 };
 }
 
-/** Undefined where the number of samples is not printed. */
+/** Checks the ticks; undefined without a printed number of samples. */
 export function checkTicks(test: PrintedTest): TickCheck | undefined {
   const ticks = ticksOf(test);
   if (ticks === undefined || ticks === 0) return undefined;
@@ -121,7 +121,7 @@ export function checkTicks(test: PrintedTest): TickCheck | undefined {
   };
 }
 
-/** Undefined without a latency table. */
+/** Checks the latencies; undefined without a latency table. */
 export function checkLatency(test: PrintedTest): LatencyCheck | undefined {
   const { latencyMs, connections, timeouts } = test;
   if (latencyMs === undefined) return undefined;
@@ -150,7 +150,7 @@ function findRetransmits({ latencyMs }: PrintedTest): LatencyCheck['retransmits'
   });
 }
 
-/** Undefined where no errors are printed, or nothing to hold them against. */
+/** Checks the errors; undefined without printed errors, or without answers or requests to compare them with. */
 export function checkErrors(test: PrintedTest): ErrorCheck | undefined {
   const { errors, sent } = test;
   const answered = answersOf(test)?.count;

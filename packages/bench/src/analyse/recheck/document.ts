@@ -1,11 +1,11 @@
-/** Finds autocannon tables and time(1) reports in a pasted text, and says which belong together. */
+/** Finds autocannon tables and time(1) reports in a pasted text, and pairs them. */
 
 import type { TimeReport } from '../../time-report.ts';
 import { present } from '../../plan/options.ts';
 import { parseTime } from '../../time-report.ts';
 import { cellsOf, readLine, type LineOfTest, type PrintedTest } from './autocannon.ts';
 
-/** One report of time(1) as it stands in a text. */
+/** One report of time(1) as printed in a text. */
 export interface PrintedTime {
   line: number;
   title?: string;
@@ -14,7 +14,7 @@ export interface PrintedTime {
   report: TimeReport;
 }
 
-/** What a text holds, in its order. */
+/** The tables and reports of a text, in order. */
 export interface Document {
   lines: number;
   tests: PrintedTest[];
@@ -30,14 +30,14 @@ const GNU_LABEL =
 const GNU_FIRST =
   /^(?:Command being timed|Command (?:exited|terminated)|User time \(seconds\)|Maximum resident set size)/;
 
-/** Reads a text. Throws a usage error for a table's row that cannot be read; `file` names it there. */
+/** Reads a text. Throws a usage error that names `file` if a table row cannot be read. */
 export function readDocument(text: string, file: string): Document {
   const lines = text.split(/\r?\n/).map(bareOf);
   const document: Document = { lines: lines.length, tests: [], times: [] };
   let test: PrintedTest | undefined;
   let title: string | undefined;
   let head: string[] | undefined;
-  // Where the command of the next report may stand: below the last one, and in the same fold.
+  // The command of the next report is below the last report and in the same fold.
   let commandsFrom = 0;
   for (let index = 0; index < lines.length; index += 1) {
     const bare = lines[index] ?? '';
@@ -75,7 +75,7 @@ export function readDocument(text: string, file: string): Document {
   return document;
 }
 
-/** A line without colours, quotation marks and margins; of what a progress bar wrote over itself, the last. */
+/** Returns a line without colours, quotation marks and margins, and only the last state of a progress bar. */
 function bareOf(line: string): string {
   const plain = line.replace(ESCAPES, '');
   const last = plain
@@ -85,7 +85,7 @@ function bareOf(line: string): string {
   return (last ?? '').replace(/^[>\s]+/, '').trimEnd();
 }
 
-/** What a `<summary>` that begins at this line, or a heading, calls what follows. */
+/** The title in a heading or a `<summary>` that begins at this line. */
 function titleAt(lines: string[], index: number): string | undefined {
   const bare = lines[index] ?? '';
   const heading = /^#{1,6}\s+(?!of samples|\S*time\s+-)(.+)$/.exec(bare)?.[1];
@@ -94,7 +94,7 @@ function titleAt(lines: string[], index: number): string | undefined {
   return /<summary>\s*(.*?)\s*<\/summary>/i.exec(all)?.[1];
 }
 
-/** Where a report that begins at this line ends (the line after it); undefined where none begins. */
+/** The index after the last line of a report that begins here; undefined if none begins. */
 function endOfTime(lines: string[], index: number): number | undefined {
   const bare = lines[index] ?? '';
   const label = BSD_FIRST.test(bare) ? BSD_LABEL : GNU_FIRST.test(bare) ? GNU_LABEL : undefined;
@@ -106,7 +106,7 @@ function endOfTime(lines: string[], index: number): number | undefined {
   return first === undefined || /real\s.*user\s.*sys$/.test(first) ? end : undefined;
 }
 
-/** A field that the test has already: another test begins. Only tables and totals count, not what wraps. */
+/** Returns true if a line repeats a field of the test, so that another test begins. Only tables and totals count. */
 function repeats(test: PrintedTest, { fields, begins }: LineOfTest): boolean {
   return begins && (fields.url !== undefined || Object.keys(fields).some((field) => field in test));
 }
@@ -136,8 +136,8 @@ function commandBefore(lines: string[]): string | undefined {
 }
 
 /**
- * The table that each report belongs to: the nearest above it, if no other report has it already and the command
- * lived as long as the test. Reports that no table fits are left out.
+ * Pairs each report with a table: the nearest above it, if no other report has it already and the command
+ * ran as long as the test. Reports without a matching table are omitted.
  */
 export function pair({ tests, times }: Document): Map<PrintedTime, PrintedTest> {
   const pairs = new Map<PrintedTime, PrintedTest>();

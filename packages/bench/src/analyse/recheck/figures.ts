@@ -1,6 +1,6 @@
-/** Numbers as autocannon writes them for people, read back with what their rounding leaves open. */
+/** Reads the rounded numbers of autocannon back as ranges. */
 
-/** Everything a rounded or counted figure can stand for, both ends included. */
+/** All values that a rounded figure can represent, both ends included. */
 export interface Range {
   low: number;
   high: number;
@@ -8,7 +8,7 @@ export interface Range {
 
 /** A total that autocannon rounds to whole thousands from 1,000 on. */
 export interface RoundedTotal extends Range {
-  /** As it stands in the text: `17k`. */
+  /** As printed in the text: `17k`. */
   printed: string;
 }
 
@@ -21,8 +21,8 @@ const SPACES = /[\s'’\u00a0\u202f]/g;
 const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
 
 /**
- * A number with the separators of any locale: `12,345.6`, `12.345,6`, `12 345,6`. Undefined for what is none.
- * No figure in the tables has more than two decimals, so three digits after a separator are a group of thousands.
+ * Parses a number with the separators of any locale: `12,345.6`, `12.345,6`, `12 345,6`. Undefined for any other text.
+ * No figure in the tables has more than two decimals, so three digits after a separator are thousands.
  */
 export function parseFigure(text: string): number | undefined {
   const bare = text.trim().replace(SPACES, '');
@@ -32,7 +32,7 @@ export function parseFigure(text: string): number | undefined {
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** `17`, `17k` or `2M` as the range of counts that are printed so. Undefined for what is none. */
+/** `17`, `17k` or `2M` as the range of counts that round to it. Undefined for any other text. */
 export function parseTotal(text: string): RoundedTotal | undefined {
   const [, digits, unit = ''] = /^(\d[\d.,]*)([kM]?)$/.exec(text.trim()) ?? [];
   const value = digits === undefined ? undefined : parseFigure(digits);
@@ -42,7 +42,7 @@ export function parseTotal(text: string): RoundedTotal | undefined {
   return { printed: text.trim(), low: (value - 0.5) * one, high: (value + 0.5) * one - 1 };
 }
 
-/** `4.69 MB` as the range of byte counts that are printed so. Undefined for what is none. */
+/** `4.69 MB` as the range of byte counts that round to it. Undefined for any other text. */
 export function parseBytes(text: string): RoundedBytes | undefined {
   const [, digits, prefix, binary, unit] = /^(\d[\d.]*) ?([kKMGTP]?)(i?)(B)$/.exec(text.trim()) ?? [];
   if (digits === undefined || unit === undefined) return undefined;

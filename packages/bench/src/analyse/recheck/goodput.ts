@@ -1,72 +1,72 @@
-/** What the printed totals prove: how many answers there were, and in how many seconds. */
+/** Bounds of goodput from the printed totals: the number of answers and the seconds they took. */
 
 import { present } from '../../plan/options.ts';
 import type { PrintedTest } from './autocannon.ts';
 import type { Range } from './figures.ts';
 
-/** Bounds of goodput that follow from a test's own totals. Rates in requests a second. */
+/** Bounds of goodput from the totals of a test. Rates are in requests per second. */
 export interface Goodput {
-  /** Right answers over all the seconds the test took. Absent where the text does not tell them. */
+  /** Right answers ÷ the whole duration of the test. Absent if the text does not give the duration. */
   low?: number;
-  /** Had every answer come within the seconds asked for. Absent where these are not known. */
+  /** Right answers ÷ the requested duration. Absent if it is unknown. */
   high?: number;
-  /** What the rounding of the printed figures can move either bound by. */
+  /** The possible shift of either bound due to the rounding of the printed figures. */
   slack: number;
-  /** Where the answers are counted from: average x ticks, the exact count of responses, or requests sent. */
+  /** The source of the count of answers: average × ticks, the exact count of responses, or requests sent. */
   from: 'ticks' | 'responses' | 'sent';
   /** Every answer, right or wrong; absent where only the requests sent are known. */
   answers?: number;
-  /** Answers that count: 2xx and the body expected, as far as the text tells. */
+  /** Right answers: 2xx with the expected body, as far as the text shows. */
   right: Range;
   elapsedSeconds?: number;
   /** The seconds that the upper bound divides by. */
   leastSeconds?: number;
 }
 
-/** How the printed average stands to the bounds. */
+/** The printed average compared with the bounds. */
 export type Verdict = 'too-high' | 'within' | 'consistent' | 'too-low';
 
-/** Says which lines of a table would be needed for bounds. */
+/** The lines of a table that bounds would need. */
 export interface Missing {
   missing: ('average' | 'samples' | 'totals')[];
 }
 
-/** How the line `N requests in S s` fits the answers counted tick by tick. */
+/** The line `N requests in S s` compared with the answers counted per tick. */
 export interface TotalsCheck {
-  /** Sent, less answers and errors: what was in flight at the end, or lost without an error. */
+  /** Sent, less answers and errors: requests in flight at the end, or lost without an error. */
   unanswered: Range;
-  /** As many as can be in flight at once. */
+  /** The most requests that can be in flight at once. */
   inFlight?: number;
-  /** `lost`: more than that; `few`: less than a closed loop has under way; `contradiction`: less than none. */
+  /** `lost`: more than that; `few`: fewer than a closed loop has in flight; `contradiction`: fewer than 0. */
   verdict: 'agrees' | 'lost' | 'few' | 'contradiction';
 }
 
 /**
- * An histogram of three digits keeps a count to within 1/2048 of itself (hdr-histogram: 2048 sub-buckets, the mean is
+ * A histogram of three digits keeps a count to within 1/2048 of itself (hdr-histogram: 2048 sub-buckets, the mean is
  * taken from their middles), and the mean is rounded up to 0.01.
  */
 const BUCKET_ERROR = 1 / 2048;
 const MEAN_ERROR = 0.01;
 /** Elapsed seconds are rounded to 0.01. */
 const ELAPSED_ERROR = 0.005;
-/** In a closed loop every connection has its requests under way when the test ends: nearly all, for rounding. */
+/** In a closed loop, every connection has requests in flight when the test ends: nearly all, because of rounding. */
 const FULL = 0.9;
-/** Bounds closer than this, and the printed figure as close to them, are called consistent. */
+/** Bounds this close to each other, and to the printed figure, are consistent. */
 const CLOSE = 0.02;
 
-/** Requests that can be under way at once; undefined where the text does not tell the connections. */
+/** The most requests in flight at once; undefined if the text does not give the connections. */
 export function capacityOf({ connections, pipelining = 1, workers = 1 }: PrintedTest): number | undefined {
   if (connections === undefined) return undefined;
   // Each worker gets a whole number of connections, at least one.
   return Math.max(1, Math.floor(connections / workers)) * workers * pipelining;
 }
 
-/** Ticks that the average is over: workers' samples are added up, but their ticks are merged. */
+/** The ticks behind the average: the samples of all workers are added up, but their ticks are merged. */
 export function ticksOf({ samples, workers = 1 }: PrintedTest): number | undefined {
   return samples === undefined ? undefined : samples / workers;
 }
 
-/** Every answer of a test, and within what; undefined where neither ticks nor responses are printed. */
+/** The number of answers of a test and its range; undefined without printed ticks or responses. */
 export function answersOf(
   test: PrintedTest,
 ): { count: number; range: Range; from: 'ticks' | 'responses' } | undefined {
@@ -83,7 +83,7 @@ export function answersOf(
   return { count, range: { low, high: count + error }, from: 'ticks' };
 }
 
-/** Bounds of a test's goodput from its totals, or which of its lines are missing for that. */
+/** Bounds the goodput of a test by its totals, or lists the lines that are missing for that. */
 export function boundGoodput(test: PrintedTest): Goodput | Missing {
   const { elapsedSeconds } = test;
   const counted = answersOf(test);
@@ -113,13 +113,13 @@ export function boundGoodput(test: PrintedTest): Goodput | Missing {
   };
 }
 
-/** Answers that count, of which wrong ones are taken away as far as the text tells them. */
+/** The right answers: all answers less the wrong ones that the text shows. */
 function rightOf({ responses, mismatches }: PrintedTest, answers: number): Range {
   const ok = answers - (responses?.other ?? 0);
   return { low: Math.max(0, ok - (mismatches?.high ?? 0)), high: ok - (mismatches?.low ?? 0) };
 }
 
-/** The same from the requests sent: everything that may have gone unanswered is taken away from the lower end. */
+/** The right answers by the requests sent: the lower end excludes all that may be unanswered. */
 function rightOfSent(test: PrintedTest): Range | undefined {
   const { sent, errors, pipelining = 1, mismatches, requests } = test;
   const capacity = capacityOf(test);
@@ -131,14 +131,14 @@ function rightOfSent(test: PrintedTest): Range | undefined {
   };
 }
 
-/** The fewest seconds in which all answers can have come. */
+/** The shortest time in which all answers can have arrived, in seconds. */
 function leastSecondsOf(test: PrintedTest, elapsed: number | undefined): number | undefined {
   const { nominalSeconds } = test;
   if (nominalSeconds !== undefined) return Math.min(nominalSeconds, elapsed ?? nominalSeconds);
   const ticks = ticksOf(test);
   if (test.amount === undefined || elapsed === undefined || ticks === undefined || ticks <= 1)
     return undefined;
-  // A number of requests ends with the tick after the last answer: up to one tick was idle.
+  // A test with a number of requests ends at the tick after the last answer: up to one tick was idle.
   return elapsed - elapsed / ticks;
 }
 
@@ -150,7 +150,7 @@ function missingOf({ requests, samples, elapsedSeconds, responses }: PrintedTest
   return missing;
 }
 
-/** Where the printed average lies; undefined without one, or where the bound that would tell is missing. */
+/** Compares the printed average with the bounds; undefined if it or the decisive bound is missing. */
 export function judgePrinted({ requests }: PrintedTest, bounds: Goodput | Missing): Verdict | undefined {
   if ('missing' in bounds || requests === undefined) return undefined;
   const { low, high, slack } = bounds;
@@ -161,12 +161,12 @@ export function judgePrinted({ requests }: PrintedTest, bounds: Goodput | Missin
   return high <= low * (1 + CLOSE) ? 'consistent' : 'within';
 }
 
-/** Holds the requests sent against answers and errors; undefined where one of them is not printed. */
+/** Compares the requests sent with answers and errors; undefined if one of them is not printed. */
 export function checkTotals(test: PrintedTest): TotalsCheck | undefined {
   const { sent, errors, timeouts, pipelining = 1, amount } = test;
   const counted = answersOf(test);
   if (sent === undefined || counted === undefined) return undefined;
-  // A broken connection loses all that was in its pipeline; a timeout is counted once for each request in it.
+  // A broken connection loses its whole pipeline; a timeout is counted once per request in it.
   const lost = (count: number, late: number): number => (count - late) * pipelining + late;
   const failed: Range = {
     low: lost(errors?.low ?? 0, Math.min(timeouts?.high ?? 0, errors?.low ?? 0)),

@@ -1,4 +1,4 @@
-/** Rechecks what others printed: reads a pasted text and says what its tables really show. */
+/** Rechecks published results: reads a pasted text and checks the figures of its tables. */
 
 import { BenchError } from '../../errors.ts';
 import { present } from '../../plan/options.ts';
@@ -25,17 +25,17 @@ import {
 } from './goodput.ts';
 import { checkTime, type TimeCheck } from './timed.ts';
 
-/** A report of time(1) and what it shows. */
+/** A report of time(1) and its check. */
 export interface CheckedTime {
   printed: PrintedTime;
   check: TimeCheck;
 }
 
-/** An autocannon test and what it shows; a check that its text does not allow is absent. */
+/** An autocannon test and its checks; a check is absent if the text lacks its figures. */
 export interface CheckedTest {
   printed: PrintedTest;
   goodput: Goodput | Missing;
-  /** How the printed average stands to goodput. */
+  /** The printed average compared with goodput. */
   verdict?: Verdict;
   totals?: TotalsCheck;
   ticks?: TickCheck;
@@ -45,25 +45,25 @@ export interface CheckedTest {
   time?: CheckedTime;
 }
 
-/** All that a text holds, in its order. */
+/** The findings of a text, in order. */
 export interface Recheck {
   file: string;
   tests: CheckedTest[];
-  /** Reports that belong to none of the tables. */
+  /** Reports without a table. */
   times: CheckedTime[];
 }
 
 /**
- * Reads `text` and checks every autocannon table and time(1) report in it. `file` is what errors call it.
- * Throws a usage error where there is neither, or a row cannot be read.
+ * Checks every autocannon table and time(1) report in `text`. Errors call it `file`. Throws a usage error if there is
+ * neither, or if a row cannot be read.
  */
 export function recheck(text: string, file: string): Recheck {
   const document = readDocument(text, file);
   if (document.tests.length === 0 && document.times.length === 0) {
     throw new BenchError(
       'usage',
-      `${file}: neither an autocannon table nor a time(1) report in its ${document.lines} ${document.lines === 1 ? 'line' : 'lines'}`,
-      'looked for a row "│ Latency │", a row "│ Req/Sec │", a line "… requests in …s, … read", and the output of /usr/bin/time -l or -v: paste one of them as it was printed',
+      `${file}: no autocannon table and no time(1) report in ${document.lines} ${document.lines === 1 ? 'line' : 'lines'}`,
+      'paste the output of autocannon (rows "│ Latency │" and "│ Req/Sec │", line "… requests in …s, … read") or of /usr/bin/time -l or -v, as it was printed',
     );
   }
   const pairs = pair(document);

@@ -1,48 +1,48 @@
-/** Which process a report of time(1) covers, from its command and from its own figures. */
+/** Finds the process that a report of time(1) covers, by its command and its figures. */
 
 import { present } from '../../plan/options.ts';
 import type { PrintedTest } from './autocannon.ts';
 import type { PrintedTime } from './document.ts';
 import { answersOf } from './goodput.ts';
 
-/** What a report shows about the process that it covers. */
+/** The check of a report and of the process that it covers. */
 export interface TimeCheck {
   /** The launcher that the command begins with, as typed: `pnpm run`. */
   launcher?: string;
   /**
-   * `launcher`: something that started the server, without it. `generator`: autocannon itself.
-   * `tree`: the server with more than the process that was started. `process`: nothing speaks against one process.
+   * `launcher`: the command that started the server, without the server. `generator`: autocannon itself.
+   * `tree`: the server and further processes. `process`: the figures are consistent with one process.
    */
   covers: 'launcher' | 'not-the-server' | 'generator' | 'tree' | 'process' | 'unknown';
   cpuSeconds?: number;
-  /** CPU seconds a second of its life. */
+  /** CPU seconds per second of its life. */
   cores?: number;
-  /** CPU over answers, whole life. Impossibly little shows that the server is not in it. */
+  /** CPU ÷ answers, whole life. An impossibly small figure shows that the server is not included. */
   cpuUsPerAnswer?: number;
   impossible: boolean;
-  /** BSD: messages sent for each answer. A server sends at least one; one that sends none did not serve. */
+  /** BSD: messages sent per answer. A server sends at least one. */
   messagesPerAnswer?: number;
   silent: boolean;
-  /** BSD: cycles over CPU seconds. Too slow for any clock means that they are of another process than the CPU. */
+  /** BSD: cycles ÷ CPU seconds. Below any clock rate, cycles and CPU belong to different processes. */
   clockHertz?: number;
-  /** Instructions, cycles and peak footprint are not of the process that spent the CPU. */
+  /** True if instructions, cycles and peak footprint exclude the process that used the CPU. */
   directChildOnly: boolean;
   lifeSeconds?: number;
-  /** How much of its life was not the test. */
+  /** The part of its life outside the test, in seconds. */
   beyondSeconds?: number;
   maxResidentBytes?: number;
 }
 
 /**
- * Less CPU than this for a request and its answer over loopback TCP, one at a time, is not possible: the kernel's own
- * work for a read and a write of a socket takes as long.
+ * The least CPU for one request and its answer over loopback TCP, one at a time: the kernel alone needs this to read
+ * and write a socket.
  */
 export const LEAST_CPU_US = 5;
 /** No processor in use runs slower than this. */
 const LEAST_HERTZ = 300e6;
-/** More than one process or thread was busy. */
+/** Above this number of cores, more than one process or thread was busy. */
 const MORE_THAN_ONE = 1.1;
-/** Fewer messages than this for each answer: somebody else answered. */
+/** With fewer messages per answer, another process answered. */
 const FEW_MESSAGES = 0.5;
 
 const LAUNCHERS: readonly RegExp[] = [
@@ -56,7 +56,7 @@ const LAUNCHERS: readonly RegExp[] = [
   /^(?:go|cargo|dotnet)\s+(?:run|watch)\b/,
 ];
 
-/** Judges a report, with the table it belongs to if one was found. */
+/** Checks a report, with its table if there is one. */
 export function checkTime({ command, report }: PrintedTime, test?: PrintedTest): TimeCheck {
   const { userSeconds, systemSeconds, elapsedSeconds: life, cycles, messagesSent, maxResidentBytes } = report;
   const answers = test === undefined ? undefined : answersOf(test)?.count;
@@ -69,7 +69,7 @@ export function checkTime({ command, report }: PrintedTime, test?: PrintedTest):
   const clockHertz = ratio(cycles, cpuSeconds);
   const spent = test?.elapsedSeconds ?? test?.nominalSeconds;
   const launcher = command === undefined ? undefined : launcherOf(command);
-  // Requests in a pipeline share the kernel's work.
+  // Pipelined requests share the work of the kernel.
   const alone = (test?.pipelining ?? 1) === 1;
   const impossible = alone && (cpuUsPerAnswer ?? LEAST_CPU_US) < LEAST_CPU_US;
   const silent = (messagesPerAnswer ?? 1) < FEW_MESSAGES;
@@ -98,12 +98,12 @@ export function checkTime({ command, report }: PrintedTime, test?: PrintedTest):
     if (directChildOnly || (cores ?? 0) > MORE_THAN_ONE) return 'tree';
     if (command === undefined) return 'unknown';
     if (launcher === undefined) return 'process';
-    // A launcher whose CPU is enough for the answers has waited for the server, and counts its CPU as its own.
+    // A launcher with enough CPU for the answers waited for the server, so its CPU includes the server's.
     return cpuUsPerAnswer !== undefined && alone ? 'tree' : 'unknown';
   }
 }
 
-/** The words that start something else, as typed; undefined where the command is none that is known. */
+/** The launcher in a command, as typed; undefined if the command is not a known launcher. */
 function launcherOf(command: string): string | undefined {
   const bare = command
     .replace(/^(?:(?:env|nohup|nice|exec)\s+|[A-Za-z_]\w*=\S*\s+)*/, '')

@@ -307,7 +307,7 @@ describe('a text without anything to recheck', () => {
         code: 'usage',
         exitCode: 2,
         message: expect.stringContaining(
-          'notes.md: neither an autocannon table nor a time(1) report',
+          'notes.md: no autocannon table and no time(1) report',
         ) as string,
         hint: expect.stringContaining('Req/Sec') as string,
       }),

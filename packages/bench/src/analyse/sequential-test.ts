@@ -1,28 +1,28 @@
-/** A sitting replayed look by look, and many of them drawn from a pool of real rounds. */
+/** Replays a sequential test look by look, and resamples many of them from a pool of real rounds. */
 import type { Random } from '../random.ts';
 import type { Comparison } from './comparison.ts';
 import { compareRounds, type Differences, type PairedRules } from './paired.ts';
 import type { Verdict } from './verdict.ts';
 
-/** How often sittings ended in which verdict; shares of 1. */
+/** The shares of sequential tests that ended in each verdict. */
 export interface VerdictShares {
   sittings: number;
   verdicts: Record<Verdict, number>;
-  /** Of all sittings, those that said `faster` or `slower` "by more than" the threshold. */
+  /** The share of tests that found `faster` or `slower` "by more than" the threshold. */
   byMoreThanThreshold: number;
-  /** Mean number of rounds until a sitting stopped. */
+  /** Mean number of rounds until a test stopped. */
   meanRounds: number;
 }
 
-/** What a resampled sitting is made of. */
+/** The rules of resampled tests. */
 export interface PoolRules extends PairedRules {
   sittings: number;
-  /** Planted into every round as a share: 0.06 makes the candidate 6 % worse; 0 for A/A. */
+  /** The effect planted into every round, as a share: 0.06 makes the candidate 6 % worse; 0 is A/A. */
   effect: number;
 }
 
-/** The comparison at which a sitting stops: that of the first look with a verdict, else of the last one reached. */
-export function replaySitting(differences: Differences, rules: PairedRules): Comparison {
+/** Returns the comparison at which a sequential test stops: the first look with a verdict, otherwise the last one reached. */
+export function replayTest(differences: Differences, rules: PairedRules): Comparison {
   for (const { rounds } of rules.schedule) {
     if (rounds >= differences.length) break;
     const comparison = compareRounds(differences.slice(0, rounds), rules);
@@ -32,14 +32,14 @@ export function replaySitting(differences: Differences, rules: PairedRules): Com
 }
 
 /**
- * Sittings drawn from a pool of A/A log ratios: each takes as many rounds as its schedule has, without replacement
- * (a round drawn twice would tie with itself), flips each sign by a fair coin, as the coin of a round's order does,
- * adds ln(1 + effect) and stops as `replaySitting` does. Throws RangeError if the pool holds too few rounds.
+ * Resamples sequential tests from a pool of A/A log ratios. Each test draws the rounds of its schedule without
+ * replacement, because a round drawn twice would tie with itself. It flips each sign by a fair coin, like the order of a
+ * round, adds ln(1 + effect) and stops as `replayTest` does. Throws RangeError if the pool holds too few rounds.
  */
-export function resampleSittings(pool: readonly number[], rules: PoolRules, random: Random): VerdictShares {
+export function resampleTests(pool: readonly number[], rules: PoolRules, random: Random): VerdictShares {
   const rounds = rules.schedule.at(-1)?.rounds ?? 0;
   if (rounds === 0 || pool.length < rounds) {
-    throw new RangeError(`a sitting takes ${rounds} rounds, the pool holds ${pool.length}`);
+    throw new RangeError(`a test takes ${rounds} rounds, the pool holds ${pool.length}`);
   }
   const planted = Math.log(1 + rules.effect);
   return countVerdicts(rules, () =>
@@ -50,7 +50,7 @@ export function resampleSittings(pool: readonly number[], rules: PoolRules, rand
   );
 }
 
-/** How `sittings` sittings end whose differences `draw` gives, one sitting a call. */
+/** Counts the verdicts of `sittings` tests; each call of `draw` gives the differences of one. */
 export function countVerdicts(
   rules: PairedRules & { sittings: number },
   draw: () => Differences,
@@ -59,7 +59,7 @@ export function countVerdicts(
   let byMoreThanThreshold = 0;
   let rounds = 0;
   for (let sitting = 0; sitting < rules.sittings; sitting++) {
-    const comparison = replaySitting(draw(), rules);
+    const comparison = replayTest(draw(), rules);
     verdicts[comparison.verdict] += 1 / rules.sittings;
     if (comparison.byMoreThanThreshold) byMoreThanThreshold += 1 / rules.sittings;
     rounds += comparison.rounds + comparison.dropped;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scheduleNamed } from '../../src/catalogue/looks.ts';
-import { replaySitting, resampleSittings } from '../../src/analyse/sitting.ts';
+import { replayTest, resampleTests } from '../../src/analyse/sequential-test.ts';
 import { createRandom } from '../../src/random.ts';
 
 const RULES = { schedule: scheduleNamed('12/18/24'), better: 'lower', threshold: 0.02 } as const;
@@ -14,23 +14,23 @@ function drawPool(rounds: number, sd: number): number[] {
 const even = (rounds: number, centre: number): number[] =>
   Array.from({ length: rounds }, (_, i) => centre + 0.001 * ((i % 5) - 2));
 
-describe('replaySitting', () => {
+describe('replayTest', () => {
   it('stops at the first look with a verdict', () => {
-    expect(replaySitting(even(24, 0.1), RULES)).toMatchObject({ verdict: 'slower', rounds: 12 });
+    expect(replayTest(even(24, 0.1), RULES)).toMatchObject({ verdict: 'slower', rounds: 12 });
     const late = [...even(12, 0.1).map((d, i) => (i % 4 ? d : -0.5 * d)), ...even(12, 0.1)];
-    expect(replaySitting(late, RULES)).toMatchObject({ verdict: 'slower', rounds: 18 });
+    expect(replayTest(late, RULES)).toMatchObject({ verdict: 'slower', rounds: 18 });
   });
 
   it('never looks between the looks', () => {
-    expect(replaySitting(even(11, 0.1), RULES)).toMatchObject({ verdict: 'undecided', rounds: 11 });
-    expect(replaySitting(even(15, 0.1), RULES)).toMatchObject({ verdict: 'slower', rounds: 12 });
+    expect(replayTest(even(11, 0.1), RULES)).toMatchObject({ verdict: 'undecided', rounds: 11 });
+    expect(replayTest(even(15, 0.1), RULES)).toMatchObject({ verdict: 'slower', rounds: 12 });
   });
 });
 
-describe('resampleSittings', () => {
+describe('resampleTests', () => {
   it('a pool of A/A rounds, flipped: 2,000 sittings stay within the promised errors', () => {
     for (const sd of [0.03, 0.054]) {
-      const shares = resampleSittings(
+      const shares = resampleTests(
         drawPool(100, sd),
         { ...RULES, sittings: 2000, effect: 0 },
         createRandom(28),
@@ -44,10 +44,10 @@ describe('resampleSittings', () => {
 
   it('6 % planted at sd(d) 5.4 % is found in 95 % of them', () => {
     const pool = drawPool(100, 0.045);
-    const shares = resampleSittings(pool, { ...RULES, sittings: 1000, effect: 0.06 }, createRandom(29));
+    const shares = resampleTests(pool, { ...RULES, sittings: 1000, effect: 0.06 }, createRandom(29));
     expect(shares.verdicts.slower).toBeGreaterThanOrEqual(0.95);
     expect(shares.verdicts.faster).toBe(0);
-    const gain = resampleSittings(pool, { ...RULES, sittings: 1000, effect: -0.06 }, createRandom(29));
+    const gain = resampleTests(pool, { ...RULES, sittings: 1000, effect: -0.06 }, createRandom(29));
     expect(gain.verdicts.faster).toBeGreaterThanOrEqual(0.95);
     expect(shares.meanRounds).toBeGreaterThan(12);
     expect(shares.meanRounds).toBeLessThan(20);
@@ -55,7 +55,7 @@ describe('resampleSittings', () => {
 
   it('a constant bias of the pool is flipped away', () => {
     const biased = Array.from({ length: 40 }, (_, i) => 0.05 + 0.001 * i);
-    const shares = resampleSittings(biased, { ...RULES, sittings: 1000, effect: 0 }, createRandom(30));
+    const shares = resampleTests(biased, { ...RULES, sittings: 1000, effect: 0 }, createRandom(30));
     expect(shares.verdicts.slower).toBeLessThan(0.05);
     expect(shares.verdicts.faster).toBeLessThan(0.05);
   });
@@ -63,9 +63,7 @@ describe('resampleSittings', () => {
   it('is the same for the same seed, and needs a pool as long as its schedule', () => {
     const pool = drawPool(30, 0.03);
     const rules = { ...RULES, sittings: 50, effect: 0 };
-    expect(resampleSittings(pool, rules, createRandom(1))).toEqual(
-      resampleSittings(pool, rules, createRandom(1)),
-    );
-    expect(() => resampleSittings(pool.slice(7), rules, createRandom(1))).toThrow(RangeError);
+    expect(resampleTests(pool, rules, createRandom(1))).toEqual(resampleTests(pool, rules, createRandom(1)));
+    expect(() => resampleTests(pool.slice(7), rules, createRandom(1))).toThrow(RangeError);
   });
 });
