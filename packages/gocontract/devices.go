@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Device is one row of the golden list. The times are sent back as they came.
+// Device is one row of the golden list. The times are returned as received.
 type Device struct {
 	ID        int    `json:"id"`
 	UUID      string `json:"uuid"`
@@ -16,7 +16,7 @@ type Device struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-// LoadDevices gives the golden devices of the file that BENCH_DEVICES names, and a small list when it is not set.
+// LoadDevices returns the golden devices of the file that BENCH_DEVICES names, or a short list if it is not set.
 func LoadDevices() ([]Device, error) {
 	name := os.Getenv("BENCH_DEVICES")
 	if name == "" {

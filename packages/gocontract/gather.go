@@ -13,7 +13,8 @@ import (
 
 const (
 	fetchTimeout = 10 * time.Second
-	// connectionsPerFixture is how many idle connections the pool keeps for each: as many as the highest rung of gather.
+	// connectionsPerFixture is the number of idle connections that the pool keeps per fixture: the highest rung of
+	// gather.
 	connectionsPerFixture = 100
 )
 
@@ -27,15 +28,15 @@ type Upstream struct {
 	unmarshal func([]byte, any) error
 }
 
-// Answer is what GET /data answers. ServerTiming is the value of that header, empty when nothing was gathered.
+// Answer is the answer to GET /data. ServerTiming is the value of that header, empty if nothing was gathered.
 type Answer struct {
 	Status       int
 	ServerTiming string
 	Body         any
 }
 
-// OpenUpstream opens the service that BENCH_UPSTREAM and BENCH_FIXTURES name, nil when the first is not set.
-// Its answers are parsed by unmarshal.
+// OpenUpstream opens the service that BENCH_UPSTREAM and BENCH_FIXTURES name; nil if the first is not set. It
+// parses answers with unmarshal.
 func OpenUpstream(unmarshal func([]byte, any) error) (*Upstream, error) {
 	base := os.Getenv("BENCH_UPSTREAM")
 	if base == "" {
@@ -54,7 +55,7 @@ func OpenUpstream(unmarshal func([]byte, any) error) (*Upstream, error) {
 	return &Upstream{&http.Client{Transport: transport, Timeout: fetchTimeout}, urls, unmarshal}, nil
 }
 
-// Answer gathers once; of a nil upstream it is that there is none.
+// Answer gathers once. For a nil upstream it reports that there is none.
 func (upstream *Upstream) Answer(ctx context.Context) Answer {
 	if upstream == nil {
 		return Answer{Status: http.StatusServiceUnavailable, Body: Row{"error": "BENCH_UPSTREAM is not set"}}
@@ -67,7 +68,7 @@ func (upstream *Upstream) Answer(ctx context.Context) Answer {
 	return Answer{http.StatusOK, fmt.Sprintf("gather;dur=%.3f", milliseconds), rows}
 }
 
-// gather fetches all fixtures at once and gives their rows in the order of the list, and how long that took.
+// gather fetches all fixtures at once. It returns their rows in the order of the list, and the time it took.
 func (upstream *Upstream) gather(ctx context.Context) ([]Row, time.Duration, error) {
 	start := time.Now()
 	parts := make([][]Row, len(upstream.urls))

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// open gives an upstream of so many fixtures that answer as the handler does.
+// open returns an upstream with the given number of fixtures, served by the handler.
 func open(t *testing.T, fixtures int, handler http.HandlerFunc) (*Upstream, *httptest.Server) {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -42,7 +42,7 @@ func TestGatherMergesInOrderWhatItFetchesAtOnce(t *testing.T) {
 	var started sync.WaitGroup
 	started.Add(fixtures)
 	upstream, _ := open(t, fixtures, func(w http.ResponseWriter, r *http.Request) {
-		// None is answered before all are in flight.
+		// No request is answered before all are in flight.
 		started.Done()
 		started.Wait()
 		fmt.Fprintf(w, `[{"path": %q, "n": 1}, {"path": %q, "n": 2}]`, r.URL.Path, r.URL.Path)

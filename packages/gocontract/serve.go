@@ -14,14 +14,14 @@ import (
 	"syscall"
 )
 
-// About is what a server says of itself beside what is true of every Go process: names with their versions.
+// About describes a server beyond the facts that are true of every Go process: names with their versions.
 type About struct {
 	Framework string `json:"framework,omitempty"`
 	Server    string `json:"server"`
-	// JSON is the library that writes and reads JSON, JSONVersion its version.
+	// JSON is the library that reads and writes JSON, JSONVersion its version.
 	JSON        string `json:"json"`
 	JSONVersion string `json:"jsonVersion"`
-	// Drivers are what it asks a database by: clients beside that of the upstream.
+	// Drivers are its database clients.
 	Drivers []string `json:"-"`
 }
 
@@ -31,9 +31,9 @@ type Server interface {
 	Shutdown(context.Context) error
 }
 
-// Run listens, says what this process is, and serves until SIGTERM or SIGINT. The accept queue is as long as the
-// kernel allows and answers leave at once: Go asks for both by itself. An http.Server keeps idle connections for KeepAlive;
-// a server of another kind is told so where it is made.
+// Run listens, prints the attestation and serves until SIGTERM or SIGINT. Go itself requests the longest accept
+// queue that the kernel allows, and sends answers without Nagle's delay. An http.Server keeps idle connections for
+// KeepAlive; servers of another kind must set that themselves.
 func Run(settings Settings, server Server, about About) error {
 	runtime.GOMAXPROCS(settings.Workers)
 	if web, ok := server.(*http.Server); ok {
@@ -56,13 +56,13 @@ func Run(settings Settings, server Server, about About) error {
 	case <-stopping.Done():
 		graceful, cancel := context.WithTimeout(context.Background(), stopWithin)
 		defer cancel()
-		// What is still under way then ends with the process.
+		// Requests still in progress then end with the process.
 		_ = server.Shutdown(graceful)
 		return nil
 	}
 }
 
-// attest prints the one line of this process, which stands for as many workers as it has threads for.
+// attest prints the line of this process, which represents as many workers as it has threads.
 func attest(about About) error {
 	clients := append([]string{"net/http " + GoVersion()}, about.Drivers...)
 	line, err := json.Marshal(struct {
@@ -79,12 +79,12 @@ func attest(about About) error {
 	return err
 }
 
-// GoVersion is the version of Go, and so of its standard library, that this program was built with.
+// GoVersion is the version of Go, and so of its standard library, that built this program.
 func GoVersion() string {
 	return strings.TrimPrefix(runtime.Version(), "go")
 }
 
-// ModuleVersion is the version of a module that this program is built of; empty when it is not.
+// ModuleVersion is the version of a module in this program; empty if it is not part of it.
 func ModuleVersion(path string) string {
 	info, _ := debug.ReadBuildInfo()
 	for _, module := range info.Deps {

@@ -1,4 +1,5 @@
-// Package contract is what the Go stacks share: settings, golden data, the upstream of gather, attestation.
+// Package contract holds the code that the Go stacks share: settings, golden data, the upstream of gather,
+// attestation.
 package contract
 
 import (
@@ -9,19 +10,19 @@ import (
 	"time"
 )
 
-// KeepAlive is how long an idle connection stays open: longer than any pause a load makes.
+// KeepAlive is how long an idle connection stays open. No load pauses longer.
 const KeepAlive = 75 * time.Second
 
-// stopWithin is how long a stopping server waits for answers that are under way.
+// stopWithin is how long a stopping server waits for requests in progress.
 const stopWithin = 2 * time.Second
 
-// Settings are where to listen, and how many threads may run Go code at once: Go has one process for all workers.
+// Settings are the address to listen on and the number of threads that run Go code: Go serves with one process.
 type Settings struct {
 	Address string
 	Workers int
 }
 
-// ReadSettings parses the command line; flags of a stack's own are declared before.
+// ReadSettings parses the command line. A stack declares its own flags before the call.
 func ReadSettings() (Settings, error) {
 	host := flag.String("host", "127.0.0.1", "address to listen on")
 	port := flag.Uint("port", 8080, "port to listen on")

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// Fib is what GET /fib/{n} answers: one number of the sequence.
+// Fib is the answer to GET /fib/{n}: one Fibonacci number.
 type Fib struct {
 	Fib int `json:"fib"`
 }
 
-// Wait is what GET /wait answers: how long was waited, in seconds.
+// Wait is the answer to GET /wait: the duration of the wait, in seconds.
 type Wait struct {
 	Duration float64 `json:"duration"`
 }
 
-// ComputeFib gives the number at n, where those at 0 and 1 are 1, and tells the headers how long that took.
+// ComputeFib returns fib(n) with fib(0) = fib(1) = 1, and sets the headers with its duration.
 func ComputeFib(n int, headers http.Header) Fib {
 	start := time.Now()
 	number := fib(n)
@@ -33,7 +33,7 @@ func fib(n int) int {
 	return fib(n-1) + fib(n-2)
 }
 
-// Waiting is how long GET /wait takes: as BENCH_WAIT_MS says, 50 ms where it is not set.
+// Waiting is the duration of GET /wait: BENCH_WAIT_MS, or 50 ms if that is not set.
 func Waiting() (time.Duration, error) {
 	text := os.Getenv("BENCH_WAIT_MS")
 	if text == "" {
@@ -46,7 +46,7 @@ func Waiting() (time.Duration, error) {
 	return time.Duration(milliseconds) * time.Millisecond, nil
 }
 
-// Sleep waits for so long, and tells the headers how long that took.
+// Sleep waits for the given time, and sets the headers with its duration.
 func Sleep(duration time.Duration, headers http.Header) Wait {
 	start := time.Now()
 	time.Sleep(duration)
@@ -54,7 +54,7 @@ func Sleep(duration time.Duration, headers http.Header) Wait {
 	return Wait{duration.Seconds()}
 }
 
-// tellTiming says how long work took: X-Process-Time in seconds, Server-Timing in ms.
+// tellTiming sets the duration of the work: X-Process-Time in seconds, Server-Timing in ms.
 func tellTiming(headers http.Header, name string, took time.Duration) {
 	headers.Set("X-Process-Time", fmt.Sprintf("%.6f", took.Seconds()))
 	headers.Set("Server-Timing", fmt.Sprintf("%s;dur=%.3f", name, took.Seconds()*1000))

@@ -1,4 +1,4 @@
-//! Tells the crate what builds it, and how.
+//! Passes the compiler version and flags to the crate.
 
 use std::{env, process::Command};
 

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-/** How long the upstream may take over headers, and over the body. */
+/** The timeout of the upstream, for its headers and for its body, in ms. */
 const TIMEOUT_MS = 10_000;
 
-/** What `GET /data` is to answer. */
+/** The answer to `GET /data`. */
 export interface Gathered {
   status: number;
-  /** `Server-Timing`; absent where nothing was gathered. */
+  /** The value of `Server-Timing`; absent if nothing was gathered. */
   timing?: string;
   body: unknown;
 }
 
 /**
- * Reads which upstream to ask for what, and gives the work behind `GET /data`: all fixtures fetched at once, parsed and
- * joined. Never rejects: what fails becomes the status. The client is loaded here and not with the module, because a
- * server of another workload does not pay for it.
+ * Returns the work behind `GET /data`: it fetches all fixtures of the upstream at once, parses and joins them.
+ * Never rejects: a failure becomes the status. Loads the HTTP client here, so that servers of other workloads do
+ * not load it.
  */
 export async function openGather(): Promise<() => Promise<Gathered>> {
   const upstream = process.env['BENCH_UPSTREAM'];
@@ -48,7 +48,7 @@ export async function openGather(): Promise<() => Promise<Gathered>> {
   };
 }
 
-/** The client with its version, as an attestation has it; undefined where there is no upstream to ask. */
+/** Returns the client with its version, as attested; undefined if there is no upstream. */
 export function describeClient(): string | undefined {
   if (process.env['BENCH_UPSTREAM'] === undefined) return undefined;
   const { version } = createRequire(import.meta.url)('undici/package.json') as { version: string };

@@ -16,17 +16,17 @@ export interface Device {
   updated_at: string;
 }
 
-/** Where to listen, and with how many processes. */
+/** The address to listen on, and the number of processes. */
 export interface Settings {
   host: string;
   port: number;
   workers: number;
 }
 
-/** Longer than any connection ladder, so that the accept queue is never what is measured. */
+/** Longer than any connection ladder, so that the accept queue never limits a measurement. */
 export const BACKLOG = 16_384;
 
-/** A connection idle for this long may be closed; longer than any pause a load makes. */
+/** The server may close a connection that is idle for this long. No load pauses longer. */
 export const KEEP_ALIVE_MS = 75_000;
 
 const BY_HAND: Device[] = [1, 2, 3].map((id) => ({
@@ -38,13 +38,16 @@ const BY_HAND: Device[] = [1, 2, 3].map((id) => ({
   updated_at: '2025-01-01T00:00:00.000Z',
 }));
 
-/** The golden devices: from the file that `BENCH_DEVICES` names, else a small list for running by hand. */
+/**
+ * Returns the golden devices of the file that `BENCH_DEVICES` names, or a short list if a server is started by
+ * hand.
+ */
 export function loadDevices(): Device[] {
   const file = process.env['BENCH_DEVICES'];
   return file === undefined ? BY_HAND : (JSON.parse(readFileSync(file, 'utf8')) as Device[]);
 }
 
-/** Reads `--host`, `--port` and `--workers` from the command line; throws on anything else. */
+/** Parses `--host`, `--port` and `--workers`. Throws for anything else. */
 export function readSettings(args: string[] = process.argv.slice(2)): Settings {
   const { values } = parseArgs({
     args,
@@ -58,9 +61,8 @@ export function readSettings(args: string[] = process.argv.slice(2)): Settings {
 }
 
 /**
- * Calls `start` in as many processes as asked for, prints one attestation line for each once it
- * listens, and stops on SIGTERM. `framework` is the npm package whose version is reported, and so are those of the
- * `drivers` that it asks a database by.
+ * Calls `start` in the requested number of processes, prints the attestation of each once it listens, and stops on
+ * SIGTERM. The attestation contains the versions of the npm package `framework` and of the database `drivers`.
  */
 export async function serve(
   framework: string | undefined,
@@ -82,8 +84,9 @@ export async function serve(
 }
 
 /**
- * Lets a server of node:http listen with the defaults that every stack shares: the long accept queue, connections that
- * stay open while they are idle, and answers that leave at once. Returns what closes it. Throws when it cannot listen.
+ * Makes a server of node:http listen with the defaults that every stack shares: a long accept queue, idle
+ * connections that stay open, and answers without Nagle's delay. Returns a function that closes it. Throws if it
+ * cannot listen.
  */
 export async function listen(
   server: Server,
@@ -122,7 +125,7 @@ function attest(framework: string | undefined, drivers: string[]): void {
   process.stdout.write(`bench-attest ${JSON.stringify(line)}\n`);
 }
 
-/** A package and its version, from its folder: many a one does not export its package.json. */
+/** Returns a package with its version, read from its folder: many packages do not export their package.json. */
 function nameVersion(name: string): string {
   const folders = createRequire(`${process.argv[1]}`).resolve.paths(name) ?? [];
   const file = folders.map((folder) => join(folder, name, 'package.json')).find((one) => existsSync(one));

@@ -1,4 +1,4 @@
-//! What a live server says of itself: one line on stdout, `bench-attest {json}`.
+//! The attestation of a live server: one line on stdout, `bench-attest {json}`.
 
 use std::process;
 
@@ -30,7 +30,7 @@ fn locked(name: &str) -> String {
     format!("{name} {}", version_of(name))
 }
 
-/// The version that the lock, and with it this binary, has of a crate.
+/// Returns the version of a crate in the lock, and so in this binary.
 fn version_of(name: &str) -> &'static str {
     let start = format!("name = \"{name}\"\nversion = \"");
     let (_, rest) = include_str!("../Cargo.lock")

@@ -1,10 +1,10 @@
-//! The golden devices: what `GET /api/devices` answers.
+//! The golden devices: the answer to `GET /api/devices`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::load_json;
 
-/// One device. The times are ISO 8601 strings and are sent back as they came.
+/// One device. The times are ISO 8601 strings and are returned as received.
 #[derive(Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
@@ -16,7 +16,7 @@ pub struct Device {
     updated_at: String,
 }
 
-/// The devices of the JSON file that `BENCH_DEVICES` names, else a small list for running by hand.
+/// Returns the devices of the JSON file that `BENCH_DEVICES` names, or a short list if a server is started by hand.
 pub fn load() -> Result<Vec<Device>, String> {
     Ok(load_json("BENCH_DEVICES")?.unwrap_or_else(|| (1..=3).map(by_hand).collect()))
 }

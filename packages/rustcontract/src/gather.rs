@@ -16,12 +16,12 @@ use crate::load_json;
 
 const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where the fixtures are; nowhere when a server is run by hand.
+/// The addresses of the fixtures; none if a server is started by hand.
 #[derive(Clone)]
 pub struct Fixtures(Option<Vec<Url>>);
 
 impl Fixtures {
-    /// From `BENCH_UPSTREAM`, a base URL, and the JSON file of paths that `BENCH_FIXTURES` names.
+    /// Reads `BENCH_UPSTREAM`, a base URL, and the JSON file of paths that `BENCH_FIXTURES` names.
     pub fn load() -> Result<Self, String> {
         let Ok(base) = env::var("BENCH_UPSTREAM") else {
             return Ok(Self(None));
@@ -40,7 +40,7 @@ impl Fixtures {
     }
 }
 
-/// The upstream and a client for it, whose connections are pooled without a limit and kept alive for 90 s.
+/// The upstream and its HTTP client. The pool of connections is unlimited and keeps them alive for 90 s.
 pub struct Upstream {
     client: Client,
     fixtures: Fixtures,
@@ -52,7 +52,7 @@ pub struct Gathered {
     took: Duration,
 }
 
-/// Why there is no answer, and the HTTP status to say it with.
+/// Why there is no answer, and the HTTP status to report it with.
 #[derive(Debug, Serialize)]
 pub struct Refusal {
     #[serde(skip)]
@@ -61,7 +61,7 @@ pub struct Refusal {
 }
 
 impl Upstream {
-    /// Panics when the client can't be made, which needs nothing but memory.
+    /// Panics if the client cannot be created, which needs nothing but memory.
     pub fn new(fixtures: Fixtures) -> Self {
         let client = Client::builder()
             .timeout(FETCH_TIMEOUT)
@@ -73,7 +73,7 @@ impl Upstream {
         Self { client, fixtures }
     }
 
-    /// Fetches all fixtures concurrently, parses and merges them: all of them, or none.
+    /// Fetches all fixtures concurrently, parses and merges them. Returns all rows or an error.
     pub async fn gather(&self) -> Result<Gathered, Refusal> {
         let Fixtures(Some(urls)) = &self.fixtures else {
             return Err(Refusal {
@@ -105,13 +105,13 @@ impl Upstream {
 }
 
 impl Gathered {
-    /// The value of the header `Server-Timing`: from the first fetch until all rows are merged, in ms.
+    /// Returns the value of the header `Server-Timing`: the time from the first fetch to the merged rows, in ms.
     pub fn timing(&self) -> String {
         format!("gather;dur={:.3}", self.took.as_secs_f64() * 1e3)
     }
 }
 
-/// An error with all of its causes.
+/// Returns the text of an error with all of its causes.
 fn explain(error: reqwest::Error) -> String {
     let causes = iter::successors(Some(&error as &dyn Error), |&cause| cause.source());
     causes
@@ -135,7 +135,7 @@ mod tests {
 
     const PATHS: [&str; 3] = ["/c", "/a", "/b"];
 
-    /// An upstream that answers `answer(path)`, status and body, once all of `PATHS` are asked for.
+    /// Starts an upstream that answers `answer(path)`, status and body, once all of `PATHS` are requested.
     async fn serve(answer: fn(&str) -> (u16, String)) -> Upstream {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! What the Rust stacks share: settings, golden data, the upstream of `gather`, and what a server says of itself.
+//! The code that the Rust stacks share: settings, golden data, the upstream of `gather`, attestation.
 
 mod attest;
 mod devices;
@@ -16,18 +16,18 @@ pub use gather::{Fixtures, Gathered, Refusal, Upstream};
 pub use settings::{BACKLOG, KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings};
 pub use work::{Worked, asyncfib, asyncwait, fib, wait};
 
-/// What a server starts with.
+/// The inputs of a server at its start.
 pub struct Start {
     pub settings: Settings,
     pub devices: Vec<Device>,
     pub fixtures: Fixtures,
-    /// How long `GET /wait` takes.
+    /// The duration of `GET /wait`.
     pub wait: Duration,
 }
 
 impl Start {
-    /// Reads the command line and the files that the environment names, and lifts the soft limit of open files.
-    /// What can't be used ends the process with status 2 and one line on stderr.
+    /// Reads the command line and the files that the environment names, and raises the soft limit of open files.
+    /// For invalid input, prints one line on stderr and ends the process with status 2.
     pub fn read() -> Self {
         rlimit::increase_nofile_limit(u64::MAX).ok();
         Self::try_read().unwrap_or_else(|fault| {
@@ -46,7 +46,7 @@ impl Start {
     }
 }
 
-/// The JSON file that an environment variable names; `None` when it is unset.
+/// Reads the JSON file that an environment variable names; `None` if it is unset.
 fn load_json<T: DeserializeOwned>(variable: &str) -> Result<Option<T>, String> {
     let Ok(file) = env::var(variable) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What a server is told on its command line.
+//! The command-line settings of a server.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -6,16 +6,16 @@ use std::{
     str::FromStr,
 };
 
-/// Connections that may wait to be accepted: more than the highest rung. The kernel may allow fewer.
+/// The length of the accept queue: more than the highest rung. The kernel may allow fewer.
 pub const BACKLOG: u32 = 16_384;
 
-/// A connection idle for this long may be closed; longer than any pause a load makes.
+/// The server may close a connection that is idle for this long. No load pauses longer.
 pub const KEEP_ALIVE_SECONDS: u64 = 75;
 
-/// How long a stopping server waits for answers that are under way.
+/// How long a stopping server waits for requests in progress.
 pub const STOP_SECONDS: u64 = 2;
 
-/// Where to listen, and with how many worker threads.
+/// The address to listen on, and the number of worker threads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     pub host: IpAddr,
@@ -24,7 +24,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Parses `--host`, `--port` and `--workers`; says what is wrong with anything else.
+    /// Parses `--host`, `--port` and `--workers`; returns an error message for anything else.
     pub fn parse(args: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut settings = Self {
             host: Ipv4Addr::LOCALHOST.into(),

@@ -1,4 +1,4 @@
-//! The work of `GET /fib/{n}` and `GET /wait`, and how long it took.
+//! The work of `GET /fib/{n}` and `GET /wait`, and its duration.
 
 use std::{
     env,
@@ -8,19 +8,19 @@ use std::{
 
 use serde::Serialize;
 
-/// One number of the sequence.
+/// One Fibonacci number.
 #[derive(Serialize)]
 pub struct Fib {
     fib: u64,
 }
 
-/// How long was waited, in seconds.
+/// The duration of the wait, in seconds.
 #[derive(Serialize)]
 pub struct Wait {
     duration: f64,
 }
 
-/// What work came to, and how long it took.
+/// The result of the work, and its duration.
 pub struct Worked<T> {
     pub body: T,
     name: &'static str,
@@ -28,7 +28,7 @@ pub struct Worked<T> {
 }
 
 impl<T> Worked<T> {
-    /// What is told of the time: `X-Process-Time` in seconds, `Server-Timing` in ms.
+    /// Returns the headers with the duration: `X-Process-Time` in seconds, `Server-Timing` in ms.
     pub fn headers(&self) -> [(&'static str, String); 2] {
         let seconds = self.took.as_secs_f64();
         [
@@ -41,21 +41,21 @@ impl<T> Worked<T> {
     }
 }
 
-/// The number at `n`, where those at 0 and 1 are 1, by naive recursion.
+/// Computes fib(n) with fib(0) = fib(1) = 1, by naive recursion.
 pub fn fib(n: u32) -> Worked<Fib> {
     let start = Instant::now();
     let fib = count(n);
     tell("fib", start, Fib { fib })
 }
 
-/// The same by futures, of which none is ever pending.
+/// Computes the same with futures that are never pending.
 pub async fn asyncfib(n: u32) -> Worked<Fib> {
     let start = Instant::now();
     let fib = count_async(n).await;
     tell("fib", start, Fib { fib })
 }
 
-/// Waits by `sleep` for so long.
+/// Waits with `sleep` for the given time.
 pub async fn asyncwait<S: Future<Output = ()>>(
     duration: Duration,
     sleep: impl FnOnce(Duration) -> S,
@@ -65,7 +65,7 @@ pub async fn asyncwait<S: Future<Output = ()>>(
     tell("wait", start, Wait::of(duration))
 }
 
-/// Blocks the thread for so long.
+/// Blocks the thread for the given time.
 pub fn wait(duration: Duration) -> Worked<Wait> {
     let start = Instant::now();
     std::thread::sleep(duration);
@@ -80,7 +80,7 @@ impl Wait {
     }
 }
 
-/// How long `BENCH_WAIT_MS` says to wait, 50 ms where it is not set.
+/// Returns the duration of the wait: `BENCH_WAIT_MS`, or 50 ms if it is not set.
 pub(crate) fn load_wait() -> Result<Duration, String> {
     let Ok(text) = env::var("BENCH_WAIT_MS") else {
         return Ok(Duration::from_millis(50));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** With another seed they would be other fixtures: figures of the two would not compare. */
+/** Another seed would make other fixtures, and their figures would not be comparable. */
 const SEED = 'gather 1';
 
 const COLOURS = ['amber', 'black', 'coral', 'green', 'ivory', 'olive', 'pearl', 'white'];
@@ -20,31 +20,31 @@ export interface Item {
   created_at: string;
 }
 
-/** How many fixtures, of how many objects each. */
+/** The number of fixtures, and of objects in each. */
 export interface Extent {
   fixtures: number;
   items: number;
 }
 
-/** The texts of the fixtures, each a compact JSON array: the same bytes on every machine and in every run. */
+/** Returns the texts of the fixtures, each a compact JSON array: the same bytes on every machine and in every run. */
 export function makeFixtures({ fixtures, items }: Extent): string[] {
   return Array.from({ length: fixtures }, (_, fixture) =>
     JSON.stringify(Array.from({ length: items }, (__, item) => makeItem(fixture, item))),
   );
 }
 
-/** Where a fixture is served. */
+/** Returns the path of a fixture. */
 export function pathOf(fixture: number): string {
   return `/fixtures/${fixture}.json`;
 }
 
-/** Writes the fixtures below a folder, each at its path. */
+/** Writes the fixtures into a folder, each at its path. */
 export function writeFixtures(folder: string, texts: string[]): void {
   mkdirSync(join(folder, 'fixtures'), { recursive: true });
   for (const [fixture, text] of texts.entries()) writeFileSync(join(folder, pathOf(fixture)), text);
 }
 
-/** All of it comes from a digest of the seed and its place: an object is the same whatever the extent. */
+/** Derives an object from a digest of the seed and its position. It is the same however many fixtures there are. */
 function makeItem(fixture: number, item: number): Item {
   const digest = createHash('sha256').update(`${SEED}/${fixture}/${item}`).digest();
   const hex = digest.toString('hex');

@@ -1,4 +1,7 @@
-/** Serves the fixtures of the folder it is started in from memory, and counts every request: for machines without nginx. */
+/**
+ * Serves the fixtures of its working folder from memory and counts every request. It replaces nginx where that is
+ * missing.
+ */
 import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { listen, serve } from '@bench/contract';
@@ -9,7 +12,7 @@ const fixtures = new Map(
 let requests = 0;
 
 await serve(undefined, async (settings) => {
-  // A connection is never closed under the server that keeps it.
+  // A kept connection is never closed while its client uses it.
   const server = createServer({ keepAliveTimeout: 3_600_000 }, ({ url = '' }, response) => {
     requests++;
     const body = url === '/count' ? Buffer.from(String(requests)) : fixtures.get(url);

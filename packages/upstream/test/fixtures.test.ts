@@ -11,7 +11,7 @@ describe('the fixtures', () => {
   const small = makeFixtures({ fixtures: 10, items: 20 });
   const large = makeFixtures({ fixtures: 10, items: 1000 });
 
-  // Whoever changes them makes other figures: not by accident.
+  // A change of the fixtures changes figures, so it must be deliberate.
   it('are these very bytes, of the sizes that CONTRIBUTING states', () => {
     expect(createHash('sha256').update(small.join('')).digest('hex').slice(0, 16)).toBe('2b7820dfb53c691d');
     expect([bytesOf(small), bytesOf(large)]).toEqual([46_435, 2_322_024]);

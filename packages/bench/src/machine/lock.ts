@@ -31,7 +31,7 @@ const WAIT_MS = 500;
 
 /**
  * Takes the lock of the host: two runs at once would measure each other. Takes over a lock whose holder has died.
- * Throws a usage error if the holder is alive and `waits` is not set, and for a lock that belongs to another user.
+ * Throws a usage error if the holder is alive and `wait` is not set, and for a lock that belongs to another user.
  */
 export async function lockHost({
   run,

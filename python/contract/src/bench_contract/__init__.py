@@ -1,1 +1,1 @@
-"""What every Python stack shares: settings, golden data, and what a worker says of itself."""
+"""The code that the Python stacks share: settings, golden data, the work of workloads, attestation."""

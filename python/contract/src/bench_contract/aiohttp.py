@@ -10,7 +10,7 @@ from bench_contract.gather import FETCH_SECONDS, Fetch, Row, parse_fixture, unan
 
 @asynccontextmanager
 async def open_fetch(connections: int) -> AsyncIterator[Fetch]:
-    """Give what fetches one fixture, over as many connections at most, kept open as long as the context."""
+    """Open a function that fetches one fixture, over at most this many connections."""
     connector = TCPConnector(limit=connections)
     async with ClientSession(connector=connector, timeout=ClientTimeout(total=FETCH_SECONDS)) as session:
         # It would ask again, unseen, when the upstream closes a kept connection instead of answering.

@@ -1,4 +1,4 @@
-"""An ASGI app that attests by itself, for servers that tell nobody that they have started."""
+"""An ASGI app that attests by itself, for servers without a start-up hook."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from importlib import import_module
@@ -14,9 +14,9 @@ Send = Callable[[Message], Awaitable[None]]
 def load(
     module_name: str, factory: str, *, http: str, framework: str, server: str, pool: int | None = None
 ) -> Callable[[Message, Receive, Send], Awaitable[None]]:
-    """Make the app of a worker by a factory in a module; it attests in the running loop before it serves.
+    """Make the app of a worker with a factory in a module; it attests in the running loop before it serves.
 
-    `pool` is the number of threads for plain functions, where one was asked for.
+    `pool` is the number of threads for plain functions; None for the default.
     """
     module = import_module(module_name)
     asgi = getattr(module, factory)()

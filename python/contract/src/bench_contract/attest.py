@@ -1,4 +1,4 @@
-"""What a live worker says of itself: one line on stdout, `bench-attest {json}`."""
+"""The attestation of a live worker: one line on stdout, `bench-attest {json}`."""
 
 import asyncio
 import json
@@ -10,14 +10,14 @@ from types import FunctionType, ModuleType
 from typing import NotRequired, TypedDict
 
 CLIENTS = ("aiohttp", "httpx", "requests")
-"""Upstream clients; one that is used has its module of this name in this package loaded."""
+"""Upstream clients; the one in use has its module of this name in this package loaded."""
 
 DRIVERS = {"asyncpg": "asyncpg", "psycopg": "psycopg", "psycopg2": "psycopg2-binary"}
-"""Distributions of PostgreSQL's drivers by their modules; one that is used is loaded."""
+"""Distributions of PostgreSQL drivers by their modules; the one in use is loaded."""
 
 
 class Attestation(TypedDict):
-    """What is true in this process now, whatever was asked for."""
+    """The actual properties of this process."""
 
     pid: int
     implementation: str
@@ -42,7 +42,7 @@ def attest(
     threads: int | None = None,
     loop: str | None = None,
 ) -> None:
-    """Print the attestation of this worker once the app is imported; without a `loop`, in the running one."""
+    """Print the attestation of this worker once the app is imported. Without `loop`, name the running one."""
     told = describe(app, http=http, framework=framework, server=server, threads=threads, loop=loop)
     sys.stdout.write(f"bench-attest {json.dumps(told)}\n")
     sys.stdout.flush()
@@ -57,10 +57,10 @@ def describe(
     threads: int | None = None,
     loop: str | None = None,
 ) -> Attestation:
-    """Look at this process. `framework` and `server` are distributions, `http` is the parser in use.
+    """Describe this process. `framework` and `server` are distributions, `http` is the parser in use.
 
-    A supervisor and what its workers run is `gunicorn+uvicorn`. `threads` is the size of the pool that
-    handlers run in, where one was asked for. A `loop` is named where asyncio has none.
+    A supervisor and the server of its workers are written `gunicorn+uvicorn`. `threads` is the size of the
+    handlers' pool, if one was set. `loop` names a loop that asyncio does not know.
     """
     attestation: Attestation = {
         "pid": os.getpid(),
@@ -85,31 +85,31 @@ def describe(
 
 
 def name_version(distribution: str) -> str:
-    """Give a distribution with its version, as `uvicorn 0.54.0`."""
+    """Return a distribution with its version, such as `uvicorn 0.54.0`."""
     return f"{distribution} {version(distribution)}"
 
 
 def python_version() -> str:
-    """Give the interpreter's version, as `3.13.0` or `3.15.0rc1`."""
+    """Return the interpreter's version, such as `3.13.0` or `3.15.0rc1`."""
     major, minor, micro, level, serial = sys.version_info
     stage = "" if level == "final" else f"{ {'alpha': 'a', 'beta': 'b', 'candidate': 'rc'}[level] }{serial}"
     return f"{major}.{minor}.{micro}{stage}"
 
 
 def gil_enabled() -> bool:
-    """Whether the GIL is on now: an extension module can switch it back on in a free-threaded build."""
+    """Return True if the GIL is on: an extension module can switch it back on in a free-threaded build."""
     ask = getattr(sys, "_is_gil_enabled", None)
     return True if ask is None else bool(ask())
 
 
 def jit_enabled() -> bool:
-    """Whether the interpreter compiles hot code to machine code."""
+    """Return True if the interpreter compiles hot code to machine code."""
     jit = getattr(sys, "_jit", None)
     return False if jit is None else bool(jit.is_enabled())
 
 
 def is_compiled(module: ModuleType) -> bool:
-    """Whether a module is an extension and its own functions are machine code, not bytecode."""
+    """Return True if a module is an extension whose own functions are machine code, not bytecode."""
     own = (None, module.__name__)  # mypyc gives some of its functions no module
     functions = [
         value

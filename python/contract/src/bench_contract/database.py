@@ -1,4 +1,4 @@
-"""Where the table `users` is, and how many connections a server may open to it."""
+"""The database of the table `users`, and the connection pool that a server may open to it."""
 
 import os
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import final
 
 
 class DatabaseUnsetError(Exception):
-    """`DATABASE_URL` is not set: there is nobody to ask."""
+    """`DATABASE_URL` is not set, so there is no database."""
 
     def __init__(self) -> None:
         super().__init__("DATABASE_URL is not set")
@@ -15,7 +15,7 @@ class DatabaseUnsetError(Exception):
 @final
 @dataclass(frozen=True)
 class Database:
-    """A database by its address, and the pool of connections to it."""
+    """A database address, and the size of the connection pool."""
 
     url: str
     pool: int
@@ -24,7 +24,7 @@ class Database:
 
 
 def load_database() -> Database | None:
-    """Give what the environment says, or None where it names none; SQLAlchemy's own pool unless told."""
+    """Return the database of the environment, or None if it names none. The pool defaults to SQLAlchemy's."""
     url = os.environ.get("DATABASE_URL")
     if not url:
         return None

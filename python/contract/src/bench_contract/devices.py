@@ -1,4 +1,4 @@
-"""The golden devices: what `GET /api/devices` answers."""
+"""The golden devices: the answer to `GET /api/devices`."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from typing import TypedDict, cast
 
 
 class Device(TypedDict):
-    """One device. The times are ISO 8601 strings and are sent back as they came."""
+    """One device. The times are ISO 8601 strings and are returned as received."""
 
     id: int
     uuid: str
@@ -32,11 +32,11 @@ BY_HAND: tuple[Device, ...] = tuple(
     }
     for number in (1, 2, 3)
 )
-"""For a server that someone starts by hand."""
+"""The devices of a server that is started by hand."""
 
 
 def load_devices() -> list[Device]:
-    """Give the devices of the JSON file named by `BENCH_DEVICES`, or a small list when it is unset.
+    """Return the devices of the JSON file named by `BENCH_DEVICES`, or a short list if it is unset.
 
     Raises `DevicesError`, which names the file and what is wrong with it.
     """
@@ -56,7 +56,7 @@ def load_devices() -> list[Device]:
 
 
 def find_fault(row: object) -> str | None:
-    """Say what keeps a parsed JSON value from being a device, or None."""
+    """Return why a parsed JSON value is not a device, or None if it is one."""
     if not isinstance(row, dict):
         return "not an object"
     fields = Device.__annotations__

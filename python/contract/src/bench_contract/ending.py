@@ -1,4 +1,4 @@
-"""Ending in time, whatever threads still wait for."""
+"""Ending a process in time, even if its threads still wait."""
 
 import os
 from threading import Timer
@@ -7,7 +7,7 @@ from bench_contract.settings import STOP_SECONDS
 
 
 def end_soon() -> None:
-    """End this process, as a normal end, a second after its answers should have been sent.
+    """End this process with status 0, one second after the time allowed for its last answers.
 
     Python waits for threads, and one may wait long for a connection to a database.
     """

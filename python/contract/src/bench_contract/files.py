@@ -1,13 +1,13 @@
-"""Open files: one per connection."""
+"""The limit of open files: each connection needs one."""
 
 import contextlib
 
 FILES = 65_536
-"""Open files wanted."""
+"""The limit of open files to request."""
 
 
 def lift_file_limit() -> None:
-    """Raise the soft limit of open files towards the hard one: the usual 1024 is less than a high rung."""
+    """Raise the soft limit of open files towards the hard one: the usual 1024 is below the highest rungs."""
     try:
         import resource
     except ImportError:  # not a Unix

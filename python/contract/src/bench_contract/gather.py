@@ -15,10 +15,10 @@ from typing import Any, Literal
 from bench_contract.timing import timing
 
 FETCH_SECONDS = 10
-"""How long one fetch may take."""
+"""The timeout of one fetch."""
 
 HIGHEST_RUNG = 100
-"""Connections that the workload goes up to: a pool holds as many for each fixture."""
+"""The highest rung of the workload: a pool holds as many connections for each fixture."""
 
 Client = Literal["aiohttp", "httpx"]
 """An upstream client that waits in an event loop: a distribution, and the module here that uses it."""
@@ -27,10 +27,10 @@ Row = dict[str, Any]
 """One object of a fixture."""
 
 Fetch = Callable[[str], Coroutine[Any, Any, list[Row]]]
-"""Gives the rows of the fixture at a URL, or throws GatherError."""
+"""Returns the rows of the fixture at a URL, or raises GatherError."""
 
 OpenFetch = Callable[[int], AbstractAsyncContextManager[Fetch]]
-"""Opens a client of so many connections at most."""
+"""Opens a client with at most this many connections."""
 
 
 class FixturesError(ValueError):
@@ -38,7 +38,7 @@ class FixturesError(ValueError):
 
 
 class GatherError(Exception):
-    """What `GET /data` answers instead of rows: this status, and the text as `{"error": text}`."""
+    """A failed `GET /data`: it answers this status, and the text as `{"error": text}`."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -47,16 +47,16 @@ class GatherError(Exception):
 
 @dataclass(frozen=True)
 class Gathered:
-    """What `GET /data` answers, not yet serialised, and the headers that say how long it took to get."""
+    """The answer to `GET /data` before it is serialised, and headers with the duration of gathering."""
 
     rows: list[Row]
     headers: dict[str, str]
 
 
 def load_urls() -> list[str]:
-    """Give the URL of each fixture that the file named by `BENCH_FIXTURES` lists, in its order.
+    """Return the URL of each fixture that the file named by `BENCH_FIXTURES` lists, in its order.
 
-    There are none when `BENCH_UPSTREAM` is unset. Throws FixturesError.
+    There are none if `BENCH_UPSTREAM` is unset. Raises FixturesError.
     """
     upstream = os.environ.get("BENCH_UPSTREAM")
     if not upstream:
@@ -74,14 +74,14 @@ def load_urls() -> list[str]:
 
 
 def expect_upstream(urls: list[str]) -> list[str]:
-    """Give the URLs back; throws GatherError where there are none."""
+    """Return the URLs, or raise GatherError if there are none."""
     if not urls:
         raise GatherError(503, "BENCH_UPSTREAM is not set")
     return urls
 
 
 def parse_fixture(url: str, status: int, body: bytes) -> list[Row]:
-    """Give the rows of a fixture. Throws GatherError for any answer but a JSON array with status 200."""
+    """Return the rows of a fixture. Raises GatherError for any answer but a JSON array with status 200."""
     if status != 200:
         raise GatherError(502, f"upstream: {url}: status {status}")
     try:
@@ -94,24 +94,24 @@ def parse_fixture(url: str, status: int, body: bytes) -> list[Row]:
 
 
 def unanswered(url: str, error: Exception) -> GatherError:
-    """Make the error of a fetch that ended without an answer."""
+    """Return the error for a fetch that ended without an answer."""
     return GatherError(502, f"upstream: {url}: {type(error).__name__}: {error}".removesuffix(": "))
 
 
 def merge(fixtures: Iterable[list[Row]], started: float) -> Gathered:
-    """Concatenate the fixtures in their order; `started` is when gathering began, by `perf_counter`."""
+    """Concatenate the fixtures in their order; `started` is the start of gathering, by `perf_counter`."""
     rows = list(chain.from_iterable(fixtures))
     return Gathered(rows, timing("gather", started))
 
 
 async def gather(urls: list[str], fetch: Fetch) -> Gathered:
-    """Fetch all at once and merge them. Throws the GatherError of the first that fails."""
+    """Fetch all at once and merge them. Raises the GatherError of the first that fails."""
     started = perf_counter()
     return merge(await fetch_all(urls, fetch), started)
 
 
 async def fetch_all(urls: list[str], fetch: Fetch) -> list[list[Row]]:
-    """Fetch all at once. The first that fails ends the others, and throws its GatherError."""
+    """Fetch all at once. The first that fails cancels the others and raises its GatherError."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(fetch(url)) for url in urls]
@@ -121,7 +121,7 @@ async def fetch_all(urls: list[str], fetch: Fetch) -> list[list[Row]]:
 
 
 class Upstream:
-    """The fixtures of this worker and what fetches them: a client, loaded only where there are any."""
+    """The fixtures of this worker and their HTTP client, which is loaded only if there are fixtures."""
 
     _open: OpenFetch
     _fetch: Fetch
@@ -135,7 +135,7 @@ class Upstream:
 
     @asynccontextmanager
     async def lifespan(self, _app: object = None) -> AsyncIterator[None]:
-        """Keep the client open while the app is served, if it is to be kept."""
+        """Keep the client open while the app is served, if it is `kept`."""
         if self._urls and self._kept:
             async with self._open_fetch() as self._fetch:
                 yield
@@ -143,7 +143,7 @@ class Upstream:
             yield
 
     async def gather(self) -> Gathered:
-        """Gather all fixtures; the time includes that of a client that is not kept. Throws GatherError."""
+        """Gather all fixtures. The time includes opening a client that is not kept. Raises GatherError."""
         urls = expect_upstream(self._urls)
         if self._kept:
             return await gather(urls, self._fetch)

@@ -1,4 +1,4 @@
-"""Serving an ASGI app with granian, the same way for every stack that does."""
+"""Serving an ASGI app with granian, the same way in every stack."""
 
 import sys
 import sysconfig
@@ -17,13 +17,13 @@ FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 
 def serve(app: str, settings: Settings, *, framework: str) -> None:
-    """Serve what the factory `module:name` makes until SIGTERM or SIGINT; `framework` is its distribution.
+    """Serve the app of the factory `module:name` until SIGTERM or SIGINT; `framework` is its distribution.
 
     Each worker is a process with one event loop, and `threads` the size of its pool for plain functions.
     Under a free-threaded interpreter granian has one process, whose workers are threads with a loop each:
     `threads` of them, with one thread for plain functions each.
 
-    Logs no requests. Ends the process with a status other than 0 when the server could not start.
+    Logs no requests. Ends the process with a status other than 0 if the server cannot start.
     """
     workers, pool = settings.workers, settings.threads
     if FREE_THREADED:

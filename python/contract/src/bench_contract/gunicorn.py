@@ -1,4 +1,4 @@
-"""Serving with gunicorn, whose workers run other servers, the same way for every stack that does."""
+"""Serving with gunicorn, whose workers run other servers, the same way in every stack."""
 
 import sys
 from importlib import import_module
@@ -11,7 +11,7 @@ from bench_contract.settings import HEALTH_SECONDS, KEEP_ALIVE_SECONDS, STOP_SEC
 
 
 class Application(BaseApplication):  # type: ignore[misc]
-    """What gunicorn has to know, without its command line and files."""
+    """The configuration of gunicorn, without its command line and files."""
 
     def __init__(self, app: str, settings: Settings, worker: str, framework: str, threads: int) -> None:
         self.module, _, self.factory = app.partition(":")
@@ -22,17 +22,17 @@ class Application(BaseApplication):  # type: ignore[misc]
         super().__init__()
 
     def load_config(self) -> None:
-        """Say how to serve: gunicorn calls it as it is made."""
+        """Set the configuration; gunicorn calls it from the constructor."""
         settings = {
             "bind": f"{self.settings.host}:{self.settings.port}",
             "workers": self.settings.workers,
             "threads": self.threads,
-            "worker_connections": self.settings.backlog,  # those that are kept alive count too
+            "worker_connections": self.settings.backlog,  # idle connections count too
             "worker_class": self.worker,
             "backlog": self.settings.backlog,
             "keepalive": KEEP_ALIVE_SECONDS,
             "timeout": HEALTH_SECONDS,
-            "graceful_timeout": STOP_SECONDS + 1,  # a worker that keeps to its own time is not killed
+            "graceful_timeout": STOP_SECONDS + 1,  # more than a worker needs, so that it is not killed
             "loglevel": "warning",
             "control_socket_disable": True,
         }
@@ -40,11 +40,11 @@ class Application(BaseApplication):  # type: ignore[misc]
             self.cfg.set(name, value)
 
     def load(self) -> object:
-        """Make the app: gunicorn calls it in each worker."""
+        """Make the app; gunicorn calls it in each worker."""
         return getattr(import_module(self.module), self.factory)()
 
     def attest(self, *, http: str, server: str | None = None, loop: str | None = None) -> None:
-        """Say what this worker is; `server` is the distribution that it runs, if not gunicorn alone."""
+        """Attest this worker; `server` is the distribution that it runs, if not gunicorn alone."""
         attest(
             sys.modules[self.module],
             http=http,
@@ -56,10 +56,10 @@ class Application(BaseApplication):  # type: ignore[misc]
 
 
 def serve(app: str, settings: Settings, *, worker: str, framework: str, threads: int = 1) -> None:
-    """Serve what the factory `module:name` makes until SIGTERM or SIGINT; `framework` is its distribution.
+    """Serve the app of the factory `module:name` until SIGTERM or SIGINT; `framework` is its distribution.
 
-    The worker is a class, `module.name`, that has its application attest once it listens; `threads` are for
-    those of gunicorn's own that have any. Logs no requests.
+    The worker is a class, `module.name`, whose application attests once it listens; `threads` apply to
+    gunicorn's own threaded workers. Logs no requests.
     Ends the process with a status other than 0 when the server could not start.
     """
     lift_file_limit()

@@ -10,9 +10,9 @@ from bench_contract.gather import FETCH_SECONDS, Fetch, Row, parse_fixture, unan
 
 @asynccontextmanager
 async def open_fetch(connections: int) -> AsyncIterator[Fetch]:
-    """Give what fetches one fixture, over as many connections at most, kept open as long as the context."""
+    """Open a function that fetches one fixture, over at most this many connections."""
     limits = Limits(max_connections=connections, max_keepalive_connections=connections)
-    # Not the environment's: a proxy of this machine is no part of what is measured.
+    # Ignore the environment: a proxy of this machine must not take part in the measurement.
     async with AsyncClient(limits=limits, timeout=FETCH_SECONDS, trust_env=False) as client:
 
         async def fetch(url: str) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Serving an ASGI app with hypercorn, the same way for every stack that does."""
+"""Serving an ASGI app with hypercorn, the same way in every stack."""
 
 import sys
 from functools import partial
@@ -14,13 +14,13 @@ load = partial(asgi.load, http="h11", server="hypercorn")
 
 
 def serve(app: str, settings: Settings, *, framework: str) -> None:
-    """Serve what the factory `module:name` makes until SIGTERM or SIGINT; `framework` is its distribution.
+    """Serve the app of the factory `module:name` until SIGTERM or SIGINT; `framework` is its distribution.
 
-    Logs no requests. Ends the process with a status other than 0 when the server could not start.
+    Logs no requests. Ends the process with a status other than 0 if the server cannot start.
     """
     module, _, factory = app.partition(":")
     config = Config()
-    # In each worker hypercorn evaluates what stands behind the second colon.
+    # Each worker of hypercorn evaluates the text after the second colon.
     config.application_path = f"asgi:{__name__}:load({module!r}, {factory!r}, framework={framework!r})"
     config.bind = [f"{settings.host}:{settings.port}"]
     config.workers = settings.workers if settings.workers > 1 else 0  # 0: this process serves by itself

@@ -1,10 +1,10 @@
-"""The threads of anyio, in which Starlette and FastAPI run what is no coroutine."""
+"""The threads of anyio, in which Starlette and FastAPI run plain functions."""
 
 from anyio import to_thread
 
 
 def size_pool(threads: int) -> int:
-    """Let the running loop use that many threads, 40 unless told, and give how many it may use now."""
+    """Set the number of threads of the running loop, 40 by default, and return the current number."""
     limiter = to_thread.current_default_thread_limiter()
     limiter.total_tokens = threads
     return int(limiter.total_tokens)

@@ -1,4 +1,4 @@
-"""Serving in as many processes as are asked for, for servers that have no way to that of their own."""
+"""Serving in several processes, for servers that cannot start them themselves."""
 
 import signal
 import sys
@@ -13,7 +13,7 @@ from bench_contract.settings import Settings
 
 
 def serve(program: str, settings: Settings, work: Callable[[socket], None]) -> None:
-    """Do the work in each process, all accepting from one socket, until SIGTERM or SIGINT."""
+    """Run the work in each process until SIGTERM or SIGINT; all accept from one socket."""
     # Until the server has its own way to stop.
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
@@ -38,5 +38,5 @@ def listen(settings: Settings) -> socket:
 
 
 def stop(_signal: int, _frame: FrameType | None) -> None:
-    """End this process as one that was told to."""
+    """End this process as if by request."""
     sys.exit(0)

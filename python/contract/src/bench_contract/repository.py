@@ -1,4 +1,4 @@
-"""The work of `POST /customers`, `/products` and `/orders`: a call that is logged, and waits."""
+"""The work of `POST /customers`, `/products` and `/orders`: a logged call that waits."""
 
 import logging
 import os
@@ -6,22 +6,22 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 USUAL_MS = 2000
-"""How long a call waits when nobody has said."""
+"""The default wait of a call."""
 
 LOG = logging.getLogger("repository")
 LOG.setLevel(logging.INFO)
-# Of its own: servers would log requests by the root's.
+# A separate logger: the root logger would also carry the request logs of servers.
 LOG.propagate = False
 
 Waited = TypeVar("Waited")
 
 
 class WaitError(ValueError):
-    """`BENCH_REPOSITORY_MS` is no time."""
+    """`BENCH_REPOSITORY_MS` is not a duration."""
 
 
 def load_seconds() -> float:
-    """Give how long a call waits, as `BENCH_REPOSITORY_MS` says. Throws WaitError."""
+    """Return the wait of a call from `BENCH_REPOSITORY_MS`. Raises WaitError."""
     text = os.environ.get("BENCH_REPOSITORY_MS") or str(USUAL_MS)
     if not text.isdecimal():
         raise WaitError(f"BENCH_REPOSITORY_MS: {text}: not a whole number of ms")
@@ -29,7 +29,7 @@ def load_seconds() -> float:
 
 
 class Repository(Generic[Waited]):
-    """Saves nothing: each call is logged, and waits by `time.sleep` or, to be awaited, by `asyncio.sleep`."""
+    """Saves nothing. Each call is logged and waits with `time.sleep` or, if awaited, `asyncio.sleep`."""
 
     def __init__(self, wait: Callable[[float], Waited]) -> None:
         self._wait = wait
@@ -38,15 +38,15 @@ class Repository(Generic[Waited]):
             LOG.addHandler(logging.StreamHandler())
 
     def save_customer(self, key: str, name: str, email: str) -> Waited:
-        """Save one who buys."""
+        """Save a customer."""
         return self._save(f"customer {key}: {name}, {email}")
 
     def save_product(self, key: str, title: str, cents: int) -> Waited:
-        """Save what is sold."""
+        """Save a product."""
         return self._save(f"product {key}: {title}, {cents}")
 
     def save_order(self, key: str, customer: int, product: int, quantity: int) -> Waited:
-        """Save who buys what."""
+        """Save an order."""
         return self._save(f"order {key}: {quantity} of {product} for {customer}")
 
     def _save(self, call: str) -> Waited:

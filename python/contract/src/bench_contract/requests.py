@@ -9,12 +9,12 @@ from bench_contract.gather import FETCH_SECONDS, Row, parse_fixture, unanswered
 
 
 def open_fetch(connections: int) -> Callable[[str], list[Row]]:
-    """Give what fetches one fixture, in any thread or greenlet.
+    """Return a function that fetches one fixture, in any thread or greenlet.
 
-    As many connections are kept open; one more is opened rather than waited for.
+    It keeps this many connections open, and opens another one rather than wait.
     """
     session = Session()
-    # Not the environment's: a proxy of this machine is no part of what is measured.
+    # Ignore the environment: a proxy of this machine must not take part in the measurement.
     session.trust_env = False
     session.mount("http://", HTTPAdapter(pool_maxsize=connections))
 

@@ -1,4 +1,4 @@
-"""What a stack is told on its command line."""
+"""The command-line settings of a stack."""
 
 import argparse
 from collections.abc import Sequence
@@ -8,23 +8,23 @@ from bench_contract.devices import DevicesError, load_devices
 from bench_contract.gather import FixturesError, load_urls
 
 BACKLOG = 16_384
-"""Connections that may wait to be accepted: more than the highest rung. The kernel may allow fewer."""
+"""The length of the accept queue: more than the highest rung. The kernel may allow fewer."""
 
 KEEP_ALIVE_SECONDS = 75
 """An idle connection stays open: a server at its limit must not take a slow round for an idle client."""
 
 STOP_SECONDS = 2
-"""How long a stopping server waits for answers that are under way."""
+"""How long a stopping server waits for requests in progress."""
 
 HEALTH_SECONDS = 30
-"""How long a worker under load may leave its supervisor without an answer before it is replaced."""
+"""How long a worker under load may ignore its supervisor before it is replaced."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Where a server listens, with how many processes and threads, and which variant of its stack it is.
+    """The address of a server, its processes and threads, and its variant of the stack.
 
-    Without a number of threads the variant has as many as its documentation gives it.
+    Without `threads`, the variant has as many as its documentation recommends.
     """
 
     host: str
@@ -42,9 +42,9 @@ def read_settings(
     *,
     threaded: Sequence[str] = (),
 ) -> Settings:
-    """Parse the command line (`sys.argv` by default); the first of the variants is the default.
+    """Parse the command line (`sys.argv` by default); the first variant is the default.
 
-    Only those that are `threaded` take a number of threads.
+    Only `threaded` variants accept a number of threads.
 
     Golden data that cannot be read ends here too, with one line, not with a traceback in every worker, and so
     does a list of fixtures.
@@ -68,7 +68,7 @@ def read_settings(
 
 
 def positive(text: str) -> int:
-    """Parse a whole number from 1 on."""
+    """Parse a whole number of at least 1."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is less than 1")
@@ -76,7 +76,7 @@ def positive(text: str) -> int:
 
 
 def port(text: str) -> int:
-    """Parse a TCP port that a server can be found on."""
+    """Parse a TCP port."""
     number = positive(text)
     if number > 65_535:
         raise argparse.ArgumentTypeError(f"{number} is not a port: 1 to 65535")

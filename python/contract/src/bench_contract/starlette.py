@@ -1,4 +1,4 @@
-"""What Starlette answers when nothing could be gathered, and FastAPI with it."""
+"""The answer of Starlette and FastAPI to a failed gathering."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -7,7 +7,7 @@ from bench_contract.gather import GatherError
 
 
 async def answer_gather_error(_request: Request, error: Exception) -> JSONResponse:
-    """Answer as a GatherError says."""
+    """Answer with the status and text of a GatherError."""
     if not isinstance(error, GatherError):
         raise error
     return JSONResponse({"error": str(error)}, error.status)

@@ -1,10 +1,10 @@
-"""How long the work behind an answer took, told in its headers."""
+"""Headers with the duration of the work behind an answer."""
 
 from time import perf_counter
 
 
 def timing(name: str, started: float) -> dict[str, str]:
-    """Give the headers for work that began at `started` (of `perf_counter`) and is done now.
+    """Return the headers for work that started at `started` (of `perf_counter`) and is done now.
 
     `X-Process-Time` is in seconds, `Server-Timing` in ms. The wait for a thread is in neither.
     """

@@ -1,4 +1,4 @@
-"""Serving an ASGI app with uvicorn, the same way for every stack that does."""
+"""Serving an ASGI app with uvicorn, the same way in every stack."""
 
 import signal
 import sys
@@ -17,13 +17,13 @@ from bench_contract.settings import HEALTH_SECONDS, KEEP_ALIVE_SECONDS, STOP_SEC
 
 
 class Config(uvicorn.Config):
-    """A configuration that makes every worker attest once, in its running loop, as soon as it listens."""
+    """A configuration with which every worker attests once, in its running loop, as soon as it listens."""
 
     framework: str | None = None
     threads: int | None = None
 
     async def begin(self) -> None:
-        """Say what this worker is: uvicorn calls it on its first tick, before any request is read."""
+        """Attest this worker; uvicorn calls it on its first tick, before it reads any request."""
         self.timeout_notify = sys.maxsize  # never again
         signal.signal(signal.SIGTERM, ending(signal.getsignal(signal.SIGTERM)))
         signal.signal(signal.SIGINT, ending(signal.getsignal(signal.SIGINT)))
@@ -42,7 +42,7 @@ class Config(uvicorn.Config):
 
 
 def ending(handler: object) -> Callable[[int, FrameType | None], None]:
-    """Give a signal's handler that also sees to the end of the process."""
+    """Return a signal handler that also makes sure that the process ends."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         end_soon()
@@ -53,7 +53,7 @@ def ending(handler: object) -> Callable[[int, FrameType | None], None]:
 
 
 def name_parser(config: uvicorn.Config) -> str:
-    """Give the parser in use, `httptools` or `h11`; the configuration has to be loaded."""
+    """Return the parser in use, `httptools` or `h11`; the configuration must be loaded."""
     return config.http_protocol_class.__module__.rpartition(".")[2].removesuffix("_impl")
 
 
@@ -68,12 +68,12 @@ def serve(
 ) -> None:
     """Serve the app `module:name` until SIGTERM or SIGINT; `framework` is its distribution, if it has one.
 
-    Logs no requests. Ends the process with a status other than 0 when the server could not start.
+    Logs no requests. Ends the process with a status other than 0 if the server cannot start.
     """
     config = Config(
         app,
         factory=factory,
-        # Compiled callables do not look like coroutine functions, by which uvicorn would tell.
+        # Compiled callables do not look like coroutine functions, by which uvicorn detects the interface.
         interface="asgi3",
         host=settings.host,
         port=settings.port,
@@ -114,7 +114,7 @@ def run(config: Config) -> None:
 
 
 def supervise(config: Config) -> None:
-    """Serve from as many processes as the configuration says, under uvicorn's own supervisor."""
+    """Serve from the configured number of processes, under uvicorn's own supervisor."""
     supervisor = Multiprocess(config, sockets=[config.bind_socket()])
     supervisor.run()
     if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):

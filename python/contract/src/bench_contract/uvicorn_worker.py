@@ -22,7 +22,7 @@ class Worker(UvicornWorker):  # type: ignore[misc]
     has_attested = False
 
     async def callback_notify(self) -> None:
-        """Tell the supervisor that this worker lives: uvicorn calls it on its first tick, then regularly."""
+        """Report to the supervisor that this worker is alive; uvicorn calls it regularly."""
         await super().callback_notify()
         if not self.has_attested:
             self.has_attested = True

@@ -1,4 +1,4 @@
-"""Running uWSGI, the same way for every stack that does."""
+"""Running uWSGI, the same way in every stack."""
 
 import os
 import sys
@@ -9,23 +9,23 @@ from tempfile import gettempdir
 from bench_contract.files import lift_file_limit
 
 SERVER = "pyuwsgi"
-"""The distribution: uWSGI as an extension module, for which there are wheels."""
+"""The distribution: uWSGI as an extension module, which has wheels."""
 
 SOMAXCONN = Path("/proc/sys/net/core/somaxconn")
 
 
 def name_sockets(program: str, count: int) -> list[str]:
-    """Give paths for sockets of uWSGI's own protocol, without which it does not start.
+    """Return paths for sockets of uWSGI's own protocol, without which it does not start.
 
-    Paths, because strangers could come by a port.
+    Paths rather than ports, so that other programs cannot connect by chance.
     """
     return [f"{gettempdir()}/{program}-{os.getpid()}-{number}.sock" for number in range(count)]
 
 
 def run(program: str, backlog: int, sockets: Sequence[str], options: Sequence[str]) -> None:
-    """Become uWSGI's master, with these options, until SIGTERM or SIGINT. Logs no requests.
+    """Replace this process with uWSGI's master until SIGTERM or SIGINT. Logs no requests.
 
-    Ends the process with status 1 when uWSGI is not installed.
+    Ends the process with status 1 if uWSGI is not installed.
     """
     uwsgi = Path(sys.executable).with_name("uwsgi")
     if not uwsgi.is_file():
@@ -38,7 +38,7 @@ def run(program: str, backlog: int, sockets: Sequence[str], options: Sequence[st
 
 
 def queue_length(backlog: int) -> int:
-    """Give as much of a backlog as the kernel allows: with more, uWSGI refuses to start."""
+    """Return the largest backlog that the kernel allows: with more, uWSGI refuses to start."""
     if not SOMAXCONN.exists():  # not Linux
         return backlog
     return min(backlog, int(SOMAXCONN.read_text(encoding="ascii")))

@@ -1,4 +1,4 @@
-"""The work of `fib` and `wait`, blocking and by coroutines, and how long it took."""
+"""The work of `fib` and `wait`, blocking and with coroutines, and its duration."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from bench_contract import fib as naive
 from bench_contract.timing import timing
 
 WAIT_SECONDS = int(os.environ.get("BENCH_WAIT_MS", "50")) / 1000
-"""How long `wait` takes."""
+"""The duration of `wait`."""
 
 
 T = TypeVar("T")
@@ -19,29 +19,29 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Worked(Generic[T]):
-    """What work came to, and the headers that say how long it took."""
+    """The result of the work, and headers with its duration."""
 
     value: T
     headers: dict[str, str]
 
 
 def load_wait() -> float:
-    """Give the seconds that `BENCH_WAIT_MS` says, 0.05 when it is unset."""
+    """Return the seconds of `BENCH_WAIT_MS`, 0.05 if it is unset."""
     return int(os.environ.get("BENCH_WAIT_MS", "50")) / 1000
 
 
 WAIT_SECONDS = load_wait()
-"""How long `wait` takes."""
+"""The duration of `wait`."""
 
 
 def fib(n: int) -> Worked[int]:
-    """Compute the number at `n`."""
+    """Compute the Fibonacci number at `n`."""
     started = perf_counter()
     return Worked(naive.fib(n), timing("fib", started))
 
 
 async def asyncfib(n: int) -> Worked[int]:
-    """Compute the same by coroutines."""
+    """Compute the same with coroutines."""
     started = perf_counter()
     return Worked(await naive.asyncfib(n), timing("fib", started))
 
@@ -54,7 +54,7 @@ def wait() -> Worked[float]:
 
 
 async def asyncwait() -> Worked[float]:
-    """Let others have the loop meanwhile."""
+    """Wait without blocking the loop."""
     started = perf_counter()
     await asyncio.sleep(WAIT_SECONDS)
     return Worked(WAIT_SECONDS, timing("wait", started))
