@@ -113,7 +113,7 @@ const OPTIONS = {
 
   connections: option('<list>', listOf(wholeNumber()), {
     group: LOAD,
-    help: 'the connection ladder, e.g. 10,100,1000',
+    help: 'the numbers of connections to measure at, e.g. 10,100,1000',
     usually: 'set by the workload',
   }),
   rounds: option('<n>', wholeNumber(), {

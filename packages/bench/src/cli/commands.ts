@@ -227,7 +227,7 @@ export const REPORT = defineCommand({
     example: 'pnpm report <run>, where <run> is a folder of results/ or results/published/',
   },
   options: {
-    ladder: flag({ help: 'by target: goodput per rung, and the knee' }),
+    ladder: flag({ help: 'goodput by number of connections, and the knee, of each target' }),
     detail: flag({ help: 'every column and every trial' }),
     markdown: flag({ help: 'print Markdown' }),
     json: flag({

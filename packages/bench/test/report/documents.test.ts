@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/catalogue/stacks.ts';
@@ -95,6 +95,16 @@ describe('README.md', () => {
 
   it('keeps within 200 lines', () => {
     expect(readme.split('\n').length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('CONTRIBUTING.md', () => {
+  it('names the rooms that exist, and no other', () => {
+    const named = [...readDocument('CONTRIBUTING.md').matchAll(/^\| `(?<room>[a-z]+)\/` \|/gm)];
+    const rooms = readdirSync(join(ROOT, 'packages/bench/src'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    expect(named.map(({ groups }) => groups?.['room']).toSorted()).toEqual(rooms.toSorted());
   });
 });
 
