@@ -104,7 +104,7 @@ describe('CONTRIBUTING.md', () => {
     const rooms = readdirSync(join(ROOT, 'packages/bench/src'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
-    expect(named.map(({ groups }) => groups?.['room']).toSorted()).toEqual(rooms.toSorted());
+    expect(named.map(({ groups }) => groups?.['room'] ?? '').toSorted()).toEqual(rooms.toSorted());
   });
 });
 
