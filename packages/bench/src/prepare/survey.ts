@@ -20,7 +20,7 @@ export interface Work {
 
 const UV_SECONDS = 10;
 const INTERPRETER_SECONDS = 15;
-const ENVIRONMENT_SECONDS = 5;
+const ENVIRONMENT_SECONDS = 3;
 /** Build times of a compiled stack with all its dependencies, by tool. */
 const BUILD_SECONDS: Record<string, number> = { cargo: 120, go: 45, dotnet: 45 };
 const OTHER_BUILD_SECONDS = 30;
