@@ -22,8 +22,9 @@ import { makePlan, nameRun } from '@bench/harness/plan/plan';
 import { renderCalibration } from '@bench/harness/report/calibration';
 import { toOutput } from '@bench/harness/report/printable';
 import { describeTrial } from '@bench/harness/report/progress';
-import { readHost } from '@bench/harness/results/host';
-import { appendTrials, createRun, STORE_SCHEMA, writeReport } from '@bench/harness/results/store';
+import { readHost } from '@bench/harness/machine/host';
+import { appendTrials, createRun, writeReport } from '@bench/harness/results/store';
+import { RUN_SCHEMA } from '@bench/harness/versions';
 import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, runCommand, tell } from './shell.ts';
@@ -45,7 +46,7 @@ await runCommand(CALIBRATE, async ({ wait }) => {
   const { prepared } = await prepareAll(base.targets, [stack], tell);
   const host = await readHost();
   const folder = createRun(
-    { schema: STORE_SCHEMA, plan: base, versions: { node: process.versions.node }, leftOut: [] },
+    { schema: RUN_SCHEMA, plan: base, versions: { node: process.versions.node }, leftOut: [] },
     host,
   );
 

@@ -9,7 +9,8 @@ import { timeCommand } from '@bench/harness/machine/time';
 import type { RunEffects } from '@bench/harness/measure/run';
 import { ANSWER_SECONDS, ask } from '@bench/harness/machine/ask';
 import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
-import { enginesOf, type Plan } from '@bench/harness/plan/plan';
+import { enginesOf } from '@bench/harness/plan/plan';
+import type { Plan } from '@bench/harness/plan/definition';
 import type { RunningCompanion } from '@bench/harness/services/companion';
 
 /** The connections of a run to the machine. */

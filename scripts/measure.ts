@@ -8,20 +8,21 @@ import { preflight } from '@bench/harness/machine/preflight';
 import { groupMissing, type Launchable } from '@bench/harness/prepare/prepare';
 import { tryCgroup } from '@bench/harness/machine/cgroup';
 import { run } from '@bench/harness/measure/run';
-import { coresOf, enginesOf, estimateSeconds, type Plan } from '@bench/harness/plan/plan';
+import { coresOf, enginesOf, estimateSeconds } from '@bench/harness/plan/plan';
+import type { Plan } from '@bench/harness/plan/definition';
 import { showProgress } from '@bench/harness/report/progress';
 import type { Source } from '@bench/harness/report/view';
-import { readHost, type Host } from '@bench/harness/results/host';
+import { readHost } from '@bench/harness/machine/host';
+import type { Host } from '@bench/harness/results/host';
 import {
   appendTrials,
   createRun,
   mendRun,
-  STORE_SCHEMA,
   versionDifferences,
-  type LeftOut,
   type StoredRun,
-  type Versions,
 } from '@bench/harness/results/store';
+import { RUN_SCHEMA } from '@bench/harness/versions';
+import type { LeftOut, Versions } from '@bench/harness/results/run-file';
 import { findCompanions, startCompanions } from '@bench/harness/services/index';
 import type { Companion } from '@bench/harness/services/companion';
 import { createEffects } from './effects.ts';
@@ -66,7 +67,7 @@ export async function measurePlan({
   const engines = await findEngines(enginesOf(plan));
   const versions = readVersions(prepared, companions, engines);
   if (stored !== undefined) refuseOtherVersions(stored, versions);
-  const folder = stored?.folder ?? createRun({ schema: STORE_SCHEMA, plan, versions, leftOut }, host);
+  const folder = stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
   if (stored !== undefined) mendRun(folder);
   await using running = await startCompanions(companions, { token, folder, placed, owe });
   let done = stored?.trials.length ?? 0;

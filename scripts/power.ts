@@ -7,7 +7,7 @@ import { EFFECTS } from '@bench/harness/measure/twins';
 import { createRandom } from '@bench/harness/random';
 import { renderPower } from '@bench/harness/report/power';
 import { toOutput } from '@bench/harness/report/printable';
-import { readHost } from '@bench/harness/results/host';
+import { readHost } from '@bench/harness/machine/host';
 import {
   appendPooled,
   createPool,

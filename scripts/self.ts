@@ -5,7 +5,7 @@ import { expandTargets, readStacks } from '@bench/harness/catalogue/stacks';
 import { prepareAll } from '@bench/harness/prepare/prepare';
 import { measureTrial } from '@bench/harness/measure/conductor';
 import type { StockResult } from '@bench/harness/load/stock';
-import type { Measured } from '@bench/harness/model';
+import type { Measured } from '@bench/harness/results/record';
 import { benchOptions } from '@bench/harness/plan/options';
 import { estimateSeconds, makePlan } from '@bench/harness/plan/plan';
 import { renderRows } from '@bench/harness/report/terminal';

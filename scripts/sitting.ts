@@ -23,9 +23,10 @@ import {
   type Twins,
 } from '@bench/harness/measure/twins';
 import type { Stack } from '@bench/harness/catalogue/stack';
-import type { Trial } from '@bench/harness/model';
+import type { Trial } from '@bench/harness/results/record';
 import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from '@bench/harness/plan/options';
-import { makePlan, type Plan } from '@bench/harness/plan/plan';
+import { makePlan } from '@bench/harness/plan/plan';
+import type { Plan } from '@bench/harness/plan/definition';
 import { createRandom } from '@bench/harness/random';
 import type { PooledNoise, PooledSitting } from '@bench/harness/results/pool';
 import { createEffects } from './effects.ts';

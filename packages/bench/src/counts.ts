@@ -1,4 +1,5 @@
-import type { Counts, ToldCounts } from './model.ts';
+import type { Counts } from './model.ts';
+import type { ToldCounts } from './results/record.ts';
 
 /** Requests that came to an end, whatever the end. */
 export function countCompletions({ sent: _sent, inFlight: _inFlight, ...ended }: ToldCounts): number {

@@ -1,5 +1,5 @@
 /** What trials are compared by. To add a metric is to add an entry here: ids, schema, columns and reasons derive from it. */
-import type { Measured } from './model.ts';
+import type { Measured } from './results/record.ts';
 
 /** The unit of a figure; a column is formatted by it. */
 export type Unit = 'per second' | 'µs' | 'µs per request' | 'bytes' | 's';

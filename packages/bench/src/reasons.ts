@@ -1,6 +1,6 @@
 /** Everything that can be wrong with a trial: one row for each reason. Nothing else decides what a reason means. */
 import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
-import type { Reason } from './model.ts';
+import type { Reason } from './results/record.ts';
 
 /** What a reason means. */
 interface Definition<Facts> {

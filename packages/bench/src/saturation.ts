@@ -1,5 +1,5 @@
 /** When a resource counts as used up, and what the generators left of theirs. */
-import type { LoadResult } from './model.ts';
+import type { LoadResult } from './results/record.ts';
 
 /** The share of a core, or of a budget of cores, from which on it counts as saturated. */
 export const FULL = 0.9;

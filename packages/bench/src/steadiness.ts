@@ -24,7 +24,7 @@
  * noise with a correlation time of up to 200 ms is called anything but flat in under 2 % of them, and a first 0.6 s
  * at half speed, or a second half 30 % slower, is seen in over 95 % (test/steadiness.test.ts).
  */
-import type { Shape } from './model.ts';
+import type { Shape } from './results/record.ts';
 import { mean } from './numbers.ts';
 
 const SLICE_MS = { least: 100, most: 250 };

@@ -1,32 +1,7 @@
 /** Reads what `/usr/bin/time` printed: of a server of ours, or as somebody pasted it. */
 
 import { BenchError } from './errors.ts';
-
-/** One `/usr/bin/time` report, both formats in one shape; a field its platform does not keep is absent. */
-export interface TimeReport {
-  format: 'gnu' | 'bsd';
-  elapsedSeconds?: number;
-  /** Descendants that were waited for. */
-  userSeconds?: number;
-  systemSeconds?: number;
-  /** Of the largest single process, not the sum. */
-  maxResidentBytes?: number;
-  minorFaults?: number;
-  majorFaults?: number;
-  voluntarySwitches?: number;
-  involuntarySwitches?: number;
-  fileInputs?: number;
-  fileOutputs?: number;
-  /** BSD only: socket messages, of descendants that were waited for too. */
-  messagesSent?: number;
-  messagesReceived?: number;
-  signalsReceived?: number;
-  instructions?: number;
-  cycles?: number;
-  peakFootprintBytes?: number;
-  exitStatus?: number;
-  terminatedBySignal?: number;
-}
+import type { TimeReport } from './results/record.ts';
 
 /** The fields of a report that are plain figures, without those that say how the command ended. */
 type Figure = Exclude<keyof TimeReport, 'format'>;

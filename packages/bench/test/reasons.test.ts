@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { figureOf } from '../src/analyse/metrics.ts';
 import { METRIC_IDS, METRICS } from '../src/metrics.ts';
-import type { Reason } from '../src/model.ts';
+import type { Reason } from '../src/results/record.ts';
 import { isFatal, makeReason, makesLowerBound, REASON_CODES } from '../src/reasons.ts';
 import { readSchema, sampleMeasured, suspectTrial } from './samples.ts';
 

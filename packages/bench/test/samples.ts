@@ -4,24 +4,23 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../src/errors.ts';
 import type { Stack, Variant } from '../src/catalogue/stack.ts';
+import type { BackgroundUse } from '../src/services/background/record.ts';
+import type { Counts, Resources, Target } from '../src/model.ts';
 import type {
-  BackgroundUse,
-  Counts,
   FailedTrial,
   LoadResult,
   OwnLoadResult,
   Measured,
   OkTrial,
   Reason,
-  Resources,
   SuspectTrial,
-  Target,
   Trial,
   TrialHead,
-} from '../src/model.ts';
+} from '../src/results/record.ts';
 import { BENCH } from '../src/cli/bench.ts';
-import { RECORD_SCHEMA } from '../src/model.ts';
-import { makePlan, type Plan } from '../src/plan/plan.ts';
+import { RECORD_SCHEMA } from '../src/versions.ts';
+import { makePlan } from '../src/plan/plan.ts';
+import type { Plan } from '../src/plan/definition.ts';
 import { readRun, type StoredRun } from '../src/results/store.ts';
 
 const GOLDEN_RUN = fileURLToPath(new URL('fixtures/run/', import.meta.url));

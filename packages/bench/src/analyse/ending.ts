@@ -1,6 +1,6 @@
 import { scheduleNamed } from '../catalogue/looks.ts';
-import type { Trial } from '../model.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Trial } from '../results/record.ts';
+import type { Plan } from '../plan/definition.ts';
 import { countRounds, isDecided } from './compare.ts';
 import { lastLook } from './looks.ts';
 

@@ -1,6 +1,6 @@
 import type { Metric } from '../metrics.ts';
 import { makesLowerBound } from '../reasons.ts';
-import type { Trial } from '../model.ts';
+import type { Trial } from '../results/record.ts';
 
 /** The figure of one trial for a metric. */
 export interface TrialFigure {

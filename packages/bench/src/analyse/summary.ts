@@ -1,6 +1,7 @@
 import { countAnswers, countCompletions } from '../counts.ts';
 import { METRIC_IDS, METRICS, type Metric, type MetricId } from '../metrics.ts';
-import type { Limit, LoadResult, Reason, StackClass, Trial } from '../model.ts';
+import type { Limit, LoadResult, Reason, Trial } from '../results/record.ts';
+import type { StackClass } from '../model.ts';
 import { sum } from '../numbers.ts';
 import { figureOf } from './metrics.ts';
 import { median } from './quantiles.ts';

@@ -1,7 +1,8 @@
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad } from '../catalogue/engines.ts';
-import type { CompanionHeads, Placement } from '../model.ts';
-import { coresOf, enginesOf, type Plan } from '../plan/plan.ts';
+import type { CompanionHeads, Placement } from '../results/record.ts';
+import { coresOf, enginesOf } from '../plan/plan.ts';
+import type { Plan } from '../plan/definition.ts';
 import type { Host } from '../results/host.ts';
 import { isSecretName, redactHeaders } from '../redact.ts';
 import type { StoredRun } from '../results/store.ts';

@@ -3,15 +3,16 @@ import { CROSS_CHECKS, DEFAULT_CONNECT_RATE, ENGINE_NAMES } from '../catalogue/e
 import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { METRIC_IDS } from '../metrics.ts';
-import { UPSTREAMS, type LoadMode } from '../model.ts';
+import { UPSTREAMS } from '../upstreams.ts';
+import type { LoadMode } from '../model.ts';
 import {
   benchOptions,
   DEFAULT_THRESHOLD,
   present,
   type BenchOptions,
-  type Sitting,
   type UrlOptions,
 } from '../plan/options.ts';
+import type { Sitting } from '../plan/definition.ts';
 import { toSecrets, type Secrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, type Values } from './command.ts';
 import {

@@ -5,7 +5,7 @@ import { DEFAULT_CONNECT_RATE } from '../catalogue/engines.ts';
 import { LANGUAGES, type NewStack } from '../catalogue/scaffold.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { METRIC_IDS } from '../metrics.ts';
-import { UPSTREAMS } from '../model.ts';
+import { UPSTREAMS } from '../upstreams.ts';
 import { BenchError } from '../errors.ts';
 import { DEFAULT_THRESHOLD, present } from '../plan/options.ts';
 import { BENCH, WAITS } from './bench.ts';

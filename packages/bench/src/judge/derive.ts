@@ -1,6 +1,7 @@
 /** Figures that need both sides of a window: what the server used, and what the load got for it. Pure. */
 
-import type { LoadResult, Measured, Resources } from '../model.ts';
+import type { LoadResult, Measured } from '../results/record.ts';
+import type { Resources } from '../model.ts';
 
 /** What was sampled of the server while its load was on, and how that span relates to the load's. */
 export interface Span {

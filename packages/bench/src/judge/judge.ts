@@ -1,17 +1,15 @@
+import type { Attestation, Counts, Resources } from '../model.ts';
 import type {
-  Attestation,
   CompanionName,
-  Counts,
   GeneratorUse,
   HostWindow,
   Limit,
   LimitProof,
   LoadResult,
   Reason,
-  Resources,
   ServerBudget,
   Shape,
-} from '../model.ts';
+} from '../results/record.ts';
 import { isFatal, makeReason } from '../reasons.ts';
 import { classifySlices, widenSlices } from '../steadiness.ts';
 import type { CompanionEvidence, TrialCompanion } from '../services/companion.ts';

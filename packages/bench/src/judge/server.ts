@@ -1,4 +1,5 @@
-import type { Attestation, Resources, ServerBudget } from '../model.ts';
+import type { Attestation, Resources } from '../model.ts';
+import type { ServerBudget } from '../results/record.ts';
 import { FULL } from '../saturation.ts';
 import { sum } from '../numbers.ts';
 

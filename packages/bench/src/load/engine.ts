@@ -1,4 +1,5 @@
-import type { Counts, LoadMode, LoadResult } from '../model.ts';
+import type { Counts, LoadMode } from '../model.ts';
+import type { LoadResult } from '../results/record.ts';
 import type { LoadSpec } from './protocol.ts';
 
 /** When to warm up and measure. */

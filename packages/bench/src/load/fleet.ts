@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { BenchError } from '../errors.ts';
-import type { Connect, Counts, LoadResult } from '../model.ts';
+import type { Connect, LoadResult } from '../results/record.ts';
+import type { Counts } from '../model.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { nextSender } from '../catalogue/workloads/ids.ts';
 import { mergeConnects, mergeCounts, mergeReports, splitShares } from './merge.ts';

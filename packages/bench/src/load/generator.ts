@@ -23,7 +23,8 @@ import {
   type Order,
   type Report,
 } from './protocol.ts';
-import type { Connect, Counts } from '../model.ts';
+import type { Connect } from '../results/record.ts';
+import type { Counts } from '../model.ts';
 import { toAuthority } from '../machine/ports.ts';
 
 const POLL_MS = 5;

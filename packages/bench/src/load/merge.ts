@@ -1,5 +1,6 @@
 import { countCompletions } from '../counts.ts';
-import type { Connect, Counts, LoadResult, OwnLoadResult } from '../model.ts';
+import type { Connect, LoadResult, OwnLoadResult } from '../results/record.ts';
+import type { Counts } from '../model.ts';
 import { encodeHistogram, mergeHistograms, summariseLatency } from '../histogram.ts';
 import type { DoneReport } from './protocol.ts';
 import { sum } from '../numbers.ts';

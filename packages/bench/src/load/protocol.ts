@@ -1,4 +1,5 @@
-import type { Connect, Counts, GeneratorUse, ScheduleReport } from '../model.ts';
+import type { Connect, GeneratorUse, ScheduleReport } from '../results/record.ts';
+import type { Counts } from '../model.ts';
 
 /**
  * What the harness and a generator process say to each other: one JSON object per line, on stdin and

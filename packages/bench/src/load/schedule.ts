@@ -1,4 +1,4 @@
-import type { ScheduleReport } from '../model.ts';
+import type { ScheduleReport } from '../results/record.ts';
 
 /** A start that is later than this against its intended time counts as late. */
 const LATE_MS = 1;

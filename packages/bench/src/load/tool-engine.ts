@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { engineNamed } from '../catalogue/engines.ts';
 import { BenchError } from '../errors.ts';
-import type { LoadResult } from '../model.ts';
+import type { LoadResult } from '../results/record.ts';
 import { watchGroup } from '../machine/launch.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { summarise } from '../histogram.ts';

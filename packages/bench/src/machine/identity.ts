@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
-import type { ServerProcess } from '../model.ts';
+import type { ServerProcess } from '../results/record.ts';
 import { isSecretName, NOT_KEPT, redact } from '../redact.ts';
 import { parseCpuList } from './placement.ts';
 import { readLink, readText } from './procfs.ts';

@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { CompanionName, Placement } from '../model.ts';
+import type { CompanionName, Placement } from '../results/record.ts';
 import { readText } from './procfs.ts';
 
 const run = promisify(execFile);

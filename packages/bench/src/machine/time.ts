@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
-import type { TimeReport } from '../time-report.ts';
+import type { TimeReport } from '../results/record.ts';
 
 /** Its path on Linux and macOS, unless `BENCH_TIME` names another. The `time` of a shell reports less. */
 const PATH = process.env['BENCH_TIME'] ?? '/usr/bin/time';

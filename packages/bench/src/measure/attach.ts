@@ -1,9 +1,9 @@
 /** A server that is already running: found, described and loaded, never started or stopped. */
 
 import { lookup } from 'node:dns/promises';
-import type { UrlRequest } from '../catalogue/workloads/url.ts';
+import type { UrlRequest } from '../model.ts';
 import { BenchError } from '../errors.ts';
-import type { ServerProcess } from '../model.ts';
+import type { ServerProcess } from '../results/record.ts';
 import { identify } from '../machine/identity.ts';
 import type { Server } from '../machine/launch.ts';
 import type { Launcher } from './launcher.ts';

@@ -1,6 +1,8 @@
 import { get } from 'node:http';
 import type { Stack, Variant } from '../catalogue/stack.ts';
-import type { Attestation, Calibrated, Measured, Trial } from '../model.ts';
+import type { Attestation } from '../model.ts';
+import type { Calibrated } from '../results/calibration.ts';
+import type { Measured, Trial } from '../results/record.ts';
 
 /** One planted server, how it is loaded, and what it is to be compared with. */
 export interface Scenario {

@@ -1,7 +1,7 @@
 /** The conductor: fresh servers stand at once, are loaded in turn, and each becomes a record. A single trial is a duel of one. */
 
-import type { LimitProof, LoadResult, Trial } from '../model.ts';
-import type { Plan, PlannedTrial } from '../plan/plan.ts';
+import type { LimitProof, LoadResult, Trial } from '../results/record.ts';
+import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { planTurns } from '../plan/turns.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
 import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { readStacks } from '../catalogue/stacks.ts';
-import type { Plan, PlannedTrial } from '../plan/plan.ts';
+import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { attachLauncher } from './attach.ts';
 import { askableEnvironment } from '../prepare/imports.ts';
 import { launch } from '../machine/launch.ts';

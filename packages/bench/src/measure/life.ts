@@ -7,20 +7,20 @@ import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type {
   CompanionName,
-  Counts,
   FailedTrial,
   LimitProof,
   LoadResult,
   Measured,
   Reason,
   RunningCode,
-  Target,
   Trial,
   TrialHead,
   TrialTail,
-} from '../model.ts';
-import { coresOf, type Plan, type PlannedTrial } from '../plan/plan.ts';
-import { RECORD_SCHEMA } from '../model.ts';
+} from '../results/record.ts';
+import type { Counts, Target } from '../model.ts';
+import { coresOf } from '../plan/plan.ts';
+import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import { RECORD_SCHEMA } from '../versions.ts';
 import { isFatal, makeReason } from '../reasons.ts';
 import { createRandom } from '../random.ts';
 import {

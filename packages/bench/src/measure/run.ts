@@ -1,7 +1,8 @@
 import { BenchError } from '../errors.ts';
-import type { Trial } from '../model.ts';
+import type { Trial } from '../results/record.ts';
 import { makeReason } from '../reasons.ts';
-import type { Plan, RunEvent } from '../plan/plan.ts';
+import type { Plan } from '../plan/definition.ts';
+import type { RunEvent } from '../plan/plan.ts';
 import { measureTogether } from './conductor.ts';
 import type { Placed } from '../machine/placement.ts';
 import type { Launchable } from '../prepare/prepare.ts';

@@ -1,7 +1,8 @@
 /** One window on a server: the load, the sampler beside it, and what happens if the server dies in it. */
 
 import { BenchError } from '../errors.ts';
-import type { Counts, LoadResult } from '../model.ts';
+import type { Counts } from '../model.ts';
+import type { LoadResult } from '../results/record.ts';
 import { describeEnd, type Server } from '../machine/launch.ts';
 import type { LoadSession, Window } from '../load/engine.ts';
 import type { Sampled, Sampler } from '../resources/sampler.ts';

@@ -1,22 +1,11 @@
 /** The options of a plan as typed values. Every caller that makes a plan fills them in. */
 import { DEFAULT_CONNECT_RATE, type EngineName } from '../catalogue/engines.ts';
 import type { Matrix } from '../catalogue/stacks.ts';
-import type { MetricId } from '../metrics.ts';
 import type { BackgroundRequest, LoadMode, UpstreamKind } from '../model.ts';
+import type { Sitting } from './definition.ts';
 
 /** The default threshold: the smallest difference that matters, as a share. */
 export const DEFAULT_THRESHOLD = 0.02;
-
-/** The stopping rule of a sequential test, fixed before its first round. */
-export interface Sitting {
-  /** The name of a schedule of looks. */
-  looks: string;
-  by: MetricId;
-  /** The smallest difference that matters, as a share. */
-  threshold: number;
-  /** The time after which the test stops undecided, in seconds. */
-  budgetSeconds?: number;
-}
 
 /** The options of a plan; absent fields take the workload's defaults. */
 export interface BenchOptions {

@@ -10,11 +10,13 @@ import {
   spreadTargets,
 } from '../catalogue/stacks.ts';
 import { completeParams, workloadOf } from '../catalogue/workloads/index.ts';
-import { urlWorkload, type UrlRequest } from '../catalogue/workloads/url.ts';
+import { urlWorkload } from '../catalogue/workloads/url.ts';
+import type { BackgroundRequest, Target, UrlRequest } from '../model.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
-import type { BackgroundRequest, LoadMode, Target, Trial, UpstreamKind } from '../model.ts';
-import { present, type BenchOptions, type Sitting, type UrlOptions } from './options.ts';
+import type { Trial } from '../results/record.ts';
+import { present, type BenchOptions, type UrlOptions } from './options.ts';
+import type { Plan, PlannedTrial } from './definition.ts';
 import { createRandom, type Random } from '../random.ts';
 import { redactUrl } from '../redact.ts';
 import {
@@ -26,65 +28,6 @@ import {
   refuseWindow,
   wholeWaits,
 } from './refusals.ts';
-
-/** A planned trial: its target, its connections and its place in the order. */
-export interface PlannedTrial {
-  id: string;
-  target: string;
-  connections: number;
-  round: number;
-  /** Position in the whole run, from 0. */
-  order: number;
-  /** The seed of the trial's draw. */
-  seed: number;
-  /** The same for all trials of one duel. */
-  duel?: string;
-}
-
-/** Everything that a run measures: a value, printed by `--dry-run` and stored with the run. */
-export interface Plan {
-  schema: 2;
-  run: string;
-  seed: number;
-  workload: string;
-  /** All parameters of the workload; absent if it has none. */
-  params?: Record<string, number>;
-  /** The designed wait of each answer, in seconds; absent if answers do not wait. */
-  waitSeconds?: number;
-  /** The kind of upstream, if the user chose one. */
-  upstream?: UpstreamKind;
-  /** Kept in flight beside the load of every target that names another as `undisturbed`. */
-  background?: BackgroundRequest;
-  targets: Target[];
-  rungs: number[];
-  rounds: number;
-  windowSeconds: number;
-  warmupSeconds: number;
-  timeoutSeconds: number;
-  load: LoadMode;
-  workers: number;
-  /** Threads of each worker; if absent, the stack decides. */
-  threads?: number;
-  /** Cores of each server; `coresOf` if absent. */
-  cores?: number;
-  generators: number;
-  connectsPerSecond: number;
-  /** How long a server may take to its first right answer, in seconds. */
-  startSeconds: number;
-  barrierSeconds: number;
-  hashEvery: number;
-  engine: string;
-  quick: boolean;
-  proveLimit: boolean;
-  /** Set if all targets of a round run at once, one rung at a time. */
-  duel?: true;
-  /** The looks after which the run may stop with a decision; `rounds` is the last of them. */
-  sitting?: Sitting;
-  url?: UrlRequest;
-  /** Manifests from outside the repository, as typed. */
-  stacks: string[];
-  trials: PlannedTrial[];
-}
 
 /** An event of a run, for the code that shows progress. */
 export type RunEvent =

@@ -1,6 +1,6 @@
 /** The secrets of a request. Stored plans hold none, so the user gives them again. */
 import { BenchError } from '../errors.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from './definition.ts';
 import { NOT_KEPT, NOT_KEPT_IN_URL, redactUrl, splitCredentials } from '../redact.ts';
 
 /** The values that a stored run does not keep: secret headers, and a URL with secret parameters. */

@@ -9,7 +9,7 @@ import { basename, join, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../errors.ts';
-import type { RunningCode } from '../model.ts';
+import type { RunningCode } from '../results/record.ts';
 import type { Server } from '../machine/launch.ts';
 import { familyOf, readLink, readText } from '../machine/procfs.ts';
 

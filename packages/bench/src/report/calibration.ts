@@ -1,4 +1,4 @@
-import type { Calibrated } from '../model.ts';
+import type { Calibrated } from '../results/calibration.ts';
 import type { Host } from '../results/host.ts';
 import { renderRows } from './terminal.ts';
 import { describeMachine } from './view.ts';

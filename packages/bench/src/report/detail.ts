@@ -1,14 +1,13 @@
 import { countAnswers } from '../counts.ts';
 import { slopeOf, type Slope } from '../analyse/slope.ts';
 import type {
-  BackgroundUse,
+  CompanionRecords,
   GeneratorUse,
-  InsertAccount,
   LoadResult,
   Measured,
   ServerBudget,
   Trial,
-} from '../model.ts';
+} from '../results/record.ts';
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 
@@ -43,7 +42,7 @@ function describeBackgroundUse({
   lost,
   cancelled,
   durationUs,
-}: BackgroundUse): string {
+}: CompanionRecords['background']): string {
   const parts = [
     ...Object.entries(statusCodes).map(([status, count]) => `${count} with status ${status}`),
     ...(lost > 0 ? [`${lost} without an answer`] : []),
@@ -156,7 +155,9 @@ function describeChecked({ lifetime, bodiesHashed }: LoadResult): string[] {
   return [`${formatWhole(bodiesHashed)} of ${formatWhole(answers)} bodies checked byte by byte`];
 }
 
-function describeInserts({ acknowledged, stored, unanswered }: InsertAccount): string {
+type Inserts = NonNullable<CompanionRecords['database']['inserts']>;
+
+function describeInserts({ acknowledged, stored, unanswered }: Inserts): string {
   const open = unanswered === 0 ? '' : `, ${formatWhole(unanswered)} never answered`;
   return `${formatWhole(acknowledged)} inserts acknowledged${open}, ${formatWhole(stored)} stored`;
 }

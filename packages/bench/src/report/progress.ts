@@ -1,7 +1,8 @@
 import { METRICS } from '../metrics.ts';
-import type { Trial } from '../model.ts';
+import type { Trial } from '../results/record.ts';
 import { estimateSeconds } from '../plan/plan.ts';
-import type { Plan, RunEvent } from '../plan/plan.ts';
+import type { Plan } from '../plan/definition.ts';
+import type { RunEvent } from '../plan/plan.ts';
 import { figureOf } from '../analyse/metrics.ts';
 import { formatCost, formatCount, formatSpan, formatUs } from './format.ts';
 import { toLine } from './printable.ts';

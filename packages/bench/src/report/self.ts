@@ -1,5 +1,5 @@
 import { median } from '../analyse/quantiles.ts';
-import type { Measured } from '../model.ts';
+import type { Measured } from '../results/record.ts';
 import { formatCount } from './format.ts';
 
 /** One round at one rung on one server program: a trial with and without sampling, and stock autocannon. */

@@ -3,8 +3,9 @@ import { foreseeTable } from '../analyse/compare.ts';
 import { endingOf } from '../analyse/ending.ts';
 import { fewestRounds } from '../analyse/looks.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
-import type { Trial } from '../model.ts';
-import { estimateSeconds, type Plan } from '../plan/plan.ts';
+import type { Trial } from '../results/record.ts';
+import { estimateSeconds } from '../plan/plan.ts';
+import type { Plan } from '../plan/definition.ts';
 import { formatBudget, formatSpan } from './format.ts';
 
 /** Warnings about a plan whose comparisons cannot all be decided: too many rows for its rounds, or too small a budget. */

@@ -6,11 +6,11 @@ import { summarise } from '../analyse/summary.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad, engineNamed } from '../catalogue/engines.ts';
 import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
-import type { BackgroundUse, Reason, Trial } from '../model.ts';
+import type { CompanionRecords, Reason, Trial } from '../results/record.ts';
 import { enginesOf, estimateSeconds } from '../plan/plan.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan } from '../plan/definition.ts';
 import type { Host } from '../results/host.ts';
-import type { LeftOut } from '../results/store.ts';
+import type { LeftOut } from '../results/run-file.ts';
 import { describeCrossCheck } from './cross-check.ts';
 import {
   formatAtMost,
@@ -410,7 +410,8 @@ function explainBackground(trials: Trial[]): string[] {
   if (disturbed.length === 0) return [];
   const places = [...Map.groupBy(disturbed, ({ place }) => place)].map(([place, all]) => {
     const uses = all.map(({ use }) => use);
-    const count = (of: (use: BackgroundUse) => number): number => uses.reduce((sum, use) => sum + of(use), 0);
+    const count = (of: (use: CompanionRecords['background']) => number): number =>
+      uses.reduce((sum, use) => sum + of(use), 0);
     const answered = count(({ statusCodes }) =>
       Object.values(statusCodes).reduce((sum, one) => sum + one, 0),
     );

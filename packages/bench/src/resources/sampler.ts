@@ -1,7 +1,8 @@
 /** Reads what a server costs, and what else ran on the machine, while load is on it. */
 
 import { BenchError } from '../errors.ts';
-import type { CompanionName, HostWindow, ProcessUse, Resources } from '../model.ts';
+import type { CompanionName, HostWindow } from '../results/record.ts';
+import type { ProcessUse, Resources } from '../model.ts';
 import type { Cgroup } from '../machine/cgroup.ts';
 import { openDarwinSampler } from './darwin.ts';
 import { openLinuxSampler } from './linux.ts';

@@ -1,71 +1,49 @@
-/** The machine that a run was measured on, as stored in `host.json`. Contains no user names, host names or paths. */
+/** `host.json`, the machine that a run was measured on: its definition, and the type derived from it. */
+import { Type, type Static } from 'typebox';
+import { ordinal, shape, text } from '../definitions.ts';
 
-import { arch, cpus, loadavg, release, totalmem } from 'node:os';
-import { readEphemeralPorts, readGovernor, readOpenFiles, readSomaxconn, sysctl } from '../machine/facts.ts';
-import { tryCgroup } from '../machine/cgroup.ts';
-import { readText } from '../machine/procfs.ts';
+const fileLimit = Type.Union([ordinal('count: files'), Type.Literal('unlimited')]);
+const port = (description: string) => Type.Integer({ description, minimum: 1, maximum: 65_535 });
 
-/** A machine and its state before the run. Facts that it does not report are absent. */
-export interface Host {
-  platform: NodeJS.Platform;
-  arch: string;
-  /** The version of the kernel. */
-  release: string;
-  cpuModel?: string;
-  /** Logical cores. */
-  cores: number;
-  memoryBytes: number;
-  virtualised?: boolean;
-  governor?: string;
-  /** The number of files that a process may open, as text if it is unlimited. */
-  openFiles?: { soft: number | 'unlimited'; hard: number | 'unlimited' };
-  ephemeralPorts?: { first: number; last: number };
-  somaxconn?: number;
-  /** `v1` or `v2` if servers get their own cgroup, else the reason why not. */
-  cgroup: string;
-  /** The mean number of runnable tasks before the run, over 1, 5 and 15 minutes. */
-  load: number[];
-  /** The Node version of the harness. */
-  node: string;
-}
+export const host = shape({
+  platform: Type.Unsafe<NodeJS.Platform>(text('As Node names it: linux, darwin.')),
+  arch: text('As Node names it: x64, arm64.'),
+  release: text('Of the kernel.'),
+  cpuModel: Type.Optional(text()),
+  cores: ordinal('cores: logical ones'),
+  memoryBytes: Type.Integer({ description: 'bytes: of main memory', exclusiveMinimum: 0 }),
+  virtualised: Type.Optional(Type.Boolean()),
+  governor: Type.Optional(text('Of CPU frequency.')),
+  openFiles: Type.Optional(
+    shape(
+      { soft: fileLimit, hard: fileLimit },
+      { description: 'The number of files that a process may open.' },
+    ),
+  ),
+  ephemeralPorts: Type.Optional(
+    shape(
+      { first: port('port: the lowest'), last: port('port: the highest') },
+      { description: 'The ports that connects are made from.' },
+    ),
+  ),
+  somaxconn: Type.Optional(ordinal('count: the longest accept queue')),
+  cgroup: text('v1 or v2 if servers get a cgroup of their own, else the reason why not.'),
+  load: Type.Array(Type.Number({ description: 'count: runnable tasks', minimum: 0 }), {
+    description: 'Before the run: means over 1, 5 and 15 minutes.',
+    minItems: 3,
+    maxItems: 3,
+  }),
+  node: Type.String({
+    description: 'Version of Node that the harness ran on.',
+    pattern: '^v\\d+\\.',
+  }),
+});
 
-/** Reads the facts of this machine. Creates and removes a cgroup to find out whether that works. */
-export async function readHost(): Promise<Host> {
-  const cpuModel = cpus()[0]?.model.trim();
-  const governor = readGovernor();
-  const virtualised = await readVirtualised();
-  const openFiles = await readOpenFiles();
-  const ephemeralPorts = await readEphemeralPorts();
-  const somaxconn = await readSomaxconn();
-  return {
-    platform: process.platform,
-    arch: arch(),
-    release: release(),
-    // Node reports `unknown` on most ARM machines.
-    ...(cpuModel && cpuModel !== 'unknown' && { cpuModel }),
-    cores: cpus().length,
-    memoryBytes: totalmem(),
-    ...(virtualised !== undefined && { virtualised }),
-    ...(governor !== undefined && { governor }),
-    ...(openFiles && { openFiles: { soft: sayLimit(openFiles.soft), hard: sayLimit(openFiles.hard) } }),
-    ...(ephemeralPorts && { ephemeralPorts }),
-    ...(somaxconn !== undefined && { somaxconn }),
-    cgroup: await tryCgroup().then(({ version, reason }) => version ?? reason),
-    load: loadavg(),
-    node: process.version,
-  };
-}
+/** One machine, and its state before the run. A field that it does not tell is absent. */
+export type Host = Static<typeof host>;
 
-async function readVirtualised(): Promise<boolean | undefined> {
-  if (process.platform === 'darwin') {
-    const present = await sysctl('kern.hv_vmm_present');
-    return present === undefined ? undefined : present === 1;
-  }
-  // Only x86 reports it.
-  const flags = /^flags\s*:(.*)$/m.exec(readText('/proc/cpuinfo') ?? '')?.[1];
-  return flags?.split(' ').includes('hypervisor');
-}
-
-function sayLimit(limit: number): number | 'unlimited' {
-  return Number.isFinite(limit) ? limit : 'unlimited';
-}
+export const HOST_HEAD = {
+  title: "The machine that a run was measured on: a run's host.json",
+  description:
+    'A field that the machine does not tell is absent. No environment variables, no names of users or hosts, no paths. History: 1 (2026-11-20) first version.',
+};

@@ -16,39 +16,19 @@ import { distance } from 'fastest-levenshtein';
 import { ROOT } from '../catalogue/stacks.ts';
 import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
-import { RECORD_SCHEMA, type Trial } from '../model.ts';
-import { REASON_CODES } from '../reasons.ts';
-import type { Plan } from '../plan/plan.ts';
+import { RECORD_SCHEMA, RUN_SCHEMA } from '../versions.ts';
 import { redact } from '../redact.ts';
 import type { Host } from './host.ts';
 import { upgradeRun, upgradeTrial } from './older.ts';
+import type { Trial } from './record.ts';
+import type { RunFile, Versions } from './run-file.ts';
+import { problemWith, type Stored } from './validate.ts';
 
 /**
  * The folder of all runs; `BENCH_RESULTS` overrides it. `published/` holds the runs that are kept in the
  * repository.
  */
 export const RESULTS = resolve(process.env['BENCH_RESULTS'] ?? join(ROOT, 'results'));
-
-/** The version of `run.json`. Bench refuses newer versions. */
-export const STORE_SCHEMA = 2;
-
-/** The versions that a run was made with: a resumed run must find the same ones. */
-export type Versions = Record<string, string>;
-
-/** A target that was omitted from a run, and the reason. */
-export interface LeftOut {
-  target: string;
-  reason: string;
-  hint: string;
-}
-
-/** `run.json`. */
-export interface RunFile {
-  schema: number;
-  plan: Plan;
-  versions: Versions;
-  leftOut: LeftOut[];
-}
 
 /** A stored run. */
 export interface StoredRun extends RunFile {
@@ -188,40 +168,36 @@ function namesIn(folder: string): Dirent[] {
 
 /**
  * Reads a run. Skips an incomplete last line: it is what remains of a trial that was killed. Throws a usage error
- * (file:line) for any other unreadable content, and for a newer schema.
+ * (file:line) for any other content that is unreadable or does not match its schema, and for a newer schema.
  */
 export function readRun(folder: string): StoredRun {
-  const found = readJson<RunFile>(join(folder, 'run.json'));
-  refuseNewer(found?.schema, join(folder, 'run.json'), STORE_SCHEMA);
-  if (!Array.isArray(found?.plan?.trials)) {
-    throw new BenchError('usage', `${shown(join(folder, 'run.json'))}: not a plan`, LOST);
-  }
-  const host = readJson<Host>(join(folder, 'host.json'));
-  if (typeof host?.platform !== 'string') {
-    throw new BenchError('usage', `${shown(join(folder, 'host.json'))}: not a host description`, LOST);
-  }
-  const file = join(folder, 'trials.jsonl');
+  const file = join(folder, 'run.json');
+  const stored = readJson(file);
+  refuseNewer(stored, file, RUN_SCHEMA);
+  const run = upgradeRun(stored);
+  refuseInvalid('run', run, shown(file), 'not a plan', LOST);
+  const hostFile = join(folder, 'host.json');
+  const host = readJson(hostFile);
+  refuseInvalid('host', host, shown(hostFile), 'not a host description', LOST);
+  const trials = readTrials(join(folder, 'trials.jsonl'), stored['plan'] as Record<string, unknown>);
+  return nameUrlWorkload({ ...run, folder, host, trials });
+}
+
+/** Reads the trials of a run in the current shape. `plan` is the stored plan of the run. */
+function readTrials(file: string, plan: Record<string, unknown>): Trial[] {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const lines = text
     .slice(0, text.lastIndexOf('\n') + 1)
     .split('\n')
     .slice(0, -1);
-  const trials = lines.map((line, index) => {
-    const where = `${shown(file)}:${index + 1}`;
-    const stored = parse<{ schema?: number } | null>(line, where);
-    refuseNewer(stored?.schema, `${file}:${index + 1}`, RECORD_SCHEMA);
-    const trial = upgradeTrial({ ...stored }, { ...found.plan }) as unknown as Trial;
-    if (typeof trial?.id !== 'string' || typeof trial.status !== 'string') {
-      throw new BenchError('usage', `${shown(file)}:${index + 1}: not a trial record`, REPAIR);
-    }
-    const unknown = trial.reasons?.find(({ code }) => !REASON_CODES.includes(code));
-    if (unknown !== undefined) {
-      throw new BenchError('usage', `${where}: unknown reason "${unknown.code}"`, REPAIR);
-    }
+  return lines.map((line, index) => {
+    const where = `${file}:${index + 1}`;
+    const stored = parse(line, shown(where), REPAIR);
+    refuseNewer(stored, where, RECORD_SCHEMA);
+    const trial = upgradeTrial(stored, plan);
+    refuseInvalid('record', trial, shown(where), 'not a trial record', REPAIR);
     return trial;
   });
-  const run = upgradeRun({ ...found }) as unknown as RunFile;
-  return nameUrlWorkload({ ...run, folder, host, trials });
 }
 
 /** Older versions stored a `--url` run under the name of an unrelated workload. */
@@ -252,26 +228,38 @@ export function versionDifferences(then: Versions, now: Versions): string[] {
 const REPAIR = 'delete the line to lose only that trial; --resume then measures it again';
 const LOST = 'the run cannot be shown or resumed without it: measure again';
 
-function readJson<T>(file: string): T {
+function readJson(file: string): Record<string, unknown> {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     throw new BenchError('usage', `${shown(file)}: cannot be read: ${(error as Error).message}`, LOST);
   }
-  return parse<T>(text, shown(file), LOST);
+  return parse(text, shown(file), LOST);
 }
 
-function parse<T>(text: string, where: string, hint = REPAIR): T {
+/** Returns the object that a text holds; one without fields for any other value. */
+function parse(text: string, where: string, hint: string): Record<string, unknown> {
   try {
-    return JSON.parse(text) as T;
+    return { ...(JSON.parse(text) as object) };
   } catch (error) {
     throw new BenchError('usage', `${where}: cannot be read: ${(error as Error).message}`, hint);
   }
 }
 
-function refuseNewer(schema: number | undefined, where: string, known: number): void {
-  if (schema !== undefined && schema > known) {
+function refuseInvalid<Name extends keyof Stored>(
+  name: Name,
+  value: unknown,
+  where: string,
+  problem: string,
+  hint: string,
+): asserts value is Stored[Name] {
+  const detail = problemWith(name, value);
+  if (detail !== undefined) throw new BenchError('usage', `${where}: ${problem}: ${detail}`, hint);
+}
+
+function refuseNewer({ schema }: Record<string, unknown>, where: string, known: number): void {
+  if (typeof schema === 'number' && schema > known) {
     throw new BenchError(
       'usage',
       `${shown(where)}: written by a newer version (schema ${schema}; this version reads up to ${known})`,

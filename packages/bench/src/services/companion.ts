@@ -5,21 +5,22 @@
  * The life of a companion: `find` (does the plan need it, and is it installed?) → `start` once per run → `begin` for each
  * trial → its hooks, in the order in which `TrialCompanion` lists them → dispose, on every path.
  */
+import type { TSchema } from 'typebox';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type { Server } from '../machine/launch.ts';
 import type { Placed } from '../machine/placement.ts';
-import type {
-  CompanionName,
-  Counts,
-  Limit,
-  LoadResult,
-  Placement,
-  Reason,
-  Resources,
-  Target,
-} from '../model.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { CompanionName, Limit, LoadResult, Placement, Reason } from '../results/record.ts';
+import type { Counts, Resources, Target } from '../model.ts';
+import type { Plan } from '../plan/definition.ts';
+
+/** The definitions of a companion's part of a record. */
+export interface CompanionParts {
+  /** Its part of the head. */
+  head: TSchema;
+  /** Its part of the measurements. */
+  use: TSchema;
+}
 
 /** The facts that decide which companions a plan, or a command that serves one target, needs. */
 export type CompanionNeeds = Pick<
@@ -28,8 +29,10 @@ export type CompanionNeeds = Pick<
 >;
 
 /** One kind of companion: a line of the list. */
-export interface CompanionKind {
+export interface CompanionKind<Parts extends CompanionParts = CompanionParts> {
   name: CompanionName;
+  /** The definition of a record is composed from these parts. */
+  record: Parts;
   /**
    * Finds the companion; undefined if it is not needed. Throws a usage or toolchain error if it is needed and not
    * available.

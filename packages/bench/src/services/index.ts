@@ -1,5 +1,6 @@
 /**
- * The companions, one line each, in the order in which they begin. A new one is a folder here and a line in this list.
+ * The companions in the order in which they begin, by their names in a record. A new one is a folder here and an entry in
+ * this list: the definition of a record is composed from it.
  */
 import { background } from './background/companion.ts';
 import type {
@@ -12,12 +13,13 @@ import type {
 import { database } from './database/companion.ts';
 import { upstream } from './upstream/companion.ts';
 
-const COMPANIONS: CompanionKind[] = [upstream, database, background];
+export const COMPANIONS = { upstream, database, background };
 
 /** Finds the companions that are needed. Throws a usage or toolchain error if one is not available. */
 export async function findCompanions(needs: CompanionNeeds): Promise<Companion[]> {
   const found: Companion[] = [];
-  for (const kind of COMPANIONS) found.push(...[(await kind.find(needs)) ?? []].flat());
+  for (const kind of Object.values<CompanionKind>(COMPANIONS))
+    found.push(...[(await kind.find(needs)) ?? []].flat());
   return found;
 }
 

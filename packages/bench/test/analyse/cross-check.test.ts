@@ -3,7 +3,7 @@ import { compareWithin } from '../../src/analyse/compare.ts';
 import { crossCheck, disagrees } from '../../src/analyse/cross-check.ts';
 import { summarise } from '../../src/analyse/summary.ts';
 import { unlikeRuns, unlikeTargets } from '../../src/analyse/unlike.ts';
-import type { Reason, Trial } from '../../src/model.ts';
+import type { Reason, Trial } from '../../src/results/record.ts';
 import { describeCrossCheck } from '../../src/report/cross-check.ts';
 import { failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { toLadders, type Ladder } from '../../src/analyse/ladder.ts';
 import { summarise } from '../../src/analyse/summary.ts';
-import type { Reason, Trial } from '../../src/model.ts';
+import type { Reason, Trial } from '../../src/results/record.ts';
 import { failedTrial, okTrial, sampleMeasured, suspectTrial } from '../samples.ts';
 
 const bound: Reason = { code: 'generator-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };

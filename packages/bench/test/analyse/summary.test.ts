@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { figureOf } from '../../src/analyse/metrics.ts';
 import { summarise } from '../../src/analyse/summary.ts';
 import { METRIC_IDS, METRICS, type MetricId } from '../../src/metrics.ts';
-import { type Limit, type Reason, type Trial } from '../../src/model.ts';
+import type { Limit, Reason, Trial } from '../../src/results/record.ts';
 import { failedTrial, okTrial, sampleLoad, sampleMeasured, suspectTrial } from '../samples.ts';
 
 const spoil = (...invalidates: MetricId[]): Reason => ({

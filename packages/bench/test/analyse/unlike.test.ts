@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeUnknown, unlikeRuns } from '../../src/analyse/unlike.ts';
-import type { UrlRequest } from '../../src/catalogue/workloads/url.ts';
+import type { UrlRequest } from '../../src/model.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import { readGoldenRun, samplePlan } from '../samples.ts';
 

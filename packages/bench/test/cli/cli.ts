@@ -14,11 +14,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Trial } from '../../src/model.ts';
+import type { Trial } from '../../src/results/record.ts';
 import { environHas, listPids, readText } from '../../src/machine/procfs.ts';
 import { removeLeftovers } from '../../src/measure/session.ts';
 import { scratchOf } from '../../src/machine/scratch.ts';
-import type { RunFile } from '../../src/results/store.ts';
+import type { RunFile } from '../../src/results/run-file.ts';
 
 /** The repository's folder, in which every command is started. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));

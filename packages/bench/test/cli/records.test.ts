@@ -1,8 +1,8 @@
 import { appendFileSync, cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Trial } from '../../src/model.ts';
-import type { Plan } from '../../src/plan/plan.ts';
+import type { Trial } from '../../src/results/record.ts';
+import type { Plan } from '../../src/plan/definition.ts';
 import { readProcess } from '../../src/machine/procfs.ts';
 import { PLANTED, Place, flags, type Ended } from './cli.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findLimit, judge, judgeProof, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS } from '../../src/metrics.ts';
-import { type GeneratorUse, type HostWindow, type LoadResult, type OwnLoadResult } from '../../src/model.ts';
+import type { GeneratorUse, HostWindow, LoadResult, OwnLoadResult } from '../../src/results/record.ts';
 import { sampleCounts, sampleLoad, sampleResources, sampleTold } from '../samples.ts';
 
 const ALL = [...METRIC_IDS];

@@ -15,7 +15,7 @@ import {
   type Debt,
 } from '../../src/services/database/database.ts';
 import { keepDatabase } from '../../src/services/database/companion.ts';
-import type { DatabaseUse } from '../../src/model.ts';
+import type { DatabaseUse } from '../../src/services/database/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { needs, postgres } from '../needs.ts';

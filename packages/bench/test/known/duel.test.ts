@@ -7,7 +7,7 @@ import { readManifest } from '../../src/catalogue/manifest.ts';
 import { choosePlacement } from '../../src/machine/placement.ts';
 import { prepareAll } from '../../src/prepare/prepare.ts';
 import { run } from '../../src/measure/run.ts';
-import type { Trial } from '../../src/model.ts';
+import type { Trial } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { openToken } from './leftovers.ts';

@@ -22,9 +22,11 @@ import { startUpstreams } from '../../src/services/upstream/companion.ts';
 import { findUpstream, type UpstreamProgram } from '../../src/services/upstream/upstream.ts';
 import type { ReasonCode } from '../../src/reasons.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
-import type { Counts, LoadResult, OwnLoadResult, Trial } from '../../src/model.ts';
+import type { Counts } from '../../src/model.ts';
+import type { LoadResult, OwnLoadResult, Trial } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
-import { coresOf, fixturesOf, makePlan, type Plan } from '../../src/plan/plan.ts';
+import { coresOf, fixturesOf, makePlan } from '../../src/plan/plan.ts';
+import type { Plan } from '../../src/plan/definition.ts';
 import { openToken } from './leftovers.ts';
 
 export const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));

@@ -4,7 +4,7 @@ import { readManifest } from '../../src/catalogue/manifest.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { readStacks } from '../../src/catalogue/stacks.ts';
 import { findUpstream, type UpstreamProgram } from '../../src/services/upstream/upstream.ts';
-import { UPSTREAMS } from '../../src/model.ts';
+import { UPSTREAMS } from '../../src/upstreams.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { loadOf, openRig, reasonOf, reasonsOf, type Order, type Seen } from './rig.ts';
 

@@ -2,7 +2,7 @@ import { makeReason } from '../../src/reasons.ts';
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import { measureTrial } from '../../src/measure/conductor.ts';
-import type { Trial } from '../../src/model.ts';
+import type { Trial } from '../../src/results/record.ts';
 import { sampleBackground, sampleLoad, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 

@@ -4,7 +4,7 @@ import { BenchError } from '../../src/errors.ts';
 import { longestSilence, planTurns } from '../../src/plan/turns.ts';
 import type { Placed } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
-import type { Trial } from '../../src/model.ts';
+import type { Trial } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { samplePlan, sampleStack } from '../samples.ts';

@@ -4,7 +4,8 @@ import { Ajv } from 'ajv';
 import { expect } from 'vitest';
 import type { Placed } from '../../src/machine/placement.ts';
 import { measureTrial } from '../../src/measure/conductor.ts';
-import type { Attestation, Trial } from '../../src/model.ts';
+import type { Attestation } from '../../src/model.ts';
+import type { Trial } from '../../src/results/record.ts';
 import { asStored, readSchema, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
-import type { Trial } from '../../src/model.ts';
+import type { Trial } from '../../src/results/record.ts';
 import type { Placed } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
-import type { Plan } from '../../src/plan/plan.ts';
+import type { Plan } from '../../src/plan/definition.ts';
 import { failedTrial, okTrial, sampleMeasured, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 

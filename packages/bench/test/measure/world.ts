@@ -1,12 +1,15 @@
 /** A world in which nothing is launched or sent: it writes down what was done to it, in order. */
 
-import type { Attestation, BackgroundUse, LoadResult, Target, Trial } from '../../src/model.ts';
+import type { Attestation, Target } from '../../src/model.ts';
+import type { BackgroundUse } from '../../src/services/background/record.ts';
+import type { LoadResult, Trial } from '../../src/results/record.ts';
 import type { Server, Stopped } from '../../src/machine/launch.ts';
 import type { LoadSession } from '../../src/load/engine.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
 import type { Sampled } from '../../src/resources/sampler.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
-import type { Plan, RunEvent } from '../../src/plan/plan.ts';
+import type { Plan } from '../../src/plan/definition.ts';
+import type { RunEvent } from '../../src/plan/plan.ts';
 import type { Background } from '../../src/services/background/request.ts';
 import { beginTrial as beginBackground } from '../../src/services/background/companion.ts';
 import type { RunningCompanion } from '../../src/services/companion.ts';

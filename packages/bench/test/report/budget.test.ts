@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ServerBudget, Trial } from '../../src/model.ts';
+import type { ServerBudget, Trial } from '../../src/results/record.ts';
 import { describeBudget, describeDetail } from '../../src/report/detail.ts';
 import { toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleMeasured } from '../samples.ts';

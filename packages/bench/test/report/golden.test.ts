@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { OkTrial, Reason, Resources, ServerTiming } from '../../src/model.ts';
+import type { OkTrial, Reason, ServerTiming } from '../../src/results/record.ts';
+import type { Resources } from '../../src/model.ts';
 import type { RunEvent } from '../../src/plan/plan.ts';
 import { describeDetail } from '../../src/report/detail.ts';
 import { renderJson } from '../../src/report/json.ts';

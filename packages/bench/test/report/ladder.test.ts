@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Reason, Trial } from '../../src/model.ts';
+import type { Reason, Trial } from '../../src/results/record.ts';
 import { renderLadder, toLadderView } from '../../src/report/ladder.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';

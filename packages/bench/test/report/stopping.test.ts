@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeEnding, describeProspects } from '../../src/report/stopping.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
-import type { Trial } from '../../src/model.ts';
+import type { Trial } from '../../src/results/record.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `stack-${index}`);

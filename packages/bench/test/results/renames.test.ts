@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { RECORD_SCHEMA, type Measured, type Trial } from '../../src/model.ts';
+import { RECORD_SCHEMA } from '../../src/versions.ts';
+import type { Measured, Trial } from '../../src/results/record.ts';
 import { upgradeTrial } from '../../src/results/older.ts';
 import { listRuns, readRun } from '../../src/results/store.ts';
 import { readSchema } from '../samples.ts';
@@ -49,6 +50,31 @@ describe('a run of version 1', () => {
     expect(crossed).toContain(0);
     expect(trials.map((trial) => partsOf(trial).load?.crossed)).toEqual(crossed);
     expect(JSON.stringify(trials)).not.toContain('foreign');
+  });
+});
+
+/** Figures that every version has by the same name. */
+function figures(trial: object): unknown[] {
+  const { load, server } = (trial as { measured: Measured }).measured;
+  return [load.goodputPerSecond, load.counts, load.latencyUs, server?.peakBytes];
+}
+
+describe('a committed run of each version', () => {
+  it.each([1, 2, RECORD_SCHEMA])('%i is written in it and read in the present shape', (version) => {
+    const folder = fileURLToPath(new URL(`../fixtures/records-${version}/`, import.meta.url));
+    const lines = readFileSync(join(folder, 'trials.jsonl'), 'utf8').trimEnd().split('\n');
+    const stored = lines.map((line) => JSON.parse(line) as Record<'schema' | 'measured', unknown>);
+    expect(stored.map(({ schema }) => schema)).toEqual(stored.map(() => version));
+    const { trials } = readRun(folder);
+    expect(trials.map(({ schema }) => schema)).toEqual(stored.map(() => RECORD_SCHEMA));
+    expect(trials.map(figures)).toEqual(stored.map(figures));
+  });
+
+  it('includes the present one, and no version is without', () => {
+    const folders = globSync('records-*', { cwd: fileURLToPath(new URL('../fixtures/', import.meta.url)) });
+    expect(folders.toSorted()).toEqual(
+      Array.from({ length: RECORD_SCHEMA }, (_, index) => `records-${index + 1}`),
+    );
   });
 });
 

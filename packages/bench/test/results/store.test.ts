@@ -22,9 +22,9 @@ import {
   readRun,
   sizeOf,
   versionDifferences,
-  type RunFile,
-  STORE_SCHEMA,
 } from '../../src/results/store.ts';
+import type { RunFile } from '../../src/results/run-file.ts';
+import { RUN_SCHEMA } from '../../src/versions.ts';
 import { errorOf, failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
 
 // The store keeps runs below the repository: for these tests that is a folder of their own.
@@ -44,7 +44,7 @@ const { host } = readGoldenRun();
 
 function runOf(id: string): RunFile {
   return {
-    schema: STORE_SCHEMA,
+    schema: RUN_SCHEMA,
     plan: { ...samplePlan(''), run: id },
     versions: { node: '26' },
     leftOut: [],
@@ -142,18 +142,19 @@ describe('a run whose harness was killed', () => {
 
 describe('a run that cannot be read', () => {
   it.each([
-    ['is no JSON', '{"schema":1,'],
-    ['is empty', ''],
-    ['is nothing', 'null'],
-    ['is a figure', '7'],
-    ['is no trial', '{"schema":1,"id":"x"}'],
-  ])('names file and line that %s', (_what, line) => {
+    ['is no JSON', '{"schema":1,', /^cannot be read: .+$/],
+    ['is empty', '', /^cannot be read: .+$/],
+    ['is nothing', 'null', /^not a trial record: schema is missing$/],
+    ['is a figure', '7', /^not a trial record: schema is missing$/],
+    ['is no trial', '{"schema":1,"id":"x"}', /^not a trial record: run is missing$/],
+  ])('names file and line that %s', (_what, line, problem) => {
     const { folder, lines } = makeRun();
     const [first = '', ...rest] = readFileSync(lines, 'utf8').split('\n');
     writeFileSync(lines, [first, line, ...rest].join('\n'));
     const { message } = refuse(() => readRun(folder));
     expect(message.slice(0, lines.length)).toBe(lines);
-    expect(message.slice(lines.length)).toMatch(/^:2: (not a trial record|cannot be read: .+)$/);
+    expect(message.slice(lines.length, lines.length + 4)).toBe(':2: ');
+    expect(message.slice(lines.length + 4)).toMatch(problem);
   });
 
   it('refuses a newer schema of a trial, by its line', () => {
@@ -170,9 +171,45 @@ describe('a run that cannot be read', () => {
     const reasons = [{ code: 'bad-luck', text: 'seen', invalidates: [] }];
     appendFileSync(lines, `${JSON.stringify({ ...trials[0], status: 'suspect', reasons })}\n`);
     expect(refuse(() => readRun(folder))).toMatchObject({
-      message: `${lines}:4: unknown reason "bad-luck"`,
+      message: `${lines}:4: not a trial record: unknown value "bad-luck" of reasons.0.code`,
       hint: expect.stringContaining('delete the line'),
     });
+  });
+
+  it.each([
+    ['a text for a figure', 'measured.load.goodputPerSecond', '5/s', 'must be number, not "5/s"'],
+    ['a figure below 0', 'measured.load.counts.ok', -1, 'must be >= 0, not -1'],
+    ['a field without its value', 'measured.load.counts.reset', undefined, 'is missing'],
+    ['a field that belongs to failed trials', 'partial', {}, 'does not belong to a trial of this status'],
+  ])('names the path of %s, by its line', (_what, path, value, problem) => {
+    const { folder, lines } = makeRun();
+    const trial = structuredClone(stored[0]) as unknown as Record<string, unknown>;
+    const keys = path.split('.');
+    const last = keys.pop() ?? '';
+    const parent = keys.reduce((object, key) => object[key] as Record<string, unknown>, trial);
+    if (value === undefined) delete parent[last];
+    else parent[last] = value;
+    appendFileSync(lines, `${JSON.stringify(trial)}\n`);
+    expect(refuse(() => readRun(folder))).toMatchObject({
+      message: `${lines}:4: not a trial record: ${path} ${problem}`,
+      hint: 'delete the line to lose only that trial; --resume then measures it again',
+    });
+  });
+
+  it.each([
+    ['run.json', { rounds: 0 }, 'not a plan: plan.rounds must be >= 1, not 0'],
+    ['run.json', { rouns: 1 }, 'not a plan: unknown field plan.rouns'],
+  ])('names the path in %s that does not keep its schema', (name, part, problem) => {
+    const run = runOf('a-run');
+    const folder = createRun({ ...run, plan: { ...run.plan, ...part } }, host);
+    expect(refuse(() => readRun(folder)).message).toBe(`${join(folder, name)}: ${problem}`);
+  });
+
+  it('names the field that a host does not have', () => {
+    const folder = createRun(runOf('a-run'), { ...host, cores: 0 });
+    expect(refuse(() => readRun(folder)).message).toBe(
+      `${join(folder, 'host.json')}: not a host description: cores must be >= 1, not 0`,
+    );
   });
 
   it('refuses a newer schema of the run', () => {

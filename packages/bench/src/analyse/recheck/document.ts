@@ -1,6 +1,6 @@
 /** Finds autocannon tables and time(1) reports in a pasted text, and pairs them. */
 
-import type { TimeReport } from '../../time-report.ts';
+import type { TimeReport } from '../../results/record.ts';
 import { present } from '../../plan/options.ts';
 import { parseTime } from '../../time-report.ts';
 import { cellsOf, readLine, type LineOfTest, type PrintedTest } from './autocannon.ts';

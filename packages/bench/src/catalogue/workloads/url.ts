@@ -1,27 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { BenchError } from '../../errors.ts';
-import type { AskedRequest } from '../../model.ts';
+import type { TextDigests, UrlRequest } from '../../model.ts';
+import type { AskedRequest } from '../../results/record.ts';
 import { canonicalise, excerpt, isConditional, type Answer, type Draw, type Workload } from './workload.ts';
-
-/** The request of `--url` as a plan stores it: JSON, without the contents of files. */
-export interface UrlRequest {
-  url: string;
-  method: string;
-  headers: Record<string, string>;
-  /** The text itself, or `@file`. */
-  body?: string;
-  expect?: string;
-  pid?: number;
-  /** The SHA-256 digests of the texts when the plan was made; absent in plans of older versions. */
-  digests?: TextDigests;
-}
-
-/** The SHA-256 digests of the body sent and of the body expected, in hexadecimal. */
-export interface TextDigests {
-  body?: string;
-  expect?: string;
-}
 
 /** The workload of `--url`: one request, to a server that is already running. */
 export interface UrlWorkload extends Workload {

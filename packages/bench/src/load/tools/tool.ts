@@ -1,5 +1,5 @@
 import type { EngineName } from '../../catalogue/engines.ts';
-import type { ToldCounts } from '../../model.ts';
+import type { ToldCounts } from '../../results/record.ts';
 import type { LatencySample } from '../../histogram.ts';
 
 /** One run of a tool: what to ask, over how many connections, for how long. */

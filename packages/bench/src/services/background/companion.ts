@@ -1,20 +1,13 @@
 /** A request kept in flight beside the load (`--background`), for the targets that repeat another one with it. */
-import type { BackgroundRequest, BackgroundUse } from '../../model.ts';
+import type { BackgroundRequest } from '../../model.ts';
+import { backgroundRecord, type BackgroundUse } from './record.ts';
 import type { CompanionKind, TrialCompanion } from '../companion.ts';
 import { judgeBackground } from './judge.ts';
 import { keepInFlight, type Background } from './request.ts';
 
-declare module '../../model.ts' {
-  interface CompanionHeads {
-    background: BackgroundRequest;
-  }
-  interface CompanionRecords {
-    background: BackgroundUse;
-  }
-}
-
-export const background: CompanionKind = {
+export const background: CompanionKind<typeof backgroundRecord> = {
   name: 'background',
+  record: backgroundRecord,
   async find({ background: request }) {
     if (request === undefined) return undefined;
     return {

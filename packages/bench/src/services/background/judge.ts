@@ -1,4 +1,5 @@
-import type { BackgroundUse, Reason } from '../../model.ts';
+import type { BackgroundUse } from './record.ts';
+import type { Reason } from '../../results/record.ts';
 import { makeReason } from '../../reasons.ts';
 
 /** Judges the background request of a window: without the expected answers, the server was disturbed differently. */

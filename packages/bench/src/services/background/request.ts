@@ -1,5 +1,6 @@
 import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
-import type { BackgroundRequest, BackgroundUse } from '../../model.ts';
+import type { BackgroundRequest } from '../../model.ts';
+import type { BackgroundUse } from './record.ts';
 import { createHistogram, recordMilliseconds, summariseLatency } from '../../histogram.ts';
 import type { Asked } from '../../machine/ask.ts';
 

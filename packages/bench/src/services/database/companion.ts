@@ -1,5 +1,6 @@
 /** The database of `users` and `users-insert`: each trial has its own table in its own database. */
-import type { DatabaseUse, InsertAccount, Reason } from '../../model.ts';
+import { databaseRecord, type DatabaseUse, type InsertAccount } from './record.ts';
+import type { Reason } from '../../results/record.ts';
 import { asksDatabase } from '../../plan/plan.ts';
 import { makeReason } from '../../reasons.ts';
 import type { CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
@@ -8,17 +9,9 @@ import { Inserts } from './inserts.ts';
 import { isDatabaseFull, judgeDatabase, judgeInserts } from './judge.ts';
 import type { Table } from '../../catalogue/workloads/workload.ts';
 
-declare module '../../model.ts' {
-  interface CompanionHeads {
-    database: { kind: 'embedded' | 'external'; version: string; maxConnections: number };
-  }
-  interface CompanionRecords {
-    database: DatabaseUse;
-  }
-}
-
-export const database: CompanionKind = {
+export const database: CompanionKind<typeof databaseRecord> = {
   name: 'database',
+  record: databaseRecord,
   async find(plan) {
     if (!asksDatabase(plan)) return undefined;
     const program = await findDatabase();

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type QueryResultRow } from 'pg';
 import type { Table } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
-import type { Plan } from '../../plan/plan.ts';
+import type { Plan } from '../../plan/definition.ts';
 import { describeEnd, type Server } from '../../machine/launch.ts';
 import type { Placed } from '../../machine/placement.ts';
 import { findPostgres, launchPostgres, type Postgres } from './postgres.ts';

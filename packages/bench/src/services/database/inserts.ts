@@ -1,4 +1,5 @@
-import type { Counts, InsertAccount } from '../../model.ts';
+import type { Counts } from '../../model.ts';
+import type { InsertAccount } from './record.ts';
 
 /** Counts the inserts of one trial by their answers, to the harness and to the generators. */
 export class Inserts {

@@ -1,5 +1,6 @@
 import type { CompanionEvidence } from '../companion.ts';
-import type { InsertAccount, Limit, Reason } from '../../model.ts';
+import type { InsertAccount } from './record.ts';
+import type { Limit, Reason } from '../../results/record.ts';
 import { makeReason } from '../../reasons.ts';
 import { FULL, takesTheRest } from '../../saturation.ts';
 

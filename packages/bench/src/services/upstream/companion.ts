@@ -1,5 +1,5 @@
 /** The external service of the workload `gather`. Servers that run at the same time have one upstream each. */
-import type { UpstreamUse } from '../../model.ts';
+import { upstreamRecord, type UpstreamUse } from './record.ts';
 import { fixturesOf } from '../../plan/plan.ts';
 import type { CompanionKind, CompanionMeans, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { isUpstreamFull, judgeUpstream } from './judge.ts';
@@ -12,17 +12,9 @@ import {
   type UpstreamProgram,
 } from './upstream.ts';
 
-declare module '../../model.ts' {
-  interface CompanionHeads {
-    upstream: { kind: string; version: string };
-  }
-  interface CompanionRecords {
-    upstream: UpstreamUse;
-  }
-}
-
-export const upstream: CompanionKind = {
+export const upstream: CompanionKind<typeof upstreamRecord> = {
   name: 'upstream',
+  record: upstreamRecord,
   async find(plan) {
     const fixtures = fixturesOf(plan);
     if (fixtures === undefined) return undefined;

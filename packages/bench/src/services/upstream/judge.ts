@@ -1,5 +1,6 @@
 import type { CompanionEvidence } from '../companion.ts';
-import type { Limit, LoadResult, Reason, UpstreamUse } from '../../model.ts';
+import type { Limit, LoadResult, Reason } from '../../results/record.ts';
+import type { UpstreamUse } from './record.ts';
 import { makeReason } from '../../reasons.ts';
 import { FULL, takesTheRest } from '../../saturation.ts';
 

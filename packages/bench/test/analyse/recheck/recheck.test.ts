@@ -306,9 +306,7 @@ describe('a text without anything to recheck', () => {
       expect.objectContaining({
         code: 'usage',
         exitCode: 2,
-        message: expect.stringContaining(
-          'notes.md: no autocannon table and no time(1) report',
-        ) as string,
+        message: expect.stringContaining('notes.md: no autocannon table and no time(1) report') as string,
         hint: expect.stringContaining('Req/Sec') as string,
       }),
     );

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { workloadOf } from '../../../src/catalogue/workloads/index.ts';
-import { urlWorkload, type UrlRequest } from '../../../src/catalogue/workloads/url.ts';
+import { urlWorkload } from '../../../src/catalogue/workloads/url.ts';
+import type { UrlRequest } from '../../../src/model.ts';
 import { errorOf } from '../../samples.ts';
 
 const drawOf = (request: UrlRequest) => urlWorkload(request).draw(Math.random, {});

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../../src/judge/judge.ts';
 import { METRIC_IDS } from '../../../src/metrics.ts';
-import type { Placement } from '../../../src/model.ts';
+import type { Placement } from '../../../src/results/record.ts';
 import { makeReason } from '../../../src/reasons.ts';
 import { isDatabaseFull, judgeDatabase, judgeInserts } from '../../../src/services/database/judge.ts';
 import { sampleLoad, sampleResources } from '../../samples.ts';

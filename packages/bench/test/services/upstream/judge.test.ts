@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { judge, type Evidence } from '../../../src/judge/judge.ts';
 import { METRIC_IDS } from '../../../src/metrics.ts';
-import type { Counts, LoadResult, Placement, Resources } from '../../../src/model.ts';
+import type { Counts, Resources } from '../../../src/model.ts';
+import type { LoadResult, Placement } from '../../../src/results/record.ts';
 import { isUpstreamFull, judgeUpstream } from '../../../src/services/upstream/judge.ts';
 import { sampleCounts, sampleLoad, sampleResources } from '../../samples.ts';
 

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { unlikeHosts } from '../../src/analyse/unlike.ts';
-import { readHost } from '../../src/results/host.ts';
+import { readHost } from '../../src/machine/host.ts';
 import type { Host } from '../../src/results/host.ts';
 
 const HOST: Host = {

@@ -1,0 +1,107 @@
+/**
+ * The building blocks of definitions. A definition is a TypeBox schema: types are its `Static`, and the files in `schema/`
+ * are written from it. The description of a figure begins with its unit.
+ *
+ * Other modules import types from definitions, not values: TypeBox then stays out of commands that only read.
+ */
+import {
+  Type,
+  type Static,
+  type TObject,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+} from 'typebox';
+
+type Options = Record<string, unknown>;
+
+/** A whole number from 0 on. */
+export const count = (description: string) => Type.Integer({ description, minimum: 0 });
+
+/** A whole number from 1 on. */
+export const ordinal = (description: string) => Type.Integer({ description, minimum: 1 });
+
+/** A number from 0 on. */
+export const amount = (description: string) => Type.Number({ description, minimum: 0 });
+
+/** A number above 0. */
+export const span = (description: string) => Type.Number({ description, exclusiveMinimum: 0 });
+
+/** A text that is not empty. */
+export const text = (description?: string, options: Options = {}) =>
+  Type.String({ ...say(description), minLength: 1, ...options });
+
+/** A SHA-256 in hexadecimal. */
+export const digest = (description?: string) =>
+  Type.String({ ...say(description), pattern: '^[0-9a-f]{64}$' });
+
+/** A list of texts that are not empty. */
+export const texts = (description?: string) => Type.Array(text(), say(description));
+
+/** One of these words. */
+export function oneOf<Word extends string>(words: readonly Word[], description?: string): TUnsafe<Word> {
+  return Type.Unsafe<Word>({ ...say(description), enum: [...words] });
+}
+
+/** `true`, or absent. */
+export const flag = (description: string) => Type.Optional(Type.Literal(true, { description }));
+
+/** An object with these fields and no others. */
+export function shape<Fields extends TProperties>(fields: Fields, options: Options = {}): TObject<Fields> {
+  return Type.Object(fields, { additionalProperties: false, ...options });
+}
+
+/** An object with any names and one kind of value. */
+export function mapOf<Value extends TSchema>(
+  value: Value,
+  description?: string,
+): TUnsafe<Record<string, Static<Value>>> {
+  return Type.Unsafe<Record<string, Static<Value>>>({
+    ...say(description),
+    type: 'object',
+    additionalProperties: value,
+  });
+}
+
+/** A field that may be absent; in memory it may also be undefined. */
+export function maybe<Value extends TSchema>(value: Value): TOptional<TUnsafe<Static<Value> | undefined>> {
+  return Type.Optional(Type.Unsafe<Static<Value> | undefined>(value));
+}
+
+/** Names a definition: a schema file holds it once, and refers to it by this name. */
+export function named<Schema extends TSchema>(name: string, schema: Schema): Schema {
+  return Type.With(schema, { definition: name }) as unknown as Schema;
+}
+
+/** The same definition, with a description of its use at this place. */
+export function as<Schema extends TSchema>(schema: Schema, use: string): Schema {
+  return Type.With(schema, { use }) as unknown as Schema;
+}
+
+/**
+ * Returns the JSON Schema document of a definition. Named parts are in `definitions`, each once.
+ */
+export function toDocument(definition: TSchema, head: { title: string; description: string }): object {
+  const definitions: Record<string, unknown> = {};
+  const write = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(write);
+    if (typeof value !== 'object' || value === null) return value;
+    const { definition: name, use, ...rest } = value as Options;
+    const plain = (): unknown =>
+      Object.fromEntries(Object.entries(rest).map(([key, inside]) => [key, write(inside)]));
+    const described = typeof use === 'string' ? { description: use } : {};
+    if (typeof name !== 'string') return { ...(plain() as object), ...described };
+    if (definitions[name] === undefined) {
+      definitions[name] = {};
+      definitions[name] = plain();
+    }
+    return { ...described, $ref: `#/definitions/${name}` };
+  };
+  const document = write(definition) as object;
+  return { $schema: 'http://json-schema.org/draft-07/schema#', ...head, ...document, definitions };
+}
+
+function say(description: string | undefined): Options {
+  return description === undefined ? {} : { description };
+}

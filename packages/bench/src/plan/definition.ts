@@ -1,0 +1,83 @@
+/** Plans: their definition, and the types derived from it. */
+import { Type, type Static } from 'typebox';
+import { amount, as, count, flag, oneOf, ordinal, shape, span, text, texts } from '../definitions.ts';
+import { METRIC_IDS } from '../metrics.ts';
+import { backgroundRequest, loadMode, params, target, upstreamKind, urlRequest } from '../model.ts';
+import { RUN_SCHEMA } from '../versions.ts';
+
+const sitting = shape(
+  {
+    looks: Type.String({
+      description: 'Numbers of rounds, the name of a schedule of looks; the last is that of the plan.',
+      pattern: '^\\d+(/\\d+)*$',
+    }),
+    by: oneOf(METRIC_IDS),
+    threshold: Type.Number({
+      description: 'share: the difference that matters',
+      exclusiveMinimum: 0,
+      exclusiveMaximum: 1,
+    }),
+    budgetSeconds: Type.Optional(span('s: after which it stops undecided')),
+  },
+  { description: 'The looks at which the run may stop because it is decided.' },
+);
+
+/** The stopping rule of a sequential test, fixed before its first round. */
+export type Sitting = Static<typeof sitting>;
+
+const plannedTrial = shape({
+  id: text('Unique in the run.'),
+  target: text(),
+  connections: ordinal('count: connections'),
+  round: ordinal('count: from 1 on'),
+  order: count('count: position in the run, from 0 on'),
+  seed: count('seed: of the random choices of the trial'),
+  duel: Type.Optional(text('Trials of one duel have the same.')),
+});
+
+/** A planned trial: its target, its connections and its place in the run. */
+export type PlannedTrial = Static<typeof plannedTrial>;
+
+export const plan = shape({
+  schema: Type.Literal(RUN_SCHEMA, { description: 'version: of the plan' }),
+  run: text('Id of the run, and name of its folder.'),
+  seed: count('seed: of the order of the trials and of their seeds'),
+  workload: text(),
+  params: Type.Optional(params),
+  waitSeconds: Type.Optional(amount('s: how long each answer waits by design; absent if it does not wait')),
+  upstream: Type.Optional(upstreamKind),
+  background: Type.Optional(
+    as(backgroundRequest, 'Kept in flight beside the load of every target with an `undisturbed`.'),
+  ),
+  targets: Type.Array(target, { minItems: 1 }),
+  rungs: Type.Array(ordinal('count: connections'), { minItems: 1, uniqueItems: true }),
+  rounds: ordinal('count: how often every target is measured at every rung'),
+  windowSeconds: span('s: length of the measured span'),
+  warmupSeconds: amount('s: of load before the window'),
+  timeoutSeconds: span('s: after which a request counts as timed out'),
+  load: loadMode,
+  workers: ordinal('count: processes that each server is asked to serve with'),
+  threads: Type.Optional(
+    ordinal('count: threads that each of them is asked to serve with; absent if the stack chooses'),
+  ),
+  cores: Type.Optional(ordinal('count: cores that each server is to use; absent if as many as workers')),
+  generators: ordinal('count: load processes'),
+  connectsPerSecond: span('per second: connects, all load processes together'),
+  startSeconds: span('s: how long a server may take to its first right answer'),
+  barrierSeconds: span('s: how long to wait for all connections'),
+  hashEvery: ordinal('count: one of this many bodies is hashed'),
+  engine: text('The engine that sends the load; a target may name another.'),
+  quick: Type.Boolean({ description: 'A first impression: never published, never compared.' }),
+  proveLimit: Type.Boolean(),
+  duel: flag('All servers of a round run at the same time, a rung at a time.'),
+  sitting: Type.Optional(sitting),
+  url: Type.Optional(urlRequest),
+  stacks: texts('Manifests from outside the repository, as typed.'),
+  trials: Type.Array(plannedTrial, {
+    description: 'In the order in which they are measured.',
+    minItems: 1,
+  }),
+});
+
+/** A plan: a value, printed by `--dry-run` and stored with the run. */
+export type Plan = Static<typeof plan>;

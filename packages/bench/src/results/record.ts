@@ -1,0 +1,560 @@
+/** The record of one trial: its definition, and the types derived from it. */
+import { Type, type Static, type TObject, type TOptional } from 'typebox';
+import {
+  amount,
+  as,
+  count,
+  digest,
+  flag,
+  mapOf,
+  maybe,
+  named,
+  oneOf,
+  ordinal,
+  shape,
+  span,
+  text,
+} from '../definitions.ts';
+import { METRIC_IDS } from '../metrics.ts';
+import {
+  attestation,
+  counts,
+  latency,
+  loadMode,
+  params,
+  resolvedRuntime,
+  resources,
+  target,
+} from '../model.ts';
+import { REASON_CODES } from '../reasons.ts';
+import { COMPANIONS } from '../services/index.ts';
+import { RECORD_SCHEMA } from '../versions.ts';
+
+/** The name of something that can stand beside a server during a trial. */
+export type CompanionName = keyof typeof COMPANIONS;
+
+type PartOf<
+  Name extends CompanionName,
+  Part extends 'head' | 'use',
+> = (typeof COMPANIONS)[Name]['record'][Part];
+
+/** The part of each companion in a record's head. */
+export type CompanionHeads = { [Name in CompanionName]: Static<PartOf<Name, 'head'>> };
+
+/** The part of each companion in the measurements. */
+export type CompanionRecords = { [Name in CompanionName]: Static<PartOf<Name, 'use'>> };
+
+const COMPANION_NAMES = Object.keys(COMPANIONS) as CompanionName[];
+
+/** One optional field for each companion. */
+function forEachCompanion<Fields extends Record<CompanionName, unknown>>(
+  make: (name: CompanionName) => object,
+  description: string,
+): TObject<{ [Name in CompanionName]: TOptional<Extract<Fields[Name], object>> }> {
+  const fields = Object.fromEntries(COMPANION_NAMES.map((name) => [name, Type.Optional(make(name))]));
+  return shape(fields, { description, minProperties: 1 }) as never;
+}
+
+const reason = named(
+  'reason',
+  shape({
+    code: oneOf(REASON_CODES),
+    text: text('The observation, in words and figures.'),
+    invalidates: Type.Array(named('metric', oneOf(METRIC_IDS)), {
+      description: 'The metrics that it invalidates: only those leave their ranking.',
+      uniqueItems: true,
+    }),
+  }),
+);
+
+/** Why a trial is not simply `ok`: the observation, in words and figures, and the metrics that it invalidates. */
+export type Reason = Static<typeof reason>;
+
+const connected = {
+  asked: ordinal('count: connections asked for'),
+  stood: count('count: connections that answered at least once before the window'),
+  seconds: amount('s: from the first connect to the last first answer, or the deadline'),
+  refused: count('count: connects that were refused or failed'),
+  retried: count('count: connects that were made again'),
+};
+const connect = shape(connected, { description: 'How the connections were established.' });
+
+/** How the connections were established. */
+export type Connect = Static<typeof connect>;
+
+const toldCounts = shape(
+  {
+    ...Type.Partial(counts).properties,
+    ok: counts.properties.ok,
+    failed: Type.Optional(count('count: requests that failed in a way that the engine does not distinguish')),
+  },
+  {
+    description:
+      'The requests in the window as far as the engine reports them. The engines of Bench report every count, and sent is then exactly the sum of all the others.',
+  },
+);
+
+/** The counts of an engine from outside; a count that it does not report is absent. */
+export type ToldCounts = Static<typeof toldCounts>;
+
+const generatorUse = shape(
+  {
+    cpuUs: amount('µs: user and system CPU'),
+    seconds: span('s: length of its window'),
+    utilisation: Type.Optional(
+      Type.Number({
+        description: 'share: of the window in which its event loop was busy, 0 to 1',
+        minimum: 0,
+        maximum: 1,
+      }),
+    ),
+    cores: Type.Optional(ordinal('count: cores that it can use; absent if that is one')),
+  },
+  { description: 'The cost of one generator process in the window.' },
+);
+
+/** The cost of one generator process in the window. */
+export type GeneratorUse = Static<typeof generatorUse>;
+
+const schedule = shape(
+  {
+    intended: count('count: starts that were due in the window'),
+    late: count('count: left more than 1 ms after their time'),
+    dropped: count('count: still waiting for a connection when the window closed'),
+  },
+  {
+    description:
+      'The starts of an open loop (--rate) over the window; latency then counts from the intended start.',
+  },
+);
+
+/** The starts of an open loop over a window. */
+export type ScheduleReport = Static<typeof schedule>;
+
+const timing = shape(
+  {
+    metric: text('Its name there.'),
+    toldUs: latency,
+    restUs: as(latency, 'The latency of each answer without the time that it reports.'),
+  },
+  { description: 'The time that right answers report (Server-Timing), of those whose latency was taken.' },
+);
+
+/** The time that answers report (`Server-Timing`), of those whose latency was taken. */
+export type ServerTiming = Static<typeof timing>;
+
+/** The fields that the engines of Bench always have: they account for every request. */
+const accounted = {
+  lifetime: as(
+    counts,
+    "From the first connect to the end of the drain: a server's own account is compared with it.",
+  ),
+  statusCodes: mapOf(count('count: answers'), 'Answers in the window by their status.'),
+  silentConnections: count('count: connections that completed nothing in the window'),
+  slices: shape({
+    milliseconds: span('ms: length of a slice'),
+    ok: Type.Array(count('count: right answers'), {
+      description: 'Right answers in consecutive slices of the window.',
+    }),
+  }),
+  bodiesHashed: count(
+    'count: bodies of which every byte was checked, by a hash or, if requests have an id, whole; absent if the engine checks none',
+  ),
+};
+const owned = Type.Object({ ...accounted, connect, counts });
+
+const load = named(
+  'load',
+  shape(
+    {
+      engine: text(),
+      connect: shape(
+        { ...Type.Partial(connect).properties, asked: connected.asked },
+        { description: 'How the connections were established, as far as the engine reports it.' },
+      ),
+      windowSeconds: span('s: of a monotonic clock, the mean over the processes'),
+      openedAtMs: span('ms since the epoch: when the first process opened its window'),
+      closedAtMs: span('ms since the epoch: when the last process closed its window'),
+      schedule: Type.Optional(schedule),
+      counts: toldCounts,
+      ...Type.Partial(Type.Object(accounted)).properties,
+      goodputPerSecond: amount('per second: right answers, summed over the processes'),
+      completionsPerSecond: amount('per second: requests that ended, whatever the outcome'),
+      latencyUs: maybe(latency),
+      latencyAtLeastUs: maybe(
+        as(
+          latency,
+          'The latency if every answer had arrived as early as possible: a busy generator reads answers later than they arrive, and true percentiles lie between the two. Absent if the engine cannot tell.',
+        ),
+      ),
+      latencyHistogram: maybe(
+        Type.String({
+          description: 'HDR histogram of the latencies in µs: compressed V2, base64.',
+          pattern: '^[A-Za-z0-9+/]+=*$',
+        }),
+      ),
+      timing: Type.Optional(timing),
+      meanCycleUs: maybe(amount('µs: mean time from one completion of a connection to its next')),
+      bodyBytes: maybe(count("bytes: length of a right answer's body")),
+      crossed: Type.Optional(
+        count(
+          'count: of the mismatches, answers with the id of another request; absent if requests have none',
+        ),
+      ),
+      unsolicited: Type.Optional(
+        count(
+          'count: answers that no request had asked for, from the first connect on; absent if the engine cannot tell',
+        ),
+      ),
+      printedByAutocannon: maybe(
+        amount('per second: the average Req/Sec that autocannon itself would have printed'),
+      ),
+      generators: Type.Array(generatorUse, { minItems: 1 }),
+    },
+    {
+      description:
+        'The load side of the window, all generator processes merged. A field that the engine cannot tell is absent.',
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      allOf: [{ if: { required: ['lifetime'] }, then: owned }],
+    },
+  ),
+);
+
+/** The load side of one window, all generator processes merged. A field that its engine cannot tell is absent. */
+export type LoadResult = Static<typeof load>;
+
+/** The result of an engine of Bench: every request is accounted for. */
+export type OwnLoadResult = LoadResult & Static<typeof owned>;
+
+const limit = oneOf(
+  ['server', 'generator', 'others', 'waiting', 'unknown', ...COMPANION_NAMES],
+  'The side that was saturated; waiting if none was.',
+);
+
+/** The side that was saturated. */
+export type Limit = Static<typeof limit>;
+
+const budget = named(
+  'budget',
+  shape(
+    {
+      by: oneOf(['cores', 'threads', 'gil'] as const),
+      usedCores: amount('cores: CPU of the server, of its loops, or of its processes'),
+      usableCores: amount('cores: the most that these could use'),
+    },
+    {
+      description:
+        'The budget that the server was judged by: all its cores, one core for each of its event loops, or for each process under a GIL. Absent if its CPU was not measured.',
+    },
+  ),
+);
+
+/** The most that a server could use: all its cores, one core for each of its event loops, or for each process under a GIL. */
+export type ServerBudget = Static<typeof budget>;
+
+const limitProof = named(
+  'limitProof',
+  Type.Union(
+    [
+      shape({
+        goodputPerSecond: amount('per second: right answers with one more generator'),
+        ratio: amount('ratio: of that to the first figure'),
+      }),
+      shape({ unproven: text('Why it could not be tried.') }),
+    ],
+    { description: 'The effect of one more generator; only with --prove-limit.' },
+  ),
+);
+
+/** The effect of one more generator on goodput, or why that could not be tried. */
+export type LimitProof = Static<typeof limitProof>;
+
+const steadiness = oneOf(
+  ['flat', 'warm-up', 'slowdown', 'erratic'] as const,
+  'How goodput moved in the window; absent if it was too short to tell.',
+);
+
+/** The shape of a window: how goodput moved in it. */
+export type Shape = Static<typeof steadiness>;
+
+const hostWindow = named(
+  'hostWindow',
+  shape(
+    {
+      otherProcessesCores: Type.Optional(
+        amount('cores: CPU of processes other than server, load and harness'),
+      ),
+      unattributedCores: Type.Optional(
+        amount('cores: CPU of all other processes and the server, because its process is not known'),
+      ),
+      otherProcessesSource: Type.Optional(
+        text('Where that was read: the cgroup root, a sum over processes, ticks of /proc/stat.'),
+      ),
+      stealCores: Type.Optional(amount('cores: CPU that the hypervisor gave to others')),
+      listenOverflows: Type.Optional(count('count: connects that found the accept queue full')),
+      retransmits: Type.Optional(count('count: TCP segments sent again, without tail loss probes')),
+      throttled: Type.Optional(count('count: thermal throttles of cores and exhausted CPU quotas')),
+      harnessCores: Type.Optional(amount('cores: CPU of the harness itself')),
+    },
+    { description: 'The machine during the window.' },
+  ),
+);
+
+/** The machine during the window. */
+export type HostWindow = Static<typeof hostWindow>;
+
+/** The fields of a window that was measured to its end. */
+const whole = { load, limit, host: hostWindow };
+const seen = {
+  ...whole,
+  server: Type.Optional(resources),
+  companions: Type.Optional(
+    named(
+      'companionRecords',
+      forEachCompanion<{ [Name in CompanionName]: PartOf<Name, 'use'> }>(
+        (name) => COMPANIONS[name].record.use,
+        'The parts of the companions of the trial, by name.',
+      ),
+    ),
+  ),
+  cpuUsPerRequest: Type.Optional(
+    amount(
+      "µs: user and system CPU of the server's tree for each right answer to the load, including the CPU for a background request",
+    ),
+  ),
+  bytesPerConnection: Type.Optional(
+    Type.Number({
+      description: 'bytes: peak less idle memory for each connection; below 0 if memory shrank under load',
+    }),
+  ),
+  contextSwitchesPerRequest: Type.Optional(amount("count: of the server's tree for each right answer")),
+  budget: Type.Optional(budget),
+  limitProof: Type.Optional(limitProof),
+  shape: Type.Optional(steadiness),
+  startupSeconds: Type.Optional(span('s: from launch to the first right answer')),
+};
+const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));
+const partial = named('partial', shape(Type.Partial(measured).properties));
+
+/** Everything that a window gave. */
+export type Measured = Static<typeof measured>;
+
+const request = shape(
+  {
+    method: text(),
+    path: Type.String({ pattern: '^/' }),
+    headers: Type.Array(Type.String()),
+    bodySha256: Type.Optional(digest()),
+    expectSha256: Type.Optional(digest()),
+  },
+  { description: 'The request of --url: texts by their digests, headers by their names.' },
+);
+
+/** A request as a record keeps it: texts by their digests, headers by their names. */
+export type AskedRequest = Static<typeof request>;
+
+const code = shape(
+  {
+    from: text('The folder as --with names it.'),
+    files: ordinal('count: files'),
+    sha256: digest('Of the names and contents of those files.'),
+  },
+  { description: 'The code that a live server had loaded from a folder named by --with.' },
+);
+
+/** The code of a copy that a live server had loaded. */
+export type RunningCode = Static<typeof code>;
+
+const cores = named('cores', Type.Array(count("count: a core's number, from 0 on"), { minItems: 1 }));
+
+const serverProcess = shape(
+  {
+    pid: ordinal('process: its id'),
+    executable: Type.Optional(text()),
+    version: Type.Optional(text('version: as the executable prints it, if it is a known runtime')),
+    command: Type.Optional(Type.Array(Type.String(), { description: 'Without secrets.' })),
+    cores: Type.Optional(as(cores, 'The cores that it may use.')),
+  },
+  {
+    description:
+      'The process of a server that was already running, as the system describes it; absent if it is not known.',
+  },
+);
+
+/** A process as the system describes it. A field that it does not tell is absent. */
+export type ServerProcess = Static<typeof serverProcess>;
+
+const placement = shape(
+  {
+    kind: oneOf(['separate', 'shared', 'unpinned'] as const),
+    server: Type.Optional(cores),
+    generator: Type.Optional(cores),
+    beside: Type.Optional(
+      forEachCompanion<Record<CompanionName, typeof cores>>(
+        () => cores,
+        "Cores of each companion with processes on this machine; the generators' if no core was left for it.",
+      ),
+    ),
+  },
+  {
+    description:
+      'The cores that each side could use, by their number; an absent list means that nothing was pinned.',
+  },
+);
+
+/** The cores that each side may use; absent lists mean that the platform cannot pin. */
+export type Placement = Static<typeof placement>;
+
+const time = shape(
+  {
+    format: oneOf(['gnu', 'bsd'] as const),
+    elapsedSeconds: Type.Optional(amount('s: wall clock')),
+    userSeconds: Type.Optional(amount('s: CPU in user mode, of descendants that were waited for')),
+    systemSeconds: Type.Optional(amount('s: CPU in the kernel, of descendants that were waited for')),
+    maxResidentBytes: Type.Optional(count('bytes: of the largest single process, not the sum')),
+    minorFaults: Type.Optional(count('count: page faults without I/O')),
+    majorFaults: Type.Optional(count('count: page faults with I/O')),
+    voluntarySwitches: Type.Optional(count('count: context switches, waiting')),
+    involuntarySwitches: Type.Optional(count('count: context switches, preempted')),
+    fileInputs: Type.Optional(count('count: file system reads')),
+    fileOutputs: Type.Optional(count('count: file system writes')),
+    messagesSent: Type.Optional(count('count: socket messages; BSD only')),
+    messagesReceived: Type.Optional(count('count: socket messages; BSD only')),
+    signalsReceived: Type.Optional(count('count: signals; BSD only')),
+    instructions: Type.Optional(count('count: instructions retired, direct child only; BSD only')),
+    cycles: Type.Optional(count('count: CPU cycles, direct child only; BSD only')),
+    peakFootprintBytes: Type.Optional(count('bytes: direct child only; BSD only')),
+    exitStatus: Type.Optional(count('status: as the shell gives it')),
+    terminatedBySignal: Type.Optional(ordinal('signal: its number')),
+  },
+  {
+    description:
+      "The report of /usr/bin/time over the server's whole life; a field that its platform does not keep is absent.",
+  },
+);
+
+/** One `/usr/bin/time` report, both formats in one shape; a field that its platform does not keep is absent. */
+export type TimeReport = Static<typeof time>;
+
+const head = shape({
+  schema: Type.Unsafe<number>({
+    description: 'version: of this schema',
+    type: 'integer',
+    const: RECORD_SCHEMA,
+  }),
+  id: text("Unique in its run; names the trial's files."),
+  run: text('Id of the run, and name of its folder.'),
+  target,
+  runtime: Type.Optional(resolvedRuntime),
+  attested: Type.Array(attestation, {
+    description:
+      'The attestations of the live server, one for each process that serves; `workers` tells how many processes one of several threads stands for.',
+  }),
+  workload: text(),
+  params: Type.Optional(params),
+  request: Type.Optional(request),
+  process: Type.Optional(serverProcess),
+  code: Type.Optional(code),
+  connections: ordinal('count: connections asked for'),
+  round: ordinal('count: from 1 on'),
+  order: count('count: position in the run, from 0 on'),
+  seed: count('seed: of the random choices of the trial'),
+  duel: Type.Optional(text('Trials of one duel, whose servers ran at the same time, have the same.')),
+  startedAt: Type.String({
+    description: 'When the trial began: ISO 8601, UTC.',
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+  }),
+  engine: text('The engine that sent the load.'),
+  load: Type.Optional(
+    as(loadMode, 'How the engine sent; absent only from records of schema 1 that do not tell.'),
+  ),
+  workers: ordinal('count: processes that the server was asked to serve with'),
+  threads: Type.Optional(
+    ordinal('count: threads that each process was asked to serve with; absent if the stack chose'),
+  ),
+  cores: Type.Optional(
+    ordinal('count: cores that the server was to use, if asked for; placement has those that it could use'),
+  ),
+  companions: Type.Optional(
+    forEachCompanion<{ [Name in CompanionName]: PartOf<Name, 'head'> }>(
+      (name) => COMPANIONS[name].record.head,
+      'The companions of the server, by name; absent if there were none.',
+    ),
+  ),
+  placement,
+  warmupSeconds: amount('s: of load before the window'),
+  plannedSeconds: span('s: length of the window as planned'),
+  timeoutSeconds: span('s: after which a request counts as timed out'),
+  quick: flag('A first impression (--quick): never published, never compared.'),
+});
+
+/** The part of a trial's record that is known before its outcome. */
+export type TrialHead = Static<typeof head>;
+
+const tail = shape({
+  time: Type.Optional(time),
+  files: Type.Array(Type.String({ pattern: '^(?!/)(?!.*\\.\\.).' }), {
+    description: "The log and the raw time(1) report, relative to the run's folder.",
+  }),
+  logTail: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'The last lines of the log of a server that was started; present whenever a reason is.',
+    }),
+  ),
+});
+
+/** The part of a trial's record about the end of the server, whatever the outcome. */
+export type TrialTail = Static<typeof tail>;
+
+/** The fields that depend on the status of a trial. */
+const OUTCOMES = {
+  ok: { reasons: Type.Unsafe<[]>(Type.Array(reason, { maxItems: 0 })), measured },
+  suspect: { reasons: Type.Array(reason, { minItems: 1 }), measured },
+  failed: {
+    reasons: Type.Array(reason, { minItems: 1 }),
+    partial: Type.Optional(as(partial, 'Measured before the trial failed; never ranked.')),
+  },
+};
+
+type Status = keyof typeof OUTCOMES;
+const STATUSES = Object.keys(OUTCOMES) as Status[];
+type TrialOf<Of extends Status> = TrialHead &
+  TrialTail & { status: Of } & Static<TObject<(typeof OUTCOMES)[Of]>>;
+
+export type OkTrial = TrialOf<'ok'>;
+export type SuspectTrial = TrialOf<'suspect'>;
+export type FailedTrial = TrialOf<'failed'>;
+/** The record of one trial: figures can only be read where there are some. */
+export type Trial = OkTrial | SuspectTrial | FailedTrial;
+
+const varying = [...new Set(STATUSES.flatMap((status) => Object.keys(OUTCOMES[status])))];
+
+/** The definition of a record: head and tail, and the fields that belong to its status and to no other. */
+export const record = Type.Unsafe<Trial>({
+  ...shape({ ...head.properties, ...tail.properties, status: oneOf(STATUSES) }),
+  properties: {
+    ...head.properties,
+    ...tail.properties,
+    status: oneOf(STATUSES),
+    ...Object.fromEntries(varying.map((name) => [name, true])),
+  },
+  allOf: STATUSES.map((status) => {
+    const { type, required, properties } = Type.Object(OUTCOMES[status]);
+    const others = varying.filter((name) => !(name in properties));
+    return {
+      if: { properties: { status: { const: status } }, required: ['status'] },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      then: {
+        type,
+        required,
+        properties: { ...properties, ...Object.fromEntries(others.map((name) => [name, false])) },
+      },
+    };
+  }),
+});
+
+export const RECORD_HEAD = {
+  title: "The record of one trial: one line of a run's trials.jsonl",
+  description:
+    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement.",
+};

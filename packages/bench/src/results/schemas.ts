@@ -1,0 +1,11 @@
+/** The JSON Schemas of what is stored, made from the definitions. The files in `schema/` are these. */
+import { toDocument } from '../definitions.ts';
+import { host, HOST_HEAD } from './host.ts';
+import { record, RECORD_HEAD } from './record.ts';
+import { runFile, RUN_HEAD } from './run-file.ts';
+
+export const SCHEMAS = {
+  record: toDocument(record, RECORD_HEAD),
+  run: toDocument(runFile, RUN_HEAD),
+  host: toDocument(host, HOST_HEAD),
+};

@@ -1,0 +1,58 @@
+/** Validates what was read from a run's folder against the schemas that are shipped. */
+import { readFileSync } from 'node:fs';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { Host } from './host.ts';
+import type { Trial } from './record.ts';
+import type { RunFile } from './run-file.ts';
+
+/** The types of what is stored, by the names of their schemas. */
+export interface Stored {
+  record: Trial;
+  run: RunFile;
+  host: Host;
+}
+
+/** Compiled at the first use: compiling takes longer than reading a run. */
+const compiled = new Map<keyof Stored, ValidateFunction>();
+
+/** Returns the first difference of a value from its schema, with the path of the field; undefined if it keeps the schema. */
+export function problemWith(name: keyof Stored, value: unknown): string | undefined {
+  const validate = compiled.get(name) ?? compile(name);
+  compiled.set(name, validate);
+  if (validate(value)) return undefined;
+  // A condition fails because of the error before it, which says more.
+  const error = validate.errors?.findLast(({ keyword }) => keyword !== 'if');
+  return error === undefined ? 'is not valid' : describe(error);
+}
+
+function compile(name: keyof Stored): ValidateFunction {
+  const file = new URL(`../../schema/${name}.schema.json`, import.meta.url);
+  const schema = JSON.parse(readFileSync(file, 'utf8')) as object;
+  return new Ajv({ allowUnionTypes: true, verbose: true }).compile(schema);
+}
+
+function describe({ keyword, instancePath, params, message, data }: ErrorObject): string {
+  const at = (name?: unknown): string =>
+    [...instancePath.split('/').slice(1), ...(typeof name === 'string' ? [name] : [])].join('.');
+  const where = at() === '' ? 'it' : at();
+  switch (keyword) {
+    case 'required':
+      return `${at(params['missingProperty'])} is missing`;
+    case 'additionalProperties':
+      return `unknown field ${at(params['additionalProperty'])}`;
+    case 'false schema':
+      return `${where} does not belong to a trial of this status`;
+    case 'enum':
+      return `unknown value ${show(data)} of ${where}`;
+    case 'anyOf':
+      return `${where} has none of the possible shapes`;
+    default:
+      return `${where} ${message ?? 'is not valid'}, not ${show(data)}`;
+  }
+}
+
+/** A value as JSON, cut where it is long. */
+function show(value: unknown): string {
+  const json = JSON.stringify(value) ?? 'undefined';
+  return json.length > 40 ? `${json.slice(0, 39)}…` : json;
+}

@@ -1,0 +1,7 @@
+/** The versions of what is stored. Each schema carries its history; results/older.ts reads the older versions. */
+
+/** The version of a trial's record. */
+export const RECORD_SCHEMA = 3;
+
+/** The version of `run.json`. */
+export const RUN_SCHEMA = 2;
