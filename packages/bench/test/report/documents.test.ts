@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/catalogue/stacks.ts';
+import { REASON_CODES } from '../../src/reasons.ts';
 import {
   findBlocks,
   isQuoted,
@@ -105,6 +106,13 @@ describe('CONTRIBUTING.md', () => {
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
     expect(named.map(({ groups }) => groups?.['room'] ?? '').toSorted()).toEqual(rooms.toSorted());
+  });
+});
+
+describe('docs/reading-a-report.md', () => {
+  it('explains every code of a reason', () => {
+    const page = readDocument('docs/reading-a-report.md');
+    expect(REASON_CODES.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
   });
 });
 
