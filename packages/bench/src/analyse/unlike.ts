@@ -22,6 +22,9 @@ export type Factor = (typeof FACTORS)[number];
 /** Properties that may differ along with a factor: processes and threads are one choice, and cores imply a placement. */
 const BESIDE: Partial<Record<Factor, string[]>> = { workers: ['threads'], cores: ['placement'] };
 
+/** Companions that are compared in words of their own. */
+const COMPARED: ReadonlySet<string> = new Set(['background', 'upstream', 'database']);
+
 /** The names of the texts of a request by URL. */
 const TEXTS = { body: 'request body', expect: 'expected answer' } as const;
 
@@ -56,6 +59,9 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
   compare('upstream', ({ trials: [first] }) => first?.companions?.upstream?.kind);
   compare('database', ({ trials: [first] }) => describeDatabase(first?.companions?.database));
+  const companions = [old, now].flatMap(({ trials: [first] }) => Object.keys(first?.companions ?? {}));
+  for (const name of new Set(companions.filter((one) => !COMPARED.has(one))))
+    compare(name, (run) => headOf(run, name));
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return [...differences, ...unlikeHosts(old.host, now.host)];
 }
@@ -111,6 +117,12 @@ export function unlikeTargets({ plan }: StoredRun, across: Factor | undefined): 
 function describeParams({ params = {} }: Plan): string | undefined {
   const pairs = Object.entries(params).map(([name, value]) => `${name}=${value}`);
   return pairs.join(' ') || undefined;
+}
+
+/** What the records of a run tell of a companion, as text. */
+function headOf({ trials: [first] }: StoredRun, name: string): string | undefined {
+  const head = Object.entries(first?.companions ?? {}).find(([one]) => one === name)?.[1];
+  return head === undefined ? undefined : JSON.stringify(head);
 }
 
 function describeDatabase(database: CompanionHeads['database'] | undefined): string | undefined {

@@ -7,6 +7,7 @@ import { makePlan } from '../../src/plan/plan.ts';
 import { createRandom } from '../../src/random.ts';
 import { describeChanges } from '../../src/report/changes.ts';
 import { renderComparison } from '../../src/report/compare.ts';
+import type { Trial } from '../../src/results/record.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import {
   errorOf,
@@ -375,6 +376,17 @@ describe('runs of two times', () => {
     ]);
     expect(unlikeRuns(embedded, on('embedded', '19.0', 500), undefined)).toHaveLength(1);
     expect(unlikeRuns(embedded, on('external', '15.1', 100), 'database')).toEqual([]);
+  });
+
+  it('refuses to mix companions that it knows nothing of', () => {
+    const cached = (size: number): StoredRun => {
+      const run = sampleRun(1);
+      const trials = run.trials.map((trial) => ({ ...trial, companions: { cache: { size } } }) as Trial);
+      return { ...run, trials };
+    };
+    expect(unlikeRuns(cached(1), cached(1), undefined)).toEqual([]);
+    expect(unlikeRuns(cached(1), cached(2), undefined)).toEqual(['cache: {"size":1} and {"size":2}']);
+    expect(unlikeRuns(sampleRun(1), cached(2), undefined)).toEqual(['cache: none and {"size":2}']);
   });
 
   it('name what changed in the environment', () => {
