@@ -381,7 +381,9 @@ describe('runs of two times', () => {
   it('refuses to mix companions that it knows nothing of', () => {
     const cached = (size: number): StoredRun => {
       const run = sampleRun(1);
-      const trials = run.trials.map((trial) => ({ ...trial, companions: { cache: { size } } }) as Trial);
+      const trials = run.trials.map(
+        (trial) => ({ ...trial, companions: { cache: { size } } }) as unknown as Trial,
+      );
       return { ...run, trials };
     };
     expect(unlikeRuns(cached(1), cached(1), undefined)).toEqual([]);
