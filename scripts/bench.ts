@@ -22,7 +22,7 @@ import { restoreSecrets } from '@bench/harness/plan/secrets';
 import { findRun, readRun, shown, type StoredRun } from '@bench/harness/results/store';
 import { measurePlan, type Job } from './measure.ts';
 import { openSession } from './session.ts';
-import { print, printJson, runCommand, tell, widthFor } from './shell.ts';
+import { print, printJson, runCommand, logLine, widthFor } from './shell.ts';
 
 /** A closed loop that measures roughly how fast each target is. */
 const PROBE = { load: { mode: 'closed' as const }, rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
@@ -44,16 +44,16 @@ await runCommand(BENCH, async (asked) => {
   const means = { session, isNamed: namesAll(options) };
   const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
   if (plan === undefined) return 130;
-  for (const line of describeProspects(plan)) tell(`warning: ${line}`);
+  for (const line of describeProspects(plan)) logLine(`warning: ${line}`);
   const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored });
 
   if (options.json) printJson(renderJson(source));
   else if (source.trials.length > 0) print(renderTerminal(toView(source), widthFor(options)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
   if (!options.json) print(describeComparison(readRun(folder), old));
-  for (const line of describeEnding(plan, source.trials, interrupted)) tell(line);
-  tell(`saved in ${shown(folder)}; to show it again: pnpm report ${plan.run}`);
-  if (interrupted) tell(`to continue: pnpm bench --resume ${plan.run}`);
+  for (const line of describeEnding(plan, source.trials, interrupted)) logLine(line);
+  logLine(`saved in ${shown(folder)}; to show it again: pnpm report ${plan.run}`);
+  if (interrupted) logLine(`to continue: pnpm bench --resume ${plan.run}`);
   if (interrupted) return 130;
   return source.trials.some(({ status }) => status === 'failed') ? 1 : 0;
 });
@@ -116,7 +116,7 @@ async function planAtHalf(
   });
   const slowest = goodputs.toSorted((a, b) => a.goodput - b.goodput)[0];
   const perSecond = Math.max(1, Math.floor((slowest?.goodput ?? 0) / 2));
-  tell(
+  logLine(
     `rate: ${perSecond}/s, half of the goodput of ${slowest?.trial.target.id} at ${slowest?.trial.connections} connections (${shown(folder)})`,
   );
   return planFrom(run, { ...options, load: { mode: 'open', perSecond } }, undefined);

@@ -4,7 +4,7 @@ import { nearest } from '@bench/harness/nearest';
 import { BenchError } from '@bench/harness/errors';
 import { groupMissing, prepareAll } from '@bench/harness/prepare/prepare';
 import { describeWork, surveyWork } from '@bench/harness/prepare/survey';
-import { fail, runCommand, tell } from './shell.ts';
+import { fail, runCommand, logLine } from './shell.ts';
 
 await runCommand(BUILD, async ({ stacks: wanted }) => {
   const stacks = readStacks();
@@ -16,8 +16,8 @@ await runCommand(BUILD, async ({ stacks: wanted }) => {
   }
   const asked = stacks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
   const targets = asked.flatMap(targetsOf);
-  for (const line of describeWork(await surveyWork(targets, stacks))) tell(line);
-  const { missing } = await prepareAll(targets, stacks, tell);
+  for (const line of describeWork(await surveyWork(targets, stacks))) logLine(line);
+  const { missing } = await prepareAll(targets, stacks, logLine);
   const codes = groupMissing(missing).map((group) =>
     fail(new BenchError('toolchain', `${group.targets.join(', ')}: ${group.reason}`, group.hint)),
   );

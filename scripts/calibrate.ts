@@ -27,7 +27,7 @@ import { appendTrials, createRun, writeReport } from '@bench/harness/results/sto
 import { RUN_SCHEMA } from '@bench/harness/versions';
 import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
-import { onInterrupt, print, runCommand, tell } from './shell.ts';
+import { onInterrupt, print, runCommand, logLine } from './shell.ts';
 
 const DEVICES = '/api/devices';
 /** The approximate time of a scenario beside its window, in seconds: server start, warm-up, bare sockets, stop. */
@@ -43,7 +43,7 @@ await runCommand(CALIBRATE, async ({ wait }) => {
   const options = benchOptions({ targets: ['planted/*'], rounds: 1, connections: [1], warmupSeconds: 1 });
   const base = makePlan(options, [stack], run, randomInt(2 ** 32));
   const placed = await session.place({ serverCores: 1, generators: 1 });
-  const { prepared } = await prepareAll(base.targets, [stack], tell);
+  const { prepared } = await prepareAll(base.targets, [stack], logLine);
   const host = await readHost();
   const folder = createRun(
     { schema: RUN_SCHEMA, plan: base, versions: { node: process.versions.node }, leftOut: [] },
@@ -84,7 +84,7 @@ await runCommand(CALIBRATE, async ({ wait }) => {
     interrupted = effects.interrupted();
     if (interrupted) break;
     appendTrials(folder, [trial]);
-    tell(describeTrial(trial, order + 1, SCENARIOS.length));
+    logLine(describeTrial(trial, order + 1, SCENARIOS.length));
     const [before, after] = accounts;
     if (before === undefined || after === undefined) continue;
     readings.set(name, [...(readings.get(name) ?? []), { trial, before, after, ...bare }]);

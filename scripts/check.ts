@@ -27,7 +27,7 @@ import {
   type Job,
   type Language,
 } from './jobs.ts';
-import { print, runCommand, tell } from './shell.ts';
+import { print, runCommand, logLine } from './shell.ts';
 import { runStage, summarise, type Done } from './stages.ts';
 
 /** Languages that could not be checked, for the summary. */
@@ -66,7 +66,7 @@ async function checkLanguages(named: Language | undefined, fix: boolean): Promis
   for (const { language, of } of checks) {
     if (of.compile.length === 0) continue;
     if (!IS_CI && done.some(hasFailed)) {
-      tell(`${language} is not compiled: fix the failed jobs first`);
+      logLine(`${language} is not compiled: fix the failed jobs first`);
     } else {
       done.push(...(await compile(language, of.compile, named !== undefined)));
     }
@@ -78,7 +78,7 @@ async function checkLanguages(named: Language | undefined, fix: boolean): Promis
 async function compile(language: Language, jobs: Job[], isNamed: boolean): Promise<Done[]> {
   const mark = join(CACHE, 'checks', language, await digestOfLanguage(language));
   if (!IS_CI && !isNamed && existsSync(mark)) {
-    tell(`${language} has not changed since it passed; to compile it anyway: pnpm check ${language}`);
+    logLine(`${language} has not changed since it passed; to compile it anyway: pnpm check ${language}`);
     return [];
   }
   const done = await runStage(jobs, { cwd: ROOT });
@@ -111,7 +111,7 @@ async function checkStack(stack: Stack, fix: boolean): Promise<number> {
   const folder = folderOf(stack);
   const checks = [typescriptChecks(fix, folder)];
   const language = languageOf(stack);
-  if (language === undefined) tell(`${stack.language} is not checked: only its contract tests run`);
+  if (language === undefined) logLine(`${stack.language} is not checked: only its contract tests run`);
   if (language !== undefined && language !== 'typescript') {
     const [{ format }] = checks as [Checks];
     const own = await checksOf(language, fix, stack);

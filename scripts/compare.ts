@@ -7,7 +7,7 @@ import { renderComparison } from '@bench/harness/report/compare';
 import { toJson } from '@bench/harness/report/json';
 import { describeEnding } from '@bench/harness/report/stopping';
 import { findRun, readRun } from '@bench/harness/results/store';
-import { print, printJson, runCommand, tell } from './shell.ts';
+import { print, printJson, runCommand, logLine } from './shell.ts';
 
 await runCommand(COMPARE, async (options) => {
   const [first, second] = options.runs.map((name) => readRun(findRun(name)));
@@ -43,6 +43,6 @@ await runCommand(COMPARE, async (options) => {
   else print(renderComparison(table, title, marks));
   const verdicts = table.rows.map(({ comparison }) => comparison.verdict);
   const found = options.failOn.filter((verdict) => verdicts.includes(verdict));
-  if (found.length > 0) tell(`--fail-on: found ${found.join(', ')}`);
+  if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
   return found.length > 0 || (options.strict && verdicts.includes('undecided')) ? 1 : 0;
 });

@@ -3,11 +3,11 @@ import { findEngines, type FoundEngine } from '@bench/harness/load/engines';
 import type { Server } from '@bench/harness/machine/launch';
 import { readRunningCode } from '@bench/harness/prepare/imports';
 import { freshLauncher, importsFile, type Launcher } from '@bench/harness/measure/launcher';
-import type { Placed } from '@bench/harness/machine/placement';
+import type { PinnedCommands } from '@bench/harness/machine/placement';
 import { openSampler, sampleTogether } from '@bench/harness/resources/sampler';
 import { timeCommand } from '@bench/harness/machine/time';
 import type { RunEffects } from '@bench/harness/measure/run';
-import { ANSWER_SECONDS, ask } from '@bench/harness/machine/ask';
+import { ANSWER_SECONDS, sendRequest } from '@bench/harness/machine/request';
 import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
 import { enginesOf } from '@bench/harness/plan/plan';
 import type { Plan } from '@bench/harness/plan/definition';
@@ -16,7 +16,7 @@ import type { RunningCompanion } from '@bench/harness/services/companion';
 /** The connections of a run to the machine. */
 export interface Wiring {
   plan: Plan;
-  placed: Placed;
+  placed: PinnedCommands;
   token: string;
   folder: string;
   /** Provides the servers; by default, a fresh one for each trial. */
@@ -78,7 +78,7 @@ export async function createEffects({
     },
     companions,
     readCode: (server, code, { id }, { requests: [first] }) =>
-      readRunningCode(server, code, importsFile(folder, id), async () => first && ask(server, first)),
+      readRunningCode(server, code, importsFile(folder, id), async () => first && sendRequest(server, first)),
     async resources(server, beside) {
       const { cgroup, isRemote } = server;
       const sampler = await openSampler({ serverPid: server.pid(), isRemote, cgroup });

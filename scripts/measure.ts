@@ -3,7 +3,7 @@ import { BenchError } from '@bench/harness/errors';
 import { readFacts } from '@bench/harness/machine/facts';
 import { chooseLauncher, type Launcher } from '@bench/harness/measure/launcher';
 import { findEngines, type FoundEngine } from '@bench/harness/load/engines';
-import type { Placed } from '@bench/harness/machine/placement';
+import type { PinnedCommands } from '@bench/harness/machine/placement';
 import { preflight } from '@bench/harness/machine/preflight';
 import { groupMissing, type Launchable } from '@bench/harness/prepare/prepare';
 import { tryCgroup } from '@bench/harness/machine/cgroup';
@@ -27,7 +27,7 @@ import { findCompanions, startCompanions } from '@bench/harness/services/index';
 import type { Companion } from '@bench/harness/services/companion';
 import { createEffects } from './effects.ts';
 import type { Session } from './session.ts';
-import { onInterrupt, screen, tell } from './shell.ts';
+import { onInterrupt, screen, logLine } from './shell.ts';
 
 /** A run to start or to resume. */
 export interface Job {
@@ -97,7 +97,7 @@ async function prepareMachine(
   plan: Plan,
   { session, launcher }: { session: Session; launcher: Launcher },
   companions: Companion[],
-): Promise<Placed> {
+): Promise<PinnedCommands> {
   if (plan.duel) {
     const { reason } = await tryCgroup();
     if (reason !== undefined) {
@@ -117,7 +117,7 @@ async function prepareMachine(
   });
   for (const { level, what, advice } of findings) {
     if (level === 'stop') throw new BenchError('usage', what, advice);
-    if (level === 'warn') tell(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
+    if (level === 'warn') logLine(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
   }
   return session.place(needs, launcher.place);
 }
@@ -127,14 +127,14 @@ async function prepareTargets(
   launcher: Launcher,
   isNamed: boolean,
 ): Promise<{ prepared: Launchable[]; leftOut: LeftOut[] }> {
-  const { ready: prepared, missing } = await launcher.prepare(plan, tell);
+  const { ready: prepared, missing } = await launcher.prepare(plan, logLine);
   const [first] = missing;
   if (first !== undefined && (isNamed || prepared.length === 0 || process.env['CI'] !== undefined)) {
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
   }
   const leftOut = missing.map(({ target, reason, hint }) => ({ target: target.id, reason, hint }));
   for (const { targets, reason, hint } of groupMissing(missing))
-    tell(`${targets.join(', ')} left out: ${reason} (${hint})`);
+    logLine(`${targets.join(', ')} left out: ${reason} (${hint})`);
   return { prepared, leftOut };
 }
 
@@ -156,7 +156,7 @@ function describeVersion(one: Launchable): string {
   return [one.runtime?.version ?? 'binary', ...one.installed, `sources ${one.digest}`].join(', ');
 }
 
-function refuseOtherHost(stored: StoredRun, host: Host, { placement }: Placed): void {
+function refuseOtherHost(stored: StoredRun, host: Host, { placement }: PinnedCommands): void {
   const differences = unlikeResumed(stored, { host, placement });
   if (differences.length === 0) return;
   throw new BenchError(

@@ -10,7 +10,7 @@ import { pnpmCommand } from '@bench/harness/prepare/pnpm';
 import { CACHE } from '@bench/harness/prepare/prepare';
 import { lastLine } from '@bench/harness/prepare/runtimes';
 import { provideUv } from '@bench/harness/prepare/uv';
-import { fail, print, runCommand, tell } from './shell.ts';
+import { fail, print, runCommand, logLine } from './shell.ts';
 
 const run = promisify(execFile);
 
@@ -36,7 +36,7 @@ async function findVersion(name: string): Promise<string> {
 async function lock({ name, language }: NewStack): Promise<BenchError[]> {
   const failed: BenchError[] = [];
   for (const { file, command, work } of stepsFor(language, name)) {
-    tell(`locking: ${command}`);
+    logLine(`locking: ${command}`);
     try {
       await work();
       print(`changed  ${file}\n`);

@@ -8,27 +8,20 @@ import { createRandom } from '@bench/harness/random';
 import { renderPower } from '@bench/harness/report/power';
 import { toOutput } from '@bench/harness/report/printable';
 import { readHost } from '@bench/harness/machine/host';
-import {
-  appendPooled,
-  createPool,
-  readPool,
-  type Pool,
-  type PooledSitting,
-} from '@bench/harness/results/pool';
+import { appendPooled, createPool, readPool, type Pool, type PooledTest } from '@bench/harness/results/pool';
 import { RESULTS, shown, writeReport } from '@bench/harness/results/store';
 import { openSession } from './session.ts';
-import { onInterrupt, print, runCommand, tell } from './shell.ts';
-import { LOOKS, measureTwins, repeatBothWays, sit, type Means } from './sitting.ts';
+import { onInterrupt, print, runCommand, logLine } from './shell.ts';
+import { LOOKS, measureTwins, repeatBothWays, runTest, type Means } from './sequential-test.ts';
 
 /** The approximate time of a sequential test with its stock runs, and of an A/A round with both methods, in seconds. */
-const SITTING_SECONDS = 150;
+const TEST_SECONDS = 150;
 const ROUND_SECONDS = 30;
 
-await runCommand(POWER, async ({ sittings = EFFECTS.length, noise, target, pool: asked, wait }) => {
+await runCommand(POWER, async ({ tests = EFFECTS.length, noise, target, pool: asked, wait }) => {
   const folder = asked ?? join(RESULTS, 'power');
   const stored = readPool(folder);
-  const interrupted =
-    sittings + noise > 0 ? await addTo(folder, stored, { sittings, noise, target, wait }) : false;
+  const interrupted = tests + noise > 0 ? await addTo(folder, stored, { tests, noise, target, wait }) : false;
   const pool = readPool(folder);
   // If the first test was interrupted, there is no pool yet.
   if (pool === undefined && interrupted) return 130;
@@ -37,13 +30,13 @@ await runCommand(POWER, async ({ sittings = EFFECTS.length, noise, target, pool:
   const text = renderPower(pool, summarisePool(pool.entries, LOOKS, createRandom(1)));
   writeReport(folder, 'power.txt', toOutput(text));
   print(text);
-  tell(`saved in ${shown(folder)}`);
+  logLine(`saved in ${shown(folder)}`);
   return interrupted ? 130 : 0;
 });
 
 /** The entries to add. */
 interface More {
-  sittings: number;
+  tests: number;
   noise: number;
   target: string | undefined;
   /** True if the command waits for another run to end. */
@@ -54,10 +47,10 @@ interface More {
 async function addTo(
   folder: string,
   stored: Pool | undefined,
-  { sittings, noise, target = 'vanilla', wait }: More,
+  { tests, noise, target = 'vanilla', wait }: More,
 ): Promise<boolean> {
   using session = await openSession('power', { wait });
-  session.expect(sittings * SITTING_SECONDS + noise * ROUND_SECONDS);
+  session.expect(tests * TEST_SECONDS + noise * ROUND_SECONDS);
   const host = await readHost();
   const unlike = stored === undefined ? [] : unlikeHosts(stored.host, host);
   if (unlike.length > 0)
@@ -91,22 +84,22 @@ async function addTo(
   }
   const pool = readPool(folder) as Pool;
   const before = pool.entries.filter(({ kind }) => kind === 'sitting').length;
-  for (let index = before; index < before + sittings; index++) {
-    const sitting = await sit(pool.twins, index, means);
-    if (sitting === undefined) return true;
-    appendPooled(folder, sitting);
-    tell(`[${index - before + 1}/${sittings}] ${describeSitting(sitting)}`);
+  for (let index = before; index < before + tests; index++) {
+    const test = await runTest(pool.twins, index, means);
+    if (test === undefined) return true;
+    appendPooled(folder, test);
+    logLine(`[${index - before + 1}/${tests}] ${describeTest(test)}`);
   }
   for (let round = 1; round <= noise; round++) {
     const rounds = await repeatBothWays(target, means);
     if (rounds === undefined) return true;
     for (const one of rounds) appendPooled(folder, one);
-    tell(`[${round}/${noise}] A/A round of ${target}, separate and as a duel`);
+    logLine(`[${round}/${noise}] A/A round of ${target}, separate and as a duel`);
   }
   return false;
 }
 
-function describeSitting({
+function describeTest({
   effect,
   copied,
   verdict,
@@ -114,7 +107,7 @@ function describeSitting({
   rounds,
   seconds,
   stock,
-}: PooledSitting): string {
+}: PooledTest): string {
   const planted = effect === 0 ? `A/A${copied ? ', copied' : ''}` : `+${effect * 100} %`;
   const printed =
     stock === undefined

@@ -12,7 +12,7 @@ import { renderRows } from '@bench/harness/report/terminal';
 import { summariseSelf, type SelfRound } from '@bench/harness/report/self';
 import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
-import { onInterrupt, print, runCommand, tell } from './shell.ts';
+import { onInterrupt, print, runCommand, logLine } from './shell.ts';
 
 const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/load/stock'));
 const SECONDS = 3;
@@ -71,7 +71,9 @@ await runCommand(SELF, async ({ rounds, wait }) => {
     if (stock !== undefined && sampled !== undefined && plain !== undefined) {
       seen.push({ connections: planned.connections, sampled, plain, stock, wallSeconds });
     }
-    tell(`[${seen.length}/${plan.trials.length}] ${planned.connections} connections, round ${planned.round}`);
+    logLine(
+      `[${seen.length}/${plan.trials.length}] ${planned.connections} connections, round ${planned.round}`,
+    );
   }
   const { head, rows, notes } = summariseSelf(seen, plan.connectsPerSecond);
   print(`${renderRows(head, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`);

@@ -16,7 +16,7 @@ import type { Target } from '@bench/harness/model';
 import { present } from '@bench/harness/plan/options';
 import { refuseUpstream } from '@bench/harness/plan/refusals';
 import { openSession } from './session.ts';
-import { onInterrupt, runCommand, tell } from './shell.ts';
+import { onInterrupt, runCommand, logLine } from './shell.ts';
 
 const HOST = '127.0.0.1';
 const POLL_MS = 50;
@@ -41,7 +41,7 @@ await runCommand(SERVE, async (asked) => {
       `pnpm serve ${target.id} --port ${port + 1}`,
     );
   }
-  const { prepared, missing } = await prepareAll([target], stacks, tell);
+  const { prepared, missing } = await prepareAll([target], stacks, logLine);
   const [ready] = prepared;
   if (ready === undefined)
     throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
@@ -69,7 +69,7 @@ await runCommand(SERVE, async (asked) => {
   const given = [];
   for (const running of companions.all) {
     given.push(parts.use(await running.begin(draw)).env);
-    tell(`${running.name}: ${describe(running, target)}`);
+    logLine(`${running.name}: ${describe(running, target)}`);
   }
   const env = Object.assign({}, process.env, ready.env, Object.fromEntries(files), draw.env, ...given);
   const server = $({
@@ -89,7 +89,7 @@ await runCommand(SERVE, async (asked) => {
   const announced = untilListening(port, ended.signal).then((is) => {
     if (!is || interrupted) return;
     for (const { method, path } of draw.requests)
-      tell(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
+      logLine(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
   });
   const { exitCode } = await server;
   ended.abort();

@@ -2,10 +2,10 @@ import { openSession as open, type Purpose, type Session as Opened } from '@benc
 import {
   choosePlacement,
   pinHarness,
-  type Placed,
+  type PinnedCommands,
   type PlacementNeeds,
 } from '@bench/harness/machine/placement';
-import { tell } from './shell.ts';
+import { logLine } from './shell.ts';
 
 /** A command at work on this machine, until it is disposed of. */
 export interface Session extends Opened {
@@ -13,7 +13,7 @@ export interface Session extends Opened {
    * Places each side on its cores and pins this process to those of the generators. Call it once. `choose` makes the
    * placement; by default, that of a server that Bench starts.
    */
-  place(needs: PlacementNeeds, choose?: typeof choosePlacement): Promise<Placed>;
+  place(needs: PlacementNeeds, choose?: typeof choosePlacement): Promise<PinnedCommands>;
 }
 
 /**
@@ -24,11 +24,11 @@ export async function openSession(
   run: string,
   { isAlone = true, wait = false }: Partial<Pick<Purpose, 'isAlone' | 'wait'>> = {},
 ): Promise<Session> {
-  const opened = await open({ run, isAlone, wait, tell });
+  const opened = await open({ run, isAlone, wait, log: logLine });
   return Object.assign(opened, {
     async place(needs: PlacementNeeds, choose = choosePlacement) {
       const placed = await choose(needs);
-      if (placed.reason !== undefined) tell(`placement: ${placed.reason}`);
+      if (placed.reason !== undefined) logLine(`placement: ${placed.reason}`);
       await pinHarness(placed);
       return placed;
     },

@@ -33,7 +33,7 @@ export async function runCommand<T>(
 }
 
 /** Prints one line on stderr; stdout belongs to the report. */
-export function tell(line: string): void {
+export function logLine(line: string): void {
   process.stderr.write(`${toOutput(line)}\n`);
 }
 
@@ -63,12 +63,12 @@ export function widthFor({ detail = false }: { detail?: boolean | undefined }): 
 
 /** Prints the message of an error and returns its exit code. Shows a stack trace only with DEBUG. */
 export function fail(error: unknown): number {
-  if (process.env['DEBUG'] !== undefined) tell(inspect(error));
+  if (process.env['DEBUG'] !== undefined) logLine(inspect(error));
   if (error instanceof BenchError) {
-    tell(`error: ${error.message}${error.hint === undefined ? '' : `\n       ${error.hint}`}`);
+    logLine(`error: ${error.message}${error.hint === undefined ? '' : `\n       ${error.hint}`}`);
     return error.exitCode;
   }
-  tell(
+  logLine(
     `error: ${error instanceof Error ? error.message : String(error)}\n       this is a bug in Bench: DEBUG=1 prints the stack trace`,
   );
   return 1;
@@ -84,7 +84,7 @@ export function onInterrupt(stop: () => void, words = 'stopping: completed trial
     const now = performance.now();
     if (pressedAt === undefined) {
       pressedAt = now;
-      tell(`\n${words}`);
+      logLine(`\n${words}`);
       stop();
     } else if (now - pressedAt > SAME_PRESS_MS) {
       process.exit(130);

@@ -5,10 +5,10 @@ import { readStacks, targetsOf } from '../src/catalogue/stacks.ts';
 import { CACHE, prepareAll } from '../src/prepare/prepare.ts';
 import { describeWork, surveyWork, type Work } from '../src/prepare/survey.ts';
 
-const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+const logLine = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** What takes longer is told. */
-const TELL_AFTER_MS = 2000;
+const LOG_AFTER_MS = 2000;
 
 /**
  * Makes the environments and builds of a whole run, after saying what has to be made. Compiled stacks that were never
@@ -27,11 +27,11 @@ export default async function prepare(project: TestProject): Promise<void> {
     ),
   );
   const asked = targets.filter(({ stack }) => !unbuilt.includes(stack));
-  for (const line of describeWork(work.filter(({ name }) => !unbuilt.includes(name)))) tell(line);
+  for (const line of describeWork(work.filter(({ name }) => !unbuilt.includes(name)))) logLine(line);
   let timer: NodeJS.Timeout | undefined;
   await prepareAll(asked, stacks, (doing) => {
     clearTimeout(timer);
-    timer = setTimeout(() => tell(doing), TELL_AFTER_MS);
+    timer = setTimeout(() => logLine(doing), LOG_AFTER_MS);
   });
   clearTimeout(timer);
 }

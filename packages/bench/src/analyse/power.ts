@@ -2,7 +2,7 @@
 import { scheduleNamed } from '../catalogue/looks.ts';
 import { mean, sum } from '../numbers.ts';
 import type { Random } from '../random.ts';
-import type { Pooled, PooledNoise, PooledSitting } from '../results/pool.ts';
+import type { Pooled, PooledNoise, PooledTest } from '../results/pool.ts';
 import { median, robustDeviation } from './quantiles.ts';
 import { resampleTests, type VerdictShares } from './sequential-test.ts';
 import { estimateCentre, walshAverages } from './signed-rank.ts';
@@ -19,7 +19,7 @@ const SITTINGS = 2000;
 /** All tests with one planted effect. */
 export interface EffectSummary {
   effect: number;
-  sittings: PooledSitting[];
+  sittings: PooledTest[];
   verdicts: Record<Verdict, number>;
   byMoreThanThreshold: number;
   /** The quiet tests, and how many of them found the costlier build slower. */
@@ -78,18 +78,18 @@ export function summarisePool(entries: readonly Pooled[], looks: string, random:
   };
 }
 
-function measuredOf({ differences }: PooledSitting): number[] {
+function measuredOf({ differences }: PooledTest): number[] {
   return differences.filter((difference) => difference !== null);
 }
 
-function summariseEffect(effect: number, sittings: PooledSitting[]): EffectSummary {
+function summariseEffect(effect: number, sittings: PooledTest[]): EffectSummary {
   const verdicts: Record<Verdict, number> = { faster: 0, slower: 0, same: 0, undecided: 0 };
   for (const { verdict } of sittings) verdicts[verdict as Verdict]++;
   const measured = sittings.filter((sitting) => measuredOf(sitting).length > 0);
   const deviations = measured.map((sitting) => robustDeviation(measuredOf(sitting)));
   const quiet = measured.filter((_, index) => (deviations[index] as number) <= QUIET);
   const stock = sittings.flatMap((sitting) => sitting.stock ?? []);
-  const meanOf = (of: (sitting: PooledSitting) => number): number => mean(sittings.map(of));
+  const meanOf = (of: (sitting: PooledTest) => number): number => mean(sittings.map(of));
   return {
     effect,
     sittings,

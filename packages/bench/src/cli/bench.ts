@@ -12,7 +12,7 @@ import {
   type BenchOptions,
   type UrlOptions,
 } from '../plan/options.ts';
-import type { Sitting } from '../plan/definition.ts';
+import type { SequentialTest } from '../plan/definition.ts';
 import { toSecrets, type Secrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, type Values } from './command.ts';
 import {
@@ -327,7 +327,7 @@ export const BENCH = defineCommand({
         timeoutSeconds: values.timeout,
         background: values.background,
         duel: values.separate ? false : values.duel || undefined,
-        sitting: toSitting(values),
+        sitting: toSequentialTest(values),
         engine: values.engine,
         crossCheck: values.crossCheck,
         seed: values.seed,
@@ -362,7 +362,7 @@ function toLoad({ rate, amount }: Values<typeof OPTIONS>): LoadMode {
   return amount === undefined ? { mode: 'closed' } : { mode: 'amount', requests: amount };
 }
 
-function toSitting(values: Values<typeof OPTIONS>): Sitting | undefined {
+function toSequentialTest(values: Values<typeof OPTIONS>): SequentialTest | undefined {
   if (!values.untilDecided) return undefined;
   return {
     looks: values.looks ?? SCHEDULE_NAMES[0] ?? '',

@@ -169,8 +169,8 @@ export const POWER = defineCommand({
   about:
     'Measures how often a comparison is right: two builds of one server, one of which uses 6 %, 0 % or 3 % more CPU per request, compared for at most 2 minutes each. Results are added to a pool. Stock autocannon runs beside each of them.',
   options: {
-    sittings: option('<n>', wholeNumber(0), {
-      help: 'comparisons to add; 0 only prints the pool',
+    tests: option('<n>', wholeNumber(0), {
+      help: 'sequential tests to add; 0 only prints the pool',
       usually: '3',
     }),
     noise: option('<n>', wholeNumber(0), { help: 'A/A rounds to add, separate and as duels', default: 0 }),

@@ -6,7 +6,7 @@ import { ROOT } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
 import type { Target } from '../model.ts';
 import { findTool } from '../prepare/builds.ts';
-import type { Placed } from '../machine/placement.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
 import { prepareAll } from '../prepare/prepare.ts';
 import type { LoadEngine } from './engine.ts';
 import { createFleetEngine } from './fleet.ts';
@@ -21,7 +21,7 @@ const TOOLS: Partial<Record<string, Tool>> = { wrk, oha, k6 };
 
 /** What an engine runs with. */
 export interface EngineMeans {
-  placed: Pick<Placed, 'placement' | 'generator'>;
+  placed: Pick<PinnedCommands, 'placement' | 'generator'>;
   token: string;
 }
 

@@ -25,10 +25,10 @@ export interface Measuring {
 export type Claim = { held: Disposable } | { by: Measuring } | { stranger: true };
 
 /** Claims the machine. `describe` returns the measuring run each time that another process asks for it. */
-export async function claimMachine(tell: () => Measuring, port = PORT): Promise<Claim> {
+export async function claimMachine(describe: () => Measuring, port = PORT): Promise<Claim> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
-    const { pid, run, endsAt } = tell();
+    const { pid, run, endsAt } = describe();
     socket.end(`${JSON.stringify({ bench: 1, pid, run, endsAt, uid: process.geteuid?.() })}\n`);
   });
   const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {

@@ -31,7 +31,7 @@ export function holderFor(run: string, token: string): Holder {
  */
 export async function awaitLock(
   file: string,
-  tell: (waiting: string) => void = () => {},
+  log: (waiting: string) => void = () => {},
 ): Promise<Disposable> {
   mkdirSync(dirname(file), { recursive: true });
   const mine = holderFor('', newToken());
@@ -39,7 +39,7 @@ export async function awaitLock(
   while (!tryCreate(file, mine)) {
     const holder = clearAway(file, mine);
     if (holder === undefined) continue;
-    if (!told) tell(`process ${holder.pid} is building the same: waiting for it`);
+    if (!told) log(`process ${holder.pid} is building the same: waiting for it`);
     told = true;
     await sleep(WAIT_MS);
   }

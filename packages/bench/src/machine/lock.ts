@@ -14,7 +14,7 @@ export interface HostLock extends Disposable {
 }
 
 /** The options of the lock. */
-export interface Asked {
+export interface LockOptions {
   run: string;
   token: string;
   /** The state folder of the user. */
@@ -22,7 +22,7 @@ export interface Asked {
   /** Waits until the measuring run has ended instead of refusing. */
   wait?: boolean;
   /** Called once with the run that it waits for, and with facts that cannot be determined. */
-  tell?: (line: string) => void;
+  log?: (line: string) => void;
   /** The port that all users of the machine share; false if they share none. */
   port?: number | false;
 }
@@ -38,14 +38,14 @@ export async function lockHost({
   token,
   state,
   wait = false,
-  tell = () => {},
+  log = () => {},
   port = meetingPort(),
-}: Asked): Promise<HostLock> {
+}: LockOptions): Promise<HostLock> {
   const file = join(state, 'host.lock');
   const mine = holderFor(run, token);
   let isTold = false;
   for (;;) {
-    const taken = await tryLock(file, mine, port, tell);
+    const taken = await tryLock(file, mine, port, log);
     if ('held' in taken) {
       return {
         expect(seconds) {
@@ -65,7 +65,7 @@ export async function lockHost({
         'two runs at once would distort each other: --wait starts after it',
       );
     }
-    if (!isTold) tell(`waiting: ${describe(taken.by)}`);
+    if (!isTold) log(`waiting: ${describe(taken.by)}`);
     isTold = true;
     await sleep(WAIT_MS);
   }
@@ -80,7 +80,7 @@ async function tryLock(
   file: string,
   mine: Holder,
   port: number | false,
-  tell: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<{ held: Disposable } | { by: Measuring }> {
   while (!tryCreate(file, mine)) {
     refusePlanted(file);
@@ -95,7 +95,7 @@ async function tryLock(
     release(file, mine);
     return claim;
   }
-  tell(`warning: a program other than Bench uses port ${port}, so other users cannot see this run`);
+  log(`warning: a program other than Bench uses port ${port}, so other users cannot see this run`);
   return { held };
 }
 

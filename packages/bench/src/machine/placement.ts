@@ -25,7 +25,7 @@ export interface PlacementNeeds {
 }
 
 /** The command prefixes that pin each side to its cores; empty if nothing is pinned. */
-export interface Placed {
+export interface PinnedCommands {
   placement: Placement;
   server: string[];
   /** One prefix for all generators: the scheduler spreads them over their cores. */
@@ -44,7 +44,7 @@ export interface Placed {
 export function placeOn(
   cores: readonly Core[],
   { serverCores, generators, beside = [] }: PlacementNeeds,
-): Placed {
+): PinnedCommands {
   const isBeside = beside.length > 0;
   const onCores = (own: number[]): Pick<Placement, 'beside'> =>
     isBeside ? { beside: Object.fromEntries(beside.map((name) => [name, own])) } : {};
@@ -102,7 +102,7 @@ export function placeBeside(
   cores: readonly Core[],
   allowed: readonly number[] | undefined,
   needs: PlacementNeeds,
-): Placed {
+): PinnedCommands {
   const { placement, generator } = placeOn(cores, needs);
   const load = placement.generator ?? [];
   if (allowed === undefined)
@@ -125,7 +125,7 @@ export function placeBeside(
  * Chooses the placement for this machine and the cores that this process may use. Call it once, before
  * `pinHarness`, which narrows them. Returns `unpinned` with the reason if taskset is missing.
  */
-export async function choosePlacement(needs: PlacementNeeds): Promise<Placed> {
+export async function choosePlacement(needs: PlacementNeeds): Promise<PinnedCommands> {
   const reason = await whyNotPinned();
   if (reason === undefined) return placeOn(readCores(), needs);
   return {
@@ -141,7 +141,7 @@ export async function choosePlacement(needs: PlacementNeeds): Promise<Placed> {
  * Pins this process with all its threads to the generators' cores. Child processes inherit that until they are
  * pinned elsewhere.
  */
-export async function pinHarness({ placement, generator }: Placed): Promise<void> {
+export async function pinHarness({ placement, generator }: PinnedCommands): Promise<void> {
   // If all sides share every core, there is nothing to pin.
   const isShared = placement.kind === 'shared' && generator.length === 0;
   if (isShared || placement.generator === undefined) return;

@@ -5,7 +5,7 @@ import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { planTurns } from '../plan/turns.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
 import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';
-import type { Placed } from '../machine/placement.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
 import { joinSampled, type Sampled } from '../resources/sampler.ts';
 import { accountFor, runWindow, watchForDeath } from './window.ts';
 
@@ -183,7 +183,7 @@ async function proveLimit(
   side: Side,
   plan: Plan,
   engine: LoadEngine,
-  { placement }: Placed,
+  { placement }: PinnedCommands,
 ): Promise<LimitProof | undefined> {
   const { life, ready, load: first } = side;
   if (ready === undefined || first === undefined) return undefined;

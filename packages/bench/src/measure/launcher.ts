@@ -6,7 +6,7 @@ import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { attachLauncher } from './attach.ts';
 import { askableEnvironment } from '../prepare/imports.ts';
 import { launch } from '../machine/launch.ts';
-import { choosePlacement, type Placed, type PlacementNeeds } from '../machine/placement.ts';
+import { choosePlacement, type PinnedCommands, type PlacementNeeds } from '../machine/placement.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from '../prepare/prepare.ts';
 import type { TimeCommand } from '../machine/time.ts';
 import { describeWork, surveyWork } from '../prepare/survey.ts';
@@ -15,7 +15,7 @@ import type { TrialEffects } from './life.ts';
 /** What a server is given, whoever started it. */
 export interface LaunchMeans {
   plan: Plan;
-  placed: Placed;
+  placed: PinnedCommands;
   token: string;
   folder: string;
   time: TimeCommand | undefined;
@@ -26,7 +26,7 @@ export interface LaunchMeans {
 /** Gives the servers of a run. */
 export interface Launcher {
   /** Chooses the cores of the server and of the load. */
-  place: (needs: PlacementNeeds) => Promise<Placed>;
+  place: (needs: PlacementNeeds) => Promise<PinnedCommands>;
   /** Makes the targets of a plan ready to be launched. */
   prepare(plan: Plan, tell: (doing: string) => void): Promise<{ ready: Launchable[]; missing: Missing[] }>;
   /** The function that gives the server of each trial. */

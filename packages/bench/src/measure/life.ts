@@ -36,10 +36,10 @@ import type { CodeClaim } from '../prepare/imports.ts';
 import type { Server, Stopped } from '../machine/launch.ts';
 import type { LoadEngine } from '../load/engine.ts';
 import type { ExpectedBody, LoadSpec } from '../load/protocol.ts';
-import type { Placed } from '../machine/placement.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { Sampler } from '../resources/sampler.ts';
-import { UnansweredError } from '../machine/ask.ts';
+import { UnansweredError } from '../machine/request.ts';
 import type { WindowResult } from './window.ts';
 
 /** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */
@@ -67,7 +67,7 @@ export interface NamedProcess extends CompanionProcess {
 /** What the trials of a run have in common, and the target of one of them. */
 export interface TrialContext {
   plan: Plan;
-  placed: Placed;
+  placed: PinnedCommands;
   /** Undefined for a server that is already running. */
   prepared: Prepared | undefined;
   target: Target;

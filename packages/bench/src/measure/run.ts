@@ -4,7 +4,7 @@ import { makeReason } from '../reasons.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { RunEvent } from '../plan/plan.ts';
 import { measureTogether } from './conductor.ts';
-import type { Placed } from '../machine/placement.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
 import type { Launchable } from '../prepare/prepare.ts';
 import type { TrialContext, TrialEffects } from './life.ts';
 
@@ -21,7 +21,7 @@ export interface RunEffects extends TrialEffects {
 
 /** What a run measures with. */
 export interface RunMeans {
-  placed: Placed;
+  placed: PinnedCommands;
   prepared: Launchable[];
   /** Trials that an interrupted run has already kept. */
   before: Trial[];

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { removeDatabases } from '../services/database/database.ts';
 import { beginOf, holderFor, isAlive, pause, readHolder, rewrite, type Holder } from '../machine/filelock.ts';
-import { lockHost, removeDeadLock, type Asked, type HostLock } from '../machine/lock.ts';
+import { lockHost, removeDeadLock, type LockOptions, type HostLock } from '../machine/lock.ts';
 import { NOBODY, releaseMemory } from '../services/database/postgres.ts';
 import { readHierarchies, removeCgroups, removeProbes } from '../machine/cgroup.ts';
 import { environHas, listPids, readNames, readProcess } from '../machine/procfs.ts';
@@ -27,7 +27,7 @@ export interface Session extends Disposable {
 }
 
 /** What a session is for. */
-export interface Purpose extends Pick<Asked, 'wait' | 'tell' | 'port'> {
+export interface Purpose extends Pick<LockOptions, 'wait' | 'log' | 'port'> {
   /** Shown to whoever is refused. */
   run: string;
   /** Whether it measures, and so has to be the only one. */
@@ -54,12 +54,12 @@ const OWNERS: (number | undefined)[] = [process.geteuid?.(), ...(process.geteuid
  * Opens the session of a command, after removing what killed commands have left and saying so. Throws a usage error
  * when another command measures.
  */
-export async function openSession({ run, isAlone, tell = () => {}, ...asked }: Purpose): Promise<Session> {
+export async function openSession({ run, isAlone, log = () => {}, ...asked }: Purpose): Promise<Session> {
   const token = newToken();
   const state = openState();
-  const lock = isAlone ? await lockHost({ ...asked, run, token, state, tell }) : undefined;
+  const lock = isAlone ? await lockHost({ ...asked, run, token, state, log }) : undefined;
   try {
-    for (const line of await removeLeftovers(state)) tell(line);
+    for (const line of await removeLeftovers(state)) log(line);
     return new OpenSession({ run, token, state, lock });
   } catch (error) {
     lock?.[Symbol.dispose]();

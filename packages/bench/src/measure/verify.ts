@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { haveIds, ID, type Draw, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import { describeEnd } from '../machine/launch.ts';
-import { ask, EndlessError, UnansweredError, type Asked } from '../machine/ask.ts';
+import { sendRequest, EndlessError, UnansweredError, type Endpoint } from '../machine/request.ts';
 import type { ExpectedBody } from '../load/protocol.ts';
 import { toAuthority } from '../machine/ports.ts';
 
@@ -22,7 +22,7 @@ const MAY_BE_STARTING = new Set([408, 425, 429, 500, 502, 503, 504]);
  * that does not end within `answerSeconds`.
  */
 export async function awaitRightAnswer(
-  asked: Asked,
+  asked: Endpoint,
   draw: Draw,
   deadlineSeconds: number,
   answerSeconds?: number,
@@ -35,7 +35,7 @@ export async function awaitRightAnswer(
     if (end !== undefined) throw new BenchError('trial', `the server ended before it answered (${end})`);
     const [first] = draw.requests;
     if (first === undefined) throw new Error('a workload without requests');
-    const answer = await ask(asked, first, answerSeconds).catch((error: Error) => {
+    const answer = await sendRequest(asked, first, answerSeconds).catch((error: Error) => {
       if (error instanceof EndlessError) throw nameRequest(describeAddress(asked, first), error);
       last = error.message;
     });
@@ -61,11 +61,11 @@ export async function awaitRightAnswer(
   );
 }
 
-function describeAddress(asked: Asked, { method, path }: WorkloadRequest): string {
+function describeAddress(asked: Endpoint, { method, path }: WorkloadRequest): string {
   return `${method} http://${toAuthority(asked)}${path}`;
 }
 
-function describeLog({ logFile }: Asked): string {
+function describeLog({ logFile }: Endpoint): string {
   if (logFile === undefined) return '';
   const near = relative(process.cwd(), logFile);
   return `; its log is ${near.startsWith('..') ? basename(logFile) : near}`;
@@ -77,7 +77,7 @@ function describeLog({ logFile }: Asked): string {
  * for the first wrong one.
  */
 export async function verify(
-  asked: Asked,
+  asked: Endpoint,
   draw: Draw,
   when: string,
   answerSeconds?: number,
@@ -87,7 +87,7 @@ export async function verify(
     throw new Kind('trial', `${method} ${path} ${when}: ${problem}`);
   };
   const askFor = (spec: WorkloadRequest) =>
-    ask(asked, spec, answerSeconds).catch((error: Error) =>
+    sendRequest(asked, spec, answerSeconds).catch((error: Error) =>
       fail(spec, error.message, error instanceof UnansweredError),
     );
   const expected: ExpectedBody[] = [];

@@ -23,7 +23,7 @@ const sitting = shape(
 );
 
 /** The stopping rule of a sequential test, fixed before its first round. */
-export type Sitting = Static<typeof sitting>;
+export type SequentialTest = Static<typeof sitting>;
 
 const plannedTrial = shape({
   id: text('Unique in the run.'),

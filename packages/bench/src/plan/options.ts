@@ -2,7 +2,7 @@
 import { DEFAULT_CONNECT_RATE, type EngineName } from '../catalogue/engines.ts';
 import type { Matrix } from '../catalogue/stacks.ts';
 import type { BackgroundRequest, LoadMode, UpstreamKind } from '../model.ts';
-import type { Sitting } from './definition.ts';
+import type { SequentialTest } from './definition.ts';
 
 /** The default threshold: the smallest difference that matters, as a share. */
 export const DEFAULT_THRESHOLD = 0.02;
@@ -32,7 +32,7 @@ export interface BenchOptions {
   mayDuel: boolean;
   /** Measures the first target twice, as a noise floor. */
   aa: boolean;
-  sitting?: Sitting;
+  sitting?: SequentialTest;
   workers: number;
   /** Threads of each worker; if absent, the stack decides. */
   threads?: number;

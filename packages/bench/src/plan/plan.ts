@@ -47,7 +47,7 @@ const FEWEST_TO_COMPARE = 6;
 const MOST_AT_ONCE = 10_000;
 
 /** A decision takes many rounds, so each is short and at one rung by default. */
-const SITTING = { windowSeconds: 2, warmupSeconds: 1 };
+const SEQUENTIAL_TEST = { windowSeconds: 2, warmupSeconds: 1 };
 
 const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 
@@ -60,7 +60,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const url = options.url && planUrl(options.url);
   const workload = workloadOf({ workload: options.workload, url });
   const { sitting, load } = options;
-  const short = sitting === undefined ? {} : { ...SITTING, connections: [workload.rungs[1] ?? 1] };
+  const short = sitting === undefined ? {} : { ...SEQUENTIAL_TEST, connections: [workload.rungs[1] ?? 1] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, rung) => rung === 0 || rung === 2) };
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);

@@ -56,11 +56,11 @@ export async function inspectBuild(built: Built, cache: string): Promise<Build> 
 export async function provideBuild(
   built: Built,
   cache: string,
-  tell?: (waiting: string) => void,
+  log?: (waiting: string) => void,
 ): Promise<Build> {
   const before = await inspectBuild(built, cache);
   if (before.isMade) return before;
-  using _ = await awaitLock(join(cache, 'builds', `${built.stack.name}.lock`), tell);
+  using _ = await awaitLock(join(cache, 'builds', `${built.stack.name}.lock`), log);
   const build = await inspectBuild(built, cache);
   if (build.isMade) return build;
   const mark = markOf(built, build.digest, cache);

@@ -73,7 +73,7 @@ export async function prepareAll(
   for (const target of targets) {
     on(`preparing ${target.id}`);
     try {
-      using _ = tellStill(`preparing ${target.id}`, on);
+      using _ = reportProgress(`preparing ${target.id}`, on);
       prepared.push(await prepare(target, stacks, on));
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;
@@ -101,7 +101,7 @@ export function groupMissing(missing: readonly Missing[]): MissingTogether[] {
 }
 
 /** Reports regularly that an operation is still in progress, until disposed. */
-export function tellStill(doing: string, on: (line: string) => void): Disposable {
+export function reportProgress(doing: string, on: (line: string) => void): Disposable {
   let seconds = 0;
   const timer = setInterval(() => {
     seconds += STILL_SECONDS;
@@ -430,10 +430,10 @@ async function makeCopy(environment: string, target: Target, stack: Stack): Prom
 }
 
 /** A virtual environment for each interpreter, set of locks and `--with`; kept until a source changes. */
-async function providePython(spec: EnvironmentSpec, tell: (doing: string) => void): Promise<void> {
+async function providePython(spec: EnvironmentSpec, log: (doing: string) => void): Promise<void> {
   const ready = join(spec.folder, READY);
   if (existsSync(ready)) return;
-  writeFileSync(ready, JSON.stringify(await makeEnvironment(spec, tell)));
+  writeFileSync(ready, JSON.stringify(await makeEnvironment(spec, log)));
 }
 
 /** Runs the build commands of a variant once per environment. */

@@ -70,14 +70,14 @@ export function locksOf(stack: Stack, { groups }: Variant): string[] {
  * Creates a virtual environment from the locks of a variant. If a package has no wheel for this interpreter and
  * cannot be built, throws a toolchain error that names it and the versions that have one.
  */
-export async function makeEnvironment(spec: EnvironmentSpec, tell: (doing: string) => void): Promise<Made> {
+export async function makeEnvironment(spec: EnvironmentSpec, log: (doing: string) => void): Promise<Made> {
   const { folder, stack, python } = spec;
   const contract = join(stack.original ?? stack.root, '..', 'contract');
   const own = [contract, stack.root].filter((one) => existsSync(join(one, 'pyproject.toml')));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true });
   await step(spec, ['venv', '--python', python, folder]);
-  const made = await installLocked(spec, tell);
+  const made = await installLocked(spec, log);
   const install = ['pip', 'install', '--compile-bytecode', ...into(spec)];
   if (own.length > 0) made.built.push(...(await step(spec, [...install, '--no-deps', ...own])));
   if (spec.packages.length > 0) made.built.push(...(await step(spec, [...install, ...spec.packages])));
@@ -88,7 +88,7 @@ function into({ folder }: EnvironmentSpec): string[] {
   return ['--python', join(folder, 'bin', 'python')];
 }
 
-async function installLocked(spec: EnvironmentSpec, tell: (doing: string) => void): Promise<Made> {
+async function installLocked(spec: EnvironmentSpec, log: (doing: string) => void): Promise<Made> {
   const locks = locksOf(spec.stack, spec.variant);
   const sync = ['pip', 'sync', '--require-hashes', '--compile-bytecode', ...into(spec)];
   try {
@@ -99,7 +99,7 @@ async function installLocked(spec: EnvironmentSpec, tell: (doing: string) => voi
     const lacking = /([\w.-]+)==(\S+) has no (?:usable )?wheels/.exec(stderrOf(error));
     const name = lacking === null ? 'a package' : `${lacking[1]} ${lacking[2]}`;
     if (spec.resolve) return resolveLocks(spec, locks, sync);
-    tell(`building ${name} from source: it has no wheel for Python ${spec.version}`);
+    log(`building ${name} from source: it has no wheel for Python ${spec.version}`);
     return { built: await step(spec, [...sync, ...locks]), resolved: [] };
   }
 }

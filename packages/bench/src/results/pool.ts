@@ -6,7 +6,7 @@ import type { Host } from './host.ts';
 import { appendLine, shown, writeReport } from './store.ts';
 
 /** One sequential test of twins, from its first round to its verdict. */
-export interface PooledSitting {
+export interface PooledTest {
   kind: 'sitting';
   startedAt: string;
   /** The planted difference: how much more CPU the candidate uses, as a share. */
@@ -37,7 +37,7 @@ export interface PooledNoise {
   difference: number | null;
 }
 
-export type Pooled = PooledSitting | PooledNoise;
+export type Pooled = PooledTest | PooledNoise;
 
 /** `pool.json`: the facts that all entries of a pool share. */
 export interface PoolFile {

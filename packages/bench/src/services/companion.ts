@@ -9,7 +9,7 @@ import type { TSchema } from 'typebox';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type { Server } from '../machine/launch.ts';
-import type { Placed } from '../machine/placement.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
 import type { CompanionName, Limit, LoadResult, Placement, Reason } from '../results/record.ts';
 import type { Counts, Resources, Target } from '../model.ts';
 import type { Plan } from '../plan/definition.ts';
@@ -60,7 +60,7 @@ export interface CompanionMeans {
   token: string;
   /** The folder of the run, for its logs. */
   folder: string;
-  placed: Pick<Placed, 'beside'>;
+  placed: Pick<PinnedCommands, 'beside'>;
   /** Records the leftovers on an external server if this run were killed; undefined once there are none. */
   owe?: (server: string | undefined) => void;
 }

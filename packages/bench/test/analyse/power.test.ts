@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { summarisePool } from '../../src/analyse/power.ts';
 import { createRandom } from '../../src/random.ts';
 import { renderPower } from '../../src/report/power.ts';
-import type { Pooled, PooledNoise, PooledSitting } from '../../src/results/pool.ts';
+import type { Pooled, PooledNoise, PooledTest } from '../../src/results/pool.ts';
 import { readGoldenRun } from '../samples.ts';
 
 const LOOKS = '12/18/24';
 
-function sitting(effect: number, verdict: string, given: Partial<PooledSitting> = {}): PooledSitting {
+function sitting(effect: number, verdict: string, given: Partial<PooledTest> = {}): PooledTest {
   // 1 % of noise, the same for every sitting.
   const differences = Array.from(
     { length: 12 },

@@ -85,7 +85,7 @@ const WAYS: Record<string, Way> = {
     env: () => ({ DATABASE_URL: url }),
     reached: (_place, running) => running.output.includes('Ctrl-C stops it'),
   },
-  power: { script: 'power', args: ['--sittings', '1'], reached: hasWork },
+  power: { script: 'power', args: ['--tests', '1'], reached: hasWork },
   self: { script: 'self', args: ['--rounds', '1'], reached: hasWork },
 };
 

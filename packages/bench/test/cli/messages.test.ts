@@ -109,7 +109,7 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
     'stack hono --language go --framework gin',
     'stack hono --framework hono',
   ],
-  power: ['--sittings -1', '--target fastify', 'vanilla'],
+  power: ['--tests -1', '--target fastify', 'vanilla'],
   preflight: ['--workers 2 --cores 2', '--connections none'],
   recheck: ['', 'a b'],
   report: ['', 'a b', 'a --json --markdown', 'a --json --ladder', 'a --json --detail'],

@@ -5,7 +5,7 @@ import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import { completeParams } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params, Workload } from '../../src/catalogue/workloads/workload.ts';
 import { countWorkers } from '../../src/machine/launch.ts';
-import { ask } from '../../src/machine/ask.ts';
+import { sendRequest } from '../../src/machine/request.ts';
 import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
 import type { Attestation, Target } from '../../src/model.ts';
 import { needs, target } from '../needs.ts';
@@ -78,7 +78,7 @@ function testServers(wanted: Target): void {
         await verify(server, drawOf(draws, workload), 'in the contract test');
       }
       const draw = drawOf(one.draws, workload);
-      const answer = await ask(one.server, draw.requests[0]!);
+      const answer = await sendRequest(one.server, draw.requests[0]!);
       expect(answer.contentType).toMatch(/^application\/json\b/);
       expect(draw.check(answer, 0)).toBeUndefined();
       expect(drawOf(two.draws, workload).check(answer, 0)).toMatch(/^wrong body/);

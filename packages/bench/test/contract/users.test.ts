@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
 import type { Server } from '../../src/machine/launch.ts';
-import { ask } from '../../src/machine/ask.ts';
+import { sendRequest } from '../../src/machine/request.ts';
 import { until } from '../cli/cli.ts';
 import { needs, target } from '../needs.ts';
 import { openHost } from './host.ts';
@@ -57,7 +57,7 @@ describe.each(offered)('users by $id', (wanted) => {
   it('answers 503 where nobody named a database', async () => {
     const server = await start({});
     for (const request of [LIST, ADD]) {
-      const { status, body } = await ask(server, request);
+      const { status, body } = await sendRequest(server, request);
       expect(status).toBe(503);
       expect(JSON.parse(body.toString())).toEqual({ error: 'DATABASE_URL is not set' });
     }
@@ -65,7 +65,8 @@ describe.each(offered)('users by $id', (wanted) => {
 
   it('answers 500 where it cannot connect, with the reason in its log', async () => {
     const server = await start({ DATABASE_URL: NOWHERE });
-    for (const request of [LIST, ADD]) expect(await ask(server, request)).toMatchObject({ status: 500 });
+    for (const request of [LIST, ADD])
+      expect(await sendRequest(server, request)).toMatchObject({ status: 500 });
     await logs(server, /refused|connect call failed/i);
   });
 
@@ -78,7 +79,7 @@ describe.each(offered)('users by $id', (wanted) => {
       BENCH_POOL_TIMEOUT: '1',
     });
     // The one that connects may wait for ever.
-    const first = await Promise.any([ask(server, LIST), ask(server, LIST)]);
+    const first = await Promise.any([sendRequest(server, LIST), sendRequest(server, LIST)]);
     expect(first).toMatchObject({ status: 500 });
     await logs(server, /QueuePool limit|timeout|deadline exceeded/);
     expect(await server.stop()).toMatchObject({ trouble: [] });

@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
-import { lockHost, type Asked, type HostLock } from '../../src/machine/lock.ts';
+import { lockHost, type LockOptions, type HostLock } from '../../src/machine/lock.ts';
 import { findFreePort } from '../../src/machine/ports.ts';
 import { isToken, newToken, scratchOf } from '../../src/machine/scratch.ts';
 import { openState } from '../../src/machine/state.ts';
@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(state, { recursive: true, force: true }));
 
-const take = (run: string, asked: Partial<Asked> = {}): Promise<HostLock> =>
+const take = (run: string, asked: Partial<LockOptions> = {}): Promise<HostLock> =>
   lockHost({ run, token: newToken(), state, port: false, ...asked });
 
 /** The id of a process that has been and is gone. */
@@ -104,7 +104,7 @@ describe('lockHost', () => {
     const { promise: isTold, resolve } = Promise.withResolvers<void>();
     const second = take('second', {
       wait: true,
-      tell(line) {
+      log(line) {
         told.push(line);
         resolve();
       },
@@ -201,7 +201,7 @@ describe('the port where the users of a machine meet', () => {
       await using stranger = await openImpostor(port, said);
       expect(stranger).toBeDefined();
       const told: string[] = [];
-      using _ = await take('mine', { port, tell: (line) => told.push(line) });
+      using _ = await take('mine', { port, log: (line) => told.push(line) });
       expect(told).toEqual([
         `warning: a program other than Bench uses port ${port}, so other users cannot see this run`,
       ]);

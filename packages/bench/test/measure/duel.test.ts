@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import { longestSilence, planTurns } from '../../src/plan/turns.ts';
-import type { Placed } from '../../src/machine/placement.ts';
+import type { PinnedCommands } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
@@ -10,7 +10,7 @@ import { makePlan } from '../../src/plan/plan.ts';
 import { samplePlan, sampleStack } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
-const placed: Placed = {
+const placed: PinnedCommands = {
   placement: { kind: 'separate', server: [1], generator: [0] },
   server: [],
   generator: [],

@@ -2,7 +2,7 @@
 
 import { Ajv } from 'ajv';
 import { expect } from 'vitest';
-import type { Placed } from '../../src/machine/placement.ts';
+import type { PinnedCommands } from '../../src/machine/placement.ts';
 import { measureTrial } from '../../src/measure/conductor.ts';
 import type { Attestation } from '../../src/model.ts';
 import type { Trial } from '../../src/results/record.ts';
@@ -11,7 +11,7 @@ import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
 const isRecord = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(readSchema('record'));
 
-export const PLACED: Placed = {
+export const PLACED: PinnedCommands = {
   placement: { kind: 'separate', server: [1], generator: [0] },
   server: [],
   generator: [],
@@ -20,7 +20,11 @@ export const PLACED: Placed = {
 /** One trial in such a world; whatever it comes to, it is a record that keeps the schema. */
 export async function measure(
   twist: Twist = {},
-  { line = '', attest = {}, placed = PLACED }: { line?: string; attest?: Attestation; placed?: Placed } = {},
+  {
+    line = '',
+    attest = {},
+    placed = PLACED,
+  }: { line?: string; attest?: Attestation; placed?: PinnedCommands } = {},
 ): Promise<{ trial: Trial; world: World }> {
   const world = createWorld(twist);
   const plan = samplePlan(`--rounds 1 --connections 10 ${line}`, ['fastify']);

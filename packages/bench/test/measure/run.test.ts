@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import type { Trial } from '../../src/results/record.ts';
-import type { Placed } from '../../src/machine/placement.ts';
+import type { PinnedCommands } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Plan } from '../../src/plan/definition.ts';
 import { failedTrial, okTrial, sampleMeasured, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
-const placed: Placed = { placement: { kind: 'unpinned' }, server: [], generator: [] };
+const placed: PinnedCommands = { placement: { kind: 'unpinned' }, server: [], generator: [] };
 
 const PLAN = samplePlan('--rounds 2 --connections 10,100', ['vanilla', 'fastify']);
 

@@ -88,7 +88,7 @@ describe('what killed commands left', () => {
     ])
       mkdirSync(join(temporary, name));
     const told: string[] = [];
-    using _ = await open({ isAlone: false, tell: (line) => told.push(line) });
+    using _ = await open({ isAlone: false, log: (line) => told.push(line) });
     expect(told.toSorted()).toEqual([
       `run a-dead-run had been killed and left ${join(temporary, `bench-database-${token}`)}: removed it`,
       `run a-dead-run had been killed and left ${join(temporary, `bench-work-${token}`)}: removed it`,

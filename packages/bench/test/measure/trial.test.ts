@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
-import type { Placed } from '../../src/machine/placement.ts';
-import { UnansweredError } from '../../src/machine/ask.ts';
+import type { PinnedCommands } from '../../src/machine/placement.ts';
+import { UnansweredError } from '../../src/machine/request.ts';
 import { asStored, sampleCounts, sampleLoad } from '../samples.ts';
 import { measure, PLACED, textsOf } from './one-trial.ts';
 import type { Step } from './world.ts';
@@ -116,7 +116,10 @@ describe('measureTrial', () => {
   });
 
   it('judges a server by the cores it may use', async () => {
-    const placed: Placed = { ...PLACED, placement: { kind: 'separate', server: [1, 2], generator: [0] } };
+    const placed: PinnedCommands = {
+      ...PLACED,
+      placement: { kind: 'separate', server: [1, 2], generator: [0] },
+    };
     const half = {
       host: {},
       server: { source: 's', scope: 's', seconds: 5, cpuUserUs: 5e6, cpuSystemUs: 0, coresUsed: 1 },
@@ -135,7 +138,7 @@ describe('a trial of a server with threads', () => {
     host: {},
     server: { source: 's', scope: 's', seconds: 5, cpuUserUs: 5e6, cpuSystemUs: 0, coresUsed: 1 },
   };
-  const unpinned: Placed = { ...PLACED, placement: { kind: 'unpinned' } };
+  const unpinned: PinnedCommands = { ...PLACED, placement: { kind: 'unpinned' } };
 
   it('records what it was given, and nothing where it was not', async () => {
     const { trial } = await measure({}, { line: '--threads 1 --cores 2' });

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkJson, ID, type Draw } from '../../src/catalogue/workloads/workload.ts';
-import { ask, type Asked } from '../../src/machine/ask.ts';
+import { sendRequest, type Endpoint } from '../../src/machine/request.ts';
 import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
 
 /** What the server does with a body; it changes from test to test. */
@@ -20,7 +20,7 @@ const listener: RequestListener = (request, response) => {
   });
 };
 const server = createServer(listener);
-let asked: Asked;
+let asked: Endpoint;
 
 const post = (body: string) => ({ method: 'POST', path: '/', headers: {}, body });
 const draw: Draw = {
@@ -61,7 +61,7 @@ describe('verify', () => {
       `{"id":"${ID}"}`.length,
       `{"n":1,"id":"${ID}"}`.length,
     ]);
-    expect((await ask(asked, post(`"${ID}"`))).body.toString()).toBe(`"${ID}"`);
+    expect((await sendRequest(asked, post(`"${ID}"`))).body.toString()).toBe(`"${ID}"`);
   });
 
   it('fails for the id of another request', async () => {
@@ -71,7 +71,7 @@ describe('verify', () => {
       last = body;
       return { body: before };
     };
-    await ask(asked, post(`{"id":"${ID}"}`));
+    await sendRequest(asked, post(`{"id":"${ID}"}`));
     await expect(verify(asked, draw, 'here')).rejects.toThrow(/^POST \/ here: wrong body/);
   });
 
@@ -125,7 +125,7 @@ describe('an answer that does not end', () => {
     response.on('close', () => clearInterval(timer));
   });
   const stream: Draw = { ...draw, requests: [{ method: 'GET', path: '/events', headers: {} }] };
-  let endless: Asked;
+  let endless: Endpoint;
 
   beforeAll(async () => {
     const { promise, resolve } = Promise.withResolvers<void>();

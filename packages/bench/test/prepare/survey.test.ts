@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import { targetsOf } from '../../src/catalogue/stacks.ts';
-import { groupMissing, tellStill } from '../../src/prepare/prepare.ts';
+import { groupMissing, reportProgress } from '../../src/prepare/prepare.ts';
 import { describeWork, surveyWork } from '../../src/prepare/survey.ts';
 import { sampleStack, sampleTarget } from '../samples.ts';
 
@@ -61,7 +61,7 @@ describe('a long preparation', () => {
 
   it('says that it goes on, until it ends', () => {
     const said: string[] = [];
-    const still = tellStill('preparing rocket', (line) => said.push(line));
+    const still = reportProgress('preparing rocket', (line) => said.push(line));
     vi.advanceTimersByTime(45_000);
     still[Symbol.dispose]();
     vi.advanceTimersByTime(60_000);

@@ -2,7 +2,7 @@ import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:h
 import type { BackgroundRequest } from '../../model.ts';
 import type { BackgroundUse } from './record.ts';
 import { createHistogram, recordMilliseconds, summariseLatency } from '../../histogram.ts';
-import type { Asked } from '../../machine/ask.ts';
+import type { Endpoint } from '../../machine/request.ts';
 
 /** The pause after an unanswered request, so that a server that is down is not flooded. */
 const REST_MS = 50;
@@ -18,7 +18,7 @@ export interface Background extends Disposable {
  * sends the next request at once. Runs in this process, on the cores of the generators.
  */
 export function keepInFlight(
-  { host, port }: Pick<Asked, 'host' | 'port'>,
+  { host, port }: Pick<Endpoint, 'host' | 'port'>,
   { method, path }: BackgroundRequest,
 ): Background {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -6,7 +6,7 @@ import type { Table } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
 import type { Plan } from '../../plan/definition.ts';
 import { describeEnd, type Server } from '../../machine/launch.ts';
-import type { Placed } from '../../machine/placement.ts';
+import type { PinnedCommands } from '../../machine/placement.ts';
 import { findPostgres, launchPostgres, type Postgres } from './postgres.ts';
 import { isToken } from '../../machine/scratch.ts';
 import { readProcess } from '../../machine/procfs.ts';
@@ -106,7 +106,7 @@ export interface DatabaseSpec {
   token: string;
   /** The folder of the run, for its log. */
   folder: string;
-  placed: Pick<Placed, 'beside'>;
+  placed: Pick<PinnedCommands, 'beside'>;
   /**
    * Called with the server before the first database of a trial is created there, and with undefined once none is
    * left.

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { BenchError } from '../../errors.ts';
 import { launch, type Server } from '../../machine/launch.ts';
-import type { Placed } from '../../machine/placement.ts';
+import type { PinnedCommands } from '../../machine/placement.ts';
 import { findFreePort } from '../../machine/ports.ts';
 import { readText } from '../../machine/procfs.ts';
 import { scratchOf } from '../../machine/scratch.ts';
@@ -60,7 +60,7 @@ export async function findPostgres(platform = `${process.platform}-${process.arc
 /** Starts a new, empty database. It may not answer yet. */
 export async function launchPostgres(
   { root }: Postgres,
-  { token, folder, placed }: { token: string; folder: string; placed: Pick<Placed, 'beside'> },
+  { token, folder, placed }: { token: string; folder: string; placed: Pick<PinnedCommands, 'beside'> },
 ): Promise<{ server: Server; url: string }> {
   const port = await findFreePort();
   const password = randomBytes(16).toString('hex');

@@ -12,10 +12,10 @@ import { BenchError } from '../../errors.ts';
 import type { UpstreamKind } from '../../model.ts';
 import type { UpstreamUse } from './record.ts';
 import { describeEnd, launch, type Server } from '../../machine/launch.ts';
-import type { Placed } from '../../machine/placement.ts';
+import type { PinnedCommands } from '../../machine/placement.ts';
 import { findFreePort } from '../../machine/ports.ts';
 import { CompanionError, type CompanionProcess } from '../companion.ts';
-import { ask } from '../../machine/ask.ts';
+import { sendRequest } from '../../machine/request.ts';
 
 const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.conf'));
 const EMBEDDED = fileURLToPath(import.meta.resolve('@bench/upstream/server'));
@@ -118,7 +118,7 @@ export interface UpstreamSpec {
   token: string;
   /** The folder of the run: its log is kept there; everything else is removed with it. */
   folder: string;
-  placed: Pick<Placed, 'beside'>;
+  placed: Pick<PinnedCommands, 'beside'>;
   fixtures: string[];
   /** Distinguishes the upstreams of one run, from 0. */
   index?: number;
@@ -154,7 +154,7 @@ export async function startUpstream(
   });
   const upstream = new LaunchedUpstream(program, server, root, fixtures[0] ?? '');
   try {
-    await upstream.stand();
+    await upstream.awaitReady();
     return upstream;
   } catch (error) {
     await upstream[Symbol.asyncDispose]();
@@ -186,7 +186,7 @@ class LaunchedUpstream implements Upstream {
   }
 
   /** Waits until it answers. */
-  async stand(): Promise<void> {
+  async awaitReady(): Promise<void> {
     const deadline = performance.now() + START_MS;
     for (;;) {
       try {
@@ -207,7 +207,7 @@ class LaunchedUpstream implements Upstream {
     const times: number[] = [];
     while (times.length < PROBES) {
       const started = performance.now();
-      const { status, body } = await this.#ask(pathOf(0));
+      const { status, body } = await this.#sendRequest(pathOf(0));
       times.push((performance.now() - started) * 1000);
       if (status !== 200) throw this.#wrong(`answered ${pathOf(0)} with status ${status}`);
       if (body.toString() !== this.#fixture) throw this.#wrong(`answered ${pathOf(0)} with another body`);
@@ -216,7 +216,7 @@ class LaunchedUpstream implements Upstream {
   }
 
   async #count(): Promise<number> {
-    const { status, body } = await this.#ask('/count');
+    const { status, body } = await this.#sendRequest('/count');
     const count = this.#program.parseCount(body.toString());
     if (status !== 200 || !Number.isInteger(count))
       throw this.#wrong(`does not report its count (status ${status})`);
@@ -228,9 +228,9 @@ class LaunchedUpstream implements Upstream {
     rmSync(this.#root, { recursive: true, force: true });
   }
 
-  async #ask(path: string): Promise<Answer> {
+  async #sendRequest(path: string): Promise<Answer> {
     try {
-      const answer = await ask(this.#server, { method: 'GET', path, headers: {} });
+      const answer = await sendRequest(this.#server, { method: 'GET', path, headers: {} });
       this.#own++;
       return answer;
     } catch (error) {

@@ -11,7 +11,7 @@ import { readStacks } from '@bench/harness/catalogue/stacks';
 import { findWorkload } from '@bench/harness/catalogue/workloads/index';
 import { BenchError } from '@bench/harness/errors';
 import type { StockResult } from '@bench/harness/load/stock';
-import type { Placed } from '@bench/harness/machine/placement';
+import type { PinnedCommands } from '@bench/harness/machine/placement';
 import { prepareAll, type Prepared } from '@bench/harness/prepare/prepare';
 import { run } from '@bench/harness/measure/run';
 import {
@@ -28,9 +28,9 @@ import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from '@bench/harne
 import { makePlan } from '@bench/harness/plan/plan';
 import type { Plan } from '@bench/harness/plan/definition';
 import { createRandom } from '@bench/harness/random';
-import type { PooledNoise, PooledSitting } from '@bench/harness/results/pool';
+import type { PooledNoise, PooledTest } from '@bench/harness/results/pool';
 import { createEffects } from './effects.ts';
-import { tell } from './shell.ts';
+import { logLine } from './shell.ts';
 
 const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/load/stock'));
 const TWIN = fileURLToPath(import.meta.resolve('@bench/harness/planted/twin'));
@@ -46,7 +46,7 @@ const COST_ROUNDS = 5;
 
 /** The resources of a measurement. */
 export interface Means {
-  placed: Placed;
+  placed: PinnedCommands;
   token: string;
   folder: string;
   isInterrupted: () => boolean;
@@ -63,7 +63,9 @@ export async function measureTwins(means: Means): Promise<Twins | undefined> {
   );
   if (means.isInterrupted()) return undefined;
   const twins = makeTwins(medianCost(trials, 'twin'), medianCost(trials, 'twin/worked'));
-  tell(`twins: a request costs ${twins.bareUs.toFixed(1)} µs, a unit of work ${twins.unitNs.toFixed(2)} ns`);
+  logLine(
+    `twins: a request costs ${twins.bareUs.toFixed(1)} µs, a unit of work ${twins.unitNs.toFixed(2)} ns`,
+  );
   return twins;
 }
 
@@ -82,7 +84,7 @@ function medianCost(trials: Trial[], target: string): number {
  * Runs one sequential test: duels until they decide or the time is up, then one run of stock autocannon on each
  * server.
  */
-export async function sit(twins: Twins, index: number, means: Means): Promise<PooledSitting | undefined> {
+export async function runTest(twins: Twins, index: number, means: Means): Promise<PooledTest | undefined> {
   const effect = EFFECTS[index % EFFECTS.length] ?? 0;
   // Every other A/A test compares two copies of the same program in different folders.
   const copied = effect === 0 && Math.floor(index / EFFECTS.length) % 2 === 1;
@@ -176,7 +178,7 @@ async function prepareOrThrow(plan: Plan, stacks: Stack[]): Promise<Prepared[]> 
  * Returns the average that one run of stock autocannon prints for a fresh server of each, in random order;
  * undefined if interrupted.
  */
-async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledSitting['stock'] | undefined> {
+async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledTest['stock'] | undefined> {
   const printed = new Map<string, number>();
   const names = stacks.map(({ name }) => name);
   const options = benchOptions({ targets: names, rounds: 1, connections: [CONNECTIONS] });

@@ -19,7 +19,7 @@ export class UnansweredError extends BenchError {}
 export class EndlessError extends BenchError {}
 
 /** The address of a server, and its state: a server that has ended needs no further requests. */
-export interface Asked {
+export interface Endpoint {
   host: string;
   port: number;
   ended(): string | undefined;
@@ -33,20 +33,20 @@ export interface Asked {
  * again in the answer. Throws what node:http throws, an `UnansweredError` if the server falls silent, and an
  * `EndlessError` if the answer takes longer than `answerSeconds`.
  */
-export async function ask(
-  asked: Asked,
+export async function sendRequest(
+  endpoint: Endpoint,
   spec: WorkloadRequest,
   answerSeconds = ANSWER_SECONDS,
 ): Promise<Answer> {
-  if (!haveIds([spec])) return send(asked, spec, answerSeconds);
+  if (!haveIds([spec])) return send(endpoint, spec, answerSeconds);
   const id = nextId();
-  const answer = await send(asked, { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' }, answerSeconds);
+  const answer = await send(endpoint, { ...spec, body: spec.body?.replaceAll(ID, id) ?? '' }, answerSeconds);
   const body = Buffer.from(answer.body.toString('latin1').replaceAll(id, ID), 'latin1');
   return { ...answer, body };
 }
 
 function send(
-  { host, port }: Asked,
+  { host, port }: Endpoint,
   { method, path, headers, body }: WorkloadRequest,
   seconds: number,
 ): Promise<Answer> {
