@@ -87,7 +87,7 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
     };
   }
   if (timeWaitReused) {
-    const remembered = timeWait === undefined ? '' : `${figure(timeWait)} connections in TIME_WAIT, `;
+    const remembered = timeWait === undefined ? '' : `${figure(timeWait)} connections; `;
     return { level: 'ok', what: `TIME_WAIT: ${remembered}ports can be reused after one second` };
   }
   if (timeWaitReused === false) {
@@ -104,7 +104,7 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
   }
   return {
     level: 'warn',
-    what: `TIME_WAIT: ${figure(timeWait)} connections in TIME_WAIT; the plan needs ${figure(connections)} of ${figure(ports)} ports`,
+    what: `TIME_WAIT: ${figure(timeWait)} connections; the plan needs ${figure(connections)} of ${figure(ports)} ports`,
     advice: `wait ${timeWaitSeconds} s`,
   };
 };

@@ -93,7 +93,7 @@ describe('preflight', () => {
   it('fears no closed connections where their ports are taken again, and counts what is left where they are not', () => {
     expect(about('TIME_WAIT', { timeWait: 60_000, timeWaitReused: true })).toEqual({
       level: 'ok',
-      what: 'TIME_WAIT: 60,000 connections in TIME_WAIT, ports can be reused after one second',
+      what: 'TIME_WAIT: 60,000 connections; ports can be reused after one second',
     });
     expect(about('TIME_WAIT', { timeWait: 0, timeWaitReused: false })).toEqual({
       level: 'warn',
