@@ -12,15 +12,6 @@ export function pathsOf(value: unknown, path = ''): string[] {
   });
 }
 
-/** The names of all properties of a schema, at any depth. */
-export function propertiesOf(schema: unknown): string[] {
-  if (schema === null || typeof schema !== 'object') return [];
-  const { properties } = schema as { properties?: Json };
-  const named =
-    properties === undefined ? [] : Object.entries(properties).filter(([, value]) => value !== false);
-  return [...named.map(([name]) => name), ...Object.values(schema).flatMap(propertiesOf)];
-}
-
 const FIGURES = ['count', 'ordinal', 'amount', 'span'].map((name) => `#/definitions/${name}`);
 
 /** Every figure with its description, at any depth; the definitions that only say a range are not figures. */
