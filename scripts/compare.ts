@@ -38,6 +38,17 @@ await runCommand(COMPARE, async (options) => {
     second === undefined
       ? compareWithin(first, options.question)
       : compareRuns(first, second, options.question, options.across);
+  if (table.rows.length === 0) {
+    throw new BenchError(
+      'usage',
+      second === undefined
+        ? `run ${first.plan.run} has nothing to compare: it needs two targets with figures`
+        : `${first.plan.run} and ${second.plan.run} have no target in common`,
+      second === undefined
+        ? `compare it with another run: pnpm compare ${first.plan.run} <later-run>`
+        : undefined,
+    );
+  }
   const title = second === undefined ? `run ${first.plan.run}` : `${first.plan.run} → ${second.plan.run}`;
   if (options.json) printJson(toJson({ schema: 1, title, marks, ...table }));
   else print(renderComparison(table, title, marks));

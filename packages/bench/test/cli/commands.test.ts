@@ -39,6 +39,16 @@ describe('pnpm stacks', () => {
   });
 });
 
+describe('pnpm compare', () => {
+  it.concurrent('says when a run has nothing to compare', async ({ expect }) => {
+    await using place = new Place();
+    const run = join(ROOT, 'results/published/20261122-021212-users');
+    const { status, stdout, stderr } = await place.run('compare', [run]);
+    expect(stderr).toContain('has nothing to compare: it needs two targets with figures');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  });
+});
+
 describe('pnpm preflight', () => {
   it.concurrent('says what was looked at, and what to change', async ({ expect }) => {
     await using place = new Place();
