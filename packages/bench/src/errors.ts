@@ -1,11 +1,10 @@
-/** What went wrong, as the exit code tells it (README, "Exit codes"). */
+/** The kind of an error; it determines the exit code (README, "Exit codes"). */
 export type ErrorCode = 'trial' | 'usage' | 'toolchain' | 'interrupted';
 
 const EXIT_CODES: Record<ErrorCode, number> = { trial: 1, usage: 2, toolchain: 3, interrupted: 130 };
 
 /**
- * The one error a user is meant to read: `message` says what was wrong and where (file:line),
- * `hint` what to type or change.
+ * The one error for users: `message` says what is wrong and where (file:line), `hint` says what to type or change.
  */
 export class BenchError extends Error {
   readonly code: ErrorCode;
@@ -18,7 +17,7 @@ export class BenchError extends Error {
     this.hint = hint;
   }
 
-  /** The process exit code this error stands for. */
+  /** The exit code of the process for this error. */
   get exitCode(): number {
     return EXIT_CODES[this.code];
   }

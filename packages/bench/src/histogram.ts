@@ -6,10 +6,10 @@ import {
 } from 'hdr-histogram-js';
 import type { LatencyUs } from './model.ts';
 
-/** A day: no generator loads for longer, so no latency is cut short. */
+/** One day: no generator runs for longer, so no latency is truncated. */
 const HIGHEST_US = 86_400_000_000;
 
-/** An empty histogram of µs: 1 µs to a day at three significant digits, sized once and for all. */
+/** Creates an empty histogram of 1 µs to one day with three significant digits, of fixed size. */
 export function createHistogram(): Histogram {
   return build({
     bitBucketSize: 64,
@@ -25,22 +25,22 @@ export function recordMilliseconds(histogram: Histogram, milliseconds: number): 
   histogram.recordValue(Math.min(HIGHEST_US, Math.max(1, Math.round(milliseconds * 1000))));
 }
 
-/** The histogram as compressed V2 base64, as the record keeps it. */
+/** Encodes a histogram as compressed V2 base64 for the record. */
 export function encodeHistogram(histogram: Histogram): string {
   return encodeIntoCompressedBase64(histogram);
 }
 
-/** One histogram holding every value of the encoded ones. Throws on text that is no histogram. */
+/** Merges encoded histograms into one. Throws if a text is not a histogram. */
 export function mergeHistograms(encoded: string[]): Histogram {
   const sum = createHistogram();
   for (const text of encoded) sum.add(decodeFromCompressedBase64(text, 64, false));
   return sum;
 }
 
-/** How many answers must lie beyond a percentile before it is given. */
+/** The answers that must lie beyond a percentile for it to be reported. */
 const TAIL_SUPPORT = 10;
 
-/** In thousandths, so that what lies beyond one is a whole number of answers and not 9.999999999999998. */
+/** In thousandths, so that the answers beyond a percentile are a whole number and not 9.999999999999998. */
 const PERCENTILES = [
   ['p50', 500],
   ['p75', 750],
@@ -51,9 +51,9 @@ const PERCENTILES = [
 ] as const;
 
 /**
- * Percentiles in µs of the answered requests with the timed-out ones counted above all of them: a
- * percentile that falls among those is a lower bound at the timeout and named in `atLeast`. One with
- * fewer than ten answers beyond it is left out. Undefined when nothing was answered.
+ * Computes percentiles in µs over the answered requests; timeouts count as slower than all answers. A percentile among
+ * the timeouts is a lower bound at the timeout and is named in `atLeast`. Percentiles with fewer than ten answers beyond
+ * them are omitted. Undefined if nothing was answered.
  */
 export function summariseLatency(
   histogram: Histogram,
@@ -76,7 +76,7 @@ export function summariseLatency(
 
 export type PercentileName = (typeof PERCENTILES)[number][0];
 
-/** What is known of the latencies of answers, in µs; `at` gives undefined for a percentile that is not. */
+/** The latencies of answers, in µs; `at` returns undefined for an unknown percentile. */
 export interface LatencySample {
   answered: number;
   mean: number;
@@ -84,7 +84,7 @@ export interface LatencySample {
   at(name: PercentileName, thousandths: number): number | undefined;
 }
 
-/** The same from any sample. */
+/** Computes the percentiles of any sample, as `summariseLatency` does. */
 export function summarise(
   sample: LatencySample,
   timeouts: number,

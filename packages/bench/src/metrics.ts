@@ -1,34 +1,34 @@
-/** What trials are compared by. To add a metric is to add an entry here: ids, schema, columns and reasons derive from it. */
+/** The metrics of trials. To add a metric, add an entry here: ids, schema, columns and reasons derive from it. */
 import type { Measured } from './results/record.ts';
 
-/** The unit of a figure; a column is formatted by it. */
+/** The unit of a figure; it selects the format of a column. */
 export type Unit = 'per second' | 'µs' | 'µs per request' | 'bytes' | 's';
 
 /**
- * A side of a trial that a metric depends on. A reason names the sides that it casts doubt on, and so invalidates every
- * metric that depends on one of them.
- * - `pace`: how fast requests are sent and answered
- * - `latency`: which answer belongs to which request
+ * A side of a trial that a metric depends on. A reason names the sides that it affects, and so invalidates every metric
+ * that depends on one of them.
+ * - `pace`: the speed of requests and answers
+ * - `latency`: the pairing of answers with requests
  * - `tail`: the slowest one per cent
- * - `cpu`, `memory`: what the server used under load
+ * - `cpu`, `memory`: the resources of the server under load
  * - `start`: the server before its first request
  */
 export type Side = 'pace' | 'latency' | 'tail' | 'cpu' | 'memory' | 'start';
 
-/** A metric as it is declared. */
+/** The declaration of a metric. */
 interface Entry {
   label: string;
   unit: Unit;
   better: 'higher' | 'lower';
-  /** Reads the figure from a trial; undefined where the trial did not measure it. */
+  /** Reads the figure from a trial; undefined if the trial did not measure it. */
   from: (measured: Measured) => number | undefined;
   dependsOn: readonly Side[];
   column: {
-    /** Shows half the range over the rounds behind the figure. */
+    /** Shows half the range over the rounds after the figure. */
     spread?: true;
-    /** A lower bound says enough by its mark: the same reason makes it a bound and invalidates it. */
+    /** Omits the mark for invalid figures from lower bounds: the same reason causes both. */
     showsOneMark?: true;
-    /** The column is absent where no row has a figure. */
+    /** Omits the column if no row has a figure. */
     isOptional?: true;
     /** A narrow page omits the columns with the lowest numbers first; one without a number always stays. */
     expendable?: number;
@@ -88,7 +88,7 @@ const ENTRIES = {
 
 export type MetricId = keyof typeof ENTRIES;
 
-/** A figure that trials are compared by. */
+/** A metric by which trials are compared. */
 export interface Metric extends Entry {
   id: MetricId;
 }

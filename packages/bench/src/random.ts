@@ -1,4 +1,4 @@
-/** Randomness that a seed reproduces: what is drawn from it (orders, coins, resamples) is recorded by its seed. */
+/** Random numbers that a seed reproduces: records keep the seed of every order, coin and resample. */
 
 const TWO_32 = 2 ** 32;
 
@@ -18,11 +18,11 @@ export interface Random {
 
 /**
  * The stream of `seed`, the same on every machine: sfc32 (Doty-Humphrey, PractRand), seeded with the 53 bits of
- * a safe integer from 0 on. Throws RangeError for any other seed.
+ * a safe integer of at least 0. Throws RangeError for any other seed.
  */
 export function createRandom(seed: number): Random {
   if (!Number.isSafeInteger(seed) || seed < 0) {
-    throw new RangeError(`a seed is a safe integer from 0 on, not ${seed}`);
+    throw new RangeError(`a seed must be a safe integer of at least 0, not ${seed}`);
   }
   const next = sfc32(seed);
 

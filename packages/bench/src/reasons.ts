@@ -1,14 +1,14 @@
-/** Everything that can be wrong with a trial: one row for each reason. Nothing else decides what a reason means. */
+/** Every problem that a trial can have: one row per reason. Nothing else decides the meaning of a reason. */
 import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
 import type { Reason } from './results/record.ts';
 
-/** What a reason means. */
+/** The meaning of a reason. */
 interface Definition<Facts> {
-  /** The metrics that it invalidates; none where it only explains. */
+  /** The metrics that it invalidates; empty if it only explains. */
   invalidates: readonly MetricId[];
-  /** The trial has failed: nothing that was measured in it may be used. */
+  /** The trial has failed: none of its figures may be used. */
   isFatal?: true;
-  /** Of the metrics that it invalidates, those whose figure is still a lower bound. */
+  /** The invalidated metrics whose figure is still a lower bound. */
   lowerBounds?: readonly MetricId[];
   text: (facts: Facts) => string;
 }
@@ -23,7 +23,7 @@ const LATENCY = metricsOf('latency');
 const TAIL = metricsOf('tail');
 const GOODPUT: readonly MetricId[] = ['goodput'];
 
-/** A failure that was thrown: its own words say what happened. */
+/** A thrown failure: its message is the text. */
 const thrown = {
   isFatal: true,
   invalidates: ALL,
@@ -34,7 +34,7 @@ const DEFINITIONS = {
   trial: thrown,
   upstream: thrown,
   database: thrown,
-  /** Of a companion without a row of its own. */
+  /** The failure of a companion that has no separate row. */
   companion: thrown,
   defect: thrown,
   'not-stopped': {
@@ -55,19 +55,19 @@ const DEFINITIONS = {
   'not-verified': {
     invalidates: NONE,
     text: ({ problem, inFlight }: { problem: string; inFlight: number }) =>
-      `${problem}: it still owed ${inFlight} answers when the load left`,
+      `${problem}: ${inFlight} requests were still unanswered when the load ended`,
   },
   'same-code': {
     isFatal: true,
     invalidates: ALL,
     text: ({ other, files }: { other: string; files: number }) =>
-      `the server ran the same code as that of ${other} (${files} files with the same contents)`,
+      `the server ran the same code as ${other} (${files} files with the same contents)`,
   },
   accounting: {
     isFatal: true,
     invalidates: ALL,
     text: ({ sent, accounted }: { sent: number; accounted: number }) =>
-      `${sent} requests were sent but ${accounted} are accounted for: a defect of the tool`,
+      `${sent} requests were sent, but ${accounted} are accounted for: this is a bug in Bench`,
   },
   'crossed-answers': {
     isFatal: true,
@@ -83,20 +83,20 @@ const DEFINITIONS = {
     isFatal: true,
     invalidates: ALL,
     text: ({ count }: { count: number }) =>
-      `${count === 1 ? '1 answer' : `${figure(count)} answers`} came that no request had asked for: the server answers some requests more than once`,
+      `${count === 1 ? '1 answer' : `${figure(count)} answers`} arrived without a request: the server answers some requests more than once`,
   },
   'no-answers': {
     isFatal: true,
     invalidates: ALL,
     text: ({ asked, stood, seen }: { asked: number; stood: number | undefined; seen: [string, number][] }) =>
-      `no right answer in the window, ${stood ?? 'not known how many'} of ${asked} connections stood: ${list(seen) || 'nothing at all'}`,
+      `no right answer in the window; ${stood ?? 'an unknown number'} of ${asked} connections were established: ${list(seen) || 'no requests'}`,
   },
   'not-all-stood': {
     invalidates: RATES_AND_MEMORY,
     text: ({ asked, stood, refused }: { asked: number; stood: number; refused: number }) => {
       const why =
         refused > 0 ? `${refused} connects were refused or failed` : `${asked - stood} never answered`;
-      return `${stood} of ${asked} connections stood when the window opened: ${why}`;
+      return `${stood} of ${asked} connections were established when the window opened: ${why}`;
     },
   },
   errors: {
@@ -109,15 +109,15 @@ const DEFINITIONS = {
     text: ({ served, asked, silent }: { served: number; asked: number; silent: number }) => {
       const found =
         served <= asked
-          ? `rate and cycle time account for ${served} of ${asked} connections only (Little's law): the others were not served`
-          : `rate and cycle time make ${served} connections where there are ${asked} (Little's law): the pace changed too much to trust it`;
+          ? `rate and cycle time account for only ${served} of ${asked} connections (Little's law): the others were not served`
+          : `rate and cycle time account for ${served} connections, but there are ${asked} (Little's law): the pace changed too much`;
       return silent > 0 ? `${found}; ${silent} got no answer in the window` : found;
     },
   },
   pairing: {
     invalidates: LATENCY,
     text: ({ meanUs, cycleUs }: { meanUs: number; cycleUs: number }) =>
-      `mean latency ${Math.round(meanUs)} µs cannot be: the mean cycle of a connection was ${Math.round(cycleUs)} µs`,
+      `a mean latency of ${Math.round(meanUs)} µs is impossible: the mean cycle of a connection was ${Math.round(cycleUs)} µs`,
   },
   'late-reads': {
     invalidates: LATENCY,
@@ -130,7 +130,7 @@ const DEFINITIONS = {
   overrun: {
     invalidates: RATES,
     text: ({ dropped, intended }: { dropped: number; intended: number }) =>
-      `${dropped} of ${intended} starts still waited for a connection when the window closed: the rate was more than was served`,
+      `${dropped} of ${intended} requests were still waiting for a connection when the window closed: the server could not keep up with the rate`,
   },
   'generator-bound': {
     invalidates: RATES,
@@ -138,63 +138,63 @@ const DEFINITIONS = {
     text: (facts: { busy: number; coresUsed: number | undefined } | { ratio: number }) => {
       if ('ratio' in facts) {
         const rise = ((facts.ratio - 1) * 100).toFixed(1);
-        return `one generator more raised goodput by ${rise} %: the first figure was the client's`;
+        return `one more generator raised goodput by ${rise} %: the first figure was limited by the client`;
       }
       const { busy, coresUsed } = facts;
       const beside = coresUsed === undefined ? '' : ` while the server used ${coresUsed.toFixed(2)} cores`;
-      return `the generator was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, latency is the client's`;
+      return `the generator was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the client's delays`;
     },
   },
   'upstream-bound': {
     invalidates: RATES,
     lowerBounds: GOODPUT,
     text: ({ coresUsed, cores }: Saturated) =>
-      `the upstream used ${shareOf(coresUsed, cores)}: goodput is a lower bound, latency is the upstream's`,
+      `the upstream used ${shareOf(coresUsed, cores)}: goodput is a lower bound, and latency includes the upstream's delays`,
   },
   'database-bound': {
     invalidates: RATES,
     lowerBounds: GOODPUT,
     text: ({ coresUsed, cores }: Saturated) =>
-      `the database used ${shareOf(coresUsed, cores)}: goodput is a lower bound, latency is the database's`,
+      `the database used ${shareOf(coresUsed, cores)}: goodput is a lower bound, and latency includes the database's delays`,
   },
   'upstream-count': {
     isFatal: true,
     invalidates: ALL,
     text: ({ ok, fetches, requests, isShort }: UpstreamCount) => {
-      const answered = `${figure(ok)} answers of ${fetches} fixtures each`;
+      const answered = `${figure(ok)} answers need ${fetches} fixtures each`;
       return isShort
-        ? `${answered}, but the upstream was asked only ${figure(requests)} times: not every answer was fetched (a cache?)`
-        : `${answered}, but the upstream was asked ${figure(requests)} times: more than it takes`;
+        ? `${answered}, but the upstream got only ${figure(requests)} requests: the server may have cached fixtures`
+        : `${answered}, but the upstream got ${figure(requests)} requests: more than needed`;
     },
   },
   'upstream-failed': {
     invalidates: UNDER_LOAD,
     text: ({ count }: { count: number }) =>
-      `${figure(count)} requests were answered with 502: the upstream failed the server`,
+      `${figure(count)} requests were answered with 502: the upstream did not answer the server`,
   },
   'upstream-slow': {
     invalidates: RATES,
     text: ({ fetchUs }: { fetchUs: number }) =>
-      `the upstream took ${Math.round(fetchUs / 1000)} ms for one fixture with no load on it: the server waited for it`,
+      `the upstream took ${Math.round(fetchUs / 1000)} ms per fixture without load: the server had to wait for it`,
   },
   'inserts-lost': {
     isFatal: true,
     invalidates: ALL,
     text: ({ acknowledged, stored }: Inserts) =>
-      `${figure(acknowledged)} inserts were acknowledged, but the table holds only ${figure(stored)}: ${figure(acknowledged - stored)} are lost`,
+      `${figure(acknowledged)} inserts were acknowledged, but the table has only ${figure(stored)}: ${figure(acknowledged - stored)} were lost`,
   },
   'inserts-unacknowledged': {
     isFatal: true,
     invalidates: ALL,
     text: ({ acknowledged, stored, unanswered }: Inserts) => {
       const also = unanswered === 0 ? '' : ` and ${figure(unanswered)} never answered`;
-      return `${figure(acknowledged)} inserts were acknowledged${also}, but the table holds ${figure(stored)}: some were answered with an error and stored, or stored twice`;
+      return `${figure(acknowledged)} inserts were acknowledged${also}, but the table has ${figure(stored)}: some were stored twice, or stored after an error answer`;
     },
   },
   inserts: {
     invalidates: NONE,
     text: ({ acknowledged, stored, unanswered }: Inserts) =>
-      `${figure(acknowledged)} inserts were acknowledged, ${figure(unanswered)} never answered, and the table holds ${figure(stored)}: no acknowledged insert is lost`,
+      `${figure(acknowledged)} inserts were acknowledged, ${figure(unanswered)} never answered, and the table has ${figure(stored)}: no acknowledged insert was lost`,
   },
   'background-failed': {
     isFatal: true,
@@ -216,7 +216,7 @@ const DEFINITIONS = {
   'server-unknown': {
     invalidates: NONE,
     text: ({ cores }: { cores: number }) =>
-      `the process of the server is not known: it and all other processes used ${percent(cores)} of a core together, and nothing says how much of that was the server`,
+      `the process of the server is unknown: together with all other processes it used ${percent(cores)} of a core, and its share cannot be determined`,
   },
   'other-processes': {
     invalidates: RATES,
@@ -228,11 +228,11 @@ const DEFINITIONS = {
   },
   'listen-overflows': {
     invalidates: TAIL,
-    text: ({ count }: { count: number }) => `${count} connects overran the accept queue`,
+    text: ({ count }: { count: number }) => `${count} connects overflowed the accept queue`,
   },
   retransmits: {
     invalidates: TAIL,
-    text: ({ count }: { count: number }) => `${count} TCP segments were sent again`,
+    text: ({ count }: { count: number }) => `${count} TCP segments were retransmitted`,
   },
   throttled: {
     invalidates: RATES_AND_CPU,
@@ -248,18 +248,18 @@ type FactsOf<Code extends ReasonCode> = Parameters<(typeof DEFINITIONS)[Code]['t
 /** The codes of all reasons. */
 export const REASON_CODES = Object.keys(DEFINITIONS) as readonly ReasonCode[];
 
-/** Makes the reason of this code from the facts that its text states. */
+/** Makes the reason of this code from the facts in its text. */
 export function makeReason<Code extends ReasonCode>(code: Code, facts: FactsOf<Code>): Reason {
   const { text, invalidates } = DEFINITIONS[code] as Definition<FactsOf<Code>>;
   return { code, text: text(facts), invalidates: [...invalidates] };
 }
 
-/** Returns true where a trial with this reason has failed. */
+/** Returns true if a trial with this reason has failed. */
 export function isFatal({ code }: Reason): boolean {
   return definitionOf(code).isFatal === true;
 }
 
-/** Returns true where the figure of this metric is a lower bound because of this reason. */
+/** Returns true if this reason makes the figure of this metric a lower bound. */
 export function makesLowerBound({ code }: Reason, metric: MetricId): boolean {
   return definitionOf(code).lowerBounds?.includes(metric) ?? false;
 }
@@ -268,7 +268,7 @@ function definitionOf(code: ReasonCode): Definition<never> {
   return DEFINITIONS[code];
 }
 
-/** Percentiles of the latency that are known by bounds only, in µs. */
+/** Latency percentiles that are known only as bounds, in µs. */
 interface LateReads {
   uncertain: { metric: MetricId; least: number; most: number }[];
 }
@@ -286,7 +286,7 @@ function describeLateReads({ uncertain }: LateReads): string {
 
 interface Saturated {
   coresUsed: number;
-  /** The cores that it could use; undefined where nothing is pinned. */
+  /** The cores that it could use; undefined if nothing is pinned. */
   cores: readonly number[] | undefined;
 }
 
@@ -322,13 +322,13 @@ function describeBackground({ failed, ended, statuses, lost }: Background): stri
     ...statuses.map(([status, count]) => `${count} with status ${status}`),
     ...(lost > 0 ? [`${lost} without an answer`] : []),
   ];
-  return `${failed} of ${ended} requests in the background failed (${kinds.join(', ')}): the server was not disturbed as asked`;
+  return `${failed} of ${ended} background requests failed (${kinds.join(', ')}): the server did not do the background work`;
 }
 
 const PACES: Record<Pace['shape'], string> = {
   'warm-up': 'it was still getting faster',
   slowdown: 'it was getting slower',
-  erratic: 'it kept changing its pace',
+  erratic: 'its pace kept changing',
 };
 
 function describePace({ shape, least, most, milliseconds }: Pace): string {

@@ -1,29 +1,29 @@
-/** Secrets are sent, but never kept or shown: every record and every output passes through here. */
+/** Removes secrets from every record and every output. They are sent, but never kept or shown. */
 
 /** Replaces the value of a secret header in a record. */
 export const NOT_KEPT = '(not kept)';
 
-/** Replaces a secret in a URL, where a blank cannot stand. */
+/** Replaces a secret in a URL, which cannot contain a blank. */
 export const NOT_KEPT_IN_URL = '(not-kept)';
 
-/** A shorter value would be found by chance in words and figures that have nothing to do with it. */
+/** Shorter values occur by chance in unrelated words and figures. */
 const SHORTEST_HIDDEN = 6;
 
 /** The words that make the name of a header, a parameter or a variable the name of a secret. */
 const SECRET_NAME =
   /(?:^|[^a-z])(?:keys?|sig|auth|pass|pwd|jwt|bearer|sid)(?:$|[^a-z])|token|secret|passw|passphrase|signature|credential|authori[sz]ation|authentication|cookie|session|api-?key|access-?key/;
 
-/** Values that this process sends and must not repeat. */
+/** Values that this process sends and must never show. */
 const hidden = new Set<string>();
 
-/** Returns whether a header, parameter or variable of this name holds a secret. */
+/** Returns true if a header, parameter or variable of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '-').toLowerCase());
 }
 
 /**
  * Moves the credentials of a URL into the value of an Authorization header, which is absent if the URL has none.
- * The URL given is left as it is.
+ * The given URL stays unchanged.
  */
 export function splitCredentials(given: URL): { url: URL; authorization?: string } {
   const url = new URL(given);
@@ -57,7 +57,7 @@ export function hide(values: Iterable<string | undefined>): void {
   }
 }
 
-/** Returns the secrets in the headers and the URL of a request, in every spelling in which they may come back. */
+/** Returns the secrets in the headers and the URL of a request, in every spelling that a server may repeat. */
 export function secretsOf({
   headers = {},
   url = '',
@@ -112,9 +112,9 @@ function redactText(text: string): string {
       /(?:\b[a-z][a-z\d+.-]*:\/\/|[?&][^\s"'<>`\\=&]+=)[^\s"'<>`\\]+?(?=[.,:;]*(?:[\s"'<>`\\]|$))/gi,
       redactUrl,
     )
-    // As libpq writes it.
+    // The spelling of libpq.
     .replaceAll(/\b(password)=(?!\()[^\s&;"']+/gi, `$1=${NOT_KEPT_IN_URL}`);
-  // The longest first: one may be part of another.
+  // The longest first, because one may be part of another.
   for (const value of [...hidden].toSorted((a, b) => b.length - a.length)) {
     clean = clean.replaceAll(value, NOT_KEPT);
   }

@@ -1,16 +1,16 @@
-/** When a resource counts as used up, and what the generators left of theirs. */
+/** The threshold of saturation, and the cores that the generators use. */
 import type { LoadResult } from './results/record.ts';
 
-/** The share of a core, or of a budget of cores, from which on it counts as saturated. */
+/** From this share on, a core or a budget of cores counts as saturated. */
 export const FULL = 0.9;
 
-/** Whether what runs on the generators' cores took everything that they left, and that was more than they had. */
+/** Returns true if a process on the generators' cores used all that they left, and at least as much as they did. */
 export function takesTheRest(coresUsed: number, cores: readonly number[], load: LoadResult): boolean {
   const generators = coresOfLoad(load);
   return coresUsed >= generators && coresUsed + generators >= FULL * cores.length;
 }
 
-/** Cores that all generators used together. */
+/** The cores that all generators used together. */
 export function coresOfLoad({ generators }: LoadResult): number {
   return generators.reduce((sum, { cpuUs, seconds }) => sum + cpuUs / 1e6 / seconds, 0);
 }

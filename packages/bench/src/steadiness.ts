@@ -1,27 +1,27 @@
 /**
- * How goodput moved inside a window: change points in its slices, and the shape they make, after Barrett et al.,
- * "Virtual machine warmup blows hot and cold" (OOPSLA 2017), made for few and noisy slices.
+ * Classifies the course of goodput inside a window by the change points in its slices, after Barrett et al., "Virtual
+ * machine warmup blows hot and cold" (OOPSLA 2017), adapted to few and noisy slices.
  *
  * The rule:
  * 1. The noise of a slice is the largest of half a count and two scales from differences (lag 1: mean; lag 2:
- *    median), which a step hardly enters.
+ *    median), which a step hardly affects.
  * 2. The slices are cut into levels (median; at least 2 slices) by least capped squares (a slice counts at most
  *    5 noises: Fearnhead & Rigaill 2019) with a penalty of 24 per cut; if there is a cut, once more with the noise
- *    widened by the lag-1 autocorrelation of what is left.
- * 3. Neighbours that differ by less than 5 % of the window's median are one level.
- * 4. A run under 4 slices is a pause, not a level, unless no other slice lies as far out and, inside the window,
- *    it moves the total by 5 %.
+ *    widened by the lag-1 autocorrelation of the residuals.
+ * 3. Neighbouring levels that differ by less than 5 % of the window's median are joined.
+ * 4. A run of fewer than 4 slices is a pause, not a level. The exception: no other slice lies as far out and, inside
+ *    the window, the run changes the total by 5 %.
  * 5. One level is `flat`; only rises `warm-up`; only falls `slowdown`; both, or a mean deviation above half of
  *    the median and twice Poisson's, `erratic`.
  *
  * A slice is 250 ms long. A window under 2.5 s is cut into ten, so that one of 2 s is judged as well; a slice is never
  * shorter than 100 ms, because noise that lasts longer than a slice looks like a change of level.
  *
- * Stationary noise is called anything but flat in under 1 % of windows when its slices are independent (Poisson
+ * Stationary noise is classified as not flat in under 1 % of windows if its slices are independent (Poisson
  * from 1 a slice, normal and t₃ up to 25 %), in under 2 % with an autocorrelation of 0.5 or with one slice in
- * twenty at 60 %, and in 2.2 % with one in ten. Of windows of 5 s with a noise of 3 % a slice it sees all whose
- * first second is 30 % slow, and 45 % of those where it is 10 % slow. Ten slices of a 2 s window keep these bounds:
- * noise with a correlation time of up to 200 ms is called anything but flat in under 2 % of them, and a first 0.6 s
+ * twenty at 60 %, and in 2.2 % with one in ten. In windows of 5 s with 3 % noise per slice, it
+ * detects every first second that is 30 % slow, and 45 % of those that are 10 % slow. Ten slices of a 2 s window keep these bounds:
+ * noise with a correlation time of up to 200 ms is classified as not flat in under 2 % of them, and a first 0.6 s
  * at half speed, or a second half 30 % slower, is seen in over 95 % (test/steadiness.test.ts).
  */
 import type { Shape } from './results/record.ts';
@@ -39,7 +39,7 @@ const LEAST_CHANGE = 0.05;
 const LEAST_LOSS = 0.05;
 const ERRATIC = 0.5;
 
-/** A stretch of slices that one count describes: slices `from` up to, not including, `to`. */
+/** A stretch of slices with one level: from slice `from` up to, but not including, `to`. */
 export interface Level {
   from: number;
   to: number;
@@ -47,21 +47,21 @@ export interface Level {
   perSlice: number;
 }
 
-/** The shape of a window and the levels it was read from, in order; they cover every slice. */
+/** The shape of a window and its levels, in order; they cover every slice. */
 export interface Steadiness {
   shape: Shape;
   levels: Level[];
 }
 
-/** Slices wide enough to judge a window by, without a last one that was cut short. */
+/** Slices that are wide enough to judge a window; an incomplete last slice is dropped. */
 export interface WideSlices {
   milliseconds: number;
   counts: number[];
 }
 
 /**
- * Joins the recorded slices of a window to the width that its steadiness is judged by: see above, and never narrower
- * than a connection's mean cycle, since slices shorter than that hold bursts.
+ * Joins the recorded slices of a window to the width that the rule above needs. The width is at least the mean cycle of
+ * a connection, because shorter slices contain bursts.
  */
 export function widenSlices(
   { milliseconds, ok }: { milliseconds: number; ok: readonly number[] },
@@ -78,12 +78,12 @@ export function widenSlices(
 }
 
 /**
- * The shape of a window from the counts in its consecutive slices of equal length, by the rule above;
- * windows of more than 40 slices are read in at most 40 blocks. Undefined below 8 slices: too few to tell.
+ * Classifies a window by the counts in its consecutive slices of equal length, with the rule above. More than 40 slices
+ * are joined into at most 40 blocks. Undefined for fewer than 8 slices.
  * Throws RangeError if a count is negative or not a number.
  */
 export function classifySlices(counts: readonly number[]): Steadiness | undefined {
-  if (!counts.every((count) => count >= 0)) throw new RangeError('a slice holds a count from 0 on');
+  if (!counts.every((count) => count >= 0)) throw new RangeError('the count of a slice must be at least 0');
   if (counts.length < FEWEST_SLICES) return undefined;
 
   const width = Math.ceil(counts.length / MOST_BLOCKS);

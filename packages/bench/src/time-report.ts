@@ -1,15 +1,15 @@
-/** Reads what `/usr/bin/time` printed: of a server of ours, or as somebody pasted it. */
+/** Reads the output of `/usr/bin/time`, from a measured server or from a pasted text. */
 
 import { BenchError } from './errors.ts';
 import type { TimeReport } from './results/record.ts';
 
-/** The fields of a report that are plain figures, without those that say how the command ended. */
+/** The fields of a report that are figures. */
 type Figure = Exclude<keyof TimeReport, 'format'>;
 
-/** One line of a report: what it is called there, the field it becomes, and what one of it is. */
+/** One line of a report: its label, its field, and its unit in the unit of the field. */
 type Line = readonly [label: string, field: Figure, unit?: number];
 
-// GNU's messages, signals and swaps are not read: the kernel never fills them in, so their 0 says nothing.
+// GNU's messages, signals and swaps are not read: the kernel never fills them in, so their 0 means nothing.
 const GNU_LINES: readonly Line[] = [
   ['User time (seconds)', 'userSeconds'],
   ['System time (seconds)', 'systemSeconds'],
@@ -42,9 +42,8 @@ const BSD_LINES: readonly Line[] = [
 ];
 
 /**
- * Reads the report of GNU `time -v` or macOS `time -l`, also when pasted with `> ` before each line.
- * Times in seconds, sizes in bytes; a line that is missing leaves its field absent.
- * Throws a usage error on text that holds no report.
+ * Reads the report of GNU `time -v` or macOS `time -l`, also if pasted with `> ` before each line. Times are in seconds
+ * and sizes in bytes; the field of a missing line is absent. Throws a usage error if the text has no report.
  */
 export function parseTime(text: string): TimeReport {
   const bare = text.replace(/^[>\s]+/gm, '');
@@ -55,7 +54,7 @@ export function parseTime(text: string): TimeReport {
   throw new BenchError(
     'usage',
     `no time(1) report in ${text.trim() === '' ? 'an empty text' : JSON.stringify(text.trim().slice(0, 80))}`,
-    'give the output of GNU `/usr/bin/time -v` or macOS `/usr/bin/time -l`',
+    'paste the output of GNU `/usr/bin/time -v` or macOS `/usr/bin/time -l`',
   );
 }
 
@@ -74,7 +73,7 @@ function parseGnu(bare: string): TimeReport {
   if (elapsed !== undefined) put(report, 'elapsedSeconds', secondsOf(elapsed));
   const signal = /^Command terminated by signal (\d+)/m.exec(bare)?.[1];
   const status = /^Command exited with non-zero status (\d+)/m.exec(bare)?.[1] ?? values.get('Exit status');
-  // A command that died of a signal has no exit status; GNU prints 0 there.
+  // A command that died of a signal has no exit status; GNU prints 0.
   if (signal !== undefined) put(report, 'terminatedBySignal', Number(signal));
   else if (status !== undefined) put(report, 'exitStatus', Number(status));
   return report;
@@ -83,7 +82,7 @@ function parseGnu(bare: string): TimeReport {
 function parseBsd(bare: string): TimeReport | undefined {
   const report: TimeReport = { format: 'bsd' };
   for (const [label, field] of BSD_LINES) {
-    // `real`, `user` and `sys` may share one line; every other label ends its own.
+    // `real`, `user` and `sys` may share one line; every other label ends its line.
     const end = label.length <= 4 ? '(?=\\s*$|\\s+\\d)' : '\\s*$';
     const value = new RegExp(`(?:^|\\s)([\\d.,]+)\\s+${label}${end}`, 'm').exec(bare)?.[1];
     // Some locales write a decimal comma.

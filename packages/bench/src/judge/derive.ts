@@ -1,22 +1,22 @@
-/** Figures that need both sides of a window: what the server used, and what the load got for it. Pure. */
+/** Derives figures from both sides of a window: the server's resources and the load's answers. Pure. */
 
 import type { LoadResult, Measured } from '../results/record.ts';
 import type { Resources } from '../model.ts';
 
-/** What was sampled of the server while its load was on, and how that span relates to the load's. */
+/** The resources of the server under load, and the relation of the sampled span to the load's. */
 export interface Span {
   load: LoadResult;
   server: Resources;
-  /** The sampled span holds every request of the load, so its CPU belongs to the answers that were counted. */
+  /** True if the sampled span includes every request of the load, so that its CPU belongs to the counted answers. */
   holdsAll: boolean;
   connections: number;
 }
 
-/** Returns CPU and context switches per right answer, and memory per added connection; absent where a part is missing. */
+/** Returns CPU and context switches per right answer, and memory per added connection; absent if a part is missing. */
 export function derive({ load, server, holdsAll, connections }: Span): Partial<Measured> {
   const { ok } = load.counts;
   const { cpuUserUs, cpuSystemUs, seconds, contextSwitches, idleBytes, peakBytes } = server;
-  // The load goes on while both edges are sampled, some ms longer than its own window: only rates can be compared.
+  // The load continues while both edges are sampled, a few ms beyond its window: only rates are comparable.
   const answers = holdsAll ? ok : load.goodputPerSecond * seconds;
   return {
     ...(ok > 0 ? { cpuUsPerRequest: (cpuUserUs + cpuSystemUs) / answers } : {}),
@@ -30,8 +30,8 @@ export function derive({ load, server, holdsAll, connections }: Span): Partial<M
 }
 
 /**
- * Returns the resources of a server that was idle before and after its load, as used in the load's own window.
- * With a fixed amount of requests the sampled span is longer than the window, and its mean would hide a full core.
+ * Returns the resources of a server that was idle before and after its load, scaled to the window of the load. With a
+ * fixed amount of requests, the sampled span is longer than the window, and its mean would hide a saturated core.
  */
 export function overWindow(server: Resources, { windowSeconds: seconds }: LoadResult): Resources {
   if (seconds <= 0 || seconds >= server.seconds) return server;

@@ -21,43 +21,43 @@ const LITTLE_TOLERANCE = 0.05;
 const ERROR_SHARE = 0.001;
 const BUSY_CORES = 0.1;
 
-/** What there is to judge a window by. */
+/** The evidence for judging a window. */
 export interface Evidence {
   load: LoadResult;
   server: Resources | undefined;
   /** Cores that the server may use. */
   budgetCores: number;
-  /** Whether the load runs on the same cores. */
+  /** True if the load runs on the same cores. */
   isShared: boolean;
-  /** Processes or event loops that the server was started with. */
+  /** The processes or event loops of the server. */
   workers: number;
-  /** What its live workers said of themselves. */
+  /** The attestations of its live workers. */
   attested: readonly Attestation[];
   host: HostWindow;
-  /** Cores of the machine; absent where they are not to be judged. */
+  /** Cores of the machine; absent if they are not judged. */
   machineCores?: number;
-  /** What stood beside the server. */
+  /** The companions of the server. */
   companions: Witness[];
-  /** Whether every connection asks again when it is answered, to the end: not so with a fixed amount or rate. */
+  /** True if every connection sends its next request as soon as it is answered; false for a fixed amount or rate. */
   isClosedLoop: boolean;
 }
 
-/** A companion, and what it judges the window by. */
+/** A companion and its evidence for judging the window. */
 export interface Witness {
   name: CompanionName;
   companion: Pick<TrialCompanion, 'isBottleneck' | 'judge'>;
   evidence: CompanionEvidence;
 }
 
-/** The reasons against a window, what was saturated in it, and its shape. */
+/** The reasons against a window, the saturated side, and the shape. */
 export interface Judgement {
-  /** Whether one of them is fatal. */
+  /** True if one of them is fatal. */
   failed: boolean;
   reasons: Reason[];
   limit: Limit;
-  /** Undefined where the server's CPU was not measured. */
+  /** Undefined if the CPU of the server was not measured. */
   budget: ServerBudget | undefined;
-  /** Undefined where the window is too short to tell. */
+  /** Undefined if the window is too short. */
   shape: Shape | undefined;
 }
 
@@ -87,8 +87,8 @@ export function judge(evidence: Evidence): Judgement {
 }
 
 /**
- * Names what was saturated. The generators are asked first: a saturated generator takes answers late,
- * so the figures are its own, whatever else was busy.
+ * Names the saturated side. Generators come first: a saturated generator reads answers late, so it determines the
+ * figures, whatever else was busy.
  */
 export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limit {
   const { load, server, companions, budgetCores, isShared } = evidence;
@@ -100,7 +100,7 @@ export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limi
   if (server === undefined) return 'unknown';
   if (isCrowded(evidence)) return 'others';
   if (!isShared) return 'waiting';
-  // What the load and the companions take of shared cores is not there for the server.
+  // The server cannot use the part of shared cores that the load and the companions use.
   const beside = companions.reduce((sum, one) => sum + (one.evidence.resources?.coresUsed ?? 0), 0);
   const taken = coresOfLoad(load) + beside;
   return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
@@ -110,14 +110,14 @@ function budgetOf({ server, ...evidence }: Evidence): ServerBudget | undefined {
   return server && findBudget({ ...evidence, server });
 }
 
-/** Whether other processes kept the machine busy, so that nothing was left for the server. */
+/** Returns true if other processes took the CPU that the server needed. */
 function isCrowded({ load, server, host, machineCores = Infinity }: Evidence): boolean {
   const { otherProcessesCores = 0, harnessCores = 0 } = host;
   const used = (server?.coresUsed ?? 0) + coresOfLoad(load) + harnessCores + otherProcessesCores;
   return otherProcessesCores > BUSY_CORES && used >= FULL * machineCores;
 }
 
-/** How busy a generator was, from 0 to 1: its event loop or its cores, whichever was busier. */
+/** The utilisation of a generator, from 0 to 1: its event loop or its cores, whichever was busier. */
 function busy({ utilisation = 0, cpuUs, seconds, cores = 1 }: GeneratorUse): number {
   return Math.max(utilisation, cpuUs / 1e6 / seconds / cores);
 }
@@ -139,7 +139,7 @@ function judgeAnswers({ counts, connect, crossed = 0 }: LoadResult): Reason[] {
   return [makeReason('no-answers', { asked: connect.asked, stood: connect.stood, seen })];
 }
 
-/** One answer too many, and every later one on its connection belongs to another request. */
+/** After one unsolicited answer, every later answer on its connection belongs to another request. */
 function judgeUnsolicited({ unsolicited = 0 }: LoadResult): Reason[] {
   return unsolicited === 0 ? [] : [makeReason('unsolicited', { count: unsolicited })];
 }
@@ -160,8 +160,8 @@ function judgeErrors({ counts }: LoadResult): Reason[] {
 
 /**
  * Little's law for a closed loop (Little 1961): completions per second × mean time from completion to
- * completion = connections. It falls short where connections starve. And right answers that took longer
- * than all cycles together were paired with the wrong requests.
+ * completion = connections. The product falls short if connections starve. Right answers that took longer than all
+ * cycles together were paired with the wrong requests.
  */
 function judgeLittle({
   counts,
@@ -174,7 +174,7 @@ function judgeLittle({
   const reasons: Reason[] = [];
   const served = meanCycleUs === undefined ? undefined : (completionsPerSecond * meanCycleUs) / 1e6;
   const share = (served ?? connect.asked) / connect.asked;
-  // Fewer than ten completions a connection: the window's edges weigh more than the tolerance.
+  // With fewer than ten completions per connection, the edges of the window outweigh the tolerance.
   const tolerance = Math.max(LITTLE_TOLERANCE, connect.asked / Math.max(1, 2 * countCompletions(counts)));
   if (Math.abs(share - 1) > tolerance || silentConnections > connect.asked * LITTLE_TOLERANCE) {
     reasons.push(
@@ -195,16 +195,16 @@ function judgeLittle({
   return reasons;
 }
 
-/** An open loop that found no free connection at its end: what waited there is in no percentile. */
+/** An open loop whose requests were waiting for a connection at the end: no percentile includes them. */
 function judgeSchedule({ schedule }: LoadResult): Reason[] {
   if (schedule === undefined || schedule.dropped <= schedule.intended * ERROR_SHARE) return [];
   return [makeReason('overrun', schedule)];
 }
 
-/** Percentiles that are known no better than this are not given: the generator read the answers too late. */
+/** The largest uncertainty of a reported percentile: beyond it, the generator read the answers too late. */
 const UNCERTAINTY = { share: 0.1, us: 1000 };
 
-/** A generator may be idle on average and still read the answers of a burst long after they arrived. */
+/** Finds late reads: a generator that is idle on average can still read the answers of a burst long after they arrived. */
 function judgeArrivals({ latencyUs, latencyAtLeastUs }: LoadResult): Reason[] {
   const uncertain = (['p50', 'p99'] as const).flatMap((metric) => {
     const most = latencyUs?.[metric];
@@ -223,23 +223,23 @@ function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
   return [makeReason('generator-bound', { busy: most, coresUsed: server?.coresUsed })];
 }
 
-/** Doubts a server that gives no answer after the load because it still works for clients that have left. */
+/** Marks a server that does not answer after the load because it still works for clients that have left. */
 export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
   return makeReason('not-verified', { problem, inFlight });
 }
 
-/** How much goodput may rise with one generator more before the first figure counts as the client's. */
+/** The rise of goodput with one more generator from which on the first figure counts as limited by the client. */
 const PROOF_RATIO = 1.03;
 
-/** Returns what a proof of the limit says against the trial. */
+/** Returns the reasons that a proof of the limit gives against the trial. */
 export function judgeProof(proof: LimitProof): Reason[] {
   if ('unproven' in proof || proof.ratio <= PROOF_RATIO) return [];
   return [makeReason('generator-bound', proof)];
 }
 
 /**
- * A window that is not flat. Where the machine was quiet, a trend is the server's own and its CPU per request is on the
- * move as well; a pace that wanders, or that others disturbed, says nothing of that.
+ * Judges a window that is not flat. On a quiet machine, a trend comes from the server, and its CPU per request changes
+ * too. An erratic pace, or one that other processes disturbed, says nothing about CPU.
  */
 function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host }: Evidence): {
   shape: Shape | undefined;

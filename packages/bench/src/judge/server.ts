@@ -3,26 +3,26 @@ import type { ServerBudget } from '../results/record.ts';
 import { FULL } from '../saturation.ts';
 import { sum } from '../numbers.ts';
 
-/** What says how much CPU a server can use at once. */
+/** The evidence for the CPU that a server can use at once. */
 export interface ServerEvidence {
   server: Resources;
   /** Cores that the server may use. */
   budgetCores: number;
-  /** Processes or event loops that it was started with. */
+  /** Its processes or event loops. */
   workers: number;
-  /** What its live workers said of themselves. */
+  /** The attestations of its live workers. */
   attested: readonly Attestation[];
 }
 
-/** A server that keeps another thread this busy is not held up by one thread: it had work for more of them. */
+/** If another thread is this busy, one thread does not limit the server: there was work for more. */
 const BUSY_THREAD = 0.5;
 
 /**
- * Returns the budget that held the server: all its cores, the threads of its event loops, or the interpreter locks of
- * its processes. It is the first one that is used up, or the one that comes closest.
+ * Returns the budget that limits the server: all its cores, the threads of its event loops, or the interpreter locks of
+ * its processes. It is the first one that is saturated, or else the one that is closest.
  *
- * Threads and locks are judged by what was read of each thread and attested by each worker, never by the name of a
- * runtime: a Node server that moves work into a pool can use more than one core, and so can a Python without a GIL.
+ * Threads and locks are judged by the CPU of each thread and the attestation of each worker, never by the name of a
+ * runtime. A Node server with a thread pool can use more than one core, and so can a Python without a GIL.
  */
 export function findBudget(evidence: ServerEvidence): ServerBudget {
   const { server, budgetCores } = evidence;
@@ -41,7 +41,7 @@ function shareOf({ usedCores, usableCores }: ServerBudget): number {
   return usedCores / usableCores;
 }
 
-/** One thread a worker, where these did nearly all the work: a thread can use no more than one core. */
+/** One thread per worker, if these did nearly all the work: a thread can use at most one core. */
 function threadBudget({ server, budgetCores, workers }: ServerEvidence): ServerBudget | undefined {
   const threads = (server.busiest ?? []).flatMap((one) => one.threads).toSorted((a, b) => b - a);
   const loops = threads.slice(0, workers);
@@ -50,7 +50,7 @@ function threadBudget({ server, budgetCores, workers }: ServerEvidence): ServerB
   return { by: 'threads', usedCores: sum(loops), usableCores: workers };
 }
 
-/** One core a process, where every worker attested that it runs under a GIL. */
+/** One core per process, if every worker attested that it runs under a GIL. */
 function lockBudget({ server, budgetCores, attested }: ServerEvidence): ServerBudget | undefined {
   const locked = new Set(attested.filter(({ gil }) => gil === true).map(({ pid }) => pid));
   if (locked.size === 0 || locked.size < attested.length || locked.size >= budgetCores) return undefined;

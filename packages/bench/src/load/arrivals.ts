@@ -1,22 +1,22 @@
 import { performance } from 'node:perf_hooks';
 
-/** The clocks of an event loop, in ms where they tell time. */
+/** The clocks of an event loop; times are in ms. */
 export interface LoopClocks {
   now(): number;
-  /** The events that the loop has handled: it changes with each batch that it takes from the kernel, never within one. */
+  /** The number of handled events: it changes with each batch from the kernel, never within one. */
   events(): number;
-  /** How long the loop has waited for events so far. */
+  /** The time that the loop has waited for events so far. */
   idleMs(): number;
 }
 
-/** Those of this thread. */
+/** The clocks of this thread. */
 export const THIS_LOOP: LoopClocks = {
   now: () => performance.now(),
   events: () => performance.nodeTiming.uvMetricsInfo.events,
   idleMs: () => performance.nodeTiming.idleTime,
 };
 
-/** Between these two moments an answer arrived, ms of the monotonic clock. */
+/** The two moments between which an answer arrived, in ms of the monotonic clock. */
 export interface Arrival {
   /** The batch of its last piece. */
   batch: number;
@@ -24,23 +24,23 @@ export interface Arrival {
   by: number;
 }
 
-/** One that is not known yet: no answer waits for it. */
+/** An unknown arrival: no answer depends on it. */
 export function createArrival(): Arrival {
   return { batch: -1, from: Infinity, by: Infinity };
 }
 
 /**
- * While 1,024 events or more are ready, libuv polls again without its check phase, at most so often in one turn
- * (`uv__io_poll`): everything that was ready has been handed out when it polls less often.
+ * The most polls in one turn: while 1,024 events or more are ready, libuv polls again without its check phase
+ * (`uv__io_poll`). With fewer polls, all ready events have been handled.
  */
 const MOST_POLLS = 48;
-/** A loop that has waited longer than this was woken by what it hands out. Polling without waiting takes less. */
+/** After a longer wait than this, an event of the batch woke the loop. Polling without waiting takes less. */
 const WAIT_MS = 1;
 
 /**
- * Tells when answers arrived, although a busy process reads them later. The batch of the kernel that an answer is in
- * gives the moment by which it had arrived; the last poll that left nothing behind gives the moment after which.
- * A loop that waited is woken by the arrival, and the two are one.
+ * Bounds the arrival of answers, although a busy process reads them later. The kernel batch of an answer gives the
+ * latest moment of its arrival; the last complete poll gives the earliest. If the loop was waiting, the arrival woke it
+ * and the two moments are the same.
  */
 export class Arrivals {
   readonly #clocks: LoopClocks;
@@ -49,10 +49,10 @@ export class Arrivals {
   #isTurn = false;
   #from = 0;
   #by = 0;
-  /** The last poll that left nothing behind. */
+  /** The last complete poll: it left no ready event behind. */
   #emptiedAt: number;
   #idleMs = 0;
-  /** The end of the last work that is known of. */
+  /** The end of the last known work. */
   #workedAt: number;
   readonly #endTurn = (): void => {
     this.#isTurn = false;
@@ -66,17 +66,17 @@ export class Arrivals {
     this.#workedAt = this.#emptiedAt;
   }
 
-  /** Notes that a piece of an answer is handed out now. */
+  /** Records that the loop delivers a piece of an answer now. */
   note(arrival: Arrival): void {
     const batch = this.#clocks.events();
     if (!this.#isTurn || batch !== this.#batch) this.#beginBatch(batch);
-    // A socket is in a batch once: a second piece was read after the first, and may have arrived after the poll.
+    // A socket is in a batch only once: a second piece was read later and may have arrived after the poll.
     arrival.by = arrival.batch === batch ? this.#clocks.now() : this.#by;
     arrival.from = this.#from;
     arrival.batch = batch;
   }
 
-  /** Notes that this process has just done something else than reading: what arrived meanwhile had to wait. */
+  /** Records that this process has just done other work than reading: arrivals had to wait meanwhile. */
   work(): void {
     if (!this.#isTurn) this.#workedAt = this.#clocks.now();
   }
@@ -94,7 +94,7 @@ export class Arrivals {
     const idleMs = this.#clocks.idleMs();
     const hasWaited = idleMs - this.#idleMs > WAIT_MS && now - this.#workedAt > WAIT_MS;
     this.#idleMs = idleMs;
-    // Where it waited nothing was ready before.
+    // If it waited, nothing was ready before.
     if (hasWaited) this.#emptiedAt = now;
     this.#from = this.#emptiedAt;
     setImmediate(this.#endTurn);

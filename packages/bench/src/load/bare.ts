@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { createHistogram, recordMilliseconds } from '../histogram.ts';
 import { toAuthority } from '../machine/ports.ts';
 
-/** What a bare client asks, and for how long. */
+/** The requests and the duration of a bare client. */
 export interface BareLoad {
   host: string;
   port: number;
@@ -12,9 +12,9 @@ export interface BareLoad {
 }
 
 /**
- * The median latency in µs that plain sockets see, each sending the same request again when it is answered: the yardstick
- * for what the driver adds to what machine and server take. Only for answers with a content length. Throws when a
- * connection fails.
+ * Measures the median latency of plain sockets in µs. Each socket repeats the same request as soon as it is answered. The
+ * difference from the driver is the driver's own share. Needs answers with a content length. Throws if a connection
+ * fails.
  */
 export async function measureBareMedian({
   host,
@@ -60,7 +60,7 @@ export async function measureBareMedian({
   return histogram.getValueAtPercentile(50);
 }
 
-/** Head and body together, from a piece that holds the whole head; undefined where that does not say. */
+/** The size of head and body together, from a piece with the whole head; undefined without a content length. */
 function sizeOfAnswer(piece: Buffer): number | undefined {
   const head = piece.indexOf('\r\n\r\n') + 4;
   const [, length] = /content-length: *(\d+)/i.exec(piece.toString('latin1', 0, head)) ?? [];

@@ -4,11 +4,11 @@ import type { Stamp } from './stamp.ts';
 import type { Ledger, Slot } from './ledger.ts';
 import type { Pacer } from './pacer.ts';
 
-/** The members of autocannon 9.0.0's client that the driver takes hold of (its `lib/httpClient.js`). */
+/** The members of autocannon 9.0.0's client that the driver uses (its `lib/httpClient.js`). */
 export interface AutocannonClient extends EventEmitter {
   conn: Socket | undefined;
   destroyed: boolean;
-  /** Of a request, in ms. */
+  /** The timeout of a request, in ms. */
   timeout: number;
   parser: {
     finish(): void;
@@ -18,9 +18,9 @@ export interface AutocannonClient extends EventEmitter {
       RESPONSE: string;
     };
     state: string;
-    /** Of the line that has come in part. */
+    /** The received part of an incomplete line. */
     line: string;
-    /** What is still to come of a body whose length is told; null where it is not. */
+    /** The missing bytes of a body with a known length; null without one. */
     body_bytes: number | null;
     [callback: number]: (...args: never[]) => unknown;
   };
@@ -41,19 +41,19 @@ export interface AutocannonClient extends EventEmitter {
   _destroyConnection(): void;
 }
 
-/** Who may send: closed when the window is over or the amount is used up. */
+/** The permission to send. It ends with the window or the amount. */
 export interface Gate {
-  /** Takes the right to send one request; false when the slot has to fall silent, until `ask` is called. */
+  /** Takes the permission to send one request; false if the slot has to pause until `ask` is called. */
   reserve(slot: Slot, ask: () => void): boolean;
-  /** Gives the right back: the request never left. */
+  /** Returns the permission: the request was never sent. */
   refund(slot: Slot): void;
-  /** How long a slot that has just been answered rests before it asks again, in ms. */
+  /** The pause of a slot between an answer and its next request, in ms. */
   restMs(): number;
 }
 
 /**
- * Throws unless autocannon's client has the members that `harden` replaces: another version must not
- * be driven by guesswork.
+ * Throws unless autocannon's client has the members that `harden` replaces, because another version may behave
+ * differently.
  */
 export function assertClient(client: AutocannonClient): void {
   const members: [string, unknown][] = [
@@ -76,7 +76,7 @@ export function assertClient(client: AutocannonClient): void {
   }
 }
 
-/** Of a message's head, as autocannon's parser tells it. */
+/** The head of a message, as autocannon's parser reports it. */
 interface Head {
   statusCode: number;
   shouldKeepAlive: boolean;
@@ -84,13 +84,15 @@ interface Head {
 }
 
 /**
- * Replaces what autocannon's client gets wrong about connections. It pairs answers with requests by a
- * queue that outlives the connection; here every loss of a connection settles what was under way,
- * empties the queue and starts the parser anew. Connects are paced until a connection has answered;
- * after an announced close the next request waits for a new connection instead of dying on the old.
- * Interim answers (1xx) complete nothing, answers to HEAD, 204 and 304 have no body whatever their head
- * tells, and what nothing had asked for is counted apart instead of paired with the next request.
- * Gives the function that makes a resting or silent slot ask again.
+ * Corrects how autocannon's client handles connections:
+ * - It pairs answers with requests by a queue that outlives the connection. Here, every lost connection settles its open
+ *   requests, empties the queue and resets the parser.
+ * - Connects are paced until a connection has answered.
+ * - After an announced close, the next request waits for a new connection instead of failing on the old one.
+ * - Interim answers (1xx) complete nothing. Answers to HEAD, 204 and 304 have no body, whatever their head says.
+ * - Unsolicited answers are counted separately and not paired with the next request.
+ *
+ * Returns the function that makes a paused slot send again.
  */
 export function harden(
   client: AutocannonClient,
@@ -116,11 +118,11 @@ export function harden(
   let serverCloses = false;
   let cause: 'reset' | 'closedEarly' = 'closedEarly';
   let timedOutIdle = false;
-  /** What the message is that is being read. */
+  /** The kind of the message that is being read. */
   let reading: 'answer' | 'interim' | 'unsolicited' = 'answer';
-  /** A request has left since the last piece began to be read: no message that began in that piece answers it. */
+  /** True if a request was sent since the last piece began: no message that began in that piece answers it. */
   let hasSent = false;
-  /** The message whose head is still to come began before the request under way had left. */
+  /** True if the next message began before the open request was sent. */
   let isEarly = false;
   let isFirstPiece = true;
 
@@ -129,10 +131,10 @@ export function harden(
     sendRequest();
   };
 
-  /** A piece is about to be parsed. */
+  /** Called before a piece is parsed. */
   const takePiece = (): void => {
     if (isFirstPiece) {
-      // The rest of a piece of the last connection may have gone into it.
+      // It may hold the rest of a piece from the last connection.
       client.parser.reinitialize(client.parser.constructor.RESPONSE);
       isFirstPiece = false;
       isEarly = false;
@@ -143,7 +145,7 @@ export function harden(
     ledger.arrive(slot);
   };
 
-  /** A message's head has come; gives whether it has no body. */
+  /** Called with the head of a message; returns true if it has no body. */
   const takeHead = (info: Head): boolean => {
     const { statusCode: status } = info;
     if (status < 200 && status !== 101) {
@@ -174,7 +176,7 @@ export function harden(
     isFirstPiece = true;
     cause = 'closedEarly';
     connect();
-    // A body may end with it.
+    // The body may end with this piece.
     client.conn?.prependOnceListener('end', () => ledger.arrive(slot));
     client.conn?.once('connect', () => {
       state = 'connected';
@@ -225,7 +227,7 @@ export function harden(
       if (reading === 'unsolicited') ledger.unsolicited++;
       return undefined;
     };
-    // The first thing that it does with a piece of an answer.
+    // The client calls this first for each piece of an answer.
     client.pipelinedRequests.addByteCount = takePiece;
     client.parser[kOnBody] = (body: Buffer, start: number, length: number) => {
       if (reading === 'answer') ledger.receive(slot, body.subarray(start, start + length));
@@ -233,8 +235,8 @@ export function harden(
     wait();
   };
 
-  // Called by the constructor, and again on `error`, on `end` and after a timeout; the last may come
-  // while a slot waits for its turn, because the client's timer runs from its construction.
+  // Called by the constructor, on `error`, on `end` and after a timeout. The timeout can occur
+  // while a slot waits for its turn, because the client starts its timer when it is constructed.
   client._connect = () => {
     if (state === 'new') install();
     else if (timedOutIdle) timedOutIdle = false;
@@ -259,7 +261,7 @@ export function harden(
     else ask();
   };
 
-  // The client's timer does not know that a slot rests: without a request there is nothing to time out.
+  // The client's timer also runs while a slot pauses: without a request, there is nothing to time out.
   client._destroyConnection = () => {
     timedOutIdle = !client.destroyed && state === 'connected' && !slot.pending;
     if (timedOutIdle) return;

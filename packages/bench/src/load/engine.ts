@@ -2,40 +2,40 @@ import type { Counts, LoadMode } from '../model.ts';
 import type { LoadResult } from '../results/record.ts';
 import type { LoadSpec } from './protocol.ts';
 
-/** When to warm up and measure. */
+/** The times of the warm-up and the window. */
 export interface Window {
   warmupSeconds: number;
   windowSeconds: number;
-  /** An amount of requests has `windowSeconds` as the longest that it can take. */
+  /** With an amount of requests, `windowSeconds` is the longest duration. */
   load: LoadMode;
 }
 
-/** Standing connections, ready to fire. Disposing ends every process behind them. */
+/** Established connections that are ready to send. Disposing ends every process behind them. */
 export interface LoadSession extends AsyncDisposable {
-  /** Resolves when all connections stand or the barrier's deadline has passed; throws when a generator breaks. */
+  /** Resolves when all connections are established or the deadline has passed. Throws if a generator fails. */
   arm(): Promise<void>;
   /**
-   * Warms up and opens the window; `mark` is called when it opens and when it closes. Fired again, the same window is
-   * open once more, and the result covers all of it.
+   * Warms up and opens the window; calls `mark` when it opens and when it closes. A second call opens the same window
+   * again, and its result covers both.
    */
   fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult>;
   /**
-   * What has become of all requests since the first connect, at any time. Throws when a generator has broken. Absent where
-   * the engine does not say.
+   * Returns the account of all requests since the first connect, at any time. Throws if a generator has failed. Absent if
+   * the engine keeps none.
    */
   count?(): Promise<Counts>;
   /**
-   * A session for another server in the same processes, which end with this one; the two must not fire at once. Absent
-   * where the engine is in no duel.
+   * Opens a session for another server in the same processes, which end with this one. The two must not send at the same
+   * time. Absent if the engine does not support duels.
    */
   beside?(spec: LoadSpec): LoadSession;
-  /** The generators' process ids; what they start is counted with them. */
+  /** The process ids of the generators; descendants are counted with them. */
   pids: number[];
 }
 
-/** What sends the load. */
+/** A sender of load. */
 export interface LoadEngine {
   name: string;
-  /** Opens a session over so many generator processes, no more than there are connections. */
+  /** Opens a session with this number of generator processes, at most one per connection. */
   open(spec: LoadSpec, processes: number): LoadSession;
 }

@@ -19,21 +19,21 @@ import { wrk } from './tools/wrk.ts';
 const AUTOCANNON = fileURLToPath(new URL('generator.ts', import.meta.url));
 const TOOLS: Partial<Record<string, Tool>> = { wrk, oha, k6 };
 
-/** What an engine runs with. */
+/** The surroundings of an engine. */
 export interface EngineMeans {
   placed: Pick<PinnedCommands, 'placement' | 'generator'>;
   token: string;
 }
 
-/** An engine that is here. */
+/** An engine that is installed. */
 export interface FoundEngine {
   name: string;
-  /** Absent of what comes with the harness itself. */
+  /** Absent for engines that are part of the harness. */
   version?: string;
   create(means: EngineMeans): LoadEngine;
 }
 
-/** Finds the engines of these names, and makes what they need. Throws a toolchain error for one that is not here. */
+/** Finds the engines of these names and prepares what they need. Throws a toolchain error if one is missing. */
 export async function findEngines(names: readonly string[]): Promise<FoundEngine[]> {
   return Promise.all([...new Set(names)].map(findEngine));
 }
@@ -64,7 +64,7 @@ async function findOther(tool: Tool): Promise<FoundEngine> {
   };
 }
 
-/** A Python client, in an environment that is made as that of a stack. */
+/** A Python client, in an environment like that of a stack. */
 async function findClient(name: string): Promise<FoundEngine> {
   const target: Target = {
     id: `engine ${name}`,
@@ -87,7 +87,7 @@ async function findClient(name: string): Promise<FoundEngine> {
   };
 }
 
-/** The first engine that can check another and is here. Throws a toolchain error where none is. */
+/** Finds the first installed engine that can check another. Throws a toolchain error if there is none. */
 export async function findCrossCheck(): Promise<EngineName> {
   for (const name of CROSS_CHECKS) {
     const found = await findEngines([name]).catch(() => undefined);
@@ -95,7 +95,7 @@ export async function findCrossCheck(): Promise<EngineName> {
   }
   throw new BenchError(
     'toolchain',
-    `none of ${CROSS_CHECKS.join(', ')} is on PATH: one is needed to check the engine by another`,
+    `none of ${CROSS_CHECKS.join(', ')} is on PATH: --cross-check needs one of them`,
     'install the package wrk, or name a Python client: --cross-check aiohttp',
   );
 }

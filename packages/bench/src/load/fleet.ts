@@ -15,18 +15,18 @@ import {
   type Report,
 } from './protocol.ts';
 
-/** From the order to fire to the begin of the warm-up, for each process that has to hear it before the first begins. */
+/** The delay between the order to fire and the warm-up, for each process that must receive it before the first begins. */
 const LEAD_MS = 10;
 
-/** An engine whose generator processes are started by these words and speak the protocol of `protocol.ts`. */
+/** An engine whose generator processes are started by this command and speak the protocol of `protocol.ts`. */
 export interface FleetSpec {
   name: string;
-  /** With the command that pins them to their cores before it. */
+  /** Prefixed by the command that pins them to their cores. */
   argv: string[];
   env?: Record<string, string>;
 }
 
-/** The engine of that name, in processes of ours. */
+/** Creates the engine of this name, with generator processes. */
 export function createFleetEngine(fleet: FleetSpec): LoadEngine {
   return {
     name: fleet.name,
@@ -66,7 +66,7 @@ class Generator {
     return this.#child.pid;
   }
 
-  /** Sends an order and gives the report it ends with; throws when the process breaks first. */
+  /** Sends an order and returns its final report. Throws if the process fails first. */
   ask<R extends ArmedReport | DoneReport | CountedReport>(order: Order, event: R['event']): Promise<R> {
     if (this.#broken) throw this.#broken;
     const waiting = Promise.withResolvers<Report>();
@@ -93,12 +93,12 @@ class Generator {
   }
 
   #break(why: string): void {
-    this.#broken = new BenchError('trial', `the load generator broke: ${why.trim()}`);
+    this.#broken = new BenchError('trial', `the load generator failed: ${why.trim()}`);
     for (const { reject } of this.#waiting.values()) reject(this.#broken);
   }
 }
 
-/** The generator processes of one trial and their connections to its server, shared out exactly. */
+/** The generator processes of one trial. They share its connections exactly. */
 class Fleet implements LoadSession {
   readonly #engine: string;
   readonly #generators: Generator[];
@@ -154,7 +154,7 @@ class Fleet implements LoadSession {
       this.#generators.map((generator, index) => {
         generator.mark = (edge) => {
           seen[edge]++;
-          // The sampled span is the widest: from the first window that opens to the last that closes.
+          // The sampled span runs from the first window that opens to the last that closes.
           if (edge === 'opened' ? seen.opened === 1 : seen.closed === this.#generators.length) mark(edge);
         };
         return generator.ask<DoneReport>(
@@ -175,7 +175,7 @@ class Fleet implements LoadSession {
   }
 
   async count(): Promise<Counts> {
-    // Generators have no answer for a session that they have never heard of.
+    // Generators cannot answer for an unknown session.
     if (!this.#isAsked) throw new Error('count before arm');
     const session = this.#session;
     const asked = this.#generators.map((generator) =>

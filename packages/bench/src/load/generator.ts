@@ -1,6 +1,6 @@
 /**
- * One generator process: autocannon under our own accounting. Speaks the protocol of `protocol.ts` on
- * stdin and stdout and ends with its stdin, so that it never outlives the harness.
+ * One generator process: autocannon with the accounting of `ledger.ts`. It speaks the protocol of `protocol.ts` on stdin
+ * and stdout, and ends with its stdin, so that it never outlives the harness.
  */
 import { createRequire } from 'node:module';
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
@@ -30,28 +30,28 @@ import { toAuthority } from '../machine/ports.ts';
 const POLL_MS = 5;
 const FOREVER_SECONDS = 86_400;
 /**
- * Until all connections stand each asks only so often: enough to be kept alive (servers close what is idle for 5 s),
- * too little to be a load.
+ * The interval of requests until all connections are established: short enough to keep them alive (servers close idle
+ * connections after 5 s), too long to be a load.
  */
 const REST_MS = { least: 1000, most: 4000, perConnection: 1 };
-/** Connections that may wait for their first answer at a time: as many as Node's own accept queue holds. */
+/** The most connections that wait for their first answer at a time: the size of Node's accept queue. */
 const MOST_WAITING = 500;
-/** A server that has not answered a new connection for so long will not: the others are tried all the same. */
+/** The time after which an unanswered new connection is given up; the others continue. */
 const HOLD_MS = 500;
-/** For so long after the window the load goes on, so that what is read of the server when it closes is read under load. */
+/** The time for which the load continues after the window, so that the server is still under load when it is read. */
 const EDGE_MS = 10;
-/** How long the harness has to read the idle server before a fixed amount of requests begins. */
+/** The time for the harness to read the idle server before a fixed amount of requests begins. */
 const AMOUNT_LEAD_MS = 50;
-/** After the first load nothing more is due, but an answer too many may still be under way: so long at the most. */
+/** The longest wait for an unsolicited answer after the first load, when no answer is due. */
 const STRAGGLER_MS = { least: 10, most: 250 };
-/** How long answers under way at the end of the window are waited for, at the most. */
+/** The longest wait for open answers at the end of the window. */
 const DRAIN_SECONDS = 5;
 
 const { version } = createRequire(import.meta.url)('autocannon/package.json') as { version: string };
 
 /** All sessions share the event loop. */
 const arrivals = new Arrivals();
-/** By the number that the harness gave each. */
+/** The sessions by the number from the harness. */
 const sessions = new Map<number, Session>();
 
 process.stdin.on('end', () => process.exit(0));
@@ -81,7 +81,7 @@ async function until(condition: () => boolean, deadlineMs: number): Promise<void
   while (!condition() && performance.now() < deadlineMs) await sleep(POLL_MS);
 }
 
-/** Sleeps until a moment in ms since the epoch; not at all when it is over. */
+/** Sleeps until a moment in ms since the epoch; returns at once if it has passed. */
 async function sleepUntil(atMs: number): Promise<void> {
   await sleep(Math.max(0, atMs - Date.now()));
 }
@@ -102,21 +102,21 @@ class Session {
   readonly #startedAt = performance.now();
   readonly #lines: Line[] = [];
   #arming = true;
-  /** How many more requests may leave; infinite but for an amount. */
+  /** The number of requests that may still be sent; infinite except for an amount. */
   #budget = Infinity;
-  /** How many have been let go: those that still wait for their connection are not sent yet. */
+  /** The number of released requests; those that wait for their connection are not sent yet. */
   #reserved = 0;
   #ticks: number[] = [];
-  /** Of an open loop, from the warm-up on. */
+  /** The schedule of an open loop, from the warm-up on. */
   #schedule: Schedule | undefined;
-  /** Over all the times that the window was open. */
+  /** Totals over all openings of the window. */
   #openedAtMs: number | undefined;
   #windowSeconds = 0;
   readonly #use = { cpuUs: 0, seconds: 0, activeSeconds: 0 };
 
   constructor(order: ArmOrder) {
     if (version !== '9.0.0')
-      throw new Error(`autocannon ${version} is installed, the driver knows 9.0.0 only`);
+      throw new Error(`autocannon ${version} is installed, but the driver supports only 9.0.0`);
     this.#order = order;
     this.#ledger = new Ledger(order.expected, order.hashEvery, order.requests, arrivals);
     this.#pacer = new Pacer(order.connectsPerSecond, () => this.#isBehind());
@@ -158,7 +158,7 @@ class Session {
           throughput: discard(),
         },
         setupClient: (client) => {
-          // As an option, autocannon takes no less than 1 s.
+          // The option of autocannon must be at least 1 s.
           (client as AutocannonClient).timeout = order.timeoutSeconds * 1000;
           const slot = this.#ledger.addSlot();
           const ask = harden(
@@ -174,19 +174,19 @@ class Session {
         },
       },
       (error) => {
-        tell({ event: 'broken', message: error?.message ?? 'autocannon stopped by itself' });
+        tell({ event: 'broken', message: error?.message ?? 'autocannon stopped unexpectedly' });
       },
     );
   }
 
-  /** Waits until every connection has answered once, or the barrier's deadline. */
+  /** Waits until every connection has answered once, or until the deadline. */
   async stand(): Promise<Connect> {
     const { connections, barrierSeconds } = this.#order;
     await until(() => this.#ledger.standing >= connections, this.#startedAt + barrierSeconds * 1000);
     return this.#connect((performance.now() - this.#startedAt) / 1000);
   }
 
-  /** The server has enough new connections to answer, and is at it. */
+  /** True while the server has enough new connections to answer. */
   #isBehind(): boolean {
     const { begun, standing, stoodAt } = this.#ledger;
     return begun - standing >= MOST_WAITING && performance.now() - stoodAt < HOLD_MS;
@@ -203,7 +203,7 @@ class Session {
     };
   }
 
-  /** Warms up, opens the window (again), closes it, drains, and gives the account of all the times that it was open. */
+  /** Warms up, opens the window (again), closes it, drains, and returns the account of all its openings. */
   async fire(order: FireOrder): Promise<Report> {
     const ledger = this.#ledger;
     await sleepUntil(order.atMs);
@@ -216,7 +216,7 @@ class Session {
     await sleepUntil(order.atMs + order.warmupSeconds * 1000);
     if (order.amount !== undefined) {
       await this.#fallSilent();
-      // The server is idle now: its CPU is read before the first request leaves, or the reading would miss some of them.
+      // The server is idle now. Its CPU is read before the first request, or the reading would miss some.
       tell({ event: 'opened' });
       await sleep(AMOUNT_LEAD_MS);
     }
@@ -279,7 +279,7 @@ class Session {
     };
   }
 
-  /** What has become of all requests so far. */
+  /** Returns the account of all requests so far. */
   count(): Counts {
     return { ...this.#ledger.lifetime, inFlight: this.#ledger.countInFlight() };
   }
@@ -291,21 +291,21 @@ class Session {
     return { metric, told: encodeHistogram(timing.told), rest: encodeHistogram(timing.rest) };
   }
 
-  /** Sends nothing more, and waits for what is under way: an answer, a loss, or the drain's end. */
+  /** Stops sending, and waits for the open requests until they are answered or lost, or the drain ends. */
   async #fallSilent(): Promise<void> {
-    // No refund lifts it: a connection that fails now is not replaced.
+    // A returned permission does not raise it: a connection that fails now is not replaced.
     this.#budget = -Infinity;
     const patience = Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds);
     await until(() => this.#isQuiet(), performance.now() + patience * 1000);
   }
 
-  /** Waits for as long as the slowest answer took: an answer that nothing has asked for shows only when nothing is due. */
+  /** Waits for as long as the slowest answer took: unsolicited answers show only when none is due. */
   async #awaitStragglers(): Promise<void> {
     const slowestMs = this.#ledger.histogram.maxValue / 1000;
     await sleep(Math.min(STRAGGLER_MS.most, Math.max(STRAGGLER_MS.least, slowestMs)));
   }
 
-  /** Nothing is under way, and nothing waits for its connection to leave. */
+  /** True if no request is open or waits for its connection. */
   #isQuiet(): boolean {
     return this.#reserved === this.#ledger.lifetime.sent && this.#ledger.countInFlight() === 0;
   }
@@ -315,7 +315,7 @@ class Session {
     for (const { ask } of this.#lines) ask();
   }
 
-  /** Lets them ask one after the other over so long; who is answered before its turn waits for it. */
+  /** Starts the slots one after the other over this time. A slot that is answered before its turn waits for it. */
   #askInTurn(spanMs: number): void {
     for (const [index, { slot, ask }] of this.#lines.entries()) {
       const afterMs = (index / this.#lines.length) * spanMs;
@@ -342,11 +342,11 @@ class Session {
 /** One connection, across all its reconnects. */
 interface Line {
   slot: Slot;
-  /** Makes it ask again when it has fallen silent. */
+  /** Makes a paused connection send again. */
   ask: () => void;
 }
 
-/** A histogram in autocannon's eyes that keeps nothing but what `take` does with each value. */
+/** A histogram for autocannon that stores nothing; it passes each value to `take`. */
 function discard(take: (value: number) => void = () => {}): object {
   return {
     __custom: true,

@@ -8,35 +8,35 @@ import { idsIn } from '../catalogue/workloads/ids.ts';
 import { isConditional } from '../catalogue/workloads/workload.ts';
 import type { ExpectedBody, RequestSpec } from './protocol.ts';
 
-/** What became of one request. */
+/** The outcome of one request. */
 export type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
 
-/** Divides every width that steadiness is judged by. */
+/** The width of a slice; it divides every width that steadiness needs. */
 const SLICE_MS = 50;
 
-/** One connection's place in the load: what it is doing, across all its reconnects. */
+/** The state of one connection, across all its reconnects. */
 export class Slot {
-  /** A request has left and nothing has become of it yet. */
+  /** True if a request was sent and has no outcome yet. */
   pending = false;
-  /** When its request was meant to leave, ms of the monotonic clock; undefined in a closed loop. */
+  /** The intended start of its request, in ms of the monotonic clock; undefined in a closed loop. */
   intendedAt: number | undefined;
-  /** It keeps silent until its turn comes. */
+  /** True if it pauses until its turn. */
   isHeld = false;
-  /** Its first connect has been started. */
+  /** True if its first connect has started. */
   begun = false;
   stood = false;
-  /** End of the previous request, ms of the monotonic clock; undefined until there is one. */
+  /** The end of the previous request, in ms of the monotonic clock; undefined before the first. */
   lastEnd: number | undefined;
   completions = 0;
-  /** Which of the workload's requests is under way. */
+  /** The index of the open request in the workload. */
   request = 0;
-  /** Its own id, and what has come of its answer; undefined where requests have none. */
+  /** The id of the request and the received part of its answer; undefined if requests have no ids. */
   own: { id: string; answer: Buffer[] } | undefined;
   bodyBytes = 0;
   hash: Hash | undefined;
-  /** What the answer that is being read tells of the time that it took, ms. */
+  /** The time that the current answer reports (Server-Timing), in ms. */
   toldMs: number | undefined;
-  /** When the answer that is being read arrived. */
+  /** The arrival of the current answer. */
   readonly arrival: Arrival = createArrival();
 }
 
@@ -45,9 +45,9 @@ function emptyCounts(): Counts {
 }
 
 /**
- * Every request of one session, accounted for once: over the whole life, and over the window, which
- * may be open several times (a duel alternates). Requests that were under way when the window opened
- * count as sent in it, so that in both accounts
+ * Accounts for every request of one session exactly once: over the whole life, and over the window, which may open
+ * several times (a duel alternates). Requests that were open when the window opened count as sent in it, so that in
+ * both accounts
  * sent = ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight.
  */
 export class Ledger {
@@ -56,22 +56,22 @@ export class Ledger {
   readonly window = emptyCounts();
   readonly statusCodes: Record<string, number> = {};
   readonly histogram = createHistogram();
-  /** The same latencies as short as they can have been: a busy process reads answers later than they arrive. */
+  /** The lower bounds of the same latencies: a busy process reads answers later than they arrive. */
   readonly shortest = createHistogram();
-  /** Of the same answers: what they told of their time, and their latency without that. Absent while none has told. */
+  /** For the same answers: the reported time and the rest of the latency. Absent until an answer reports its time. */
   timing: { told: Histogram; rest: Histogram } | undefined;
   readonly cycleUs = { sum: 0, count: 0 };
   readonly slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   bodiesHashed = 0;
-  /** Of the window's mismatches: answers that carried the id of another request. */
+  /** The mismatches in the window that carried the id of another request. */
   crossed = 0;
   unsolicited = 0;
   bodyBytes: number | undefined;
   begun = 0;
   standing = 0;
-  /** When the last connection came to stand, ms of the monotonic clock. */
+  /** The time at which the last connection was established, in ms of the monotonic clock. */
   stoodAt = -Infinity;
-  /** Called at the moment the window closes. */
+  /** Called when the window closes. */
   onClose: () => void = () => {};
   #answers = 0;
   #open = false;
@@ -79,12 +79,12 @@ export class Ledger {
   #closesAt = Infinity;
   #silent = 0;
   #silentBefore: number[] | undefined;
-  /** How long the window was open before, ms. */
+  /** The time that the window was open before, in ms. */
   #openBefore = 0;
   readonly #expected: ExpectedBody[] | undefined;
   readonly #hashEvery: number;
   readonly #arrivals: Arrivals;
-  /** Of each request of the cycle, whether 304 is a right answer to it. */
+  /** For each request of the cycle: true if 304 is a right answer. */
   readonly #mayBeUnchanged: boolean[];
 
   constructor(
@@ -109,29 +109,29 @@ export class Ledger {
     return this.#open;
   }
 
-  /** Requests under way now, counted anew from the slots: the independent side of the identity. */
+  /** The open requests, counted from the slots: the independent side of the identity. */
   countInFlight(): number {
     return this.slots.reduce((sum, slot) => sum + (slot.pending ? 1 : 0), 0);
   }
 
-  /** When the last request ended, ms of the monotonic clock. */
+  /** The end of the last request, in ms of the monotonic clock. */
   lastEndMs(): number {
     return Math.max(...this.slots.map((slot) => slot.lastEnd ?? this.#openedAt));
   }
 
-  /** These slots are about to ask, all unless told: those that were kept waiting begin their cycle now, not with their last answer. */
+  /** Called before these slots (by default all) send: a paused slot begins its cycle now, not at its last answer. */
   wake(slots = this.slots): void {
     const now = performance.now();
     for (const slot of slots) if (!slot.pending && slot.lastEnd !== undefined) slot.lastEnd = now;
   }
 
-  /** A connect is being started. */
+  /** Records the start of a connect. */
   begin(slot: Slot): void {
     if (!slot.begun) this.begun++;
     slot.begun = true;
   }
 
-  /** A request has left. */
+  /** Records that a request was sent. */
   send(slot: Slot): void {
     slot.pending = true;
     slot.bodyBytes = 0;
@@ -140,12 +140,12 @@ export class Ledger {
     this.#arrivals.work();
   }
 
-  /** Bytes have come, or the end of the connection. */
+  /** Records received bytes, or the end of the connection. */
   arrive(slot: Slot): void {
     this.#arrivals.note(slot.arrival);
   }
 
-  /** A piece of an answer's body has come. */
+  /** Records a piece of the body of an answer. */
   receive(slot: Slot, piece: Buffer): void {
     if (slot.own !== undefined) {
       slot.own.answer.push(piece);
@@ -160,7 +160,7 @@ export class Ledger {
     slot.hash?.update(piece);
   }
 
-  /** An answer was completely read, so many ms after its request left. Its latency ends with its arrival. */
+  /** Records a complete answer, read this many ms after its request was sent. Its latency ends with its arrival. */
   complete(slot: Slot, status: number, milliseconds: number): void {
     const { bodyBytes } = slot;
     const body = slot.own === undefined ? this.#judgeBytes(slot) : this.#judgeOwn(slot, slot.own);
@@ -186,7 +186,7 @@ export class Ledger {
     this.#end(slot, outcome, now);
   }
 
-  /** A request was lost. */
+  /** Records a lost request. */
   lose(slot: Slot, outcome: 'timeout' | 'reset' | 'closedEarly'): void {
     slot.hash = undefined;
     const now = performance.now();
@@ -195,9 +195,9 @@ export class Ledger {
   }
 
   /**
-   * Opens the window for so many ms, or once more: what is under way now counts as sent in it. It closes with the
-   * first request that ends after its time, or by `close`, whichever comes first: a loop that is busy
-   * with thousands of answers would let a timer wait.
+   * Opens the window for this many ms, or opens it again. Open requests count as sent in it. It closes with the first
+   * request that ends after its time, or by `close`, whichever comes first: in a loop that is busy with thousands of
+   * answers, a timer would be late.
    */
   open(milliseconds: number): void {
     this.window.sent += this.countInFlight();
@@ -221,15 +221,15 @@ export class Ledger {
     this.onClose();
   }
 
-  /** Connections that completed nothing in the window; 0 before it is closed. */
+  /** The connections that completed no request in the window; 0 before it closes. */
   get silentConnections(): number {
     return this.#silent;
   }
 
-  /** An answer that was read so many ms after its request left; both latencies end with its arrival. */
+  /** Records the latencies of an answer that was read this many ms after its request was sent; both end with its arrival. */
   #record({ toldMs, intendedAt, arrival: { from, by } }: Slot, now: number, sinceSent: number): void {
     const since = intendedAt === undefined ? sinceSent : now - intendedAt;
-    // Nothing arrives before it is asked for.
+    // No answer arrives before its request.
     const milliseconds = since - Math.max(0, Math.min(now - by, sinceSent));
     recordMilliseconds(this.histogram, milliseconds);
     recordMilliseconds(this.shortest, since - Math.max(0, Math.min(now - from, sinceSent)));
@@ -257,12 +257,12 @@ export class Ledger {
     return (status >= 200 && status <= 299) || (status === 304 && this.#mayBeUnchanged[request] === true);
   }
 
-  /** By its length, and by its hash where one was taken. */
+  /** Compares the length, and the hash if one was taken. */
   #judgeBytes(slot: Slot): 'right' | 'wrong' {
     const expected = this.#expected?.[slot.request];
     const isWrong = expected !== undefined && slot.bodyBytes !== expected.bytes;
     if (slot.hash === undefined) {
-      // Of an empty body the length says all.
+      // For an empty body, the length is enough.
       if (expected?.bytes === 0) this.bodiesHashed++;
       return isWrong ? 'wrong' : 'right';
     }
@@ -272,7 +272,7 @@ export class Ledger {
     return isWrong || digest !== expected?.sha256 ? 'wrong' : 'right';
   }
 
-  /** Whole, and by the ids in it. */
+  /** Compares the whole body and the ids in it. */
   #judgeOwn(slot: Slot, { id, answer }: NonNullable<Slot['own']>): 'right' | 'wrong' | 'crossed' {
     this.bodiesHashed++;
     const text = (answer.length === 1 ? (answer[0] as Buffer) : Buffer.concat(answer)).toString('latin1');

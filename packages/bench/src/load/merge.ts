@@ -5,13 +5,13 @@ import { encodeHistogram, mergeHistograms, summariseLatency } from '../histogram
 import type { DoneReport } from './protocol.ts';
 import { sum } from '../numbers.ts';
 
-/** `total` split into `parts` whole shares that differ by one at the most and sum to it exactly. */
+/** Splits `total` into `parts` whole shares that differ by at most one and add up to it exactly. */
 export function splitShares(total: number, parts: number): number[] {
   const base = Math.floor(total / parts);
   return Array.from({ length: parts }, (_, index) => base + (index < total % parts ? 1 : 0));
 }
 
-/** The connections of several processes as one: sums, and the time of the last to be ready. */
+/** Joins the connections of several processes: sums, and the time of the last to be ready. */
 export function mergeConnects(connects: Connect[]): Connect {
   return {
     asked: sum(connects.map((one) => one.asked)),
@@ -23,8 +23,8 @@ export function mergeConnects(connects: Connect[]): Connect {
 }
 
 /**
- * The reports of all generator processes as one result. Rates are summed over the processes' own
- * windows, which start and end a little apart; histograms are merged count by count.
+ * Merges the reports of all generator processes into one result. Rates are summed over the windows of the processes,
+ * which start and end slightly apart. Histograms are merged count by count.
  */
 export function mergeReports(
   reports: DoneReport[],
@@ -77,7 +77,7 @@ export function mergeReports(
   };
 }
 
-/** What answers told of their time; nothing where none did. */
+/** Merges the times that answers reported; empty if none did. */
 function mergeTimings(reports: DoneReport[]): Pick<LoadResult, 'timing'> {
   const timings = reports.flatMap(({ timing }) => timing ?? []);
   const [first] = timings;
@@ -93,7 +93,7 @@ function standing(reports: DoneReport[]): Pick<Connect, 'stood' | 'refused' | 'r
   return { stood, refused, retried };
 }
 
-/** The counts of all processes as one. */
+/** Adds up the counts of all processes. */
 export function mergeCounts(all: Counts[]): Counts {
   return sumByKey(all) as Counts;
 }

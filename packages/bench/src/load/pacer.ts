@@ -1,10 +1,10 @@
 const TICK_MS = 10;
-/** The most that a late tick may make up for: more would be the burst that pacing is there to prevent. */
+/** The most time that a late tick may make up for: more would be a burst, which pacing prevents. */
 const CREDIT_SECONDS = 0.05;
 
 /**
- * Starts connections at a steady pace, so that a server's accept queue is never overrun: a SYN that
- * is dropped there comes back after 1, 3, 7 s and nothing reports it.
+ * Starts connections at a steady pace, so that the accept queue of a server never overflows: a dropped SYN is
+ * retransmitted after 1, 3 and 7 s, and nothing reports it.
  */
 export class Pacer {
   retries = 0;
@@ -16,7 +16,7 @@ export class Pacer {
   readonly #perSecond: number;
   readonly #isHeld: () => boolean;
 
-  /** `isHeld` says that the server has to catch up first. */
+  /** `isHeld` returns true while the server has to catch up. */
   constructor(perSecond: number, isHeld: () => boolean) {
     this.#perSecond = perSecond;
     this.#isHeld = isHeld;

@@ -2,9 +2,9 @@ import type { Connect, GeneratorUse, ScheduleReport } from '../results/record.ts
 import type { Counts } from '../model.ts';
 
 /**
- * What the harness and a generator process say to each other: one JSON object per line, on stdin and
- * stdout. A generator ends when its stdin ends. Times are wall-clock so that one day a generator can
- * stand on another machine; spans are measured on its own monotonic clock.
+ * The protocol between the harness and a generator process: one JSON object per line, on stdin and stdout. A generator
+ * ends when its stdin ends. Times are wall-clock, so that a generator could run on another machine; durations are
+ * measured on its monotonic clock.
  */
 export type Order = ArmOrder | FireOrder | CountOrder;
 
@@ -16,60 +16,60 @@ export interface RequestSpec {
   body?: string;
 }
 
-/** What a right answer to one request looks like on the wire. */
+/** The right answer to one request on the wire. */
 export interface ExpectedBody {
   bytes: number;
-  /** SHA-256 of the body, hex; with the placeholder for its request's id. */
+  /** SHA-256 of the body in hex, with the placeholder for the id of its request. */
   sha256: string;
-  /** The body before, between and after its request's id, each byte a character; absent where requests have none. */
+  /** The body before, between and after the id of its request, one character per byte; absent if requests have no ids. */
   around?: string[];
 }
 
-/** What to send, where, and over how many connections. */
+/** The requests, the address and the number of connections. */
 export interface LoadSpec {
   host: string;
   port: number;
   requests: RequestSpec[];
   connections: number;
-  /** Pace of the connects. */
+  /** The pace of the connects. */
   connectsPerSecond: number;
-  /** Of one request. */
+  /** The timeout of one request. */
   timeoutSeconds: number;
-  /** How long to wait for all connections to stand. */
+  /** The longest wait until all connections are established. */
   barrierSeconds: number;
-  /** Of each request; undefined where right answers differ in their bytes. */
+  /** The right answer to each request; undefined if right answers differ in their bytes. */
   expected: ExpectedBody[] | undefined;
-  /** The connections begin one after the other over so long, so that no window catches them all at once. */
+  /** The time over which the connections start one after the other, so that no window catches them all at once. */
   spreadSeconds?: number | undefined;
-  /** One in how many bodies is hashed; those with an id are all compared. */
+  /** The sampling interval of hashed bodies; bodies with an id are all compared. */
   hashEvery: number;
-  /** The metric of `Server-Timing` that is recorded of every answer. */
+  /** The metric of `Server-Timing` that is recorded for every answer. */
   timing?: string | undefined;
 }
 
 /** One process's share of the load on one server. */
 export interface ArmOrder extends LoadSpec {
   do: 'arm';
-  /** Which of the process's sessions this is: a duel has two. */
+  /** The number of the session in its process: a duel has two. */
   session: number;
-  /** Nobody else's: it is part of the ids that its requests have. */
+  /** Unique: it is part of the ids of its requests. */
   sender: number;
 }
 
 export interface FireOrder {
   do: 'fire';
   session: number;
-  /** When the warm-up begins, ms since the epoch. */
+  /** The start of the warm-up, in ms since the epoch. */
   atMs: number;
   warmupSeconds: number;
   windowSeconds: number;
-  /** Starts per second of this process: an open loop. Without it, each connection asks again when it is answered. */
+  /** The rate of requests of this process, per second (open loop). Without it, the load is a closed loop. */
   rate: number | undefined;
-  /** Send exactly this many requests; the window then ends with their last answer, or after its time. */
+  /** The exact number of requests to send. The window ends with the last answer, or after its time. */
   amount: number | undefined;
 }
 
-/** Asks for what has become of all requests so far, whatever else is under way. */
+/** Asks for the account of all requests so far, at any time. */
 export interface CountOrder {
   do: 'count';
   session: number;
@@ -77,7 +77,7 @@ export interface CountOrder {
 
 export type Report = ArmedReport | MarkReport | DoneReport | CountedReport | BrokenReport;
 
-/** The window has just opened or closed. */
+/** Reports that the window has just opened or closed. */
 export interface MarkReport {
   event: 'opened' | 'closed';
 }
@@ -87,7 +87,7 @@ export interface ArmedReport {
   connect: Connect;
 }
 
-/** The account of a session over all the times that it has fired. */
+/** The account of a session over all its windows. */
 export interface DoneReport {
   event: 'done';
   connect: Connect;
@@ -98,22 +98,22 @@ export interface DoneReport {
   lifetime: Counts;
   statusCodes: Record<string, number>;
   latencyHistogram: string;
-  /** Of the same answers, each latency as short as it can have been; absent of a client that cannot tell. */
+  /** The lower bound of each latency, for the same answers; absent if the client cannot determine it. */
   shortestHistogram?: string;
-  /** Histograms too, of the answers that told it: the metric asked for, and the latency without it. */
+  /** Histograms of the answers that reported it: the requested metric, and the rest of the latency. */
   timing: { metric: string; told: string; rest: string } | undefined;
   cycleUs: { sum: number; count: number };
   silentConnections: number;
   slices: { milliseconds: number; ok: number[] };
   bodyBytes: number | undefined;
   bodiesHashed: number;
-  /** Mismatches with the id of another request; undefined where requests have none. */
+  /** Mismatches with the id of another request; undefined if requests have no ids. */
   crossed?: number | undefined;
-  /** Of an open loop. */
+  /** The account of an open loop. */
   schedule: ScheduleReport | undefined;
-  /** Answers that nothing had asked for, from the first connect on; absent of a client that cannot tell. */
+  /** Unsolicited answers since the first connect; absent if the client cannot detect them. */
   unsolicited?: number;
-  /** Of autocannon alone: what its own counter took down. */
+  /** Only for autocannon: the count of its own counter. */
   autocannonTicks?: number[];
   use: GeneratorUse;
 }

@@ -1,13 +1,13 @@
 import type { ScheduleReport } from '../results/record.ts';
 
-/** A start that is later than this against its intended time counts as late. */
+/** A start this long after its intended time counts as late. */
 const LATE_MS = 1;
 const TICK_MS = 1;
 
 /**
- * An open loop: starts are due at a fixed rate, whatever the server does. A start for which no connection is free waits,
- * and its latency counts from the time it was meant for, so that a stall is felt by every request that it delays
- * (coordinated omission: Tene, "How NOT to Measure Latency").
+ * An open loop: requests are due at a fixed rate, whatever the server does. Without a free connection, a request waits.
+ * Its latency counts from its intended time, so that a stall affects every request that it delays (coordinated
+ * omission: Tene, "How NOT to Measure Latency").
  */
 export class Schedule {
   readonly report: ScheduleReport;
@@ -18,7 +18,7 @@ export class Schedule {
   #counting = false;
   readonly #intervalMs: number;
 
-  /** `report` is that of a schedule before, which is then gone on with. */
+  /** `report` is the report of an earlier schedule to continue. */
   constructor(perSecond: number, report: ScheduleReport = { intended: 0, late: 0, dropped: 0 }) {
     this.report = report;
     this.#intervalMs = 1000 / perSecond;
@@ -26,7 +26,7 @@ export class Schedule {
     this.#timer = setInterval(() => this.#advance(), TICK_MS);
   }
 
-  /** The intended time of the next start that is due, for a connection that is free now; without one, `ask` is called when there is. */
+  /** Returns the intended time of the next due request for a free connection. If none is due, calls `ask` later. */
   take(ask: () => void): number | undefined {
     const intended = this.#due.shift();
     if (intended === undefined) {
@@ -37,7 +37,7 @@ export class Schedule {
     return intended;
   }
 
-  /** A start whose connection failed: it is due again, with its own time. */
+  /** Makes a request whose connection failed due again, with its intended time. */
   giveBack(intended: number): void {
     this.#due.unshift(intended);
   }

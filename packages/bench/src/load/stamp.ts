@@ -3,10 +3,10 @@ import { createIds } from '../catalogue/workloads/ids.ts';
 import type { Slot } from './ledger.ts';
 import type { RequestSpec } from './protocol.ts';
 
-/** What is done with a request of the cycle, by its place there, as it leaves over a slot: its bytes as they are to be sent. */
+/** Returns the bytes of a request, by its index in the cycle, as a slot sends it. */
 export type Stamp = (slot: Slot, request: number, bytes: Buffer) => Buffer;
 
-/** Notes which request a slot sends, and gives it its id where it has one. Undefined where one request is sent as it is. */
+/** Records the request that a slot sends, and inserts its id if it has one. Undefined if a single request is sent unchanged. */
 export function createStamp(requests: RequestSpec[], sender: number): Stamp | undefined {
   if (!haveIds(requests)) {
     if (requests.length === 1) return undefined;
@@ -21,9 +21,9 @@ export function createStamp(requests: RequestSpec[], sender: number): Stamp | un
     const id = nextId();
     slot.request = request;
     slot.own = { id, answer: [] };
-    // What was written before may still wait for its socket.
+    // Earlier writes may still wait for their socket.
     const stamped = Buffer.from(bytes);
-    // The same in each slot: but for the id they send the same bytes.
+    // The same in each slot: all send the same bytes except for the id.
     for (const place of (places[request] ??= findPlaces(bytes))) stamped.write(id, place, 'latin1');
     return stamped;
   };

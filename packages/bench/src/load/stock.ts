@@ -1,26 +1,26 @@
 /**
- * Stock autocannon in a process of its own, as a yardstick for the driver: `node stock.ts URL CONNECTIONS SECONDS`
- * prints one JSON line with what it printed itself and what it cost.
+ * Runs stock autocannon in a separate process, for comparison with the driver. `node stock.ts URL CONNECTIONS SECONDS`
+ * prints one JSON line with its printed figures and its cost.
  */
 import autocannon from 'autocannon';
 import { build } from 'hdr-histogram-js';
 
-/** What one run of stock autocannon gave. */
+/** The result of one run of stock autocannon. */
 export interface StockResult {
   /** Answers of any status. */
   completed: number;
-  /** Its own average Req/Sec. */
+  /** Its printed average Req/Sec. */
   printedAverage: number;
-  /** Its own mean latency, in ms. */
+  /** Its printed mean latency, in ms. */
   printedLatencyMs: number;
   errors: number;
-  /** Answers, and CPU of this process in µs, between its first tick and its last: start and connects are over. */
+  /** Answers, and CPU of this process in µs, between its first and its last tick: without start-up and connects. */
   steady: { completed: number; cpuUs: number };
 }
 
 const [url = '', connections = '10', duration = '5'] = process.argv.slice(2);
 
-// Its own histogram of answers per tick, with a look at the CPU clock at each.
+// Its histogram of answers per tick, which also reads the CPU clock at each tick.
 const ticks: { completed: number; cpuUs: number }[] = [];
 const requests = build({
   autoResize: true,

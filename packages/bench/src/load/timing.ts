@@ -1,6 +1,6 @@
 /**
- * Gives what reads one metric of `Server-Timing` (W3C) from raw headers, names and values in turn: its duration in ms,
- * undefined where it is not told.
+ * Returns a reader for one metric of `Server-Timing` (W3C) in raw headers, with names and values in turn. The reader
+ * returns the duration in ms, or undefined if the headers lack it.
  */
 export function createTimingReader(metric: string): (headers: readonly string[]) => number | undefined {
   const duration = new RegExp(`(?:^|,)\\s*${metric}(?:\\s*;[^,]*?)?\\s*;\\s*dur\\s*=\\s*"?([\\d.]+)`, 'i');

@@ -10,18 +10,18 @@ import type { LoadSpec } from './protocol.ts';
 import type { Tool, ToolRun } from './tools/tool.ts';
 import { toAuthority } from '../machine/ports.ts';
 
-/** How a tool is run. */
+/** The surroundings of a tool. */
 export interface ToolSpec {
   tool: Tool;
   /** The command that pins it to its cores. */
   prefix: string[];
-  /** How many those are. */
+  /** The number of these cores. */
   cores: number;
-  /** Marks its processes, so that a later start can prove what is its own. */
+  /** Marks its processes, so that a later command can recognise them. */
   token: string;
 }
 
-/** A tool of others as an engine: it connects by itself, warms up in a run of its own, and its second run is the window. */
+/** Makes an engine of an external tool. The tool connects by itself; its first run is the warm-up, the second is the window. */
 export function createToolEngine(spec: ToolSpec): LoadEngine {
   return {
     name: spec.tool.name,
@@ -29,7 +29,7 @@ export function createToolEngine(spec: ToolSpec): LoadEngine {
   };
 }
 
-/** What one run of the tool printed and cost. */
+/** The output and the cost of one run of the tool. */
 interface Ran {
   stdout: string;
   cpuUs: number;
@@ -108,14 +108,14 @@ class ToolSession implements LoadSession {
 
 function readOutput(tool: Tool, stdout: string): ReturnType<Tool['read']> {
   try {
-    const told = tool.read(stdout);
-    if (!(told.windowSeconds > 0 && told.counts.ok >= 0)) throw new Error('no window');
-    return told;
+    const reported = tool.read(stdout);
+    if (!(reported.windowSeconds > 0 && reported.counts.ok >= 0)) throw new Error('no window');
+    return reported;
   } catch (error) {
     const start = stdout.trim().slice(0, 200);
     throw new BenchError(
       'trial',
-      `${tool.name} did not print what is known of its versions (${(error as Error).message}): ${start}`,
+      `the output of ${tool.name} is not in a known format (${(error as Error).message}): ${start}`,
     );
   }
 }
@@ -124,8 +124,8 @@ const STATUS = 'bench-status ';
 const END = 'bench-end';
 
 /**
- * A shell that runs one command after the other and outlives each, so that their CPU is found with it: whoever samples
- * a window reads it when the tool has already ended. It ends with the harness, and what it runs too.
+ * A shell that runs one command after the other. It outlives each, so that the sampler can read their CPU after the tool
+ * has ended. The shell and its commands end with the harness.
  */
 class Shell {
   readonly #child: ChildProcess;
@@ -133,7 +133,7 @@ class Shell {
   readonly #tool: string;
   #stdout = '';
   #stderr = '';
-  /** Of the commands so far. */
+  /** The CPU of the commands so far. */
   #cpuUs = 0;
   #waiting = Promise.withResolvers<string>();
 
@@ -163,7 +163,7 @@ class Shell {
     return this.#child.pid === undefined ? [] : [this.#child.pid];
   }
 
-  /** Runs one command to its end. Throws a trial error when it fails. */
+  /** Runs one command to its end. Throws a trial error if it fails. */
   async run(argv: string[]): Promise<Ran> {
     this.#stdout = '';
     const startedAt = performance.now();
@@ -197,19 +197,19 @@ class Shell {
 
   #break(why: string): void {
     this.#waiting.reject(
-      new BenchError('trial', `the load generator broke: ${`${why}. ${this.#stderr}`.trim()}`),
+      new BenchError('trial', `the load generator failed: ${`${why}. ${this.#stderr}`.trim()}`),
     );
   }
 }
 
-/** User and system time as `times` prints them, `0m1.20s 0m0.30s`, in µs together. */
+/** Adds user and system time in the format of `times`, `0m1.20s 0m0.30s`, in µs. */
 function readTimes(line: string): number {
   const spans = [...line.matchAll(/(\d+)m([\d.]+)s/g)];
-  if (spans.length !== 2) throw new BenchError('trial', `the shell does not tell its times: ${line}`);
+  if (spans.length !== 2) throw new BenchError('trial', `the shell did not print its times: ${line}`);
   return spans.reduce((sum, [, minutes, seconds]) => sum + (Number(minutes) * 60 + Number(seconds)) * 1e6, 0);
 }
 
-/** A word as a POSIX shell takes it for one. */
+/** Quotes a word for a POSIX shell. */
 function quote(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -11,13 +11,13 @@ import { findListener, isThisMachine, whyNotListener } from '../machine/listener
 import { placeBeside, readCores, whyNotPinned } from '../machine/placement.ts';
 import { isListening } from '../machine/ports.ts';
 
-/** Where the server listens, and which process it is. */
+/** The address of the server and its process. */
 interface Place {
   host: string;
   port: number;
   isRemote: boolean;
   process: ServerProcess | undefined;
-  /** Why the process is not known; absent if it is. */
+  /** The reason why the process is unknown; absent if it is known. */
   unknown?: string;
 }
 
@@ -46,7 +46,7 @@ export async function attachLauncher({ url, pid }: UrlRequest): Promise<Launcher
   };
 }
 
-/** One line about the process of a server, which changes when another program serves. */
+/** Describes the process of a server in one line, which changes if another program serves. */
 export function describeProcess(found: Omit<ServerProcess, 'pid'> | undefined): string {
   if (found === undefined) return 'unknown process';
   const { executable, version, command } = found;

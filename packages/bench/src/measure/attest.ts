@@ -8,8 +8,8 @@ const ATTEST_SECONDS = 5;
 const POLL_MS = 20;
 
 /**
- * Waits until every worker has told what it is, and gives that. Throws a trial error when one of them does not, or is
- * not what the manifest or the runtime asked for states.
+ * Waits for the attestation of every worker and returns them. Throws a trial error if one is missing, or if it
+ * contradicts the manifest or the requested runtime.
  */
 export async function attest(
   server: Pick<Server, 'attestations' | 'log'>,
@@ -24,7 +24,7 @@ export async function attest(
   if (claims.length > 0 && count < workers) {
     throw new BenchError(
       'trial',
-      `${count} of ${workers} workers said what they are (no bench-attest line in the log)`,
+      `${count} of ${workers} workers attested themselves (no bench-attest line in the log)`,
     );
   }
   for (const [worker, one] of told.entries()) {
@@ -35,10 +35,10 @@ export async function attest(
         ? 'the manifest'
         : `@${prepared?.target.runtime?.spec}`;
       const modules = property === 'gil' ? modulesThatTookGil(server.log()) : [];
-      const cause = modules.length > 0 ? ` (switched on to load ${modules.join(', ')})` : '';
+      const cause = modules.length > 0 ? ` (switched on by ${modules.join(', ')})` : '';
       throw new BenchError(
         'trial',
-        `false attestation: ${which}${property} is ${JSON.stringify(one[property])}${cause}, ${stated} states ${JSON.stringify(wanted)}`,
+        `false attestation: ${which}${property} is ${JSON.stringify(one[property])}${cause}, but ${stated} states ${JSON.stringify(wanted)}`,
       );
     }
   }
@@ -46,8 +46,8 @@ export async function attest(
 }
 
 /**
- * The extension modules for which a free-threaded CPython switched the GIL on, by its warnings in a log; each once.
- * A process warns of the first such module only.
+ * The extension modules that made a free-threaded CPython switch the GIL on, by its warnings in a log; each once. A
+ * process warns only about the first such module.
  */
 export function modulesThatTookGil(log: string): string[] {
   const warnings = log.matchAll(

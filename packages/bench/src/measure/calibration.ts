@@ -4,10 +4,10 @@ import type { Attestation } from '../model.ts';
 import type { Calibrated } from '../results/calibration.ts';
 import type { Measured, Trial } from '../results/record.ts';
 
-/** One planted server, how it is loaded, and what it is to be compared with. */
+/** One planted server, its load, and its known answer. */
 export interface Scenario {
   name: string;
-  /** Options of the planted server beside its ports. */
+  /** Options of the planted server besides its ports. */
   faults: string[];
   program: 'server' | 'threads';
   connections: number;
@@ -17,28 +17,28 @@ export interface Scenario {
   rate?: number;
 }
 
-/** What is planted, and which known answer is to be recovered from it. */
+/** The known answer that a planted server should yield. */
 export interface Check {
   name: string;
   unit: string;
-  /** Largest allowed difference between told and measured; without it the row is there to understand the one above. */
+  /** The largest allowed difference between reported and measured; without it, the row explains the one above. */
   tolerance?: (told: number) => number;
   scenarios: string[];
-  /** From the readings of each scenario, in their order. */
+  /** Computed from the readings of each scenario, in order. */
   told: (...readings: Reading[][]) => number | undefined;
   measured: (...readings: Reading[][]) => number | undefined;
 }
 
-/** A scenario that was measured: our figures, and the server's own account over the same load. */
+/** A measured scenario: the figures of Bench, and the account of the server over the same load. */
 export interface Reading {
   trial: Trial;
   before: Account;
   after: Account;
-  /** Median latency that bare sockets saw right before, µs; only where latency is what is checked. */
+  /** The median latency of bare sockets right before, in µs; only if latency is checked. */
   bareMedianUs?: number;
 }
 
-/** The parts of the planted server's account that are compared with. */
+/** The parts of the planted server's account that are compared. */
 export interface Account {
   requests: { read: number };
   burn: { burns: number; burnedUs: number };
@@ -52,20 +52,20 @@ const THREAD_BURN_US = 1000;
 const MEBIBYTES = 64;
 
 /**
- * Twins get the same open loop: at a closed loop's own pace the dearer one would sleep less, and waking costs as well.
- * They alternate in eight windows, so that the weather of the machine meets both; 100,000 requests for each in all.
+ * Twins get the same open loop: in a closed loop, the costlier one would sleep less, and waking up costs CPU too. They
+ * alternate in eight windows, so that disturbances of the machine affect both; each gets 100,000 requests in total.
  */
 const TWINS = { connections: 50, rate: 1600, seconds: 16 };
 const THREADS = { connections: 50, rate: 400, seconds: 6 };
-/** Enough for the pages of the one twin to be touched, and for both to have served. */
+/** Long enough to touch all pages of one twin, and for both to have served. */
 const MEMORY = { connections: 10, rate: 1000, seconds: 2 };
 
-/** The windows of twins, in an order in which neither is favoured by a drift. */
+/** The windows of twins, in an order that favours neither under a drift. */
 function alternate(plain: Scenario, planted: Scenario): Scenario[] {
   return [plain, planted, planted, plain, plain, planted, planted, plain];
 }
 
-/** What is measured, in this order. */
+/** The measured scenarios, in order. */
 export const SCENARIOS: Scenario[] = [
   { name: '1 ms at 4', faults: ['--delay-ms', '1'], program: 'server', connections: 4, seconds: 4 },
   { name: '5 ms at 1', faults: ['--delay-ms', '5'], program: 'server', connections: 1, seconds: 4 },
@@ -100,14 +100,14 @@ export const CHECKS: Check[] = [
   },
 ];
 
-/** Whether latency is what a scenario is for: a closed loop against a planted delay. */
+/** Returns true if a scenario checks latency: a closed loop with a planted delay. */
 export function isLatencyScenario({ rate, faults }: Scenario): boolean {
   return rate === undefined && faults.includes('--delay-ms');
 }
 
 /**
- * What bare sockets see: waking the machine's cores is in both. No known answer, because the server has another load then
- * (bare sockets send a burst faster), but it tells the machine's part of a bias from the driver's.
+ * Compares with bare sockets: both include the time to wake the cores. This is not a known answer, because bare sockets
+ * send bursts faster. But it separates the machine's part of a bias from the driver's.
  */
 function checkBareMedian(scenario: string): Check {
   const { tolerance: _, ...check } = checkMedian(scenario);
@@ -132,7 +132,7 @@ function checkMedian(scenario: string): Check {
 function checkBurn(name: string, plain: string, planted: string): Check {
   return {
     name,
-    unit: 'µs a request',
+    unit: 'µs per request',
     tolerance: share(0.05),
     scenarios: [plain, planted],
     told: (_, burning = []) =>
@@ -148,7 +148,7 @@ function checkBurn(name: string, plain: string, planted: string): Check {
 function checkOwnAccount(name: string, scenario: string): Check {
   return {
     name,
-    unit: 'µs a request',
+    unit: 'µs per request',
     tolerance: share(0.05),
     scenarios: [scenario],
     told: (readings = []) =>
@@ -160,7 +160,7 @@ function checkOwnAccount(name: string, scenario: string): Check {
   };
 }
 
-/** The mean of a figure over the readings; undefined when one of them has none. */
+/** The mean of a figure over the readings; undefined if one reading lacks it. */
 function mean(readings: Reading[], of: (reading: Reading) => number | undefined): number | undefined {
   const figures = readings.map(of);
   const known = figures.filter((figure) => figure !== undefined);
@@ -196,7 +196,7 @@ function difference(plain: number | undefined, planted: number | undefined): num
   return plain === undefined || planted === undefined ? undefined : planted - plain;
 }
 
-/** Holds what was measured against what the planted servers told. */
+/** Compares the measured figures with those that the planted servers reported. */
 export function evaluate(readings: Map<string, Reading[]>): Calibrated[] {
   return CHECKS.map(({ name, unit, tolerance, scenarios, told, measured }) => {
     const found = scenarios.map((scenario) => readings.get(scenario) ?? []);
@@ -210,7 +210,7 @@ export function evaluate(readings: Map<string, Reading[]>): Calibrated[] {
   });
 }
 
-/** The planted stack with one variant for each scenario, made from the variants that run its two programs. */
+/** Builds the planted stack with one variant per scenario, from the variants of its two programs. */
 export function plantScenarios(planted: Stack): Stack {
   const variants = SCENARIOS.map(({ name, program, faults }): [string, Variant] => {
     const base = planted.variants[program === 'server' ? 'steady' : 'threads'];
@@ -221,12 +221,12 @@ export function plantScenarios(planted: Stack): Stack {
   return { ...planted, default: variantOf(SCENARIOS[0]?.name ?? ''), variants: Object.fromEntries(variants) };
 }
 
-/** The name of a scenario's variant: a word. */
+/** The name of a scenario's variant, as one word. */
 export function variantOf(scenario: string): string {
   return scenario.replaceAll(/\W+/g, '-').toLowerCase();
 }
 
-/** Reads the account of the planted server that attested this; its latencies start anew when `restart` is true. */
+/** Reads the account of the planted server with this attestation. If `restart` is true, its latencies start anew. */
 export async function readAccount(attested: Attestation | undefined, restart: boolean): Promise<Account> {
   const port = attested?.['accountPort'];
   if (typeof port !== 'number') throw new Error('the planted server has not said where its account is');

@@ -1,4 +1,4 @@
-/** The conductor: fresh servers stand at once, are loaded in turn, and each becomes a record. A single trial is a duel of one. */
+/** The conductor: fresh servers run at the same time, are loaded in turn, and each becomes a record. A single trial is a duel of one. */
 
 import type { LimitProof, LoadResult, Trial } from '../results/record.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
@@ -9,7 +9,7 @@ import type { PinnedCommands } from '../machine/placement.ts';
 import { joinSampled, type Sampled } from '../resources/sampler.ts';
 import { accountFor, runWindow, watchForDeath } from './window.ts';
 
-/** An amount of requests has no fixed end; this is how long it may take at most. */
+/** The longest duration of a fixed amount of requests. */
 const AMOUNT_SECONDS = 600;
 
 /** A trial to be measured. */
@@ -18,7 +18,7 @@ export interface Entry {
   context: TrialContext;
 }
 
-/** Measures a single trial: one fresh server, one window. Never throws for what goes wrong in it: a trial is data, also when it fails. */
+/** Measures a single trial: one fresh server, one window. Never throws for a failure in it: a failed trial is data too. */
 export async function measureTrial(
   planned: PlannedTrial,
   context: TrialContext,
@@ -30,9 +30,9 @@ export async function measureTrial(
 
 /**
  * Measures trials of one plan together. Their fresh servers are up at the same time. After a warm-up the same generators
- * load them in turn in short windows, A B B A, so that whatever the machine does meets all of them; a single one has
- * one long window. The window of each trial is the sum of its own. Never throws: a trial that fails is out, and the others
- * go on.
+ * load them in turn in short windows, A B B A, so that disturbances of the machine affect all of them. A single server
+ * has one long window. The window of a trial is the sum of its short windows. Never throws: if a trial fails, the
+ * others continue.
  */
 export async function measureTogether(entries: readonly Entry[], effects: TrialEffects): Promise<Trial[]> {
   const sides = entries.map(({ planned, context }): Side => {
@@ -48,7 +48,7 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
   if (first !== undefined) {
     const { plan, target, placed } = first.context;
     const engine = effects.load(target);
-    // What breaks beside the sides, such as a generator that does not start, is the failure of all.
+    // A failure outside the sides, such as a generator that does not start, fails all.
     await loadInTurn(sides, plan, engine).catch((error: unknown) => {
       for (const side of sides) if (!side.hasFailed()) side.fail(error);
     });
@@ -69,22 +69,22 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
   return Promise.all(sides.map(({ life }) => life.end()));
 }
 
-/** One server and what has been seen of it. */
+/** One server and its results so far. */
 interface Side {
   life: ServerLife;
   /** Undefined until it is up and verified. */
   ready?: ReadyServer;
-  /** Of all its windows so far. */
+  /** The results of all its windows so far. */
   load?: LoadResult;
   samples: Sampled[];
   proof?: LimitProof;
-  /** Whether it is out. */
+  /** True if it has failed. */
   hasFailed(): boolean;
-  /** Puts it out. */
+  /** Marks it as failed. */
   fail(error: unknown): void;
 }
 
-/** Takes one step with a side that has not failed; what goes wrong in it is the failure of that side alone. */
+/** Takes one step with a side that has not failed. A failure in it affects only that side. */
 async function attempt(side: Side, step: () => Promise<void>): Promise<void> {
   if (side.hasFailed()) return;
   try {
@@ -94,16 +94,16 @@ async function attempt(side: Side, step: () => Promise<void>): Promise<void> {
   }
 }
 
-/** A side that is up, with its connections. */
+/** A running side, with its connections. */
 interface Loaded {
   side: Side;
   ready: ReadyServer;
   session: LoadSession;
-  /** Rejects when its server ends. */
+  /** Rejects if its server ends. */
   death: Promise<never>;
 }
 
-/** Connects to the sides that are up, warms them up, and opens their windows in turn. */
+/** Connects to the running sides, warms them up, and opens their windows in turn. */
 async function loadInTurn(
   sides: Side[],
   plan: Plan,
@@ -146,20 +146,20 @@ async function loadInTurn(
   }
 }
 
-/** The one window of a server that is loaded alone, with its warm-up. */
+/** Plans the single window of a server that is loaded alone, with its warm-up. */
 function wholeWindow({ warmupSeconds, windowSeconds, load }: Plan): Window {
   return { warmupSeconds, windowSeconds: load.mode === 'amount' ? AMOUNT_SECONDS : windowSeconds, load };
 }
 
-/** Warms up each side and plans the turns by how long the slowest takes over an answer. */
+/** Warms up each side and plans the turns by the answer time of the slowest. */
 async function planDuel(
   loaded: readonly Loaded[],
   { warmupSeconds, windowSeconds, waitSeconds, load }: Plan,
   outlive: Outlive,
 ): Promise<{ turn: number; window: Window }[]> {
-  /** How long a connection took from answer to answer, of each side. */
+  /** The time between the answers of a connection, for each side. */
   const cycles: number[] = [];
-  // Until its first window a connection keeps itself alive by asking now and then; from then on it is silent between windows.
+  // Until its first window, a connection keeps itself alive by occasional requests. Later it is silent between windows.
   for (const { side, session, death } of loaded) {
     await attempt(side, async () => {
       const { lifetime, connect } = await outlive(
@@ -178,7 +178,7 @@ async function planDuel(
   }));
 }
 
-/** Measures once more with one generator more, where a core is free for it. */
+/** Measures again with one more generator, if a core is free for it. */
 async function proveLimit(
   side: Side,
   plan: Plan,
@@ -188,14 +188,14 @@ async function proveLimit(
   const { life, ready, load: first } = side;
   if (ready === undefined || first === undefined) return undefined;
   const free = placement.kind === 'separate' ? (placement.generator?.length ?? 0) - plan.generators : 0;
-  if (free < 1) return { unproven: 'no core is free for one generator more' };
+  if (free < 1) return { unproven: 'no core is free for one more generator' };
   let problem: unknown;
   const more: Side = {
     life,
     ready: { ...ready, sampler: undefined },
     samples: [],
     hasFailed: () => problem !== undefined,
-    // The first window stands, whatever becomes of the second.
+    // The first window remains valid, whatever happens to the second.
     fail: (error) => {
       problem = error;
     },
@@ -207,12 +207,12 @@ async function proveLimit(
   return { goodputPerSecond, ratio: goodputPerSecond / first.goodputPerSecond };
 }
 
-/** Takes a step of the generators, or throws the death of the server that it is for. */
+/** Takes a step of the generators. Throws if its server dies. */
 type Outlive = <T>(begin: () => Promise<T>, death: Promise<never>) => Promise<T>;
 
 /**
- * Lets generators outlive the servers that end. A death is thrown when they are done with their step and can turn to
- * another server; at once when all servers have ended, as an interrupt ends them.
+ * Lets generators outlive servers that end. A death is thrown after the current step, when the generators can turn to
+ * another server. It is thrown at once if all servers have ended, as an interrupt ends them.
  */
 function outliveAmong(deaths: Promise<never>[]): Outlive {
   let isOver = false;
@@ -220,7 +220,7 @@ function outliveAmong(deaths: Promise<never>[]): Outlive {
     isOver = true;
   });
   return async (begin, death) => {
-    // The generators may still be at a step for another server.
+    // The generators may still be busy with another server.
     if (isOver) return death;
     const step = begin();
     try {

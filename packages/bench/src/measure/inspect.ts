@@ -7,7 +7,7 @@ import { CACHE, findFitting, findStack, isMade, type FoundStack } from '../prepa
 import { findRuntime } from '../prepare/runtimes.ts';
 import { findUv } from '../prepare/uv.ts';
 
-/** Whether a target could be launched: `ready`, to be made `on first use`, or `missing`, and why. Makes and fetches nothing. */
+/** Checks if a target can be launched: `ready`, made `on first use`, or `missing`, and why. Builds and fetches nothing. */
 export async function inspectTarget(
   target: Target,
   stacks: Stack[],
@@ -37,8 +37,8 @@ async function inspectBinary(
 }
 
 /**
- * Whether a runtime is `ready` here or `missing`, and what it is or why; `unverified` where nobody has measured on it,
- * be it here or not. Fetches nothing.
+ * Checks if a runtime is `ready` or `missing`, with its version or the reason; `unverified` if Bench was never tested on
+ * it. Fetches nothing.
  */
 export async function inspectRuntime({
   unverified,
@@ -52,7 +52,7 @@ export async function inspectRuntime({
   return unverified === undefined ? seen : { state: 'unverified', why: `${unverified}; ${seen.why}` };
 }
 
-/** What is missing and how to get it. Throws what is no error for the user. */
+/** Describes what is missing and how to get it. Rethrows any other error. */
 function describeMissing(error: unknown): string {
   if (!(error instanceof BenchError)) throw error;
   return `${error.message} (${error.hint})`;

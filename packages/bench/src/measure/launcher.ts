@@ -1,4 +1,4 @@
-/** Where the servers of a run come from: started for each trial, or running already. Chosen once per run. */
+/** The source of a run's servers: started for each trial, or already running. Chosen once per run. */
 
 import { resolve } from 'node:path';
 import { readStacks } from '../catalogue/stacks.ts';
@@ -12,28 +12,28 @@ import type { TimeCommand } from '../machine/time.ts';
 import { describeWork, surveyWork } from '../prepare/survey.ts';
 import type { TrialEffects } from './life.ts';
 
-/** What a server is given, whoever started it. */
+/** The inputs of a server, whoever started it. */
 export interface LaunchMeans {
   plan: Plan;
   placed: PinnedCommands;
   token: string;
   folder: string;
   time: TimeCommand | undefined;
-  /** Whether the run has been stopped from outside. */
+  /** Returns true if the run was interrupted. */
   isStopped: () => boolean;
 }
 
-/** Gives the servers of a run. */
+/** Provides the servers of a run. */
 export interface Launcher {
   /** Chooses the cores of the server and of the load. */
   place: (needs: PlacementNeeds) => Promise<PinnedCommands>;
-  /** Makes the targets of a plan ready to be launched. */
+  /** Prepares the targets of a plan for launch. */
   prepare(plan: Plan, tell: (doing: string) => void): Promise<{ ready: Launchable[]; missing: Missing[] }>;
-  /** The function that gives the server of each trial. */
+  /** Provides the server of each trial. */
   open(means: LaunchMeans): TrialEffects['launch'];
 }
 
-/** The launcher of a plan. Throws a usage error if the server of `--url` is not there. */
+/** Chooses the launcher of a plan. Throws a usage error if the server of `--url` does not respond. */
 export async function chooseLauncher({ url }: Plan): Promise<Launcher> {
   return url === undefined ? freshLauncher : attachLauncher(url);
 }
@@ -42,7 +42,7 @@ function askable({ code, env }: Prepared, { id }: PlannedTrial, folder: string):
   return code === undefined ? {} : askableEnvironment(code, env, importsFile(folder, id));
 }
 
-/** The path in which the names of the files begin that list what the server of a trial has imported. */
+/** The path prefix of the files that list the imports of a trial's server. */
 export function importsFile(folder: string, trial: string): string {
   return resolve(folder, 'data', `${trial.split('-', 1)[0]}-imports`);
 }

@@ -42,7 +42,7 @@ import type { Sampler } from '../resources/sampler.ts';
 import { UnansweredError } from '../machine/request.ts';
 import type { WindowResult } from './window.ts';
 
-/** What a trial does to the world: given as arguments, so that the whole of it runs with fakes. */
+/** The effects of a trial, as arguments, so that tests run it with fakes. */
 export interface TrialEffects {
   launch(prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<Server>;
   /** Asks until the first right answer. */
@@ -50,12 +50,12 @@ export interface TrialEffects {
   verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody[] | undefined>;
   /** The engine that loads a target. */
   load(target: Target): LoadEngine;
-  /** What stands beside the servers of this run. */
+  /** The companions of this run. */
   companions: RunningCompanion[];
-  /** The sampler of a server and of its companions' processes; undefined when the server's process is not known. */
+  /** Opens the sampler of a server and its companions; undefined if the process of the server is unknown. */
   resources(server: Server, companions: NamedProcess[]): Promise<Sampler | undefined>;
   now(): number;
-  /** Asks the live server which code it runs; absent where nobody wants to know. */
+  /** Asks the live server which code it runs; absent if not needed. */
   readCode?(server: Server, code: CodeClaim, planned: PlannedTrial, draw: Draw): Promise<RunningCode>;
 }
 
@@ -64,7 +64,7 @@ export interface NamedProcess extends CompanionProcess {
   name: CompanionName;
 }
 
-/** What the trials of a run have in common, and the target of one of them. */
+/** The common inputs of a run's trials, and the target of one of them. */
 export interface TrialContext {
   plan: Plan;
   placed: PinnedCommands;
@@ -73,12 +73,12 @@ export interface TrialContext {
   target: Target;
 }
 
-/** A server that is up and has proven itself, and what it will be asked. */
+/** A verified server and its requests. */
 export interface ReadyServer {
   server: Server;
   spec: LoadSpec;
   sampler: Sampler | undefined;
-  /** The processes of the server and of its companions, as far as they are known. */
+  /** The known processes of the server and its companions. */
   pids: number[];
 }
 
@@ -126,7 +126,7 @@ export class ServerLife {
     return this.#failed;
   }
 
-  /** Starts the companions and the server, waits for its first right answer, attests and verifies it. Throws what went wrong. */
+  /** Starts the companions and the server, waits for its first right answer, attests and verifies it. Throws if a step fails. */
   async start(): Promise<ReadyServer> {
     const { plan, prepared, target } = this.#context;
     const draw = this.#draw;
@@ -177,7 +177,7 @@ export class ServerLife {
     }
   }
 
-  /** Begins what companions do during the load; disposing ends it. */
+  /** Starts the work of companions during the load; disposing ends it. */
   duringLoad(): Disposable {
     const stack = new DisposableStack();
     const server = this.#server;
@@ -186,17 +186,17 @@ export class ServerLife {
     return stack;
   }
 
-  /** Takes the account of everything that generators sent to the server, from the first connect to their end. */
+  /** Takes the account of all requests to the server, from the first connect to the end of the generators. */
   account(lifetime: Counts): void {
     for (const { companion } of this.#parts) companion.onAccount?.(lifetime);
   }
 
-  /** The load is over and the server still runs. Throws what companions find wrong. */
+  /** Called after the load, while the server still runs. Throws if a companion finds a failure. */
   async afterLoad(): Promise<void> {
     for (const { companion } of this.#parts) await companion.afterLoad?.();
   }
 
-  /** Judges the window, and verifies the answers once more. Throws when those are wrong now. */
+  /** Judges the window and verifies the answers again. Throws if they are wrong now. */
   async take({ load, sampled }: WindowResult, proof?: LimitProof): Promise<void> {
     const { plan, placed } = this.#context;
     const isAmount = plan.load.mode === 'amount';
@@ -230,7 +230,7 @@ export class ServerLife {
             ...derive({
               load,
               server: resources,
-              // A tool that is no generator of ours is sampled from its start to its end.
+              // An external tool is sampled from its start to its end.
               holdsAll: isAmount || load.lifetime === undefined,
               connections: this.#planned.connections,
             }),
@@ -247,7 +247,7 @@ export class ServerLife {
     await this.#attestCode();
   }
 
-  /** Throws when the answers are wrong now. A server that is still at work for those who have left is only doubted. */
+  /** Throws if the answers are wrong now. A server that still works for clients that have left only becomes suspect. */
   async #verifyAfter({ lifetime }: LoadResult): Promise<void> {
     if (this.#server === undefined) return;
     const verified = this.#verify(this.#server, 'after the load');
@@ -264,7 +264,7 @@ export class ServerLife {
     }
   }
 
-  /** Asks the server which code it ran, now that nothing of it is measured any more. */
+  /** Asks the server which code it ran, after the measurement. */
   async #attestCode(): Promise<void> {
     const code = this.#context.prepared?.code;
     if (code === undefined || this.#server === undefined) return;
@@ -272,7 +272,7 @@ export class ServerLife {
     if (running !== undefined) this.#head.code = running;
   }
 
-  /** Adds reasons; one that is fatal fails the trial and stands first. */
+  /** Adds reasons; a fatal one fails the trial and comes first. */
   #add(reasons: readonly Reason[]): void {
     const fatal = reasons.filter(isFatal);
     this.#reasons.unshift(...fatal);
@@ -280,7 +280,7 @@ export class ServerLife {
     this.#failed ||= fatal.length > 0;
   }
 
-  /** The trial has failed, and this is why. */
+  /** Marks the trial as failed for this reason. */
   fail(error: unknown): void {
     this.#reasons.unshift(toReason(error));
     this.#failed = true;
@@ -289,7 +289,7 @@ export class ServerLife {
   /** Stops the server, ends the companions' parts, and returns the record. Never throws. */
   async end(): Promise<Trial> {
     this.#sampler?.[Symbol.dispose]();
-    // How a server ends that is still at work for a companion's request is not its fault.
+    // A server that still works for a companion's request is not to blame for the way it ends.
     const isAtWork = this.#parts.some(({ companion }) => companion.keepsServerBusy?.() ?? false);
     const toldBefore = isAtWork ? this.#server?.logTail() : undefined;
     const stopped = await this.#stop();
@@ -314,7 +314,7 @@ export class ServerLife {
     return { ...head, ...tail, status: 'ok', reasons: [], measured };
   }
 
-  /** Lets a companion account for the trial and releases what it holds; what goes wrong fails the trial. */
+  /** Lets a companion account for the trial and releases its resources. An error fails the trial. */
   async #endPart(companion: TrialCompanion): Promise<void> {
     const [accounted] = await Promise.allSettled([companion.afterStop?.(this.#failed)]);
     const [released] = await Promise.allSettled([companion[Symbol.asyncDispose]()]);
@@ -378,7 +378,7 @@ function headOf(
 }
 
 function toReason(error: unknown): Reason {
-  // A defect of the tool is data too, but it has to be recognisable as one.
+  // A bug in Bench is data too, but it must be recognisable.
   const code =
     error instanceof CompanionError ? error.reason : error instanceof BenchError ? 'trial' : 'defect';
   if (code === 'defect' && process.env['DEBUG'] !== undefined) console.error(error);

@@ -10,24 +10,24 @@ import type { TrialContext, TrialEffects } from './life.ts';
 
 /** The effects of a whole run. */
 export interface RunEffects extends TrialEffects {
-  /** Keeps trials for good before the next begin; those of a duel together. */
+  /** Stores trials permanently before the next ones begin; those of a duel together. */
   record(trials: Trial[]): Promise<void>;
-  /** Whether to go on after what has been measured so far. */
+  /** Decides after each trial whether the run continues. */
   decide(trials: Trial[]): 'continue' | 'stop';
-  /** Whether what is under way was cut short from outside. */
+  /** Returns true if the run was interrupted. */
   interrupted(): boolean;
   on(event: RunEvent): void;
 }
 
-/** What a run measures with. */
+/** The inputs of a run. */
 export interface RunMeans {
   placed: PinnedCommands;
   prepared: Launchable[];
-  /** Trials that an interrupted run has already kept. */
+  /** Trials that an interrupted run has already stored. */
   before: Trial[];
 }
 
-/** Measures the plan's trials in their order, leaving out those already kept, and gives all of them. */
+/** Measures the trials of a plan in order, skips those already stored, and returns all of them. */
 export async function run(
   plan: Plan,
   { placed, prepared, before }: RunMeans,
@@ -43,7 +43,7 @@ export async function run(
   );
   const due = plan.trials.filter(({ target }) => launchable.has(target));
   const units = Map.groupBy(due, ({ duel, id }) => duel ?? id);
-  // Of a duel that was half kept before a kill, the other half is lost for good.
+  // If only half of a duel was stored before a kill, the other half is lost.
   const open = [...units.values()].filter((unit) => unit.every(({ id }) => !kept.has(id)));
   const of = kept.size + open.flat().length;
   for (const unit of open) {
@@ -59,7 +59,7 @@ export async function run(
       },
     }));
     const measured = failSameCode(await measureTogether(entries, effects), trials);
-    // An interrupted trial is nobody's figure: it is measured anew on --resume.
+    // An interrupted trial is not stored: --resume measures it again.
     if (effects.interrupted()) break;
     await effects.record(measured);
     for (const trial of measured) {
@@ -79,7 +79,7 @@ export async function run(
   return trials;
 }
 
-/** Fails trials whose server ran the same code as that of another copy: their difference would say nothing. */
+/** Fails trials whose server ran the same code as another copy: their difference would mean nothing. */
 function failSameCode(measured: Trial[], before: Trial[]): Trial[] {
   const all = [...before, ...measured];
   return measured.map((trial) => {

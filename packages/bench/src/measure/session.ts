@@ -1,6 +1,6 @@
 /**
- * One command at work on this machine. What it may leave outside of results and caches is entered in the user's state
- * folder before it is made, so that whichever command comes next can remove it after a kill.
+ * One running command on this machine. Everything that it creates outside of results and caches is first noted in the
+ * user's state folder, so that the next command can remove it after a kill.
  */
 import { lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,45 +14,45 @@ import { environHas, listPids, readNames, readProcess } from '../machine/procfs.
 import { isToken, newToken, scratchOf } from '../machine/scratch.ts';
 import { openState } from '../machine/state.ts';
 
-/** One command's marks and rights. Disposing gives everything back. */
+/** The marks and rights of one command. Disposing releases everything. */
 export interface Session extends Disposable {
   /** Marks every process, folder, cgroup and database of this command. */
   token: string;
-  /** Makes a temporary folder that goes with the session. */
+  /** Makes a temporary folder that is removed with the session. */
   makeFolder(what: string): string;
-  /** Lets whoever is refused know how long it takes from now on, about. */
+  /** Notes the estimated remaining time for commands that are refused. */
   expect(seconds: number): void;
-  /** Notes the server on which databases of this command are, and undefined when none is left. */
+  /** Notes the server that holds databases of this command; undefined if none are left. */
   owe(server: string | undefined): void;
 }
 
-/** What a session is for. */
+/** The purpose of a session. */
 export interface Purpose extends Pick<LockOptions, 'wait' | 'log' | 'port'> {
-  /** Shown to whoever is refused. */
+  /** Shown to commands that are refused. */
   run: string;
-  /** Whether it measures, and so has to be the only one. */
+  /** True if it measures, and so must run alone. */
   isAlone: boolean;
 }
 
-/** What a command notes of itself. */
+/** The entry of a command in the state folder. */
 interface Entry extends Holder {
-  /** Where its temporary folders are. */
+  /** The parent of its temporary folders. */
   temporary: string;
-  /** Where its cgroups are. */
+  /** The parent of its cgroups. */
   cgroups: string[];
-  /** Holds databases of it. */
+  /** The server that holds its databases. */
   database?: string;
 }
 
-/** How long a leftover may take to be gone once it is killed. */
+/** The longest time that a killed process may take to end. */
 const END_MS = 2000;
 
-/** Whose our temporary folders are: where we are root, that of PostgreSQL is nobody's. */
+/** The owners of temporary folders: under root, the folder of PostgreSQL belongs to nobody. */
 const OWNERS: (number | undefined)[] = [process.geteuid?.(), ...(process.geteuid?.() === 0 ? [NOBODY] : [])];
 
 /**
- * Opens the session of a command, after removing what killed commands have left and saying so. Throws a usage error
- * when another command measures.
+ * Opens the session of a command. First removes and reports the leftovers of killed commands. Throws a usage error if
+ * another command measures.
  */
 export async function openSession({ run, isAlone, log = () => {}, ...asked }: Purpose): Promise<Session> {
   const token = newToken();
@@ -112,7 +112,7 @@ class OpenSession implements Session {
   }
 
   [Symbol.dispose](): void {
-    // What is left stays noted: databases that are owed, and a folder that somebody still writes to.
+    // Leftovers stay noted: databases to drop, and folders that another process still writes to.
     if (this.#removeFolders() && this.#entry.database === undefined) rmSync(this.#file, { force: true });
     this.#lock?.[Symbol.dispose]();
   }
@@ -127,7 +127,7 @@ class OpenSession implements Session {
   }
 }
 
-/** Removes whatever commands that were killed have left: all of it by their tokens, no other proof counts. Returns it in words. */
+/** Removes the leftovers of killed commands, identified only by their tokens. Returns their descriptions. */
 export async function removeLeftovers(state: string): Promise<string[]> {
   removeProbes((pid) => beginOf(pid) !== undefined);
   removeDrafts(state);
@@ -142,7 +142,7 @@ export async function removeLeftovers(state: string): Promise<string[]> {
   return removed;
 }
 
-/** Removes what a process was about to write when it was killed. */
+/** Removes the unfinished files of a killed process. */
 function removeDrafts(state: string): void {
   for (const name of readNames(state)) {
     const pid = /\.(\d+)\.new$/.exec(name)?.[1];
@@ -173,14 +173,14 @@ function readEntries(state: string): Entry[] {
   });
 }
 
-/** Removes the folders that bear the token of a command in their names. */
+/** Removes the folders with the token of a command in their names. */
 function removeFolders({ run, pid, token, temporary }: Entry): string[] {
   const names = readNames(temporary).filter(
     (name) => /^bench-[a-z]+-/.test(name) && name.endsWith(`-${token}`),
   );
   return names.flatMap((name) => {
     const folder = join(temporary, name);
-    // Where everybody may write, somebody else may have seen the name.
+    // In a folder that everybody can write to, another user may have taken the name.
     if (!OWNERS.includes(lstatSync(folder, { throwIfNoEntry: false })?.uid)) return [];
     releaseMemory(folder);
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
@@ -196,12 +196,12 @@ function endProcesses({ run, token, cgroups }: Entry): string[] {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // It has already ended.
     }
   }
   const deadline = performance.now() + END_MS;
   while (own.some((pid) => beginOf(pid) !== undefined) && performance.now() < deadline) pause();
-  // The kernel lets go of the last process a little after it has ended.
+  // The kernel releases the last process shortly after it has ended.
   while (!removeCgroups(token, cgroups) && performance.now() < deadline) pause();
   return own.length === 0
     ? []

@@ -1,29 +1,29 @@
-/** Twins: one server with more or less work for every request, so that the difference of two of them is known. */
+/** Twins: one server with different amounts of work per request, so that the difference between two is known. */
 import { cpSync } from 'node:fs';
 import type { Stack } from '../catalogue/stack.ts';
 
-/** What one request of the dearer twin costs more, as a share: what sittings are held over. 0 is A/A. */
+/** The extra cost per request of the costlier twin, as shares. 0 is A/A. */
 export const EFFECTS = [0.06, 0, 0.03] as const;
 export type Effect = (typeof EFFECTS)[number];
 
-/** What the base costs a request, about, in µs of CPU. */
+/** The approximate cost per request of the base, in µs of CPU. */
 const BASE_COST_US = 100;
-/** Units of work that the cost of one is told from. */
+/** The units of work that determine the cost of one. */
 export const TRIAL_UNITS = 5000;
 
-/** How the twins were made, once for a pool. */
+/** The parameters of the twins, determined once per pool. */
 export interface Twins {
   /** CPU of one unit of work, ns. */
   unitNs: number;
-  /** CPU of a request without any, µs. */
+  /** CPU of a request without work, µs. */
   bareUs: number;
-  /** Units of the base, and of the twin that is dearer by each effect. */
+  /** Units of the base, and of the twin with each effect. */
   units: { base: number } & Record<Effect, number>;
 }
 
 /**
- * The twins for this machine, from what a request costs without work and with `TRIAL_UNITS` of it, in µs. Throws RangeError
- * when the second is not the dearer.
+ * Determines the twins for this machine from the cost of a request without work and with `TRIAL_UNITS` of it, in µs.
+ * Throws RangeError if the second is not higher.
  */
 export function makeTwins(bareUs: number, workedUs: number): Twins {
   const unitUs = (workedUs - bareUs) / TRIAL_UNITS;
@@ -38,7 +38,7 @@ export function makeTwins(bareUs: number, workedUs: number): Twins {
   };
 }
 
-/** The stack of the twin with one variant for each name, which does so many units a request. */
+/** Builds the stack of the twin with one variant per name, which does this number of units per request. */
 export function plantTwins(twin: Stack, units: Record<string, number>): Stack {
   const { base } = twin.variants;
   if (base === undefined) throw new Error(`${twin.manifest} has no variant "base"`);
@@ -49,7 +49,7 @@ export function plantTwins(twin: Stack, units: Record<string, number>): Stack {
   return { ...twin, default: Object.keys(units)[0] ?? 'base', variants: Object.fromEntries(variants) };
 }
 
-/** The same program in another folder, under another name: what differs is where it lies (Mytkowicz et al. 2009). */
+/** Copies the program to another folder under another name: only its location differs (Mytkowicz et al. 2009). */
 export function copyTwin(twin: Stack, folder: string): Stack {
   cpSync(twin.root, folder, { recursive: true });
   return { ...twin, name: `${twin.name}-copy`, root: folder };

@@ -9,14 +9,14 @@ import type { ExpectedBody } from '../load/protocol.ts';
 import { toAuthority } from '../machine/ports.ts';
 
 const POLL_MS = 5;
-/** How long a server may refuse its first request, in case it mounts its routes only after it listens. */
+/** The time for which a server may refuse its first request: it may mount its routes after it listens. */
 const SETTLE_MS = 1000;
 const REFUSED_POLL_MS = 50;
-/** A server that is still starting may answer with any of these. */
+/** The status codes of a server that is still starting. */
 const MAY_BE_STARTING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
- * Asks until the first right answer. Throws a trial error when the server ends, answers wrongly with a
+ * Asks until the first right answer. Throws a trial error if the server ends, answers wrongly with a
  * status of success, keeps refusing the request with a status that no starting server gives (404, any other 4xx, 3xx,
  * 501), or has not answered rightly by the deadline (in seconds). Throws at once for an answer
  * that does not end within `answerSeconds`.
@@ -72,9 +72,9 @@ function describeLog({ logFile }: Endpoint): string {
 }
 
 /**
- * Asks every request of the draw, one after the other, and the first once more, and checks each answer; then those that
- * are to be refused. Gives what a right answer to each is, where that is the same bytes each time. Throws a trial error
- * for the first wrong one.
+ * Sends every request of the draw in turn, then the first once more, then those that the server must refuse, and checks
+ * each answer. Returns the right answer to each request if its bytes are the same each time. Throws a trial error for
+ * the first wrong answer.
  */
 export async function verify(
   asked: Endpoint,

@@ -1,4 +1,4 @@
-/** One window on a server: the load, the sampler beside it, and what happens if the server dies in it. */
+/** One window on a server: the load, the sampler, and the death of the server. */
 
 import { BenchError } from '../errors.ts';
 import type { Counts } from '../model.ts';
@@ -9,14 +9,14 @@ import type { Sampled, Sampler } from '../resources/sampler.ts';
 
 const POLL_MS = 20;
 
-/** What one window gave. */
+/** The result of one window. */
 export interface WindowResult {
   load: LoadResult;
-  /** Undefined when the server's process is not known. */
+  /** Undefined if the process of the server is unknown. */
   sampled: Sampled | undefined;
 }
 
-/** Runs one window with the sampler beside it; `ours` are processes whose CPU belongs to the measurement. */
+/** Runs one window and samples it. `ours` are processes whose CPU belongs to the measurement. */
 export async function runWindow(
   session: LoadSession,
   window: Window,
@@ -31,7 +31,7 @@ export async function runWindow(
     if (edge === 'closed') onClosed();
     if (sampler === undefined) return;
     const mark = edge === 'opened' ? sampler.start(ours) : closeSample();
-    // What it throws is thrown after the window; unhandled until then, it would end the harness.
+    // Its error is thrown after the window. Unhandled until then, it would end the harness.
     mark.catch(() => {});
     marks.push(mark);
   });
@@ -39,7 +39,7 @@ export async function runWindow(
   return { load, sampled };
 }
 
-/** On disposal hands the account of a session to `take`, whatever ends the session; not if its generators broke or its engine keeps none. */
+/** Passes the account of a session to `take` on disposal, unless its generators failed or its engine keeps no account. */
 export function accountFor(session: LoadSession, take: (lifetime: Counts) => void): AsyncDisposable {
   return {
     async [Symbol.asyncDispose]() {
@@ -49,7 +49,7 @@ export function accountFor(session: LoadSession, take: (lifetime: Counts) => voi
   };
 }
 
-/** Rejects when the server ends while it is being loaded. */
+/** Rejects if the server ends under load. */
 export function watchForDeath(server: Server): { promise: Promise<never> } & Disposable {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** The sampler on macOS, which has neither /proc nor cgroups: what ps(1) prints. Tested only on captured text. */
+/** The sampler on macOS, which has neither /proc nor cgroups: it reads ps(1). Tested only on captured text. */
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -17,10 +17,10 @@ export interface PsProcess {
   residentBytes: number;
 }
 
-/** `=` after each keyword leaves out the heading. */
+/** `=` after each keyword omits the heading. */
 export const PS_ARGUMENTS = ['-A', '-o', 'pid=,ppid=,utime=,stime=,rss='];
 
-/** Reads what `ps -A -o pid=,ppid=,utime=,stime=,rss=` prints on macOS: times as `minutes:seconds.hundredths`, sizes in KiB. */
+/** Reads the output of `ps -A -o pid=,ppid=,utime=,stime=,rss=` on macOS: times as `minutes:seconds.hundredths`, sizes in KiB. */
 export function parsePs(text: string): PsProcess[] {
   return text.split('\n').flatMap((line) => {
     const fields = /^\s*(\d+)\s+(\d+)\s+([\d:.,]+)\s+([\d:.,]+)\s+(\d+)\s*$/.exec(line);
@@ -44,17 +44,17 @@ function clockUs(clock: string): number {
   return Math.round(seconds * 1e6);
 }
 
-/** Those of the processes that are among the roots or were started below one. */
+/** Selects the processes that are among the roots or descend from one. */
 export function familyIn(processes: readonly PsProcess[], roots: Iterable<number>): PsProcess[] {
   const family = new Set(roots);
-  // A set hands out what is added to it while it is walked.
+  // Iterating over a set includes members that are added meanwhile.
   for (const pid of family) {
     for (const child of processes) if (child.ppid === pid && pid !== 0) family.add(child.pid);
   }
   return processes.filter(({ pid }) => family.has(pid));
 }
 
-/** The sum over some processes, in µs. */
+/** The CPU of some processes, in µs. */
 export function sumCpu(processes: readonly PsProcess[]): CpuReading {
   const userUs = processes.reduce((sum, process) => sum + process.userUs, 0);
   const systemUs = processes.reduce((sum, process) => sum + process.systemUs, 0);
@@ -62,8 +62,8 @@ export function sumCpu(processes: readonly PsProcess[]): CpuReading {
 }
 
 /**
- * CPU in µs between two listings of the processes that are in neither family given. Process 0 is the kernel, which
- * carries our own loopback traffic; one that began in between counts whole, one that ended is lost.
+ * CPU in µs between two listings of the processes outside the given families. Process 0 is the kernel, which carries the
+ * loopback traffic of the load. A process that began in between counts in full; one that ended is lost.
  */
 export function otherProcessesUs(
   before: readonly PsProcess[],
@@ -85,14 +85,14 @@ async function readPs(): Promise<PsProcess[]> {
   return parsePs(stdout);
 }
 
-/** One listing and when it was taken. */
+/** One listing and its time. */
 interface Reading {
   atMs: number;
   harnessUs: number;
   processes: PsProcess[];
 }
 
-/** Opens the macOS sampler; throws a trial error when the server's process is not there. */
+/** Opens the macOS sampler. Throws a trial error if the process of the server is not running. */
 export async function openDarwinSampler(options: SamplerOptions): Promise<Sampler> {
   const { serverPid } = options;
   if (serverPid !== undefined && familyIn(await readPs(), [serverPid]).length === 0) {
@@ -135,7 +135,7 @@ class DarwinSampler implements Sampler {
       const note = async (): Promise<void> => {
         this.#note((performance.now() - atMs) / 1000, await readPs());
       };
-      // A listing that fails costs one sample of memory, nothing else.
+      // A failed listing costs one sample of memory, nothing else.
       note().catch(() => {});
     }, this.#memoryIntervalMs);
     this.#timer.unref();

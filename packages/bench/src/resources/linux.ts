@@ -24,7 +24,7 @@ import {
   type ThreadTimes,
 } from './tree.ts';
 
-/** Every running sum at one moment, in µs. */
+/** All running sums at one moment, in µs. */
 export interface Reading {
   atMs: number;
   everyoneUs: number | undefined;
@@ -46,7 +46,7 @@ interface Window {
   timer: NodeJS.Timeout;
 }
 
-/** Opens the Linux sampler; throws a trial error when the server's process is not there. */
+/** Opens the Linux sampler. Throws a trial error if the process of the server is not running. */
 export function openLinuxSampler(options: SamplerOptions): Sampler {
   return new LinuxSampler(options);
 }
@@ -56,13 +56,13 @@ class LinuxSampler implements Sampler {
   readonly #cgroup: Cgroup | undefined;
   readonly #everyone: Everyone | undefined;
   readonly #memoryIntervalMs: number;
-  /** Processes above the server, such as time(1): in its cgroup, but not of it. */
+  /** Processes above the server, such as time(1): in its cgroup, but not part of it. */
   readonly #wrappers: Set<number>;
   #idleBytes: number | undefined;
   #window: Window | undefined;
 
   readonly #isKnown: boolean;
-  /** Whether the server runs here, and is not known. */
+  /** True if the server runs here, but its process is unknown. */
   readonly #isHidden: boolean;
 
   constructor({ serverPid, isRemote, cgroup, memoryIntervalMs = 1000 }: SamplerOptions) {
@@ -79,13 +79,13 @@ class LinuxSampler implements Sampler {
     this.#wrappers = new Set(roots.flatMap(ancestorsOf));
   }
 
-  // oxlint-disable-next-line typescript/require-await -- macOS must ask another program.
+  // oxlint-disable-next-line typescript/require-await -- macOS must run another program.
   async idle(): Promise<number | undefined> {
     if (this.#isKnown) this.#idleBytes = sumPssBytes(this.#processes());
     return this.#idleBytes;
   }
 
-  // oxlint-disable-next-line typescript/require-await -- macOS must ask another program.
+  // oxlint-disable-next-line typescript/require-await -- macOS must run another program.
   async start(ours: readonly number[]): Promise<void> {
     this.#end();
     const tree = new ProcessTree(ours.filter((pid) => pid !== process.pid));
@@ -101,7 +101,7 @@ class LinuxSampler implements Sampler {
     this.#sampleMemory(processes);
   }
 
-  // oxlint-disable-next-line typescript/require-await -- macOS must ask another program.
+  // oxlint-disable-next-line typescript/require-await -- macOS must run another program.
   async stop(): Promise<Sampled> {
     const window = this.#end();
     if (window === undefined) throw new BenchError('trial', 'no window is open');
@@ -128,7 +128,7 @@ class LinuxSampler implements Sampler {
     return window;
   }
 
-  /** The server's living processes, without the wrapper that may share its cgroup. */
+  /** The running processes of the server, without a wrapper that may share its cgroup. */
   #processes(): Process[] {
     const also = this.#cgroup?.pids().filter((pid) => !this.#wrappers.has(pid)) ?? [];
     return this.#tree.members(also).filter(({ zombie }) => !zombie);
@@ -183,7 +183,7 @@ class LinuxSampler implements Sampler {
   }
 }
 
-/** What the machine did between two readings: the CPU of other processes is that of everyone less the server, ours and the harness. */
+/** The use of the machine between two readings. Other processes are all processes less the server, `ours` and the harness. */
 export function hostBetween(opened: Reading, closed: Reading): HostWindow {
   const us = (closed.atMs - opened.atMs) * 1000;
   const harness = closed.harnessUs - opened.harnessUs;
@@ -199,13 +199,13 @@ export function hostBetween(opened: Reading, closed: Reading): HostWindow {
   ) {
     const server = closed.server.totalUs - opened.server.totalUs;
     const known = server + (closed.oursUs - opened.oursUs) + harness;
-    // The parts are read a moment after the whole, and in coarser steps: over a short window it may come out below 0.
+    // The parts are read a moment after the whole, and in coarser steps: the difference can be negative in a short window.
     host.otherProcessesCores = (closed.everyoneUs - opened.everyoneUs - known) / us;
   }
   return host;
 }
 
-/** The same, where the server cannot be taken out of what the other processes used. */
+/** The same if the server cannot be separated from the other processes. */
 export function withoutAttribution({ otherProcessesCores, ...host }: HostWindow): HostWindow {
   return otherProcessesCores === undefined ? host : { ...host, unattributedCores: otherProcessesCores };
 }

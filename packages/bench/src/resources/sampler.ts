@@ -1,4 +1,4 @@
-/** Reads what a server costs, and what else ran on the machine, while load is on it. */
+/** Samples the resources of a server under load, and those of the other processes on the machine. */
 
 import { BenchError } from '../errors.ts';
 import type { CompanionName, HostWindow } from '../results/record.ts';
@@ -8,41 +8,41 @@ import { openDarwinSampler } from './darwin.ts';
 import { openLinuxSampler } from './linux.ts';
 import { sum } from '../numbers.ts';
 
-/** What a sampler is to look at. */
+/** The processes that a sampler reads. */
 export interface SamplerOptions {
-  /** The server itself or the time(1) that started it; all it starts is counted with it. Undefined if neither is known. */
+  /** The server or the time(1) that started it, with all descendants. Undefined if neither is known. */
   serverPid: number | undefined;
   /** Set if the server runs on another machine: nothing that runs here is part of it. */
   isRemote?: boolean | undefined;
-  /** The cgroup that the server was launched into; used when the server really is in it. */
+  /** The cgroup that the server was launched into; used only if the server is in it. */
   cgroup?: Cgroup | undefined;
-  /** Between two readings of memory while a window is open. */
+  /** The interval between two readings of memory in a window. */
   memoryIntervalMs?: number;
 }
 
-/** One window as the sampler saw it. `server` is absent when the server ended before the window did. */
+/** One sampled window. `server` is absent if the server ended before the window did. */
 export interface Sampled {
   server?: Resources;
-  /** Of the companions that were sampled with it. */
+  /** The resources of the companions that were sampled with it. */
   beside?: Partial<Record<CompanionName, Resources>>;
   host: HostWindow;
 }
 
-/** One server's sampler: any number of windows, one after the other. Closing it stops what still runs. */
+/** The sampler of one server: any number of windows, one after the other. Closing it stops an open window. */
 export interface Sampler extends Disposable {
-  /** Memory of the server's process tree now, in bytes; kept as the idle figure of the windows to come. */
+  /** The current memory of the server's process tree, in bytes; it becomes the idle figure of later windows. */
   idle(): Promise<number | undefined>;
   /**
-   * Opens a window: the CPU readings are taken before this returns, memory right after.
-   * `ours` are processes whose CPU belongs to this measurement, with all they start: generators, other servers of a duel and
-   * what stands beside those. The harness and the companions sampled with this server always do, and need not be among them.
+   * Opens a window. CPU is read before this returns, memory right after. `ours` are processes whose CPU, descendants
+   * included, belongs to this measurement: generators, the other servers of a duel and their companions. The harness
+   * and the companions that are sampled with this server always belong to it.
    */
   start(ours: readonly number[]): Promise<void>;
-  /** Closes the window. Throws a trial error when none is open. */
+  /** Closes the window. Throws a trial error if none is open. */
   stop(): Promise<Sampled>;
 }
 
-/** Opens the sampler of this platform. Throws a trial error when the server's process is not there, and on others than Linux and macOS. */
+/** Opens the sampler of this platform. Throws a trial error if the process of the server is not running, or on any platform except Linux and macOS. */
 export async function openSampler(options: SamplerOptions): Promise<Sampler> {
   if (process.platform === 'linux') return openLinuxSampler(options);
   if (process.platform === 'darwin') return openDarwinSampler(options);
@@ -56,7 +56,7 @@ export interface SampledCompanion {
   sampler: Sampler;
 }
 
-/** The sampler of a server and its companions: what those use, with all that they start, belongs to the measurement. */
+/** The sampler of a server and its companions. The companions and their descendants belong to the measurement. */
 export function sampleTogether(server: Sampler, companions: readonly SampledCompanion[]): Sampler {
   if (companions.length === 0) return server;
   return {
@@ -80,7 +80,7 @@ export function sampleTogether(server: Sampler, companions: readonly SampledComp
   };
 }
 
-/** Several windows of equal length of one server as one: sums, means, the largest peak; undefined of none. */
+/** Joins several windows of equal length of one server: sums, means, the largest peak. Undefined for no windows. */
 export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
   const [first, second] = all;
   const host = joinHosts(all.map((one) => one.host));
@@ -96,13 +96,13 @@ export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
   };
 }
 
-/** Joins them where each window has one. */
+/** Joins the figures if every window has one. */
 function joinAll(all: readonly (Resources | undefined)[]): Resources | undefined {
   return all.every((one) => one !== undefined) ? joinResources(all) : undefined;
 }
 
 function joinResources(all: readonly Resources[]): Resources {
-  // Between its windows a server rests: its memory over time is another's than under load.
+  // A server rests between its windows, so its memory over time is not that under load.
   const { memoryOverTime: _, ...last } = all.at(-1) as Resources;
   const seconds = sum(all.map((one) => one.seconds));
   const cpuUserUs = sum(all.map((one) => one.cpuUserUs));
@@ -121,7 +121,7 @@ function joinResources(all: readonly Resources[]): Resources {
   };
 }
 
-/** Means over the windows, weighted by their lengths; the first thread of a process is its busiest in each of them. */
+/** Means over the windows, weighted by length. The first thread of a process is its busiest in each window. */
 function joinBusiest(all: readonly Resources[]): Pick<Resources, 'busiest'> {
   const whole = sum(all.map(({ seconds }) => seconds));
   const parts = all.flatMap(({ busiest, seconds }) =>
@@ -140,14 +140,14 @@ function joinBusiest(all: readonly Resources[]): Pick<Resources, 'busiest'> {
   return { busiest: [...uses.values()].toSorted((a, b) => b.cores - a.cores) };
 }
 
-/** Shares of the machine are means over the windows, events are counted over all of them; what one lacks is absent. */
+/** Joins the figures of the machine: shares are means over the windows, events are sums. A figure that one window lacks is absent. */
 function joinHosts(hosts: readonly HostWindow[]): HostWindow {
   const joined = { ...hosts.at(-1) };
   for (const name of ['otherProcessesCores', 'unattributedCores', 'stealCores', 'harnessCores'] as const)
     joinField(joined, name, hosts, (values) => sum(values) / values.length);
   for (const name of ['listenOverflows', 'retransmits', 'throttled'] as const)
     joinField(joined, name, hosts, sum);
-  // Below 0 is the coarseness of what was read: of one window, and cancelled over several.
+  // Negative values come from coarse readings. Over several windows they cancel out.
   if (joined.otherProcessesCores !== undefined)
     joined.otherProcessesCores = Math.max(0, joined.otherProcessesCores);
   return joined;

@@ -1,9 +1,9 @@
 import type { MemoryReading } from '../model.ts';
 
-/** A window of any length has no more of them. */
+/** The most readings of a window, whatever its length. */
 const MOST = 120;
 
-/** Readings of a window, evenly spread: when they become too many, every other goes, and half as many are kept from then on. */
+/** The readings of a window, evenly spread. If they become too many, every second one is dropped, now and from then on. */
 export class Series {
   #readings: MemoryReading[] = [];
   #seen = 0;

@@ -13,13 +13,13 @@ import {
 import type { Process } from '../machine/procfs.ts';
 
 /**
- * The processes that began as some roots and all that they start. Once a member, always a member: a worker that is
- * orphaned stays, and a process id that was given to another process is recognised by its start time.
+ * Some root processes and all their descendants. Members stay members: an orphaned worker is kept, and a reused process
+ * id is recognised by its start time.
  */
 export class ProcessTree {
   readonly #members = new Map<number, Process>();
   readonly #roots: Map<number, number>;
-  /** Ticks of members that vanished after they had been orphaned: nobody in the tree inherited their times. */
+  /** Ticks of orphaned members that ended: no process in the tree inherited their times. */
   #lostUser = 0;
   #lostSystem = 0;
 
@@ -33,7 +33,7 @@ export class ProcessTree {
     }
   }
 
-  /** Whether every process that the tree began as still runs; without it, what it had waited for is gone too. */
+  /** True if every root still runs. When a root ends, the CPU of the children it waited for is lost. */
   get rooted(): boolean {
     return [...this.#roots].every(([pid, startTicks]) => {
       const process = readProcess(pid);
@@ -41,7 +41,7 @@ export class ProcessTree {
     });
   }
 
-  /** The processes alive now, zombies included; `also` are ids known to belong to it from elsewhere. */
+  /** Returns the current processes, zombies included; `also` are further ids that belong to the tree. */
   members(also: readonly number[] = []): Process[] {
     const before = new Map(this.#members);
     const same = [...before].filter(([pid, { startTicks }]) => readProcess(pid)?.startTicks === startTicks);
@@ -60,8 +60,8 @@ export class ProcessTree {
   }
 
   /**
-   * CPU of the living members and of the children they waited for, in µs with a resolution of 10 ms for each process.
-   * A child that exits moves from its own line to its parent's, so each µs counts once.
+   * CPU of the running members and of the children they waited for, in µs with a resolution of 10 ms per process. The
+   * time of a child that exits moves to its parent, so each µs counts once.
    */
   readCpu(also: readonly number[] = []): CpuReading {
     let user = 0;
@@ -76,50 +76,50 @@ export class ProcessTree {
   }
 }
 
-/** The sum of the proportional set sizes in bytes; undefined when none of them could be read. */
+/** The sum of the proportional set sizes in bytes; undefined if none could be read. */
 export function sumPssBytes(processes: readonly Process[]): number | undefined {
   const sizes = processes.map(({ pid }) => readPssBytes(pid)).filter((size) => size !== undefined);
   return sizes.length === 0 ? undefined : sizes.reduce((sum, size) => sum + size);
 }
 
-/** Context switches so far of every living thread, by thread id. */
+/** The context switches of every running thread so far, by thread id. */
 export function readAllSwitches(processes: readonly Process[]): Map<number, number> {
   return new Map(processes.flatMap(({ pid }) => [...readSwitches(pid)]));
 }
 
-/** Context switches between two readings, of the threads that lived at the second. */
+/** Context switches between two readings of the threads that ran at the second. */
 export function switchesBetween(
   before: ReadonlyMap<number, number>,
   after: ReadonlyMap<number, number>,
 ): number {
   let count = 0;
   for (const [thread, switches] of after) {
-    // A thread id that counts less than before was given to a new thread.
+    // If the count of a thread id has fallen, the id belongs to a new thread.
     const from = before.get(thread) ?? 0;
     count += switches >= from ? switches - from : switches;
   }
   return count;
 }
 
-/** CPU so far in µs of every living thread: by process id, then by thread id. */
+/** The CPU of every running thread so far, in µs: by process id, then by thread id. */
 export type ThreadTimes = Map<number, Map<number, number>>;
 
-/** CPU so far of the threads of these processes. */
+/** Reads the CPU of the threads of these processes so far. */
 export function readAllThreads(processes: readonly Process[]): ThreadTimes {
   return new Map(processes.map(({ pid }) => [pid, readThreadsUs(pid)]));
 }
 
 const MOST_PROCESSES = 16;
 const MOST_THREADS = 4;
-/** What uses less of a core says nothing of a limit. */
+/** Processes and threads below this share of a core do not show a limit. */
 const LEAST_CORES = 0.01;
 
-/** The busiest processes and threads between two readings, in cores, of those that lived at the second. */
+/** The busiest processes and threads between two readings, in cores, among those that ran at the second. */
 export function busiestBetween(before: ThreadTimes, after: ThreadTimes, seconds: number): ProcessUse[] {
   const uses = [...after].map(([pid, threads]): ProcessUse => {
     const spent = [...threads].map(([thread, us]) => {
       const from = before.get(pid)?.get(thread) ?? 0;
-      // A thread id that has spent less than before was given to a new thread.
+      // If the CPU of a thread id has fallen, the id belongs to a new thread.
       return (us >= from ? us - from : us) / 1e6 / seconds;
     });
     const busy = spent.filter((cores) => cores >= LEAST_CORES).toSorted((a, b) => b - a);

@@ -234,7 +234,7 @@ describe('what is in the way', () => {
     const args = ['--stack', PLANTED, 'planted/false-attestation', '--connections', '1', '--rounds', '1'];
     const { status, stdout, stderr } = await place.run('bench', args);
     expect(stderr).toMatch(
-      /\[1\/1\] .*: failed — false attestation: mypyc is false, the manifest states true/,
+      /\[1\/1\] .*: failed — false attestation: mypyc is false, but the manifest states true/,
     );
     expect(stdout).toMatch(/planted\/false-attestation .*— .* failed/);
     expect(stdout).not.toMatch(/│\s+0\s+│/);

@@ -30,7 +30,7 @@ describe('uvicorn', () => {
     expect(seen.trial).not.toHaveProperty('partial');
     expect(reasonsOf(seen)).toEqual(['trial']);
     expect(reasonOf(seen, 'trial')).toMatchObject({
-      text: 'false attestation: worker 1 of 2: mypyc is false, the manifest states true',
+      text: 'false attestation: worker 1 of 2: mypyc is false, but the manifest states true',
       invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'],
     });
   });

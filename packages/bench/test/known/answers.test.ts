@@ -23,7 +23,7 @@ describe('an answer that is given twice', () => {
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(['unsolicited']);
     expect(reasonOf(seen, 'unsolicited')).toMatchObject({
-      text: expect.stringMatching(/^\d+ answers came that no request had asked for/) as string,
+      text: expect.stringMatching(/^\d+ answers arrived without a request/) as string,
       invalidates: EVERYTHING,
     });
   });

@@ -121,7 +121,7 @@ describe('the barrier', () => {
     expect(seen.trial.status).toBe('suspect');
     expect(reasonsOf(seen)).toEqual(['not-all-stood']);
     expect(reasonOf(seen, 'not-all-stood')).toMatchObject({
-      text: '4 of 10 connections stood when the window opened: 6 never answered',
+      text: '4 of 10 connections were established when the window opened: 6 never answered',
       invalidates: [...RATES, 'memory'],
     });
     expect(reasonOf(seen, 'little')).toMatchObject({

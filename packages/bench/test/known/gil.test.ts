@@ -70,7 +70,7 @@ describe('a server on a free-threaded build', () => {
     expect(seen.trial).not.toHaveProperty('partial');
     expect(reasonsOf(seen)).toEqual(['trial']);
     expect(reasonOf(seen, 'trial')).toMatchObject({
-      text: `false attestation: worker 2 of 2: gil is true (switched on to load greenlet._greenlet), @${VERSION} states false`,
+      text: `false attestation: worker 2 of 2: gil is true (switched on by greenlet._greenlet), but @${VERSION} states false`,
       invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'],
     });
     expect(accountOf(seen).requests.read).toBe(1);

@@ -110,8 +110,8 @@ describe('a server that turns wrong', () => {
 
 describe('an attestation', () => {
   it.each([
-    ['false', 'false-attestation', 'false attestation: mypyc is false, the manifest states true'],
-    ['missing', 'no-attestation', 'false attestation: mypyc is undefined, the manifest states true'],
+    ['false', 'false-attestation', 'false attestation: mypyc is false, but the manifest states true'],
+    ['missing', 'no-attestation', 'false attestation: mypyc is undefined, but the manifest states true'],
   ])('that is %s fails the trial before any load', async (_, variant, text) => {
     const seen = await rig.measure({ planted: variant, bench: LOAD });
     expect(seen.trial.status).toBe('failed');

@@ -28,11 +28,11 @@ describe('a free-threaded runtime', () => {
   });
 
   it.each([
-    ['the module that took it', WARNING, ' (switched on to load greenlet._greenlet)'],
+    ['the module that took it', WARNING, ' (switched on by greenlet._greenlet)'],
     ['no module where the log names none', 'ready', ''],
   ])('with the GIL on in one worker is refused, by worker and %s', async (_, log, cause) => {
     await expect(attestOn('3.14t', [FREE, { ...FREE, gil: true }], log)).rejects.toThrow(
-      `false attestation: worker 2 of 2: gil is true${cause}, @3.14t states false`,
+      `false attestation: worker 2 of 2: gil is true${cause}, but @3.14t states false`,
     );
   });
 

@@ -69,6 +69,6 @@ describe('a trial with a request in the background', () => {
     const background = sampleBackground({ sent: 3, statusCodes: { 404: 3 }, cancelled: 0 });
     const { trial } = await measure({ background });
     expect(trial).toMatchObject({ status: 'failed', partial: { companions: { background } } });
-    expect(trial.reasons[0]?.text).toMatch(/^3 of 3 requests in the background failed/);
+    expect(trial.reasons[0]?.text).toMatch(/^3 of 3 background requests failed/);
   });
 });

@@ -208,7 +208,7 @@ describe('a trial in which something throws', () => {
     const owing = (await measureOwing(3)).trial;
     expect(owing.status).toBe('suspect');
     expect(textsOf(owing)).toEqual([
-      'not-verified: POST / after the load: no answer in 10 s: it still owed 3 answers when the load left',
+      'not-verified: POST / after the load: no answer in 10 s: 3 requests were still unanswered when the load ended',
     ]);
     const idle = (await measureOwing(0)).trial;
     expect(idle.status).toBe('failed');
@@ -296,9 +296,9 @@ describe('what a server says of itself', () => {
   });
 
   it.each([
-    [{ ...CLAIMS, mypyc: false }, 'false attestation: mypyc is false, the manifest states true'],
-    [{ mypyc: true }, 'false attestation: loop is undefined, the manifest states "uvloop"'],
-    [{ ...CLAIMS, mypyc: 'true' }, 'false attestation: mypyc is "true", the manifest states true'],
+    [{ ...CLAIMS, mypyc: false }, 'false attestation: mypyc is false, but the manifest states true'],
+    [{ mypyc: true }, 'false attestation: loop is undefined, but the manifest states "uvloop"'],
+    [{ ...CLAIMS, mypyc: 'true' }, 'false attestation: mypyc is "true", but the manifest states true'],
   ])('fails its trial when it is not: %j', async (told, text) => {
     const { trial, world } = await measure({ attestations: () => [told] }, { attest: CLAIMS });
     expect(textsOf(trial)).toEqual([`trial: ${text}`]);
@@ -311,7 +311,7 @@ describe('what a server says of itself', () => {
     const told = [CLAIMS, { ...CLAIMS, loop: 'asyncio' }];
     const { trial } = await measure({ attestations: () => told }, { line: '--workers 2', attest: CLAIMS });
     expect(textsOf(trial)).toEqual([
-      'trial: false attestation: worker 2 of 2: loop is "asyncio", the manifest states "uvloop"',
+      'trial: false attestation: worker 2 of 2: loop is "asyncio", but the manifest states "uvloop"',
     ]);
   });
 });

@@ -4,15 +4,15 @@ import type { Tool } from './tool.ts';
 
 const SCRIPT = fileURLToPath(new URL('k6.js', import.meta.url));
 
-/** The parts of what `handleSummary` is given that are read; times in ms. */
+/** The fields that are read from the input of `handleSummary`; times in ms. */
 interface Printed {
   state: { testRunDurationMs: number };
   metrics: Record<string, { values: Record<string, number> } | undefined>;
 }
 
 /**
- * k6 1. A failed request has a status above 399 or none, and it does not say which; those under way at the end are
- * nowhere. Its latencies are those of right answers.
+ * k6 1. A failed request has a status above 399 or none; k6 does not distinguish them. Open requests at the end are not
+ * counted. Its latencies are those of right answers.
  */
 export const k6: Tool = {
   name: 'k6',
@@ -34,7 +34,7 @@ export const k6: Tool = {
     const { state, metrics } = JSON.parse(stdout) as Printed;
     const valuesOf = (metric: string): Record<string, number> => metrics[metric]?.values ?? {};
     const requests = valuesOf('http_reqs')['count'] ?? 0;
-    // A rate of failures: what passes has failed.
+    // A rate of failures: a pass is a failed request.
     const failed = valuesOf('http_req_failed')['passes'] ?? 0;
     const durations = valuesOf('http_req_duration{expected_response:true}');
     return {

@@ -1,16 +1,16 @@
 import { percentOf } from './wrk.ts';
 import type { Tool } from './tool.ts';
 
-/** The parts of what `--output-format json` prints that are read; times in s. */
+/** The fields that are read from `--output-format json`; times in s. */
 interface Printed {
   summary: { total: number; average: number | null; slowest: number | null };
   latencyPercentiles: Record<string, number | null>;
   statusCodeDistribution: Record<string, number>;
-  /** By its own words. */
+  /** By the messages of oha. */
   errorDistribution: Record<string, number>;
 }
 
-/** What a request is called that was under way when the time was up. */
+/** The name of a request that was open when the time was up. */
 const DEADLINE = 'aborted due to deadline';
 
 const TIMEOUT = /\btime(d )?-?out\b/i;

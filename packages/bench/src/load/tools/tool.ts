@@ -2,7 +2,7 @@ import type { EngineName } from '../../catalogue/engines.ts';
 import type { ToldCounts } from '../../results/record.ts';
 import type { LatencySample } from '../../histogram.ts';
 
-/** One run of a tool: what to ask, over how many connections, for how long. */
+/** One run of a tool: its request, connections and duration. */
 export interface ToolRun {
   url: string;
   headers: Record<string, string>;
@@ -12,20 +12,20 @@ export interface ToolRun {
   timeoutSeconds: number;
 }
 
-/** What a tool says of its run. */
+/** The report of a tool on its run. */
 export interface Told {
   windowSeconds: number;
   counts: ToldCounts;
-  /** Connects that failed. */
+  /** The failed connects. */
   refused?: number;
   statusCodes?: Record<string, number>;
   latency: LatencySample;
 }
 
-/** A load tool of others, by its own machine-readable output. */
+/** An external load tool, read by its machine-readable output. */
 export interface Tool {
   name: EngineName;
   argv(run: ToolRun): string[];
-  /** Reads what it printed. Throws on what it cannot have printed. */
+  /** Reads its output. Throws if the format is unknown. */
   read(stdout: string): Told;
 }

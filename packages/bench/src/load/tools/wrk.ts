@@ -4,10 +4,10 @@ import type { Tool } from './tool.ts';
 
 const SCRIPT = fileURLToPath(new URL('wrk.lua', import.meta.url));
 
-/** What `wrk.lua` prints; times in µs. */
+/** The output of `wrk.lua`; times in µs. */
 interface Printed {
   duration: number;
-  /** Answers of any status; those that came after the timeout are among them. */
+  /** Answers of any status, including those after the timeout. */
   requests: number;
   errors: Record<'connect' | 'read' | 'write' | 'status' | 'timeout', number>;
   latency: { mean: number; max: number; percentiles: Record<string, number> };
@@ -16,8 +16,8 @@ interface Printed {
 const MARK = 'bench-wrk ';
 
 /**
- * wrk 4. Its `status` counts what is above 399, so a redirect counts as right; requests under way at the end are nowhere,
- * nor are those that never came back; its latencies are corrected for coordinated omission, and leave out late answers.
+ * wrk 4. Its `status` counts answers above 399, so a redirect counts as right. Open requests at the end and lost requests
+ * are not counted. Its latencies are corrected for coordinated omission and exclude late answers.
  */
 export const wrk: Tool = {
   name: 'wrk',

@@ -87,7 +87,7 @@ describe('what is said against it', () => {
     expect(some).toEqual([
       {
         code: 'background',
-        text: '3 of 10 requests in the background failed (2 with status 500, 1 without an answer): the server was not disturbed as asked',
+        text: '3 of 10 background requests failed (2 with status 500, 1 without an answer): the server did not do the background work',
         invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory'],
       },
     ]);

@@ -25,7 +25,7 @@ describe('the inserts of a trial', () => {
   it('are told of a trial that failed for another reason, and spoil nothing more', () => {
     expect(makeReason('inserts', { acknowledged: 1520, stored: 1523, unanswered: 12 })).toEqual({
       code: 'inserts',
-      text: '1,520 inserts were acknowledged, 12 never answered, and the table holds 1,523: no acknowledged insert is lost',
+      text: '1,520 inserts were acknowledged, 12 never answered, and the table has 1,523: no acknowledged insert was lost',
       invalidates: [],
     });
   });

@@ -83,10 +83,10 @@ describe('the count of the upstream', () => {
 
   it('says what an answer from memory looks like, and what asking too often', () => {
     expect(judgeOf(evidenceOf({ requests: 20 })).texts).toEqual([
-      'upstream-count: 50,000 answers of 10 fixtures each, but the upstream was asked only 20 times: not every answer was fetched (a cache?)',
+      'upstream-count: 50,000 answers need 10 fixtures each, but the upstream got only 20 requests: the server may have cached fixtures',
     ]);
     expect(judgeOf(evidenceOf({ requests: 1_000_000 })).texts).toEqual([
-      'upstream-count: 50,000 answers of 10 fixtures each, but the upstream was asked 1,000,000 times: more than it takes',
+      'upstream-count: 50,000 answers need 10 fixtures each, but the upstream got 1,000,000 requests: more than needed',
     ]);
   });
 
@@ -103,7 +103,7 @@ describe('an upstream', () => {
   it('that fails requests is named for it', () => {
     const { reasons, texts } = judgeOf(evidenceOf(), {}, { 502: 3 });
     expect(texts).toEqual([
-      'upstream-failed: 3 requests were answered with 502: the upstream failed the server',
+      'upstream-failed: 3 requests were answered with 502: the upstream did not answer the server',
     ]);
     expect(reasons[0]?.invalidates).toEqual(METRIC_IDS.filter((metric) => metric !== 'startup'));
   });
@@ -111,7 +111,7 @@ describe('an upstream', () => {
   it('that is slow with nothing to do is named for it', () => {
     const { reasons, texts } = judgeOf(evidenceOf({ fetchUs: 203_400 }));
     expect(texts).toEqual([
-      'upstream-slow: the upstream took 203 ms for one fixture with no load on it: the server waited for it',
+      'upstream-slow: the upstream took 203 ms per fixture without load: the server had to wait for it',
     ]);
     expect(reasons[0]?.invalidates).toEqual(RATES);
   });
