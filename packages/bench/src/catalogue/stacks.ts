@@ -103,7 +103,9 @@ export function refuseThreads(targets: Target[], stacks: Stack[], workload: stri
   throw new BenchError(
     'usage',
     `${other.id} does not support --threads`,
-    `targets of ${workload} that do: ${takers.map(({ id }) => id).join(', ') || 'none'}`,
+    takers.length === 0
+      ? `omit it: no target of ${workload} does`
+      : `targets of ${workload} that do: ${takers.map(({ id }) => id).join(', ')}`,
   );
 }
 

@@ -114,7 +114,7 @@ const OPTIONS = {
 
   connections: option('<list>', listOf(wholeNumber()), {
     group: LOAD,
-    help: 'the numbers of connections to measure at, e.g. 10,100,1000',
+    help: 'the numbers of connections, each measured separately, e.g. 10,100,1000',
     usually: 'set by the workload',
   }),
   rounds: option('<n>', wholeNumber(), {
@@ -129,7 +129,7 @@ const OPTIONS = {
   }),
   warmup: option('<seconds>', seconds(0), {
     group: LOAD,
-    help: 'load before the window',
+    help: 'load before the measured window',
     usually: 'set by the workload',
   }),
   timeout: option('<seconds>', seconds(), {
@@ -139,18 +139,21 @@ const OPTIONS = {
   }),
   amount: option('<n>', wholeNumber(), {
     group: LOAD,
-    help: 'exactly n requests instead of a window',
-    conflicts: { duration: 'an amount has no fixed duration', rate: 'an open loop runs for --duration' },
+    help: 'send exactly n requests, however long that takes, instead of measuring a window',
+    conflicts: {
+      duration: 'the run ends when the requests are answered, so it has no fixed duration',
+      rate: 'an open loop runs for --duration',
+    },
   }),
   rate: option('<n>', wordOr('auto', wholeNumber()), {
     group: LOAD,
-    help: 'an open loop: n starts per second, latency from the intended start; auto takes half of the slowest goodput, measured first',
+    help: 'an open loop: n requests start per second, and latency counts from the intended start; auto measures all targets first and takes half of the slowest goodput',
     usually: 'a closed loop',
     conflicts: { 'prove-limit': 'an open loop limits the goodput to its rate' },
   }),
   background: option('<request>', request, {
     group: LOAD,
-    help: 'measure every target also with this request in flight, e.g. "GET /fib/42"',
+    help: 'measure every target twice: with this request in flight, and without; e.g. "GET /fib/42"',
   }),
   generators: option('<n>', wholeNumber(), {
     group: LOAD,
@@ -169,7 +172,7 @@ const OPTIONS = {
   }),
   'cross-check': option('[engine]', wordOr('any', oneOf(ENGINE_NAMES)), {
     group: LOAD,
-    help: 'measure every target by a second engine too, and report goodputs that differ by 5 %',
+    help: 'measure every target with a second engine too, and report goodputs that differ by more than 5 %',
     usually: `the first of ${CROSS_CHECKS.join(', ')} on PATH`,
     words: ENGINE_NAMES,
     omitted: 'any',
@@ -226,18 +229,18 @@ const OPTIONS = {
   }),
   pid: option('<n>', wholeNumber(), {
     group: URL_GROUP,
-    help: 'its process, to measure CPU and memory',
+    help: 'the process of that server, to measure its CPU and memory',
     usually: 'the process that listens there',
     needs: 'url',
   }),
 
   duel: flag({
     group: COMPARE,
-    help: 'run all targets of a round at once and alternate short windows; more precise',
+    help: 'run all targets of a round at once and alternate short windows, which is more precise',
     conflicts: { separate: 'omit one of them' },
   }),
   separate: flag({ group: COMPARE, help: 'run one server at a time' }),
-  aa: flag({ group: COMPARE, help: 'measure the first target twice, as a noise floor' }),
+  aa: flag({ group: COMPARE, help: 'measure the first target twice, to show the noise of this machine' }),
   'until-decided': flag({
     group: COMPARE,
     help: 'stop at the first look at which every comparison has its verdict',
@@ -262,7 +265,7 @@ const OPTIONS = {
   }),
   threshold: option('<share>', share, {
     group: COMPARE,
-    help: 'the difference that matters',
+    help: 'the smallest difference that matters',
     usually: '2%',
     needs: 'until-decided',
   }),
@@ -281,12 +284,12 @@ const OPTIONS = {
   wait: flag({ group: OUTPUT, help: WAIT }),
   resume: option('<run>', text, {
     group: OUTPUT,
-    help: 'complete a run that was interrupted',
+    help: 'complete an interrupted run',
     alone: { besides: BESIDE_STORED, because: 'reuses the stored plan' },
   }),
   again: option('<run>', text, {
     group: OUTPUT,
-    help: 'measure the plan of a stored run once more, and compare',
+    help: 'measure the plan of a stored run once more, and compare the two runs',
     alone: { besides: BESIDE_STORED, because: 'reuses the stored plan' },
   }),
 };
@@ -303,7 +306,7 @@ export const BENCH = defineCommand({
   },
   options: OPTIONS,
   notes:
-    'Exit codes: 0 done, 1 a trial failed, 2 bad usage, 3 a toolchain asked for by\nname is missing, 130 interrupted.',
+    'Exit codes: 0 done, 1 a trial failed, 2 bad usage, 3 a target or engine that you\nnamed lacks its toolchain, 130 interrupted.',
   read: (values, targets): BenchRequest => ({
     ...benchOptions({
       targets,

@@ -80,6 +80,8 @@ export interface ArgumentSpec {
   terms: string;
   /** The noun for one of them in messages. */
   noun: string;
+  /** The noun for several; by default the noun with an s. */
+  plural?: string;
   help: string;
   /** The help of the second one, if there are two. */
   more?: string;
@@ -227,7 +229,7 @@ function translate<O, T>(
     const most = asked?.terms.split(' ').length ?? 0;
     return new BenchError(
       'usage',
-      `pnpm ${name} takes ${most === 0 ? 'no arguments' : `at most ${most} ${asked?.noun}${most === 1 ? '' : 's'}`}`,
+      `pnpm ${name} takes ${most === 0 ? 'no arguments' : `at most ${most} ${most === 1 ? asked?.noun : (asked?.plural ?? `${asked?.noun}s`)}`}`,
       asked?.example ?? listed,
     );
   }
@@ -235,7 +237,7 @@ function translate<O, T>(
 }
 
 function missingValue(name: string, { value = '' }: OptionSpec<unknown>): BenchError {
-  return new BenchError('usage', `--${name} needs a value`, `--${name} ${value}`);
+  return new BenchError('usage', `--${name} needs a value`, `write --${name} ${value}`);
 }
 
 /** Throws a usage error for options and arguments that contradict each other or have no effect. */

@@ -41,10 +41,10 @@ export const CHECK = defineCommand({
   arguments: {
     terms: '[name]',
     noun: 'name',
-    help: 'typescript, python, go, rust or a stack; a stack also runs its contract tests and the check of its row in the table of stacks (default: all languages)',
+    help: 'typescript, python, go, rust or the name of a stack; for a stack, its contract tests and its row in the table of stacks are checked too (default: all languages)',
     example: 'pnpm check fastify',
   },
-  options: { fix: flag({ help: 'change everything that can be fixed' }) },
+  options: { fix: flag({ help: 'correct everything that can be corrected automatically' }) },
   notes: 'Go and Rust are compiled only if their sources have changed or you name them.',
   read: ({ fix }, [name]) => ({ fix, name }),
 });
@@ -83,16 +83,16 @@ export const COMPARE = defineCommand({
     terms: '<run> [later-run]',
     noun: 'run',
     help: 'the id of a stored run, its folder, or latest',
-    more: 'compare <run> with this run, instead of its targets with each other',
+    more: 'compare each target with itself in this second run, instead of with the other targets of <run>',
     example: 'pnpm compare <run> [later-run]',
   },
   options: {
     by: option('<metric>', oneOf(METRIC_IDS), { help: METRIC_IDS.join(', '), default: 'cpu' }),
     baseline: option('<target>', text, {
-      help: 'the target of one run to compare with; @3.12 compares each stack with itself on that runtime; undisturbed compares each target with and without its background request',
-      usually: 'the pairs that the run was planned for, else its first target',
+      help: 'the target that the others are compared with; @3.12 compares each stack with itself on that runtime; undisturbed compares each target with and without its background request',
+      usually: 'the pairs that the run was planned for, otherwise its first target',
     }),
-    threshold: option('<share>', share, { help: 'the difference that matters', usually: '2%' }),
+    threshold: option('<share>', share, { help: 'the smallest difference that matters', usually: '2%' }),
     across: option('<factor>', oneOf(FACTORS), {
       help: `the one factor that may differ: ${FACTORS.join(', ')}`,
     }),
@@ -131,12 +131,13 @@ export const NEW = defineCommand({
   arguments: {
     terms: '<stack> <name>',
     noun: 'stack',
+    plural: 'arguments',
     help: 'the word stack',
     more: 'the name of the stack: lower-case letters, digits and dashes',
     example: NEW_EXAMPLE,
   },
   options: {
-    language: option('<language>', oneOf(LANGUAGES), { help: LANGUAGES.join(', '), usually: 'required' }),
+    language: option('<language>', oneOf(LANGUAGES), { help: `${LANGUAGES.join(', ')} (required)` }),
     framework: option('<packages>', listOf(text), {
       help: 'packages to depend on, from npm (typescript) or PyPI (python), the framework first: hono,@hono/node-server',
       needs: 'language',
@@ -144,7 +145,7 @@ export const NEW = defineCommand({
   },
   read({ language, framework }, [kind, name = '']): NewStack {
     if (kind !== 'stack') {
-      throw new BenchError('usage', `pnpm new makes a stack, not "${kind}"`, NEW_EXAMPLE);
+      throw new BenchError('usage', `pnpm new writes a stack, not "${kind}"`, NEW_EXAMPLE);
     }
     if (language === undefined) {
       throw new BenchError(
@@ -227,8 +228,8 @@ export const REPORT = defineCommand({
     example: 'pnpm report <run>, where <run> is a folder of results/ or results/published/',
   },
   options: {
-    ladder: flag({ help: 'goodput by number of connections, and the knee, of each target' }),
-    detail: flag({ help: 'every column and every trial' }),
+    ladder: flag({ help: 'print the goodput of each target by number of connections, and its knee' }),
+    detail: flag({ help: 'print every column and every trial' }),
     markdown: flag({ help: 'print Markdown' }),
     json: flag({
       help: 'print the whole run as JSON',
@@ -280,7 +281,7 @@ export const SERVE = defineCommand({
 export const STACKS = defineCommand({
   name: 'stacks',
   about:
-    'Lists every target with its workloads and its state: ready, built on first use, or missing with the reason. Lists the runtimes likewise; unverified means that nobody has measured on it.',
+    'Lists every target with its workloads and its state: ready, built on first use, or missing with the reason. Then lists the runtimes in the same way; unverified means that nobody has measured on that runtime yet.',
   options: {},
   read: () => ({}),
 });

@@ -97,15 +97,15 @@ export function refuseWindow(
 }
 
 /**
- * Throws a usage error for a background request to a server that is already running: it may still work on the
- * request of the trial before.
+ * Throws a usage error for a background request to a server that is already running: it may still be working on the
+ * request of the previous trial.
  */
 export function refuseBackground({ background }: BenchOptions, { attached }: Workload): void {
   if (background === undefined) return;
   if (attached) {
     throw new BenchError(
       'usage',
-      '--background needs a fresh server for each trial: the server of --url may still work on the request of the trial before',
+      '--background needs a fresh server for each trial: the server of --url may still be working on the request of the previous trial',
       'launch the server with --stack path/to/stack.json',
     );
   }
@@ -120,8 +120,8 @@ export function refuseUpstream(
   if (upstream !== undefined && !asksUpstream) {
     throw new BenchError(
       'usage',
-      `--upstream has no effect on ${name}: its server fetches nothing`,
-      'e.g. --workload gather',
+      `--upstream has no effect on ${name}: its servers fetch nothing`,
+      'omit --upstream, or add --workload gather',
     );
   }
 }
