@@ -158,8 +158,8 @@ describe('DATABASE_URL', () => {
 
   const cases: [string, () => string, RegExp][] = [
     ['is no address', () => 'localhost:5432/secret', /^DATABASE_URL: not a PostgreSQL address$/],
-    ['is of something else', () => 'mysql://u:secret@127.0.0.1/x', /^DATABASE_URL: not the address/],
-    ['names no database', () => 'postgres://u:secret@127.0.0.1/', /^DATABASE_URL: not the address/],
+    ['is of something else', () => 'mysql://u:secret@127.0.0.1/x', /^DATABASE_URL: not a PostgreSQL address$/],
+    ['names no database', () => 'postgres://u:secret@127.0.0.1/', /^DATABASE_URL: not a PostgreSQL address$/],
     [
       'leads nowhere',
       () => 'postgresql://u:secret@127.0.0.1:9/x',
