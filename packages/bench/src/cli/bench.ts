@@ -254,7 +254,7 @@ const OPTIONS = {
   }),
   budget: option('<time>', span, {
     group: COMPARE,
-    help: 'stop undecided after this time, e.g. 10m',
+    help: 'stop after this time, even if undecided, e.g. 10m',
     needs: 'until-decided',
   }),
   by: option('<metric>', oneOf(METRIC_IDS), {
