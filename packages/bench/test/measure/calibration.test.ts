@@ -18,7 +18,11 @@ function accountOf(given: Partial<Account> = {}): Account {
 }
 
 /** A scenario in which a request cost this much CPU and took this long. */
-function readingOf({ cpu = 20, p50 = 5000, account = {} as Partial<Account> } = {}): Reading {
+function readingOf({
+  cpu = 20,
+  p50 = 5000,
+  account = {},
+}: { cpu?: number; p50?: number; account?: Partial<Account> } = {}): Reading {
   const load = sampleLoad({ latencyUs: { mean: p50, p50, max: p50 } });
   const measured = sampleMeasured({ cpu, given: { load } });
   return {
