@@ -98,7 +98,7 @@ describe('an upstream that from the beginning', () => {
     expect(seen.trial.status).toBe('suspect');
     expect(reasonsOf(seen)).toEqual(['upstream-slow']);
     expect(reasonOf(seen, 'upstream-slow')).toMatchObject({
-      text: expect.stringMatching(/^the upstream took 1\d\d ms for one fixture/) as string,
+      text: expect.stringMatching(/^the upstream took 1\d\d ms per fixture/) as string,
       invalidates: ['goodput', 'p50', 'p99'],
     });
   });
