@@ -334,7 +334,7 @@ function describeStatus({ statuses, rounds }: Row): string {
 /** Explains the marks, and each kind of reason once, with the rows that it affects. */
 function explain(rows: Row[], trials: Trial[]): string[] {
   const metric = metricOf(rows);
-  const service = nameService(trials);
+  const service = nameService(rows, trials);
   const figures = rows.flatMap((row) => [
     ...Object.values(row.figures),
     ...[row.timing?.told, row.timing?.rest].filter((figure) => figure !== undefined),
@@ -381,10 +381,10 @@ function explain(rows: Row[], trials: Trial[]): string[] {
   ];
 }
 
-/** Names the service that the servers used, if any. */
-function nameService(trials: Trial[]): string | undefined {
-  const names = trials.flatMap(({ companions }) => Object.keys(companions ?? {}));
-  return names.find((name) => name !== 'background');
+/** Names the companion that could be saturated, if any: a service that the servers used, or the limit of a row. */
+function nameService(rows: Row[], trials: Trial[]): string | undefined {
+  const limits = new Set<string>(['upstream', 'database', ...rows.flatMap((row) => row.limits)]);
+  return trials.flatMap(({ companions }) => Object.keys(companions ?? {})).find((name) => limits.has(name));
 }
 
 /** Explains which servers were saturated although cores were idle, and why. */

@@ -17,6 +17,13 @@ const trials = plan.trials.map(({ target: id, round }) => {
   };
 });
 
+/** The note on limits of a run with these companions. */
+function limitBeside(companions: object): string | undefined {
+  const run = readGoldenRun();
+  const beside = run.trials.map((trial) => ({ ...trial, companions }));
+  return toView({ ...run, trials: beside }).notes.find((note) => note.startsWith('limit'));
+}
+
 describe('a run with a request in the background', () => {
   it('names the request, its outcome, and the figures that include its cost', () => {
     const { setting, notes } = toView({ plan, host: readGoldenRun().host, leftOut: [], trials });
@@ -34,6 +41,14 @@ describe('a run with a request in the background', () => {
       'background, 7.0 s with the warm-up: 3 sent, 2 with status 200, 1 unfinished and cancelled; mean 2.00 s, max 3.00 s',
     );
     expect(detail).toContain('1 sent, 1 unfinished and cancelled\n');
+  });
+
+  it('is not explained as a limit, and neither is a companion that was none', () => {
+    const upstream = { kind: 'node', version: '26' };
+    expect(limitBeside({ background: plan.background, later: {} })).toContain(
+      'the server, the load generator',
+    );
+    expect(limitBeside({ later: {}, upstream })).toContain('the server, the upstream, the load generator');
   });
 
   it('is not mentioned without one', () => {
