@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { findLimit, judge, judgeProof, type Evidence } from '../../src/judge/judge.ts';
-import { METRIC_IDS } from '../../src/metrics.ts';
+import { METRIC_IDS, metricsOf } from '../../src/metrics.ts';
 import type { GeneratorUse, HostWindow, LoadResult, OwnLoadResult } from '../../src/results/record.ts';
 import { sampleCounts, sampleLoad, sampleResources, sampleTold } from '../samples.ts';
 
 const ALL = [...METRIC_IDS];
-const RATES = ['goodput', 'p50', 'p99'];
+const RATES = metricsOf('pace');
+const RATES_AND_CPU = metricsOf('pace', 'cpu');
+const RATES_AND_MEMORY = metricsOf('pace', 'memory');
 
 function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> = {}): Evidence {
   return {
@@ -114,7 +116,7 @@ describe('judge', () => {
 
   it('doubts rates and memory where not all connections stood', () => {
     const connect = { asked: 10, stood: 8, seconds: 30, refused: 0, retried: 0 };
-    expect(reasonsOf(evidenceOf({ connect }))).toEqual({ 'not-all-stood': [...RATES, 'memory'] });
+    expect(reasonsOf(evidenceOf({ connect }))).toEqual({ 'not-all-stood': RATES_AND_MEMORY });
     expect(textOf(evidenceOf({ connect }))).toContain(
       '8 of 10 connections were established when the window opened: 2 never answered',
     );
@@ -130,7 +132,7 @@ describe('judge', () => {
       expect(reasonsOf(withCounts({ [outcome]: 50 }))).toEqual({});
       const evidence = withCounts({ [outcome]: 51 });
       expect(judge(evidence).failed).toBe(false);
-      expect(reasonsOf(evidence)).toEqual({ errors: ['goodput', 'p50', 'p99', 'cpu', 'memory'] });
+      expect(reasonsOf(evidence)).toEqual({ errors: metricsOf('pace', 'cpu', 'memory') });
       expect(textOf(evidence)).toBe(`0.10 % of the requests failed (51 ${outcome})`);
     },
   );
@@ -150,16 +152,16 @@ describe("Little's law", () => {
     expect(reasonsOf(evidenceOf({ meanCycleUs: 951 }))).toEqual({});
     expect(reasonsOf(evidenceOf({ meanCycleUs: 1049 }))).toEqual({});
     const starved = evidenceOf({ meanCycleUs: 700, latencyUs: undefined });
-    expect(reasonsOf(starved)).toEqual({ little: [...RATES, 'memory'] });
+    expect(reasonsOf(starved)).toEqual({ little: RATES_AND_MEMORY });
     expect(textOf(starved)).toBe(
       "rate and cycle time account for only 7 of 10 connections (Little's law): the others were not served",
     );
-    expect(reasonsOf(evidenceOf({ meanCycleUs: 1060 }))).toEqual({ little: [...RATES, 'memory'] });
+    expect(reasonsOf(evidenceOf({ meanCycleUs: 1060 }))).toEqual({ little: RATES_AND_MEMORY });
   });
 
   it('names the connections that got no answer at all', () => {
     const silent = evidenceOf({ silentConnections: 1 });
-    expect(reasonsOf(silent)).toEqual({ little: [...RATES, 'memory'] });
+    expect(reasonsOf(silent)).toEqual({ little: RATES_AND_MEMORY });
     expect(textOf(silent)).toContain('1 got no answer in the window');
     const few = {
       connect: { asked: 100, stood: 100, seconds: 1, refused: 0, retried: 0 },
@@ -286,9 +288,7 @@ describe('the shape of the window', () => {
   ])('is %s', (shape, counts) => {
     const evidence = evidenceOf(slicesOf(counts));
     expect(judge(evidence).shape).toBe(shape);
-    expect(reasonsOf(evidence)).toEqual(
-      shape === 'erratic' ? { unsteady: RATES } : { trend: [...RATES, 'cpu'] },
-    );
+    expect(reasonsOf(evidence)).toEqual(shape === 'erratic' ? { unsteady: RATES } : { trend: RATES_AND_CPU });
   });
 
   it.each([{ otherProcessesCores: 0.2 }, { stealCores: 0.2 }])(
@@ -336,7 +336,7 @@ describe('the host', () => {
     ['steal', { stealCores: 0.1 }, { stealCores: 0.11 }, RATES],
     ['listen-overflows', { listenOverflows: 0 }, { listenOverflows: 1 }, ['p99']],
     ['retransmits', { retransmits: 50 }, { retransmits: 51 }, ['p99']],
-    ['throttled', { throttled: 0 }, { throttled: 1 }, [...RATES, 'cpu']],
+    ['throttled', { throttled: 0 }, { throttled: 1 }, RATES_AND_CPU],
   ])('%s', (code, fine, bad, invalidates) => {
     expect(reasonsOf(evidenceOf({}, { host: fine }))).toEqual({});
     expect(reasonsOf(evidenceOf({}, { host: bad }))).toEqual({ [code]: invalidates });

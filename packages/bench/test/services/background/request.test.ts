@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { METRIC_IDS } from '../../../src/metrics.ts';
+import { METRIC_IDS, metricsOf } from '../../../src/metrics.ts';
 import { isFatal } from '../../../src/reasons.ts';
 import { judgeBackground } from '../../../src/services/background/judge.ts';
 import { keepInFlight, type Background } from '../../../src/services/background/request.ts';
@@ -88,7 +88,7 @@ describe('what is said against it', () => {
       {
         code: 'background',
         text: '3 of 10 background requests failed (2 with status 500, 1 without an answer): the server did not do the background work',
-        invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory'],
+        invalidates: metricsOf('pace', 'cpu', 'memory'),
       },
     ]);
     expect(some.some(isFatal)).toBe(false);
