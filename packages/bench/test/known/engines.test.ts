@@ -71,7 +71,10 @@ describe.each(['threads', 'aiohttp'])('the Python client %s', (engine) => {
     const { counts, lifetime } = loadOf(seen);
     expect(counts).toMatchObject({ sent: AMOUNT, inFlight: 0 });
     expect(counts.timeout).toBeGreaterThanOrEqual(8);
-    expect(accountOf(seen).requests.abandoned).toBe(lifetime.timeout);
+    const { answered, abandoned } = accountOf(seen).requests;
+    expect(abandoned).toBeGreaterThanOrEqual(8);
+    // On a busy machine an answer may leave just as the client gives up: it timed out, and was not abandoned.
+    expect(answered.ok + abandoned).toBe(lifetime.ok + lifetime.timeout + ASKED);
   });
 });
 
