@@ -1,18 +1,39 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { listenersOn } from './procfs.ts';
 
-/** Returns a TCP port of 127.0.0.1 that was free a moment ago. */
+/**
+ * The ports for servers: below those that Linux (32768) and macOS (49152) give to outgoing connections by default, so that
+ * no connection takes a port between the search for it and the start of its server.
+ */
+const PORTS = { first: 20_000, count: 12_000 };
+const MOST_TRIES = 100;
+
+/** Returns a TCP port of 127.0.0.1 that was free a moment ago. Throws what node:net throws if there is none. */
 export async function findFreePort(): Promise<number> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const port = PORTS.first + randomInt(PORTS.count);
+    const isFree = await tryPort(port).then(
+      () => true,
+      () => false,
+    );
+    if (isFree) return port;
+  }
+  return tryPort(0);
+}
+
+/** Listens on the port for a moment and returns it; for port 0 the one that the system chose. */
+async function tryPort(port: number): Promise<number> {
   const server = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen({ host: '127.0.0.1', port: 0 }, resolve);
+  server.once('error', reject).listen({ host: '127.0.0.1', port }, resolve);
   await promise;
-  const { port } = server.address() as AddressInfo;
+  const { port: found } = server.address() as AddressInfo;
   await new Promise((done) => {
     server.close(done);
   });
-  return port;
+  return found;
 }
 
 /** Formats host and port for a URL: an IPv6 address in brackets. */
