@@ -1,4 +1,4 @@
-/** Counters of the whole machine, as Linux reports them: CPU, network, throttling, load. Absent if it does not. */
+/** Counters of the whole machine, as Linux reports them: CPU, network, throttling. Absent if it does not. */
 
 import { readNames, readText, US_PER_TICK } from './procfs.ts';
 
@@ -98,12 +98,6 @@ function readOwnCpuStat(): string | undefined {
   return ['/sys/fs/cgroup', '/sys/fs/cgroup/cpu', '/sys/fs/cgroup/cpu,cpuacct']
     .map((mount) => readText(`${mount}${path}/cpu.stat`))
     .find((text) => text?.includes('nr_throttled'));
-}
-
-/** Returns the mean number of runnable tasks over the last 1, 5 and 15 minutes. */
-export function readLoad(): [number, number, number] | undefined {
-  const [one, five, fifteen] = (readText('/proc/loadavg') ?? '').split(' ').map(Number);
-  return one === undefined || five === undefined || fifteen === undefined ? undefined : [one, five, fifteen];
 }
 
 /** Parses the number of TCP sockets in TIME_WAIT from `/proc/net/sockstat`; each still holds its port. */
