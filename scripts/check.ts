@@ -15,6 +15,7 @@ import { unreachedError } from '@bench/harness/prepare/unreached';
 import { provideUv } from '@bench/harness/prepare/uv';
 import {
   folderOf,
+  dotnetChecks,
   goChecks,
   languageOf,
   LANGUAGES,
@@ -29,6 +30,16 @@ import {
 } from './jobs.ts';
 import { print, runCommand, logLine } from './shell.ts';
 import { runStage, summarise, type Done } from './stages.ts';
+
+/** The tool of each compiled language, the file that marks its projects, and the files that it is compiled from. */
+const COMPILED = {
+  go: { tool: 'go', marker: 'go.mod', pattern: '**/*.{go,mod,sum}' },
+  rust: { tool: 'cargo', marker: 'Cargo.toml', pattern: '**/*.{rs,toml,lock}' },
+  csharp: { tool: 'dotnet', marker: '*.csproj', pattern: '**/*.{cs,csproj,props}' },
+} as const;
+
+/** Languages whose tools CI does not have: no package registry offers them. */
+const ABSENT_IN_CI: readonly Language[] = ['csharp'];
 
 /** Languages that could not be checked, for the summary. */
 const unchecked: string[] = [];
@@ -92,10 +103,7 @@ async function compile(language: Language, jobs: Job[], isNamed: boolean): Promi
 
 /** Returns the digest of everything that a compiled language is checked from: sources, locks and tool. */
 async function digestOfLanguage(language: Language): Promise<string> {
-  const [tool, marker, pattern] =
-    language === 'go'
-      ? (['go', 'go.mod', '**/*.{go,mod,sum}'] as const)
-      : (['cargo', 'Cargo.toml', '**/*.{rs,toml,lock}'] as const);
+  const { tool, marker, pattern } = COMPILED[language as keyof typeof COMPILED];
   const folders = globSync(`packages/*/${marker}`, { cwd: ROOT }).map((file) => join(ROOT, dirname(file)));
   const files = folders.flatMap((folder) =>
     globSync(pattern, {
@@ -138,15 +146,19 @@ async function checksOf(language: Language, fix: boolean, stack?: Stack): Promis
     case 'rust':
       await findTool('cargo', ROOT, 'to check the Rust stacks');
       return rustChecks(fix, stack === undefined ? undefined : `bench-${stack.name}`);
+    case 'csharp':
+      await findTool('dotnet', ROOT, 'to check the .NET stacks');
+      return dotnetChecks(fix, folder);
   }
 }
 
-/** Returns the checks of a language. Reports missing tools and returns undefined; under CI they are an error. */
-async function unlessMissing(language: string, checks: () => Promise<Checks>): Promise<Checks | undefined> {
+/** Returns the checks of a language. Reports missing tools and returns undefined; under CI most are an error. */
+async function unlessMissing(language: Language, checks: () => Promise<Checks>): Promise<Checks | undefined> {
   try {
     return await checks();
   } catch (error) {
-    if (!(error instanceof BenchError) || error.code !== 'toolchain' || IS_CI) throw error;
+    if (!(error instanceof BenchError) || error.code !== 'toolchain') throw error;
+    if (IS_CI && !ABSENT_IN_CI.includes(language)) throw error;
     unchecked.push(`not checked: ${language} (${error.message}; ${error.hint})`);
     return undefined;
   }

@@ -23,7 +23,7 @@ export interface Checks {
   compile: Job[];
 }
 
-export const LANGUAGES = ['typescript', 'python', 'go', 'rust'] as const;
+export const LANGUAGES = ['typescript', 'python', 'go', 'rust', 'csharp'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 const RUST = 'packages/rustcontract/Cargo.toml';
@@ -95,6 +95,24 @@ export function rustChecks(fix: boolean, name?: string): Checks {
         tool: 'cargo',
       },
     ],
+  };
+}
+
+/** The .NET projects: all of them, or the one in this folder. */
+export function dotnetChecks(fix: boolean, folder?: string): Checks {
+  const found = globSync('packages/*/*.csproj', { cwd: ROOT }).toSorted();
+  const projects = found.filter((one) => folder === undefined || dirname(one) === folder);
+  return {
+    format: projects.map((one) => ({
+      name: `dotnet format ${basename(one, '.csproj')}`,
+      command: `dotnet format ${fix ? '' : '--verify-no-changes'} ${one}`,
+    })),
+    lint: [],
+    verify: [],
+    compile: projects.map((one) => ({
+      name: `dotnet ${basename(one, '.csproj')}`,
+      command: `dotnet build --configuration Release -warnaserror ${one}`,
+    })),
   };
 }
 

@@ -41,7 +41,7 @@ export const CHECK = defineCommand({
   arguments: {
     terms: '[name]',
     noun: 'name',
-    help: 'typescript, python, go, rust or the name of a stack; for a stack, its contract tests and its row in the table of stacks are checked too (default: all languages)',
+    help: 'typescript, python, go, rust, csharp or the name of a stack; for a stack, its contract tests and its row in the table of stacks are checked too (default: all languages)',
     example: 'pnpm check fastify',
   },
   options: { fix: flag({ help: 'correct everything that can be corrected automatically' }) },
