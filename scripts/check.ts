@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { $ } from 'zx';
-import { CHECK } from '@bench/harness/cli/commands';
-import type { Stack } from '@bench/harness/catalogue/stack';
-import { readStacks, ROOT } from '@bench/harness/catalogue/stacks';
-import { nearest } from '@bench/harness/nearest';
-import { findTool } from '@bench/harness/prepare/builds';
-import { digestOf } from '@bench/harness/prepare/digest';
-import { findRuntime } from '@bench/harness/prepare/runtimes';
-import { BenchError } from '@bench/harness/errors';
-import { CACHE } from '@bench/harness/prepare/prepare';
-import { unreachedError } from '@bench/harness/prepare/unreached';
-import { provideUv } from '@bench/harness/prepare/uv';
+import { CHECK } from 'bench-http/cli/commands';
+import type { Stack } from 'bench-http/catalogue/stack';
+import { readStacks, ROOT } from 'bench-http/catalogue/stacks';
+import { nearest } from 'bench-http/nearest';
+import { findTool } from 'bench-http/prepare/builds';
+import { digestOf } from 'bench-http/prepare/digest';
+import { findRuntime } from 'bench-http/prepare/runtimes';
+import { BenchError } from 'bench-http/errors';
+import { CACHE } from 'bench-http/prepare/prepare';
+import { unreachedError } from 'bench-http/prepare/unreached';
+import { provideUv } from 'bench-http/prepare/uv';
 import {
   folderOf,
   dotnetChecks,
@@ -28,7 +28,7 @@ import {
   type Job,
   type Language,
 } from './jobs.ts';
-import { print, runCommand, logLine } from './shell.ts';
+import { print, createRunner, logLine } from 'bench-http/commands/shell';
 import { runStage, summarise, type Done } from './stages.ts';
 
 /** The tool of each compiled language, the file that marks its projects, and the files that it is compiled from. */
@@ -46,7 +46,7 @@ const unchecked: string[] = [];
 
 const IS_CI = process.env['CI'] !== undefined;
 
-await runCommand(CHECK, async ({ fix, name }) => {
+const runCheck = createRunner(CHECK, async ({ fix, name }) => {
   const stacks = readStacks();
   const stack = stacks.find((one) => one.name === name);
   const language = LANGUAGES.find((one) => one === name);
@@ -60,6 +60,8 @@ await runCommand(CHECK, async ({ fix, name }) => {
   }
   return stack === undefined ? checkLanguages(language, fix) : checkStack(stack, fix);
 });
+
+process.exitCode = await runCheck(process.argv.slice(2));
 
 /** Checks all languages, or the one named. */
 async function checkLanguages(named: Language | undefined, fix: boolean): Promise<number> {

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import type { Stack } from '@bench/harness/catalogue/stack';
-import { ROOT } from '@bench/harness/catalogue/stacks';
+import type { Stack } from 'bench-http/catalogue/stack';
+import { ROOT } from 'bench-http/catalogue/stacks';
 
 /** One command of a check. */
 export interface Job {

@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { scaffold, type NewStack } from '@bench/harness/catalogue/scaffold';
-import { readStacks, ROOT } from '@bench/harness/catalogue/stacks';
-import { NEW } from '@bench/harness/cli/commands';
-import { BenchError } from '@bench/harness/errors';
-import { pnpmCommand } from '@bench/harness/prepare/pnpm';
-import { CACHE } from '@bench/harness/prepare/prepare';
-import { lastLine } from '@bench/harness/prepare/runtimes';
-import { provideUv } from '@bench/harness/prepare/uv';
-import { fail, print, runCommand, logLine } from './shell.ts';
+import { scaffold, type NewStack } from 'bench-http/catalogue/scaffold';
+import { readStacks, ROOT } from 'bench-http/catalogue/stacks';
+import { NEW } from 'bench-http/cli/commands';
+import { BenchError } from 'bench-http/errors';
+import { pnpmCommand } from 'bench-http/prepare/pnpm';
+import { CACHE } from 'bench-http/prepare/prepare';
+import { lastLine } from 'bench-http/prepare/runtimes';
+import { provideUv } from 'bench-http/prepare/uv';
+import { fail, print, createRunner, logLine } from 'bench-http/commands/shell';
 
 const run = promisify(execFile);
 
@@ -130,7 +130,7 @@ const USE: Record<NewStack['language'], (framework: string, name: string) => str
   ],
 };
 
-await runCommand(NEW, async (wanted) => {
+const runNew = createRunner(NEW, async (wanted) => {
   // A taken name is refused before any registry is asked.
   scaffold(ROOT, wanted, readStacks());
   const versions = await findVersions(wanted);
@@ -149,3 +149,5 @@ await runCommand(NEW, async (wanted) => {
   for (const error of failed) fail(error);
   return failed[0]?.exitCode ?? 0;
 });
+
+process.exitCode = await runNew(process.argv.slice(2));

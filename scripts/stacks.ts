@@ -1,29 +1,3 @@
-import { STACKS } from '@bench/harness/cli/commands';
-import { RUNTIMES } from '@bench/harness/catalogue/runtimes';
-import { readStacks, targetsOf } from '@bench/harness/catalogue/stacks';
-import { inspectRuntime, inspectTarget } from '@bench/harness/measure/inspect';
-import { renderRows } from '@bench/harness/report/terminal';
-import { print, runCommand } from './shell.ts';
+import { runStacks } from 'bench-http/commands/stacks';
 
-await runCommand(STACKS, async () => {
-  const stacks = readStacks();
-  const rows = await Promise.all(
-    stacks.flatMap((stack) =>
-      targetsOf(stack).map(async (target) => {
-        const { state, why } = await inspectTarget(target, stacks);
-        const offers = stack.variants[target.variant]?.workloads.join(', ') ?? '';
-        return [target.id, target.class, stack.language, offers, state, why];
-      }),
-    ),
-  );
-  const runtimes = await Promise.all(
-    RUNTIMES.map(async (runtime) => {
-      const { state, why } = await inspectRuntime(runtime);
-      return [`@${runtime.spec}`, runtime.kind, state, why];
-    }),
-  );
-  print(
-    `${renderRows(['target', 'class', 'language', 'workloads', 'state', 'runtime, or why not'], rows)}\n`,
-  );
-  print(`\n${renderRows(['runtime', 'kind', 'state', 'what it is, or why not'], runtimes)}\n`);
-});
+process.exitCode = await runStacks(process.argv.slice(2));

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createEffects } from '../../../../scripts/effects.ts';
+import { createEffects } from '../../src/commands/effects.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { choosePlacement } from '../../src/machine/placement.ts';
 import { prepareAll } from '../../src/prepare/prepare.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
-import { createEffects } from '../../../../scripts/effects.ts';
+import { createEffects } from '../../src/commands/effects.ts';
 import type { Snapshot } from '../../planted/account.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import type { Database } from '../../src/services/database/database.ts';

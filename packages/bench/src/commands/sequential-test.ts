@@ -3,37 +3,30 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { $ } from 'zx';
-import { compareWithin } from '@bench/harness/analyse/compare';
-import { differencesOf } from '@bench/harness/analyse/paired';
-import { median } from '@bench/harness/analyse/quantiles';
-import { readManifest } from '@bench/harness/catalogue/manifest';
-import { readStacks } from '@bench/harness/catalogue/stacks';
-import { findWorkload } from '@bench/harness/catalogue/workloads/index';
-import { BenchError } from '@bench/harness/errors';
-import type { StockResult } from '@bench/harness/load/stock';
-import type { PinnedCommands } from '@bench/harness/machine/placement';
-import { prepareAll, type Prepared } from '@bench/harness/prepare/prepare';
-import { run } from '@bench/harness/measure/run';
-import {
-  copyTwin,
-  EFFECTS,
-  makeTwins,
-  plantTwins,
-  TRIAL_UNITS,
-  type Twins,
-} from '@bench/harness/measure/twins';
-import type { Stack } from '@bench/harness/catalogue/stack';
-import type { Trial } from '@bench/harness/results/record';
-import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from '@bench/harness/plan/options';
-import { makePlan } from '@bench/harness/plan/plan';
-import type { Plan } from '@bench/harness/plan/definition';
-import { createRandom } from '@bench/harness/random';
-import type { PooledNoise, PooledTest } from '@bench/harness/results/pool';
+import { compareWithin } from '../analyse/compare.ts';
+import { differencesOf } from '../analyse/paired.ts';
+import { median } from '../analyse/quantiles.ts';
+import { readManifest } from '../catalogue/manifest.ts';
+import { readStacks } from '../catalogue/stacks.ts';
+import { findWorkload } from '../catalogue/workloads/index.ts';
+import { BenchError } from '../errors.ts';
+import type { StockResult } from '../load/stock.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
+import { prepareAll, type Prepared } from '../prepare/prepare.ts';
+import { run } from '../measure/run.ts';
+import { copyTwin, EFFECTS, makeTwins, plantTwins, TRIAL_UNITS, type Twins } from '../measure/twins.ts';
+import type { Stack } from '../catalogue/stack.ts';
+import type { Trial } from '../results/record.ts';
+import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from '../plan/options.ts';
+import { makePlan } from '../plan/plan.ts';
+import type { Plan } from '../plan/definition.ts';
+import { createRandom } from '../random.ts';
+import type { PooledNoise, PooledTest } from '../results/pool.ts';
 import { createEffects } from './effects.ts';
 import { logLine } from './shell.ts';
 
-const STOCK = fileURLToPath(import.meta.resolve('@bench/harness/load/stock'));
-const TWIN = fileURLToPath(import.meta.resolve('@bench/harness/planted/twin'));
+const STOCK = fileURLToPath(import.meta.resolve('bench-http/load/stock'));
+const TWIN = fileURLToPath(import.meta.resolve('bench-http/planted/twin'));
 export const LOOKS = '12/18/24';
 const CONNECTIONS = 20;
 const STOCK_SECONDS = 10;

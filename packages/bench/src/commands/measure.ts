@@ -1,30 +1,24 @@
-import { unlikeResumed } from '@bench/harness/analyse/unlike';
-import { BenchError } from '@bench/harness/errors';
-import { readFacts } from '@bench/harness/machine/facts';
-import { chooseLauncher, type Launcher } from '@bench/harness/measure/launcher';
-import { findEngines, type FoundEngine } from '@bench/harness/load/engines';
-import type { PinnedCommands } from '@bench/harness/machine/placement';
-import { preflight } from '@bench/harness/machine/preflight';
-import { groupMissing, type Launchable } from '@bench/harness/prepare/prepare';
-import { tryCgroup } from '@bench/harness/machine/cgroup';
-import { run } from '@bench/harness/measure/run';
-import { coresOf, enginesOf, estimateSeconds } from '@bench/harness/plan/plan';
-import type { Plan } from '@bench/harness/plan/definition';
-import { showProgress } from '@bench/harness/report/progress';
-import type { Source } from '@bench/harness/report/view';
-import { readHost } from '@bench/harness/machine/host';
-import type { Host } from '@bench/harness/results/host';
-import {
-  appendTrials,
-  createRun,
-  mendRun,
-  versionDifferences,
-  type StoredRun,
-} from '@bench/harness/results/store';
-import { RUN_SCHEMA } from '@bench/harness/versions';
-import type { LeftOut, Versions } from '@bench/harness/results/run-file';
-import { findCompanions, startCompanions } from '@bench/harness/services/index';
-import type { Companion } from '@bench/harness/services/companion';
+import { unlikeResumed } from '../analyse/unlike.ts';
+import { BenchError } from '../errors.ts';
+import { readFacts } from '../machine/facts.ts';
+import { chooseLauncher, type Launcher } from '../measure/launcher.ts';
+import { findEngines, type FoundEngine } from '../load/engines.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
+import { preflight } from '../machine/preflight.ts';
+import { groupMissing, type Launchable } from '../prepare/prepare.ts';
+import { tryCgroup } from '../machine/cgroup.ts';
+import { run } from '../measure/run.ts';
+import { coresOf, enginesOf, estimateSeconds } from '../plan/plan.ts';
+import type { Plan } from '../plan/definition.ts';
+import { showProgress } from '../report/progress.ts';
+import type { Source } from '../report/view.ts';
+import { readHost } from '../machine/host.ts';
+import type { Host } from '../results/host.ts';
+import { appendTrials, createRun, mendRun, versionDifferences, type StoredRun } from '../results/store.ts';
+import { RUN_SCHEMA } from '../versions.ts';
+import type { LeftOut, Versions } from '../results/run-file.ts';
+import { findCompanions, startCompanions } from '../services/index.ts';
+import type { Companion } from '../services/companion.ts';
 import { createEffects } from './effects.ts';
 import type { Session } from './session.ts';
 import { onInterrupt, screen, logLine } from './shell.ts';

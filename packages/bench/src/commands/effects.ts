@@ -1,17 +1,17 @@
-import { isDecided } from '@bench/harness/analyse/compare';
-import { findEngines, type FoundEngine } from '@bench/harness/load/engines';
-import type { Server } from '@bench/harness/machine/launch';
-import { readRunningCode } from '@bench/harness/prepare/imports';
-import { freshLauncher, importsFile, type Launcher } from '@bench/harness/measure/launcher';
-import type { PinnedCommands } from '@bench/harness/machine/placement';
-import { openSampler, sampleTogether } from '@bench/harness/resources/sampler';
-import { timeCommand } from '@bench/harness/machine/time';
-import type { RunEffects } from '@bench/harness/measure/run';
-import { ANSWER_SECONDS, sendRequest } from '@bench/harness/machine/request';
-import { awaitRightAnswer, verify } from '@bench/harness/measure/verify';
-import { enginesOf } from '@bench/harness/plan/plan';
-import type { Plan } from '@bench/harness/plan/definition';
-import type { RunningCompanion } from '@bench/harness/services/companion';
+import { isDecided } from '../analyse/compare.ts';
+import { findEngines, type FoundEngine } from '../load/engines.ts';
+import type { Server } from '../machine/launch.ts';
+import { readRunningCode } from '../prepare/imports.ts';
+import { freshLauncher, importsFile, type Launcher } from '../measure/launcher.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
+import { openSampler, sampleTogether } from '../resources/sampler.ts';
+import { timeCommand } from '../machine/time.ts';
+import type { RunEffects } from '../measure/run.ts';
+import { ANSWER_SECONDS, sendRequest } from '../machine/request.ts';
+import { awaitRightAnswer, verify } from '../measure/verify.ts';
+import { enginesOf } from '../plan/plan.ts';
+import type { Plan } from '../plan/definition.ts';
+import type { RunningCompanion } from '../services/companion.ts';
 
 /** The connections of a run to the machine. */
 export interface Wiring {

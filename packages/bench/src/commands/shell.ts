@@ -1,35 +1,37 @@
 import { inspect } from 'node:util';
-import { asksForHelp, type Command } from '@bench/harness/cli/command';
-import { BenchError } from '@bench/harness/errors';
-import { hide, secretsOf } from '@bench/harness/redact';
-import { toLine, toOutput, toPrintable } from '@bench/harness/report/printable';
-import type { Screen } from '@bench/harness/report/progress';
+import { asksForHelp, type Command } from '../cli/command.ts';
+import { BenchError } from '../errors.ts';
+import { hide, secretsOf } from '../redact.ts';
+import { toLine, toOutput, toPrintable } from '../report/printable.ts';
+import type { Screen } from '../report/progress.ts';
 
 /** Under `npx pnpm` one Ctrl-C arrives twice. A second signal within this time counts as the same press. */
 const SAME_PRESS_MS = 1000;
 
+/** Runs a command line, without the name of the command, and returns the exit code. */
+export type Runner = (words: readonly string[]) => Promise<number>;
+
 /**
- * Runs `main` with the parsed command line and sets the exit code that it returns. `--help` prints the help. An
- * error becomes a message on stderr and an exit code.
+ * Returns the function that parses a command line and runs `main` with it. `--help` prints the help. An error becomes
+ * a message on stderr and an exit code.
  */
-export async function runCommand<T>(
-  command: Command<T>,
-  main: (asked: T) => Promise<number | void>,
-): Promise<void> {
-  // The reader of a pipe may close it, as `| head` does: the measurement continues and is stored.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-    });
-  }
-  hide([...secretsOf({ url: process.env['DATABASE_URL'] ?? '' }), process.env['PGPASSWORD']]);
-  try {
-    const words = process.argv.slice(2);
-    if (asksForHelp(words)) print(command.help());
-    else process.exitCode = (await main(command.parse(words))) ?? 0;
-  } catch (error) {
-    process.exitCode = fail(error);
-  }
+export function createRunner<T>(command: Command<T>, main: (asked: T) => Promise<number | void>): Runner {
+  return async (words) => {
+    // The reader of a pipe may close it, as `| head` does: the measurement continues and is stored.
+    for (const stream of [process.stdout, process.stderr]) {
+      stream.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+      });
+    }
+    hide([...secretsOf({ url: process.env['DATABASE_URL'] ?? '' }), process.env['PGPASSWORD']]);
+    try {
+      if (!asksForHelp(words)) return (await main(command.parse(words))) ?? 0;
+      print(command.help());
+      return 0;
+    } catch (error) {
+      return fail(error);
+    }
+  };
 }
 
 /** Prints one line on stderr; stdout belongs to the report. */

@@ -1,10 +1,10 @@
-import { openSession as open, type Purpose, type Session as Opened } from '@bench/harness/measure/session';
+import { openSession as open, type Purpose, type Session as Opened } from '../measure/session.ts';
 import {
   choosePlacement,
   pinHarness,
   type PinnedCommands,
   type PlacementNeeds,
-} from '@bench/harness/machine/placement';
+} from '../machine/placement.ts';
 import { logLine } from './shell.ts';
 
 /** A command at work on this machine, until it is disposed of. */

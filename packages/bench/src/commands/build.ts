@@ -1,0 +1,25 @@
+import { BUILD } from '../cli/commands.ts';
+import { readStacks, targetsOf } from '../catalogue/stacks.ts';
+import { nearest } from '../nearest.ts';
+import { BenchError } from '../errors.ts';
+import { groupMissing, prepareAll } from '../prepare/prepare.ts';
+import { describeWork, surveyWork } from '../prepare/survey.ts';
+import { fail, createRunner, logLine } from './shell.ts';
+
+export const runBuild = createRunner(BUILD, async ({ stacks: wanted }) => {
+  const stacks = readStacks();
+  const names = stacks.map(({ name }) => name);
+  const unknown = wanted.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    const hint = `did you mean ${nearest(unknown, names).join(', ')}?`;
+    throw new BenchError('usage', `unknown stack "${unknown}"`, hint);
+  }
+  const asked = stacks.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  const targets = asked.flatMap(targetsOf);
+  for (const line of describeWork(await surveyWork(targets, stacks))) logLine(line);
+  const { missing } = await prepareAll(targets, stacks, logLine);
+  const codes = groupMissing(missing).map((group) =>
+    fail(new BenchError('toolchain', `${group.targets.join(', ')}: ${group.reason}`, group.hint)),
+  );
+  return codes[0] ?? 0;
+});

@@ -1,0 +1,75 @@
+import { rmSync, statSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { CLEAN } from '../cli/commands.ts';
+import { ROOT, readStacks } from '../catalogue/stacks.ts';
+import { nearest } from '../nearest.ts';
+import { BenchError } from '../errors.ts';
+import { outputsOf } from '../prepare/builds.ts';
+import { CACHE } from '../prepare/prepare.ts';
+import { readNames } from '../machine/procfs.ts';
+import { formatBytes } from '../report/format.ts';
+import { RESULTS, listRuns, sizeOf } from '../results/store.ts';
+import { openSession } from './session.ts';
+import { print, createRunner } from './shell.ts';
+
+const KINDS = {
+  environments: () => foldersIn(join(CACHE, 'environments')),
+  builds: () => [join(CACHE, 'builds'), ...new Set(readStacks().flatMap(outputsOf))],
+  tools: () => [join(CACHE, 'uv'), join(CACHE, 'tools')],
+  runs: () => listRuns().map((run) => join(RESULTS, run)),
+};
+type Kind = keyof typeof KINDS;
+
+/** The folders in a folder. Beside an environment that is being made lies its lock, which is a file. */
+function foldersIn(folder: string): string[] {
+  return readNames(folder)
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
+}
+
+export const runClean = createRunner(CLEAN, async ({ names: wanted, yes }) => {
+  const kinds = (Object.keys(KINDS) as Kind[]).map((kind) => ({
+    kind,
+    found: KINDS[kind]()
+      .map((folder) => ({ folder, bytes: sizeOf(folder) }))
+      .filter(({ bytes }) => bytes > 0),
+  }));
+  const names = kinds.flatMap(({ kind, found }) => [kind, ...found.map(({ folder }) => basename(folder))]);
+  const unknown = wanted.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new BenchError(
+      'usage',
+      `unknown name "${unknown}"`,
+      `pnpm clean ${Object.keys(KINDS).join(' ')}, or an item of the list, e.g. ${nearest(unknown, names)[0]}`,
+    );
+  // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
+  using _ = await openSession('clean', { isAlone: wanted.length > 0 });
+  for (const { kind, found } of kinds) {
+    const total = found.reduce((sum, { bytes }) => sum + bytes, 0);
+    print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);
+    for (const { folder, bytes } of found)
+      print(`  ${formatBytes(bytes).padStart(9)}  ${relative(ROOT, folder)}\n`);
+    const named = found.filter(({ folder }) => wanted.includes(kind) || wanted.includes(basename(folder)));
+    const what = wanted.includes(kind) ? kind : named.map(({ folder }) => basename(folder)).join(' ');
+    if (named.length > 0 && (yes || (await agrees(what)))) {
+      for (const { folder } of named) rmSync(folder, { recursive: true, force: true });
+      print(`${what}: removed\n`);
+    }
+  }
+  if (wanted.length === 0)
+    print(`pnpm clean ${Object.keys(KINDS).join(' ')} removes them; published runs are kept\n`);
+});
+
+async function agrees(what: string): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new BenchError(
+      'usage',
+      `cannot ask whether to remove ${what}: there is no terminal`,
+      `pnpm clean ${what} --yes`,
+    );
+  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await prompt.question(`remove ${what}? [y/N] `);
+  prompt.close();
+  return /^y(es)?$/i.test(answer.trim());
+}

@@ -1,0 +1,59 @@
+import { compareRuns, compareWithin } from '../analyse/compare.ts';
+import { describeUnknown, unlikeRuns, unlikeTargets } from '../analyse/unlike.ts';
+import { COMPARE } from '../cli/commands.ts';
+import { BenchError } from '../errors.ts';
+import { describeChanges } from '../report/changes.ts';
+import { renderComparison } from '../report/compare.ts';
+import { toJson } from '../report/json.ts';
+import { describeEnding } from '../report/stopping.ts';
+import { findRun, readRun } from '../results/store.ts';
+import { print, printJson, createRunner, logLine } from './shell.ts';
+
+export const runCompare = createRunner(COMPARE, async (options) => {
+  const [first, second] = options.runs.map((name) => readRun(findRun(name)));
+  if (first === undefined)
+    throw new BenchError('usage', 'name a run to compare', 'pnpm compare <run> [later-run]');
+  const marks: string[] = [];
+  for (const { plan } of [first, ...(second === undefined ? [] : [second])]) {
+    if (plan.quick)
+      throw new BenchError(
+        'usage',
+        `run ${plan.run} is a first impression (--quick): too short to compare`,
+        'measure without --quick',
+      );
+  }
+  const unlike =
+    second === undefined ? unlikeTargets(first, options.across) : unlikeRuns(first, second, options.across);
+  if (unlike.length > 0 && !options.force) {
+    throw new BenchError(
+      'usage',
+      `${second === undefined ? 'the targets of the run' : 'the runs'} are unlike: ${unlike.join('; ')}`,
+      '--across names the one factor that may differ; --force compares anyway and marks the output',
+    );
+  }
+  marks.push(...unlike.map((difference) => `FORCED although unlike: ${difference}`));
+  if (second === undefined) marks.push(...describeEnding(first.plan, first.trials));
+  else marks.push(...describeUnknown(first, second), ...describeChanges(first, second));
+  const table =
+    second === undefined
+      ? compareWithin(first, options.question)
+      : compareRuns(first, second, options.question, options.across);
+  if (table.rows.length === 0) {
+    throw new BenchError(
+      'usage',
+      second === undefined
+        ? `run ${first.plan.run} has nothing to compare: it needs two targets with figures`
+        : `${first.plan.run} and ${second.plan.run} have no target in common`,
+      second === undefined
+        ? `compare it with another run: pnpm compare ${first.plan.run} <later-run>`
+        : undefined,
+    );
+  }
+  const title = second === undefined ? `run ${first.plan.run}` : `${first.plan.run} → ${second.plan.run}`;
+  if (options.json) printJson(toJson({ schema: 1, title, marks, ...table }));
+  else print(renderComparison(table, title, marks));
+  const verdicts = table.rows.map(({ comparison }) => comparison.verdict);
+  const found = options.failOn.filter((verdict) => verdicts.includes(verdict));
+  if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
+  return found.length > 0 || (options.strict && verdicts.includes('undecided')) ? 1 : 0;
+});

@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { $ } from 'zx';
+import { expandTargets, readStacks, refuseThreads } from '../catalogue/stacks.ts';
+import { SERVE } from '../cli/commands.ts';
+import { completeParams, findWorkload } from '../catalogue/workloads/index.ts';
+import { readManifest } from '../catalogue/manifest.ts';
+import { BenchError } from '../errors.ts';
+import { fillCommand, watchGroup } from '../machine/launch.ts';
+import { describeListeners, isListening } from '../machine/ports.ts';
+import { prepareAll } from '../prepare/prepare.ts';
+import { findCompanions, startCompanions } from '../services/index.ts';
+import type { RunningCompanion } from '../services/companion.ts';
+import type { Target } from '../model.ts';
+import { present } from '../plan/options.ts';
+import { refuseUpstream } from '../plan/refusals.ts';
+import { openSession } from './session.ts';
+import { onInterrupt, createRunner, logLine } from './shell.ts';
+
+const HOST = '127.0.0.1';
+const POLL_MS = 50;
+
+export const runServe = createRunner(SERVE, async (asked) => {
+  const { workers, threads, port } = asked;
+  const stacks = readStacks(asked.stack);
+  const workload = findWorkload(asked.workload);
+  const params = completeParams(workload, asked.params);
+  refuseUpstream(asked, workload, workload.fixtures !== undefined);
+  const manifests = asked.stack.map((file) => readManifest(file).name);
+  const patterns = asked.target === undefined ? manifests : [asked.target];
+  const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload.name);
+  const [target] = targets;
+  if (target === undefined || targets.length > 1)
+    throw new BenchError('usage', 'name one target to serve', 'e.g. pnpm serve fastify');
+  if ((threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
+  if (await isListening(HOST, port)) {
+    throw new BenchError(
+      'usage',
+      `port ${port} is taken by ${describeListeners(port)}`,
+      `pnpm serve ${target.id} --port ${port + 1}`,
+    );
+  }
+  const { prepared, missing } = await prepareAll([target], stacks, logLine);
+  const [ready] = prepared;
+  if (ready === undefined)
+    throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
+  const draw = workload.draw(() => Math.random(), params);
+  using session = await openSession(`serve ${target.id}`, { isAlone: false });
+  const { token } = session;
+  const owe = (place: string | undefined): void => session.owe(place);
+  const folder = session.makeFolder('serve');
+  const files = Object.entries(draw.files).map(([variable, text]) => {
+    const file = join(folder, `${variable}.json`);
+    writeFileSync(file, text);
+    return [variable, file] as const;
+  });
+  const argv = fillCommand(ready.command, { host: HOST, port, workers, threads });
+  const needs = {
+    workload: workload.name,
+    params,
+    workers,
+    targets,
+    ...present({ upstream: asked.upstream }),
+  };
+  const found = await findCompanions(needs);
+  await using companions = await startCompanions(found, { token, folder, placed: {}, owe });
+  await using parts = new AsyncDisposableStack();
+  const given = [];
+  for (const running of companions.all) {
+    given.push(parts.use(await running.begin(draw)).env);
+    logLine(`${running.name}: ${describe(running, target)}`);
+  }
+  const env = Object.assign({}, process.env, ready.env, Object.fromEntries(files), draw.env, ...given);
+  const server = $({
+    cwd: ready.stack.root,
+    env,
+    stdio: 'inherit',
+    nothrow: true,
+    detached: true,
+  })`exec ${argv}`;
+  const watchdog = server.pid === undefined ? undefined : watchGroup(server.pid);
+  let interrupted = false;
+  using _ = onInterrupt(() => {
+    interrupted = true;
+    if (server.pid !== undefined) process.kill(server.pid, 'SIGTERM');
+  }, `stopping ${target.id}`);
+  const ended = new AbortController();
+  const announced = untilListening(port, ended.signal).then((is) => {
+    if (!is || interrupted) return;
+    for (const { method, path } of draw.requests)
+      logLine(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
+  });
+  const { exitCode } = await server;
+  ended.abort();
+  await announced;
+  watchdog?.stdin?.end('done\n');
+  return interrupted ? 130 : exitCode === 0 ? 0 : 1;
+});
+
+/** Waits until a server listens on the port. Returns false if it ended first. */
+async function untilListening(port: number, ended: AbortSignal): Promise<boolean> {
+  while (!ended.aborted) {
+    if (await isListening(HOST, port)) return true;
+    await sleep(POLL_MS);
+  }
+  return false;
+}
+
+/** The kind, the version and the address of a companion, as far as it has them. */
+function describe(running: RunningCompanion, target: Target): string {
+  const { kind, version } = running.head(target) as { kind?: string; version?: string };
+  return [kind, version, running.address && `on ${running.address}`].filter(Boolean).join(' ');
+}

@@ -1,0 +1,29 @@
+import { STACKS } from '../cli/commands.ts';
+import { RUNTIMES } from '../catalogue/runtimes.ts';
+import { readStacks, targetsOf } from '../catalogue/stacks.ts';
+import { inspectRuntime, inspectTarget } from '../measure/inspect.ts';
+import { renderRows } from '../report/terminal.ts';
+import { print, createRunner } from './shell.ts';
+
+export const runStacks = createRunner(STACKS, async () => {
+  const stacks = readStacks();
+  const rows = await Promise.all(
+    stacks.flatMap((stack) =>
+      targetsOf(stack).map(async (target) => {
+        const { state, why } = await inspectTarget(target, stacks);
+        const offers = stack.variants[target.variant]?.workloads.join(', ') ?? '';
+        return [target.id, target.class, stack.language, offers, state, why];
+      }),
+    ),
+  );
+  const runtimes = await Promise.all(
+    RUNTIMES.map(async (runtime) => {
+      const { state, why } = await inspectRuntime(runtime);
+      return [`@${runtime.spec}`, runtime.kind, state, why];
+    }),
+  );
+  print(
+    `${renderRows(['target', 'class', 'language', 'workloads', 'state', 'runtime, or why not'], rows)}\n`,
+  );
+  print(`\n${renderRows(['runtime', 'kind', 'state', 'what it is, or why not'], runtimes)}\n`);
+});
