@@ -45,6 +45,8 @@ const FOUNDATIONS = [
   'upstreams.ts',
   'versions.ts',
   'redact.ts',
+  'home.ts',
+  'disposal.ts',
 ];
 
 /** Understand and show what is stored, and so run without what measures. */

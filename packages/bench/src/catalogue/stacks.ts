@@ -1,7 +1,7 @@
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { BenchError } from '../errors.ts';
+import { HOME, commandLine } from '../home.ts';
 import { nearest } from '../nearest.ts';
 import type { Stack, Variant } from './stack.ts';
 import type { Target } from '../model.ts';
@@ -9,20 +9,19 @@ import { readManifest } from './manifest.ts';
 import { parsePackage, refuseStray } from './packages.ts';
 import { DEFAULT_RUNTIMES, parseRuntime } from './runtimes.ts';
 
-/** The folder of the repository. */
-export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+/** The folder of the repository, or of the user's project. */
+export const ROOT = HOME.root;
 
 /** The default targets of `pnpm bench`. */
 export const FIRST_FIVE = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn'];
 
 /**
- * Returns every stack of the repository and of the user's own manifests, by name. Throws a usage error for a
- * manifest that violates the contract, and for a name that is taken.
+ * Returns every stack of the repository, or that of the user's project, and those of the given manifests, by name.
+ * Throws a usage error for a manifest that violates the contract, and for a name that is taken.
  */
 export function readStacks(own: string[] = []): Stack[] {
-  const found = globSync(['packages/*/stack.json', 'python/*/stack.json'], { cwd: ROOT }).toSorted();
   const stacks: Stack[] = [];
-  for (const file of [...found.map((path) => join(ROOT, path)), ...own]) {
+  for (const file of [...manifestsAtHome(), ...own]) {
     const stack = readManifest(file);
     const taken = stacks.find(({ name }) => name === stack.name);
     if (taken === undefined) stacks.push(stack);
@@ -34,6 +33,14 @@ export function readStacks(own: string[] = []): Stack[] {
       );
   }
   return stacks.toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
+function manifestsAtHome(): string[] {
+  if (HOME.kind === 'repository') {
+    const found = globSync(['packages/*/stack.json', 'python/*/stack.json'], { cwd: ROOT });
+    return found.toSorted().map((path) => join(ROOT, path));
+  }
+  return [join(ROOT, 'stack.json')].filter((file) => existsSync(file));
 }
 
 const PATTERN = /^(?<stack>[^/@]+)(?:\/(?<variant>[^@]+))?(?:@(?<runtime>.+))?$/;
@@ -82,7 +89,7 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
     throw new BenchError(
       'usage',
       `no target of "${pattern}" offers the workload "${workload}"`,
-      'pnpm stacks lists the workloads of each target',
+      `${commandLine('stacks')} lists the workloads of each target`,
     );
   }
   return targets;
@@ -142,7 +149,7 @@ function suggest(pattern: string, stacks: Stack[]): string {
     stack.name,
     ...Object.keys(stack.variants).map((one) => `${stack.name}/${one}`),
   ]);
-  return `did you mean ${nearest(bare, names).join(', ')}? pnpm stacks lists them all`;
+  return `did you mean ${nearest(bare, names).join(', ')}? ${commandLine('stacks')} lists them all`;
 }
 
 /**

@@ -2,6 +2,7 @@
 import { CROSS_CHECKS, DEFAULT_CONNECT_RATE, ENGINE_NAMES } from '../catalogue/engines.ts';
 import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
+import { HOME, commandLine } from '../home.ts';
 import { METRIC_IDS } from '../metrics.ts';
 import { UPSTREAMS } from '../upstreams.ts';
 import type { LoadMode } from '../model.ts';
@@ -301,8 +302,8 @@ export const BENCH = defineCommand({
   arguments: {
     terms: '[target...]',
     noun: 'target',
-    help: 'stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.12; pnpm stacks lists them (default: vanilla fastify fastapi litestar uvicorn)',
-    example: 'pnpm bench vanilla fastify',
+    help: `stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.12; ${commandLine('stacks')} lists them (default: ${HOME.kind === 'repository' ? 'vanilla fastify fastapi litestar uvicorn' : 'the stack.json of this project'})`,
+    example: commandLine('bench vanilla fastify'),
   },
   options: OPTIONS,
   notes:

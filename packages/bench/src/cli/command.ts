@@ -4,6 +4,7 @@
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { BenchError } from '../errors.ts';
+import { commandLine } from '../home.ts';
 import { suggest, type Reader } from './values.ts';
 
 /** One option of a command. */
@@ -148,7 +149,7 @@ export function asksForHelp(words: readonly string[]): boolean {
 }
 
 function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table): Commander {
-  const commander = new Commander(`pnpm ${spec.name}`)
+  const commander = new Commander(commandLine(spec.name))
     .description(spec.about)
     .helpOption('-h, --help', 'show this help')
     .exitOverride()
@@ -204,7 +205,7 @@ function translate<O, T>(
   table: Table,
 ): BenchError {
   const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
-  const listed = `pnpm ${name} --help lists the options`;
+  const listed = `${commandLine(name)} --help lists the options`;
   if (code === 'commander.unknownOption') {
     const typed = quoted.split('=')[0] ?? quoted;
     // A switch with a value, as in `--json=yes`, is an unknown option to commander.
@@ -229,7 +230,7 @@ function translate<O, T>(
     const most = asked?.terms.split(' ').length ?? 0;
     return new BenchError(
       'usage',
-      `pnpm ${name} takes ${most === 0 ? 'no arguments' : `at most ${most} ${most === 1 ? asked?.noun : (asked?.plural ?? `${asked?.noun}s`)}`}`,
+      `${commandLine(name)} takes ${most === 0 ? 'no arguments' : `at most ${most} ${most === 1 ? asked?.noun : (asked?.plural ?? `${asked?.noun}s`)}`}`,
       asked?.example ?? listed,
     );
   }
@@ -257,7 +258,7 @@ function refuseCombination<O, T>(
       throw new BenchError(
         'usage',
         `--${name} ${alone.because}, so ${shown(stray)} cannot be combined with it`,
-        `pnpm ${command} --${name} ${table[name]?.value ?? ''}`.trimEnd(),
+        commandLine(`${command} --${name} ${table[name]?.value ?? ''}`).trimEnd(),
       );
     }
     const against = Object.entries(conflicts).find(([other]) => given.has(other));

@@ -7,6 +7,7 @@ import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { METRIC_IDS } from '../metrics.ts';
 import { UPSTREAMS } from '../upstreams.ts';
 import { BenchError } from '../errors.ts';
+import { commandLine } from '../home.ts';
 import { DEFAULT_THRESHOLD, present } from '../plan/options.ts';
 import { BENCH, WAITS } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
@@ -19,7 +20,7 @@ export const BUILD = defineCommand({
     terms: '[stack...]',
     noun: 'stack',
     help: 'names of stacks (default: all)',
-    example: 'pnpm build gin',
+    example: commandLine('build gin'),
   },
   options: {},
   read: (_values, stacks) => ({ stacks }),
@@ -57,7 +58,7 @@ export const CLEAN = defineCommand({
     terms: '[name...]',
     noun: 'name',
     help: 'environments, builds, tools, runs, or one item of the list',
-    example: 'pnpm clean environments',
+    example: commandLine('clean environments'),
   },
   options: { yes: flag({ help: 'remove without asking', needs: ARGUMENTS }) },
   read: ({ yes }, names) => ({ yes, names }),
@@ -84,7 +85,7 @@ export const COMPARE = defineCommand({
     noun: 'run',
     help: 'the id of a stored run, its folder, or latest',
     more: 'compare each target with itself in this second run, instead of with the other targets of <run>',
-    example: 'pnpm compare <run> [later-run]',
+    example: commandLine('compare <run> [later-run]'),
   },
   options: {
     by: option('<metric>', oneOf(METRIC_IDS), { help: METRIC_IDS.join(', '), default: 'cpu' }),
@@ -212,7 +213,7 @@ export const RECHECK = defineCommand({
     terms: '<file>',
     noun: 'file',
     help: 'a text file, or - for standard input',
-    example: 'pnpm recheck README.md',
+    example: commandLine('recheck README.md'),
   },
   options: { json: flag({ help: 'print the findings as JSON' }) },
   read: ({ json }, [file = '']) => ({ json, file }),
@@ -225,7 +226,7 @@ export const REPORT = defineCommand({
     terms: '<run>',
     noun: 'run',
     help: 'the id of a run, its folder, or latest',
-    example: 'pnpm report <run>, where <run> is a folder of results/ or results/published/',
+    example: commandLine('report latest'),
   },
   options: {
     ladder: flag({ help: 'print the goodput of each target by number of connections, and its knee' }),
@@ -258,7 +259,7 @@ export const SERVE = defineCommand({
     terms: '[target]',
     noun: 'target',
     help: 'stack[/variant][@runtime] (default: the stack of --stack)',
-    example: 'pnpm serve fastify',
+    example: commandLine('serve fastify'),
   },
   options: {
     stack: repeated('<file>', text, { help: 'a stack.json from outside the repository' }),

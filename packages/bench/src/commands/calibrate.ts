@@ -32,7 +32,7 @@ import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 const DEVICES = '/api/devices';
 /** The approximate time of a scenario beside its window, in seconds: server start, warm-up, bare sockets, stop. */
 const OVERHEAD_SECONDS = 6;
-const PLANTED = fileURLToPath(import.meta.resolve('bench-http/planted'));
+const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
 
 export const runCalibrate = createRunner(CALIBRATE, async ({ wait }) => {
   const run = nameRun('calibration');

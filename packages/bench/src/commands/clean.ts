@@ -5,6 +5,7 @@ import { CLEAN } from '../cli/commands.ts';
 import { ROOT, readStacks } from '../catalogue/stacks.ts';
 import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
+import { commandLine } from '../home.ts';
 import { outputsOf } from '../prepare/builds.ts';
 import { CACHE } from '../prepare/prepare.ts';
 import { readNames } from '../machine/procfs.ts';
@@ -41,7 +42,9 @@ export const runClean = createRunner(CLEAN, async ({ names: wanted, yes }) => {
     throw new BenchError(
       'usage',
       `unknown name "${unknown}"`,
-      `pnpm clean ${Object.keys(KINDS).join(' ')}, or an item of the list, e.g. ${nearest(unknown, names)[0]}`,
+      commandLine(
+        `clean ${Object.keys(KINDS).join(' ')}, or an item of the list, e.g. ${nearest(unknown, names)[0]}`,
+      ),
     );
   // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
   using _ = await openSession('clean', { isAlone: wanted.length > 0 });
@@ -58,7 +61,7 @@ export const runClean = createRunner(CLEAN, async ({ names: wanted, yes }) => {
     }
   }
   if (wanted.length === 0)
-    print(`pnpm clean ${Object.keys(KINDS).join(' ')} removes them; published runs are kept\n`);
+    print(`${commandLine(`clean ${Object.keys(KINDS).join(' ')}`)} removes them; published runs are kept\n`);
 });
 
 async function agrees(what: string): Promise<boolean> {
@@ -66,7 +69,7 @@ async function agrees(what: string): Promise<boolean> {
     throw new BenchError(
       'usage',
       `cannot ask whether to remove ${what}: there is no terminal`,
-      `pnpm clean ${what} --yes`,
+      commandLine(`clean ${what} --yes`),
     );
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
   const answer = await prompt.question(`remove ${what}? [y/N] `);

@@ -1,7 +1,8 @@
-import { compareRuns, compareWithin } from '../analyse/compare.ts';
+import { compareRuns, compareWithin, type ComparedTable } from '../analyse/compare.ts';
 import { describeUnknown, unlikeRuns, unlikeTargets } from '../analyse/unlike.ts';
-import { COMPARE } from '../cli/commands.ts';
+import { COMPARE, type CompareRequest } from '../cli/commands.ts';
 import { BenchError } from '../errors.ts';
+import { commandLine } from '../home.ts';
 import { describeChanges } from '../report/changes.ts';
 import { renderComparison } from '../report/compare.ts';
 import { toJson } from '../report/json.ts';
@@ -9,10 +10,19 @@ import { describeEnding } from '../report/stopping.ts';
 import { findRun, readRun } from '../results/store.ts';
 import { print, printJson, createRunner, logLine } from './shell.ts';
 
-export const runCompare = createRunner(COMPARE, async (options) => {
+/** A comparison of stored runs. */
+export interface StoredComparison {
+  title: string;
+  /** Notes on the comparison, e.g. that the runs are unlike. */
+  marks: string[];
+  table: ComparedTable;
+}
+
+/** Compares stored runs. Throws a usage error for runs that cannot be compared. */
+export function compareStored(options: Omit<CompareRequest, 'json' | 'failOn' | 'strict'>): StoredComparison {
   const [first, second] = options.runs.map((name) => readRun(findRun(name)));
   if (first === undefined)
-    throw new BenchError('usage', 'name a run to compare', 'pnpm compare <run> [later-run]');
+    throw new BenchError('usage', 'name a run to compare', commandLine('compare <run> [later-run]'));
   const marks: string[] = [];
   for (const { plan } of [first, ...(second === undefined ? [] : [second])]) {
     if (plan.quick)
@@ -45,11 +55,16 @@ export const runCompare = createRunner(COMPARE, async (options) => {
         ? `run ${first.plan.run} has nothing to compare: it needs two targets with figures`
         : `${first.plan.run} and ${second.plan.run} have no target in common`,
       second === undefined
-        ? `compare it with another run: pnpm compare ${first.plan.run} <later-run>`
+        ? `compare it with another run: ${commandLine(`compare ${first.plan.run} <later-run>`)}`
         : undefined,
     );
   }
   const title = second === undefined ? `run ${first.plan.run}` : `${first.plan.run} → ${second.plan.run}`;
+  return { title, marks, table };
+}
+
+export const runCompare = createRunner(COMPARE, async (options) => {
+  const { title, marks, table } = compareStored(options);
   if (options.json) printJson(toJson({ schema: 1, title, marks, ...table }));
   else print(renderComparison(table, title, marks));
   const verdicts = table.rows.map(({ comparison }) => comparison.verdict);

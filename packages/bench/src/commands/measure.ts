@@ -21,7 +21,7 @@ import { findCompanions, startCompanions } from '../services/index.ts';
 import type { Companion } from '../services/companion.ts';
 import { createEffects } from './effects.ts';
 import type { Session } from './session.ts';
-import { onInterrupt, screen, logLine } from './shell.ts';
+import type { Voice } from './voice.ts';
 
 /** A run to start or to resume. */
 export interface Job {
@@ -31,33 +31,33 @@ export interface Job {
   stored: StoredRun | undefined;
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
+  voice: Voice;
+}
+
+/** A run that was measured and stored. */
+export interface MeasuredRun {
+  source: Source;
+  folder: string;
+  interrupted: boolean;
 }
 
 /**
  * Prepares, measures and stores the trials of a plan. Throws a usage or toolchain error before anything is
  * measured.
  */
-export async function measurePlan({
-  plan,
-  session,
-  stored,
-  isNamed,
-}: Job): Promise<{ source: Source; folder: string; interrupted: boolean }> {
-  const preparing = onInterrupt(
-    () => {
-      session[Symbol.dispose]();
-      process.exit(130);
-    },
+export async function measurePlan({ plan, session, stored, isNamed, voice }: Job): Promise<MeasuredRun> {
+  const preparing = voice.onInterrupt(
+    () => voice.quit(() => session[Symbol.dispose]()),
     stored === undefined ? 'stopping: nothing has been measured yet' : undefined,
   );
   const { token } = session;
   const owe = (server: string | undefined): void => session.owe(server);
   const companions = await findCompanions(plan);
   const launcher = await chooseLauncher(plan);
-  const placed = await prepareMachine(plan, { session, launcher }, companions);
+  const placed = await prepareMachine(plan, { session, launcher, log: voice.log }, companions);
   const host = await readHost();
   if (stored !== undefined) refuseOtherHost(stored, host, placed);
-  const { prepared, leftOut } = await prepareTargets(plan, launcher, isNamed);
+  const { prepared, leftOut } = await prepareTargets(plan, launcher, { isNamed, log: voice.log });
   const engines = await findEngines(enginesOf(plan));
   const versions = readVersions(prepared, companions, engines);
   if (stored !== undefined) refuseOtherVersions(stored, versions);
@@ -79,9 +79,9 @@ export async function measurePlan({
       done += trials.length;
       session.expect(estimateSeconds(plan, plan.trials.slice(done)));
     },
-    on: showProgress(plan, screen),
+    on: showProgress(plan, voice.screen),
   });
-  using _ = onInterrupt(stop);
+  using _ = voice.onInterrupt(stop);
   preparing[Symbol.dispose]();
   const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
   return { source: { plan, host, leftOut, trials }, folder, interrupted: effects.interrupted() };
@@ -89,7 +89,7 @@ export async function measurePlan({
 
 async function prepareMachine(
   plan: Plan,
-  { session, launcher }: { session: Session; launcher: Launcher },
+  { session, launcher, log }: { session: Session; launcher: Launcher; log: Voice['log'] },
   companions: Companion[],
 ): Promise<PinnedCommands> {
   if (plan.duel) {
@@ -111,7 +111,7 @@ async function prepareMachine(
   });
   for (const { level, what, advice } of findings) {
     if (level === 'stop') throw new BenchError('usage', what, advice);
-    if (level === 'warn') logLine(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
+    if (level === 'warn') log(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
   }
   return session.place(needs, launcher.place);
 }
@@ -119,16 +119,16 @@ async function prepareMachine(
 async function prepareTargets(
   plan: Plan,
   launcher: Launcher,
-  isNamed: boolean,
+  { isNamed, log }: { isNamed: boolean; log: Voice['log'] },
 ): Promise<{ prepared: Launchable[]; leftOut: LeftOut[] }> {
-  const { ready: prepared, missing } = await launcher.prepare(plan, logLine);
+  const { ready: prepared, missing } = await launcher.prepare(plan, log);
   const [first] = missing;
   if (first !== undefined && (isNamed || prepared.length === 0 || process.env['CI'] !== undefined)) {
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
   }
   const leftOut = missing.map(({ target, reason, hint }) => ({ target: target.id, reason, hint }));
   for (const { targets, reason, hint } of groupMissing(missing))
-    logLine(`${targets.join(', ')} left out: ${reason} (${hint})`);
+    log(`${targets.join(', ')} left out: ${reason} (${hint})`);
   return { prepared, leftOut };
 }
 

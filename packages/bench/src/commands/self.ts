@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { $ } from 'zx';
 import { SELF } from '../cli/commands.ts';
 import { expandTargets, readStacks } from '../catalogue/stacks.ts';
 import { prepareAll } from '../prepare/prepare.ts';
 import { measureTrial } from '../measure/conductor.ts';
+import { programBeside } from '../home.ts';
 import type { StockResult } from '../load/stock.ts';
 import type { Measured } from '../results/record.ts';
 import { benchOptions } from '../plan/options.ts';
@@ -14,7 +14,7 @@ import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 
-const STOCK = fileURLToPath(import.meta.resolve('bench-http/load/stock'));
+const STOCK = programBeside(import.meta.url, '../load/stock');
 const SECONDS = 3;
 const RUNGS = [10, 1000, 10_000];
 

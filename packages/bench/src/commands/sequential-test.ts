@@ -10,6 +10,7 @@ import { readManifest } from '../catalogue/manifest.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import { findWorkload } from '../catalogue/workloads/index.ts';
 import { BenchError } from '../errors.ts';
+import { programBeside } from '../home.ts';
 import type { StockResult } from '../load/stock.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { prepareAll, type Prepared } from '../prepare/prepare.ts';
@@ -25,8 +26,8 @@ import type { PooledNoise, PooledTest } from '../results/pool.ts';
 import { createEffects } from './effects.ts';
 import { logLine } from './shell.ts';
 
-const STOCK = fileURLToPath(import.meta.resolve('bench-http/load/stock'));
-const TWIN = fileURLToPath(import.meta.resolve('bench-http/planted/twin'));
+const STOCK = programBeside(import.meta.url, '../load/stock');
+const TWIN = fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url));
 export const LOOKS = '12/18/24';
 const CONNECTIONS = 20;
 const STOCK_SECONDS = 10;

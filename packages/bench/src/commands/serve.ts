@@ -1,3 +1,4 @@
+import { AsyncDisposableStack } from '../disposal.ts';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +8,7 @@ import { SERVE } from '../cli/commands.ts';
 import { completeParams, findWorkload } from '../catalogue/workloads/index.ts';
 import { readManifest } from '../catalogue/manifest.ts';
 import { BenchError } from '../errors.ts';
+import { commandLine } from '../home.ts';
 import { fillCommand, watchGroup } from '../machine/launch.ts';
 import { describeListeners, isListening } from '../machine/ports.ts';
 import { prepareAll } from '../prepare/prepare.ts';
@@ -32,13 +34,13 @@ export const runServe = createRunner(SERVE, async (asked) => {
   const targets = patterns.length === 0 ? [] : expandTargets(patterns, stacks, workload.name);
   const [target] = targets;
   if (target === undefined || targets.length > 1)
-    throw new BenchError('usage', 'name one target to serve', 'e.g. pnpm serve fastify');
+    throw new BenchError('usage', 'name one target to serve', `e.g. ${commandLine('serve fastify')}`);
   if ((threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
   if (await isListening(HOST, port)) {
     throw new BenchError(
       'usage',
       `port ${port} is taken by ${describeListeners(port)}`,
-      `pnpm serve ${target.id} --port ${port + 1}`,
+      commandLine(`serve ${target.id} --port ${port + 1}`),
     );
   }
   const { prepared, missing } = await prepareAll([target], stacks, logLine);

@@ -5,7 +5,7 @@ import {
   type PinnedCommands,
   type PlacementNeeds,
 } from '../machine/placement.ts';
-import { logLine } from './shell.ts';
+import { terminal } from './shell.ts';
 
 /** A command at work on this machine, until it is disposed of. */
 export interface Session extends Opened {
@@ -22,13 +22,17 @@ export interface Session extends Opened {
  */
 export async function openSession(
   run: string,
-  { isAlone = true, wait = false }: Partial<Pick<Purpose, 'isAlone' | 'wait'>> = {},
+  {
+    isAlone = true,
+    wait = false,
+    log = terminal.log,
+  }: Partial<Pick<Purpose, 'isAlone' | 'wait' | 'log'>> = {},
 ): Promise<Session> {
-  const opened = await open({ run, isAlone, wait, log: logLine });
+  const opened = await open({ run, isAlone, wait, log });
   return Object.assign(opened, {
     async place(needs: PlacementNeeds, choose = choosePlacement) {
       const placed = await choose(needs);
-      if (placed.reason !== undefined) logLine(`placement: ${placed.reason}`);
+      if (placed.reason !== undefined) log(`placement: ${placed.reason}`);
       await pinHarness(placed);
       return placed;
     },

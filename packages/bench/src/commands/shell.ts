@@ -4,6 +4,7 @@ import { BenchError } from '../errors.ts';
 import { hide, secretsOf } from '../redact.ts';
 import { toLine, toOutput, toPrintable } from '../report/printable.ts';
 import type { Screen } from '../report/progress.ts';
+import type { Voice } from './voice.ts';
 
 /** Under `npx pnpm` one Ctrl-C arrives twice. A second signal within this time counts as the same press. */
 const SAME_PRESS_MS = 1000;
@@ -100,3 +101,14 @@ export function onInterrupt(stop: () => void, words = 'stopping: completed trial
     },
   };
 }
+
+/** The voice of a command: a terminal, where Ctrl-C interrupts. */
+export const terminal: Voice = {
+  log: logLine,
+  screen,
+  onInterrupt,
+  quit(release) {
+    release();
+    process.exit(130);
+  },
+};

@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { CLIENTS, CROSS_CHECKS, type EngineName } from '../catalogue/engines.ts';
 import { DEFAULT_RUNTIMES } from '../catalogue/runtimes.ts';
-import { ROOT } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
+import { HOME, programBeside } from '../home.ts';
 import type { Target } from '../model.ts';
 import { findTool } from '../prepare/builds.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
@@ -16,7 +15,7 @@ import { oha } from './tools/oha.ts';
 import type { Tool } from './tools/tool.ts';
 import { wrk } from './tools/wrk.ts';
 
-const AUTOCANNON = fileURLToPath(new URL('generator.ts', import.meta.url));
+const AUTOCANNON = programBeside(import.meta.url, 'generator');
 const TOOLS: Partial<Record<string, Tool>> = { wrk, oha, k6 };
 
 /** The surroundings of an engine. */
@@ -50,7 +49,7 @@ async function findEngine(name: string): Promise<FoundEngine> {
 }
 
 async function findOther(tool: Tool): Promise<FoundEngine> {
-  const found = await findTool(tool.name, ROOT, 'to send the load');
+  const found = await findTool(tool.name, HOME.root, 'to send the load');
   return {
     name: tool.name,
     version: found.name,
@@ -66,6 +65,13 @@ async function findOther(tool: Tool): Promise<FoundEngine> {
 
 /** A Python client, in an environment like that of a stack. */
 async function findClient(name: string): Promise<FoundEngine> {
+  if (HOME.kind !== 'repository') {
+    throw new BenchError(
+      'toolchain',
+      `the engine ${name} is available only in the repository of Bench`,
+      'omit --engine, or choose wrk, oha or k6',
+    );
+  }
   const target: Target = {
     id: `engine ${name}`,
     stack: CLIENTS.name,

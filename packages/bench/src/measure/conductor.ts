@@ -1,5 +1,6 @@
 /** The conductor: fresh servers run at the same time, are loaded in turn, and each becomes a record. A single trial is a duel of one. */
 
+import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
 import type { LimitProof, LoadResult, Trial } from '../results/record.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { planTurns } from '../plan/turns.ts';

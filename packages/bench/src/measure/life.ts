@@ -1,5 +1,6 @@
 /** The life of one server: start, first right answer, attest, verify, load, verify, stop, account. */
 
+import { DisposableStack } from '../disposal.ts';
 import { cpus } from 'node:os';
 import { workloadOf } from '../catalogue/workloads/index.ts';
 import { describeRequest } from '../catalogue/workloads/url.ts';

@@ -1,5 +1,6 @@
 /** The secrets of a request. Stored plans hold none, so the user gives them again. */
 import { BenchError } from '../errors.ts';
+import { commandLine } from '../home.ts';
 import type { Plan } from './definition.ts';
 import { NOT_KEPT, NOT_KEPT_IN_URL, redactUrl, splitCredentials } from '../redact.ts';
 
@@ -44,7 +45,7 @@ export function restoreSecrets(plan: Plan, { url, headers }: Secrets, { flag, ru
     throw new BenchError(
       'usage',
       `--${flag} reuses the stored plan, so ${stray} cannot be combined with it`,
-      `pnpm bench --${flag} ${run}`,
+      commandLine(`bench --${flag} ${run}`),
     );
   }
   if (stored === undefined) return plan;
@@ -65,7 +66,7 @@ export function restoreSecrets(plan: Plan, { url, headers }: Secrets, { flag, ru
     throw new BenchError(
       'usage',
       `run ${run} sent secrets, which a stored run does not keep`,
-      `repeat them: pnpm bench --${flag} ${run} ${lost.join(' ')}`,
+      `repeat them: ${commandLine(`bench --${flag} ${run} ${lost.join(' ')}`)}`,
     );
   }
   return {

@@ -2,9 +2,9 @@ import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { basename, join, relative, resolve } from 'node:path';
 import { readManifest } from '../catalogue/manifest.ts';
 import { isCopyOf, parsePackage, type NamedPackage } from '../catalogue/packages.ts';
-import { ROOT } from '../catalogue/stacks.ts';
 import { claimsOfRuntime, environmentOfRuntime, refuseUnfit } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
+import { HOME } from '../home.ts';
 import type { Stack, Variant } from '../catalogue/stack.ts';
 import type { Attestation, ResolvedRuntime, RuntimeSpec, Target } from '../model.ts';
 import { isCompiled, provideBuild, runBuild } from './builds.ts';
@@ -17,7 +17,7 @@ import { findRuntime, type FoundRuntime, type Search } from './runtimes.ts';
 import { provideUv, versionInEnvironment } from './uv.ts';
 
 /** The cache of environments, builds and the fetched uv. Everything in it can be removed and is rebuilt. */
-export const CACHE = join(ROOT, '.cache');
+export const CACHE = HOME.cache;
 
 /** The interval between progress lines of a long preparation. */
 const STILL_SECONDS = 20;

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { ROOT } from '../catalogue/stacks.ts';
 import type { Stack, Variant } from '../catalogue/stack.ts';
 import { BenchError } from '../errors.ts';
+import { commandLine } from '../home.ts';
 import { lastLine } from './runtimes.ts';
 import { unreachedError } from './unreached.ts';
 
@@ -181,7 +182,7 @@ async function explain(spec: EnvironmentSpec, args: string[], stderr: string): P
     return new BenchError(
       'toolchain',
       `${target} on Python ${version}: uv ${args.slice(0, 2).join(' ')} failed: ${lastLine(stderr)}`,
-      'pnpm clean environments, then try again',
+      commandLine('clean environments, then try again'),
     );
   }
   const wheels = await wheelsOf(failed.name, spec);

@@ -11,11 +11,11 @@ import {
   writeSync,
   type Dirent,
 } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import { distance } from 'fastest-levenshtein';
-import { ROOT } from '../catalogue/stacks.ts';
 import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
+import { HOME, makeProjectFolder, commandLine } from '../home.ts';
 import { RECORD_SCHEMA, RUN_SCHEMA } from '../versions.ts';
 import { redact } from '../redact.ts';
 import type { Host } from './host.ts';
@@ -25,10 +25,10 @@ import type { RunFile, Versions } from './run-file.ts';
 import { problemWith, type Stored } from './validate.ts';
 
 /**
- * The folder of all runs; `BENCH_RESULTS` overrides it. `published/` holds the runs that are kept in the
- * repository.
+ * The folder of all runs; `BENCH_RESULTS` overrides it. In the repository, `published/` holds the runs that are
+ * kept.
  */
-export const RESULTS = resolve(process.env['BENCH_RESULTS'] ?? join(ROOT, 'results'));
+export const RESULTS = HOME.results;
 
 /** A stored run. */
 export interface StoredRun extends RunFile {
@@ -45,6 +45,7 @@ export function createRun(run: RunFile, host: Host): string {
   const text = JSON.stringify(redact(run), null, 2);
   const folder = join(RESULTS, run.plan.run);
   try {
+    makeProjectFolder();
     mkdirSync(folder, { recursive: true });
     writeDurably(join(folder, 'run.json'), `${text}\n`, 'w');
     writeDurably(join(folder, 'host.json'), `${JSON.stringify(host, null, 2)}\n`, 'w');
@@ -130,7 +131,7 @@ function suggestRuns(name: string): string {
   const newest = newestRuns(MOST_LISTED);
   return newest.length > 0
     ? `the newest runs are ${newest.join(', ')}; latest means the first one`
-    : 'pnpm bench creates one';
+    : `${commandLine('bench')} creates one`;
 }
 
 /** Only ids that share most of their letters are suggested. */
@@ -263,7 +264,7 @@ function refuseNewer({ schema }: Record<string, unknown>, where: string, known: 
     throw new BenchError(
       'usage',
       `${shown(where)}: written by a newer version (schema ${schema}; this version reads up to ${known})`,
-      'update this checkout: git pull',
+      HOME.kind === 'repository' ? 'update this checkout: git pull' : 'install a newer bench-http',
     );
   }
 }

@@ -2,6 +2,7 @@
  * The companions in the order in which they begin, by their names in a record. A new one is a folder here and an entry in
  * this list: the definition of a record is composed from it.
  */
+import { AsyncDisposableStack } from '../disposal.ts';
 import { background } from './background/companion.ts';
 import type {
   Companion,

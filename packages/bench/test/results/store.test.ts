@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type * as Stacks from '../../src/catalogue/stacks.ts';
+import type * as Homes from '../../src/home.ts';
 import {
   RESULTS,
   appendTrials,
@@ -29,11 +29,12 @@ import { errorOf, failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePla
 
 // The store keeps runs below the repository: for these tests that is a folder of their own.
 const { ROOT } = vi.hoisted(() => ({ ROOT: { folder: '' } }));
-vi.mock('../../src/catalogue/stacks.ts', async (importOriginal) => {
+vi.mock('../../src/home.ts', async (importOriginal) => {
   const { mkdtempSync: make } = await import('node:fs');
   const os = await import('node:os');
   ROOT.folder = make(`${os.tmpdir()}/bench-store-`);
-  return { ...(await importOriginal<typeof Stacks>()), ROOT: ROOT.folder };
+  const real = await importOriginal<typeof Homes>();
+  return { ...real, HOME: { ...real.HOME, root: ROOT.folder, results: `${ROOT.folder}/results` } };
 });
 
 afterAll(() => rmSync(ROOT.folder, { recursive: true }));

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { percentOf } from './wrk.ts';
 import type { Tool } from './tool.ts';
 
-const SCRIPT = fileURLToPath(new URL('k6.js', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('k6-script.js', import.meta.url));
 
 /** The fields that are read from the input of `handleSummary`; times in ms. */
 interface Printed {

@@ -1,0 +1,21 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs';
+
+// Plain JavaScript that any Node can read, so that an old one gets a sentence and no trace.
+const LEAST = [22, 18];
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < LEAST[0] || (major === LEAST[0] && minor < LEAST[1])) {
+  process.stderr.write(
+    `error: bench-http does not run on Node ${process.versions.node}\n       install Node ${LEAST.join('.')} or newer\n`,
+  );
+  process.exit(3);
+}
+
+// The package holds JavaScript, the repository only the sources.
+const entry = existsSync(new URL('src', import.meta.url))
+  ? './src/commands/main.ts'
+  : './dist/bench/src/commands/main.js';
+(await import('node:module')).enableCompileCache();
+const { main } = await import(entry);
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,103 @@
+/** The package as a library: `import { bench, compare } from 'bench-http'`. */
+import { BenchError, type ErrorCode } from '../errors.ts';
+import type { Question } from '../analyse/compare.ts';
+import type { Factor } from '../analyse/unlike.ts';
+import { DEFAULT_THRESHOLD, benchOptions, present, type BenchOptions } from '../plan/options.ts';
+import type { Plan } from '../plan/definition.ts';
+import type { Host } from '../results/host.ts';
+import type { Trial } from '../results/record.ts';
+import type { LeftOut } from '../results/run-file.ts';
+import { compareStored, type StoredComparison } from './compare.ts';
+import { foresee, measureForeseen } from './request.ts';
+import { programVoice } from './voice.ts';
+
+export { BenchError, type ErrorCode };
+export type { ComparedRow, ComparedTable, Question } from '../analyse/compare.ts';
+export type { Comparison } from '../analyse/comparison.ts';
+export type { Factor } from '../analyse/unlike.ts';
+export type { Target } from '../model.ts';
+export type { BenchOptions } from '../plan/options.ts';
+export type { Plan } from '../plan/definition.ts';
+export type { Host } from '../results/host.ts';
+export type { Measured, Reason, Trial } from '../results/record.ts';
+export type { LeftOut } from '../results/run-file.ts';
+export type { StoredComparison } from './compare.ts';
+
+/** The options of `bench`: those of a plan, and how to run it. Every field has the default of the command line. */
+export interface BenchInput extends Partial<BenchOptions> {
+  /** The id or the folder of an interrupted run to complete. Excludes the options of a plan. */
+  resume?: string;
+  /** The id or the folder of a run whose plan is measured again. Excludes the options of a plan. */
+  again?: string;
+  /** True for an open loop at half of the slowest goodput, which is measured first. */
+  autoRate?: boolean;
+  /** Waits for another run on this machine to end; otherwise `bench` throws. */
+  wait?: boolean;
+  /** Takes one line of progress or one warning. By default nothing is printed. */
+  log?: (line: string) => void;
+  /** Stops the run: what was measured is kept. */
+  signal?: AbortSignal;
+}
+
+/** A measured run. */
+export interface BenchResult {
+  /** The id of the run: `compare` and `resume` take it. */
+  run: string;
+  /** The folder of the stored run. */
+  folder: string;
+  plan: Plan;
+  host: Host;
+  /** The records in the order in which they were measured. A failed trial is a record too. */
+  trials: Trial[];
+  /** The targets that could not be measured here, with the reasons. */
+  leftOut: LeftOut[];
+  /** True if `signal` stopped the run. */
+  interrupted: boolean;
+}
+
+/**
+ * Measures HTTP servers on this machine and stores the run in the project of the current folder. Throws a
+ * `BenchError` for a request that is not valid, for a missing toolchain, and while another run measures.
+ */
+export async function bench(input: BenchInput = {}): Promise<BenchResult> {
+  const { resume, again, autoRate = false, wait = false, log, signal, ...options } = input;
+  const voice = programVoice(log, signal);
+  const foreseen = await foresee({
+    ...benchOptions(options),
+    autoRate,
+    wait,
+    dryRun: false,
+    json: false,
+    detail: false,
+    ...present({ resume, again }),
+  });
+  const measured = await measureForeseen(foreseen, voice);
+  if (measured === undefined) throw new BenchError('interrupted', 'interrupted before the rate was known');
+  const { source, folder, plan, interrupted } = measured;
+  const { host, trials, leftOut } = source;
+  return { run: plan.run, folder, plan, host, trials, leftOut, interrupted };
+}
+
+/** The options of `compare`. */
+export interface CompareInput extends Partial<Question> {
+  /** The one factor that may differ between two runs. */
+  across?: Factor;
+  /** Compares unlike runs, and marks the result. */
+  force?: boolean;
+}
+
+/**
+ * Compares the targets of a stored run, or each target of two runs with itself. A run is named by its id, its folder
+ * or `latest`. Throws a `BenchError` for an unknown run and for runs that are unlike.
+ */
+export function compare(
+  runs: string | [run: string, later?: string],
+  { by = 'cpu', threshold = DEFAULT_THRESHOLD, baseline, across, force = false }: CompareInput = {},
+): StoredComparison {
+  return compareStored({
+    runs: [runs].flat().filter((run) => run !== undefined),
+    question: { by, threshold, ...present({ baseline }) },
+    force,
+    ...present({ across }),
+  });
+}

@@ -1,0 +1,117 @@
+/** From a request to a stored run: the plan, the session, the measurement. */
+import { randomInt } from 'node:crypto';
+import { readStacks } from '../catalogue/stacks.ts';
+import type { BenchRequest } from '../cli/bench.ts';
+import { BenchError } from '../errors.ts';
+import { findCrossCheck } from '../load/engines.ts';
+import { tryCgroup } from '../machine/cgroup.ts';
+import type { Plan } from '../plan/definition.ts';
+import type { BenchOptions } from '../plan/options.ts';
+import { makePlan, nameRun, repeatPlan } from '../plan/plan.ts';
+import { restoreSecrets } from '../plan/secrets.ts';
+import { hide, secretsOf } from '../redact.ts';
+import { describeProspects } from '../report/stopping.ts';
+import { findRun, readRun, shown, type StoredRun } from '../results/store.ts';
+import { measurePlan, type Job, type MeasuredRun } from './measure.ts';
+import { openSession } from './session.ts';
+import type { Voice } from './voice.ts';
+
+/** A request with everything that it refers to. */
+export interface Foreseen {
+  /** The id of the run. */
+  run: string;
+  options: BenchRequest;
+  /** The plan. If the rate is measured first, it lacks only the rate. */
+  plan: Plan;
+  /** The run to complete. */
+  stored: StoredRun | undefined;
+  /** The run whose plan is repeated. */
+  old: StoredRun | undefined;
+}
+
+/** Makes the plan of a request. Throws a usage error if it cannot be made. */
+export async function foresee(asked: BenchRequest): Promise<Foreseen> {
+  const mayDuel = (await tryCgroup()).version !== undefined;
+  const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await findCrossCheck() } : {};
+  const options = { ...asked, ...crossCheck, mayDuel };
+  const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
+  const old = options.again === undefined ? undefined : readRun(findRun(options.again));
+  const run = stored?.plan.run ?? nameRun(old?.plan.workload ?? options.workload);
+  const plan = stored?.plan ?? planFrom(run, options, old);
+  return { run, options, plan, stored, old };
+}
+
+/** Measures a request and stores the run. Undefined if it was interrupted before there was a plan. */
+export async function measureForeseen(
+  { run, options, plan: foreseen, stored }: Foreseen,
+  voice: Voice,
+): Promise<(MeasuredRun & { plan: Plan }) | undefined> {
+  const ready = restore(foreseen, options);
+  if (ready.url !== undefined) hide(secretsOf(ready.url));
+  using session = await openSession(run, { wait: options.wait, log: voice.log });
+  const means = { session, isNamed: namesAll(options), voice };
+  const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
+  if (plan === undefined) return undefined;
+  for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
+  return { ...(await measurePlan({ ...means, plan, stored })), plan };
+}
+
+/** A closed loop that measures roughly how fast each target is. */
+const PROBE = { load: { mode: 'closed' as const }, rounds: 1, warmupSeconds: 1, windowSeconds: 2 };
+
+/**
+ * Returns true if every target was named in full. A missing one is then an error; in a matrix or a glob it is
+ * omitted.
+ */
+function namesAll({ targets, matrix }: BenchOptions): boolean {
+  const isMatrix = Object.values(matrix).some((alternatives) => alternatives.length > 1);
+  return targets.length > 0 && !isMatrix && !targets.some((pattern) => pattern.includes('*'));
+}
+
+/** Makes the plan of a run; that of an old run in a new order, if there is one. */
+export function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined): Plan {
+  const seed = options.seed ?? randomInt(2 ** 32);
+  if (old !== undefined) return repeatPlan(old.plan, run, seed);
+  return makePlan(options, readStacks(options.stacks), run, seed);
+}
+
+/** Returns a stored plan with its secrets restored. */
+function restore(plan: Plan, { resume, again = '', secrets }: BenchRequest): Plan {
+  if (secrets === undefined) return plan;
+  const named =
+    resume === undefined ? { flag: 'again' as const, run: again } : { flag: 'resume' as const, run: resume };
+  return restoreSecrets(plan, secrets, named);
+}
+
+/** Returns the options of the probe: a closed loop, long enough to show roughly how fast each target is. */
+export function probing({ sitting: _sitting, ...rest }: BenchOptions): BenchOptions {
+  return { ...rest, ...PROBE, aa: false, duel: false };
+}
+
+/**
+ * Returns the plan at half of the slowest target's goodput, which it measures first; undefined if interrupted.
+ * Throws if a target fails.
+ */
+async function planAtHalf(
+  run: string,
+  options: BenchOptions,
+  means: Pick<Job, 'session' | 'isNamed' | 'voice'>,
+): Promise<Plan | undefined> {
+  const plan = planFrom(`${run}-probe`, probing(options), undefined);
+  const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored: undefined });
+  if (interrupted) return undefined;
+  const goodputs = source.trials.map((trial) => {
+    if (trial.status !== 'failed') return { trial, goodput: trial.measured.load.goodputPerSecond };
+    throw new BenchError(
+      'trial',
+      `${trial.target.id} failed, so the rate cannot be derived from its goodput: ${trial.reasons[0]?.text ?? ''}`,
+      'give a rate, e.g. --rate 1000',
+    );
+  });
+  const slowest = goodputs.toSorted((a, b) => a.goodput - b.goodput)[0];
+  const perSecond = Math.max(1, Math.floor((slowest?.goodput ?? 0) / 2));
+  means.voice.log(
+    `rate: ${perSecond}/s, half of the goodput of ${slowest?.trial.target.id} at ${slowest?.trial.connections} connections (${shown(folder)})`,
+  );
+  return planFrom(run, { ...options, load: { mode: 'open', perSecond } }, undefined);
+}

@@ -1,0 +1,27 @@
+import type { Screen } from '../report/progress.ts';
+
+/** How a measurement speaks with its caller: a terminal, or a program. */
+export interface Voice {
+  /** Takes one line that is not part of the report. */
+  log: (line: string) => void;
+  /** Shows the progress of the trials. */
+  screen: Screen;
+  /** Calls `stop` when the caller interrupts, at once if that has happened already. `words` tell the user. */
+  onInterrupt: (stop: () => void, words?: string) => Disposable;
+  /** Interrupts a preparation: a command ends its process after `release`; a program waits for the preparation. */
+  quit: (release: () => void) => void;
+}
+
+/** Returns the voice of a program: lines go to `log`, and an aborted signal interrupts. */
+export function programVoice(log: (line: string) => void = () => {}, signal?: AbortSignal): Voice {
+  return {
+    log,
+    screen: { isLive: false, showLive() {}, showLine: log },
+    onInterrupt(stop) {
+      if (signal?.aborted) stop();
+      signal?.addEventListener('abort', stop);
+      return { [Symbol.dispose]: () => signal?.removeEventListener('abort', stop) };
+    },
+    quit() {},
+  };
+}

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Installed } from '../packed.ts';
+
+const MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
+
+/** A program that uses the package; `@ts-expect-error` fails the check if the line after it is right. */
+const CONSUMER = `
+import { bench, compare, BenchError, type BenchResult, type StoredComparison, type Trial } from 'bench-http';
+
+export async function measure(): Promise<string[]> {
+  const lines: string[] = [];
+  const result: BenchResult = await bench({ targets: ['api'], stacks: ['stack.json'], rounds: 2, log: (line) => lines.push(line) });
+  const goodputs: number[] = result.trials.flatMap((trial: Trial) =>
+    trial.status === 'failed' ? [] : [trial.measured.load.goodputPerSecond],
+  );
+  const comparison: StoredComparison = compare([result.run], { by: 'p99', threshold: 0.05 });
+  for (const row of comparison.table.rows) {
+    lines.push(row.candidate + row.comparison.verdict + String(row.comparison.ratio?.estimate.toFixed(3)));
+  }
+  try {
+    // @ts-expect-error no metric has this name
+    compare('latest', { by: 'speed' });
+  } catch (error) {
+    if (error instanceof BenchError) lines.push(error.code, error.message, error.hint ?? '', String(error.exitCode));
+  }
+  return [...lines, ...goodputs.map(String), String(result.interrupted), result.leftOut[0]?.reason ?? ''];
+}
+`;
+
+describe('the package', () => {
+  let installed: Installed;
+
+  beforeAll(() => {
+    installed = new Installed();
+  });
+  afterAll(() => installed[Symbol.dispose]());
+
+  it('holds JavaScript, declarations and schemas, but no sources', () => {
+    const files = globSync('**/*', { cwd: installed.package, exclude: ['node_modules'] });
+    expect(files).toContain('bench-http.mjs');
+    expect(files).toContain('dist/bench/schema/stack.schema.json');
+    expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
+  });
+
+  it('depends on published versions only, and names no registry', () => {
+    const text = readFileSync(join(installed.package, 'package.json'), 'utf8');
+    const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> };
+    expect(Object.values(dependencies).filter((version) => !/^\d/.test(version))).toEqual([]);
+    expect(Object.keys(dependencies).filter((name) => name.startsWith('@bench/'))).toEqual([]);
+    expect(text).not.toMatch(/:\/\/|workspace:|catalog:/);
+  });
+
+  it('imports nothing from the workspace', () => {
+    const files = globSync('dist/**/*.{js,d.ts}', { cwd: installed.package });
+    expect(files.length).toBeGreaterThan(100);
+    const wrong = files.filter((file) =>
+      /['"]@bench\/|from ['"]\..*\.ts['"]/.test(readFileSync(join(installed.package, file), 'utf8')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('starts in an empty folder, where it has no stacks and leaves nothing behind', () => {
+    const folder = installed.makeProject('empty');
+    expect(installed.run(folder, ['--version'])).toMatchObject({ status: 0, stdout: '0.1.0\n' });
+    expect(installed.run(folder, ['--help']).stdout).toContain(
+      'compare    compare the targets of a run, or two runs',
+    );
+    const { status, stdout } = installed.run(folder, ['stacks']);
+    expect(status).toBe(0);
+    expect(stdout).not.toContain('fastify');
+    const report = installed.run(folder, ['report', 'latest']);
+    expect(report.status).toBe(2);
+    expect(report.stderr).toBe(
+      'error: .bench/results has no runs yet\n       bench-http bench creates one\n',
+    );
+    expect(globSync('**/*', { cwd: folder, exclude: [] })).toEqual([]);
+  });
+
+  it('is typed for a program that imports it', () => {
+    const folder = installed.makeProject('consumer');
+    symlinkSync(join(installed.folder, 'tools', 'node_modules'), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    writeFileSync(join(folder, 'consumer.ts'), CONSUMER);
+    const options = {
+      module: 'nodenext',
+      target: 'es2024',
+      strict: true,
+      noEmit: true,
+      types: ['node'],
+      typeRoots: [join(MODULES, '@types')],
+      lib: ['es2024', 'esnext.disposable'],
+    };
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }),
+    );
+    const check = (): string =>
+      execFileSync(join(MODULES, '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8', stdio: 'pipe' });
+    expect(check()).toBe('');
+  });
+});

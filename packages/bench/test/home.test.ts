@@ -1,0 +1,99 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findHome, makeProjectFolder } from '../src/home.ts';
+
+const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+
+describe('the folders of a command', () => {
+  let place: string;
+  let user: string;
+
+  beforeEach(() => {
+    place = mkdtempSync(join(tmpdir(), 'bench-home-'));
+    user = join(place, 'home', 'someone');
+    mkdirSync(user, { recursive: true });
+  });
+  afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+  function makeFolder(path: string, ...markers: string[]): string {
+    const folder = join(user, path);
+    mkdirSync(folder, { recursive: true });
+    for (const marker of markers) writeFileSync(join(folder, marker), '');
+    return folder;
+  }
+
+  it('are those of the repository anywhere inside it', () => {
+    for (const folder of ['', 'packages/bench', 'python/fastapi']) {
+      expect(findHome(join(REPOSITORY, folder), {}, user)).toEqual({
+        kind: 'repository',
+        root: REPOSITORY,
+        results: join(REPOSITORY, 'results'),
+        cache: join(REPOSITORY, '.cache'),
+      });
+    }
+  });
+
+  it.each([
+    'bench.config.json',
+    'stack.json',
+    'package.json',
+    'pyproject.toml',
+    'go.mod',
+    'Cargo.toml',
+    '.git',
+  ])('are those of the nearest project, which %s marks', (marker) => {
+    const root = makeFolder('work/service', marker);
+    const { results, ...rest } = findHome(makeFolder('work/service/src/api'), {}, user);
+    expect(results).toBe(join(root, '.bench', 'results'));
+    expect(rest).toMatchObject({ kind: 'project', root });
+    expect(rest.cache.startsWith(user)).toBe(true);
+    expect(rest.cache.endsWith('bench-http')).toBe(true);
+  });
+
+  it('are those of the current folder if no project is near', () => {
+    const folder = makeFolder('empty/inner');
+    expect(findHome(folder, {}, user).root).toBe(folder);
+  });
+
+  it('are never those of a home folder that holds a package.json', () => {
+    makeFolder('', 'package.json');
+    const folder = makeFolder('downloads');
+    expect(findHome(folder, {}, user).root).toBe(folder);
+  });
+
+  it('take a folder with the files of another repository for a project', () => {
+    const root = makeFolder('other', 'package.json');
+    for (const [file, text] of [
+      ['scripts/bench.ts', ''],
+      ['packages/bench/package.json', '{ "name": "somebody-elses" }'],
+    ] as const) {
+      makeFolder(`other/${file.slice(0, file.lastIndexOf('/'))}`);
+      writeFileSync(join(root, file), text);
+    }
+    expect(findHome(root, {}, user).kind).toBe('project');
+  });
+
+  it('follow BENCH_RESULTS, BENCH_CACHE and XDG_CACHE_HOME', () => {
+    const folder = makeFolder('service', 'go.mod');
+    const env = { BENCH_RESULTS: join(place, 'r'), BENCH_CACHE: join(place, 'c') };
+    expect(findHome(folder, env, user)).toMatchObject({ results: env.BENCH_RESULTS, cache: env.BENCH_CACHE });
+    const { cache } = findHome(folder, { XDG_CACHE_HOME: join(place, 'xdg') }, user);
+    expect(cache).toBe(join(place, 'xdg', 'bench-http'));
+  });
+
+  it('keep the results of a project out of git', () => {
+    const folder = makeFolder('service', 'go.mod');
+    const home = findHome(folder, {}, user);
+    makeProjectFolder(home);
+    expect(readFileSync(join(folder, '.bench', '.gitignore'), 'utf8')).toBe('*\n');
+  });
+
+  it('leave a project alone whose results are elsewhere', () => {
+    const folder = makeFolder('service', 'go.mod');
+    makeProjectFolder(findHome(folder, { BENCH_RESULTS: join(place, 'r') }, user));
+    expect(existsSync(join(folder, '.bench'))).toBe(false);
+  });
+});
