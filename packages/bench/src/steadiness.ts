@@ -25,7 +25,15 @@
  * at half speed, or a second half 30 % slower, is seen in over 95 % (test/steadiness.test.ts).
  */
 import type { Shape } from './results/record.ts';
-import { mean } from './numbers.ts';
+import {
+  correlateNeighbours,
+  cutIntoStretches,
+  noiseOf,
+  residualsOf,
+  type Stretch,
+  stretchOf,
+} from './change-points.ts';
+import { mean, medianOf } from './numbers.ts';
 
 const SLICE_MS = { least: 100, most: 250 };
 const WANTED_SLICES = 10;
@@ -88,30 +96,30 @@ export function classifySlices(counts: readonly number[]): Steadiness | undefine
 
   const width = Math.ceil(counts.length / MOST_BLOCKS);
   const blocks = joinSlices(counts, width);
-  const typical = median(blocks);
+  const typical = medianOf(blocks);
   const least = Math.max(1, LEAST_CHANGE * typical);
 
   const cut = cutIntoLevels(blocks);
   const levels = dropPauses(blocks, joinAlike(blocks, cut, least), typical, least);
   return {
     shape: isErratic(blocks, levels, typical) ? 'erratic' : nameShape(levels),
-    levels: levels.map(({ from, to, perSlice }) => ({
+    levels: levels.map(({ from, to, centre }) => ({
       from: from * width,
       to: Math.min(to * width, counts.length),
-      perSlice,
+      perSlice: centre,
     })),
   };
 }
 
-function nameShape(levels: readonly Level[]): Shape {
-  const rises = levels.slice(1).map((level, i) => level.perSlice > levels[i]!.perSlice);
+function nameShape(levels: readonly Stretch[]): Shape {
+  const rises = levels.slice(1).map((level, i) => level.centre > levels[i]!.centre);
   if (rises.length === 0) return 'flat';
   if (rises.every(Boolean)) return 'warm-up';
   return rises.some(Boolean) ? 'erratic' : 'slowdown';
 }
 
-function isErratic(blocks: readonly number[], levels: readonly Level[], typical: number): boolean {
-  const deviations = residuals(blocks, levels).map(Math.abs);
+function isErratic(blocks: readonly number[], levels: readonly Stretch[], typical: number): boolean {
+  const deviations = residualsOf(blocks, levels).map(Math.abs);
   return mean(deviations) > Math.max(1, ERRATIC * typical, 2 * Math.sqrt(typical));
 }
 
@@ -121,57 +129,27 @@ function joinSlices(counts: readonly number[], width: number): number[] {
   return blocks;
 }
 
-function cutIntoLevels(blocks: readonly number[]): Level[] {
-  const noise = noiseOf(blocks);
+function cutIntoLevels(blocks: readonly number[]): Stretch[] {
+  const noise = Math.max(0.5, noiseOf(blocks));
   const levels = cutAtNoise(blocks, noise);
   if (levels.length === 1) return levels;
-  const correlation = Math.min(0.9, correlateNeighbours(residuals(blocks, levels)));
+  const correlation = Math.min(0.9, correlateNeighbours(residualsOf(blocks, levels)));
   if (correlation <= 0) return levels;
   return cutAtNoise(blocks, noise * Math.sqrt((1 + correlation) / (1 - correlation)));
 }
 
-/** Optimal partitioning (Jackson et al. 2005): the cheapest cut of the first `to` blocks, for every `to`. */
-function cutAtNoise(blocks: readonly number[], noise: number): Level[] {
-  const cheapest = Array.from({ length: blocks.length + 1 }, () => Infinity);
-  const startOfLast = Array.from({ length: blocks.length + 1 }, () => 0);
-  cheapest[0] = -PENALTY;
-  for (let from = 0; from + SHORTEST_LEVEL <= blocks.length; from++) {
-    const before = cheapest[from]!;
-    if (before === Infinity) continue;
-    const sorted: number[] = [];
-    for (let to = from + 1; to <= blocks.length; to++) {
-      insertSorted(sorted, blocks[to - 1]!);
-      if (sorted.length < SHORTEST_LEVEL) continue;
-      const cost = before + PENALTY + costOf(sorted, noise);
-      if (cost < cheapest[to]!) {
-        cheapest[to] = cost;
-        startOfLast[to] = from;
-      }
-    }
-  }
-
-  const levels: Level[] = [];
-  for (let to = blocks.length; to > 0; to = startOfLast[to]!) {
-    levels.unshift(levelOf(blocks, startOfLast[to]!, to));
-  }
-  return levels;
+function cutAtNoise(blocks: readonly number[], noise: number): Stretch[] {
+  return cutIntoStretches(blocks, { noise, cap: CAP, penalty: PENALTY, shortest: SHORTEST_LEVEL });
 }
 
-function costOf(sorted: readonly number[], noise: number): number {
-  const centre = middle(sorted);
-  let cost = 0;
-  for (const block of sorted) cost += Math.min(CAP, ((block - centre) / noise) ** 2);
-  return cost;
-}
-
-function joinAlike(blocks: readonly number[], cut: readonly Level[], least: number): Level[] {
+function joinAlike(blocks: readonly number[], cut: readonly Stretch[], least: number): Stretch[] {
   const levels = [...cut];
   while (levels.length > 1) {
-    const steps = levels.slice(1).map((level, i) => Math.abs(level.perSlice - levels[i]!.perSlice));
+    const steps = levels.slice(1).map((level, i) => Math.abs(level.centre - levels[i]!.centre));
     const smallest = Math.min(...steps);
     if (smallest >= least) break;
     const at = steps.indexOf(smallest);
-    const joined = levelOf(blocks, levels[at]!.from, levels[at + 1]!.to);
+    const joined = stretchOf(blocks, levels[at]!.from, levels[at + 1]!.to);
     levels.splice(at, 2, joined);
   }
   return levels;
@@ -179,10 +157,10 @@ function joinAlike(blocks: readonly number[], cut: readonly Level[], least: numb
 
 function dropPauses(
   blocks: readonly number[],
-  all: readonly Level[],
+  all: readonly Stretch[],
   typical: number,
   least: number,
-): Level[] {
+): Stretch[] {
   const levels = [...all];
   for (let at = 0; at < levels.length && levels.length > 1; at++) {
     const run = levels[at]!;
@@ -190,70 +168,24 @@ function dropPauses(
     const after = levels[at + 1];
     const beside = before ?? after;
     if (!beside || run.to - run.from >= SHORTEST_LASTING) continue;
-    if (before && after && Math.abs(before.perSlice - after.perSlice) >= least) continue;
+    if (before && after && Math.abs(before.centre - after.centre) >= least) continue;
 
-    const loss = Math.abs(run.perSlice - beside.perSlice) * (run.to - run.from);
+    const loss = Math.abs(run.centre - beside.centre) * (run.to - run.from);
     const matters = !before || !after || loss >= LEAST_LOSS * typical * blocks.length;
     if (matters && isUnlikeTheRest(blocks, run, beside, LEAST_CHANGE * typical)) continue;
 
     const first = before ?? run;
     const last = after ?? run;
     const around = [...blocks.slice(first.from, run.from), ...blocks.slice(run.to, last.to)];
-    const joined = { from: first.from, to: last.to, perSlice: median(around) };
+    const joined = { from: first.from, to: last.to, centre: medianOf(around) };
     levels.splice(levels.indexOf(first), levels.indexOf(last) - levels.indexOf(first) + 1, joined);
     at = -1;
   }
   return levels;
 }
 
-function isUnlikeTheRest(blocks: readonly number[], run: Level, beside: Level, near: number): boolean {
-  const sign = Math.sign(run.perSlice - beside.perSlice);
+function isUnlikeTheRest(blocks: readonly number[], run: Stretch, beside: Stretch, near: number): boolean {
+  const sign = Math.sign(run.centre - beside.centre);
   const rest = [...blocks.slice(0, run.from), ...blocks.slice(run.to)];
-  return rest.every((block) => sign * (run.perSlice - block) > near);
-}
-
-function noiseOf(blocks: readonly number[]): number {
-  const neighbours = differencesAt(blocks, 1);
-  const nextButOne = differencesAt(blocks, 2);
-  const fromMean = (mean(neighbours) * Math.sqrt(Math.PI)) / 2;
-  const fromMedian = (median(nextButOne) * 1.4826) / Math.SQRT2;
-  return Math.max(0.5, fromMean, fromMedian);
-}
-
-function differencesAt(blocks: readonly number[], lag: number): number[] {
-  return blocks.slice(lag).map((block, i) => Math.abs(block - blocks[i]!));
-}
-
-function residuals(blocks: readonly number[], levels: readonly Level[]): number[] {
-  return levels.flatMap(({ from, to, perSlice }) => blocks.slice(from, to).map((block) => block - perSlice));
-}
-
-function correlateNeighbours(values: readonly number[]): number {
-  let product = 0;
-  let square = 0;
-  for (const [i, value] of values.entries()) {
-    product += value * (values[i - 1] ?? 0);
-    square += value ** 2;
-  }
-  return square === 0 ? 0 : product / square;
-}
-
-function levelOf(blocks: readonly number[], from: number, to: number): Level {
-  return { from, to, perSlice: median(blocks.slice(from, to)) };
-}
-
-function insertSorted(sorted: number[], value: number): void {
-  let at = sorted.length;
-  while (at > 0 && sorted[at - 1]! > value) at--;
-  sorted.splice(at, 0, value);
-}
-
-function median(values: readonly number[]): number {
-  return middle(values.toSorted((a, b) => a - b));
-}
-
-function middle(sorted: readonly number[]): number {
-  const half = sorted.length >> 1;
-  const upper = sorted[half]!;
-  return sorted.length % 2 === 1 ? upper : (sorted[half - 1]! + upper) / 2;
+  return rest.every((block) => sign * (run.centre - block) > near);
 }

@@ -34,6 +34,7 @@ const FOUNDATIONS = [
   'numbers.ts',
   'histogram.ts',
   'random.ts',
+  'change-points.ts',
   'steadiness.ts',
   'time-report.ts',
   'counts.ts',

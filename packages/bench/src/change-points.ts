@@ -1,0 +1,126 @@
+/**
+ * Change points in a noisy sequence: the cut into levels with the least cost. The cost of a value is its squared
+ * distance to the median of its level, in noises, up to a cap; so outliers do not make levels (Fearnhead & Rigaill,
+ * "Changepoint detection in the presence of outliers", JASA 2019).
+ */
+import { mean, medianOf } from './numbers.ts';
+
+/** The constants of a cut. The noise is in the unit of the values; penalty and cap are in squared noises. */
+export interface CutRules {
+  noise: number;
+  /** The most that one value can cost. */
+  cap: number;
+  /** The cost of one more level. */
+  penalty: number;
+  /** The fewest values of a level. */
+  shortest: number;
+}
+
+/** A stretch of values with one level: from index `from` up to, but not including, `to`. */
+export interface Stretch {
+  from: number;
+  to: number;
+  /** The median of its values. */
+  centre: number;
+}
+
+/**
+ * The cheapest cut of `values` into stretches, in order, by optimal partitioning (Jackson et al. 2005). Without values,
+ * or with fewer than the shortest level, there are no stretches.
+ */
+export function cutIntoStretches(
+  values: readonly number[],
+  { noise, cap, penalty, shortest }: CutRules,
+): Stretch[] {
+  const cheapest = Array.from({ length: values.length + 1 }, () => Infinity);
+  const startOfLast = Array.from({ length: values.length + 1 }, () => 0);
+  // The values since `from` in order of size, reused because this is the innermost loop.
+  const sorted = new Float64Array(values.length);
+  cheapest[0] = -penalty;
+  for (let from = 0; from + shortest <= values.length; from++) {
+    const before = cheapest[from]!;
+    if (before === Infinity) continue;
+    for (let to = from + 1; to <= values.length; to++) {
+      const count = to - from;
+      insertSorted(sorted, count - 1, values[to - 1]!);
+      if (count < shortest) continue;
+      const cost = before + penalty + costOf(sorted, count, noise, cap);
+      if (cost < cheapest[to]!) {
+        cheapest[to] = cost;
+        startOfLast[to] = from;
+      }
+    }
+  }
+
+  const stretches: Stretch[] = [];
+  if (cheapest[values.length] === Infinity) return stretches;
+  for (let to = values.length; to > 0; to = startOfLast[to]!) {
+    stretches.unshift(stretchOf(values, startOfLast[to]!, to));
+  }
+  return stretches;
+}
+
+/** The stretch of `values` from index `from` up to `to`, with its median. */
+export function stretchOf(values: readonly number[], from: number, to: number): Stretch {
+  return { from, to, centre: medianOf(values.slice(from, to)) };
+}
+
+/**
+ * The noise of one value, in its unit, from differences between neighbours (mean) and between every other value
+ * (median). A change of level hardly affects either.
+ */
+export function noiseOf(values: readonly number[]): number {
+  const neighbours = differencesAt(values, 1);
+  const fromMean = neighbours.length === 0 ? 0 : (mean(neighbours) * Math.sqrt(Math.PI)) / 2;
+  return Math.max(fromMean, robustNoiseAt(values, 2));
+}
+
+/** The same from the median of the differences between neighbours: heavy tails and many changes hardly affect it. */
+export function robustNoiseOf(values: readonly number[]): number {
+  return robustNoiseAt(values, 1);
+}
+
+function robustNoiseAt(values: readonly number[], lag: number): number {
+  const differences = differencesAt(values, lag);
+  return differences.length === 0 ? 0 : (medianOf(differences) * 1.4826) / Math.SQRT2;
+}
+
+/** The distance of each value from the centre of its stretch. */
+export function residualsOf(values: readonly number[], stretches: readonly Stretch[]): number[] {
+  return stretches.flatMap(({ from, to, centre }) => values.slice(from, to).map((value) => value - centre));
+}
+
+/** The correlation of each value with the next, for values whose centre is 0; 0 if they are all 0. */
+export function correlateNeighbours(values: readonly number[]): number {
+  let product = 0;
+  let square = 0;
+  for (const [i, value] of values.entries()) {
+    product += value * (values[i - 1] ?? 0);
+    square += value ** 2;
+  }
+  return square === 0 ? 0 : product / square;
+}
+
+/** The cost of the first `count` sorted values as one level. */
+function costOf(sorted: Float64Array, count: number, noise: number, cap: number): number {
+  const half = count >> 1;
+  const centre = count % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+  const scale = 1 / noise;
+  let cost = 0;
+  for (let i = 0; i < count; i++) {
+    const distance = (sorted[i]! - centre) * scale;
+    cost += Math.min(cap, distance * distance);
+  }
+  return cost;
+}
+
+function differencesAt(values: readonly number[], lag: number): number[] {
+  return values.slice(lag).map((value, i) => Math.abs(value - values[i]!));
+}
+
+/** Inserts a value into the first `count` sorted values. */
+function insertSorted(sorted: Float64Array, count: number, value: number): void {
+  let at = count;
+  for (; at > 0 && sorted[at - 1]! > value; at--) sorted[at] = sorted[at - 1]!;
+  sorted[at] = value;
+}
