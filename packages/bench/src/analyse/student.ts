@@ -1,0 +1,32 @@
+/** Quantiles of Student's t distribution. */
+
+/**
+ * The t that is exceeded in absolute value with probability `error`, by bisection. Throws RangeError unless `freedom` is
+ * an integer of at least 1 and `error` is between 0 and 1.
+ */
+export function studentPoint(freedom: number, error = 0.05): number {
+  if (!Number.isInteger(freedom) || freedom < 1)
+    throw new RangeError(`degrees of freedom must be an integer of at least 1, not ${freedom}`);
+  if (!(error > 0 && error < 1)) throw new RangeError(`an error must lie between 0 and 1, not ${error}`);
+  // In angles, where t = √freedom tan(angle), because t has no upper limit.
+  let [low, high] = [0, Math.PI / 2];
+  for (let step = 0; step < 50; step++) {
+    const middle = (low + high) / 2;
+    if (chanceWithin(middle, freedom) < 1 - error) low = middle;
+    else high = middle;
+  }
+  return Math.sqrt(freedom) * Math.tan((low + high) / 2);
+}
+
+/** P(|t| ≤ √freedom tan(angle)) by its finite series (Abramowitz & Stegun 26.7.3 and 26.7.4). */
+function chanceWithin(angle: number, freedom: number): number {
+  const isOdd = freedom % 2 === 1;
+  const cosine = Math.cos(angle);
+  let total = 0;
+  let term = isOdd ? cosine : 1;
+  for (let n = isOdd ? 3 : 2; n <= freedom; n += 2) {
+    total += term;
+    term *= (cosine ** 2 * (n - 1)) / n;
+  }
+  return isOdd ? (2 / Math.PI) * (angle + Math.sin(angle) * total) : Math.sin(angle) * total;
+}
