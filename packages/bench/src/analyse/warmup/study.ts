@@ -20,9 +20,9 @@ export interface ProcessSeries {
 
 /**
  * The class of one process, after Barrett et al. (OOPSLA 2017):
- * - `flat`: one level throughout.
- * - `warm-up`: the last level is reached later, and no earlier level is cheaper.
- * - `slowdown`: an earlier level is cheaper than the last, or the cost rises to the end.
+ * - `flat`: within 5 % of one level throughout.
+ * - `warm-up`: an earlier level is dearer than the last.
+ * - `slowdown`: earlier levels are cheaper than the last, or the cost rises to the end.
  * - `no steady state`: the last level does not last long enough.
  */
 export type WarmClass = 'flat' | 'warm-up' | 'slowdown' | 'no steady state';

@@ -1,0 +1,59 @@
+/**
+ * Planted courses of a process under noise as it was recorded: independent from pair to pair, heavy tails (robust
+ * deviation 4 to 8 %, one pair in eight far out), a slow drift of about 1 %, and a neighbour in bursts if wanted.
+ */
+import type { ProcessSeries, WarmPair } from '../../../src/analyse/warmup/study.ts';
+import type { Random } from '../../../src/random.ts';
+
+/** CPU per request at an age, relative to the reference. */
+export type Course = (seconds: number, answers: number) => number;
+
+export const flat: Course = () => 1;
+export const twiceFirst: Course = (_, answers) => (answers < 200_000 ? 2 : 1);
+export const tenPercentFirst: Course = (seconds) => (seconds < 20 ? 1.1 : 1);
+export const twiceAsFastLater: Course = (seconds) => (seconds < 15 ? 1 : 0.5);
+export const leak: Course = (seconds) => 1 + seconds / 60;
+export const nowAndThen: Course = (seconds) => (Math.floor(seconds / 3) % 2 === 0 ? 1 : 2);
+
+export interface Conditions {
+  seconds?: number;
+  spanMs?: number;
+  /** A neighbour takes a third of the core, in bursts. */
+  neighbour?: boolean;
+}
+
+const ANSWERS_PER_SECOND = 40_000;
+const DRIFT = { deviation: 0.012, seconds: 4 };
+
+/** Draws the series of one process. */
+export function drawSeries(
+  course: Course,
+  random: Random,
+  { seconds: end = 60, spanMs = 50, neighbour = false }: Conditions = {},
+): ProcessSeries {
+  const span = spanMs / 1000;
+  const step = 2 * span + 0.006;
+  const keep = Math.exp(-step / DRIFT.seconds);
+  const pairs: WarmPair[] = [];
+  let drift = random.normal();
+  let burst = random.float() < 1 / 3;
+  let answers = 0;
+  for (let seconds = span / 2; seconds < end; seconds += step) {
+    drift = keep * drift + Math.sqrt(1 - keep ** 2) * random.normal();
+    if (neighbour && random.float() < 1 - Math.exp(-step / (burst ? 0.7 : 1.4))) burst = !burst;
+    const isBusy = neighbour && burst;
+    const noise = (): number =>
+      (isBusy ? 0.12 : 0.045) * random.normal() +
+      (random.float() < (isBusy ? 0.35 : 0.12) ? 0.3 * random.normal() : 0);
+    const cost = course(seconds, answers);
+    answers += Math.round(((isBusy ? 2 / 3 : 1) * ANSWERS_PER_SECOND * span) / cost);
+    const cpu = Math.log(cost) + DRIFT.deviation * drift + noise();
+    pairs.push({
+      seconds,
+      answers,
+      cpuRatio: Math.exp(cpu),
+      goodputRatio: Math.exp(-cpu + noise()),
+    });
+  }
+  return { pairs };
+}
