@@ -5,12 +5,12 @@ import type { Options } from './options.ts';
 /** The answers a planted server can give. */
 export type Answer = 'ok' | 'status500' | 'wrongBody' | 'wrongLength' | 'notFound';
 
-/** The account as it is read: everything the server knows of what it did, counted from its start. */
+/** The account of a server: everything that it did, counted from its start. */
 export interface Snapshot {
   pid: number;
   /** The options that are not defaults, by their names on the command line. */
   faults: Partial<Options>;
-  /** What the account was written for: a reading, SIGTERM, SIGINT, death. */
+  /** The occasion: a reading, SIGTERM, SIGINT or death. */
   occasion: string;
   uptimeSeconds: number;
   connections: {
@@ -25,7 +25,7 @@ export interface Snapshot {
     /** Ended by the client with a reset, or while the server wrote. */
     errors: number;
   };
-  /** `read` is exactly the sum of the answered and the five after them. */
+  /** `read` is exactly the sum of `answered` and the five fields after it. */
   requests: {
     read: number;
     answered: Record<Answer, number>;
@@ -33,22 +33,22 @@ export interface Snapshot {
     resets: number;
     /** Answered with the end of the connection. */
     closedEarly: number;
-    /** Came after the server had ended the connection: never answered. */
+    /** Came after the server had closed the connection; never answered. */
     late: number;
-    /** The connection ended before their answer was due. */
+    /** The connection ended before the answer was due. */
     abandoned: number;
     /** Not answered yet. */
     pending: number;
   };
-  /** `server.ts` only: answers given a second time, which no request had asked for. */
+  /** `server.ts` only: answers that were sent a second time. */
   duplicates?: number;
-  /** Not counted as read: what its connection left behind, incomplete or after a reset; and what is not HTTP. */
+  /** Not counted as read: incomplete requests, data after a reset, and data that is not HTTP. */
   unread: { leftover: number; malformed: number };
   bodyBytesRead: number;
   stall?: { atRequest: number; ms: number; cpuUs: number; connectionsOpen: number; held?: number };
   burn: { burns: number; askedUs: number; burnedUs: number; clock: string; probeUs?: number };
   memory: { allocatedBytes: number; rssBytes?: number };
-  /** From the request read to the answer written, over all answers since the last restart of it. */
+  /** From a read request to its written answer, over all answers since the last restart. */
   latencyUs: {
     count: number;
     mean?: number;
@@ -58,15 +58,15 @@ export interface Snapshot {
     p99?: number;
     max?: number;
   };
-  /** Of the whole process, threads that are gone included; and of the thread that serves. */
+  /** CPU time of the whole process, including ended threads, and of the serving thread. */
   cpu: { userUs: number; systemUs: number; threadUs?: number };
-  /** `threads.py` only: threads that are gone, and their CPU time by their own clocks. */
+  /** `threads.py` only: ended threads, and their CPU time by their own clocks. */
   threads?: { ended: number; cpuUs: number };
-  /** How often the account was read: each reading costs some CPU of the server's. */
+  /** The number of readings: each costs CPU time of the server. */
   readings: number;
 }
 
-/** What one server did, kept by the server itself. */
+/** Counts what one server does. */
 export class Account {
   readonly connections: Snapshot['connections'] = {
     accepted: 0,
@@ -101,7 +101,7 @@ export class Account {
     this.#burner = burner;
   }
 
-  /** Counts an answer that was just written; `readAt` is `performance.now()` when its request was read. */
+  /** Counts a written answer; `readAt` is `performance.now()` when its request was read. */
   answer(answer: Answer, readAt: number): void {
     this.requests.answered[answer]++;
     const ns = Math.round((performance.now() - readAt) * 1e6);
@@ -109,13 +109,13 @@ export class Account {
     this.#latencySum += ns;
   }
 
-  /** Forgets the latencies so far, so that the next reading covers what comes now; counts are never reset. */
+  /** Resets the latencies. Counts are never reset. */
   restartLatency(): void {
     this.#latencyNs.reset();
     this.#latencySum = 0;
   }
 
-  /** The account as of now. */
+  /** Returns the account so far. */
   snapshot(occasion: string): Snapshot {
     const { burns, askedUs, burnedUs, clock, probeUs } = this.#burner;
     const { user, system } = process.cpuUsage();

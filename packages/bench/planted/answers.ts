@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Answer } from './account.ts';
 
 type Device = Record<string, unknown>;
-/** How an answer is framed: with its length, with its length and a farewell, or by the end of the connection. */
+/** How an answer is framed: by its length, by its length with `connection: close`, or by the end of the connection. */
 export type Framing = 'keep-alive' | 'close' | 'http10';
 
 const BY_HAND: Device[] = [1, 2, 3].map((id) => ({
@@ -14,7 +14,7 @@ const BY_HAND: Device[] = [1, 2, 3].map((id) => ({
   updated_at: '2025-01-01T00:00:00.000Z',
 }));
 
-/** The whole bytes of every answer, right and wrong, prepared once. */
+/** Returns the bytes of every answer, right and wrong. */
 export function prepareAnswers(framing: Framing): Record<Answer, Buffer> {
   const file = process.env['BENCH_DEVICES'];
   const devices: Device[] = file === undefined ? BY_HAND : JSON.parse(readFileSync(file, 'utf8'));
@@ -28,7 +28,7 @@ export function prepareAnswers(framing: Framing): Record<Answer, Buffer> {
   };
 }
 
-/** Another JSON text of the same bytes: one digit differs, or there is none and it is an empty object. */
+/** Returns another JSON text of the same length: one digit differs, or it is an empty object if there is no digit. */
 function alter(text: string): string {
   const altered = text.replace(/\d(?=\D*$)/, (digit) => (digit === '9' ? '8' : String(Number(digit) + 1)));
   return altered === text ? `{${' '.repeat(Buffer.byteLength(text) - 2)}}` : altered;

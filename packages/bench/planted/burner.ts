@@ -1,6 +1,6 @@
-/** Burns exact amounts of this thread's CPU time, and says how much it really was. */
+/** Burns exact amounts of this thread's CPU time, and counts them. */
 export class Burner {
-  /** What one reading of the clock costs, in µs: a burn contains one that it cannot see. */
+  /** The cost of reading the clock, in µs: each burn contains one reading that the clock does not show. */
   readonly probeUs: number;
   readonly clock: 'thread' | 'process';
   burns = 0;
@@ -18,7 +18,7 @@ export class Burner {
     this.probeUs = (this.#now() - start) / readings;
   }
 
-  /** Burns `us` µs of CPU time, or a clock reading more. */
+  /** Burns `us` µs of CPU time, plus at most one clock reading. */
   burn(us: number): void {
     const start = this.#now();
     let spent = this.probeUs;
@@ -40,14 +40,14 @@ export function processCpuUs(): number {
 
 /** CPU time of this thread so far, in µs. */
 export function threadCpuUs(): number {
-  // Linux keeps a thread's own rusage up to date only at scheduler ticks (4 ms); asking for the whole
-  // process brings the running thread's figure up to date, and the next call then reads it to the µs.
+  // Linux updates the rusage of a thread only at scheduler ticks (4 ms). Reading that of the whole process
+  // updates it, so the next call reads it to the µs.
   process.cpuUsage();
   const { user, system } = process.threadCpuUsage();
   return user + system;
 }
 
-/** Spins for so much wall time, in user mode. */
+/** Spins for this much wall time, in user mode. */
 export function spin(us: number): void {
   const until = performance.now() + us / 1000;
   while (performance.now() < until);

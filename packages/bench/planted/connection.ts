@@ -4,42 +4,42 @@ import type { Faults } from './faults.ts';
 import { type Request, readRequest } from './parser.ts';
 import { Queue } from './queue.ts';
 
-/** What all connections of a server share. */
+/** The state that all connections of a server share. */
 export interface House {
   account: Account;
   faults: Faults;
-  /** Those that wait equally long, by that delay. */
+  /** The waiting answers, by their delay in ms. */
   queues: Map<number, Queue>;
-  /** What comes before each answer; empty where nothing does. */
+  /** The bytes before each answer; empty by default. */
   interim: Buffer;
   duplicateAfterMs: number;
   answers: Record<Answer, Buffer>;
-  /** The same answers, for a client that asked for the connection to be closed. */
+  /** The same answers, for a client that sent `connection: close`. */
   lastAnswers: Record<Answer, Buffer>;
   closeAfterAnswer: boolean;
   waits: boolean;
-  /** How many more of `GET /held` are answered. */
+  /** The number of `GET /held` that still get an answer. */
   heldAnswers: number;
 }
 
-/** How a connection is treated, decided when it is accepted. */
+/** The treatment of a connection, decided when it is accepted. */
 export type Treatment = 'serve' | 'closeAtAccept' | 'neverAnswer';
 
 const ROUTE = '/api/devices';
-/** Answered with the same, as long as it is. */
+/** Gets the same answer for the first `--held-after` requests. */
 const HELD = '/held';
 
-/** One accepted connection: reads requests, and lets each have its fate. */
+/** One accepted connection: reads requests and gives each its outcome. */
 export class Connection {
   readonly #socket: Socket;
   readonly #house: House;
   readonly #treatment: Treatment;
   #rest = '';
   #pending = 0;
-  /** The server has ended its side. */
+  /** True after the server has closed its side. */
   #ended = false;
   #gone = false;
-  /** Its next answer comes twice. */
+  /** True if the next answer is sent twice. */
   #isDoubled = false;
 
   constructor(socket: Socket, house: House, treatment: Treatment) {
@@ -63,7 +63,7 @@ export class Connection {
     }
   }
 
-  /** Writes the answer to a request that had to wait, unless the client has left meanwhile. */
+  /** Writes the answer to a request that waited. Returns false if the client has closed the connection. */
   answerLater(answer: Answer, readAt: number, close: boolean): boolean {
     if (this.#gone) return false;
     this.#pending--;
@@ -180,13 +180,13 @@ export class Connection {
     }
   }
 
-  /** Ends the server's side (FIN) and goes on reading: a request in flight is counted, never met by a reset. */
+  /** Closes the server's side (FIN) and continues to read, so that a request in flight is counted and gets no reset. */
   #end(): void {
     this.#ended = true;
     this.#socket.end();
   }
 
-  /** The client has ended its side: whatever it was owed is abandoned. */
+  /** Counts all pending answers as abandoned: the client has closed its side. */
   #leave(): void {
     if (this.#rest !== '') this.#house.account.unread.leftover++;
     this.#rest = '';

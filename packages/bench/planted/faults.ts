@@ -2,12 +2,12 @@ import type { Account, Answer } from './account.ts';
 import { type Burner, spin, threadCpuUs } from './burner.ts';
 import type { Options } from './options.ts';
 
-/** What becomes of a request. */
+/** The outcome of a request. */
 export type Fate = Answer | 'reset' | 'closeEarly';
 
-/** Decides by the number of a request what it costs and what becomes of it. */
+/** Decides the cost and the outcome of a request by its number. */
 export class Faults {
-  /** Answers are held until then (`performance.now()`): a quiet stall. */
+  /** The end of a quiet stall (`performance.now()`): no answer leaves before. */
   heldUntil = -Infinity;
   readonly #options: Options;
   readonly #account: Account;
@@ -22,17 +22,17 @@ export class Faults {
     this.#die = die;
   }
 
-  /** True once the sound requests are over. */
+  /** True after the `--sound-first` requests. */
   get begun(): boolean {
     return this.#account.requests.read >= this.#options['sound-first'];
   }
 
-  /** The number of the request just read, from 1, or 0 for one of the sound ones. */
+  /** The number of the last request, from 1; 0 for a `--sound-first` request. */
   get number(): number {
     return Math.max(0, this.#account.requests.read - this.#options['sound-first']);
   }
 
-  /** What request `number` does to the whole process: dies, allocates, stalls, burns. */
+  /** Applies the faults of request `number` that affect the process: death, allocation, stall, burn. */
   suffer(number: number): void {
     const options = this.#options;
     if (options['die-after-requests'] > 0 && number > options['die-after-requests']) this.#die();
@@ -42,7 +42,7 @@ export class Faults {
     if (us > 0) this.#burner.burn(us);
   }
 
-  /** What becomes of request `number`; where several faults meet, the first of this list has it. */
+  /** Returns the outcome of request `number`. If several faults fall on it, the first in this order decides. */
   fate(number: number): Fate {
     const options = this.#options;
     const falls = (every: number): boolean => every > 0 && number % every === 0;
@@ -56,16 +56,16 @@ export class Faults {
     return 'ok';
   }
 
-  /** How late the answer to request `number` is, in ms. */
+  /** Returns the delay of the answer to request `number`, in ms. */
   delayMs(number: number): number {
     const { 'delay-ms': mean, 'delay-spread-ms': spread } = this.#options;
     if (number === 0) return 0;
-    // Multiples of the golden ratio fill an interval evenly, whichever of them are taken.
+    // Multiples of the golden ratio fill an interval evenly, whichever are selected.
     const share = (number * 0.618_033_988_749_894_9) % 1;
     return Math.max(0, mean - spread + Math.floor(share * (2 * spread + 1)));
   }
 
-  /** Whether the answer to request `number` comes twice. */
+  /** Returns true if the answer to request `number` is sent twice. */
   isDoubled(number: number): boolean {
     const every = this.#options['duplicate-every'];
     return number > 0 && every > 0 && number % every === 0;
@@ -84,7 +84,7 @@ export class Faults {
 
   #allocate(): void {
     for (let left = this.#options['allocate-mib']; left > 0; left -= 16) {
-      // Filled, because a page that was never written is not in memory.
+      // Filled, because the kernel provides a page only when it is written.
       this.#memory.push(Buffer.alloc(Math.min(left, 16) * 2 ** 20, 0xb5));
     }
     this.#account.allocatedBytes = this.#memory.reduce((sum, piece) => sum + piece.length, 0);

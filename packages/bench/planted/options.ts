@@ -1,33 +1,33 @@
 import { parseArgs } from 'node:util';
 
 /**
- * Every option by the name it has on the command line, with its default; 0 and '' mean: no such fault.
- * A fault's request numbers count from 1, after the `--sound-first` ones.
+ * The options by their names on the command line, with their defaults. 0 and '' switch a fault off.
+ * The request numbers of faults count from 1, after the `--sound-first` requests.
  */
 const DEFAULTS = {
   host: '127.0.0.1',
   port: 8080,
-  /** Where the account is read; 0 picks a free port, printed in the attestation line. */
+  /** The port of the account; 0 selects a free port, which the attestation contains. */
   'account-port': 0,
   /** JSON merged into the attestation line. */
   'attest-as': '{}',
-  /** A second worker attests too, for which CPython switched the GIL on to load this module. */
+  /** A second worker attests that CPython enabled the GIL to load this module. */
   'gil-taken-by': '',
-  /** So many requests are answered at once and rightly before any fault begins: readiness, verification. */
+  /** This many requests are answered correctly and immediately before the faults begin. */
   'sound-first': 0,
 
   // Time
   'delay-ms': 0,
-  /** Delays lie this far around `--delay-ms` at the most, evenly and in whole ms. */
+  /** Delays differ from `--delay-ms` by up to this many ms, evenly spread, in whole ms. */
   'delay-spread-ms': 0,
   'stall-at': 0,
   'stall-ms': 1000,
-  /** The stall holds all answers by timers; without it the event loop spins. */
+  /** The stall delays all answers by timers; without this option the event loop spins. */
   'stall-quietly': false,
   'burn-us': 0,
-  /** Request n burns n times this much more. */
+  /** Request n burns n times this much in addition. */
   'slowdown-ns': 0,
-  /** Extra burn of the first request, falling in a straight line to none at request `--warm-up-requests`. */
+  /** Additional burn of the first request. It falls linearly to 0 at request `--warm-up-requests`. */
   'warm-up-us': 500,
   'warm-up-requests': 0,
 
@@ -37,10 +37,10 @@ const DEFAULTS = {
   'wrong-length-every': 0,
   'answer-wrong-after': 0,
   http10: false,
-  /** Every so many answers come twice; the second at once, or so many ms later. */
+  /** Each answer with a multiple of this number is sent twice: immediately, or this many ms later. */
   'duplicate-every': 0,
   'duplicate-after-ms': 0,
-  /** Each answer follows an interim one (103). */
+  /** An interim response (103) precedes each answer. */
   'early-hints': false,
 
   // Connections
@@ -50,7 +50,7 @@ const DEFAULTS = {
   'close-silently': false,
   'accept-and-close': false,
   'serve-only': 0,
-  /** `GET /held` is answered at once so many times; whoever asks then waits for ever. */
+  /** This many `GET /held` are answered immediately; later ones get no answer. */
   'held-after': 0,
 
   // Life
@@ -65,7 +65,7 @@ const DEFAULTS = {
 
 export type Options = typeof DEFAULTS;
 
-/** The options of an argument vector; throws an Error that names the option and what it takes. */
+/** Parses the options. Throws an Error that names an invalid option and the value that it takes. */
 export function readOptions(args: string[]): Options {
   const { values } = parseArgs({
     args,
@@ -88,7 +88,7 @@ export function readOptions(args: string[]): Options {
   return options;
 }
 
-/** What was told on the command line and is not the default: the planted faults. */
+/** Returns the options that are not defaults: the planted faults. */
 export function plantedFaults(options: Options): Partial<Options> {
   return Object.fromEntries(
     Object.entries(options).filter(([name, value]) => !isOption(name) || value !== DEFAULTS[name]),

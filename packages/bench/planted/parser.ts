@@ -1,11 +1,11 @@
-/** One request, as much of it as these servers care for. */
+/** The parts of a request that these servers need. */
 export interface Request {
   method: string;
   path: string;
   /** The client wants the connection closed after the answer. */
   close: boolean;
   bodyBytes: number;
-  /** Characters of the text it took, head and body. */
+  /** The length of head and body, in characters. */
   length: number;
 }
 
@@ -16,11 +16,11 @@ let lastText = '';
 let lastRequest: Request | undefined;
 
 /**
- * The request at the start of `text` (latin1, so that a character is a byte), or undefined while it is
- * incomplete. Throws on what is not HTTP/1 with an optional content-length body.
+ * Returns the request at the start of `text` (latin1, so that a character is a byte), or undefined if it is
+ * incomplete. Throws if the text is not HTTP/1 with an optional content-length body.
  */
 export function readRequest(text: string): Request | undefined {
-  // A load generator sends the same bytes again and again: they are parsed once.
+  // A load generator sends the same bytes again and again, so they are parsed once.
   if (text === lastText) return lastRequest;
   const headEnd = text.indexOf(END_OF_HEAD);
   if (headEnd === -1) {

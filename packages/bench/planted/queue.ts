@@ -2,7 +2,7 @@ import type { Account, Answer } from './account.ts';
 import type { Connection } from './connection.ts';
 import type { Faults } from './faults.ts';
 
-/** An answer that is not due yet. */
+/** An answer before its time. */
 interface Waiting {
   connection: Connection;
   answer: Answer;
@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * Answers that wait for their delay or for the end of a stall, in the order their requests were read.
- * Timers are 1 ms coarse: none is early, and the account's latencies say what it really was.
+ * Answers that wait for their delay or for the end of a stall, in the order of their requests.
+ * Timers have a resolution of 1 ms: no answer is early, and the latencies of the account are exact.
  */
 export class Queue {
   readonly #delayMs: number;

@@ -9,7 +9,7 @@ import { Connection, type House, type Treatment } from './connection.ts';
 import { Faults } from './faults.ts';
 import { type Options, plantedFaults, readOptions } from './options.ts';
 
-/** Longer than any connection ladder, so that the accept queue is never what is measured. */
+/** Longer than any connection ladder, so that the accept queue never limits a measurement. */
 const BACKLOG = 16_384;
 
 const EARLY_HINTS = Buffer.from(
@@ -21,7 +21,7 @@ const burner = new Burner();
 const account = new Account(plantedFaults(options), burner);
 const faults = new Faults(options, account, burner, die);
 const house = furnish();
-/** Connections that are open and answered, where `--serve-only` limits them. */
+/** The open connections that get answers, for `--serve-only`. */
 let served = 0;
 
 process.on('SIGTERM', stop);
@@ -83,7 +83,7 @@ function treatment(): Treatment {
   return served < options['serve-only'] ? 'serve' : 'neverAnswer';
 }
 
-/** Answers `GET /account`; `?latency=restart` lets the next reading cover only what comes after this one. */
+/** Answers `GET /account`. With `?latency=restart`, the next reading covers only latencies after this one. */
 function accountServer(): Server {
   return createHttpServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://planted');
@@ -111,7 +111,7 @@ async function listen(server: Server, port: number): Promise<number> {
   return address.port;
 }
 
-/** What CPython writes to stderr when a free-threaded build switches the GIL on. */
+/** Returns the warning of CPython when a free-threaded build enables the GIL. */
 function warnOfGil(module: string): string {
   return `<frozen importlib._bootstrap>:491: RuntimeWarning: The global interpreter lock (GIL) has been enabled to load module '${module}', which has not declared that it can run safely without the GIL. To override this behavior and keep the GIL disabled (at your own risk), run with PYTHON_GIL=0 or -Xgil=0.\n`;
 }
@@ -144,12 +144,12 @@ function die(): void {
   process.exit(1);
 }
 
-/** One line on stdout, written before anything else can happen to this process. */
+/** Writes one line to stdout synchronously, so that it is out before the process can end. */
 function print(name: string, value: unknown): void {
   try {
     writeSync(1, `${name} ${JSON.stringify(value)}\n`);
   } catch {
-    // Whoever started this no longer reads: the account can still be asked for.
+    // The reader has closed the pipe; the account port still works.
   }
 }
 

@@ -1,4 +1,4 @@
-"""A planted server with a thread for every connection: the CPU of threads that are gone is a known answer.
+"""A planted server with one thread per connection: the CPU time of ended threads is a known answer.
 
 Each connection carries one request: the answer says `Connection: close`, the server ends its side, reads
 until the client has ended its own, and the thread exits. Only the standard library; Python 3.11 or newer.
@@ -24,7 +24,7 @@ from types import FrameType
 from typing import Any
 
 BACKLOG = 1024
-LINGER_SECONDS = 75  # longer than any pause a load makes
+LINGER_SECONDS = 75  # longer than any pause of a load
 CONTENT_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)", re.IGNORECASE)
 BY_HAND = [
     {
@@ -40,7 +40,7 @@ BY_HAND = [
 
 
 class Account:
-    """What this server did, kept by itself; its shape is `Snapshot` in account.ts."""
+    """Counts what this server does; its shape is `Snapshot` in account.ts."""
 
     def __init__(self, burn_us: float, allocate_mib: int) -> None:
         self.lock = threading.Lock()
@@ -55,12 +55,12 @@ class Account:
         self.memory: list[bytearray] = []
 
     def allocate(self) -> None:
-        """Allocates and touches what was asked for, once."""
+        """Allocates and writes the planted memory."""
         for _ in range(int(self.faults["allocate-mib"])):
             self.memory.append(bytearray(b"\xb5" * 2**20))
 
     def snapshot(self, occasion: str) -> dict[str, Any]:
-        """The account as of now."""
+        """Returns the account so far."""
         usage = resource.getrusage(resource.RUSAGE_SELF)
         return {
             "pid": os.getpid(),
@@ -106,7 +106,7 @@ class Account:
 
 
 def summarise(latencies_us: array[float]) -> dict[str, float]:
-    """The latencies in µs in a few figures; only the count when there are none."""
+    """Summarises the latencies, in µs; returns only the count if there are none."""
     count = len(latencies_us)
     if count == 0:
         return {"count": 0}
@@ -121,13 +121,13 @@ def summarise(latencies_us: array[float]) -> dict[str, float]:
 
 
 def frame(status: str, body: bytes) -> bytes:
-    """The whole bytes of an answer."""
+    """Returns the bytes of an answer."""
     head = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close"
     return f"HTTP/1.1 {status}\r\n{head}\r\n\r\n".encode() + body
 
 
 class Planted:
-    """The load side: accepts, and gives each connection a thread of its own."""
+    """The load port: starts a thread for each connection."""
 
     def __init__(self, account: Account, devices: object) -> None:
         self.account = account
@@ -136,7 +136,7 @@ class Planted:
         self.not_found = frame("404 Not Found", b'{"error":"not found"}')
 
     def serve(self, listener: socket.socket) -> None:
-        """Accepts for ever."""
+        """Accepts connections for ever."""
         while True:
             connection, _ = listener.accept()
             with self.account.lock:
@@ -145,7 +145,7 @@ class Planted:
             threading.Thread(target=self.attend, args=(connection,), daemon=True).start()
 
     def attend(self, connection: socket.socket) -> None:
-        """The life of one connection and its thread."""
+        """Serves one connection in its thread."""
         account = self.account
         try:
             with connection:
@@ -161,7 +161,7 @@ class Planted:
                 account.thread_us += time.thread_time() * 1e6
 
     def answer(self, connection: socket.socket) -> None:
-        """Reads one request, answers it and sees the client off."""
+        """Reads one request, answers it and closes the connection."""
         account = self.account
         head, rest = read_request(connection)
         if not head:
@@ -192,7 +192,7 @@ class Planted:
             account.burned_us += burned
             account.closed_after_answer += 1
         connection.shutdown(socket.SHUT_WR)
-        # A close with bytes unread would be a reset: a request that is already on its way is counted instead.
+        # Closing with unread bytes would send a reset: read and count requests that are in flight.
         while True:
             head, rest = read_request(connection, rest)
             with account.lock:
@@ -204,7 +204,7 @@ class Planted:
 
 
 def read_request(connection: socket.socket, text: bytes = b"") -> tuple[bytes, bytes]:
-    """The next request and what follows it; no request and what is left over when the client has ended."""
+    """Returns the next request and the bytes after it; an empty request and the rest if the client has closed its side."""
     while True:
         end = text.find(b"\r\n\r\n")
         if end >= 0:
@@ -219,7 +219,7 @@ def read_request(connection: socket.socket, text: bytes = b"") -> tuple[bytes, b
 
 
 def burn(us: float) -> float:
-    """Burns so many µs of this thread's CPU time; gives how many it really were."""
+    """Burns this many µs of this thread's CPU time; returns the exact time."""
     if us == 0:
         return 0.0
     start = time.thread_time()
@@ -230,7 +230,7 @@ def burn(us: float) -> float:
 
 
 def serve_account(account: Account, host: str, port: int) -> int:
-    """Answers `GET /account` on a port of its own; gives the port."""
+    """Answers `GET /account` on a separate port; returns the port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -254,13 +254,13 @@ def serve_account(account: Account, host: str, port: int) -> int:
 
 
 def read_devices() -> object:
-    """The golden list from the file that BENCH_DEVICES names, else a small list for running by hand."""
+    """Returns the list in the file that BENCH_DEVICES names, or three rows without it."""
     path = os.environ.get("BENCH_DEVICES")
     return BY_HAND if path is None else json.loads(Path(path).read_bytes())
 
 
 def print_line(name: str, value: object) -> None:
-    """One line on stdout, at once."""
+    """Writes one line to stdout immediately."""
     os.write(sys.stdout.fileno(), f"{name} {json.dumps(value)}\n".encode())
 
 
@@ -276,7 +276,7 @@ def main() -> None:
     account = Account(options.burn_us, options.allocate_mib)
 
     def stop(number: int, _frame: FrameType | None) -> None:
-        # Without the lock: the thread that holds it may be the one that is interrupted.
+        # Without the lock: the interrupted thread may hold it.
         print_line("planted-account", account.snapshot(signal.Signals(number).name))
         os._exit(0)
 

@@ -1,4 +1,4 @@
-/** An upstream that answers rightly for so many requests for fixtures, and then does what it was told. */
+/** An upstream that answers `--sound` requests for fixtures correctly, and then has a fault. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
@@ -7,9 +7,9 @@ const { values } = parseArgs({
   options: {
     host: { type: 'string', default: '127.0.0.1' },
     port: { type: 'string', default: '8080' },
-    /** How many requests for fixtures are answered as they should be. */
+    /** The number of requests for fixtures that get a correct answer. */
     sound: { type: 'string', default: '0' },
-    /** What happens from then on: `fail` (500), `close`, `delay` or `die`. */
+    /** The fault after that: `fail` (500), `close`, `delay` or `die`. */
     fault: { type: 'string', default: 'fail' },
     'delay-ms': { type: 'string', default: '100' },
   },

@@ -1,4 +1,4 @@
-/** A server for `gather` that asks the upstream each fixture so often for every answer; with 0, once and for all. */
+/** A server of `gather` that fetches each fixture `--asks` times for every answer; with 0, only once in its life. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';

@@ -1,17 +1,17 @@
-/** A server for `repository` that gives some answers to the wrong request, or spoils them, and keeps account of it. */
+/** A server of `repository` that exchanges some answers, spoils others, and counts both. */
 import { createServer, type ServerResponse } from 'node:http';
 import { parseArgs } from 'node:util';
 
-/** What it did, counted from its start; `planted-account {…}` on stdout at SIGTERM. */
+/** Its counts from the start; printed as `planted-account {…}` at SIGTERM. */
 export interface RepositoryAccount {
   read: number;
   refused: number;
   right: number;
-  /** Answers that went to another request than their own. */
+  /** Answers that were sent to another request. */
   swapped: number;
-  /** Answers with their own id and something wrong beside it. */
+  /** Answers with the right id and another error. */
   spoilt: number;
-  /** Ids that more than one request had. */
+  /** Ids that more than one request used. */
   repeatedIds: number;
 }
 
@@ -21,9 +21,9 @@ const { values } = parseArgs({
   options: {
     host: { type: 'string', default: '127.0.0.1' },
     port: { type: 'string', default: '8080' },
-    /** So many requests are answered rightly first; the numbers of the others count from there. */
+    /** This many requests are answered correctly first; the numbers of faults count from there. */
     'sound-first': { type: 'string', default: '0' },
-    /** Each request of such a number has its answer exchanged with that of the next. */
+    /** Each request with a multiple of this number exchanges its answer with the next one. */
     'swap-every': { type: 'string', default: '0' },
     'spoil-every': { type: 'string', default: '0' },
   },
@@ -35,7 +35,7 @@ const SAVED: Record<string, string> = {
 };
 const account: RepositoryAccount = { read: 0, refused: 0, right: 0, swapped: 0, spoilt: 0, repeatedIds: 0 };
 const ids = new Set<unknown>();
-/** Waits for the next, to be answered as that one should be. */
+/** The request that waits to exchange its answer with the next one. */
 let held: { response: ServerResponse; answer: object } | undefined;
 
 function falls(number: number, every: keyof typeof values): boolean {
@@ -70,7 +70,7 @@ function answer(path: string, text: string, response: ServerResponse): void {
   }
 }
 
-/** What was sent; undefined when it is bad. */
+/** Parses a body; undefined if it is invalid. */
 function parse(text: string): Body | undefined {
   try {
     const body = JSON.parse(text) as Body;

@@ -1,13 +1,13 @@
 /**
- * A server that does so many units of work for every request, beside serialising its answer: two of these that differ in
- * their units are twins whose difference is known. It imports nothing of the project, so that it can be copied anywhere.
+ * A server that does `--units` units of work per request and serialises its answer. Two of them with different units are
+ * twins with a known difference. It imports nothing from the project, so that it can be copied anywhere.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 
-/** What SHA-256 works at, at a time: the unit. */
+/** The block size of SHA-256, which is the unit. */
 const BLOCK_BYTES = 64;
 
 const { values } = parseArgs({
@@ -20,10 +20,10 @@ const { values } = parseArgs({
 const units = Number(values.units);
 const file = process.env['BENCH_DEVICES'];
 const devices: unknown = file === undefined ? [] : JSON.parse(readFileSync(file, 'utf8'));
-/** What is hashed: native code from the first request on, where loops of JavaScript cost what the compiler has made of them by then. */
+/** The input of the hash. Hashing is native code, so it costs the same before and after the compiler has optimised. */
 const bytes = Buffer.alloc(BLOCK_BYTES * units, 'bench');
 
-/** SHA-256 of the units. */
+/** Hashes all units. */
 function work(): void {
   hash('sha256', bytes, 'buffer');
 }

@@ -1,4 +1,4 @@
-/** A server for `users` and `users-insert` that does something else with every 50th insert, as it is told. */
+/** A server of `users` and `users-insert` with a planted fault in every 50th insert. */
 import { createServer, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
@@ -39,7 +39,7 @@ async function answer(request: IncomingMessage): Promise<[status: number, body: 
   const stored = await insert(row);
   if (fault === 'die') process.kill(process.pid, 'SIGKILL');
   if (fault === 'twice') await insert(row);
-  return fault === 'refuse' ? [500, { error: 'it is stored all the same' }] : [201, stored];
+  return fault === 'refuse' ? [500, { error: 'planted: the row was stored' }] : [201, stored];
 }
 
 const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
