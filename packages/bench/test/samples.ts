@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../src/errors.ts';
 import type { Stack, Variant } from '../src/catalogue/stack.ts';
+import { METRIC_IDS } from '../src/metrics.ts';
 import type { BackgroundUse } from '../src/services/background/record.ts';
 import type { Counts, Resources, Target } from '../src/model.ts';
 import type {
@@ -245,7 +246,7 @@ export function failedTrial(target: string, text: string, head: Partial<TrialHea
   const reason: Reason = {
     code: 'trial',
     text,
-    invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'],
+    invalidates: [...METRIC_IDS],
   };
   return { ...sampleHead(target, head), files: [], status: 'failed', reasons: [reason] };
 }
