@@ -3,14 +3,100 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { figureOf } from '../src/analyse/metrics.ts';
-import { METRIC_IDS, METRICS } from '../src/metrics.ts';
+import { METRIC_IDS, METRICS, metricsOf } from '../src/metrics.ts';
 import type { Reason } from '../src/results/record.ts';
-import { isFatal, makeReason, makesLowerBound, REASON_CODES } from '../src/reasons.ts';
+import { isFatal, makeReason, makesLowerBound, REASON_CODES, type ReasonCode } from '../src/reasons.ts';
 import { readSchema, sampleMeasured, suspectTrial } from './samples.ts';
 
 const SOURCE = fileURLToPath(new URL('../src/', import.meta.url));
 
+type Facts = { [Code in ReasonCode]: Parameters<typeof makeReason<Code>>[1][] };
+
+const LATE = { uncertain: [{ metric: 'p99' as const, least: 1200, most: 54_400 }] };
+const SATURATED = { coresUsed: 0.95, cores: [1] };
+const INSERTS = { acknowledged: 1520, stored: 1500, unanswered: 12 };
+const THROWN = [{ message: 'the message of the error' }];
+const BACKGROUND = {
+  failed: 3,
+  ended: 10,
+  statuses: [['500', 2]] as [string, number][],
+  lost: 1,
+};
+const PACE = { shape: 'warm-up' as const, least: 2000, most: 3000, milliseconds: 250 };
+
+/** Facts for each sentence of each reason. */
+const FACTS: Facts = {
+  trial: THROWN,
+  upstream: THROWN,
+  database: THROWN,
+  companion: THROWN,
+  defect: THROWN,
+  'not-stopped': THROWN,
+  'port-held': [{ port: 3000, by: 'process 7 (node)' }],
+  'ignored-sigterm': [{ signal: 'SIGTERM', seconds: 5 }],
+  'not-verified': [{ problem: 'GET / after the load: no answer in 10 s', inFlight: 3 }],
+  'same-code': [{ other: 'shop[./a]', files: 2 }],
+  accounting: [{ sent: 50_011, accounted: 50_010 }],
+  'crossed-answers': [{ count: 24 }],
+  'wrong-body': [{ count: 6 }],
+  unsolicited: [{ count: 1 }, { count: 12 }],
+  'no-answers': [
+    { asked: 10, stood: 4, seen: [['timeout', 7]] },
+    { asked: 10, stood: undefined, seen: [] },
+  ],
+  'not-all-stood': [
+    { asked: 10, stood: 4, refused: 0 },
+    { asked: 10, stood: 4, refused: 6 },
+  ],
+  errors: [
+    {
+      share: 0.004,
+      kinds: [
+        ['non2xx', 8],
+        ['reset', 1],
+      ],
+    },
+  ],
+  little: [
+    { served: 4, asked: 10, silent: 6 },
+    { served: 14, asked: 10, silent: 0 },
+  ],
+  pairing: [{ meanUs: 2000, cycleUs: 1000 }],
+  'late-reads': [LATE],
+  'late-tail': [LATE],
+  overrun: [{ dropped: 120, intended: 1600 }],
+  'generator-bound': [{ busy: 0.92, coresUsed: 0.5 }, { busy: 0.92, coresUsed: undefined }, { ratio: 1.042 }],
+  'upstream-bound': [SATURATED, { ...SATURATED, cores: undefined }],
+  'database-bound': [SATURATED],
+  'upstream-count': [
+    { ok: 50_000, fetches: 10, requests: 20, isShort: true },
+    { ok: 50_000, fetches: 10, requests: 1_000_000, isShort: false },
+  ],
+  'upstream-failed': [{ count: 3 }],
+  'upstream-slow': [{ fetchUs: 203_400 }],
+  'inserts-lost': [INSERTS],
+  'inserts-unacknowledged': [INSERTS, { ...INSERTS, unanswered: 0 }],
+  inserts: [INSERTS],
+  'background-failed': [BACKGROUND],
+  background: [BACKGROUND],
+  trend: [PACE, { ...PACE, shape: 'slowdown' }],
+  unsteady: [{ ...PACE, shape: 'erratic' }],
+  'server-unknown': [{ cores: 1.9 }],
+  'other-processes': [{ cores: 0.184 }],
+  steal: [{ cores: 0.25 }],
+  'listen-overflows': [{ count: 3 }],
+  retransmits: [{ count: 3 }],
+  throttled: [{ count: 3 }],
+};
+
 describe('the table of reasons', () => {
+  it('has the sentences of the golden file', async () => {
+    const lines = REASON_CODES.flatMap((code) =>
+      FACTS[code].map((facts) => `${code}: ${makeReason(code, facts as never).text}\n`),
+    );
+    await expect(lines.join('')).toMatchFileSnapshot('fixtures/golden/reasons.txt');
+  });
+
   it('is what the schema of records knows', () => {
     const { definitions } = readSchema('record') as { definitions: { reason: object } };
     expect(definitions.reason).toMatchObject({ properties: { code: { enum: REASON_CODES } } });
@@ -20,7 +106,7 @@ describe('the table of reasons', () => {
     expect(makeReason('steal', { cores: 0.25 })).toEqual({
       code: 'steal',
       text: 'the hypervisor took 25 % of a core',
-      invalidates: ['goodput', 'p50', 'p99'],
+      invalidates: metricsOf('pace'),
     });
   });
 

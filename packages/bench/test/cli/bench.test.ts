@@ -6,7 +6,7 @@ const URL_WORDS = ['--url', 'http://127.0.0.1:3000/orders?page=2'];
 const parse = (line: string) => BENCH.parse(line.split(' ').filter(Boolean));
 
 describe('bench', () => {
-  it('leaves out options that were not given, so that the workload decides', () => {
+  it('omits options that were not given, so that the workload decides', () => {
     expect(parse('')).toEqual({
       ...benchOptions(),
       autoRate: false,
@@ -17,7 +17,7 @@ describe('bench', () => {
     });
   });
 
-  it('reads targets and figures', () => {
+  it('reads targets and numbers', () => {
     const line =
       'fastapi/* litestar --connections 10,1000 --rounds 3 --duration 5 --warmup 0 --timeout 2.5s --workers 2 ' +
       '--generators 2 --connect-rate 500 --seed 0 --workload wait --prove-limit --threads 2 --cores 3 --detail';
@@ -57,7 +57,7 @@ describe('bench', () => {
     expect(parse('').stacks).toEqual([]);
   });
 
-  it('keeps the commas inside braces', () => {
+  it('does not split at commas inside braces', () => {
     expect(parse('--python 3.12,3.14{A=1,B=2} --node 22').matrix).toEqual({
       python: ['3.12', '3.14{A=1,B=2}'],
       node: ['22'],
@@ -65,14 +65,14 @@ describe('bench', () => {
     });
   });
 
-  it('reads a request for the background', () => {
+  it('reads a background request', () => {
     expect(BENCH.parse(['--background', 'GET /fib/42?a=b']).background).toEqual({
       method: 'GET',
       path: '/fib/42?a=b',
     });
   });
 
-  it('reads a rate, and one that is measured first', () => {
+  it('reads a rate, and --rate auto', () => {
     expect(parse('--rate 2000')).toMatchObject({
       load: { mode: 'open', perSecond: 2000 },
       autoRate: false,
@@ -82,7 +82,7 @@ describe('bench', () => {
     expect(parse('').load).toEqual({ mode: 'closed' });
   });
 
-  it('takes the word after --cross-check for its value only if it names an engine', () => {
+  it('reads the word after --cross-check as its value only if it names an engine', () => {
     expect(parse('--cross-check wrk fastify')).toMatchObject({ crossCheck: 'wrk', targets: ['fastify'] });
     expect(parse('--cross-check fastify')).toMatchObject({ crossCheck: 'any', targets: ['fastify'] });
     expect(parse('fastify --cross-check')).toMatchObject({ crossCheck: 'any', targets: ['fastify'] });
@@ -112,7 +112,7 @@ describe('bench', () => {
     expect(parse('--again a-run --detail')).toMatchObject({ again: 'a-run', detail: true });
   });
 
-  it('reads a URL and headers beside a stored run as its secrets', () => {
+  it('reads a URL and headers with a stored run as its secrets', () => {
     const asked = parse('--resume a-run --url http://me:pw@127.0.0.1:1/');
     expect(asked.secrets).toEqual({
       url: new URL('http://127.0.0.1:1/'),
@@ -135,7 +135,7 @@ describe('bench --url', () => {
     expect(BENCH.parse([...URL_WORDS, '--body', '']).url?.body).toBe('');
   });
 
-  it('reads headers, the right answer and the process', () => {
+  it('reads headers, the expected answer and the process', () => {
     const words = [
       '--header',
       'Authorization: a: b',

@@ -20,7 +20,7 @@ const cwd = mkdtempSync(join(tmpdir(), 'bench-check-'));
 afterAll(() => rmSync(cwd, { recursive: true }));
 afterEach(() => void vi.unstubAllEnvs());
 
-/** A job that leaves its name in a file. */
+/** Returns a job that appends its name to a file. */
 const append = (word: string): Job[] => [{ name: word, command: `echo ${word} >> source` }];
 
 async function runAll(stages: Job[][]): Promise<Done[]> {
@@ -30,7 +30,7 @@ async function runAll(stages: Job[][]): Promise<Done[]> {
 }
 
 describe('a check', () => {
-  it('lints and verifies what has been formatted', async () => {
+  it('formats before it lints and verifies', async () => {
     const file = join(cwd, 'source');
     writeFileSync(file, '');
     const some = {
@@ -44,7 +44,7 @@ describe('a check', () => {
     expect(readFileSync(file, 'utf8')).toBe('format\nlint\nverify\ncompile\n');
   });
 
-  it('has every job that writes before those that read the same files', () => {
+  it('runs jobs that write before jobs that read the same files', () => {
     const { quick, compile } = stagesOf([
       typescriptChecks(true),
       pythonChecks('bin', true),
@@ -60,7 +60,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('ends with the jobs that failed, each with its errors', async () => {
+  it('ends with the failed jobs and their errors', async () => {
     const done = await runAll([
       [
         { name: 'format', command: 'echo fine' },
@@ -78,7 +78,7 @@ describe('a check', () => {
     expect(lines).toHaveLength(2 + 31 + 1);
   });
 
-  it('names what it could not check for want of a registry, and blames no code for it', async () => {
+  it('names the jobs that could not reach a registry, and does not count them as failed', async () => {
     vi.stubEnv('CARGO_NET_OFFLINE', undefined);
     vi.stubEnv('BENCH_UNREACHED_CARGO', undefined);
     const says = "error: failed to download\n  [7] Couldn't connect to server\n";
@@ -95,7 +95,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('of one stack reads its folder, and runs its tests alone', () => {
+  it('of one stack checks only its folder and runs only its tests', () => {
     expect(typescriptChecks(false, 'packages/fastify').lint[0]?.command).toContain('packages/fastify');
     expect(pythonChecks('bin', false, 'python/flask').verify.map(({ command }) => command)).toEqual([
       'bin/mypy python/contract python/flask',
@@ -105,20 +105,20 @@ describe('a check', () => {
     expect(rustChecks(false, 'bench-actix').compile[0]?.command).toContain('-p bench-actix');
   });
 
-  it('finds the tests of a stack by its name, not those of its namesakes', () => {
+  it('finds the tests of a stack by name, not those of stacks with similar names', () => {
     const stack = readStacks().find(({ name }) => name === 'fastapi');
     const [, pattern = ''] = /-t '(.+)'/.exec(stackTests(stack!)[0]?.command ?? '') ?? [];
     const isOfIt = (name: string): boolean => new RegExp(pattern).test(name);
-    expect(isOfIt('fastapi answers what was drawn')).toBe(true);
+    expect(isOfIt('fastapi answers with the data drawn for it')).toBe(true);
     expect(isOfIt('gather by fastapi/httpx joins all')).toBe(true);
     expect(isOfIt('the row of fastapi has its class')).toBe(true);
-    expect(isOfIt('fastapi-sqlalchemy answers what was drawn')).toBe(false);
+    expect(isOfIt('fastapi-sqlalchemy answers with the data drawn for it')).toBe(false);
     expect(isOfIt('users by fastapi-sqlalchemy/async answers')).toBe(false);
   });
 
   it.for([
-    ['of a stack that is not there', ['fastfy'], 'unknown stack or language "fastfy"'],
-    ['of two', ['fastify', 'gin'], 'pnpm check takes at most 1 name'],
+    ['of an unknown stack', ['fastfy'], 'unknown stack or language'],
+    ['of two stacks', ['fastify', 'gin'], 'at most 1'],
   ] as const)('%s is a usage error', async ([, args, says]) => {
     await using place = new Place();
     const { status, stderr } = await place.run('check', [...args]);

@@ -8,7 +8,6 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
-  symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,33 +19,35 @@ import { removeLeftovers } from '../../src/measure/session.ts';
 import { scratchOf } from '../../src/machine/scratch.ts';
 import type { RunFile } from '../../src/results/run-file.ts';
 
-/** The repository's folder, in which every command is started. */
+/** The root of the repository, where every command starts. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-/** The stack whose variants misbehave as they are told. */
+/** The stack with planted faults. */
 export const PLANTED = 'packages/bench/planted/stack.json';
-/** Likewise, over a database. */
+/** The stack with planted faults that uses a database. */
 export const USERS = 'packages/bench/planted/users/stack.json';
-/** Only Linux says which processes belong to a test. */
+/** Starts `bench` so that a Ctrl-C in the terminal reaches it twice, as under `npx pnpm`. */
+export const FORWARDER = 'node packages/bench/test/cli/forwarder.ts bench';
+/** True on Linux, where /proc tells which processes belong to a test. */
 export const hasProc = process.platform === 'linux';
 
 const MARK = 'BENCH_TEST';
 const POLL_MS = 20;
-/** How long a condition may take to come about on a machine that is busy with other things. */
+/** The longest wait for a condition on a busy machine. */
 const PATIENCE_MS = 30_000;
 
-/** Options as they stand on a command line: `{ rounds: 1 }` is `--rounds 1`. */
+/** Returns options as words of a command line: `{ rounds: 1 }` is `--rounds 1`. */
 export function flags(options: Record<string, string | number>): string[] {
   return Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }
 
-/** A command that has ended, and what it printed. */
+/** The exit code and the output of a command that has ended. */
 export interface Ended {
   status: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** What the lock file of a run says. */
+/** The contents of the lock file of a run. */
 export interface LockFile {
   pid: number;
   run: string;
@@ -54,15 +55,15 @@ export interface LockFile {
 }
 
 /**
- * A user's place: a results folder and a lock of its own. Every process that comes of a command started
- * here carries a mark in its environment; disposing ends those and removes the folder.
+ * A separate results folder, state folder and lock. Every process of a command that starts here has a mark in its
+ * environment. Disposal ends these processes and removes the folder.
  */
 export class Place implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'bench-cli-'));
   readonly results = join(this.folder, 'results');
   readonly state = join(this.folder, 'state');
   readonly lock = join(this.state, 'host.lock');
-  /** Its temporary folder, that of all places unless it has one of its own. */
+  /** The temporary folder: shared by all places, or separate with `hasTemporary`. */
   readonly temporary: string;
   readonly #mark = randomUUID();
 
@@ -71,12 +72,8 @@ export class Place implements AsyncDisposable {
     this.temporary = hasTemporary ? join(this.folder, 'tmp') : tmpdir();
     if (!hasTemporary) return;
     mkdirSync(this.temporary);
-    // PostgreSQL, which runs as nobody where we are root, has its folder there.
+    // PostgreSQL has its folder there, and runs as another user if the tests run as root.
     for (const folder of [this.folder, this.temporary]) chmodSync(folder, 0o755);
-    // What tsx has compiled already is not compiled again.
-    const compiled = `tsx-${process.geteuid?.()}`;
-    mkdirSync(join(tmpdir(), compiled), { recursive: true });
-    symlinkSync(join(tmpdir(), compiled), join(this.temporary, compiled));
   }
 
   /** Runs `scripts/<script>.ts` to its end. */
@@ -93,7 +90,7 @@ export class Place implements AsyncDisposable {
     );
   }
 
-  /** Starts a command line in a terminal: what is typed there goes through it, so that ^C is a Ctrl-C. */
+  /** Starts a command line in a terminal, so that a typed ^C is a Ctrl-C. */
   startInTerminal(line: string): Running {
     const args = process.platform === 'linux' ? ['-qec', line] : ['-q', '/dev/null', 'sh', '-c', line];
     return this.#spawn('script', process.platform === 'linux' ? [...args, '/dev/null'] : args, {});
@@ -108,7 +105,7 @@ export class Place implements AsyncDisposable {
       BENCH_STATE: this.state,
       TMPDIR: this.temporary,
       [MARK]: this.#mark,
-      // The tests run from a checkout whose packages are there: pnpm need not look again.
+      // The packages of this checkout are installed: pnpm need not check.
       pnpm_config_verify_deps_before_run: 'false',
     };
     return new Running(
@@ -116,19 +113,19 @@ export class Place implements AsyncDisposable {
     );
   }
 
-  /** Every living process that came of what was started here. */
+  /** Returns all living processes of the commands that started here. */
   pids(): number[] {
     return hasProc ? listPids().filter((pid) => environHas(pid, MARK, this.#mark)) : [];
   }
 
-  /** Those of them whose command line holds these words. */
+  /** Returns those processes whose command line contains these words. */
   pidsOf(words: string): number[] {
     return this.pids().filter((pid) =>
       (readText(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').includes(words),
     );
   }
 
-  /** Resolves when no process is left; throws with their command lines when some stay. */
+  /** Resolves when no process is left. Throws with the command lines of those that stay. */
   async untilGone(): Promise<void> {
     await until(() => this.pids().length === 0, 'the end of all processes').catch((error: unknown) => {
       const lines = this.pids().map((pid) => `${pid} ${readText(`/proc/${pid}/cmdline`)}`);
@@ -136,7 +133,7 @@ export class Place implements AsyncDisposable {
     });
   }
 
-  /** The folder of the one run there is. */
+  /** Returns the folder of the only run. */
   runFolder(): string {
     const [name, ...more] = readdirSync(this.results);
     if (name === undefined || more.length > 0) throw new Error(`not one run but ${more.length + 1}`);
@@ -147,7 +144,7 @@ export class Place implements AsyncDisposable {
     return JSON.parse(readFileSync(join(this.runFolder(), 'run.json'), 'utf8')) as RunFile;
   }
 
-  /** The records that have been kept whole so far, none before the first. */
+  /** Returns the complete records so far. */
   trials(): Trial[] {
     const [file] = globSync('*/trials.jsonl', { cwd: this.results });
     if (file === undefined) return [];
@@ -155,7 +152,7 @@ export class Place implements AsyncDisposable {
     return lines.map((line) => JSON.parse(line) as Trial);
   }
 
-  /** The path of the data of the database of the run that has the lock. */
+  /** Returns the data folder of the database of the run that holds the lock. */
   scratch(): string {
     return scratchOf(this.holder()?.token ?? '', 'database', this.temporary);
   }
@@ -165,12 +162,12 @@ export class Place implements AsyncDisposable {
     return text === undefined ? undefined : (JSON.parse(text) as LockFile);
   }
 
-  /** How many servers have been launched so far. */
+  /** Returns the number of servers launched so far. */
   countLaunched(): number {
     return globSync('*/logs/*.log', { cwd: this.results }).length;
   }
 
-  /** What the newest planted server says it has done so far; undefined until it is there. */
+  /** Returns the account of the newest planted server; undefined until it answers. */
   async readAccount(): Promise<Account | undefined> {
     const log = globSync('*/logs/*.log', { cwd: this.results }).toSorted().at(-1);
     const text = log === undefined ? undefined : readText(join(this.results, log));
@@ -185,7 +182,7 @@ export class Place implements AsyncDisposable {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It ended by itself.
+        // It has ended.
       }
     }
     await this.untilGone();
@@ -230,7 +227,7 @@ export class Running {
     return this.#child.pid;
   }
 
-  /** All that it has printed so far. */
+  /** The output so far. */
   get output(): string {
     return this.#stdout + this.#stderr;
   }
@@ -245,7 +242,7 @@ export class Running {
     this.#child.stdin?.write(text);
   }
 
-  /** Waits for a condition to come about while this runs; throws with its output when it ends before. */
+  /** Waits for a condition. Throws with the output if the command ends first. */
   until<T>(condition: () => Condition<T>, what: string): Promise<T> {
     return until(async () => {
       const seen = await condition();
@@ -260,7 +257,7 @@ export class Running {
 
 type Condition<T> = T | false | undefined | Promise<T | false | undefined>;
 
-/** Waits until a condition holds and gives what it was; throws when it has not come about after a long time. */
+/** Waits for a condition and returns its value. Throws after a long time. */
 export async function until<T>(condition: () => Condition<T>, what: string): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS;
   while (performance.now() < deadline) {
@@ -268,14 +265,14 @@ export async function until<T>(condition: () => Condition<T>, what: string): Pro
     if (isTrue(seen)) return seen;
     await sleep(POLL_MS);
   }
-  throw new Error(`waited ${PATIENCE_MS / 1000} s in vain for ${what}`);
+  throw new Error(`waited ${PATIENCE_MS / 1000} s for ${what}`);
 }
 
 function isTrue<T>(seen: T | false | undefined): seen is T {
   return seen !== undefined && seen !== false;
 }
 
-/** Whether a process is there, zombies left out. */
+/** Returns true if a process exists and is not a zombie. */
 export function isAlive(pid: number): boolean {
   return (readText(`/proc/${pid}/environ`) ?? '') !== '';
 }

@@ -41,11 +41,11 @@ describe('a run', () => {
     expect(ended.stderr).toContain(
       `saved in ${place.runFolder()}; to show it again: pnpm report ${document.plan.run}`,
     );
-    // A terminal's line control has no place in a file.
+    // Output to a file contains no control characters.
     for (const control of ['\r', '\u001B']) expect(ended.stderr).not.toContain(control);
   });
 
-  it('keeps what it printed, and leaves no process and no lock', () => {
+  it('stores what it printed, and leaves no process and no lock', () => {
     expect(place.trials()).toEqual(document.trials);
     expect(place.runFile().plan).toEqual(document.plan);
     expect(document.plan.seed).toBe(7);
@@ -73,14 +73,14 @@ describe('pnpm report', () => {
     expect(json).toEqual({ status: 0, stderr: '', stdout: ended.stdout });
   });
 
-  it('names the nearest runs for one that is not there', async () => {
+  it('suggests similar names for an unknown run', async () => {
     const { status, stderr } = await place.run('report', [`${document.plan.run}x`]);
     expect(stderr).toContain(`unknown run "${document.plan.run}x"`);
     expect(stderr).toContain(`did you mean ${document.plan.run}`);
     expect(status).toBe(2);
   });
 
-  it('stops quietly when its reader leaves', async () => {
+  it('ends without an error if its reader closes the pipe', async () => {
     await using copy = copyRun();
     const file = join(copy.folder, 'trials.jsonl');
     const lines = readFileSync(file, 'utf8');
@@ -92,30 +92,30 @@ describe('pnpm report', () => {
   });
 });
 
-describe('a stored run that cannot be read is refused by file and line, not guessed at', () => {
+describe('an invalid stored run', () => {
   it.for<{ what: string; spoil: (folder: string) => void; says: RegExp }>([
     {
-      what: 'a record cut in the middle',
+      what: 'a record that was cut off',
       spoil: (folder) => editLine(folder, 0, (line) => line.slice(0, 100)),
-      says: /trials\.jsonl:1: cannot be read: .*JSON.*\n.*delete the line.*--resume/,
+      says: /trials\.jsonl:1: .*JSON/,
     },
     {
-      what: 'a line that is no record',
+      what: 'a line that is not a record',
       spoil: (folder) => editLine(folder, 1, () => 'null'),
       says: /trials\.jsonl:2: not a trial record/,
     },
     {
       what: 'a record with a newer schema',
       spoil: (folder) => editLine(folder, 1, (line) => line.replace(/"schema":\d/, '"schema":99')),
-      says: /trials\.jsonl:2: written by a newer version \(schema 99; this version reads up to 3\)\n.*update/,
+      says: /trials\.jsonl:2: .*schema 99/,
     },
     {
       what: 'a plan with a newer schema',
       spoil: (folder) => edit(folder, 'run.json', (text) => text.replace('"schema": 2', '"schema": 99')),
-      says: /run\.json: written by a newer version \(schema 99/,
+      says: /run\.json: .*schema 99/,
     },
     {
-      what: 'a plan that is none',
+      what: 'a file that is not a plan',
       spoil: (folder) => edit(folder, 'run.json', () => '{}'),
       says: /run\.json: not a plan/,
     },
@@ -133,7 +133,7 @@ describe('a stored run that cannot be read is refused by file and line, not gues
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   });
 
-  it('nor gone on with', async () => {
+  it('is not resumed', async () => {
     await using copy = copyRun();
     editLine(copy.folder, 0, () => '{}');
     const { status, stderr } = await copy.place.run('bench', ['--resume', copy.folder]);
@@ -142,7 +142,7 @@ describe('a stored run that cannot be read is refused by file and line, not gues
     expect(existsSync(copy.place.lock)).toBe(false);
   });
 
-  it('but half a last line is what a kill leaves, and is passed over', async () => {
+  it('is readable if only its last line was cut off, as by a kill', async () => {
     await using copy = copyRun();
     appendFileSync(join(copy.folder, 'trials.jsonl'), '{"schema":1,"id":"003-van');
     const { status, stdout } = await copy.place.run('report', [copy.folder, '--json']);
@@ -152,12 +152,12 @@ describe('a stored run that cannot be read is refused by file and line, not gues
 });
 
 describe('without /usr/bin/time', () => {
-  it('a run goes on, says so, and has no such report', async () => {
+  it('a run continues with a warning, and its trials have no report', async () => {
     await using other = new Place();
     const missing = { BENCH_TIME: join(other.folder, 'time') };
     const args = ['vanilla', ...flags({ connections: 1, ...SHORT })];
     const { status, stdout, stderr } = await other.run('bench', args, missing);
-    expect(stderr).toMatch(/warning: \S+ is missing: reports lack the totals of each server/);
+    expect(stderr).toMatch(/warning: \S+time is missing/);
     expect(stdout).toMatch(/│ vanilla │/);
     expect(status).toBe(0);
     const [trial] = other.trials();
@@ -170,9 +170,9 @@ describe('without /usr/bin/time', () => {
 });
 
 describe('--dry-run', () => {
-  it('prints the plan, and starts, keeps and locks nothing', async () => {
+  it('prints the plan, and starts, stores and locks nothing', async () => {
     await using other = new Place();
-    // Somebody is measuring: that is in the way of a run, not of a plan.
+    // Another run holds the lock, which --dry-run does not need.
     const began = String(readProcess(process.pid)?.startTicks ?? '');
     const lock = JSON.stringify({ pid: process.pid, began, run: 'another', token: '0123456789abcdef' });
     writeFileSync(other.lock, lock);
@@ -188,7 +188,7 @@ describe('--dry-run', () => {
     expect(again.stdout).toBe(stdout);
   });
 
-  it('of a stack of my own plans that stack, however its path is written', async () => {
+  it('plans a stack outside the repository, however its path is written', async () => {
     await using other = new Place();
     const stack = join(other.folder, 'stack.json');
     const mine = readFileSync('packages/vanilla/stack.json', 'utf8').replace('"vanilla"', '"mine"');

@@ -6,14 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { Place, flags } from './cli.ts';
 
 const BASIC = `Basic ${Buffer.from('me:open sesame').toString('base64')}`;
-/** None of these may be kept or shown. */
+/** Must not be stored or shown. */
 const SECRETS = ['open sesame', 'open%20sesame', BASIC.slice(6), 'query-token-1', 'header-key-1'];
 const FEW = { connections: 1, rounds: 1, warmup: 0, amount: 5 };
 
-/** A server that repeats what it was asked, escape sequences and all, and says that this is wrong. */
+/** A server that answers with the request, escape sequences included, and an error status. */
 interface Echo extends AsyncDisposable {
   port: number;
-  /** The different requests that came. */
+  /** The distinct requests so far. */
   asked: Set<string>;
 }
 
@@ -46,7 +46,7 @@ function filesOf(place: Place): string[] {
     .map(({ parentPath, name }) => `${name}: ${readFileSync(join(parentPath, name), 'utf8')}`);
 }
 
-/** Throws the text that holds a secret, or a character that a terminal obeys. */
+/** Expects that no text contains a secret or a control character. */
 function expectClean(texts: string[]): void {
   for (const text of texts) {
     for (const secret of SECRETS) expect(text).not.toContain(secret);
@@ -56,7 +56,7 @@ function expectClean(texts: string[]): void {
 }
 
 describe('the secrets of a request', () => {
-  it.each(['--json', '--detail'])('are sent, and neither kept nor shown, with %s', async (show) => {
+  it.each(['--json', '--detail'])('are sent, and neither stored nor shown, with %s', async (show) => {
     await using place = new Place();
     await using echo = await openEcho(403);
     const url = `http://me:open%20sesame@127.0.0.1:${echo.port}/orders?page=2&token=query-token-1`;
@@ -71,7 +71,7 @@ describe('the secrets of a request', () => {
     });
   });
 
-  it('are asked for again by --again and --resume, and sent when they are given', async () => {
+  it('must be repeated with --again and --resume', async () => {
     await using place = new Place();
     await using echo = await openEcho(200);
     const url = `http://me:open%20sesame@127.0.0.1:${echo.port}/orders?token=query-token-1`;
@@ -83,17 +83,15 @@ describe('the secrets of a request', () => {
 
     for (const flag of ['--again', '--resume']) {
       const { status, stderr } = await place.run('bench', [flag, run]);
-      expect(stderr).toBe(
-        `error: run ${run} sent secrets, which a stored run does not keep\n       repeat them: pnpm bench ${flag} ${run} --url 'http://127.0.0.1:${echo.port}/orders?token=(not-kept)' --header 'authorization: …' --header 'x-api-key: …'\n`,
-      );
+      const orders = `--url 'http://127.0.0.1:${echo.port}/orders?token=(not-kept)'`;
+      const headers = "--header 'authorization: …' --header 'x-api-key: …'";
+      expect(stderr).toContain(`pnpm bench ${flag} ${run} ${orders} ${headers}\n`);
       expect(status).toBe(2);
     }
     const kept = ['--again', run, '--header', 'accept: text/plain'];
-    expect((await place.run('bench', kept)).stderr).toContain(
-      '--again reuses the stored plan, so --header accept cannot be combined with it',
-    );
+    expect((await place.run('bench', kept)).stderr).toContain('--header accept');
     const other = ['--again', run, '--url', `http://127.0.0.1:${echo.port}/others?token=x`];
-    expect((await place.run('bench', other)).stderr).toContain(`: run ${run} measured http://127.0.0.1:`);
+    expect((await place.run('bench', other)).stderr).toContain(`run ${run} measured http://127.0.0.1:`);
     expect([...echo.asked]).toEqual([]);
 
     const again = ['--again', run, '--url', url, '--header', 'x-api-key: header-key-1'];

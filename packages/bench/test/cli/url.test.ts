@@ -11,19 +11,19 @@ import { Place, flags } from './cli.ts';
 const ORDER = '{"item":"tea","count":2}';
 const FEW = { connections: 2, rounds: 1, warmup: 0, amount: 40 };
 
-/** A server that somebody runs, and what it was asked. */
+/** A running server, and its requests so far. */
 interface Shop extends AsyncDisposable {
   url: string;
-  /** How many requests came, by what they were. */
+  /** The number of requests, by method, path, headers and body. */
   asked: Map<string, number>;
 }
 
 describe('--url: a server that is already running', () => {
-  it('is sent what was said, compared with --expect, and watched by --pid', async () => {
+  it('gets the request, and is compared with --expect and sampled by --pid', async () => {
     await using place = new Place();
     await using shop = await openShop();
     writeFileSync(join(place.folder, 'order.json'), ORDER);
-    // The same value: neither the order of keys nor white space is part of an answer.
+    // The same value: the order of keys and white space do not matter.
     writeFileSync(join(place.folder, 'answer.json'), '{ "total": 7, "ok": true }\n');
     const options = {
       url: shop.url,
@@ -59,7 +59,7 @@ describe('--url: a server that is already running', () => {
     expect(trial).not.toHaveProperty('time');
   });
 
-  it('fails its trial when it answers other than --expect, and is not stopped', async () => {
+  it('fails its trial if the answer differs from --expect, and is not stopped', async () => {
     await using place = new Place();
     await using shop = await openShop();
     const options = { url: shop.url, method: 'put', expect: '{"total":8,"ok":true}' };
@@ -97,7 +97,7 @@ describe('--url: a server that is already running', () => {
     expect(place.trials()).toEqual([]);
   });
 
-  it('fails its trial soon when it has no such page', async () => {
+  it('fails its trial soon if it has no such page', async () => {
     await using place = new Place();
     await using shop = await openShop();
     const { status, stderr } = await place.run('bench', flags({ url: `${shop.url}/nowhere`, ...FEW }));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { Place, PLANTED, hasProc } from './cli.ts';
 
-/** A wrong command line; `says` is the part of the message that only the whole command can know. */
+/** An invalid command line; `says` are the key words of a message that is not in the golden file. */
 interface Refusal {
   what: string;
   script?: string;
@@ -12,7 +12,7 @@ interface Refusal {
   says?: RegExp[];
 }
 
-/** One of each origin; the words of all others are in `fixtures/golden/errors.txt`. */
+/** One of each origin. `fixtures/golden/errors.txt` contains the words of all others. */
 const REFUSALS: Refusal[] = [
   { what: 'an unknown option', args: ['vanilla', '--conections', '10'] },
   { what: 'a wrong value', args: ['vanilla', '--connections', '10,abc'] },
@@ -23,7 +23,7 @@ const REFUSALS: Refusal[] = [
   { what: 'options that contradict each other', args: ['vanilla', 'fastify', '--duel', '--separate'] },
   { what: 'an unknown target', args: ['fastfy'] },
   {
-    what: 'threads of a server that takes none',
+    what: '--threads for a server that does not support it',
     args: ['fastapi/def', 'vanilla', '--workers', '1', '--threads', '2'],
     says: [/vanilla does not support --threads/, /of devices that do: .*fastapi\/def, fastapi\/granian/],
   },
@@ -36,7 +36,7 @@ const REFUSALS: Refusal[] = [
     ],
   },
   {
-    what: 'a run that does not exist',
+    what: 'an unknown run',
     args: ['--resume', '20200101-000000-devices'],
     says: [/unknown run "20200101-000000-devices"/],
   },
@@ -51,7 +51,7 @@ const REFUSALS: Refusal[] = [
     says: [/--body @nowhere\.json: the file cannot be read/],
   },
   {
-    what: 'a version in the spelling of the other language',
+    what: 'a version in the notation of another language',
     args: ['fastify', '--with', 'fastify==5.1.0'],
     says: [/--with fastify==5\.1\.0 is for Python/, /fastify@5\.1\.0$/m],
   },
@@ -62,20 +62,20 @@ const REFUSALS: Refusal[] = [
   },
   { what: 'nothing to serve', script: 'serve', args: [] },
   {
-    what: 'an upstream that the served workload does not ask',
+    what: 'an upstream for a workload without one',
     script: 'serve',
     args: ['vanilla', '--upstream', 'embedded'],
   },
   { what: 'nothing to report', script: 'report', args: [] },
   {
-    what: 'something unknown to clean',
+    what: 'an unknown name for clean',
     script: 'clean',
     args: ['everything'],
     says: [/unknown name "everything"/, /pnpm clean environments/],
   },
 ];
 
-describe('bad input ends with exit code 2, says what to type, and leaves nothing behind', () => {
+describe('invalid input ends with exit code 2 and leaves nothing', () => {
   it.concurrent.for(REFUSALS)('$what', async ({ script = 'bench', args, says = [] }, { expect }) => {
     await using place = new Place();
     const { status, stdout, stderr } = await place.run(script, args);
@@ -102,36 +102,36 @@ const MANIFEST = {
   },
 };
 
-/** `at` stands on the line that has to be named. */
+/** `at` is on the line that the error names. */
 const MANIFESTS: { what: string; text: string; at: string; says: RegExp }[] = [
-  { what: 'no JSON', text: '{\n  "name": "mine",\n  oops\n}', at: 'oops', says: /not JSON/ },
+  { what: 'text that is not JSON', text: '{\n  "name": "mine",\n  oops\n}', at: 'oops', says: /not JSON/ },
   {
     what: 'an unknown class',
     text: JSON.stringify({ ...MANIFEST, class: 'fast' }, null, 2),
     at: '"class"',
-    says: /"class" must be .*raw, framework, tuned/,
+    says: /"class"/,
   },
   {
-    what: 'a field too many',
+    what: 'an unknown field',
     text: JSON.stringify({ ...MANIFEST, sped: 1 }, null, 2),
     at: '"sped"',
     says: /"sped"/,
   },
   {
-    what: 'a default that is no variant',
+    what: 'a default that is not a variant',
     text: JSON.stringify({ ...MANIFEST, default: 'nod' }, null, 2),
     at: '"default"',
-    says: /"nod" is not among the variants \(node, other\)/,
+    says: /"nod"/,
   },
   {
     what: 'an unknown placeholder',
     text: JSON.stringify(MANIFEST, null, 2).replace('"{port}"', '"{prot}"'),
     at: '{prot}',
-    says: /unknown placeholder \{prot\}, expected one of .*\{port\}/,
+    says: /\{prot\}/,
   },
 ];
 
-describe('a stack.json that does not keep the contract is refused by file and line', () => {
+describe('an invalid stack.json is refused by file and line', () => {
   it.concurrent.for(MANIFESTS)('$what', async ({ text, at, says }, { expect }) => {
     await using place = new Place();
     const file = join(place.folder, 'stack.json');
@@ -143,7 +143,7 @@ describe('a stack.json that does not keep the contract is refused by file and li
     expect(status).toBe(2);
   });
 
-  it.concurrent('and so is a name that is taken', async ({ expect }) => {
+  it.concurrent('a name that is taken', async ({ expect }) => {
     await using place = new Place();
     const file = join(place.folder, 'stack.json');
     writeFileSync(file, JSON.stringify({ ...MANIFEST, name: 'vanilla' }));
@@ -152,18 +152,17 @@ describe('a stack.json that does not keep the contract is refused by file and li
     expect(status).toBe(2);
   });
 
-  it.concurrent('and so is a workload that a target does not offer', async ({ expect }) => {
+  it.concurrent('a workload that a target does not offer', async ({ expect }) => {
     await using place = new Place();
     const file = join(place.folder, 'stack.json');
     writeFileSync(file, JSON.stringify(MANIFEST));
     const { status, stderr } = await place.run('bench', ['--stack', file, 'mine/other']);
-    expect(stderr).toMatch(/mine\/other does not offer the workload "devices"/);
-    expect(stderr).toMatch(/mine\/other offers gather/);
+    expect(stderr).toMatch(/mine\/other .* "devices"/);
     expect(status).toBe(2);
   });
 });
 
-describe('a toolchain asked for by name that is missing', () => {
+describe('a missing toolchain that the user named', () => {
   it.concurrent.for([
     ['vanilla@18', /^error: vanilla@18: node 18 cannot run these servers$/m, /name 22\.18 or newer/],
     [
@@ -171,7 +170,7 @@ describe('a toolchain asked for by name that is missing', () => {
       /^error: vanilla@\/nowhere\/bin\/node: \/nowhere\/bin\/node does not run/m,
       /check the path/,
     ],
-  ] as const)('%s: exit code 3, its name and how to get it', async ([target, says, advises], { expect }) => {
+  ] as const)('%s: exit code 3, with advice', async ([target, says, advises], { expect }) => {
     await using place = new Place();
     const { status, stderr } = await place.run('bench', [target, '--connections', '1']);
     expect(stderr).toMatch(says);
@@ -182,8 +181,8 @@ describe('a toolchain asked for by name that is missing', () => {
   });
 });
 
-describe('nginx asked for by name that is not on PATH', () => {
-  it.concurrent('exit code 3, and what to do instead', async ({ expect }) => {
+describe('--upstream nginx without nginx', () => {
+  it.concurrent('exit code 3, with an alternative', async ({ expect }) => {
     await using place = new Place();
     const args = ['vanilla', '--workload', 'gather', '--upstream', 'nginx'];
     const { status, stderr } = await place.run('bench', args, { PATH: '/nowhere' });
@@ -193,8 +192,8 @@ describe('nginx asked for by name that is not on PATH', () => {
   });
 });
 
-describe('what is in the way', () => {
-  it.concurrent('a results folder that cannot be made', async ({ expect }) => {
+describe('an obstacle', () => {
+  it.concurrent('a results folder that cannot be created', async ({ expect }) => {
     await using place = new Place();
     const file = join(place.folder, 'file');
     writeFileSync(file, '');
@@ -207,7 +206,7 @@ describe('what is in the way', () => {
     expect(existsSync(place.lock)).toBe(false);
   });
 
-  it.concurrent('a lock that cannot be made', async ({ expect }) => {
+  it.concurrent('a state folder that cannot be created', async ({ expect }) => {
     await using place = new Place();
     const { status, stderr } = await place.run('bench', ['vanilla'], { BENCH_STATE: '/dev/null/state' });
     expect(stderr).toMatch(
@@ -216,7 +215,7 @@ describe('what is in the way', () => {
     expect(status).toBe(2);
   });
 
-  it.skipIf(!hasProc).concurrent('a taken port, and who has it', async ({ expect }) => {
+  it.skipIf(!hasProc).concurrent('a taken port: the error names the process', async ({ expect }) => {
     await using place = new Place();
     await using server = createServer();
     await new Promise((resolve) => {
@@ -229,7 +228,7 @@ describe('what is in the way', () => {
     expect(status).toBe(2);
   });
 
-  it.concurrent('a false attestation: the trial fails, and says why', async ({ expect }) => {
+  it.concurrent('a false attestation: the trial fails with the reason', async ({ expect }) => {
     await using place = new Place();
     const args = ['--stack', PLANTED, 'planted/false-attestation', '--connections', '1', '--rounds', '1'];
     const { status, stdout, stderr } = await place.run('bench', args);

@@ -59,7 +59,7 @@ describe('the value of an option', () => {
   });
 
   it.each(REFUSES.flatMap(([kind, read, texts]) => texts.map((typed) => [kind, typed, read] as const)))(
-    '%s refuses %j',
+    '%s rejects %j',
     (_kind, typed, read) => {
       const { code, message } = errorOf(() => read(typed, 'x'));
       expect(code).toBe('usage');
@@ -70,7 +70,7 @@ describe('the value of an option', () => {
 });
 
 describe('a suggestion', () => {
-  it('names close words only, the closest first', () => {
+  it('names only similar words, the closest first', () => {
     expect(suggest('fastfy', ['vanilla', 'fastapi', 'fastify'])).toBe('did you mean fastify?');
     expect(suggest('apache', ['nginx', 'embedded'])).toBeUndefined();
     expect(suggest('up', ['upstream'])).toBeUndefined();

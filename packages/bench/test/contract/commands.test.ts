@@ -11,7 +11,7 @@ import { START_SECONDS, listenersOf, loopback, openHost } from './host.ts';
 const host = openHost();
 const stacks = readStacks().filter((stack) => stack.variants[stack.default]?.workloads.includes('devices'));
 
-/** What every stack answers when nobody gives it data. */
+/** The answer of every stack without data. */
 const BY_HAND = canonicalise(
   JSON.stringify(
     [1, 2, 3].map((id) => ({
@@ -37,8 +37,8 @@ const targets = expandTargets(
   'devices',
 );
 
-describe('started by hand with nothing but a port', () => {
-  // Concurrent, because most of their time is that of starting and stopping.
+describe('started by hand with only a port', () => {
+  // Concurrent, because they start and stop for most of their time.
   describe.concurrent.each(targets)('$stack', (wanted) => {
     const found = needs(target(wanted, stacks));
 
@@ -46,7 +46,6 @@ describe('started by hand with nothing but a port', () => {
       const ready = found.get();
       const server = await host.start({ command: typed(ready), cwd: ready.stack.root, env: {} });
       await awaitRightAnswer(server, draw, START_SECONDS);
-      // From then on it can be stopped.
       await until(() => server.attestations().length > 0, 'what it attests');
       expect(listenersOf(server) ?? [loopback(server.port)]).toEqual([loopback(server.port)]);
       expect(await server.stop()).toMatchObject({ trouble: [] });
@@ -55,7 +54,7 @@ describe('started by hand with nothing but a port', () => {
   });
 });
 
-/** What a person types, with `{port}` for the port. */
+/** Returns the command that a person types, with `{port}` for the port. */
 function typed({ stack, command: [first = ''] }: Prepared): string[] {
   const program = {
     node: [first, 'src/server.ts'],

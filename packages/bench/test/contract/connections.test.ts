@@ -35,7 +35,7 @@ describe('the sockets of a server', () => {
     [{}, { backlog: 16_384 }, { isLong: true, noDelay: true }],
     [{}, { backlog: 7 }, { isLong: false, noDelay: true }],
     [{ noDelay: false }, { backlog: 16_384 }, { isLong: true, noDelay: false }],
-  ])('made with %j and %j are seen as %j', async (options, listen, expected) => {
+  ])('made with %j and %j are read as %j', async (options, listen, expected) => {
     const server = await serve(options, listen);
     const connection = await openConnection(server, GET);
     const seen = await readSockets(server);
@@ -48,13 +48,13 @@ describe('the sockets of a server', () => {
 });
 
 describe('a connection', () => {
-  it('that the server keeps is used again', async () => {
+  it('is used again if the server keeps it', async () => {
     const connection = await openConnection(await serve({ keepAliveTimeout: 75_000 }, {}), GET);
     expect(await connection.isReused()).toBe(true);
     connection.close();
   });
 
-  it('that the server closes is not used again', async () => {
+  it('is not used again if the server closes it', async () => {
     const connection = await openConnection(await serve({}, {}, { connection: 'close' }), GET);
     expect(await connection.isReused()).toBe(false);
     connection.close();

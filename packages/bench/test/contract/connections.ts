@@ -12,7 +12,7 @@ export const IDLE_SECONDS = 8;
 /** The highest rung of the connection ladder. */
 const MOST_CONNECTIONS = 10_000;
 
-/** A connection to a server that has answered once on it. */
+/** A connection on which the server has answered once. */
 export interface KeptConnection {
   /** Seconds since the answer. */
   idleSeconds(): number;
@@ -51,11 +51,11 @@ export async function openConnection(
   };
 }
 
-/** What the kernel says of a server's sockets. */
+/** The state of a server's sockets, from the kernel. */
 export interface Sockets {
-  /** Connections that may wait to be accepted, by the shortest queue. */
+  /** The length of the shortest accept queue. */
   backlog: number;
-  /** Whether answers leave at once, without waiting for acknowledgements, on every connection that stands. */
+  /** True if every established connection sends answers immediately, without waiting for acknowledgements. */
   noDelay: boolean;
 }
 
@@ -81,7 +81,7 @@ export async function readSockets(server: Pick<Server, 'pid' | 'port'>): Promise
   };
 }
 
-/** The shortest accept queue that suits the connection ladder, or all that the kernel allows. */
+/** Returns the shortest accept queue that the connection ladder needs, or the longest that the kernel allows. */
 export function leastBacklog(): number {
   return Math.min(MOST_CONNECTIONS, Number(readText('/proc/sys/net/core/somaxconn')));
 }

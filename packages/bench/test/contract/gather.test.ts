@@ -18,10 +18,10 @@ const offered = stacks
   );
 
 const PATHS = [0, 1, 2].map(pathOf);
-/** Longer than any server may take to ask for all, and less than it may wait. */
+/** Longer than a server needs to send all fetches, and shorter than the timeout of its client. */
 const BARRIER_MS = 3000;
 
-/** Every server of this file asks here; what it is answered changes from test to test. */
+/** Answers the servers of this file; each test sets it. */
 let behave: RequestListener;
 const asked: string[] = [];
 const upstream = createServer((request, response) => {
@@ -29,7 +29,7 @@ const upstream = createServer((request, response) => {
   behave(request, response);
 });
 
-/** What each fixture holds: stacks may know what its objects look like. */
+/** The objects of each fixture, with the fields that stacks may know. */
 const ITEMS = makeFixtures({ fixtures: 3, items: 2 }).map((text) =>
   (JSON.parse(text) as Item[]).map((item) => ({ ...item, name: 'é "<&>' })),
 );
@@ -40,7 +40,7 @@ function sendJson(response: ServerResponse, value: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-/** Answers nobody before all fixtures are asked for; fails them when that does not come about. */
+/** Answers when all fixtures are requested; with 500 if that does not happen in time. */
 function holdUntilAll(): RequestListener {
   const waiting: (() => void)[] = [];
   return (request, response) => {
@@ -90,7 +90,7 @@ describe.each(offered)('gather by $id', (wanted) => {
     return { status: answer.status, headers: answer.headers, body: await answer.json() };
   }
 
-  it('joins all in their order, asked for once each, and tells how long that took', async () => {
+  it('joins all fixtures in order, fetches each once, and reports the time', async () => {
     behave = sendItems;
     for (const _ of [1, 2]) {
       const { status, headers, body } = await ask();
@@ -104,30 +104,30 @@ describe.each(offered)('gather by $id', (wanted) => {
     expect(server?.attestations()[0]).toMatchObject({ client: expect.stringMatching(/^\S+ \d/) as string });
   });
 
-  it('has all of them under way at once', async () => {
+  it('fetches all fixtures in parallel', async () => {
     behave = holdUntilAll();
     expect(await ask()).toMatchObject({ status: 200 });
   });
 
   it.for<[string, RequestListener]>([
     ['a status other than 200', (_request, response) => void response.writeHead(500).end('[]')],
-    ['a connection that is closed', ({ socket }) => void socket.destroy()],
-    ['no JSON', (_request, response) => void response.writeHead(200).end('[{]')],
-    ['no array', (_request, response) => sendJson(response, { items: [] })],
-  ])('answers 502 for %s of one fixture, with no part of the others', async ([name, fail]) => {
+    ['a closed connection', ({ socket }) => void socket.destroy()],
+    ['text that is not JSON', (_request, response) => void response.writeHead(200).end('[{]')],
+    ['JSON that is not an array', (_request, response) => sendJson(response, { items: [] })],
+  ])('answers 502 without data if one fixture is answered with %s', async ([name, fail]) => {
     behave = (request, response) => (request.url === PATHS[1] ? fail : sendItems)(request, response);
     const { status, body } = await ask();
     expect(body).toEqual({ error: expect.stringMatching(/^upstream: ./) as string });
     expect(status).toBe(502);
     const times = asked.filter((path) => path === PATHS[1]).length;
-    // Go's client, and it alone, asks again by itself as long as connections that it kept are closed under it.
-    const asksAgain = wanted.language === 'go' && name === 'a connection that is closed';
+    // Only Go's client repeats a request by itself if a kept connection is closed.
+    const asksAgain = wanted.language === 'go' && name === 'a closed connection';
     expect(asksAgain ? Math.min(times, 1) : times).toBe(1);
     behave = sendItems;
     expect(await ask()).toMatchObject({ status: 200 });
   });
 
-  it('answers 503 where nobody said whom to ask', async () => {
+  it('answers 503 without BENCH_UPSTREAM', async () => {
     expect(await ask(byHand)).toMatchObject({ status: 503, body: { error: 'BENCH_UPSTREAM is not set' } });
     expect(asked).toEqual([]);
   });

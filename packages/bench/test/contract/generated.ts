@@ -6,13 +6,13 @@ import type { Stack } from '../../src/catalogue/stack.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { CACHE } from '../../src/prepare/prepare.ts';
 
-/** Rust has a template too; a workspace of its own would compile all that the stacks of the repository have compiled. */
+/** Rust has a template, too, but a separate workspace would compile all crates again. */
 const GENERATED: Language[] = ['typescript', 'python', 'go'];
 
-/** Beside the environments, so that an environment made once is found again. */
+/** Beside the environments, so that an environment is made only once. */
 const PLACE = join(CACHE, 'generated');
 
-/** Returns stacks as `pnpm new stack` writes them, in folders outside the workspace. */
+/** Writes stacks as `pnpm new stack` does, in folders outside the workspace, and returns them. */
 export function generateStacks(): Stack[] {
   rmSync(PLACE, { recursive: true, force: true });
   for (const shared of ['packages/gocontract', 'python/contract']) {
@@ -40,7 +40,7 @@ function linkContract(folder: string): void {
   symlinkSync(join(ROOT, 'packages/contract'), join(folder, 'node_modules', '@bench', 'contract'));
 }
 
-/** What `python/lock.sh` makes of the same dependencies. */
+/** Returns the lock that `python/lock.sh` makes of the same dependencies. */
 function lockOfUvicorn(): string {
   const locks = ['requirements', 'requirements-uvloop', 'requirements-httptools'];
   return locks.map((lock) => readFileSync(join(ROOT, 'python/uvicorn', `${lock}.txt`), 'utf8')).join('');

@@ -21,33 +21,33 @@ import { openToken } from '../known/leftovers.ts';
 /** How long a server may take to its first right answer on a busy machine. */
 export const START_SECONDS = 60;
 
-/** A server that runs, and what it was given to answer, by workload. */
+/** A running server, and the data drawn for it by workload. */
 export interface Running {
   server: Server;
   draws: Record<string, Draw>;
 }
 
-/** What a command line starts. */
+/** A command line to start. */
 export interface Command {
   command: string[];
   cwd: string;
   env: Record<string, string>;
 }
 
-/** What a target is to serve, and how. */
+/** How to start a target. */
 export interface Asked {
   seed: number;
   workers: number;
   threads?: number;
-  /** Of each workload; the usual ones unless told. */
+  /** Returns the parameters of a workload; by default the usual ones. */
   paramsOf?: (workload: Workload) => Params;
 }
 
-/** Starts servers as a trial does, and stops what a test file has left running. */
+/** Starts servers as a trial does. Stops them after the last test of the file. */
 export interface Host {
-  /** A target with data drawn from the seed, for all workloads that it offers. */
+  /** Starts a target with data drawn from the seed, for all workloads that it offers. */
   serve(prepared: Prepared, asked: Asked): Promise<Running>;
-  /** A command line with `{port}` to be filled in, without any data but these files, by their variables. */
+  /** Starts a command line with `{port}`, with no data but these files, by their variables. */
   start(command: Command, files?: Record<string, string>): Promise<Server>;
 }
 
@@ -80,7 +80,7 @@ export function openHost(): Host {
   };
   const start = async (): Promise<Database> =>
     asked.use(await startDatabase(await findDatabase(''), { token, folder, placed: {} }));
-  // One for all servers of the file, each with a table of its own.
+  // One for all servers of the file, each with a separate table.
   const openTable = async (table: Table): Promise<OpenTable> => {
     database ??= start();
     return (await database).open(table);
@@ -99,7 +99,6 @@ export function openHost(): Host {
       });
       const fixtures = drawn.flatMap((one) => one.fixtures ?? []);
       const upstream = fixtures.length > 0 ? await openUpstream(fixtures) : undefined;
-      // What one workload inserts comes after what another has read.
       const tables = drawn.flatMap(({ draw }) => draw.table ?? []);
       const rows = tables.flatMap((table) => table.rows);
       const opened = tables.length > 0 ? await openTable({ rows }) : undefined;

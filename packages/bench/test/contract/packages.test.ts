@@ -12,7 +12,7 @@ import { needs, target } from '../needs.ts';
 const rig = openRig();
 const stacks = readStacks();
 mkdirSync(CACHE, { recursive: true });
-/** On the file system of the environments, where pnpm could link what it has to copy. */
+/** On the file system of the environments, where pnpm could link instead of copy. */
 const place = mkdtempSync(join(CACHE, 'with-'));
 const made: string[] = [];
 
@@ -20,7 +20,7 @@ afterAll(() => {
   for (const folder of [place, ...made]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Prepares a stack as `--with` asks; what was made for it goes with the test. */
+/** Prepares a stack with `--with`. The test removes what it made. */
 async function prepareWith(name: string, packages: string[]): ReturnType<typeof prepareAll> {
   const targets = expandTargets([name], stacks, 'devices');
   const found = await prepareAll(spreadTargets(targets, { python: [], node: [], packages }), stacks);
@@ -29,7 +29,7 @@ async function prepareWith(name: string, packages: string[]): ReturnType<typeof 
   return found;
 }
 
-/** Prepares it, or throws a toolchain error. */
+/** Prepares a stack with `--with`, or throws a toolchain error. */
 async function requireWith(name: string, packages: string[]): Promise<Prepared> {
   const { prepared, missing } = await prepareWith(name, packages);
   const [ready] = prepared;
@@ -37,7 +37,7 @@ async function requireWith(name: string, packages: string[]): Promise<Prepared> 
   return ready;
 }
 
-/** A checkout that passes for Fastify until it is asked to listen. */
+/** Writes a checkout that looks like Fastify until it has to listen. */
 function fakeFastify(version: string, scripts: Record<string, string> = {}): string {
   const folder = join(place, `fastify-${version}`);
   mkdirSync(folder);
@@ -51,7 +51,7 @@ function fakeFastify(version: string, scripts: Record<string, string> = {}): str
 
 const NOTE = `node -e "fs.writeFileSync('${join(place, 'script-has-run')}', '')"`;
 
-/** What the server says of itself, which ends at once because nothing listens. */
+/** Returns the attestation of the server, which ends immediately because nothing listens. */
 async function attestationOf({ command, stack }: Prepared): Promise<string> {
   const [file = '', ...args] = command.map((word) =>
     word.replace('{host}', '127.0.0.1').replace('{port}', '0').replace('{workers}', '1'),
@@ -69,18 +69,18 @@ describe('a Node stack with checkouts in place of its framework', () => {
     ({ prepared } = await prepareWith('fastify', checkouts));
   }, 300_000);
 
-  it('runs each from a copy of its own, and says which', async () => {
+  it('runs each from a separate copy, and attests which', async () => {
     expect(prepared.map(({ installed }) => installed)).toEqual([['fastify 0.0.1'], ['fastify 0.0.2']]);
     const told = await Promise.all(prepared.map(attestationOf));
     expect(told[0]).toContain('"framework":"fastify 0.0.1"');
     expect(told[1]).toContain('"framework":"fastify 0.0.2"');
   });
 
-  it('runs no script of theirs', () => {
+  it('runs no script of a checkout', () => {
     expect(existsSync(join(place, 'script-has-run'))).toBe(false);
   });
 
-  it('takes what is there already, until the checkout is edited', async () => {
+  it('is installed again only if the checkout was edited', async () => {
     const [folder = ''] = checkouts;
     const again = await prepareWith('fastify', [folder]);
     expect(again.prepared[0]).toEqual(prepared[0]);
@@ -92,7 +92,7 @@ describe('a Node stack with checkouts in place of its framework', () => {
     expect(await attestationOf(prepared[0]!)).toContain('"framework":"fastify 0.0.1"');
   });
 
-  it('is missing where the stack depends on no such package', async () => {
+  it('is refused for a stack that does not depend on the package', async () => {
     const { missing } = await prepareWith('vanilla', checkouts.slice(1));
     expect(missing.map(({ reason }) => reason)).toEqual(['vanilla does not depend on fastify']);
   });
@@ -107,7 +107,7 @@ describe('a Python stack with a checkout', () => {
     return requireWith('uvicorn/interpreted', [relative('', folder)]);
   });
 
-  it('has it, from where it was named', async () => {
+  it('imports the checkout', async () => {
     const prepared = found.get();
     expect(prepared.installed).toEqual(['Bench.Mine 0.0.7']);
     const { stdout } = await promisify(execFile)(prepared.command[0] ?? '', [
@@ -122,7 +122,7 @@ describe('the environment of a Python variant', () => {
   const wanted = expandTargets(['uvicorn/interpreted-h11'], stacks, 'devices');
   const ready = needs(target(wanted[0]!, stacks));
 
-  it('holds what its locks name and nothing else', async () => {
+  it('contains exactly the packages of its locks', async () => {
     const { stack, variant, command } = ready.get();
     const locks = ['requirements.txt', ...variant.groups.map((group) => `requirements-${group}.txt`)];
     const named = locks.flatMap((file) =>
@@ -138,10 +138,10 @@ describe('the environment of a Python variant', () => {
   });
 });
 
-describe('fastify on an earlier version of itself', () => {
+describe('fastify with an earlier version of its framework', () => {
   needs(() => requireWith('fastify', ['fastify@5.1.0']));
 
-  it('answers rightly, and says that it is that version', async () => {
+  it('answers correctly, and attests that version', async () => {
     const seen = await rig.measure({
       planted: 'node',
       stack: stacks.find(({ name }) => name === 'fastify')!,

@@ -24,10 +24,10 @@ const ADD: WorkloadRequest = {
   body: JSON.stringify({ name: 'Ada', email: 'ada@example.org' }),
 };
 
-/** Nobody listens there: the port is kept for those who must not. */
+/** An address without a listener: ordinary users cannot open this port. */
 const NOWHERE = 'postgresql://nobody@127.0.0.1:1/none';
 
-/** A database that lets everybody in and says nothing. */
+/** A database that accepts connections and never answers. */
 const held = new Set<Socket>();
 const silent = createServer((socket) => held.add(socket.on('error', () => {})));
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(() => {
   for (const socket of held) socket.destroy();
 });
 
-/** Waits for the words: a failure may be logged after it is answered. */
+/** Waits until the log contains the words: a server may log a failure after its answer. */
 const logs = (server: Server, words: RegExp): Promise<true> =>
   until(() => words.test(server.log()), `${words} in the log`);
 
@@ -54,7 +54,7 @@ describe.each(offered)('users by $id', (wanted) => {
     return server;
   }
 
-  it('answers 503 where nobody named a database', async () => {
+  it('answers 503 without DATABASE_URL', async () => {
     const server = await start({});
     for (const request of [LIST, ADD]) {
       const { status, body } = await sendRequest(server, request);
@@ -63,14 +63,14 @@ describe.each(offered)('users by $id', (wanted) => {
     }
   });
 
-  it('answers 500 where it cannot connect, with the reason in its log', async () => {
+  it('answers 500 and logs the reason if it cannot connect', async () => {
     const server = await start({ DATABASE_URL: NOWHERE });
     for (const request of [LIST, ADD])
       expect(await sendRequest(server, request)).toMatchObject({ status: 500 });
     await logs(server, /refused|connect call failed/i);
   });
 
-  it('answers 500 when its pool is empty for too long, with the reason in its log, and stops all the same', async () => {
+  it('answers 500 and logs the reason if its pool times out, and can be stopped', async () => {
     const { port } = silent.address() as AddressInfo;
     const server = await start({
       DATABASE_URL: `postgresql://nobody@127.0.0.1:${port}/none`,
@@ -78,7 +78,7 @@ describe.each(offered)('users by $id', (wanted) => {
       BENCH_POOL_OVERFLOW: '0',
       BENCH_POOL_TIMEOUT: '1',
     });
-    // The one that connects may wait for ever.
+    // The request that holds the connection may never be answered.
     const first = await Promise.any([sendRequest(server, LIST), sendRequest(server, LIST)]);
     expect(first).toMatchObject({ status: 500 });
     await logs(server, /QueuePool limit|timeout|deadline exceeded/);

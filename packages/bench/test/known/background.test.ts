@@ -4,8 +4,8 @@ import { ASKED, accountOf, loadOf, openRig, reasonsOf, sumOf } from './rig.ts';
 const rig = openRig();
 const ANSWERED = 7;
 
-describe('a request in the background of a load', () => {
-  it('was answered as often as the server says, and is in none of the counts of the load', async () => {
+describe('a background request', () => {
+  it('is counted as the server counts it, apart from the load', async () => {
     const seen = await rig.measure({
       planted: ['--held-after', String(ANSWERED)],
       bench: ['--connections', '10', '--duration', '0.5', '--background', 'GET /held'],
@@ -29,7 +29,7 @@ describe('a request in the background of a load', () => {
     expect(requests.pending).toBe(0);
   });
 
-  it('fails its trial where the server does not know it', async () => {
+  it('fails the trial if the server has no such path', async () => {
     const seen = await rig.measure({
       planted: [],
       bench: ['--connections', '10', '--duration', '0.5', '--background', 'GET /nowhere'],

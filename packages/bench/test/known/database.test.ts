@@ -18,6 +18,7 @@ import { keepDatabase } from '../../src/services/database/companion.ts';
 import type { DatabaseUse } from '../../src/services/database/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
+import { METRIC_IDS } from '../../src/metrics.ts';
 import { needs, postgres } from '../needs.ts';
 import { samplePlan } from '../samples.ts';
 import { openToken } from './leftovers.ts';
@@ -27,10 +28,9 @@ const token = openToken();
 const rig = openRig();
 const stack = readManifest(fileURLToPath(new URL('../../planted/users/stack.json', import.meta.url)));
 const folder = mkdtempSync(join(tmpdir(), 'bench-database-'));
-const EVERYTHING = ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'];
 
 let database: Database;
-/** Of a user who may do everything there. */
+/** The URL of a user with all rights. */
 let url: string;
 
 const found = needs(postgres);
@@ -71,7 +71,7 @@ function insertsOf({ trial }: Seen): NonNullable<DatabaseUse['inserts']> {
 }
 
 describe('a server that inserts', () => {
-  it('has stored what it acknowledged, exactly, to the harness and to 200 connections', async () => {
+  it('has stored exactly what it acknowledged on 200 connections', async () => {
     const seen = await measure('faithful', '--workload users-insert --connections 200 --duration 1');
     expect(reasonsOf(seen)).toEqual([]);
     const { lifetime } = loadOf(seen);
@@ -88,40 +88,32 @@ describe('a server that inserts', () => {
   });
 
   it.each([
-    [
-      'forgetful',
-      ['inserts-lost'],
-      /^[\d,]+ inserts were acknowledged, but the table has only [\d,]+: \d+ were lost$/,
-    ],
-    ['twice', ['inserts-unacknowledged'], /: some were stored twice, or stored after an error answer$/],
-    [
-      'refusing',
-      ['inserts-unacknowledged', 'errors'],
-      /: some were stored twice, or stored after an error answer/,
-    ],
-  ])('and is %s has failed', async (planted, codes, text) => {
+    ['forgetful', ['inserts-lost'], /\d+ were lost$/],
+    ['twice', ['inserts-unacknowledged'], /stored twice/],
+    ['refusing', ['inserts-unacknowledged', 'errors'], /stored after an error answer/],
+  ])('fails as the variant %s', async (planted, codes, text) => {
     const seen = await measure(planted, '--workload users-insert --connections 4 --amount 200');
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(codes);
     expect(reasonOf(seen, codes[0] ?? '')).toMatchObject({
       text: expect.stringMatching(text) as string,
-      invalidates: EVERYTHING,
+      invalidates: METRIC_IDS,
     });
   });
 
-  it('and is killed in the middle has lost nothing that it acknowledged, and that is said', async () => {
+  it('loses no acknowledged insert when it is killed, and the reason says so', async () => {
     const seen = await measure('dying', '--workload users-insert --connections 8 --duration 5');
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(['trial', 'inserts']);
-    expect(reasonOf(seen, 'trial').text).toBe('the server died under load (ended by signal 9)');
+    expect(reasonOf(seen, 'trial').text).toContain('ended by signal 9');
     const { acknowledged, stored, unanswered } = insertsOf(seen);
     expect(stored).toBeGreaterThanOrEqual(50);
     expect(acknowledged).toBeLessThan(stored);
     expect(stored).toBeLessThanOrEqual(acknowledged + unanswered);
-    expect(reasonOf(seen, 'inserts').text).toMatch(/no acknowledged insert was lost$/);
+    expect(reasonOf(seen, 'inserts').text).toContain('no acknowledged insert was lost');
   });
 
-  it('against another has a table of its own', async () => {
+  it('has a separate table in a duel', async () => {
     const targets = ['users/faithful', 'users/forgetful'];
     const words = '--workload users-insert --duel --rounds 1 --connections 4 --warmup 0.2 --duration 1';
     const plan = makePlan(BENCH.parse([...targets, ...words.split(' ')]), [stack], 'known', 1);
@@ -138,7 +130,7 @@ describe('a server that inserts', () => {
 });
 
 describe('a server that reads', () => {
-  it.each([0, 100])('%i rows answers those that were put there, ordered', async (rows) => {
+  it.each([0, 100])('answers with the %i rows of the table, in order', async (rows) => {
     const seen = await measure(
       'faithful',
       `--workload users --param rows=${rows} --connections 4 --amount 100`,
@@ -149,7 +141,7 @@ describe('a server that reads', () => {
 });
 
 describe('DATABASE_URL', () => {
-  it('names a database to measure with; nothing of the run stays there', async () => {
+  it('selects the database server, and the run leaves nothing on it', async () => {
     const program = await findDatabase(url);
     expect(program).toMatchObject({ kind: 'external', version: '18.4' });
     await using holder = await startDatabase(program, { token, folder, placed: {} });
@@ -161,28 +153,28 @@ describe('DATABASE_URL', () => {
   });
 
   const cases: [string, () => string, RegExp][] = [
-    ['is no address', () => 'localhost:5432/secret', /^DATABASE_URL: not a PostgreSQL address$/],
+    ['is not a URL', () => 'localhost:5432/secret', /^DATABASE_URL: not a PostgreSQL address$/],
     [
-      'is of something else',
+      'has the scheme of another database',
       () => 'mysql://u:secret@127.0.0.1/x',
       /^DATABASE_URL: not a PostgreSQL address$/,
     ],
     ['names no database', () => 'postgres://u:secret@127.0.0.1/', /^DATABASE_URL: not a PostgreSQL address$/],
     [
-      'leads nowhere',
+      'cannot be reached',
       () => 'postgresql://u:secret@127.0.0.1:9/x',
       /^DATABASE_URL: 127\.0\.0\.1:9\/x: .*ECONNREFUSED/,
     ],
     ['has a wrong password', () => url.replace(/:[^:@]+@/, ':secret@'), /password authentication failed/],
   ];
-  it.each(cases)('that %s is refused, without its password', async (_, asked, message) => {
+  it.each(cases)('is refused if it %s, without showing the password', async (_, asked, message) => {
     const error = await findDatabase(asked()).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BenchError);
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) as string });
     expect(`${(error as BenchError).message} ${(error as BenchError).hint}`).not.toContain('secret');
   });
 
-  it('of a user who may not create databases is refused', async () => {
+  it('is refused for a user who may not create databases', async () => {
     await ask(`create role guest login password 'guest'`);
     const guest = Object.assign(new URL(url), { username: 'guest', password: 'guest' }).href;
     await expect(findDatabase(guest)).rejects.toMatchObject({
@@ -192,14 +184,14 @@ describe('DATABASE_URL', () => {
   });
 });
 
-describe('what a killed run left behind DATABASE_URL', () => {
+describe('databases that a killed run left', () => {
   const DEAD = '00000000deadbeef';
   const debt = (): Debt => {
     const { host, pathname } = new URL(url);
     return { run: 'a-run', token: DEAD, database: `${host}${pathname}` };
   };
 
-  it('is removed by its token, and named; the databases of others stay', async () => {
+  it('are dropped by their token, and named; other databases stay', async () => {
     const names = [`bench_${DEAD}_1`, `bench_${DEAD}1_1`, `bench_${DEAD}_other`];
     for (const name of names) await ask(`create database ${name}`);
     expect(await removeDatabases({ run: 'a-run', token: DEAD }, url)).toEqual({ lines: [], isOwed: false });
@@ -213,9 +205,13 @@ describe('what a killed run left behind DATABASE_URL', () => {
   });
 
   it.each([
-    ['where no server is named', '', 'the next command with that DATABASE_URL drops them'],
-    ['where another is named', 'postgresql://u:secret@127.0.0.1:9/x', 'the next command with that'],
-  ])('stays owed %s', async (_where, asked, why) => {
+    ['DATABASE_URL is empty', '', 'the next command with that DATABASE_URL drops them'],
+    [
+      'DATABASE_URL names another server',
+      'postgresql://u:secret@127.0.0.1:9/x',
+      'the next command with that',
+    ],
+  ])('are left for a later command if %s', async (_where, asked, why) => {
     const { lines, isOwed } = await removeDatabases(debt(), asked);
     expect(lines).toEqual([expect.stringContaining(why)]);
     expect(lines[0]).toContain(
@@ -224,7 +220,7 @@ describe('what a killed run left behind DATABASE_URL', () => {
     expect(isOwed).toBe(true);
   });
 
-  it('stays owed where the server cannot be reached', async () => {
+  it('are left for a later command if the server cannot be reached', async () => {
     const asked = 'postgresql://u:secret@127.0.0.1:9/x';
     const { lines, isOwed } = await removeDatabases({ ...debt(), database: '127.0.0.1:9/x' }, asked);
     expect(lines).toEqual([expect.stringMatching(/ on 127\.0\.0\.1:9\/x: .*ECONNREFUSED/)]);
@@ -232,7 +228,7 @@ describe('what a killed run left behind DATABASE_URL', () => {
   });
 
   it.each([`${DEAD}|.*`, '%', '../../victim', '', 'DEADBEEF00000000'])(
-    'is not sought by %j',
+    'are not dropped by %j, which is not a token',
     async (wrong) => {
       await ask('create database bench_victim_1');
       await expect(removeDatabases({ ...debt(), token: wrong }, url)).rejects.toThrow('is not a token');
@@ -245,7 +241,7 @@ describe('what a killed run left behind DATABASE_URL', () => {
 const planOf = (line: string) => samplePlan(`--workload users ${line}`);
 
 describe('a plan', () => {
-  it('may not open more connections than the database takes', () => {
+  it('is refused if it needs more connections than the database accepts', () => {
     expect(() => refuseCrowd(planOf('--workers 33'), database)).not.toThrow();
     expect(() => refuseCrowd(planOf('--workers 34'), database)).toThrow(
       'the plan needs 510 connections, and the database accepts 500',

@@ -28,7 +28,7 @@ async function duel(...words: string[]): Promise<Trial[]> {
 }
 
 describe('a duel', () => {
-  it('gives each server its own windows, and loses no request between them', async () => {
+  it('gives each server separate windows, and loses no request between them', async () => {
     const trials = await duel('planted/steady', 'planted/burns', '--duration', '2');
     expect(trials).toHaveLength(2);
     for (const trial of trials) {
@@ -46,14 +46,14 @@ describe('a duel', () => {
     }
   });
 
-  it('goes on with one server when the other dies in it', async () => {
+  it('continues with one server when the other dies', async () => {
     const trials = await duel('planted/steady', 'planted/dies', '--duration', '4');
     const seen = Object.fromEntries(
       trials.map(({ target, reasons, status }) => [target.variant, { status, reasons }]),
     );
     expect(seen['dies']).toMatchObject({
       status: 'failed',
-      reasons: [{ text: 'the server died under load (exit status 1)' }],
+      reasons: [{ text: expect.stringContaining('exit status 1') }],
     });
     expect(seen['steady']?.status).not.toBe('failed');
   });

@@ -5,7 +5,7 @@ import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonsOf, sumOf, told
 
 const rig = openRig();
 
-/** Faults count from the first request of the load on: each falls four times among those of the window, and on none after it. */
+/** Counted from the first request of the load: each fault occurs four times in the window, and never after it. */
 const FAULTS = {
   'status-500-every': 95,
   'wrong-length-every': 97,
@@ -24,7 +24,7 @@ describe.each([
   needs(client(engine));
   const load = ['--amount', String(AMOUNT), '--connections', String(connections), '--engine', engine];
 
-  it('counts every request as the server counted it, by what became of it', async () => {
+  it('counts every request by outcome, as the server does', async () => {
     const faults = Object.entries(FAULTS).flatMap(([fault, every]) => [`--${fault}`, String(every)]);
     const seen = await rig.measure({ planted: [...SOUND, ...faults], bench: load });
     const { counts, lifetime, engine: told, connect } = loadOf(seen);
@@ -48,7 +48,7 @@ describe.each(['threads', 'aiohttp'])('the Python client %s', (engine) => {
   needs(client(engine));
   const load = ['--connections', '8', '--engine', engine];
 
-  it('accounts for a window of time, with what was in flight at its end', async () => {
+  it('counts the requests in flight at the end of a window', async () => {
     const seen = await rig.measure({ planted: ['--delay-ms', '20'], bench: [...load, '--duration', '0.5'] });
     const { counts, lifetime, latencyUs, bodiesHashed, generators, slices } = loadOf(seen);
     expect(reasonsOf(seen)).toEqual([]);
@@ -63,7 +63,7 @@ describe.each(['threads', 'aiohttp'])('the Python client %s', (engine) => {
     expect(generators[0]?.cpuUs).toBeGreaterThan(0);
   });
 
-  it('counts answers that do not come in time', async () => {
+  it('counts timeouts', async () => {
     const seen = await rig.measure({
       planted: [...SOUND, '--stall-at', '50', '--stall-ms', '900', '--stall-quietly'],
       bench: [...load, '--amount', String(AMOUNT), '--timeout', '0.3'],
@@ -78,7 +78,7 @@ describe.each(['threads', 'aiohttp'])('the Python client %s', (engine) => {
   });
 });
 
-/** The verification after the load says what that before it has said, and asks nothing. */
+/** Makes the verification after the load repeat the result of the first, without a request. */
 function verifyOnce(effects: TrialEffects): TrialEffects {
   let first: ReturnType<TrialEffects['verify']> | undefined;
   return { ...effects, verify: (...asked) => (first ??= effects.verify(...asked)) };
@@ -88,22 +88,22 @@ describe('wrk', () => {
   needs(client('wrk'));
   const load = ['--duration', '1', '--warmup', '1', '--connections', '8', '--engine', 'wrk'];
 
-  it('tells what the server counted, but for what was under way at its two ends', async () => {
+  it('reports what the server counted, except requests in flight when the window opened or closed', async () => {
     const seen = await rig.measure({
       planted: ['--sound-first', String(ASKED_BEFORE), '--status-500-every', '100', '--delay-ms', '2'],
       bench: load,
-      // How many requests come before the second verification is not known: now and then it would meet a fault itself.
+      // The second verification could meet a fault: the number of requests before it is unknown.
       wrap: verifyOnce,
     });
     const told = toldLoadOf(seen);
     const { requests } = accountOf(seen);
     const { ok, non2xx = 0 } = told.counts;
-    // The warm-up asked for the others, which wrk does not tell.
+    // The others belong to the warm-up, which wrk does not report.
     expect(ok).toBeGreaterThan(0);
     expect(ok + non2xx).toBeLessThan(requests.read - ASKED_BEFORE);
     expect(non2xx / (ok + non2xx)).toBeCloseTo(0.01, 2);
     expect(reasonsOf(seen)).toEqual(['errors']);
-    // What it cannot tell is absent, not 0.
+    // What wrk does not report is absent, not 0.
     for (const field of [
       'lifetime',
       'statusCodes',
@@ -118,7 +118,7 @@ describe('wrk', () => {
     expect(told.generators[0]?.cpuUs).toBeGreaterThan(0);
   });
 
-  it('has no window where its server is not there any more', async () => {
+  it('has no window if the server has died', async () => {
     const seen = await rig.measure({ planted: ['--die-after-requests', '20'], bench: load });
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)[0]).toBe('trial');

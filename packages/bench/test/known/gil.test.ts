@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
+import { METRIC_IDS } from '../../src/metrics.ts';
 import { accountOf, openRig, reasonOf, reasonsOf, type Seen } from './rig.ts';
 
 const rig = openRig();
 const place = mkdtempSync(join(tmpdir(), 'bench-gil-'));
-/** A version that nobody has but us. */
+/** A version that does not exist. */
 const VERSION = '9.99t';
 
 const REPORT = {
@@ -54,7 +55,7 @@ const measure = (extra: string[], bench: string[]): Promise<Seen> =>
   });
 
 describe('a server on a free-threaded build', () => {
-  it('whose worker says that the GIL is off is measured', async () => {
+  it('is measured if its worker reports that the GIL is off', async () => {
     const seen = await measure([], []);
     expect(reasonsOf(seen)).toEqual([]);
     expect(seen.trial).toMatchObject({
@@ -64,14 +65,14 @@ describe('a server on a free-threaded build', () => {
     });
   });
 
-  it('has failed when a module took the GIL in one worker, which is named with it', async () => {
+  it('fails if a module enabled the GIL in one worker, and the reason names both', async () => {
     const seen = await measure(['--gil-taken-by', 'greenlet._greenlet'], ['--workers', '2']);
     expect(seen.trial.status).toBe('failed');
     expect(seen.trial).not.toHaveProperty('partial');
     expect(reasonsOf(seen)).toEqual(['trial']);
     expect(reasonOf(seen, 'trial')).toMatchObject({
-      text: `false attestation: worker 2 of 2: gil is true (switched on by greenlet._greenlet), but @${VERSION} states false`,
-      invalidates: ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'],
+      text: expect.stringMatching(/worker 2 of 2: .*greenlet\._greenlet.*@9\.99t/) as string,
+      invalidates: METRIC_IDS,
     });
     expect(accountOf(seen).requests.read).toBe(1);
   });

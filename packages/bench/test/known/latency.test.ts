@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { ASKED_BEFORE, accountOf, loadOf, openRig, reasonsOf } from './rig.ts';
+import { ASKED_BEFORE, accountOf, loadOf, medianOf, openRig, reasonsOf } from './rig.ts';
 
 const rig = openRig();
 
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
 
 describe('a planted delay', () => {
-  it.each([5, 50])('of %i ms is never seen as less, nor as a multiple', async (ms) => {
+  it.each([5, 50])('of %i ms is measured as no less, and not as a multiple', async (ms) => {
     const seen = await rig.measure({
       planted: [...SOUND, '--delay-ms', String(ms)],
       bench: ['--connections', '10', '--duration', '0.8'],
@@ -23,7 +23,7 @@ describe('a planted delay', () => {
 });
 
 describe('one stall', () => {
-  it('is in the maximum whole, and in the percentiles by as many requests as it held', async () => {
+  it('is the maximum, and raises the percentiles of the requests that it delayed', async () => {
     const connections = 40;
     const amount = 2000;
     const seen = await rig.measure({
@@ -36,7 +36,7 @@ describe('one stall', () => {
     expect(stall).toMatchObject({ atRequest: 500, connectionsOpen: connections });
     expect(stall?.ms).toBeGreaterThanOrEqual(1000);
     expect(latencyUs?.max).toBeGreaterThanOrEqual(0.9 * 1e6);
-    // It held one request of each connection, 2 % of all: those beyond p98.
+    // It delayed one request per connection, 2 % of all: those beyond p98.
     expect(latencyUs?.p99).toBeGreaterThanOrEqual(0.5 * 1e6);
     expect(latencyUs?.p90).toBeLessThan(0.5 * 1e6);
     expect(reasonsOf(seen)).toEqual([]);
@@ -44,7 +44,7 @@ describe('one stall', () => {
 });
 
 describe('one stall under an open loop', () => {
-  it('is felt by every start that fell into it, as arithmetic says', async () => {
+  it('delays every request that was due during it', async () => {
     const [rate, seconds, connections] = [400, 4, 20];
     const seen = await rig.measure({
       planted: [...SOUND, '--stall-at', '400', '--stall-ms', '1000'],
@@ -56,9 +56,25 @@ describe('one stall under an open loop', () => {
     // 400 of 1,600 starts fell into the second: of all, (1 − x)/4 waited longer than x seconds.
     expect(latencyUs?.p90).toBeGreaterThanOrEqual(0.5 * 1e6);
     expect(latencyUs?.p99).toBeGreaterThanOrEqual(0.9 * 1e6);
-    // All but the twenty that connections were free for left late.
+    // All but the 20 that found a free connection were sent late.
     expect(schedule?.late).toBeGreaterThanOrEqual(300);
     expect(Math.abs((schedule?.intended ?? 0) - rate * seconds)).toBeLessThanOrEqual(rate / 10);
     expect(reasonsOf(seen)).toEqual([]);
+  });
+});
+
+describe('latency of a server that drops connections', () => {
+  it('is close to that of the same server without the fault', async () => {
+    const load = ['--connections', '10', '--amount', '700'];
+    const delayed = [...SOUND, '--delay-ms', '5'];
+    const sound = await rig.measure({ planted: delayed, bench: load });
+    const resets = await rig.measure({ planted: [...delayed, '--reset-every', '5'], bench: load });
+    const closes = await rig.measure({ planted: [...delayed, '--close-after-response'], bench: load });
+    const silent = await rig.measure({ planted: [...delayed, '--close-silently'], bench: load });
+    expect(loadOf(resets).counts.reset).toBeGreaterThanOrEqual(700 / 5 - 1);
+    const most = 4 * medianOf(sound);
+    expect(medianOf(resets)).toBeLessThan(most);
+    expect(medianOf(closes)).toBeLessThan(most);
+    expect(medianOf(silent)).toBeLessThan(most);
   });
 });

@@ -5,12 +5,12 @@ import { environHas, listPids } from '../../src/machine/procfs.ts';
 import { newToken } from '../../src/machine/scratch.ts';
 
 /**
- * The token of one test file, in the environment of everything that it starts. After its last test no process that
- * carries it, and no cgroup or temporary folder that is named for it, may be left.
+ * Opens the token of one test file, which everything that the file starts has in its environment. After the last test,
+ * no process with the token and no cgroup or temporary folder of that name may be left.
  */
 export function openToken(): string {
   const token = newToken();
-  // Servers are given it; generators and watchdogs inherit it.
+  // Servers get it; generators and watchdogs inherit it.
   process.env['BENCH_TOKEN'] = token;
   afterAll(async () => {
     await vi.waitFor(() => expect(survivorsOf(token)).toEqual([]), { timeout: 10_000 });

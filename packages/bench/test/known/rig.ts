@@ -31,14 +31,14 @@ import { openToken } from './leftovers.ts';
 
 export const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
 
-/** What the harness asks before any load: one request until the server is ready, two to verify it. */
+/** The requests of the harness before a load: one until the server is ready, two to verify it. */
 export const ASKED_BEFORE = 3;
-/** And after it, where the answers are still right. */
+/** The requests after it, if the answers are still correct. */
 export const ASKED_AFTER = 2;
 export const ASKED = ASKED_BEFORE + ASKED_AFTER;
 
 /**
- * What a busy machine may add to any trial; all other reasons are the server's doing or the tool's.
+ * The reasons that a busy machine can add to any trial. All others come from the server or from Bench.
  * Little's law is among them because these windows are short: one pause weighs more than its tolerance.
  */
 const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
@@ -55,37 +55,37 @@ const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'late-tail',
 ]);
 
-/** One trial to be made. */
+/** The order for one trial. */
 export interface Order {
   /** Options of the planted server, or the name of one of its variants. */
   planted: string[] | string;
   /** Options of `pnpm bench`. */
   bench: string[];
-  /** What has no option on the command line. */
+  /** Fields of the plan that have no option. */
   plan?: Partial<Plan>;
-  /** Stands between the trial and the world. */
+  /** Wraps the effects of the trial. */
   wrap?: (effects: TrialEffects) => TrialEffects;
-  /** The id of the target to be measured, where there are several; the first of the plan unless told. */
+  /** The id of the target to measure; by default the first of the plan. */
   pick?: string;
   /** A stack other than the planted one. */
   stack?: Stack;
-  /** What the server asks, where the workload says that it asks anybody: our own unless told. */
+  /** The upstream of the workload; by default the embedded one. */
   upstream?: UpstreamProgram;
-  /** Holds the table, where the workload has one. */
+  /** The database of the workload. */
   database?: Database;
 }
 
-/** What the trial says and what the server says. */
+/** The record of a trial and the log of its server. */
 export interface Seen {
   trial: Trial;
-  /** The server's log, attestations included; empty where none was launched. */
+  /** The log, with attestations; empty if no server was launched. */
   log: string;
 }
 
-/** Measures as a real run does, in a folder of its own, under a token of its own. */
+/** Measures as a real run does, in a separate folder and under a separate token. */
 export interface Rig {
   measure(order: Order): Promise<Seen>;
-  /** All trials of a plan, in a folder of their own, with the companions that it needs or with those given. */
+  /** Measures all trials of a plan, with the given companions or those that the plan needs. */
   measureAll(plan: Plan, stacks: Stack[], companions?: RunningCompanion[]): Promise<Seen[]>;
 }
 
@@ -175,38 +175,45 @@ function plant(planted: string[] | string): Stack {
   };
 }
 
-/** The last account that the server wrote: at SIGTERM, or at its planted death. */
+/** Returns the last account that the server wrote: at SIGTERM, or at its planted death. */
 export function accountOf({ log }: Seen): Snapshot {
   const line = log.split('\n').findLast((one) => one.startsWith('planted-account '));
   if (line === undefined) throw new Error(`no account in the log: ${log}`);
   return JSON.parse(line.slice('planted-account '.length)) as Snapshot;
 }
 
-/** The load side of a trial by generators of ours, also of one that failed after its window. */
+/** Returns the load of a trial by our generators, even if it failed after its window. */
 export function loadOf(seen: Seen): OwnLoadResult {
   return toldLoadOf(seen) as OwnLoadResult;
 }
 
-/** The same of a trial by any engine. */
+/** Returns the load of a trial by any engine. */
 export function toldLoadOf({ trial }: Seen): LoadResult {
   const load = trial.status === 'failed' ? trial.partial?.load : trial.measured.load;
   if (load === undefined) throw new Error(`no load: ${JSON.stringify(trial.reasons)}`);
   return load;
 }
 
-/** The codes of the reasons that are not the machine's, in their order. */
+/** Returns the median latency of a trial by our generators, in µs. */
+export function medianOf(seen: Seen): number {
+  const p50 = loadOf(seen).latencyUs?.p50;
+  if (p50 === undefined) throw new Error('no median');
+  return p50;
+}
+
+/** Returns the codes of all reasons in order, without those of a busy machine. */
 export function reasonsOf({ trial }: Seen): string[] {
   return trial.reasons.map(({ code }) => code).filter((code) => !NOISE.has(code));
 }
 
-/** The reason of that code. */
+/** Returns the reason with that code. */
 export function reasonOf({ trial }: Seen, code: string): { text: string; invalidates: string[] } {
   const found = trial.reasons.find((reason) => reason.code === code);
   if (found === undefined) throw new Error(`no reason "${code}": ${JSON.stringify(trial.reasons)}`);
   return found;
 }
 
-/** Everything that became of the requests that were sent. */
+/** Returns the sum of all outcomes of the requests. */
 export function sumOf(counts: Counts): number {
   const { ok, non2xx, mismatch, timeout, reset, closedEarly, inFlight } = counts;
   return ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight;

@@ -3,17 +3,17 @@ import { ASKED_BEFORE, accountOf, loadOf, openRig, type Seen } from './rig.ts';
 
 const rig = openRig();
 
-/** Every answer takes 40 to 60 ms, whoever asks, at as many connections as the ladder has. */
+/** Every answer takes 40 to 60 ms. */
 const SPREAD = ['--sound-first', String(ASKED_BEFORE), '--delay-ms', '50', '--delay-spread-ms', '10'];
 const CONNECTIONS = ['--connections', '10000'];
 
-/** Which percentiles no reason has spoilt. */
+/** The percentiles that no reason invalidates. */
 function validOf({ trial }: Seen): ('p50' | 'p99')[] {
   const spoilt = new Set(trial.reasons.flatMap(({ invalidates }) => invalidates));
   return (['p50', 'p99'] as const).filter((metric) => !spoilt.has(metric));
 }
 
-/** What is given without a mark is what the server says that it took, or a little more for the way. */
+/** Expects that every percentile without a mark is that of the server, or a little more for the way. */
 function expectRightOrMarked(seen: Seen): void {
   const { latencyUs, latencyAtLeastUs } = loadOf(seen);
   const told = accountOf(seen).latencyUs;
@@ -27,22 +27,22 @@ function expectRightOrMarked(seen: Seen): void {
 }
 
 describe('50 ms ± 10 ms at 10,000 connections', () => {
-  it('is seen as that by a generator that is free', async () => {
+  it('is measured correctly by a generator that is not saturated', async () => {
     const seen = await rig.measure({
       planted: SPREAD,
       bench: [...CONNECTIONS, '--rate', '1000', '--duration', '3', '--warmup', '1'],
     });
     const { latencyUs, latencyAtLeastUs, generators } = loadOf(seen);
     expect(generators[0]?.utilisation).toBeLessThan(0.9);
-    // Whatever the machine did to them, the median of the delays lies between the two.
+    // The median of the delays lies between the two bounds.
     expect(latencyUs?.p50).toBeGreaterThanOrEqual(49_000);
     expect(latencyAtLeastUs?.p50).toBeLessThanOrEqual(1.2 * Number(accountOf(seen).latencyUs.p50));
     expectRightOrMarked(seen);
   });
 
-  it('is given by no percentile where the generator is saturated', async () => {
+  it('is reported by no percentile if the generator is saturated', async () => {
     const seen = await rig.measure({ planted: SPREAD, bench: [...CONNECTIONS, '--duration', '3'] });
-    // No generator asks 200,000 times a second.
+    // No generator sends 200,000 requests a second.
     expect(validOf(seen)).toEqual([]);
     expect(seen.trial.reasons.map(({ code }) => code)).toEqual(
       expect.arrayContaining([expect.stringMatching(/^(generator-bound|late-reads)$/)]),
@@ -50,7 +50,7 @@ describe('50 ms ± 10 ms at 10,000 connections', () => {
     expectRightOrMarked(seen);
   });
 
-  it('is right or marked where answers come in bursts', async () => {
+  it('is correct or marked if answers come in bursts', async () => {
     const seen = await rig.measure({
       planted: ['--sound-first', String(ASKED_BEFORE), '--delay-ms', '1000'],
       bench: [...CONNECTIONS, '--duration', '5', '--timeout', '20'],

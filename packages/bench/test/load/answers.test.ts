@@ -14,10 +14,10 @@ afterEach(() => {
   server?.close();
 });
 
-/** Writes whatever it likes as the answer to one request; `number` counts those of the connection, from 1. */
+/** Writes the answer to one request; `number` counts the requests of a connection, from 1. */
 type Answer = (socket: Socket, number: number, head: string) => void;
 
-/** Loads a server that answers like this with so many requests, and gives what the generator says of it. */
+/** Loads a server that answers like this with this many requests. Returns the report of the generator. */
 async function load(answer: Answer, spec: Partial<LoadSpec> = {}): Promise<LoadResult> {
   const { promise, resolve } = Promise.withResolvers<void>();
   server = createServer({ noDelay: true }, (socket) => {
@@ -63,31 +63,31 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const EARLY_HINTS = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n';
 const expected = [{ bytes: 2, sha256: createHash('sha256').update('ok').digest('hex') }];
 
-/** An answer that tells so many ms. */
+/** An answer that reports this many ms. */
 function tell(ms: number): string {
   return `HTTP/1.1 200 OK\r\nserver-timing: n;dur=${ms}\r\ncontent-length: 2\r\n\r\nok`;
 }
 
-/** All were answered rightly, over the connections that stood at first. */
+/** Expects that every answer was correct and no connection was replaced. */
 function expectAllRight({ counts, connect, unsolicited }: LoadResult): void {
   expect(counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT, inFlight: 0 });
   expect(connect).toMatchObject({ asked: 2, stood: 2, retried: 0 });
   expect(unsolicited).toBe(0);
 }
 
-describe('an interim answer', () => {
+describe('an interim response', () => {
   it.each([
-    ['103 before the answer', EARLY_HINTS],
-    ['several of them', EARLY_HINTS + EARLY_HINTS + 'HTTP/1.1 102 Processing\r\n\r\n'],
-    ['100, as to Expect', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ])('completes nothing: %s', async (_, interim) => {
+    ['103 Early Hints', EARLY_HINTS],
+    ['several in a row', EARLY_HINTS + EARLY_HINTS + 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ])('completes no request: %s', async (_, interim) => {
     const seen = await load((socket) => socket.write(interim + OK), { expected });
     expectAllRight(seen);
     expect(seen.statusCodes).toEqual({ 200: AMOUNT });
     expect(seen.bodyBytes).toBe(2);
   });
 
-  it('completes nothing when the answer comes in a later piece', async () => {
+  it('completes no request if the answer comes in a later packet', async () => {
     const seen = await load(
       (socket) => {
         socket.write(EARLY_HINTS);
@@ -99,7 +99,7 @@ describe('an interim answer', () => {
     expect(seen.statusCodes).toEqual({ 200: AMOUNT });
   });
 
-  it('says nothing of the connection: one that it does not announce to be kept is kept', async () => {
+  it('does not decide if the connection is kept', async () => {
     let connections = 0;
     const seen = await load(
       (socket, number) => {
@@ -115,19 +115,14 @@ describe('an interim answer', () => {
 
 describe('an answer without a body', () => {
   it.each([
+    ['to HEAD with the content-length of GET', 'HTTP/1.1 200 OK\r\ncontent-length: 541\r\n\r\n', 'HEAD', {}],
     [
-      'to HEAD, with the length that GET would have',
-      'HTTP/1.1 200 OK\r\ncontent-length: 541\r\n\r\n',
-      'HEAD',
-      {},
-    ],
-    [
-      'to HEAD, with the encoding of GET',
+      'to HEAD with the transfer-encoding of GET',
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
       'HEAD',
       {},
     ],
-    ['to HEAD, with no length', 'HTTP/1.1 200 OK\r\n\r\n', 'HEAD', {}],
+    ['to HEAD without a content-length', 'HTTP/1.1 200 OK\r\n\r\n', 'HEAD', {}],
     ['with 204', 'HTTP/1.1 204 No Content\r\n\r\n', 'DELETE', {}],
     [
       'with 304 to a conditional request',
@@ -135,7 +130,7 @@ describe('an answer without a body', () => {
       'GET',
       { 'If-None-Match': '"a"' },
     ],
-  ])('%s is complete with its head, on a connection that is kept', async (_, head, method, headers) => {
+  ])('%s ends with its headers, and the connection is kept', async (_, head, method, headers) => {
     let connections = 0;
     const seen = await load(
       (socket, number) => {
@@ -153,12 +148,12 @@ describe('an answer without a body', () => {
     expect(seen.bodiesHashed).toBe(seen.lifetime?.ok);
   });
 
-  it('with 304 is wrong where nothing was asked conditionally', async () => {
+  it('with 304 is wrong if the request had no condition', async () => {
     const seen = await load((socket) => socket.write('HTTP/1.1 304 Not Modified\r\n\r\n'));
     expect(seen.counts).toMatchObject({ ok: 0, non2xx: AMOUNT });
   });
 
-  it('is told by its request where HEAD and GET alternate', async () => {
+  it('is recognised by its request if HEAD and GET alternate', async () => {
     const seen = await load(
       (socket, _, head) => socket.write(head.startsWith('HEAD') ? OK.slice(0, -2) : OK),
       {
@@ -171,11 +166,11 @@ describe('an answer without a body', () => {
   });
 });
 
-describe('an answer that nothing had asked for', () => {
+describe('an unsolicited answer', () => {
   it.each<[string, (socket: Socket) => void]>([
-    ['in the same piece', (socket) => socket.write(OK + OK)],
+    ['in the same packet', (socket) => socket.write(OK + OK)],
     [
-      'in the same piece in part',
+      'partly in the same packet',
       (socket) => {
         socket.write(OK + OK.slice(0, 20));
         setImmediate(() => socket.write(OK.slice(20)));
@@ -195,7 +190,7 @@ describe('an answer that nothing had asked for', () => {
         socket.write(OK);
       },
     ],
-  ])('is counted apart: %s', async (_, second) => {
+  ])('is counted separately: %s', async (_, second) => {
     const seen = await load(
       (socket, number) => {
         if (number === 20) second(socket);
@@ -210,7 +205,7 @@ describe('an answer that nothing had asked for', () => {
   it('is not paired with the next request', async () => {
     const seen = await load(
       (socket, number) => {
-        // Nothing told by the answer too many is taken for the next one's.
+        // The time that the surplus answer reports is not taken for the next one's.
         socket.write(tell(1) + (number % 10 === 0 ? tell(1_000_000) : ''));
       },
       { expected, timing: 'n' },
@@ -220,7 +215,7 @@ describe('an answer that nothing had asked for', () => {
     expect(seen.counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
   });
 
-  it('leaves the next connection alone where it was the last of an old one', async () => {
+  it('does not affect the next connection if it was the last of the previous one', async () => {
     const last = OK.replace('content-length', 'connection: close\r\ncontent-length');
     const seen = await load((socket) => socket.end(last + last.slice(0, 30)), { expected });
     expect(seen.counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { Arrivals, createArrival, type Arrival, type LoopClocks } from '../../src/load/arrivals.ts';
 
-/** An event loop whose clocks stand until the test moves them. */
+/** An event loop whose clocks move only when the test moves them. */
 class Loop implements LoopClocks {
   at = 1000;
   handled = 0;
@@ -25,7 +25,7 @@ class Loop implements LoopClocks {
     this.idled += ms;
   }
 
-  /** Hands out a batch of pieces, each on a socket of its own, 1 ms of work apiece. */
+  /** Delivers a batch of packets, each on a separate socket, with 1 ms of work each. */
   handOut(pieces: number): { from: number; by: number }[] {
     const seen = Array.from({ length: pieces }, () => this.piece());
     this.handled += pieces;
@@ -47,7 +47,7 @@ class Loop implements LoopClocks {
 const immediate = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the arrival of an answer', () => {
-  it('is when the loop woke up, for all that woke it', async () => {
+  it('is the wake-up of the loop, for every packet that woke it', async () => {
     const loop = new Loop();
     loop.waits(50);
     expect(loop.handOut(3)).toEqual(Array.from({ length: 3 }, () => ({ from: 1050, by: 1050 })));
@@ -56,7 +56,7 @@ describe('the arrival of an answer', () => {
     expect(loop.handOut(1)).toEqual([{ from: 1060, by: 1060 }]);
   });
 
-  it('lies between two polls, where the loop was at work in between', async () => {
+  it('is between two polls if the loop was busy between them', async () => {
     const loop = new Loop();
     loop.waits(50);
     loop.handOut(20);
@@ -64,7 +64,7 @@ describe('the arrival of an answer', () => {
     expect(loop.handOut(2)).toEqual(Array.from({ length: 2 }, () => ({ from: 1050, by: 1070 })));
   });
 
-  it('is by the poll of its own batch when libuv polls again without a turn', async () => {
+  it('is no later than the poll of its batch if libuv polls again within a turn', async () => {
     const loop = new Loop();
     loop.waits(50);
     loop.handOut(1024);
@@ -73,13 +73,13 @@ describe('the arrival of an answer', () => {
     const [second] = loop.handOut(1024);
     const [third] = loop.handOut(5);
     expect([first?.by, second?.by, third?.by]).toEqual([1050 + 1024, 1050 + 2 * 1024, 1050 + 3 * 1024]);
-    // The last poll that left nothing behind was the first: since then each may have been ready at any time.
+    // Only the first poll left nothing behind: each may have been ready at any time since.
     expect([first?.from, second?.from, third?.from]).toEqual([1050, 1050, 1050]);
     await loop.endTurn();
     expect(loop.handOut(1)).toEqual([{ from: 1050 + 3 * 1024, by: 1050 + 3 * 1024 + 5 }]);
   });
 
-  it('is not taken for known after 48 full batches: libuv gives up then, and leaves some behind', async () => {
+  it('is unknown after 48 full batches, when libuv leaves some events behind', async () => {
     const loop = new Loop();
     loop.waits(50);
     for (let batch = 0; batch < 48; batch++) loop.handOut(2);
@@ -87,7 +87,7 @@ describe('the arrival of an answer', () => {
     expect(loop.handOut(1)[0]?.from).toBe(1050);
   });
 
-  it('is later for a second piece that is read in the same turn of its socket', () => {
+  it('is later for a second packet that is read in the same callback', () => {
     const loop = new Loop();
     loop.waits(50);
     const arrival = createArrival();
@@ -96,7 +96,7 @@ describe('the arrival of an answer', () => {
     expect(loop.piece(createArrival())).toEqual({ from: 1050, by: 1050 });
   });
 
-  it('is not that of a wake-up where this process was sending before it read', async () => {
+  it('is not the wake-up if this process sent before it read', async () => {
     const loop = new Loop();
     loop.waits(50);
     loop.handOut(1);
@@ -110,10 +110,10 @@ describe('the arrival of an answer', () => {
 
 describe('the event loop of this process', () => {
   const CONNECTIONS = 1500;
-  /** Answered only when the first answer is read: no poll before that can have found them. */
+  /** Answered when the first answer is read, so no earlier poll can find them. */
   const LATE = 300;
 
-  it('hands out more than 1,024 ready sockets in batches of one turn, each with a time of its own', async () => {
+  it('delivers more than 1,024 ready sockets in several batches of one turn, each with its time', async () => {
     const accepted: Socket[] = [];
     const server = createServer((socket) => accepted.push(socket));
     server.listen({ port: 0, host: '127.0.0.1', backlog: CONNECTIONS });

@@ -30,16 +30,16 @@ function answer(ledger: Ledger, slot: Slot, { status = 200, body = RIGHT, ms = 1
   ledger.complete(slot, status, ms);
 }
 
-describe('the identity of the accounts', () => {
+describe('the sum of all outcomes', () => {
   const LOSSES = ['timeout', 'reset', 'closedEarly'] as const;
 
   it.each(Array.from({ length: 40 }, (_, seed) => seed))(
-    'holds at every step of random sequence %d',
+    'is the number of requests sent at every step of random sequence %d',
     (seed) => {
       const random = createRandom(seed);
       const ledger = new Ledger(random.coin() ? [EXPECTED] : undefined, 1 + random.below(4));
       const slots = Array.from({ length: 1 + random.below(20) }, () => ledger.addSlot());
-      // An account of our own, kept by other means: what has begun and what has ended since the window opened.
+      // Counted independently: the requests that began and ended since the window opened.
       let begun = 0;
       let ended = 0;
       let windows: 'before' | 'open' | 'over' = 'before';
@@ -87,38 +87,38 @@ describe('the identity of the accounts', () => {
   );
 });
 
-/** What one answer is counted as. */
+/** Returns the outcome that one answer is counted as. */
 function outcomeOf(given: { status?: number; body?: Buffer }, expected: ExpectedBody | undefined = EXPECTED) {
   const ledger = new Ledger(expected && [expected], 1);
   answer(ledger, ledger.addSlot(), given);
   return Object.entries(ledger.lifetime).filter(([name, count]) => name !== 'sent' && count > 0);
 }
 
-describe('what becomes of an answer', () => {
+describe('the outcome of an answer', () => {
   it('is right by its status, length and hash', () => {
     expect(outcomeOf({})).toEqual([['ok', 1]]);
     expect(outcomeOf({ status: 299 })).toEqual([['ok', 1]]);
   });
 
-  it.each([199, 300, 404, 500])('is not with status %d, whatever its body', (status) => {
+  it.each([199, 300, 404, 500])('is wrong with status %d, whatever its body', (status) => {
     expect(outcomeOf({ status })).toEqual([['non2xx', 1]]);
     expect(outcomeOf({ status, body: WRONG })).toEqual([['non2xx', 1]]);
   });
 
-  it('is not with another length, or other bytes of the same length', () => {
+  it('is wrong with another length, or other bytes of the same length', () => {
     expect(outcomeOf({ body: Buffer.from('["righ"]') })).toEqual([['mismatch', 1]]);
     expect(outcomeOf({ body: Buffer.alloc(0) })).toEqual([['mismatch', 1]]);
     expect(outcomeOf({ body: WRONG })).toEqual([['mismatch', 1]]);
   });
 
-  it('is right with any body where none is expected', () => {
+  it('is right with any body if none is expected', () => {
     const ledger = new Ledger(undefined, 1);
     answer(ledger, ledger.addSlot(), { body: WRONG });
     expect(ledger.lifetime.ok).toBe(1);
     expect(ledger.bodiesHashed).toBe(0);
   });
 
-  it('is hashed one in k, and over all its pieces', () => {
+  it('is decided by a hash of one body in k, over all its packets', () => {
     const ledger = new Ledger([EXPECTED], 4);
     const slot = ledger.addSlot();
     for (let index = 0; index < 9; index++) answer(ledger, slot, {});
@@ -131,7 +131,7 @@ describe('what becomes of an answer', () => {
     expect([whole.lifetime.ok, whole.bodiesHashed]).toEqual([1, 1]);
   });
 
-  it('is held against the request of the cycle that it answers', () => {
+  it('is decided by the request of the cycle that it answers', () => {
     const other = { bytes: 3, sha256: createHash('sha256').update('[2]').digest('hex') };
     const ledger = new Ledger([EXPECTED, other], 1);
     const slot = ledger.addSlot();
@@ -141,7 +141,7 @@ describe('what becomes of an answer', () => {
     expect(ledger.lifetime).toMatchObject({ ok: 1, mismatch: 1 });
   });
 
-  it('owes nothing to an answer that was lost half way', () => {
+  it('does not depend on an earlier answer that was cut off', () => {
     const ledger = new Ledger([EXPECTED], 1);
     const slot = ledger.addSlot();
     ledger.send(slot);
@@ -153,7 +153,7 @@ describe('what becomes of an answer', () => {
 });
 
 describe('the window', () => {
-  it('counts what was under way when it opened, and leaves what is when it closes', () => {
+  it('counts requests in flight when it opens, and not those in flight when it closes', () => {
     const ledger = new Ledger([EXPECTED], 1);
     const [a, b] = [ledger.addSlot(), ledger.addSlot()];
     answer(ledger, a);
@@ -168,7 +168,7 @@ describe('the window', () => {
     expect(ledger.lifetime).toMatchObject({ sent: 4, timeout: 1 });
   });
 
-  it('closes with the first request that ends after its time, which is no longer of it', () => {
+  it('closes with the first request that ends after its time, and does not count it', () => {
     for (const end of ['complete', 'lose'] as const) {
       const ledger = new Ledger([EXPECTED], 1);
       const [a, b] = [ledger.addSlot(), ledger.addSlot()];
@@ -191,7 +191,7 @@ describe('the window', () => {
     }
   });
 
-  it('keeps no latency of the first answer of a connection, because it includes the connect', () => {
+  it('records no latency for the first answer of a connection, which includes the connect', () => {
     const ledger = new Ledger([EXPECTED], 1);
     const slot = ledger.addSlot();
     ledger.open(1e9);
@@ -201,7 +201,7 @@ describe('the window', () => {
     expect([ledger.histogram.totalCount, ledger.histogram.maxValue]).toEqual([1, 5000]);
   });
 
-  it('keeps no latency of a wrong answer, and none outside the window', () => {
+  it('records no latency of a wrong answer, and none outside the window', () => {
     const ledger = new Ledger([EXPECTED], 1);
     const slot = ledger.addSlot();
     answer(ledger, slot);
@@ -215,7 +215,7 @@ describe('the window', () => {
     expect(ledger.statusCodes).toEqual({ 200: 1, 503: 1 });
   });
 
-  it('slices right answers by their time, with a 0 where there were none', () => {
+  it('counts right answers per slice, and 0 in empty slices', () => {
     const ledger = new Ledger([EXPECTED], 1);
     const slot = ledger.addSlot();
     ledger.open(1e9);
@@ -227,7 +227,7 @@ describe('the window', () => {
     expect(ledger.slices).toEqual({ milliseconds: 50, ok: [2, 1, 0, 0, 1] });
   });
 
-  it('measures cycles from one end to the next, and names the connections that were silent', () => {
+  it('measures cycles from one answer to the next, and counts silent connections', () => {
     const ledger = new Ledger([EXPECTED], 1);
     const [a, b, c] = [ledger.addSlot(), ledger.addSlot(), ledger.addSlot()];
     for (const slot of [a, b, c]) answer(ledger, slot);
@@ -247,7 +247,7 @@ describe('the window', () => {
     expect(ledger.lastEndMs()).toBe(1019);
   });
 
-  it('may be open again: the accounts go on, and what was between is in neither', () => {
+  it('can open again: the counts continue, without what happened in between', () => {
     const ledger = new Ledger([EXPECTED], 1);
     const [a, b] = [ledger.addSlot(), ledger.addSlot()];
     for (const slot of [a, b]) answer(ledger, slot);
@@ -259,7 +259,7 @@ describe('the window', () => {
     now += 400;
     ledger.send(a);
     ledger.close();
-    // Drained, and silent while another server has its turn.
+    // Drained, and silent during the turn of another server.
     ledger.receive(a, RIGHT);
     ledger.complete(a, 200, 1);
     now += 2000;
@@ -280,12 +280,12 @@ describe('the window', () => {
       [16, 1],
     ]);
     expect(ledger.silentConnections).toBe(0);
-    // From the waking to the first answer, and none to the second: 100 before, 300 after.
+    // From the wake-up to the first answer, and none to the second: 100 before, 300 after.
     expect(ledger.cycleUs).toEqual({ sum: 400_000, count: 3 });
     expect(ledger.lifetime).toMatchObject({ sent: 6, ok: 5, non2xx: 1 });
   });
 
-  it('begins the cycle of a connection that was kept waiting with its waking', () => {
+  it('begins the cycle of a paused connection when it resumes', () => {
     const ledger = new Ledger([EXPECTED], 1);
     const slot = ledger.addSlot();
     answer(ledger, slot);
@@ -298,7 +298,7 @@ describe('the window', () => {
   });
 });
 
-/** An answer is handed out, and takes half a millisecond to read. */
+/** Delivers an answer that takes half a millisecond to read. */
 function take(ledger: Ledger, slot: Slot, sentAt: number): void {
   ledger.arrive(slot);
   now += 0.5;
@@ -308,7 +308,7 @@ function take(ledger: Ledger, slot: Slot, sentAt: number): void {
 
 const immediate = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A ledger with an open window, and so many connections that have asked. */
+/** Returns a ledger with an open window and a request on each of this many connections. */
 function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
   const ledger = new Ledger([EXPECTED], 1);
   const slots = Array.from({ length: connections }, () => ledger.addSlot());
@@ -318,8 +318,8 @@ function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
   return { ledger, slots };
 }
 
-describe('what answers tell of their time', () => {
-  it('is kept beside their latency, of the same answers, with what is left of it', () => {
+describe('the time that answers report', () => {
+  it('is recorded with the rest of the latency, for the same answers', () => {
     const { ledger, slots } = asked(3);
     const [a, b, silent] = slots as [Slot, Slot, Slot];
     const fresh = ledger.addSlot();
@@ -336,15 +336,15 @@ describe('what answers tell of their time', () => {
     expect(ledger.timing?.rest.mean).toBeCloseTo(2000, -1);
   });
 
-  it('takes no place where nothing is told', () => {
+  it('is absent if no answer reports one', () => {
     const { ledger, slots } = asked(1);
     take(ledger, slots[0]!, now - 5);
     expect(ledger.timing).toBeUndefined();
   });
 });
 
-describe('the latency of answers that one poll of the loop found', () => {
-  it('ends when the first of them is handed out, whatever their turn', async () => {
+describe('the latency of answers that one poll found', () => {
+  it('ends when the first of them is delivered', async () => {
     const { ledger, slots } = asked(4);
     const sentAt = now;
     now += 5;
@@ -359,7 +359,7 @@ describe('the latency of answers that one poll of the loop found', () => {
     expect(ledger.histogram.maxValue).toBeGreaterThanOrEqual(7000);
   });
 
-  it('is not before its request left, when the loop polls again without a turn of its own', () => {
+  it('does not begin before the request was sent, if the loop polls again within a turn', () => {
     const { ledger, slots } = asked(2);
     const [a, b] = slots as [Slot, Slot];
     take(ledger, a, now - 5);
@@ -372,7 +372,7 @@ describe('the latency of answers that one poll of the loop found', () => {
     expect(ledger.histogram.maxValue).toBeLessThan(5008);
   });
 
-  it('counts from the time that was meant in an open loop', () => {
+  it('begins at the intended time in an open loop', () => {
     const { ledger, slots } = asked(2);
     const sentAt = now;
     for (const slot of slots) slot.intendedAt = now - 20;

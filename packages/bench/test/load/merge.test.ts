@@ -52,7 +52,7 @@ function encode(values: number[]): string {
 }
 
 describe('splitShares', () => {
-  it('splits exactly, into shares that differ by one at the most', () => {
+  it('splits exactly, into shares that differ by at most one', () => {
     for (let total = 0; total <= 60; total++) {
       for (let parts = 1; parts <= 9; parts++) {
         const shares = splitShares(total, parts);
@@ -86,7 +86,7 @@ const timing = (told: number[], rest: number[]) => ({
 describe('mergeReports', () => {
   const random = createRandom(11);
 
-  it('merges what the server told of its time, where it told anything', () => {
+  it('merges the times that the server reported', () => {
     const reports = [timing([300, 500], [100, 100]), undefined, timing([700], [400])].map((one) =>
       reportOf({ timing: one }),
     );
@@ -98,7 +98,7 @@ describe('mergeReports', () => {
     expect(mergeReports([reportOf()], connect, 10, 'autocannon')).not.toHaveProperty('timing');
   });
 
-  it('keeps the accounts exact, of the window and of the whole life', () => {
+  it('adds the counts of the window and of the whole life', () => {
     for (let round = 0; round < 50; round++) {
       const reports = Array.from({ length: 1 + random.below(4) }, () =>
         reportOf({ counts: randomCounts(random), lifetime: randomCounts(random) }),
@@ -111,7 +111,7 @@ describe('mergeReports', () => {
     }
   });
 
-  it('adds rates of windows that are not equally long', () => {
+  it('adds rates of windows with different lengths', () => {
     const reports = [
       reportOf({ counts: sampleCounts({ ok: 1000, non2xx: 10, inFlight: 3 }), windowSeconds: 5 }),
       reportOf({ counts: sampleCounts({ ok: 1000, reset: 8 }), windowSeconds: 4 }),
@@ -133,7 +133,7 @@ describe('mergeReports', () => {
     });
   });
 
-  it('merges histograms count by count, and takes percentiles of them all', () => {
+  it('merges histograms, and takes percentiles of the result', () => {
     const fast = createHistogram();
     const slow = createHistogram();
     for (let index = 0; index < 900; index++) fast.recordValue(100);
@@ -146,7 +146,7 @@ describe('mergeReports', () => {
     expect(stored.totalCount).toBe(1000);
   });
 
-  it('weighs cycles by their number, and adds slices column by column', () => {
+  it('weights cycles by their number, and adds slices one by one', () => {
     const reports = [
       reportOf({ cycleUs: { sum: 1000, count: 10 }, slices: { milliseconds: 250, ok: [1, 2, 3] } }),
       reportOf({ cycleUs: { sum: 9000, count: 10 }, slices: { milliseconds: 250, ok: [10, 20] } }),
@@ -158,7 +158,7 @@ describe('mergeReports', () => {
     expect(load.generators).toHaveLength(2);
   });
 
-  it('adds up the schedules of an open loop, and has none for a closed one', () => {
+  it('adds the schedules of an open loop, and has none for a closed loop', () => {
     const open = [
       reportOf({ schedule: { intended: 10, late: 1, dropped: 2 } }),
       reportOf({ schedule: { intended: 20, late: 3, dropped: 0 } }),
@@ -171,7 +171,7 @@ describe('mergeReports', () => {
     expect(mergeReports([reportOf()], connect, 10, 'autocannon')).not.toHaveProperty('schedule');
   });
 
-  it('adds up status codes that only some have seen', () => {
+  it('adds status codes that only some generators received', () => {
     const reports = [
       reportOf({ statusCodes: { 200: 5, 500: 1 } }),
       reportOf({ statusCodes: { 200: 2, 404: 3 } }),
@@ -179,13 +179,13 @@ describe('mergeReports', () => {
     expect(mergeReports(reports, connect, 10, 'autocannon').statusCodes).toEqual({ 200: 7, 404: 3, 500: 1 });
   });
 
-  it('keeps how many stood at the opening, and the time of arming', () => {
+  it('keeps the connections at the opening of the window, and the time to establish them', () => {
     const late = { asked: 5, stood: 4, seconds: 0, refused: 2, retried: 3 };
     const load = mergeReports([reportOf({ connect: late }), reportOf()], connect, 10, 'autocannon');
     expect(load.connect).toEqual({ asked: 10, stood: 9, seconds: 0.5, refused: 2, retried: 3 });
   });
 
-  it('adds what autocannon would have printed, and says nothing where one has no tick', () => {
+  it('adds the figures of autocannon, and omits them if one generator has no tick', () => {
     expect(
       mergeReports([reportOf(), reportOf({ autocannonTicks: [5] })], connect, 10, 'x').printedByAutocannon,
     ).toBe(30);
@@ -194,7 +194,7 @@ describe('mergeReports', () => {
     ).toBeUndefined();
   });
 
-  it('has no latency, no cycle and no body where nothing was answered', () => {
+  it('has no latency, cycle or body without answers', () => {
     const empty = reportOf({
       counts: sampleCounts({ inFlight: 5 }),
       latencyHistogram: encodeHistogram(createHistogram()),
@@ -208,7 +208,7 @@ describe('mergeReports', () => {
     expect(load.goodputPerSecond).toBe(0);
   });
 
-  it('counts a completion of every class, and no request under way', () => {
+  it('counts completions of every class, and no request in flight', () => {
     expect(
       countCompletions(
         sampleCounts({ ok: 5, non2xx: 1, mismatch: 1, timeout: 1, reset: 1, closedEarly: 1, inFlight: 9 }),

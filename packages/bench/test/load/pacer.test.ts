@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Pacer } from '../../src/load/pacer.ts';
 
-/** How many of 1,000 connects have been started after so many ms. */
+/** Returns how many of 1,000 connects have started after this many ms. */
 function startedAfter(milliseconds: number, isHeld: () => boolean): number {
   const pacer = new Pacer(200, isHeld);
   let started = 0;
@@ -18,17 +18,17 @@ describe('the pace of connects', () => {
     vi.useRealTimers();
   });
 
-  it('is kept from the first on', () => {
+  it('is kept from the first connect', () => {
     expect(startedAfter(1000, () => false)).toBeGreaterThanOrEqual(199);
     expect(startedAfter(1000, () => false)).toBeLessThanOrEqual(202);
   });
 
-  it('waits for a server that is behind, and goes on at its pace afterwards', () => {
+  it('waits for a server that is behind, and then continues at the same pace', () => {
     expect(startedAfter(1000, () => true)).toBe(0);
     const held = performance.now() + 500;
     const started = startedAfter(1000, () => performance.now() < held);
     expect(started).toBeGreaterThan(90);
-    // What was held back is not made up for: 50 ms of the pace at the most.
+    // Delayed connects are not made up for, except for at most 50 ms.
     expect(started).toBeLessThanOrEqual(112);
   });
 });

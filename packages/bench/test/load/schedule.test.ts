@@ -9,7 +9,7 @@ describe('an open loop', () => {
     vi.useRealTimers();
   });
 
-  it('is due at its rate, whatever is answered', () => {
+  it('schedules at its rate, independent of answers', () => {
     const schedule = new Schedule(100);
     schedule.open();
     vi.advanceTimersByTime(995);
@@ -17,7 +17,7 @@ describe('an open loop', () => {
     schedule.close();
   });
 
-  it('gives each start its own intended time, in order, to whoever is free', () => {
+  it('gives each request its intended time, in order, on any free connection', () => {
     const from = performance.now();
     const schedule = new Schedule(100);
     const taken: number[] = [];
@@ -27,13 +27,13 @@ describe('an open loop', () => {
     };
     ask();
     vi.advanceTimersByTime(35);
-    // The one connection was busy from the first start on; now it is free again, three times.
+    // The only connection was busy from the first request; now it becomes free three times.
     for (let each = 0; each < 3; each++) ask();
     expect(taken).toEqual([0, 10, 20, 30]);
     schedule.close();
   });
 
-  it('counts what left late, and what never left', () => {
+  it('counts requests that were sent late or never', () => {
     const schedule = new Schedule(100);
     schedule.open();
     vi.advanceTimersByTime(95);
@@ -42,7 +42,7 @@ describe('an open loop', () => {
     expect(schedule.report).toEqual({ intended: 10, late: 4, dropped: 6 });
   });
 
-  it('takes back a start whose connection failed, with its own time', () => {
+  it('takes back a request whose connection failed, with its intended time', () => {
     const schedule = new Schedule(100);
     vi.advanceTimersByTime(25);
     const first = schedule.take(() => {});
@@ -51,7 +51,7 @@ describe('an open loop', () => {
     schedule.close();
   });
 
-  it('starts nothing after its close', () => {
+  it('schedules nothing after its end', () => {
     const schedule = new Schedule(100);
     let asked = 0;
     schedule.take(() => asked++);

@@ -18,7 +18,7 @@ describe('createTimingReader', () => {
     expect(read(['content-type', 'text/plain', 'Server-Timing', header])).toBe(milliseconds);
   });
 
-  it('finds it in any of several headers, and undefined where there is none', () => {
+  it('finds the metric in any of several headers, and returns undefined if there is none', () => {
     expect(read(['server-timing', 'db;dur=1', 'server-timing', 'gather;dur=2'])).toBe(2);
     expect(read(['x-server-timing', 'gather;dur=2'])).toBeUndefined();
     expect(read([])).toBeUndefined();

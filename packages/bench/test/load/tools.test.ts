@@ -21,7 +21,7 @@ function latencyOf(tool: Tool, output: string): LatencyUs | undefined {
   return summarise(latency, counts.timeout ?? 0, 10);
 }
 
-/** The word that follows another. */
+/** Returns the word after another. */
 function after(words: string[], word: string): string | undefined {
   return words[words.indexOf(word) + 1];
 }
@@ -29,7 +29,7 @@ function after(words: string[], word: string): string | undefined {
 describe('wrk 4.1.0', () => {
   const output = readFixture('engines/wrk-4.1.0.txt');
 
-  it('is read by what its script prints, in its own units', () => {
+  it('is read from the output of its script, in its units', () => {
     const { windowSeconds, counts, refused } = wrk.read(output);
     expect(windowSeconds).toBe(2.069077);
     expect(counts).toEqual({ ok: 31_932, non2xx: 322, timeout: 0, failed: 0 });
@@ -46,18 +46,18 @@ describe('wrk 4.1.0', () => {
     });
   });
 
-  it('counts an answer that came too late as no right one, and percentiles among those as bounds', () => {
+  it('counts a late answer as a timeout, and percentiles among timeouts as bounds', () => {
     const late = output.replace('"timeout":0', '"timeout":400').replace('"read":0', '"read":3');
     expect(wrk.read(late).counts).toEqual({ ok: 31_532, non2xx: 322, timeout: 400, failed: 3 });
     expect(latencyOf(wrk, late)).toMatchObject({ p97_5: 30_621, p99: 10e6, atLeast: ['p99', 'p99_9'] });
   });
 
-  it('gives no percentile that its answers cannot support', () => {
+  it('reports no percentile that has too few answers', () => {
     const few = output.replace('"requests":32254', '"requests":250').replace('"status":322', '"status":0');
     expect(Object.keys(latencyOf(wrk, few) ?? {})).toEqual(['mean', 'max', 'p50', 'p75', 'p90']);
   });
 
-  it('is told what to send in words of its own', () => {
+  it('gets the request as command-line arguments', () => {
     const words = wrk.argv(RUN);
     expect(after(words, '--threads')).toBe('2');
     expect(after(words, '--connections')).toBe('10');
@@ -69,10 +69,10 @@ describe('wrk 4.1.0', () => {
 });
 
 describe('oha 1.16.0', () => {
-  // The fields that are read, of an output that others captured and published: it could not be built here.
+  // The fields that are read from a published output: oha was not built here.
   const output = readFixture('engines/oha-1.16.0.json');
 
-  it('is read by its JSON, in seconds; what its deadline cut off was in flight', () => {
+  it('is read from its JSON, in seconds; requests cut off at its deadline were in flight', () => {
     const { windowSeconds, counts, statusCodes } = oha.read(output);
     expect(windowSeconds).toBe(3.003860875);
     expect(counts).toEqual({ ok: 21_636, non2xx: 0, timeout: 0, failed: 0, inFlight: 9 });
@@ -81,11 +81,11 @@ describe('oha 1.16.0', () => {
     expect(latency?.mean).toBeCloseTo(1378.559, 3);
     expect(latency?.p50).toBeCloseTo(635, 6);
     expect(latency?.p99_9).toBeCloseTo(62_437.375, 6);
-    // It prints no such percentile.
+    // oha does not print this percentile.
     expect(latency).not.toHaveProperty('p97_5');
   });
 
-  it('tells a timeout from other errors, and a status from an answer that is right', () => {
+  it('distinguishes timeouts from other errors, and error statuses from right answers', () => {
     const errors = '"errorDistribution": { "timeout": 4, "connection error": 3 }';
     const spoilt = output
       .replace(/"errorDistribution": .*/, errors)
@@ -93,7 +93,7 @@ describe('oha 1.16.0', () => {
     expect(oha.read(spoilt).counts).toEqual({ ok: 21_000, non2xx: 32, timeout: 4, failed: 3, inFlight: 0 });
   });
 
-  it('is told what to send in words of its own', () => {
+  it('gets the request as command-line arguments', () => {
     const words = oha.argv({ ...RUN, seconds: 1.5 });
     expect(after(words, '-c')).toBe('10');
     expect(after(words, '-z')).toBe('1500ms');
@@ -105,7 +105,7 @@ describe('oha 1.16.0', () => {
 describe('k6 1.8.1', () => {
   const output = readFixture('engines/k6-1.8.1.json');
 
-  it('is read by what it hands to handleSummary', () => {
+  it('is read from the data of handleSummary', () => {
     const { windowSeconds, counts } = k6.read(output);
     expect(windowSeconds).toBeCloseTo(2.004313, 6);
     expect(counts).toEqual({ ok: 9768, failed: 98 });
@@ -114,11 +114,11 @@ describe('k6 1.8.1', () => {
     expect(latency?.max).toBeCloseTo(138_916.513, 3);
     expect(latency?.p50).toBeCloseTo(832.762, 3);
     expect(latency?.p97_5).toBeCloseTo(10_693.234, 3);
-    // Fewer than ten answers lie beyond it.
+    // Fewer than ten answers are beyond it.
     expect(latency).not.toHaveProperty('p99_9');
   });
 
-  it('is told what to send by its environment', () => {
+  it('gets the request in its environment', () => {
     const words = k6.argv(RUN);
     expect(words).toContain(`URL=${RUN.url}`);
     expect(words).toContain(`HEADERS=${JSON.stringify(RUN.headers)}`);
@@ -126,8 +126,8 @@ describe('k6 1.8.1', () => {
   });
 });
 
-describe.each([wrk, oha, k6])('what $name did not print', (tool) => {
-  it.each(['', 'unable to connect', '{}', '{"summary":null}'])('is no result: %j', (text) => {
+describe.each([wrk, oha, k6])('incomplete output of $name', (tool) => {
+  it.each(['', 'unable to connect', '{}', '{"summary":null}'])('is not a result: %j', (text) => {
     expect(() => tool.read(text)).toThrow(/JSON|undefined|null/);
   });
 });

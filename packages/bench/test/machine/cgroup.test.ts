@@ -20,7 +20,7 @@ describe('parseHierarchies', () => {
     ]);
   });
 
-  it('finds its own place below a mount that shows only a part', () => {
+  it('finds its path below a mount that shows only a subtree', () => {
     const mountinfo = '40 30 0:30 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup rw\n';
     expect(parseHierarchies(mountinfo, '0::/docker/abc\n')[0]?.own).toBe('/sys/fs/cgroup');
     expect(parseHierarchies(mountinfo, '0::/docker/abc/x\n')[0]?.own).toBe('/sys/fs/cgroup/x');
@@ -28,7 +28,7 @@ describe('parseHierarchies', () => {
     expect(parseHierarchies(mountinfo.replace('/docker/abc', '/'), '0::/../x\n')[0]?.own).toBeUndefined();
   });
 
-  it('finds none where none is mounted', () => {
+  it('finds none if none is mounted', () => {
     expect(parseHierarchies('1 1 0:1 / / rw - ext4 /dev/vda rw\n', '0::/\n')).toEqual([]);
   });
 });
@@ -46,7 +46,7 @@ describe('parseCpuStat', () => {
 });
 
 describe('openCgroup', () => {
-  it('says why there is none', () => {
+  it('says why it could not be created', () => {
     expect(openCgroup('test', []).reason).toBe('no cgroup hierarchy is mounted');
     expect(openCgroup('test', [{ version: 'v1', mount: '/nowhere', own: undefined }]).reason).toContain('v1');
     expect(openCgroup('test', [{ version: 'v2', mount: '/nowhere', own: '/nowhere' }]).reason).toContain(
@@ -54,12 +54,12 @@ describe('openCgroup', () => {
     );
   });
 
-  it('refuses a token that is more than a word', () => {
+  it('rejects a token with other characters', () => {
     expect(() => openCgroup('../up')).toThrow(expect.objectContaining({ code: 'usage' }));
   });
 });
 
-/** The hierarchies in which this process is allowed a cgroup. */
+/** The hierarchies in which this process may create a cgroup. */
 const usable = readHierarchies().filter((hierarchy) => {
   const { cgroup } = openCgroup(`usable-${process.pid}`, [hierarchy]);
   void cgroup?.remove();
@@ -76,7 +76,7 @@ describe.skipIf(usable.length === 0).each(usable)('a cgroup in $version', (hiera
     return cgroup;
   };
 
-  it('holds the process that wrote its id, and what that starts', async () => {
+  it('contains the process that joined it, and its children', async () => {
     const cgroup = open();
     await using worker = await startWorker(cgroup.procsFiles);
     expect(cgroup.version).toBe(hierarchy.version);
@@ -85,7 +85,7 @@ describe.skipIf(usable.length === 0).each(usable)('a cgroup in $version', (hiera
     expect(new Set(cgroup.pids())).toEqual(new Set([worker.pid, pid]));
   });
 
-  it('counts what a process burns, also in a child that came and went', async () => {
+  it('counts the CPU time of a process, and of a child that has ended', async () => {
     const cgroup = open();
     await using worker = await startWorker(cgroup.procsFiles);
     const before = cgroup.readCpu()?.totalUs ?? NaN;
@@ -99,7 +99,7 @@ describe.skipIf(usable.length === 0).each(usable)('a cgroup in $version', (hiera
     expect(after - between).toBeLessThan(childUs + 150_000);
   });
 
-  it('is removed when empty, and says who holds it otherwise', async () => {
+  it('is removed if it is empty; otherwise the error names its processes', async () => {
     const cgroup = open();
     const worker = await startWorker(cgroup.procsFiles);
     expect(await cgroup.remove()).toEqual([worker.pid]);

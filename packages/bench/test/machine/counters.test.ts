@@ -16,7 +16,7 @@ IpExt: 4 5
 `;
 
 describe('parseCpuTotals', () => {
-  it('takes the line of all cores, in µs', () => {
+  it('reads the line of all cores, in µs', () => {
     expect(
       parseCpuTotals('cpu  6792 1 3810 160756 1160 2 98 45 0 0\ncpu0 2615 0 1585 82051 32 0 21 19 0 0\n'),
     ).toEqual({
@@ -29,19 +29,19 @@ describe('parseCpuTotals', () => {
     });
   });
 
-  it('gives nothing where there is no such line', () => {
+  it('returns undefined without that line', () => {
     expect(parseCpuTotals('intr 1 2 3\n')).toBeUndefined();
   });
 });
 
 describe('parseCounter', () => {
-  it('finds a counter by its protocol and name, wherever it stands', () => {
+  it('finds a counter by protocol and name, in any order', () => {
     expect(parseCounter(NETSTAT, 'TcpExt', 'ListenOverflows')).toBe(22);
     expect(parseCounter(NETSTAT, 'TcpExt', 'ListenDrops')).toBe(333);
     expect(parseCounter(NETSTAT, 'IpExt', 'ListenOverflows')).toBe(5);
   });
 
-  it('gives nothing for one that is not counted', () => {
+  it('returns undefined for a counter that is missing', () => {
     expect(parseCounter(NETSTAT, 'TcpExt', 'Nothing')).toBeUndefined();
     expect(parseCounter(NETSTAT, 'Tcp', 'RetransSegs')).toBeUndefined();
     expect(parseCounter('', 'Tcp', 'RetransSegs')).toBeUndefined();
@@ -49,7 +49,7 @@ describe('parseCounter', () => {
 });
 
 describe('troubleBetween', () => {
-  it('subtracts what both readings have', () => {
+  it('subtracts the counters of both readings', () => {
     const before = { listenOverflows: 3, retransmits: 10 };
     expect(troubleBetween(before, { listenOverflows: 5, retransmits: 10, throttled: 1 })).toEqual({
       listenOverflows: 2,
@@ -57,13 +57,13 @@ describe('troubleBetween', () => {
     });
   });
 
-  it('gives no negative count where a loss probe fell between two readings', () => {
+  it('returns no negative count after a tail loss probe', () => {
     expect(troubleBetween({ retransmits: 10 }, { retransmits: 9 })).toEqual({ retransmits: 0 });
   });
 });
 
 describe('retransmissions', () => {
-  it('are never fewer than none, although a probe with new data is subtracted from them', () => {
+  it('are never negative, although probes with new data are subtracted', () => {
     expect(troubleBetween({ retransmits: 10 }, { retransmits: 8 })).toEqual({ retransmits: 0 });
   });
 });
@@ -76,7 +76,7 @@ describe('parseTimeWait', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('this machine', () => {
-  it('tells its totals and counters', () => {
+  it('reports its totals and counters', () => {
     expect(readCpuTotals()?.userUs).toBeGreaterThan(0);
     expect(readTrouble()).toMatchObject({
       listenOverflows: expect.any(Number),

@@ -22,17 +22,17 @@ const folder = (): string => {
 describe('busyUs', () => {
   const totals = { userUs: 1000, niceUs: 10, systemUs: 500, irqUs: 0, softirqUs: 300, stealUs: 7 };
 
-  it('counts softirq where the kernel charges it to tasks, less that of its own threads', () => {
+  it('counts softirq if the kernel charges it to tasks, without that of kernel threads', () => {
     expect(busyUs(totals, 40)).toBe(1000 + 10 + 500 + 300 - 40);
   });
 
-  it('leaves softirq out where the kernel times interrupts apart', () => {
+  it('omits softirq if the kernel accounts for interrupts separately', () => {
     expect(busyUs({ ...totals, irqUs: 50 }, 40)).toBe(1000 + 10 + 500);
   });
 });
 
 describe('sumProcessesUs', () => {
-  it('takes a process with the children it waited for, in ticks of 10 ms', () => {
+  it('adds processes and the children they waited for, in ticks of 10 ms', () => {
     const process = parseProcess('7 (sh) S 1 7 7 0 -1 4194304 0 0 0 0 1 20 300 4000 20 0 1 0 86638 0 0\n');
     expect(sumProcessesUs([process, undefined, process])).toBe(2 * 4321 * 10_000);
   });
@@ -54,7 +54,7 @@ const write = (mount: string, name: string, us: number): void => {
 };
 
 describe('fromV2TopLevel', () => {
-  it('sums the cgroups below the root, with those that come and those that go', () => {
+  it('adds the cgroups below the root, including new and removed ones', () => {
     const mount = folder();
     write(mount, 'system.slice', 1000);
     write(mount, 'user.slice', 2000);
@@ -73,7 +73,7 @@ describe('fromV2TopLevel', () => {
     expect(fromV2TopLevel({ version: 'v2', mount, own: mount })).toBeUndefined();
   });
 
-  it.skipIf(process.platform !== 'linux')('is not used where processes stand in the root itself', () => {
+  it.skipIf(process.platform !== 'linux')('is not used if the root itself contains processes', () => {
     const mount = folder();
     writeFileSync(join(mount, 'cgroup.procs'), `${process.pid}\n`);
     expect(fromV2TopLevel({ version: 'v2', mount, own: mount })).toBeUndefined();
@@ -82,9 +82,9 @@ describe('fromV2TopLevel', () => {
 
 describe.skipIf(process.platform !== 'linux')('on this machine', () => {
   it.each([
-    ['the best there is', openEveryone()],
+    ['the best source', openEveryone()],
     ['the sum of processes', fromProcesses()],
-  ])('%s holds what one process burns, and its child', async (_name, everyone) => {
+  ])('%s includes the CPU time of a process and its child', async (_name, everyone) => {
     if (everyone === undefined) return;
     await using worker = await startWorker();
     const before = everyone.readUs();

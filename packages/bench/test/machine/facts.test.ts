@@ -4,7 +4,7 @@ import { observeOtherProcesses, readFacts, readOpenFiles } from '../../src/machi
 import { startWorker } from '../resources/worker.ts';
 
 describe('readFacts', () => {
-  it('knows what preflight needs of this machine', async () => {
+  it('reads the facts that preflight needs', async () => {
     const facts = await readFacts({ observeMs: 10 });
     expect(facts).toMatchObject({ platform: process.platform, cores: cpus().length });
     expect(facts.ephemeralPorts?.last).toBeGreaterThan(facts.ephemeralPorts?.first ?? Infinity);
@@ -14,7 +14,7 @@ describe('readFacts', () => {
 });
 
 describe('readOpenFiles', () => {
-  it('gives the limits that a started server inherits', async () => {
+  it('reads the limits that a server inherits', async () => {
     const limits = await readOpenFiles();
     expect(limits?.soft).toBeGreaterThan(0);
     expect(limits?.hard).toBeGreaterThanOrEqual(limits?.soft ?? Infinity);
@@ -22,7 +22,7 @@ describe('readOpenFiles', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('observeOtherProcesses', () => {
-  it('sees what another process burns', async () => {
+  it('measures the CPU time of another process', async () => {
     await using stranger = await startWorker();
     const from = performance.now();
     const burning = stranger.ask('burn 200');

@@ -11,8 +11,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('the lock of what is being made', () => {
-  it('is waited for while somebody has it, who is named once', async () => {
+describe('the lock of a build', () => {
+  it('is waited for while another process holds it, which is named once', async () => {
     const file = join(folder, 'environments', 'a.lock');
     const told: string[] = [];
     const first = await awaitLock(file);
@@ -29,7 +29,7 @@ describe('the lock of what is being made', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('is taken over from a process that is no more', async () => {
+  it('is taken over from a process that has ended', async () => {
     const file = join(folder, 'b.lock');
     writeFileSync(file, JSON.stringify({ pid: 2 ** 22, began: '1', run: '', token: 'of the dead' }));
     using _ = await awaitLock(file, (waiting) => {

@@ -18,7 +18,7 @@ const HOST: Host = {
 };
 
 describe('unlikeHosts', () => {
-  it('finds no difference in what does not matter', () => {
+  it('ignores facts that do not affect figures', () => {
     const later: Host = {
       ...HOST,
       load: [3, 2, 1],
@@ -34,17 +34,17 @@ describe('unlikeHosts', () => {
     ['memoryBytes', 16 * 2 ** 30, 'memory: 32.0 GiB and 16.0 GiB'],
     ['release', '6.11.0-1', 'kernel release: 6.8.0-49-generic and 6.11.0-1'],
     ['governor', 'powersave', 'governor: performance and powersave'],
-  ])('names another %s', (key, value, sentence) => {
+  ])('names a different %s', (key, value, sentence) => {
     expect(unlikeHosts(HOST, { ...HOST, [key]: value })).toEqual([sentence]);
   });
 
-  it('lets memory differ by 2 %', () => {
+  it('tolerates 2 % of memory', () => {
     expect(unlikeHosts(HOST, { ...HOST, memoryBytes: HOST.memoryBytes * 0.981 })).toEqual([]);
     expect(unlikeHosts(HOST, { ...HOST, memoryBytes: HOST.memoryBytes * 0.979 })).toHaveLength(1);
     expect(unlikeHosts({ ...HOST, memoryBytes: HOST.memoryBytes * 0.979 }, HOST)).toHaveLength(1);
   });
 
-  it('takes a governor that one machine does not show for a difference', () => {
+  it('reports a governor that only one machine has', () => {
     const { governor: _, ...blind } = HOST;
     expect(unlikeHosts(HOST, blind)).toEqual(['governor: performance and unknown']);
     expect(unlikeHosts(blind, blind)).toEqual([]);
@@ -52,7 +52,7 @@ describe('unlikeHosts', () => {
 });
 
 describe('readHost', () => {
-  it('tells what this machine is, in JSON that reads back the same', async () => {
+  it('describes this machine, in JSON that reads back the same', async () => {
     const host = await readHost();
     expect(host.cores).toBeGreaterThan(0);
     expect(host.memoryBytes).toBeGreaterThan(2 ** 28);
@@ -61,7 +61,7 @@ describe('readHost', () => {
     expect(unlikeHosts(host, await readHost())).toEqual([]);
   });
 
-  it('gives away no user, no host name and no path', async () => {
+  it('contains no user, host name or path', async () => {
     const values: unknown[] = [];
     JSON.stringify(await readHost(), (_key, value: unknown) => {
       values.push(value);

@@ -15,7 +15,7 @@ describe('fillCommand', () => {
     ]);
   });
 
-  it('leaves the number of threads to a server that was not told', () => {
+  it('omits the number of threads if it was not given', () => {
     const filled = fillCommand(COMMAND, { host: '127.0.0.1', port: 80, workers: 2 });
     expect(filled).toEqual(['python', '--bind=127.0.0.1:80', '--workers', '2', '-q']);
   });
@@ -25,7 +25,7 @@ const end = (log: string[], status = 'exit status 1'): string | undefined =>
   describeEnd({ ended: () => status, logTail: () => log });
 
 describe('describeEnd', () => {
-  it('has nothing to say of a server that runs, whatever it has logged', () => {
+  it('returns undefined for a running server, whatever it has logged', () => {
     expect(describeEnd({ ended: () => undefined, logTail: () => ['Error: a while ago'] })).toBeUndefined();
   });
 
@@ -39,12 +39,12 @@ describe('describeEnd', () => {
       ['LOG:  starting', 'FATAL:  could not create lock file', 'LOG:  database system is shut down'],
     ],
     ['Rust', ["thread 'main' panicked at src/main.rs:7:5:", 'no orm', 'note: run with `RUST_BACKTRACE=1`']],
-  ])('tells the error of %s', (_, log) => {
+  ])('includes the error of %s', (_, log) => {
     const told = log.find((line) => /Error|panic|emerg|FATAL/.test(line));
     expect(end(log)).toBe(`exit status 1: ${told}`);
   });
 
-  it('tells the end alone where the log tells no error', () => {
+  it('describes only the end if the log has no error', () => {
     expect(end(['listening on 3000', '0 errors so far'], 'ended by SIGKILL')).toBe('ended by SIGKILL');
   });
 

@@ -35,10 +35,10 @@ afterEach(() => rmSync(state, { recursive: true, force: true }));
 const take = (run: string, asked: Partial<LockOptions> = {}): Promise<HostLock> =>
   lockHost({ run, token: newToken(), state, port: false, ...asked });
 
-/** The id of a process that has been and is gone. */
+/** The id of a process that has ended. */
 const deadPid = (): number => spawnSync(process.execPath, ['-e', '']).pid;
 
-/** Leaves behind what a run that was killed does. */
+/** Leaves the lock of a killed run. */
 function leaveStale(pid = deadPid()): void {
   writeFileSync(file, JSON.stringify({ pid, began: 'long ago', run: 'a-dead-run', token: newToken() }));
 }
@@ -60,7 +60,7 @@ async function refusalOf(taking: Promise<HostLock>): Promise<BenchError> {
 }
 
 describe('a token', () => {
-  it('is 16 hexadecimal digits and nothing else', () => {
+  it('is 16 hexadecimal digits', () => {
     expect(isToken(newToken())).toBe(true);
     for (const wrong of [
       '',
@@ -77,7 +77,7 @@ describe('a token', () => {
 });
 
 describe('lockHost', () => {
-  it('takes a lock that is free, and gives it back', async () => {
+  it('takes a free lock, and releases it', async () => {
     {
       using _ = await take('a-run');
       expect(holderOf()).toMatchObject({ run: 'a-run', pid: process.pid });
@@ -85,7 +85,7 @@ describe('lockHost', () => {
     expect(readdirSync(state)).toEqual([]);
   });
 
-  it('refuses one whose holder lives, names it and how long it takes, and leaves it alone', async () => {
+  it('refuses a lock whose holder is alive, and names the holder and its remaining time', async () => {
     using first = await take('first');
     const { message, hint } = await refusalOf(take('second'));
     expect(message).toBe(`run first is measuring on this machine (process ${process.pid})`);
@@ -98,7 +98,7 @@ describe('lockHost', () => {
     expect(readdirSync(state)).toEqual(['host.lock']);
   });
 
-  it('waits for its holder when told to, and says once for whom', async () => {
+  it('waits for the holder with --wait, and names it once', async () => {
     const first = await take('first');
     const told: string[] = [];
     const { promise: isTold, resolve } = Promise.withResolvers<void>();
@@ -117,21 +117,21 @@ describe('lockHost', () => {
     expect(told).toEqual([`waiting: run first is measuring on this machine (process ${process.pid})`]);
   });
 
-  it('takes over one whose holder is dead', async () => {
+  it('takes over a lock whose holder is dead', async () => {
     leaveStale();
     using _ = await take('a-run');
     expect(holderOf().run).toBe('a-run');
     expect(readdirSync(state)).toEqual(['host.lock']);
   });
 
-  it('takes over one whose process id was given to another process since', async () => {
+  it('takes over a lock whose process id belongs to another process now', async () => {
     leaveStale(process.pid);
     using _ = await take('a-run');
     expect(holderOf().run).toBe('a-run');
   });
 
   it.each(['', '{', 'null', '[]', '{"pid":"x"}', '{"pid":1,"began":"1","run":"r","token":"/../victim"}'])(
-    'takes over one that says nothing: %j',
+    'takes over an unreadable lock: %j',
     async (text) => {
       writeFileSync(file, text);
       using _ = await take('a-run');
@@ -139,19 +139,19 @@ describe('lockHost', () => {
     },
   );
 
-  it('gives back its own only', async () => {
+  it('releases only its own lock', async () => {
     const lock = await take('a-run');
     writeFileSync(file, JSON.stringify({ ...holderOf(), token: newToken() }));
     lock[Symbol.dispose]();
     expect(existsSync(file)).toBe(true);
   });
 
-  it('says when it cannot be written', async () => {
+  it('fails if the lock cannot be written', async () => {
     const { message } = await refusalOf(take('a-run', { state: join(state, 'none') }));
     expect(message).toContain('cannot be written');
   });
 
-  it('says what is in its place and is no lock', async () => {
+  it('names a file in its place that is not a lock', async () => {
     mkdirSync(file);
     expect((await refusalOf(take('a-run'))).message).toBe(`${file} is not a file, so it is not a lock`);
     rmSync(file, { recursive: true });
@@ -159,7 +159,7 @@ describe('lockHost', () => {
     expect((await refusalOf(take('a-run'))).message).toBe(`${file} is not a file, so it is not a lock`);
   });
 
-  it.runIf(process.geteuid?.() === 0)('says whose it is where another user has put it there', async () => {
+  it.runIf(process.geteuid?.() === 0)('names the other user who owns the lock', async () => {
     leaveStale();
     spawnSync('chown', ['65534', file]);
     const { message, hint } = await refusalOf(take('a-run'));
@@ -168,8 +168,8 @@ describe('lockHost', () => {
   });
 });
 
-describe('the port where the users of a machine meet', () => {
-  it('lets one of them measure, and tells the others who and for how long', async () => {
+describe('the port that excludes other users', () => {
+  it('lets one user measure, and tells the others who measures and for how long', async () => {
     const port = await findFreePort();
     const other = mkdtempSync(join(tmpdir(), 'bench-lock-'));
     {
@@ -195,7 +195,7 @@ describe('the port where the users of a machine meet', () => {
   });
 
   it.each(['', 'HTTP/1.1 400 Bad Request\r\n\r\n', '{"bench":1,"pid":"x","run":7}'])(
-    'does not stop a run where a stranger listens: %j',
+    'does not stop a run if another program listens: %j',
     async (said) => {
       const port = await findFreePort();
       await using stranger = await openImpostor(port, said);
@@ -208,19 +208,19 @@ describe('the port where the users of a machine meet', () => {
     },
   );
 
-  it('keeps nobody from measuring who only listens in', async () => {
+  it('does not stop a run if a client is only connected', async () => {
     const port = await findFreePort();
     using _ = await take('mine', { port });
     const socket = connect(port, '127.0.0.1');
     const [said] = (await once(socket, 'data')) as [Buffer];
     expect(JSON.parse(said.toString())).toMatchObject({ bench: 1, run: 'mine', pid: process.pid });
-    // The token is nobody's business.
+    // The token is a secret.
     expect(said.toString()).not.toContain(holderOf().token);
     socket.destroy();
   });
 });
 
-/** Somebody who listens there and says this to whoever comes. */
+/** Listens on the port and sends this to every client. */
 async function openImpostor(port: number, said: string): Promise<AsyncDisposable> {
   const server = createServer((socket) => socket.on('error', () => {}).end(said));
   server.listen(port, '127.0.0.1');
@@ -235,8 +235,8 @@ async function openImpostor(port: number, said: string): Promise<AsyncDisposable
 
 const open = (env: NodeJS.ProcessEnv): string => openState(env, join(state, 'home'));
 
-describe('the folder of the user', () => {
-  it('is one for all sessions of a user on a machine, and open to nobody else', () => {
+describe('the state folder of a user', () => {
+  it('is shared by all sessions of a user, and closed to others', () => {
     const folder = open({ XDG_RUNTIME_DIR: join(state, 'runtime') });
     expect(folder.startsWith(join(state, 'home', '.local', 'state', 'bench-http'))).toBe(true);
     expect(open({})).toBe(folder);
@@ -247,7 +247,7 @@ describe('the folder of the user', () => {
     expect(spawnSync('ls', ['-ld', folder], { encoding: 'utf8' }).stdout).toMatch(/^drwx------/);
   });
 
-  it('is the runtime folder where there is no home', () => {
+  it('is the runtime folder if there is no home', () => {
     writeFileSync(join(state, 'home'), '');
     const runtime = join(state, 'runtime');
     mkdirSync(runtime);
@@ -255,27 +255,27 @@ describe('the folder of the user', () => {
     expect(() => open({})).toThrow(/cannot be created: ENOTDIR/);
   });
 
-  it('is refused where others could have written to it', () => {
+  it('is refused if others could have written to it', () => {
     const folder = open({});
     chmodSync(folder, 0o777);
     expect(() => open({})).toThrow(`${folder} is writable for other users, so its locks cannot be trusted`);
   });
 
-  it('is refused where it is no folder', () => {
+  it('is refused if it is not a folder', () => {
     writeFileSync(join(state, 'file'), '');
     expect(() => open({ BENCH_STATE: join(state, 'file') })).toThrow('is not a folder');
     symlinkSync('/etc', join(state, 'link'));
     expect(() => open({ BENCH_STATE: join(state, 'link') })).toThrow('is not a folder');
   });
 
-  it.runIf(process.geteuid?.() === 0)('is refused where it is another user’s', () => {
+  it.runIf(process.geteuid?.() === 0)('is refused if it belongs to another user', () => {
     const folder = open({});
     spawnSync('chown', ['65534', folder]);
     expect(() => open({})).toThrow(`${folder} belongs to another user (uid 65534, not 0)`);
   });
 });
 
-/** What a test has started, and ends whatever comes of it. */
+/** The processes that a test started; they end with the test. */
 const started: ChildProcess[] = [];
 
 afterEach(async () => {
@@ -306,13 +306,13 @@ function startTaker(): Taker {
   };
 }
 
-describe('takers at the same moment', () => {
+describe('processes that take a lock at the same time', () => {
   const ROUNDS = 25;
 
   it.each([
-    ['a lock that is free', () => {}],
+    ['a free lock', () => {}],
     ['the lock of a dead run', () => leaveStale()],
-  ])('of %s: one wins', async (_what, prepare) => {
+  ])('take %s: one of them wins', async (_what, prepare) => {
     const takers = Array.from({ length: 4 }, startTaker);
     await Promise.all(takers.map((taker) => taker.ask('release')));
     for (let round = 0; round < ROUNDS; round++) {

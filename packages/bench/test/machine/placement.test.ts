@@ -33,7 +33,7 @@ describe('placeOn', () => {
     });
   });
 
-  it('gives an upstream a core of its own where the generators do without it, else theirs', () => {
+  it('gives the upstream a separate core if the generators can spare it, else one of theirs', () => {
     expect(placeOn(plain(0, 1, 2), { serverCores: 1, generators: 1, beside: ['upstream'] })).toEqual({
       placement: { kind: 'separate', server: [2], generator: [0], beside: { upstream: [1] } },
       server: ['taskset', '-c', '2'],
@@ -51,7 +51,7 @@ describe('placeOn', () => {
     });
   });
 
-  it('shares one core, and says so', () => {
+  it('shares a single core, and says so', () => {
     expect(placeOn(plain(5), { serverCores: 1, generators: 1 })).toEqual({
       placement: { kind: 'shared', server: [5], generator: [5] },
       server: [],
@@ -60,13 +60,13 @@ describe('placeOn', () => {
     });
   });
 
-  it('shares when the server wants every core', () => {
+  it('shares if the server takes every core', () => {
     const placed = placeOn(plain(0, 1), { serverCores: 2, generators: 1 });
     expect(placed.placement.kind).toBe('shared');
     expect(placed.reason).toContain('2 cores for a server on 2');
   });
 
-  it('uses only the cores that are allowed', () => {
+  it('uses only allowed cores', () => {
     expect(placeOn(plain(2, 6, 9), { serverCores: 1, generators: 1 }).placement).toEqual({
       kind: 'separate',
       server: [9],
@@ -80,7 +80,7 @@ describe('placeOn', () => {
     expect(reason).toBeUndefined();
   });
 
-  it('gives the server physical cores of its own as long as one is left', () => {
+  it('gives the server separate physical cores while one is left', () => {
     expect(placeOn(threaded(4), { serverCores: 2, generators: 1 }).placement).toEqual({
       kind: 'separate',
       server: [6, 7],
@@ -88,7 +88,7 @@ describe('placeOn', () => {
     });
   });
 
-  it('gives the server both threads of a core rather than a thread of every core', () => {
+  it('gives the server both threads of one core, not one thread of each', () => {
     expect(placeOn(threaded(2), { serverCores: 2, generators: 1 }).placement).toEqual({
       kind: 'separate',
       server: [1, 3],
@@ -96,19 +96,19 @@ describe('placeOn', () => {
     });
   });
 
-  it('says when only sibling threads are left for the load', () => {
+  it('says if only sibling threads are left for the load', () => {
     const { placement, reason } = placeOn(threaded(1), { serverCores: 1, generators: 1 });
     expect(placement).toEqual({ kind: 'separate', server: [1], generator: [0] });
     expect(reason).toBe('the load runs on sibling threads of the server');
   });
 
-  it('says when generators share cores', () => {
+  it('says if generators share cores', () => {
     expect(placeOn(plain(0, 1, 2), { serverCores: 1, generators: 3 }).reason).toBe(
       '3 generators share 2 cores',
     );
   });
 
-  it('passes over efficiency cores, which come last, and takes small differences for none', () => {
+  it('uses efficiency cores last, and ignores small differences', () => {
     const hybrid: Core[] = plain(0, 1, 2, 3).map((core) => ({
       ...core,
       speed: [5_100, 5_000, 3_800, 3_800][core.id]!,
@@ -150,7 +150,7 @@ describe('choosePlacement', () => {
 });
 
 describe.skipIf(readCores().length < 2 || (await whyNotPinned()) !== undefined)('pinHarness', () => {
-  it('keeps every thread of the process that calls it on the cores of the load', () => {
+  it('keeps every thread of the calling process on the cores of the load', () => {
     const placement = { kind: 'separate', server: [readCores().at(-1)?.id], generator: [readCores()[0]?.id] };
     const program = `
       import { readdirSync, readFileSync } from 'node:fs';

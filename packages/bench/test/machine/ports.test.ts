@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { findFreePort, isListening } from '../../src/machine/ports.ts';
 
 describe('findFreePort', () => {
-  it('gives ports that no outgoing connection can take, and nobody listens on', async () => {
+  it('returns a free port outside the range of outgoing connections', async () => {
     const ports = await Promise.all(Array.from({ length: 20 }, () => findFreePort()));
     for (const port of ports) {
       expect(port).toBeGreaterThanOrEqual(20_000);

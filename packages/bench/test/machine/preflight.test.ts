@@ -5,7 +5,7 @@ import type { Finding } from '../../src/machine/preflight.ts';
 
 const NEEDS = { connections: 10_000, generators: 1, serverCores: 1 };
 
-/** A Linux machine on which nothing is left to wish. */
+/** A Linux machine without problems. */
 const GOOD: MachineFacts = {
   platform: 'linux',
   cores: 8,
@@ -34,7 +34,7 @@ const MAC: MachineFacts = {
   load: 1,
 };
 
-/** The one finding that begins with these words. */
+/** Returns the finding that begins with these words. */
 function about(words: string, facts: Partial<MachineFacts>, needs = {}): Finding | undefined {
   const found = preflight({ ...GOOD, ...facts }, { ...NEEDS, ...needs }).filter(({ what }) =>
     what.includes(words),
@@ -44,14 +44,14 @@ function about(words: string, facts: Partial<MachineFacts>, needs = {}): Finding
 }
 
 describe('preflight', () => {
-  it('finds nothing wrong with a good machine', () => {
+  it('finds no problem on a good machine', () => {
     const findings = preflight(GOOD, NEEDS);
     expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
     expect(findings.length).toBeGreaterThanOrEqual(9);
     for (const finding of findings) expect(finding).not.toHaveProperty('advice');
   });
 
-  it('judges only what is known', () => {
+  it('judges only known facts', () => {
     const findings = preflight({ platform: 'linux', cores: 8, time: true }, NEEDS);
     expect(findings.map(({ what }) => what)).toEqual([
       '8 cores',
@@ -60,14 +60,14 @@ describe('preflight', () => {
     ]);
   });
 
-  it('puts the worst first', () => {
+  it('lists the worst finding first', () => {
     const levels = preflight({ ...GOOD, openFiles: { soft: 256, hard: 256 }, time: false }, NEEDS).map(
       ({ level }) => level,
     );
     expect(levels.slice(0, 3)).toEqual(['stop', 'warn', 'ok']);
   });
 
-  it('needs 200 open files beside the connections, by the hard limit', () => {
+  it('needs 200 open files more than connections, by the hard limit', () => {
     expect(about('open files', { openFiles: { soft: 1024, hard: 10_200 } })?.level).toBe('ok');
     expect(about('open files', { openFiles: { soft: 1024, hard: 10_199 } })).toEqual({
       level: 'stop',
@@ -79,18 +79,18 @@ describe('preflight', () => {
     );
   });
 
-  it('needs a port for each connection, once more for each client address', () => {
+  it('needs one port per connection and client address', () => {
     expect(about('ephemeral ports', {}, { connections: 28_232 })?.level).toBe('ok');
     expect(about('ephemeral ports', {}, { connections: 28_233 })?.level).toBe('stop');
     expect(about('ephemeral ports', {}, { connections: 28_233, addresses: 2 })?.level).toBe('ok');
   });
 
-  it('counts the ports that still wait', () => {
+  it('counts ports in TIME_WAIT', () => {
     expect(about('TIME_WAIT', { timeWait: 18_232 })?.level).toBe('ok');
     expect(about('TIME_WAIT', { timeWait: 18_233 })).toMatchObject({ level: 'warn', advice: 'wait 60 s' });
   });
 
-  it('fears no closed connections where their ports are taken again, and counts what is left where they are not', () => {
+  it('ignores ports in TIME_WAIT if they can be reused, and counts them if not', () => {
     expect(about('TIME_WAIT', { timeWait: 60_000, timeWaitReused: true })).toEqual({
       level: 'ok',
       what: 'TIME_WAIT: 60,000 connections; ports can be reused after one second',
@@ -102,14 +102,14 @@ describe('preflight', () => {
     });
   });
 
-  it('wants an accept queue for a second of paced connects', () => {
+  it('needs an accept queue for one second of paced connects', () => {
     const paced = preflight({ ...GOOD, somaxconn: 4096 }, { ...NEEDS, connectsPerSecond: 4096 });
     expect(paced.find(({ what }) => what.startsWith('accept queue'))?.level).toBe('ok');
     const hurried = preflight({ ...GOOD, somaxconn: 4096 }, { ...NEEDS, connectsPerSecond: 4097 });
     expect(hurried.find(({ what }) => what.startsWith('accept queue'))?.level).toBe('warn');
   });
 
-  it('wants an accept queue as long as there are connections', () => {
+  it('needs an accept queue as long as the number of connections', () => {
     expect(about('accept queue', { somaxconn: 10_000 })?.level).toBe('ok');
     expect(about('accept queue', { somaxconn: 4096 })).toMatchObject({
       level: 'warn',
@@ -117,7 +117,7 @@ describe('preflight', () => {
     });
   });
 
-  it('warns of other processes above a tenth of a core, and goes by the load only without it', () => {
+  it('warns of other processes above 10 % of a core, and uses the load average only without that figure', () => {
     expect(about('other processes', { otherProcessesCores: 0.1, load: 9 })?.level).toBe('ok');
     expect(about('other processes', { otherProcessesCores: 0.11 })?.level).toBe('warn');
     const { otherProcessesCores: _, ...blind } = GOOD;
@@ -139,7 +139,7 @@ describe('preflight', () => {
     expect(about(words, facts)).toMatchObject({ level: 'warn', advice: expect.any(String) });
   });
 
-  it('tells shared cores from generators that share', () => {
+  it('distinguishes a shared core from generators that share cores', () => {
     expect(about('compete for CPU time', { cores: 1 })?.what).toMatch(/^1 core for/);
     expect(about('generators share', { cores: 4 }, { generators: 4 })?.advice).toBe('use 3 generators');
     expect(about('4 cores', { cores: 4 }, { generators: 3 })?.level).toBe('ok');
@@ -150,7 +150,7 @@ describe('preflight on macOS', () => {
   const findings = preflight(MAC, { ...NEEDS, connections: 10_000 });
   const warned = findings.filter(({ level }) => level === 'warn').map(({ what }) => what);
 
-  it('says that two trials in a row exhaust the ports', () => {
+  it('warns that two trials in a row exhaust the ports', () => {
     expect(warned).toContainEqual(
       'TIME_WAIT: ports stay taken for 30 s; two trials of 10,000 connections within that exhaust 16,384',
     );
@@ -158,7 +158,7 @@ describe('preflight on macOS', () => {
     expect(few.filter(({ what }) => what.startsWith('TIME_WAIT'))).toEqual([]);
   });
 
-  it('knows its accept queue of 128 and its own commands', () => {
+  it('knows the accept queue of 128, and suggests macOS commands', () => {
     expect(warned).toContainEqual(expect.stringContaining('accept queue: 128 at most'));
     const advice = preflight(
       { ...MAC, openFiles: { soft: 256, hard: 256 } },
@@ -172,7 +172,7 @@ describe('preflight on macOS', () => {
     expect(advice).not.toMatch(/apt|prlimit|net\.core|cpupower/);
   });
 
-  it('does not ask for a taskset that macOS has not', () => {
+  it('does not suggest taskset', () => {
     const finding = findings.find(({ what }) => what.startsWith('not pinned'));
     expect(finding).toEqual({
       level: 'warn',

@@ -16,7 +16,7 @@ import { startWorker } from '../resources/worker.ts';
 const NOBODY = 4_194_305; // one more than the largest process id there is
 
 describe('parseProcess', () => {
-  it('reads the fields by number, behind a command that holds brackets and spaces', () => {
+  it('reads the fields by number, after a command with brackets and spaces', () => {
     const text =
       '8434 (a) R (b c) S 8419 8434 7057 0 -1 4194304 103 7 0 0 11 12 13 14 20 0 3 0 86638 3133440 388\n';
     expect(parseProcess(text)).toEqual({
@@ -34,13 +34,13 @@ describe('parseProcess', () => {
     });
   });
 
-  it('knows kernel threads and zombies', () => {
+  it('recognises kernel threads and zombies', () => {
     const thread = '14 (ksoftirqd/0) S 2 0 0 0 -1 69238848 0 0 0 0 0 5 0 0 20 0 1 0 30 0 0\n';
     expect(parseProcess(thread)).toMatchObject({ kernelThread: true, zombie: false });
     expect(parseProcess(thread.replace(') S', ') Z'))).toMatchObject({ zombie: true });
   });
 
-  it('gives nothing for text of another kind', () => {
+  it('returns undefined for other text', () => {
     expect(parseProcess('')).toBeUndefined();
     expect(parseProcess('12 (sh) R 1')).toBeUndefined();
   });
@@ -52,7 +52,7 @@ describe('listeningInodes', () => {
    1: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000     0        0 4712 1 0000000000000000 100 0 0 10 0
    2: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1 0000000000000000 100 0 0 10 0
 `;
-  it('takes sockets that listen, on that port', () => {
+  it('returns only listening sockets of that port', () => {
     expect(listeningInodes(TABLE, 8080)).toEqual(['4711']);
     expect(listeningInodes(TABLE, 8081)).toEqual(['4713']);
     expect(listeningInodes(TABLE, 8082)).toEqual([]);
@@ -60,7 +60,7 @@ describe('listeningInodes', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('a live process', () => {
-  it('has the family that it started, however the kernel is asked', async () => {
+  it('has its descendants in its family, by either kernel interface', async () => {
     await using worker = await startWorker();
     const { pid = 0 } = await worker.ask('sleeper');
     expect(familyOf([worker.pid])).toEqual(new Set([worker.pid, pid]));
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== 'linux')('a live process', () => {
     expect(child?.startTicks).toBeGreaterThanOrEqual(parent?.startTicks ?? Infinity);
   });
 
-  it('has memory: proportional no more than resident, resident no more than its peak', async () => {
+  it('has memory: PSS ≤ RSS ≤ peak', async () => {
     await using worker = await startWorker();
     const before = readPssBytes(worker.pid) ?? Infinity;
     await worker.ask('hold 32');
@@ -98,7 +98,7 @@ describe.skipIf(process.platform !== 'linux')('a live process', () => {
     expect(after.get(worker.pid)).toBeGreaterThan(before.get(worker.pid) ?? Infinity);
   });
 
-  it('shows whether it was started with a variable', async () => {
+  it('shows if it was started with an environment variable', async () => {
     await using worker = await startWorker([], { BENCH_TOKEN: 'abc' });
     expect(environHas(worker.pid, 'BENCH_TOKEN', 'abc')).toBe(true);
     expect(environHas(worker.pid, 'BENCH_TOKEN', 'ab')).toBe(false);
@@ -110,7 +110,7 @@ describe.skipIf(process.platform !== 'linux')('a live process', () => {
     expect(listenersOn(port)).toEqual([worker.pid]);
   });
 
-  it('gives nothing once it is gone', () => {
+  it('has no data after its end', () => {
     expect(readProcess(NOBODY)).toBeUndefined();
     expect(readPssBytes(NOBODY)).toBeUndefined();
     expect(readResident(NOBODY)).toBeUndefined();

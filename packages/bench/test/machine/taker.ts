@@ -1,4 +1,4 @@
-/** A process that takes the host's lock when told to: `take TOKEN`, `release`. It answers each with one line. */
+/** A process that takes and releases the lock of the host: it reads `take TOKEN` or `release`, and answers each line with one. */
 import { createInterface } from 'node:readline';
 import { BenchError } from '../../src/errors.ts';
 import { lockHost, type HostLock } from '../../src/machine/lock.ts';

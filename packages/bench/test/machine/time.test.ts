@@ -7,7 +7,7 @@ import { timeCommand } from '../../src/machine/time.ts';
 import { parseTime } from '../../src/time-report.ts';
 
 describe.skipIf(!existsSync('/usr/bin/time'))('timeCommand', () => {
-  it('gives a command whose report parseTime reads', async () => {
+  it('returns a command whose report parseTime reads', async () => {
     const command = await timeCommand();
     const folder = mkdtempSync(join(tmpdir(), 'bench-time-'));
     const file = join(folder, 'report.txt');

@@ -10,7 +10,7 @@ import { findListener, parseLsof, rootsOf, whyNotListener } from '../../src/mach
 
 const isLinux = process.platform === 'linux';
 
-/** A server of another process, in as many processes as asked for. */
+/** Starts a server in this many processes. */
 async function startServer(script: string): Promise<{ child: ChildProcess; port: number } & AsyncDisposable> {
   const child = spawn(process.execPath, ['-e', script, '--', '--api-key', 'hunter2hunter2'], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -60,7 +60,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
     ]);
   });
 
-  it('keeps its hands off a server that somebody else runs', async () => {
+  it('neither changes nor stops the server', async () => {
     const listener = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const url = `http://localhost:${(listener.address() as AddressInfo).port}/`;
@@ -81,7 +81,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
     });
   });
 
-  it('refuses a process that does not listen there, and one that is gone', async () => {
+  it('refuses a process that does not listen on the port, and one that has ended', async () => {
     await using other = await startServer(SERVE('127.0.0.1'));
     const url = `http://127.0.0.1:${other.port}/`;
     const stranger = spawn('sleep', ['60']);
@@ -98,7 +98,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
     await expect(whyNotListener(process.pid, '127.0.0.1', other.port)).resolves.toBeUndefined();
   });
 
-  it('takes the process that started the others', async () => {
+  it('uses the process that started the others', async () => {
     await using cluster = await startServer(`${SERVE('127.0.0.1')}
       s.on('listening', () => require('node:child_process').spawn(
         process.execPath,
@@ -108,7 +108,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
     await expect(findListener('127.0.0.1', cluster.port)).resolves.toEqual({ pid: cluster.child.pid });
   });
 
-  it('tells the load’s cores from those that the server may use', async () => {
+  it('records the cores that the server may use', async () => {
     await using other = await startServer(SERVE('127.0.0.1'));
     const url = `http://127.0.0.1:${other.port}/`;
     const { placed, server } = await serverOf(await attachLauncher({ url, method: 'GET', headers: {} }), url);
@@ -125,7 +125,7 @@ async function nameOf(pid: number): Promise<string> {
 const holder = (pid: number, ppid: number, name = 'node') => ({ pid, ppid, name });
 
 describe('rootsOf', () => {
-  it('leaves out workers, and the first process of the machine where it only holds the socket', () => {
+  it('omits workers, and init if it only holds the socket', () => {
     expect(rootsOf([holder(10, 2), holder(11, 10), holder(12, 11)])).toEqual([holder(10, 2)]);
     expect(rootsOf([holder(1, 0, 'systemd'), holder(10, 1)])).toEqual([holder(10, 1)]);
     expect(rootsOf([holder(1, 0)])).toEqual([holder(1, 0)]);
@@ -134,7 +134,7 @@ describe('rootsOf', () => {
 });
 
 describe('parseLsof', () => {
-  it('reads one process a block', () => {
+  it('reads one process per block', () => {
     expect(parseLsof('p4711\nR1\ncnode\nf22\np4712\nR4711\ncPython\nf22\n')).toEqual([
       { pid: 4711, ppid: 1, name: 'node' },
       { pid: 4712, ppid: 4711, name: 'Python' },
@@ -144,7 +144,7 @@ describe('parseLsof', () => {
 });
 
 describe('redactCommand', () => {
-  it('leaves out secrets, however they are passed', () => {
+  it('removes secrets, however they are passed', () => {
     const command = ['node', 'a.js', '--token', 'abc', '--api-key=abc', '-p', '3000', 'PASSWORD=abc'];
     expect(redactCommand(command)).toEqual([
       'node',

@@ -17,7 +17,7 @@ function accountOf(given: Partial<Account> = {}): Account {
   };
 }
 
-/** A scenario in which a request cost this much CPU and took this long. */
+/** Returns a scenario whose requests cost this much CPU and took this long. */
 function readingOf({
   cpu = 20,
   p50 = 5000,
@@ -33,7 +33,7 @@ function readingOf({
   };
 }
 
-/** Twins whose planted burn is 300 µs by their own account, and this much by ours. */
+/** Returns twins that burned 300 µs by their account, and this much by ours. */
 function twins(measuredUs: number): Map<string, Reading[]> {
   const burn = { burns: 1000, burnedUs: 300_000 };
   return new Map([
@@ -72,7 +72,7 @@ describe('evaluate', () => {
     expect(bare).not.toHaveProperty('tolerance');
   });
 
-  it('has no figures, and is outside, where a trial failed or was not measured', () => {
+  it('has no figures and is outside if a trial failed or was not measured', () => {
     const failed: Reading = { ...readingOf(), trial: failedTrial('planted', 'it died') };
     const readings = new Map([...twins(300), ['burn', [readingOf(), failed]]]);
     for (const row of [rowOf(CPU_CHECK, readings), rowOf(MEMORY_CHECK, new Map())]) {

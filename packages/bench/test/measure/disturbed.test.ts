@@ -18,10 +18,10 @@ async function measure(twist: Twist = {}, id = DISTURBED): Promise<{ trial: Tria
   return { trial: await measureTrial(planned, { plan, placed, prepared, target }, world.effects), world };
 }
 
-describe('a trial with a request in the background', () => {
+describe('a trial with a background request', () => {
   const ignored = makeReason('ignored-sigterm', { signal: 'SIGTERM', seconds: 5 });
 
-  it('has it in flight from the warm-up to the end of the window, and keeps what became of it', async () => {
+  it('keeps it in flight from the warm-up to the end of the window, and records its outcome', async () => {
     const { trial, world } = await measure();
     const from = world.done.indexOf('arm');
     expect(world.done.slice(from, from + 6)).toEqual([
@@ -39,14 +39,14 @@ describe('a trial with a request in the background', () => {
     });
   });
 
-  it('leaves its undisturbed twin alone', async () => {
+  it('does not disturb the undisturbed target', async () => {
     const { trial, world } = await measure({}, 'fastify');
     expect(world.done.join()).not.toContain('disturb');
     expect(trial).not.toHaveProperty('companions');
     expect(trial).toMatchObject({ status: 'ok' });
   });
 
-  it('ends it when the load breaks', async () => {
+  it('ends it if the load fails', async () => {
     const { world } = await measure({
       at: { fire: () => Promise.reject(new BenchError('trial', 'it broke')) },
     });
@@ -56,7 +56,7 @@ describe('a trial with a request in the background', () => {
     ]);
   });
 
-  it('does not blame a server that is still at work for a request that was cancelled', async () => {
+  it('does not blame a server that still works on a cancelled request', async () => {
     const stopped = { files: [], trouble: [ignored] };
     const { trial } = await measure({ stopped });
     expect(trial.reasons).toEqual([]);
@@ -65,7 +65,7 @@ describe('a trial with a request in the background', () => {
     expect(done.reasons.map(({ code }) => code)).toEqual(['ignored-sigterm']);
   });
 
-  it('has failed where it was never answered as it should be', async () => {
+  it('fails if it was never answered correctly', async () => {
     const background = sampleBackground({ sent: 3, statusCodes: { 404: 3 }, cancelled: 0 });
     const { trial } = await measure({ background });
     expect(trial).toMatchObject({ status: 'failed', partial: { companions: { background } } });

@@ -37,34 +37,34 @@ const placesOf = (order: number[], side: number) =>
   order.flatMap((one, place) => (one === side ? [place] : []));
 
 describe('the turns of a duel', () => {
-  it('alternate so that no drift meets one side only', () => {
+  it('alternate, so that a drift affects both sides', () => {
     expect(planTurns({ sides: 2, windowSeconds: 0.1, cycleSeconds: 0 }).order).toEqual([0, 1, 1, 0]);
     expect(planTurns({ sides: 2, windowSeconds: 0.4, cycleSeconds: 0 }).order).toEqual([
       0, 1, 1, 0, 1, 0, 0, 1,
     ]);
     for (const seconds of [1, 3, 5, 8, 20]) {
       const { order } = planTurns({ sides: 2, windowSeconds: seconds, cycleSeconds: 0.01 });
-      // Both sides have as many windows, and the same mean place among them: a linear drift cancels out.
+      // Both sides have as many windows with the same mean position: a linear drift cancels out.
       expect(placesOf(order, 0)).toHaveLength(placesOf(order, 1).length);
       expect(meanOf(placesOf(order, 0))).toBe(meanOf(placesOf(order, 1)));
     }
   });
 
   it.each([
-    ['as short as can be', 0, 0.1],
-    ['ten answers of a connection long', 0.05, 0.5],
-    ['no longer than a server keeps an idle connection', 20, 1],
+    ['at least 0.1 s long', 0, 0.1],
+    ['ten answers long', 0.05, 0.5],
+    ['no longer than servers keep idle connections', 20, 1],
   ])('are %s', (_, cycleSeconds, span) => {
     for (const sides of [2, 3]) {
       const { order, spanSeconds } = planTurns({ sides, windowSeconds: 10, cycleSeconds });
       expect(spanSeconds).toBeCloseTo(span);
-      // The windows of each side sum to what was asked for, and none has more than two in a row.
+      // The windows of each side add up to the length that was asked for, with at most two in a row.
       expect(placesOf(order, 1).length * spanSeconds).toBeCloseTo(10);
       expect(order.join('')).not.toMatch(/000|111|222/);
     }
   });
 
-  it('begin with the time of one answer, which belongs to no window', () => {
+  it('begin with the time of one answer, outside the window', () => {
     expect(
       [0, 0.05, 20].map(
         (cycle) => planTurns({ sides: 2, windowSeconds: 5, cycleSeconds: cycle }).rampSeconds,
@@ -73,36 +73,39 @@ describe('the turns of a duel', () => {
   });
 });
 
-describe('the turns of answers that wait by design', () => {
+describe('the turns of servers that wait by design', () => {
   it.each([
     [2, 5, 0.05],
     [2, 2, 0.2],
     [3, 0.25, 0.05],
     [2, 3, 0.003],
-  ])('of %d sides over %d s hold whole waits of %d s, five or more', (sides, windowSeconds, waitSeconds) => {
-    const { order, spanSeconds, rampSeconds } = planTurns({
-      sides,
-      windowSeconds,
-      cycleSeconds: waitSeconds,
-      waitSeconds,
-    });
-    const waits = spanSeconds / waitSeconds;
-    expect(waits).toBeCloseTo(Math.round(waits));
-    expect(waits).toBeGreaterThanOrEqual(5);
-    // The connections spread over one wait again before each window.
-    expect(rampSeconds).toBe(waitSeconds);
-    const sum = placesOf(order, 0).length * spanSeconds;
-    expect(sum).toBeGreaterThan(windowSeconds * 0.75);
-  });
+  ])(
+    'of %d sides over %d s contain at least five whole waits of %d s',
+    (sides, windowSeconds, waitSeconds) => {
+      const { order, spanSeconds, rampSeconds } = planTurns({
+        sides,
+        windowSeconds,
+        cycleSeconds: waitSeconds,
+        waitSeconds,
+      });
+      const waits = spanSeconds / waitSeconds;
+      expect(waits).toBeCloseTo(Math.round(waits));
+      expect(waits).toBeGreaterThanOrEqual(5);
+      // Before each window, the connections spread over one wait again.
+      expect(rampSeconds).toBe(waitSeconds);
+      const sum = placesOf(order, 0).length * spanSeconds;
+      expect(sum).toBeGreaterThan(windowSeconds * 0.75);
+    },
+  );
 
-  it('leave connections silent while the others have theirs', () => {
+  it('keep the connections of the other sides silent', () => {
     expect(longestSilence(2, { rampSeconds: 0.05, spanSeconds: 0.25 })).toBeCloseTo(0.6);
     expect(longestSilence(5, { rampSeconds: 2, spanSeconds: 10 })).toBe(96);
   });
 });
 
 describe('measureTogether', () => {
-  it('lets both stand before the first window, warms both up, and alternates', async () => {
+  it('starts and warms up both servers before the first window, then alternates', async () => {
     const { world, trials } = await duel({ tellWindows: true });
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
     expect(world.done.filter((what) => /^(launch|arm|fire|stop|record)/.test(what))).toEqual([
@@ -123,7 +126,7 @@ describe('measureTogether', () => {
     ]);
   });
 
-  it('opens a sampled window for each but the warm-ups, in which the other server is one of ours', async () => {
+  it('samples every window except warm-ups, and counts the other server as ours', async () => {
     const { world } = await duel();
     expect(world.done.filter((what) => what.startsWith('sample start'))).toEqual([
       'sample start 4711,4709',
@@ -133,13 +136,13 @@ describe('measureTogether', () => {
     ]);
   });
 
-  it('says in both records that they are of one duel', async () => {
+  it('records the duel in both trials', async () => {
     const { trials } = await duel();
     expect(trials.map(({ duel: name }) => name)).toEqual(['c10-r1', 'c10-r1']);
     expect(new Set(trials.map(({ target }) => target.id))).toEqual(new Set(['vanilla', 'fastify']));
   });
 
-  it('sums the CPU of all windows of a side', async () => {
+  it('adds the CPU of all windows of a side', async () => {
     const { trials } = await duel();
     for (const trial of trials) {
       if (trial.status === 'failed') throw new Error('failed');
@@ -155,7 +158,7 @@ describe('measureTogether', () => {
   });
 
   it.each(['launch', 'ready', 'verify before the load', 'arm', 'fire'] as const)(
-    'goes on with the other when one fails: %s',
+    'continues with the other server if one fails: %s',
     async (step) => {
       let count = 0;
       const { trials, world } = await duel({
@@ -167,12 +170,12 @@ describe('measureTogether', () => {
     },
   );
 
-  it('turns to the next only when the generators are done with one that died', async () => {
+  it('waits until the generators are done with a dead server', async () => {
     let firing = 0;
     let most = 0;
     let dead = false;
     const { trials } = await duel({
-      // The fourth is the first window of the second server.
+      // The fourth window is the first of the second server.
       ended: () => (dead ? 'exit status 1' : undefined),
       at: {
         async fire(count) {
@@ -187,7 +190,7 @@ describe('measureTogether', () => {
     expect(most).toBe(1);
   });
 
-  it('may have more than two sides, in an order and its reverse', async () => {
+  it('may have more than two sides, in order and in reverse', async () => {
     const names = ['vanilla', 'fastify', 'litestar'];
     const plan = samplePlan('--duel --rounds 1 --connections 10 --duration 0.2', names);
     const world = createWorld({ tellWindows: true });
@@ -197,14 +200,14 @@ describe('measureTogether', () => {
     expect(windows).toEqual(['3000', '3001', '3002', '3002', '3001', '3000']);
   });
 
-  it('keeps the one whose answers are still right when those of the other are not', async () => {
+  it('keeps one server if only the other gives wrong answers', async () => {
     const { trials } = await duel({
       at: { 'verify after the load': (count) => (count === 1 ? fail('wrong')() : undefined) },
     });
     expect(trials.map(({ status }) => status)).toEqual(['failed', 'ok']);
   });
 
-  it('measures the rest of a run that was cut short, and no half of a duel', async () => {
+  it('resumes an interrupted run with whole duels only', async () => {
     const line = '--duel --rounds 3 --connections 10 --duration 1';
     const first = await duel({}, line);
     const kept = first.trials.slice(0, 3);
@@ -221,7 +224,7 @@ const planOf = (words: string, mayDuel: boolean, names = ['vanilla', 'fastify'])
 };
 
 describe('the plan of a duel', () => {
-  it('puts the two of a rung side by side, in the order of a coin', () => {
+  it('pairs the two targets of each rung, in random order', () => {
     const { trials } = samplePlan('--duel --rounds 200 --connections 10,100');
     const pairs = trials
       .filter(({ order }) => order % 2 === 0)
@@ -237,14 +240,14 @@ describe('the plan of a duel', () => {
   });
 
   it.each([
-    ['--duel', ['vanilla'], 'a duel takes two targets or more, not 1'],
+    ['--duel', ['vanilla'], 'two targets'],
     ['--duel --amount 1000000', ['vanilla', 'fastify'], '--amount'],
     ['--duel --prove-limit', ['vanilla', 'fastify'], '--prove-limit'],
   ])('is refused: %s of %j', (line, names, text) => {
     expect(() => samplePlan(line, names)).toThrow(text);
   });
 
-  it('is the usual way to decide between two, where CPU can be read finely enough', () => {
+  it('is the default between two targets if CPU is read from a cgroup', () => {
     expect(planOf('--until-decided', true)).toMatchObject({ duel: true, rungs: [100], rounds: 24 });
     expect(planOf('--until-decided', false)).not.toHaveProperty('duel');
     expect(planOf('--until-decided --separate', true)).not.toHaveProperty('duel');

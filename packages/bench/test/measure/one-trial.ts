@@ -1,4 +1,4 @@
-/** One trial in a world that is not there. */
+/** One trial with fake effects. */
 
 import { Ajv } from 'ajv';
 import { expect } from 'vitest';
@@ -17,7 +17,7 @@ export const PLACED: PinnedCommands = {
   generator: [],
 };
 
-/** One trial in such a world; whatever it comes to, it is a record that keeps the schema. */
+/** Measures one trial with fake effects. Expects that its record matches the schema. */
 export async function measure(
   twist: Twist = {},
   {
@@ -36,5 +36,5 @@ export async function measure(
   return { trial, world };
 }
 
-/** Its reasons, one line each. */
+/** Returns the reasons of a trial, one line each. */
 export const textsOf = ({ reasons }: Trial): string[] => reasons.map(({ code, text }) => `${code}: ${text}`);

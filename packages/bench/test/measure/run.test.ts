@@ -24,7 +24,7 @@ async function runIn(
 const idsOf = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id);
 
 describe('run', () => {
-  it('measures every trial of the plan, in its order', async () => {
+  it('measures every trial of the plan, in order', async () => {
     const { world, trials } = await runIn({});
     expect(trials).toHaveLength(8);
     expect(idsOf(trials)).toEqual(idsOf(PLAN.trials));
@@ -48,13 +48,13 @@ describe('run', () => {
     expect(world.recorded).toEqual(trials);
   });
 
-  it('keeps each trial before the next begins, after its server has stopped', async () => {
+  it('records each trial after its server has stopped and before the next begins', async () => {
     const { world } = await runIn({});
     const marks = world.done.filter((what) => /^(launch|stop|record)/.test(what));
     expect(marks).toEqual(PLAN.trials.flatMap(({ id }) => [`launch ${id}`, 'stop', `record ${id}`]));
   });
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const { world, trials } = await runIn({});
     expect(world.events).toEqual(
       PLAN.trials.flatMap((planned, done) => [
@@ -64,7 +64,7 @@ describe('run', () => {
     );
   });
 
-  it('goes on after a trial that failed, and keeps that too', async () => {
+  it('continues after a failed trial, and records it', async () => {
     const { world, trials } = await runIn({
       at: {
         launch: (count) => {
@@ -90,7 +90,7 @@ describe('run', () => {
     expect(world.done.filter((what) => what === 'stop')).toHaveLength(7);
   });
 
-  it('measures nothing again that is kept', async () => {
+  it('does not repeat recorded trials', async () => {
     const before = PLAN.trials.slice(0, 3).map(({ id, target, connections, round, order }) => ({
       ...okTrial(target, sampleMeasured(), { connections, round, order }),
       id,
@@ -102,7 +102,7 @@ describe('run', () => {
     expect(world.events[0]).toMatchObject({ kind: 'started', done: 3, of: 8 });
   });
 
-  it('does not measure a failed trial again either, and nothing when all is there', async () => {
+  it('does not repeat failed trials, and measures nothing if all are recorded', async () => {
     const [first] = PLAN.trials;
     const failed = { ...failedTrial(first!.target, 'it died'), id: first!.id };
     const { world } = await runIn({}, PLAN, [failed]);
@@ -111,13 +111,13 @@ describe('run', () => {
     expect(again.world.done).toEqual([]);
   });
 
-  it('stops when it is decided, and keeps what there is', async () => {
+  it('stops when it is decided, and keeps the trials so far', async () => {
     const { world, trials } = await runIn({ decide: (kept) => (kept.length >= 3 ? 'stop' : 'continue') });
     expect(idsOf(trials)).toEqual(idsOf(PLAN.trials.slice(0, 3)));
     expect(world.done.filter((what) => what.startsWith('launch'))).toHaveLength(3);
   });
 
-  it('drops a trial that was interrupted, with its server stopped', async () => {
+  it('stops the server of an interrupted trial, and drops the trial', async () => {
     let interrupted = false;
     const { world, trials } = await runIn({
       interrupted: () => interrupted,
@@ -132,7 +132,7 @@ describe('run', () => {
     expect(world.done.at(-1)).toBe('stop');
   });
 
-  it('decides by all trials, those kept before too', async () => {
+  it('decides by all trials, including earlier ones', async () => {
     const seen: number[] = [];
     const before = [{ ...okTrial('vanilla', sampleMeasured()), id: PLAN.trials[0]!.id }];
     await runIn(
@@ -148,7 +148,7 @@ describe('run', () => {
     expect(seen).toEqual([1, 2]);
   });
 
-  it('leaves out targets that could not be prepared', async () => {
+  it('omits targets that could not be prepared', async () => {
     const world = createWorld();
     const prepared = prepareFor(PLAN).filter(({ target }) => target.id === 'fastify');
     const trials = await run(PLAN, { placed, prepared, before: [] }, world.effects);
@@ -156,7 +156,7 @@ describe('run', () => {
     expect(world.events.at(-1)).toMatchObject({ done: 4, of: 4 });
   });
 
-  it('measures a server that is already running under the workload of its request, and keeps that', async () => {
+  it('measures a running server with the workload url, and records the request', async () => {
     const plan = samplePlan('--url http://127.0.0.1:3000/a --rounds 2 --connections 10', []);
     const world = createWorld();
     const prepared = plan.targets.map((target) => ({ target, attached: true as const, version: 'node' }));
@@ -166,7 +166,7 @@ describe('run', () => {
     ).toEqual([1, 2].map(() => ['ok', 'unknown', 'url', { method: 'GET', path: '/a', headers: [] }]));
   });
 
-  it('stops when a trial cannot be kept: nothing is measured that would be lost', async () => {
+  it('stops if a trial cannot be recorded', async () => {
     const world = createWorld();
     world.effects.record = async () => {
       throw new BenchError('usage', 'no space left on device');

@@ -30,7 +30,7 @@ afterEach(async () => {
 const open = (asked: Partial<Purpose> = {}): Promise<Session> =>
   openSession({ run: 'a-run', isAlone: true, ...asked });
 
-/** Notes what a command does that was killed since. */
+/** Writes the entry of a command that was killed. */
 function leaveEntry(
   token: string,
   more: object = {},
@@ -44,7 +44,7 @@ function leaveEntry(
 }
 
 describe('a session', () => {
-  it('takes its folders, its entry and its lock with it', async () => {
+  it('removes its folders, its entry and its lock at its end', async () => {
     {
       using session = await open();
       const work = session.makeFolder('work');
@@ -56,14 +56,14 @@ describe('a session', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('that does not measure goes beside one that does', async () => {
+  it('that does not measure can run beside one that does', async () => {
     using first = await open();
     using second = await open({ isAlone: false, run: 'serve' });
     expect(second.token).not.toBe(first.token);
-    await expect(open({ run: 'third' })).rejects.toThrow('run a-run is measuring on this machine');
+    await expect(open({ run: 'third' })).rejects.toThrow('run a-run');
   });
 
-  it('that owes databases leaves its entry', async () => {
+  it('that could not drop its databases leaves its entry', async () => {
     const session = await open();
     session.owe('127.0.0.1:5432/name');
     session[Symbol.dispose]();
@@ -76,8 +76,8 @@ describe('a session', () => {
   });
 });
 
-describe('what killed commands left', () => {
-  it('is removed by its token, whichever command comes next; folders of others stay', async () => {
+describe('the remains of killed commands', () => {
+  it('are removed by token by the next command; other folders stay', async () => {
     const token = newToken();
     const entry = leaveEntry(token);
     for (const name of [
@@ -97,7 +97,7 @@ describe('what killed commands left', () => {
     expect(existsSync(entry)).toBe(false);
   });
 
-  it('stays while its databases are owed', async () => {
+  it('stay listed until their databases are dropped', async () => {
     const entry = leaveEntry(newToken(), { database: '127.0.0.1:9/x' });
     expect(await removeLeftovers(state)).toEqual([
       expect.stringContaining('had been killed and left databases'),
@@ -106,11 +106,11 @@ describe('what killed commands left', () => {
   });
 
   it.each([
-    ['a name that is no token', 'x..json', { token: '../victim' }],
-    ['a token that is none', '/', { token: '/../victim' }],
-    ['the token of another', undefined, { token: newToken() }],
-    ['a process that is none', undefined, { pid: -1 }],
-  ])('is not believed of an entry with %s', async (_what, name, more) => {
+    ['a name that is not a token', 'x..json', { token: '../victim' }],
+    ['an invalid token', '/', { token: '/../victim' }],
+    ['a token of another name', undefined, { token: newToken() }],
+    ['an invalid process id', undefined, { pid: -1 }],
+  ])('are not removed for an entry with %s', async (_what, name, more) => {
     const victim = join(folder, 'victim');
     mkdirSync(victim);
     const token = newToken();
@@ -122,17 +122,20 @@ describe('what killed commands left', () => {
     expect(readdirSync(temporary)).toHaveLength(1);
   });
 
-  it.runIf(process.geteuid?.() === 0)('is not a folder that another user has given its name', async () => {
-    const token = newToken();
-    leaveEntry(token);
-    const planted = join(temporary, `bench-work-${token}`);
-    mkdirSync(planted);
-    spawnSync('chown', ['4711', planted]);
-    expect(await removeLeftovers(state)).toEqual([]);
-    expect(existsSync(planted)).toBe(true);
-  });
+  it.runIf(process.geteuid?.() === 0)(
+    'do not include a folder of that name that belongs to another user',
+    async () => {
+      const token = newToken();
+      leaveEntry(token);
+      const planted = join(temporary, `bench-work-${token}`);
+      mkdirSync(planted);
+      spawnSync('chown', ['4711', planted]);
+      expect(await removeLeftovers(state)).toEqual([]);
+      expect(existsSync(planted)).toBe(true);
+    },
+  );
 
-  it('is not what a killed process was about to write', async () => {
+  it('include a half-written entry', async () => {
     leaveEntry(newToken());
     writeFileSync(join(state, `host.lock.${spawnSync(process.execPath, ['-e', '']).pid}.new`), '{');
     await removeLeftovers(state);
@@ -140,7 +143,7 @@ describe('what killed commands left', () => {
   });
 
   it.skipIf(openCgroup(`probe-${process.pid}-0`).cgroup?.remove() === undefined)(
-    'includes cgroups',
+    'include cgroups',
     async () => {
       const token = newToken();
       const { cgroup } = openCgroup(`${token}-001`);
@@ -152,7 +155,7 @@ describe('what killed commands left', () => {
   );
 });
 
-/** What a test has started, and ends whatever comes of it. */
+/** The processes that a test started; they end with the test. */
 const started: ChildProcess[] = [];
 
 async function end(child: ChildProcess): Promise<void> {
@@ -162,7 +165,7 @@ async function end(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** A process that does nothing until it is ended, or this one has gone, with a token of its own or without. */
+/** Starts a process that does nothing until it or this process ends, with or without a token. */
 async function startSleeper(token: string | undefined): Promise<ChildProcess> {
   const { BENCH_TOKEN: _, ...env } = process.env;
   const program = "console.log(1); process.stdin.on('end', () => process.exit(0)).resume()";
@@ -175,9 +178,9 @@ async function startSleeper(token: string | undefined): Promise<ChildProcess> {
   return child;
 }
 
-describe.runIf(process.platform === 'linux')('what a killed run left running', () => {
-  // Where it is not ended its exit never comes, and only the time limit says so.
-  it('is ended by its token, and named; nobody else is touched', { timeout: 10_000 }, async () => {
+describe.runIf(process.platform === 'linux')('the processes of a killed run', () => {
+  // If the process is not ended, only the time limit reports it.
+  it('are ended by token, and named; other processes stay', { timeout: 10_000 }, async () => {
     const token = newToken();
     const left = await Promise.all([startSleeper(token), startSleeper(token)]);
     const others = await Promise.all([
@@ -198,7 +201,7 @@ describe.runIf(process.platform === 'linux')('what a killed run left running', (
     }
   });
 
-  it('is left alone while its run lives', async () => {
+  it('stay while the run is alive', async () => {
     using session = await open();
     const child = await startSleeper(session.token);
     expect(await removeLeftovers(state)).toEqual([]);

@@ -4,7 +4,7 @@ import { UpstreamError } from '../../src/services/upstream/upstream.ts';
 import { sampleCounts, sampleLoad } from '../samples.ts';
 import { measure, textsOf } from './one-trial.ts';
 
-describe('a trial of a server that asks an upstream', () => {
+describe('a trial with an upstream', () => {
   // 10 fixtures for each of 50,000 answers; three requests of the verification.
   const looks = [
     { requests: 0, fetchUs: 700 },
@@ -15,7 +15,7 @@ describe('a trial of a server that asks an upstream', () => {
   const counts = sampleCounts({ ok: 50_000 });
   const load = sampleLoad({ counts, lifetime: counts });
 
-  it('looks at it before the launch, and around the load', async () => {
+  it('checks it before the launch, and before and after the load', async () => {
     const { trial, world } = await measure({ looks, load }, { line });
     expect(world.done.filter((step) => /^(look|launch|open|close)/.test(step))).toEqual([
       'look',
@@ -33,7 +33,7 @@ describe('a trial of a server that asks an upstream', () => {
     });
   });
 
-  it('has failed when it was asked less than the answers took', async () => {
+  it('fails if the upstream got fewer requests than the answers needed', async () => {
     const few = looks.with(2, { requests: 40, fetchUs: 800 });
     const { trial } = await measure({ looks: few, load }, { line });
     expect(trial).toMatchObject({
@@ -43,7 +43,7 @@ describe('a trial of a server that asks an upstream', () => {
     expect(trial.reasons.map(({ code }) => code)).toEqual(['upstream-count']);
   });
 
-  it.each([1, 2, 3])('has failed for the upstream when look %d finds it down', async (time) => {
+  it.each([1, 2, 3])('fails because of the upstream if check %d finds it down', async (time) => {
     const look = (count: number): void => {
       if (count === time) throw new UpstreamError({ kind: 'nginx', version: '1.22.1' }, 'is down');
     };
@@ -60,13 +60,13 @@ const down = (): void => {
   throw new DatabaseError({ kind: 'embedded', version: '18.4' }, 'is down');
 };
 
-describe('a trial of a server that asks a database', () => {
+describe('a trial with a database', () => {
   const line = '--workload users-insert';
-  // The harness of this world checks nothing, so that all inserts are the generators'.
+  // The fake effects verify nothing, so the generators send all inserts.
   const lifetime = sampleCounts({ ok: 50_000 });
   const load = sampleLoad({ counts: lifetime, lifetime });
 
-  it('has a table before its server, and counts its rows when that has ended', async () => {
+  it('creates the table before the launch, and counts its rows after the stop', async () => {
     const { trial, world } = await measure({ stored: 50_000, load }, { line });
     expect(world.done.filter((step) => /^(table|launch|close|stop|count|drop)/.test(step))).toEqual([
       'table',
@@ -85,14 +85,14 @@ describe('a trial of a server that asks a database', () => {
     });
   });
 
-  it('counts no rows where nothing is inserted', async () => {
+  it('counts no rows if the workload inserts nothing', async () => {
     const { trial, world } = await measure({ stored: 7, load }, { line: '--workload users' });
     expect(world.done).not.toContain('count rows');
     expect(world.done).toContain('drop');
     expect(trial.status).toBe('ok');
   });
 
-  it('has failed when rows are missing, for that before all else', async () => {
+  it('fails first for missing rows', async () => {
     const { trial } = await measure({ stored: 49_999, load }, { line });
     expect(trial).toMatchObject({
       status: 'failed',
@@ -111,7 +111,7 @@ describe('a trial of a server that asks a database', () => {
     ['count rows', ['stop', 'count rows', 'drop']],
     ['drop', ['stop', 'count rows', 'drop']],
   ] as const)(
-    'has failed for the database when it is down (%s), and its server is stopped',
+    'fails because of the database if it is down (%s), and stops the server',
     async (step, last) => {
       const { trial, world } = await measure({ stored: 50_000, load, at: { [step]: down } }, { line });
       expect(trial.status).toBe('failed');

@@ -13,7 +13,7 @@ const fail = (text: string) => () => {
 };
 
 describe('measureTrial', () => {
-  it('goes through a trial in its order', async () => {
+  it('takes the steps of a trial in order', async () => {
     const { trial, world } = await measure();
     expect(trial.status).toBe('ok');
     expect(world.done).toEqual([
@@ -34,7 +34,7 @@ describe('measureTrial', () => {
     ]);
   });
 
-  it('keeps what was planned, and what was found', async () => {
+  it('records the plan and the findings', async () => {
     const { trial } = await measure({}, { line: '--seed 5 --duration 3 --warmup 1 --timeout 4 --quick' });
     expect(trial).toMatchObject({
       schema: 3,
@@ -54,7 +54,7 @@ describe('measureTrial', () => {
     });
   });
 
-  it('derives CPU, memory and switches from the two sides', async () => {
+  it('derives CPU, memory and context switches per request', async () => {
     const { trial } = await measure();
     if (trial.status === 'failed') throw new Error('failed');
     const { cpuUsPerRequest, bytesPerConnection, contextSwitchesPerRequest, startupSeconds } = trial.measured;
@@ -65,7 +65,7 @@ describe('measureTrial', () => {
     expect(startupSeconds).toBeGreaterThanOrEqual(0.25);
   });
 
-  it('divides all CPU of a fixed amount of requests by its answers', async () => {
+  it('divides all CPU by the answers of a fixed amount of requests', async () => {
     // 2,000 answers in 0.4 s, sampled for 0.45 s: 0.1 s of CPU, or 50 µs an answer.
     const load = sampleLoad({
       counts: sampleCounts({ ok: 2000 }),
@@ -88,7 +88,7 @@ describe('measureTrial', () => {
     expect(trial.measured.server).toMatchObject({ seconds: 0.4, coresUsed: 0.25 });
   });
 
-  it('leaves out what could not be measured', async () => {
+  it('omits figures that could not be measured', async () => {
     for (const sampled of ['none', { host: {} }] as const) {
       const { trial } = await measure({ sampled });
       expect(trial.status).toBe('ok');
@@ -98,7 +98,7 @@ describe('measureTrial', () => {
     }
   });
 
-  it('keeps the log of a trial that is suspect, and its figures', async () => {
+  it('keeps the log and the figures of a suspect trial', async () => {
     const counts = sampleCounts({ ok: 50_000, non2xx: 500, inFlight: 10 });
     const { trial } = await measure({ load: sampleLoad({ counts }) });
     expect(trial).toMatchObject({
@@ -108,7 +108,7 @@ describe('measureTrial', () => {
     });
   });
 
-  it('fails a trial whose answers were wrong, and keeps what was seen apart', async () => {
+  it('fails a trial with wrong answers, and keeps its figures as partial', async () => {
     const counts = sampleCounts({ ok: 50_000, mismatch: 1, inFlight: 10 });
     const { trial } = await measure({ load: sampleLoad({ counts }) });
     expect(trial).toMatchObject({ status: 'failed', partial: { load: { counts: { mismatch: 1 } } } });
@@ -140,14 +140,14 @@ describe('a trial of a server with threads', () => {
   };
   const unpinned: PinnedCommands = { ...PLACED, placement: { kind: 'unpinned' } };
 
-  it('records what it was given, and nothing where it was not', async () => {
+  it('records threads and cores only if they were given', async () => {
     const { trial } = await measure({}, { line: '--threads 1 --cores 2' });
     expect(trial).toMatchObject({ workers: 1, threads: 1, cores: 2 });
     const plain = asStored((await measure()).trial);
     for (const field of ['threads', 'cores', 'params']) expect(plain).not.toHaveProperty(field);
   });
 
-  it('has the cores that were asked for, where nothing can be pinned', async () => {
+  it('is judged by the requested cores if nothing can be pinned', async () => {
     const one = await measure({ sampled }, { placed: unpinned });
     const two = await measure({ sampled }, { placed: unpinned, line: '--cores 2' });
     expect([one.trial, two.trial]).toMatchObject([
@@ -157,7 +157,7 @@ describe('a trial of a server with threads', () => {
   });
 });
 
-describe('a trial in which something throws', () => {
+describe('a trial with an error', () => {
   let unhandled: unknown[] = [];
   const notice = (error: unknown): void => {
     unhandled.push(error);
@@ -183,7 +183,7 @@ describe('a trial in which something throws', () => {
     'verify after the load',
   ];
 
-  it.each(STEPS)('at "%s" failed, and its server is stopped', async (step) => {
+  it.each(STEPS)('at "%s" fails, and its server is stopped', async (step) => {
     const { trial, world } = await measure({ at: { [step]: fail(`broken at ${step}`) } });
     expect(trial.status).toBe('failed');
     expect(textsOf(trial)).toEqual([`trial: broken at ${step}`]);
@@ -199,7 +199,7 @@ describe('a trial in which something throws', () => {
     expect(Object.hasOwn(trial, 'partial')).toBe(step === 'verify after the load');
   });
 
-  it('that gives no answer after the load is doubted if it still owed some, and failed if it did not', async () => {
+  it('without an answer after the load is suspect if requests were unanswered, and failed if not', async () => {
     const problem = new UnansweredError('trial', 'POST / after the load: no answer in 10 s');
     const measureOwing = (inFlight: number) => {
       const load = sampleLoad({ lifetime: sampleCounts({ ok: 50_000, inFlight }) });
@@ -215,20 +215,20 @@ describe('a trial in which something throws', () => {
     expect(textsOf(idle)).toEqual(['trial: POST / after the load: no answer in 10 s']);
   });
 
-  it('at its launch failed, and has nothing to stop', async () => {
+  it('at its launch fails, and stops nothing', async () => {
     const { trial, world } = await measure({ at: { launch: fail('port 3000 is taken') } });
     expect(textsOf(trial)).toEqual(['trial: port 3000 is taken']);
     expect(trial).toMatchObject({ status: 'failed', files: [] });
     expect(world.done).toEqual(['launch 001-fastify-c10-r1']);
   });
 
-  it('at its stop failed as well: it may still run', async () => {
+  it('at its stop fails: the server may still run', async () => {
     const { trial } = await measure({ at: { stop: fail('no such group') } });
     expect(trial.status).toBe('failed');
     expect(textsOf(trial).join()).toContain('no such group');
   });
 
-  it('calls a defect of the tool one', async () => {
+  it('of Bench itself is reported as a defect', async () => {
     const { trial } = await measure({
       at: {
         arm: () => {
@@ -239,11 +239,11 @@ describe('a trial in which something throws', () => {
     expect(textsOf(trial)).toEqual(['defect: x is not a function']);
   });
 
-  it('lets no rejection go unhandled while the window is still open', async () => {
+  it('leaves no rejection unhandled while the window is open', async () => {
     const { trial } = await measure({
       at: {
         'sample start': fail('the server has no process'),
-        // Long enough for an unhandled rejection to be noticed: it is, once the microtasks are done.
+        // Node reports an unhandled rejection when the microtasks are done.
         fire: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
       },
     });
@@ -253,12 +253,12 @@ describe('a trial in which something throws', () => {
 });
 
 describe('a server that dies', () => {
-  it.each(['arm', 'fire'] as const)('in "%s" ends its trial at once', async (step) => {
+  it.each(['arm', 'fire'] as const)('at "%s" ends its trial immediately', async (step) => {
     let end: string | undefined;
     const { trial, world } = await measure({
       ended: () => end,
       at: {
-        // Never settles: only the death of the server can end this.
+        // Never settles: only the death of the server ends the step.
         [step]: () => {
           end = 'ended by SIGSEGV';
           return new Promise<void>(() => {});
@@ -271,10 +271,10 @@ describe('a server that dies', () => {
   });
 });
 
-describe('what a server says of itself', () => {
+describe('the attestation of a server', () => {
   const CLAIMS = { mypyc: true, loop: 'uvloop' };
 
-  it('is kept when it is what the manifest states, with whatever else it says', async () => {
+  it('is recorded with all its fields if it matches the manifest', async () => {
     const told = { ...CLAIMS, version: '3.13.0' };
     const { trial } = await measure({ attestations: () => [told] }, { attest: CLAIMS });
     expect(trial).toMatchObject({ status: 'ok', attested: [told] });
@@ -289,7 +289,7 @@ describe('what a server says of itself', () => {
     expect(trial.status).toBe('ok');
   });
 
-  it('may be said once for several workers', async () => {
+  it('can stand for several workers', async () => {
     const workers = { line: '--workers 2', attest: CLAIMS };
     const { trial } = await measure({ attestations: () => [{ ...CLAIMS, workers: 2 }] }, workers);
     expect(trial.status).toBe('ok');
@@ -299,7 +299,7 @@ describe('what a server says of itself', () => {
     [{ ...CLAIMS, mypyc: false }, 'false attestation: mypyc is false, but the manifest states true'],
     [{ mypyc: true }, 'false attestation: loop is undefined, but the manifest states "uvloop"'],
     [{ ...CLAIMS, mypyc: 'true' }, 'false attestation: mypyc is "true", but the manifest states true'],
-  ])('fails its trial when it is not: %j', async (told, text) => {
+  ])('fails the trial if it does not match: %j', async (told, text) => {
     const { trial, world } = await measure({ attestations: () => [told] }, { attest: CLAIMS });
     expect(textsOf(trial)).toEqual([`trial: ${text}`]);
     expect(trial.status).toBe('failed');
@@ -307,7 +307,7 @@ describe('what a server says of itself', () => {
     expect(world.done.at(-1)).toBe('stop');
   });
 
-  it('is asked of every worker', async () => {
+  it('is required of every worker', async () => {
     const told = [CLAIMS, { ...CLAIMS, loop: 'asyncio' }];
     const { trial } = await measure({ attestations: () => told }, { line: '--workers 2', attest: CLAIMS });
     expect(textsOf(trial)).toEqual([
@@ -317,7 +317,7 @@ describe('what a server says of itself', () => {
 });
 
 describe('the stop of a server', () => {
-  it('that ignored SIGTERM is said, and spoils nothing', async () => {
+  it('that ignored SIGTERM is reported, and invalidates nothing', async () => {
     const trouble = [makeReason('ignored-sigterm', { signal: 'SIGTERM', seconds: 5 })];
     const { trial } = await measure({ stopped: { files: ['a.log'], trouble } });
     expect(trial).toMatchObject({
@@ -326,14 +326,14 @@ describe('the stop of a server', () => {
     });
   });
 
-  it('that left its port open fails the trial', async () => {
+  it('fails the trial if the port stays open', async () => {
     const trouble = [makeReason('port-held', { port: 3000, by: 'process 7 (node)' })];
     const { trial } = await measure({ stopped: { files: ['a.log'], trouble } });
     expect(trial).toMatchObject({ status: 'failed', partial: { limit: 'waiting' } });
     expect(textsOf(trial)[0]).toContain('process 7 (node)');
   });
 
-  it('gives the report of time(1)', async () => {
+  it('adds the report of time(1)', async () => {
     const time = { format: 'gnu', userSeconds: 1.5 } as const;
     const { trial } = await measure({ stopped: { files: ['a.log', 'a.txt'], trouble: [], time } });
     expect(trial).toMatchObject({ status: 'ok', time, files: ['a.log', 'a.txt'] });

@@ -9,7 +9,7 @@ import { copyTwin, EFFECTS, makeTwins, plantTwins, TRIAL_UNITS } from '../../src
 const TWIN = readManifest(fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url)));
 
 describe('twins', () => {
-  it('are dearer by exactly what is planted, the server around the work included', () => {
+  it('differ in total cost by exactly the planted share', () => {
     const bareUs = 20;
     const unitUs = 0.005;
     const { units } = makeTwins(bareUs, bareUs + TRIAL_UNITS * unitUs);
@@ -20,23 +20,23 @@ describe('twins', () => {
     expect(units[0]).toBe(units.base);
   });
 
-  it('cost at least twice what the server costs without work', () => {
+  it('cost at least twice as much as the server without work', () => {
     const { units } = makeTwins(80, 80 + TRIAL_UNITS * 0.01);
     expect(80 + units.base * 0.01).toBeCloseTo(160);
   });
 
-  it('cannot be made where work costs nothing', () => {
+  it('cannot be made if work costs nothing', () => {
     expect(() => makeTwins(20, 20)).toThrow(`${TRIAL_UNITS} units of work cost 0 µs`);
   });
 
-  it('differ in their units alone', () => {
+  it('differ only in their units', () => {
     const { variants, default: first } = plantTwins(TWIN, { base: 7, dearer: 9 });
     expect(first).toBe('base');
     expect(variants['base']?.command.slice(0, -1)).toEqual(variants['dearer']?.command.slice(0, -1));
     expect([variants['base']?.command.at(-1), variants['dearer']?.command.at(-1)]).toEqual(['7', '9']);
   });
 
-  it('may lie in another folder', () => {
+  it('can be in another folder', () => {
     const folder = mkdtempSync(join(tmpdir(), 'bench-twin-'));
     try {
       const copy = copyTwin(TWIN, join(folder, 'twin'));

@@ -5,7 +5,7 @@ import { checkJson, ID, type Draw } from '../../src/catalogue/workloads/workload
 import { sendRequest, type Endpoint } from '../../src/machine/request.ts';
 import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
 
-/** What the server does with a body; it changes from test to test. */
+/** The answer of the server to a body; each test sets it. */
 let answer: (body: string) => { status?: number; body: string };
 const bodies: string[] = [];
 const listener: RequestListener = (request, response) => {
@@ -47,7 +47,7 @@ afterAll(() => {
 });
 
 describe('verify', () => {
-  it('gives each request an id of its own, and what stands around it in the right answers', async () => {
+  it('gives each request a unique id, and expects it in the answer', async () => {
     answer = (body) => ({ body });
     bodies.length = 0;
     const expected = await verify(asked, draw, 'here');
@@ -64,7 +64,7 @@ describe('verify', () => {
     expect((await sendRequest(asked, post(`"${ID}"`))).body.toString()).toBe(`"${ID}"`);
   });
 
-  it('fails for the id of another request', async () => {
+  it('fails if the answer has the id of another request', async () => {
     let last = '"none"';
     answer = (body) => {
       const before = last;
@@ -75,7 +75,7 @@ describe('verify', () => {
     await expect(verify(asked, draw, 'here')).rejects.toThrow(/^POST \/ here: wrong body/);
   });
 
-  it('fails for a bad body that is not refused, and for nothing but a 4xx', async () => {
+  it('fails if a bad body is not refused with a 4xx', async () => {
     const refused = [post('{"id":')];
     for (const status of [200, 302, 500]) {
       answer = (body) => (body === '{"id":' ? { status, body: '{}' } : { body });
@@ -92,7 +92,7 @@ const where = () => `POST http://127.0.0.1:${asked.port}/`;
 
 describe('awaitRightAnswer', () => {
   it.each([404, 405, 401, 301, 501])(
-    'takes a lasting %i for a wrong answer, and names address and log',
+    'gives up on a lasting %i, and names the address and the log',
     async (status) => {
       answer = () => ({ status, body: 'no such page' });
       const attempt = awaitRightAnswer({ ...asked, logFile: '/runs/a/001.log' }, draw, 3600);
@@ -109,7 +109,7 @@ describe('awaitRightAnswer', () => {
     expect(left).toBe(-1);
   });
 
-  it('names the address when the time is over', async () => {
+  it('names the address at the deadline', async () => {
     answer = () => ({ status: 503, body: 'not yet' });
     await expect(awaitRightAnswer(asked, draw, 0.05)).rejects.toThrow(
       `${where()}: no right answer within 0.05 s: status 503 instead of 200: not yet`,
@@ -118,7 +118,7 @@ describe('awaitRightAnswer', () => {
 });
 
 describe('an answer that does not end', () => {
-  /** Sends an event as often as it can. */
+  /** Sends events as fast as it can. */
   const events = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     const timer = setInterval(() => response.write('data: tick\n\n'), 5);
@@ -141,7 +141,7 @@ describe('an answer that does not end', () => {
   const REFUSED =
     /^GET \S*\/events.*: the answer did not end within 0\.2 s \(text\/event-stream\)\. Endless answers, such as server-sent events, cannot be measured$/;
 
-  it('is refused in words at the start, instead of waited for', async () => {
+  it('is refused at the start with an explanation', async () => {
     await expect(awaitRightAnswer(endless, stream, 30, 0.2)).rejects.toMatchObject({
       code: 'trial',
       message: expect.stringMatching(REFUSED) as string,
@@ -149,7 +149,7 @@ describe('an answer that does not end', () => {
     });
   });
 
-  it('is refused in words when the answers are checked', async () => {
+  it('is refused with an explanation during verification', async () => {
     await expect(verify(endless, stream, 'before the load', 0.2)).rejects.toThrow(REFUSED);
   });
 });

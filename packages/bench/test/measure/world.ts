@@ -1,4 +1,4 @@
-/** A world in which nothing is launched or sent: it writes down what was done to it, in order. */
+/** Fake effects that launch and send nothing: they record every step in order. */
 
 import type { Attestation, Target } from '../../src/model.ts';
 import type { BackgroundUse } from '../../src/services/background/record.ts';
@@ -18,7 +18,7 @@ import { beginTrial as beginUpstream } from '../../src/services/upstream/compani
 import type { UpstreamLook } from '../../src/services/upstream/upstream.ts';
 import { sampleCounts, sampleBackground, sampleLoad, sampleStack } from '../samples.ts';
 
-/** Every point at which something can go wrong. */
+/** Every step that can fail. */
 export type Step =
   | 'launch'
   | 'ready'
@@ -37,22 +37,22 @@ export type Step =
   | 'drop'
   | 'stop';
 
-/** What is different from a world in which all goes well. */
+/** The differences from a world without errors. */
 export interface Twist {
-  /** What happens at a step before it does its part; what it throws, the step throws. */
+  /** Runs at the beginning of a step; the step throws what it throws. */
   at?: Partial<Record<Step, (count: number) => void | Promise<void>>>;
   load?: LoadResult;
-  /** What the upstream says each time it is looked at; there is none without it. */
+  /** The result of each check of the upstream; without it there is no upstream. */
   looks?: UpstreamLook[];
-  /** How many rows the database says that there are in the end; there is none without it. */
+  /** The number of rows at the end; without it there is no database. */
   stored?: number;
   sampled?: Sampled | 'none';
   attestations?: () => Attestation[];
-  /** Writes down which server each window loads, and for how long. */
+  /** Records which server each window loads, and for how long. */
   tellWindows?: boolean;
-  /** How the server ended, once it has. */
+  /** Returns how the server ended; undefined while it runs. */
   ended?: () => string | undefined;
-  /** What a request in the background came to. */
+  /** The outcome of a background request. */
   background?: BackgroundUse;
   stopped?: Stopped;
   decide?: (trials: Trial[]) => 'continue' | 'stop';
@@ -61,7 +61,7 @@ export interface Twist {
 
 export interface World {
   effects: RunEffects;
-  /** What was done, step by step. */
+  /** The steps so far. */
   done: string[];
   events: RunEvent[];
   recorded: Trial[];
@@ -127,7 +127,7 @@ export function createWorld(twist: Twist = {}): World {
       name: 'fake',
       open({ port }) {
         done.push('open');
-        // `open` is the one step that is not waited for.
+        // `open` is the only step that nobody waits for.
         void twist.at?.open?.(1);
         return session(String(port));
       },
@@ -169,7 +169,7 @@ export function createWorld(twist: Twist = {}): World {
   return { effects, done, events, recorded };
 }
 
-/** A companion for every target of which `head` knows something. */
+/** Returns a companion for every target for which `head` returns a record. */
 function companion(
   name: RunningCompanion['name'],
   head: (target: Target) => unknown,
@@ -218,7 +218,7 @@ function createUpstream(looks: UpstreamLook[], reach: (step: Step) => Promise<vo
   );
 }
 
-/** For the targets that the plan disturbs, by the request that their ids name. */
+/** Returns a companion for the targets that the plan disturbs, by the request in their ids. */
 function createBackground(twist: Twist, done: string[]): RunningCompanion {
   const request = { method: 'GET', path: '/fib/42' };
   const keep = (): Background => {
@@ -259,7 +259,7 @@ function createServer(twist: Twist, reach: (step: Step) => Promise<void>, index:
   };
 }
 
-/** What there is to launch for every target of a plan. */
+/** Returns a prepared server for every target of a plan. */
 export function prepareFor(plan: Plan, attest: Attestation = {}): Prepared[] {
   return plan.targets.map((target) => {
     const stack = sampleStack(target.stack, { node: { attest } });

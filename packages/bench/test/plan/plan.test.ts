@@ -165,14 +165,12 @@ describe('makePlan', () => {
     expect(planOf()).not.toHaveProperty('duel');
     expect(errorOf(() => planOf('--duel'))).toMatchObject({
       code: 'usage',
-      message: expect.stringMatching(/^the servers of a duel share their cores/) as string,
+      message: expect.stringContaining('duel') as string,
       hint: 'measure with --separate',
     });
     expect(planOf('--workload', 'gather').targets).toHaveLength(2);
     const running = BENCH.parse(['--background', 'GET /a', '--url', 'http://127.0.0.1:1/']);
-    expect(errorOf(() => makePlan(running, stacks, 'a-run', 1)).message).toMatch(
-      /^--background needs a fresh server for each trial/,
-    );
+    expect(errorOf(() => makePlan(running, stacks, 'a-run', 1)).message).toContain('--background');
   });
 
   it('has windows of five waits or more, in whole, where answers wait by design', () => {
@@ -197,15 +195,12 @@ describe('makePlan', () => {
     });
     expect(errorOf(() => planOf('--duration 7'))).toMatchObject({
       code: 'usage',
-      message:
-        '--duration 7: each answer of repository waits 2 s, and a window must hold a whole number of waits, at least 5',
+      message: expect.stringMatching(/^--duration 7: .* waits 2 s/) as string,
       hint: 'e.g. --duration 10',
     });
     expect(errorOf(() => planOf('--duration 13')).hint).toBe('e.g. --duration 14');
     expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
-    expect(errorOf(() => planOf('flask --duel')).message).toBe(
-      'each answer of repository waits 2 s, so connections in a duel of 2 would be idle for 24 s; many servers close them after 5 s',
-    );
+    expect(errorOf(() => planOf('flask --duel')).message).toContain('idle for 24 s');
     expect(planOf('flask --param ms=50 --until-decided')).toMatchObject({ duel: true, waitSeconds: 0.05 });
     expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
     expect(estimateSeconds(planOf(''))).toBeGreaterThan(3 * (10 + 2 + 10 * 2));
