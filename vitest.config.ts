@@ -1,13 +1,18 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { Skips } from './packages/bench/test/skips.ts';
 
-/** Load servers and count what comes of it: two files at once on a small machine would measure each other. */
-const KNOWN = 'packages/bench/test/known/*.test.ts';
-/** All that a whole run needs is made before it, so that no test waits for compilers, or is measured beside them. */
+/** These files compare measured times with known ones: another file beside them would be measured, too. */
+const TIMED = ['latency', 'saturated'].map((name) => `packages/bench/test/known/${name}.test.ts`);
+/** A whole run prepares everything first, so that no test waits for a compiler or runs beside one. */
 const isWhole = process.argv.slice(2).join(' ') === 'run';
 
-/** Of the other files: they wait for servers to start and stop for most of their time, and leave two cores idle by two. */
+/** Most tests wait for servers to start and stop: two files at a time would leave two cores idle. */
 const TOGETHER = 4;
+
+// The tests start hundreds of Node processes: none of them compiles the same file twice.
+process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
 
 export default defineConfig({
   test: {
@@ -20,7 +25,7 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['packages/*/test/**/*.test.ts'],
-          exclude: [KNOWN],
+          exclude: TIMED,
           globalSetup: isWhole ? ['packages/bench/test/prepare.ts'] : [],
           maxWorkers: TOGETHER,
           sequence: { groupOrder: 0 },
@@ -28,7 +33,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'alone', include: [KNOWN], maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: { name: 'alone', include: TIMED, maxWorkers: 1, sequence: { groupOrder: 1 } },
       },
     ],
   },

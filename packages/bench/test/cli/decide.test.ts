@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunFile } from '../../src/results/run-file.ts';
-import { PLANTED, Place, flags, hasProc } from './cli.ts';
+import { FORWARDER, PLANTED, Place, flags, hasProc } from './cli.ts';
 
 const SHORT = { rounds: 1, duration: 0.3, warmup: 0, connections: 2 };
 const planted = ['--stack', PLANTED];
@@ -12,7 +12,7 @@ function readRunFile(place: Place, run: string): RunFile {
 }
 
 describe('bench --again', () => {
-  it('measures an old plan anew and compares, with what changed', async () => {
+  it('measures an old plan again, and compares, with the changes', async () => {
     await using place = new Place();
     await place.run('bench', [...planted, 'planted/steady', ...flags(SHORT)]);
     const [old = ''] = readdirSync(place.results);
@@ -21,7 +21,7 @@ describe('bench --again', () => {
     const now = readdirSync(place.results).find((name) => name !== old) ?? '';
     expect(stdout).toContain(`${old} → ${now}`);
     expect(stdout).toContain('new against old');
-    // The same versions and the same sources: nothing has changed, and one round says nothing.
+    // The same versions and sources: nothing changed, and one round decides nothing.
     expect(stdout).toContain('no changes in processes, versions, runtimes, frameworks or servers');
     expect(stdout).not.toContain('changed: ');
     expect(stdout).toContain('undecided: too few rounds');
@@ -30,7 +30,7 @@ describe('bench --again', () => {
     expect(today.seed).not.toBe(then.seed);
   });
 
-  it('says which run it does not know', async () => {
+  it('refuses an unknown run', async () => {
     await using place = new Place();
     const { status, stderr } = await place.run('bench', ['--again', 'nothing']);
     expect(status).toBe(2);
@@ -39,7 +39,7 @@ describe('bench --again', () => {
 });
 
 describe('bench --rate auto', () => {
-  it('with --dry-run shows the run that measures the rate, then the plan at a rate that follows', async () => {
+  it('with --dry-run shows the probe run, then the plan at the rate that it determines', async () => {
     await using place = new Place();
     const words = ['planted/steady', '--rate', 'auto', '--dry-run'];
     const { status, stdout } = await place.run('bench', [...planted, ...words, ...flags(SHORT)]);
@@ -50,7 +50,7 @@ describe('bench --rate auto', () => {
     expect({ status, isKept: existsSync(place.results) }).toEqual({ status: 0, isKept: false });
   });
 
-  it('takes half of what the slowest target did, and keeps what told it', async () => {
+  it('uses half of the goodput of the slowest target, and keeps the probe run', async () => {
     await using place = new Place();
     const words = ['planted/steady', 'planted/delays-50-ms', '--rate', 'auto'];
     const { status, stderr } = await place.run('bench', [...planted, ...words, ...flags(SHORT)]);
@@ -60,7 +60,7 @@ describe('bench --rate auto', () => {
     const { load, engine } = readRunFile(place, main).plan;
     const rate = load.mode === 'open' ? load.perSecond : Number.NaN;
     expect(engine).toBe('autocannon');
-    // Two connections that wait 50 ms for each answer can have 40 a second at the most.
+    // Two connections that wait 50 ms for each answer get at most 40 answers a second.
     expect(rate).toBeGreaterThan(0);
     expect(rate).toBeLessThanOrEqual(20);
     expect(stderr).toContain(`rate: ${rate}/s, half of the goodput of planted/delays-50-ms at 2 connections`);
@@ -68,7 +68,7 @@ describe('bench --rate auto', () => {
 });
 
 describe.skipIf(!hasProc)('a duel', () => {
-  it('is shown with its comparison, and stops when the time is up', async () => {
+  it('shows its comparison, and stops at the end of its budget', async () => {
     await using place = new Place();
     const words = ['planted/steady', 'planted/burns', '--until-decided', '--duel', '--budget', '0.1s'];
     const { status, stdout } = await place.run('bench', [
@@ -77,17 +77,17 @@ describe.skipIf(!hasProc)('a duel', () => {
       ...flags({ duration: 0.5, warmup: 0 }),
     ]);
     expect(status).toBe(0);
-    // The round that the time ran out in is kept, and no other was begun.
+    // The round in progress is kept, and no other begins.
     expect(place.trials().map(({ round }) => round)).toEqual([1, 1]);
     expect(stdout).toMatch(/planted\/burns .*undecided: too few rounds/);
     await place.untilGone();
   });
 
-  it('leaves nothing behind after one Ctrl-C, and is whole or not kept', async () => {
+  it('leaves nothing after one Ctrl-C, and keeps only whole duels', async () => {
     await using place = new Place();
     const words = '--duel --rounds 50 --connections 2 --duration 0.5 --warmup 0';
     const running = place.startInTerminal(
-      `npx -y pnpm@12 bench --stack ${PLANTED} planted/steady planted/burns ${words}`,
+      `${FORWARDER} --stack ${PLANTED} planted/steady planted/burns ${words}`,
     );
     await running.until(() => place.trials().length >= 2, 'the first duel');
     running.type('\u0003');

@@ -1,14 +1,16 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
+import type { Stack } from '../../src/catalogue/stack.ts';
+import { targetsOf } from '../../src/catalogue/stacks.ts';
 import { completeParams } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params, Workload } from '../../src/catalogue/workloads/workload.ts';
 import { countWorkers } from '../../src/machine/launch.ts';
 import { sendRequest } from '../../src/machine/request.ts';
 import { awaitRightAnswer, verify } from '../../src/measure/verify.ts';
 import type { Attestation, Target } from '../../src/model.ts';
-import { needs, target } from '../needs.ts';
+import type { Prepared } from '../../src/prepare/prepare.ts';
+import { needs, target, type Need } from '../needs.ts';
 import {
   IDLE_SECONDS,
   leastBacklog,
@@ -17,47 +19,45 @@ import {
   type KeptConnection,
 } from './connections.ts';
 import { readStackRows } from '../documents.ts';
-import { generateStacks } from './generated.ts';
-import { START_SECONDS, listenersOf, loopback, openHost, type Running } from './host.ts';
+import { START_SECONDS, listenersOf, loopback, openHost, type Host, type Running } from './host.ts';
 
 const LONGEST_WAIT_SECONDS = 0.1;
 
-const host = openHost();
-const stacks = [...readStacks(), ...generateStacks()];
-
-/** A connection stays idle while so many targets after its own are tested: no test has to wait for long. */
+/** A connection stays idle while this many further targets are tested, so that no test waits for long. */
 const BEHIND = 3;
 
-/** The servers of a target, until they are stopped. */
+/** The two servers of a target. */
 interface Pair {
   one: Running;
   two: Running;
-  /** To the first server; idle. */
+  /** An idle connection to the first server. */
   connection?: KeptConnection;
 }
 
-const targets = stacks.flatMap(targetsOf);
-const pairs = new Map<Target, Pair>();
-
-/** What is tested in which order: the end of each target comes after the servers of some others. */
-const stages = [
-  ...targets.flatMap((wanted, index) => [
-    { wanted, define: testServers },
-    ...(index < BEHIND ? [] : targets.slice(index - BEHIND, index - BEHIND + 1).map(toEnd)),
-  ]),
-  ...targets.slice(-BEHIND).map(toEnd),
-];
-
-describe.each(stages)('$wanted.id', ({ wanted, define }) => {
-  define(wanted);
-});
-
-function toEnd(wanted: Target): { wanted: Target; define: (wanted: Target) => void } {
-  return { wanted, define: testEnd };
+/** Tests every variant of these stacks: its answers, attestations and sockets, and its end. */
+export function testStacks(stacks: Stack[]): void {
+  const host = openHost();
+  const targets = stacks.flatMap(targetsOf);
+  const pairs = new Map<Target, Pair>();
+  const begin = (wanted: Target) => ({
+    wanted,
+    define: () => testServers(wanted, needs(target(wanted, stacks)), host, pairs),
+  });
+  const end = (wanted: Target) => ({
+    wanted,
+    define: () => testEnd(wanted, needs(target(wanted, stacks)), pairs),
+  });
+  // The end of each target comes after the servers of some others.
+  const stages = targets.flatMap((wanted, index) => [
+    begin(wanted),
+    ...targets.slice(Math.max(0, index - BEHIND), Math.max(0, index - BEHIND + 1)).map(end),
+  ]);
+  describe.each([...stages, ...targets.slice(-BEHIND).map(end)])('$wanted.id', ({ define }) => {
+    define();
+  });
 }
 
-function testServers(wanted: Target): void {
-  const ready = needs(target(wanted, stacks));
+function testServers(wanted: Target, ready: Need<Prepared>, host: Host, pairs: Map<Target, Pair>): void {
   let one: Running;
   let two: Running;
 
@@ -71,7 +71,7 @@ function testServers(wanted: Target): void {
     pairs.set(wanted, { one, two });
   });
 
-  it('answers what was drawn for it, and other data otherwise', async () => {
+  it('answers with the data drawn for it', async () => {
     for (const workload of ready.get().variant.workloads) {
       for (const { server, draws } of [one, two]) {
         await awaitRightAnswer(server, drawOf(draws, workload), START_SECONDS);
@@ -85,7 +85,7 @@ function testServers(wanted: Target): void {
     }
   });
 
-  it('tells what its work took, and waits as long as it says', async () => {
+  it('reports the time of its work, and waits as long as it reports', async () => {
     for (const [workload, { timing, env, requests }] of Object.entries(one.draws)) {
       if (timing === undefined) continue;
       const { headers } = await fetch(`http://${one.server.host}:${one.server.port}${requests[0]?.path}`);
@@ -98,7 +98,7 @@ function testServers(wanted: Target): void {
     }
   });
 
-  it('attests in each worker what its manifest states, and what it runs on', async () => {
+  it('attests its manifest and its versions in each worker', async () => {
     const { variant, stack, runtime } = ready.get();
     const ran = runtime === undefined ? {} : { version: runtime.version };
     for (const [{ server }, workers] of [
@@ -121,12 +121,12 @@ function testServers(wanted: Target): void {
     }
   });
 
-  it('listens on its one port of the loopback address only', async ({ skip }) => {
+  it('listens on one port of the loopback address only', async ({ skip }) => {
     skip(process.platform !== 'linux', 'needs /proc/net/tcp');
     for (const { server } of [one, two]) expect(listenersOf(server)).toEqual([loopback(server.port)]);
   });
 
-  it('has the accept queue of the contract, and sends answers at once', async ({ skip }) => {
+  it('has the accept queue of the contract, and sends answers immediately', async ({ skip }) => {
     const { deviates } = ready.get().variant;
     const [request] = firstDraw(one).requests;
     const connection = await vi.waitFor(() => openConnection(one.server, request!), START_SECONDS * 1000);
@@ -143,9 +143,7 @@ function testServers(wanted: Target): void {
   });
 }
 
-function testEnd(wanted: Target): void {
-  const ready = needs(target(wanted, stacks));
-
+function testEnd(wanted: Target, ready: Need<Prepared>, pairs: Map<Target, Pair>): void {
   afterAll(async () => {
     const pair = pairs.get(wanted);
     pair?.connection?.close();
@@ -155,13 +153,13 @@ function testEnd(wanted: Target): void {
   it(`keeps a connection that was idle for ${IDLE_SECONDS} s`, async () => {
     const { one, connection } = pairs.get(wanted)!;
     const idle = connection ?? (await openConnection(one.server, firstDraw(one).requests[0]!));
-    // The tests of the targets in between have taken most of that time, if not all.
+    // The targets in between took most of that time.
     await sleep(Math.max(0, IDLE_SECONDS - idle.idleSeconds()) * 1000);
     expect(await idle.isReused()).toBe(!ready.get().variant.deviates.includes('keep-alive'));
     idle.close();
   });
 
-  it('stops by itself on SIGTERM', async () => {
+  it('stops on SIGTERM', async () => {
     const { one, two } = pairs.get(wanted)!;
     const ends = await Promise.all(
       [one, two].map(async ({ server }) => ({ ...(await server.stop()), end: server.ended() })),
@@ -171,12 +169,12 @@ function testEnd(wanted: Target): void {
   });
 }
 
-/** Of a framework as it is attested; undefined where there is none. */
+/** Returns the version of an attested framework; undefined without a framework. */
 function versionOf(framework: Attestation[string] | undefined): string | undefined {
   return typeof framework === 'string' ? framework.split(' ')[1] : undefined;
 }
 
-/** The versions in the table of stacks, and undefined: a stack without a framework attests none. */
+/** Returns the versions in the table of stacks, and undefined: a stack without a framework attests none. */
 function versionsTold(name: string): (string | undefined)[] {
   const told = readStackRows().find((row) => row.name === name)?.versions ?? '';
   return [undefined, ...told.split(', ').map((text) => text.split(' ').at(-1))];
@@ -192,13 +190,13 @@ function drawOf(draws: Running['draws'], workload: string): Draw {
   return draw;
 }
 
-/** The usual parameters, but where every answer would have the tests wait. */
+/** Returns the usual parameters, or the least if every answer would take too long. */
 function usualOf(workload: Workload): Params {
   const waitSeconds = workload.waitSeconds?.(completeParams(workload, {})) ?? 0;
   return waitSeconds > LONGEST_WAIT_SECONDS ? leastOf(workload) : {};
 }
 
-/** Parameters that make another answer than the usual ones do. */
+/** Returns the least parameters, whose answer differs from the usual one. */
 function leastOf({ params = {} }: Workload): Params {
   return Object.fromEntries(Object.entries(params).map(([name, { least }]) => [name, least]));
 }

@@ -1,0 +1,13 @@
+/**
+ * Starts a command of Bench and forwards SIGINT to it, as `npx pnpm` does: a Ctrl-C in the terminal reaches the command
+ * twice. It costs a tenth of what `npx pnpm` costs to start.
+ */
+import { spawn } from 'node:child_process';
+
+const [script = '', ...args] = process.argv.slice(2);
+const command = ['--import', './scripts/runtime.mjs', `scripts/${script}.ts`, ...args];
+const child = spawn(process.execPath, command, { stdio: 'inherit' });
+process.on('SIGINT', () => child.kill('SIGINT'));
+child.once('exit', (code) => {
+  process.exitCode = code ?? 1;
+});

@@ -1,0 +1,4 @@
+import { generateStacks } from './generated.ts';
+import { testStacks } from './stacks.ts';
+
+testStacks(generateStacks());

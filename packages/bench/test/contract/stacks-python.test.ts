@@ -1,0 +1,6 @@
+import { readStacks } from '../../src/catalogue/stacks.ts';
+import { testStacks } from './stacks.ts';
+
+testStacks(
+  readStacks().filter(({ language, framework }) => language === 'python' && framework !== 'fastapi'),
+);
