@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { $ } from 'zx';
 import { CHECK } from 'bench-http/cli/commands';
 import type { Stack } from 'bench-http/catalogue/stack';
 import { readStacks, ROOT } from 'bench-http/catalogue/stacks';
+import { run, type SubprocessError } from 'bench-http/machine/subprocess';
 import { nearest } from 'bench-http/nearest';
 import { findTool } from 'bench-http/prepare/builds';
 import { digestOf } from 'bench-http/prepare/digest';
-import { findRuntime } from 'bench-http/prepare/runtimes';
+import { findRuntime, lastLine } from 'bench-http/prepare/runtimes';
 import { BenchError } from 'bench-http/errors';
 import { CACHE } from 'bench-http/prepare/prepare';
 import { unreachedError } from 'bench-http/prepare/unreached';
@@ -192,10 +192,16 @@ async function provideTools(): Promise<string> {
   rmSync(environment, { recursive: true, force: true });
   mkdirSync(join(CACHE, 'tools'), { recursive: true });
   try {
-    await $`${uv} venv --quiet --python ${path} ${environment}`;
-    await $`${uv} pip sync --quiet --require-hashes --python ${join(environment, 'bin', 'python')} ${lock}`;
+    await run([uv, 'venv', '--quiet', '--python', path, environment]);
+    const python = join(environment, 'bin', 'python');
+    await run([uv, 'pip', 'sync', '--quiet', '--require-hashes', '--python', python, lock]);
   } catch (error) {
-    throw unreachedError('uv', String((error as { stderr?: string }).stderr)) ?? error;
+    const { stderr, message } = error as SubprocessError;
+    const why = lastLine(stderr) || message;
+    throw (
+      unreachedError('uv', stderr) ??
+      new BenchError('toolchain', `the Python checks could not be installed: ${why}`)
+    );
   }
   writeFileSync(join(environment, 'bench-ready'), '');
   return environment;

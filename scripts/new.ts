@@ -1,18 +1,15 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { scaffold, type NewStack } from 'bench-http/catalogue/scaffold';
 import { readStacks, ROOT } from 'bench-http/catalogue/stacks';
 import { NEW } from 'bench-http/cli/commands';
 import { BenchError } from 'bench-http/errors';
+import { run, type SubprocessError } from 'bench-http/machine/subprocess';
 import { pnpmCommand } from 'bench-http/prepare/pnpm';
 import { CACHE } from 'bench-http/prepare/prepare';
 import { lastLine } from 'bench-http/prepare/runtimes';
 import { provideUv } from 'bench-http/prepare/uv';
 import { fail, print, createRunner, logLine } from 'bench-http/commands/shell';
-
-const run = promisify(execFile);
 
 /** Returns the newest npm versions of the packages, which the workspace pins. The lock pins those of Python. */
 async function findVersions({ language, packages }: NewStack): Promise<string[]> {
@@ -23,7 +20,8 @@ async function findVersion(name: string): Promise<string> {
   try {
     return (await runPnpm(['view', name, 'version'])).trim();
   } catch (error) {
-    const why = lastLine((error as { stderr?: string }).stderr) || String(error);
+    const { stderr, message } = error as SubprocessError;
+    const why = lastLine(stderr) || message;
     throw new BenchError(
       'usage',
       `npm returned no version of "${name}": ${why}`,
@@ -51,7 +49,7 @@ async function lock({ name, language }: NewStack): Promise<BenchError[]> {
 
 /** Returns the last line of a tool's output, or everything that lock.sh reports to the user. */
 function whyIn(error: unknown): string {
-  const { stderr = '', message } = error as Error & { stderr?: string };
+  const { stderr = '', message } = error as SubprocessError | (Error & { stderr?: never });
   const [, told] = /^lock\.sh: ([^]*)/.exec(stderr.trim()) ?? [];
   return told ?? (lastLine(stderr) || message);
 }
@@ -67,7 +65,7 @@ function stepsFor(language: NewStack['language'], name: string): Step[] {
   if (language === 'python') {
     const python = async (): Promise<void> => {
       await provideUv(CACHE);
-      await run(join(ROOT, 'python', 'lock.sh'), [name]);
+      await run([join(ROOT, 'python', 'lock.sh'), name]);
     };
     return [{ file: `python/${name}/requirements.txt`, command: `python/lock.sh ${name}`, work: python }];
   }
@@ -78,7 +76,7 @@ function stepsFor(language: NewStack['language'], name: string): Step[] {
   };
   if (language !== 'rust') return [install];
   const args = ['update', '--workspace', '--offline', '--manifest-path', 'packages/rustcontract/Cargo.toml'];
-  const cargo = () => run('cargo', args, { cwd: ROOT });
+  const cargo = () => run(['cargo', ...args], { cwd: ROOT });
   return [
     install,
     { file: 'packages/rustcontract/Cargo.lock', command: `cargo ${args.join(' ')}`, work: cargo },
@@ -86,8 +84,7 @@ function stepsFor(language: NewStack['language'], name: string): Step[] {
 }
 
 async function runPnpm(args: string[]): Promise<string> {
-  const [command = '', ...words] = pnpmCommand();
-  return (await run(command, [...words, ...args], { cwd: ROOT, timeout: 600_000 })).stdout;
+  return (await run([...pnpmCommand(), ...args], { cwd: ROOT, timeoutMs: 600_000 })).stdout;
 }
 
 function describeNext({ name, language, packages: [framework] }: NewStack, folder: string): string {

@@ -5,7 +5,7 @@
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { $ } from 'zx';
+import { run } from 'bench-http/machine/subprocess';
 
 const PACKAGES = fileURLToPath(new URL('../packages/', import.meta.url));
 const BENCH = join(PACKAGES, 'bench');
@@ -15,7 +15,7 @@ const DIST = join(BENCH, 'dist');
 const ASSETS = ['bench/src/**/*.{lua,js,py}', 'bench/schema/*.json', 'upstream/nginx.conf'];
 
 rmSync(DIST, { recursive: true, force: true });
-await $({ cwd: BENCH })`tsc -p tsconfig.dist.json`;
+await run(['tsc', '-p', 'tsconfig.dist.json'], { cwd: BENCH });
 for (const file of globSync(ASSETS, { cwd: PACKAGES })) cpSync(join(PACKAGES, file), join(DIST, file));
 for (const file of globSync('**/*.{js,d.ts}', { cwd: DIST })) relink(join(DIST, file));
 

@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../src/catalogue/stacks.ts';
+import { run, type SubprocessError } from '../src/machine/subprocess.ts';
 import { describeSkips, holdAgainst } from './skips.ts';
 
 const VITEST = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
@@ -13,15 +13,14 @@ const nothing = mkdtempSync(join(tmpdir(), 'bench-needs-'));
 afterAll(() => rmSync(nothing, { recursive: true }));
 
 /** Runs the tests of an engine that is a program on PATH, where no program is. */
-function runBare(env: Record<string, string>): Promise<{ status: number; output: string }> {
+function runBare(env: Record<string, string>): Promise<{ status: number | null; output: string }> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$|CI$)/.test(name));
   const args = [VITEST, 'run', 'packages/bench/test/known/engines.test.ts', '-t', '^wrk '];
-  const { promise, resolve } = Promise.withResolvers<{ status: number; output: string }>();
   const bare = { ...Object.fromEntries(inherited), PATH: nothing, ...env };
-  execFile(process.execPath, args, { cwd: ROOT, env: bare }, (error, stdout, stderr) =>
-    resolve({ status: Number(error?.code ?? 0), output: stdout + stderr }),
+  return run([process.execPath, ...args], { cwd: ROOT, env: bare }).then(
+    ({ stdout, stderr }) => ({ status: 0, output: stdout + stderr }),
+    ({ status, stdout, stderr }: SubprocessError) => ({ status, output: stdout + stderr }),
   );
-  return promise;
 }
 
 describe('a tool that is not on PATH', () => {

@@ -1,9 +1,9 @@
 /** The package as `pnpm pack` makes it, in a folder of a user. */
-import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runSync, SubprocessError } from '../src/machine/subprocess.ts';
 
 const BENCH = fileURLToPath(new URL('..', import.meta.url));
 const TOOLS = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
@@ -17,14 +17,13 @@ export class Installed implements Disposable {
   /** Packs and unpacks. The dependencies are those of the workspace, so nothing is fetched. */
   constructor() {
     mkdirSync(this.package, { recursive: true });
-    execFileSync('npx', ['-y', 'pnpm@12', 'pack', '--pack-destination', this.folder], {
+    runSync(['npx', '-y', 'pnpm@12', 'pack', '--pack-destination', this.folder], {
       cwd: BENCH,
       env: { ...process.env, PATH: `${TOOLS}:${process.env['PATH']}` },
-      stdio: 'pipe',
     });
     const [tarball = ''] = globSync('*.tgz', { cwd: this.folder });
     this.tarball = join(this.folder, tarball);
-    execFileSync('tar', ['xzf', this.tarball, '-C', this.package, '--strip-components=1']);
+    runSync(['tar', 'xzf', this.tarball, '-C', this.package, '--strip-components=1']);
     symlinkSync(join(BENCH, 'node_modules'), join(this.package, 'node_modules'));
   }
 
@@ -40,7 +39,7 @@ export class Installed implements Disposable {
     folder: string,
     args: string[],
     env: NodeJS.ProcessEnv = {},
-  ): { status: number; stdout: string; stderr: string } {
+  ): { status: number | null; stdout: string; stderr: string } {
     const all = {
       ...process.env,
       HOME: join(this.folder, 'home'),
@@ -49,11 +48,11 @@ export class Installed implements Disposable {
       ...env,
     };
     try {
-      const options = { cwd: folder, env: all, encoding: 'utf8', stdio: 'pipe' } as const;
-      const stdout = execFileSync(process.execPath, [join(this.package, 'bench-http.mjs'), ...args], options);
-      return { status: 0, stdout, stderr: '' };
+      const argv = [process.execPath, join(this.package, 'bench-http.mjs'), ...args];
+      return { status: 0, ...runSync(argv, { cwd: folder, env: all }) };
     } catch (error) {
-      const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
+      if (!(error instanceof SubprocessError)) throw error;
+      const { status, stdout, stderr } = error;
       return { status, stdout, stderr };
     }
   }

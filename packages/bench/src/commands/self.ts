@@ -1,10 +1,9 @@
-import { $ } from 'zx';
 import { SELF } from '../cli/commands.ts';
 import { expandTargets, readStacks } from '../catalogue/stacks.ts';
 import { prepareAll } from '../prepare/prepare.ts';
 import { measureTrial } from '../measure/conductor.ts';
-import { programBeside } from '../home.ts';
 import type { StockResult } from '../load/stock.ts';
+import { runStock } from '../load/stock-run.ts';
 import type { Measured } from '../results/record.ts';
 import { benchOptions } from '../plan/options.ts';
 import { estimateSeconds, makePlan } from '../plan/plan.ts';
@@ -14,7 +13,6 @@ import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 
-const STOCK = programBeside(import.meta.url, '../load/stock');
 const SECONDS = 3;
 const RUNGS = [10, 1000, 10_000];
 
@@ -56,9 +54,7 @@ export const runSelf = createRunner(SELF, async ({ rounds, wait }) => {
       async verify(...[server, draw, when]: Parameters<typeof effects.verify>) {
         const url = `http://${server.host}:${server.port}/api/devices`;
         if (stock === undefined) {
-          const { stdout } =
-            await $`${[...placed.generator, process.execPath, STOCK, url, planned.connections, SECONDS + 1]}`;
-          stock = JSON.parse(stdout) as StockResult;
+          stock = await runStock(placed, url, planned.connections, SECONDS + 1);
         }
         return effects.verify(server, draw, when);
       },

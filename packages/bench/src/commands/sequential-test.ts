@@ -2,7 +2,6 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { $ } from 'zx';
 import { compareWithin } from '../analyse/compare.ts';
 import { differencesOf } from '../analyse/paired.ts';
 import { median } from '../analyse/quantiles.ts';
@@ -10,8 +9,7 @@ import { readManifest } from '../catalogue/manifest.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import { findWorkload } from '../catalogue/workloads/index.ts';
 import { BenchError } from '../errors.ts';
-import { programBeside } from '../home.ts';
-import type { StockResult } from '../load/stock.ts';
+import { runStock } from '../load/stock-run.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { prepareAll, type Prepared } from '../prepare/prepare.ts';
 import { run } from '../measure/run.ts';
@@ -26,7 +24,6 @@ import type { PooledNoise, PooledTest } from '../results/pool.ts';
 import { createEffects } from './effects.ts';
 import { logLine } from './shell.ts';
 
-const STOCK = programBeside(import.meta.url, '../load/stock');
 const TWIN = fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url));
 export const LOOKS = '12/18/24';
 const CONNECTIONS = 20;
@@ -194,9 +191,8 @@ async function askStock(stacks: [Stack, Stack], means: Means): Promise<PooledTes
     await using server = await effects.launch(found, planned, draw);
     await effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const url = `http://${server.host}:${server.port}${draw.requests[0]?.path}`;
-    const { stdout } =
-      await $`${[...means.placed.generator, process.execPath, STOCK, url, CONNECTIONS, STOCK_SECONDS]}`.quiet();
-    printed.set(name, (JSON.parse(stdout) as StockResult).printedAverage);
+    const { printedAverage } = await runStock(means.placed, url, CONNECTIONS, STOCK_SECONDS);
+    printed.set(name, printedAverage);
     if (means.isInterrupted()) return undefined;
   }
   const [baseline = Number.NaN, candidate = Number.NaN] = names.map((name) => printed.get(name));

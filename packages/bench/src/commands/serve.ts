@@ -1,8 +1,8 @@
+import { once } from 'node:events';
 import { AsyncDisposableStack } from '../disposal.ts';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { $ } from 'zx';
 import { expandTargets, readStacks, refuseThreads } from '../catalogue/stacks.ts';
 import { SERVE } from '../cli/commands.ts';
 import { completeParams, findWorkload } from '../catalogue/workloads/index.ts';
@@ -11,6 +11,7 @@ import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
 import { fillCommand, watchGroup } from '../machine/launch.ts';
 import { describeListeners, isListening } from '../machine/ports.ts';
+import { start } from '../machine/subprocess.ts';
 import { prepareAll } from '../prepare/prepare.ts';
 import { findCompanions, startCompanions } from '../services/index.ts';
 import type { RunningCompanion } from '../services/companion.ts';
@@ -74,13 +75,8 @@ export const runServe = createRunner(SERVE, async (asked) => {
     logLine(`${running.name}: ${describe(running, target)}`);
   }
   const env = Object.assign({}, process.env, ready.env, Object.fromEntries(files), draw.env, ...given);
-  const server = $({
-    cwd: ready.stack.root,
-    env,
-    stdio: 'inherit',
-    nothrow: true,
-    detached: true,
-  })`exec ${argv}`;
+  const server = start({ cwd: ready.stack.root, env, stdio: 'inherit' })`exec ${argv}`;
+  const exit = once(server, 'exit') as Promise<[number | null]>;
   const watchdog = server.pid === undefined ? undefined : watchGroup(server.pid);
   let interrupted = false;
   using _ = onInterrupt(() => {
@@ -93,11 +89,11 @@ export const runServe = createRunner(SERVE, async (asked) => {
     for (const { method, path } of draw.requests)
       logLine(`${target.id}: ${method} http://${HOST}:${port}${path} — Ctrl-C stops it`);
   });
-  const { exitCode } = await server;
+  const [status] = await exit;
   ended.abort();
   await announced;
   watchdog?.stdin?.end('done\n');
-  return interrupted ? 130 : exitCode === 0 ? 0 : 1;
+  return interrupted ? 130 : status === 0 ? 0 : 1;
 });
 
 /** Waits until a server listens on the port. Returns false if it ended first. */

@@ -1,7 +1,7 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { BenchError } from '../errors.ts';
 import type { Connect, LoadResult } from '../results/record.ts';
 import type { Counts } from '../model.ts';
+import { start, type Child } from '../machine/subprocess.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { nextSender } from '../catalogue/workloads/ids.ts';
 import { mergeConnects, mergeCounts, mergeReports, splitShares } from './merge.ts';
@@ -39,18 +39,14 @@ export function createFleetEngine(fleet: FleetSpec): LoadEngine {
 }
 
 class Generator {
-  readonly #child: ChildProcess;
+  readonly #child: Child;
   readonly #waiting = new Map<Report['event'], PromiseWithResolvers<Report>>();
   #broken: BenchError | undefined;
   #stderr = '';
   mark: (edge: 'opened' | 'closed') => void = () => {};
 
-  constructor({ argv: [command = '', ...args], env }: FleetSpec) {
-    this.#child = spawn(command, args, {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-      env: { ...process.env, ...env },
-    });
+  constructor({ argv, env }: FleetSpec) {
+    this.#child = start({ stdio: 'pipe', env: { ...process.env, ...env } })`exec ${argv}`;
     this.#child.on('error', (error) => this.#break(error.message));
     this.#child.on('exit', (status, signal) =>
       this.#break(`it ended (${signal ?? status}). ${this.#stderr}`),

@@ -1,8 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { engineNamed } from '../catalogue/engines.ts';
 import { BenchError } from '../errors.ts';
 import type { LoadResult } from '../results/record.ts';
 import { watchGroup } from '../machine/launch.ts';
+import { quote, start, type Child } from '../machine/subprocess.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { summarise } from '../histogram.ts';
 import { countCompletions } from '../counts.ts';
@@ -112,10 +112,10 @@ function readOutput(tool: Tool, stdout: string): ReturnType<Tool['read']> {
     if (!(reported.windowSeconds > 0 && reported.counts.ok >= 0)) throw new Error('no window');
     return reported;
   } catch (error) {
-    const start = stdout.trim().slice(0, 200);
+    const excerpt = stdout.trim().slice(0, 200);
     throw new BenchError(
       'trial',
-      `the output of ${tool.name} is not in a known format (${(error as Error).message}): ${start}`,
+      `the output of ${tool.name} is not in a known format (${(error as Error).message}): ${excerpt}`,
     );
   }
 }
@@ -128,8 +128,8 @@ const END = 'bench-end';
  * has ended. The shell and its commands end with the harness.
  */
 class Shell {
-  readonly #child: ChildProcess;
-  readonly #watchdog: ChildProcess | undefined;
+  readonly #child: Child;
+  readonly #watchdog: Child | undefined;
   readonly #tool: string;
   #stdout = '';
   #stderr = '';
@@ -139,12 +139,8 @@ class Shell {
 
   constructor({ prefix, token, tool }: ToolSpec) {
     this.#tool = tool.name;
-    const [command, ...args] = [...prefix, '/bin/sh', '-s'];
-    this.#child = spawn(command, args, {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-      env: { ...process.env, LC_ALL: 'C', BENCH_TOKEN: token },
-    });
+    const env = { ...process.env, LC_ALL: 'C', BENCH_TOKEN: token };
+    this.#child = start({ stdio: 'pipe', env })`exec ${[...prefix, '/bin/sh', '-s']}`;
     this.#watchdog = this.#child.pid === undefined ? undefined : watchGroup(this.#child.pid);
     this.#waiting.promise.catch(() => {});
     this.#child.stdin?.on('error', () => {});
@@ -207,9 +203,4 @@ function readTimes(line: string): number {
   const spans = [...line.matchAll(/(\d+)m([\d.]+)s/g)];
   if (spans.length !== 2) throw new BenchError('trial', `the shell did not print its times: ${line}`);
   return spans.reduce((sum, [, minutes, seconds]) => sum + (Number(minutes) * 60 + Number(seconds)) * 1e6, 0);
-}
-
-/** Quotes a word for a POSIX shell. */
-function quote(word: string): string {
-  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,13 +1,12 @@
 /** The limits and settings of this machine, read once before a run for preflight and for `host.json`. */
 
-import { execFile } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { whyNotPinned } from './placement.ts';
 import { openEveryone } from './everyone.ts';
 import { readTimeWait, readTrouble } from './counters.ts';
 import { readNames, readText } from './procfs.ts';
+import { run } from './subprocess.ts';
 import { timeCommand } from './time.ts';
 
 /** The facts that preflight judges; each absent if this platform does not report it. */
@@ -89,7 +88,7 @@ export async function observeOtherProcesses(until: Promise<unknown>): Promise<nu
  * processes inherit it, so the hard limit applies to a server that Bench launches.
  */
 export async function readOpenFiles(): Promise<{ soft: number; hard: number } | undefined> {
-  const [soft, hard] = ((await ask('/bin/sh', ['-c', 'ulimit -Sn; ulimit -Hn'])) ?? '').trim().split('\n');
+  const [soft, hard] = ((await ask(['/bin/sh', '-c', 'ulimit -Sn; ulimit -Hn'])) ?? '').trim().split('\n');
   // macOS reports no limit, but has one.
   const cap = process.platform === 'darwin' ? await sysctl('kern.maxfilesperproc') : undefined;
   const found = { soft: parseLimit(soft, cap), hard: parseLimit(hard, cap) };
@@ -136,7 +135,7 @@ function readTimeWaitReused(): boolean | undefined {
 
 async function readOnBattery(): Promise<boolean | undefined> {
   if (process.platform === 'darwin') {
-    const drawn = /drawing from '(.+)'/.exec((await ask('/usr/bin/pmset', ['-g', 'batt'])) ?? '')?.[1];
+    const drawn = /drawing from '(.+)'/.exec((await ask(['/usr/bin/pmset', '-g', 'batt'])) ?? '')?.[1];
     return drawn === undefined ? undefined : drawn === 'Battery Power';
   }
   const supplies = '/sys/class/power_supply';
@@ -150,14 +149,13 @@ async function readOnBattery(): Promise<boolean | undefined> {
 
 /** Reads a number from the sysctl of macOS. */
 export async function sysctl(name: string): Promise<number | undefined> {
-  const text = await ask('/usr/sbin/sysctl', ['-n', name]);
+  const text = await ask(['/usr/sbin/sysctl', '-n', name]);
   return text === undefined || text.trim() === '' ? undefined : Number(text);
 }
 
-async function ask(command: string, commandArguments: string[]): Promise<string | undefined> {
-  try {
-    return (await promisify(execFile)(command, commandArguments)).stdout;
-  } catch {
-    return undefined;
-  }
+async function ask(argv: string[]): Promise<string | undefined> {
+  return run(argv).then(
+    ({ stdout }) => stdout,
+    () => undefined,
+  );
 }

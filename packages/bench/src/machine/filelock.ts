@@ -1,12 +1,12 @@
 /** Lock files that name their holder. A lock whose holder has died can be taken over. */
 
-import { spawnSync } from 'node:child_process';
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../errors.ts';
 import { readProcess } from './procfs.ts';
 import { isToken, newToken } from './scratch.ts';
+import { runSync } from './subprocess.ts';
 
 const WAIT_MS = 100;
 
@@ -128,6 +128,10 @@ export function beginOf(pid: number): string | undefined {
     const found = readProcess(pid);
     return found === undefined || found.zombie ? undefined : String(found.startTicks);
   }
-  const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
-  return stdout.trim() || undefined;
+  try {
+    return runSync(['ps', '-o', 'lstart=', '-p', String(pid)]).stdout.trim() || undefined;
+  } catch {
+    // ps fails if there is no such process.
+    return undefined;
+  }
 }

@@ -1,16 +1,13 @@
 /** The identity of a running process: its executable, runtime version, command and cores. */
 
-import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename } from 'node:path';
-import { promisify } from 'node:util';
 import type { ServerProcess } from '../results/record.ts';
 import { isSecretName, NOT_KEPT, redact } from '../redact.ts';
 import { parseCpuList } from './placement.ts';
 import { readLink, readText } from './procfs.ts';
-
-const run = promisify(execFile);
+import { run } from './subprocess.ts';
 
 /** Runtimes that answer `--version` at once and do nothing else. */
 const RUNTIMES = /^(node|nodejs|bun|deno|python[\d.]*t?|pypy[\d.]*|ruby[\d.]*|php[\d.]*)$/;
@@ -34,7 +31,7 @@ export async function identify(pid: number): Promise<ServerProcess> {
 
 async function identifyByPs(pid: number): Promise<ServerProcess> {
   const ask = (field: string): Promise<string> =>
-    run('/bin/ps', ['-ww', '-p', String(pid), '-o', `${field}=`]).then(
+    run(['/bin/ps', '-ww', '-p', String(pid), '-o', `${field}=`]).then(
       ({ stdout }) => stdout.trim(),
       () => '',
     );
@@ -56,12 +53,9 @@ async function identifyByPs(pid: number): Promise<ServerProcess> {
 async function askVersion(path: string, executable: string): Promise<string | undefined> {
   if (!RUNTIMES.test(basename(executable)) || !isTrusted(path)) return undefined;
   const env = { PATH: '/usr/bin:/bin' };
-  const told = await run(path, ['--version'], {
-    timeout: VERSION_MS,
-    killSignal: 'SIGKILL',
-    env,
-    cwd: '/',
-  }).catch(() => undefined);
+  const told = await run([path, '--version'], { timeoutMs: VERSION_MS, env, cwd: '/' }).catch(
+    () => undefined,
+  );
   const [line = ''] = (told?.stdout ?? '').trim().split('\n');
   if (line === '') return undefined;
   // Node prints the number alone.

@@ -1,8 +1,6 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { mkdirSync, openSync, closeSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { $, type ProcessPromise } from 'zx';
 import { BenchError } from '../errors.ts';
 import type { Attestation } from '../model.ts';
 import type { Reason, ServerProcess, TimeReport } from '../results/record.ts';
@@ -13,6 +11,7 @@ import { describeListeners, findFreePort, isListening } from './ports.ts';
 import type { Cgroup } from './cgroup.ts';
 import { openCgroup } from './cgroup.ts';
 import { childrenOf, readText } from './procfs.ts';
+import { runSync, start, type Child } from './subprocess.ts';
 import type { TimeCommand } from './time.ts';
 
 const HOST = '127.0.0.1';
@@ -114,15 +113,12 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   const log = openSync(logFile, 'w');
   rmSync(timeFile, { force: true });
   const startedAtMs = performance.now();
-  const child = $({
+  const child = start({
     cwd: spec.cwd,
-    detached: true,
-    nothrow: true,
-    quiet: true,
     stdio: ['ignore', log, log],
     env: { ...neutralEnvironment(), ...Object.fromEntries(files), ...spec.env, BENCH_TOKEN: spec.token },
     // The shell becomes time(1), so that the pid and the group are those of the measured server.
-  })`for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
+  })`set -e; for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
   closeSync(log);
   return new LaunchedServer({ spec, port, logFile, timeFile, cgroup, child, startedAtMs });
 }
@@ -157,7 +153,7 @@ interface Parts {
   logFile: string;
   timeFile: string;
   cgroup: Cgroup | undefined;
-  child: ProcessPromise;
+  child: Child;
   startedAtMs: number;
 }
 
@@ -169,8 +165,8 @@ class LaunchedServer implements Server {
   readonly logFile: string;
   readonly #parts: Parts;
   readonly #group: number;
-  readonly #watchdog: ChildProcess;
-  readonly #exit: Promise<unknown>;
+  readonly #watchdog: Child;
+  readonly #exit: Promise<void>;
   #ended: string | undefined;
   #stopped: Promise<Stopped> | undefined;
 
@@ -184,10 +180,13 @@ class LaunchedServer implements Server {
       throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
     this.#group = parts.child.pid;
     this.#watchdog = watchGroup(this.#group, { ...parts.spec, cgroup: parts.cgroup });
-    this.#exit = parts.child.then(({ exitCode, signal }) => {
-      // time(1) and shells report a signal as 128 + its number.
-      const killed = signal ?? (exitCode !== null && exitCode > 128 ? `signal ${exitCode - 128}` : undefined);
-      this.#ended = killed === undefined ? `exit status ${exitCode}` : `ended by ${killed}`;
+    this.#exit = new Promise((resolve) => {
+      parts.child.once('exit', (status, signal) => {
+        // time(1) and shells report a signal as 128 + its number.
+        const killed = signal ?? (status !== null && status > 128 ? `signal ${status - 128}` : undefined);
+        this.#ended = killed === undefined ? `exit status ${status}` : `ended by ${killed}`;
+        resolve();
+      });
     });
   }
 
@@ -328,10 +327,12 @@ function neutralEnvironment(): NodeJS.ProcessEnv {
 
 function childOf(pid: number): number | undefined {
   if (process.platform === 'linux') return childrenOf(pid)[0];
-  const found = spawnSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
-    .stdout.trim()
-    .split('\n')[0];
-  return found ? Number(found) : undefined;
+  try {
+    return Number(runSync(['pgrep', '-P', String(pid)]).stdout.split('\n')[0]);
+  } catch {
+    // pgrep fails if there is none.
+    return undefined;
+  }
 }
 
 /** Sends a signal to a process, or to a group by its negative id. Ignores processes that have ended. */
@@ -355,7 +356,7 @@ interface Watched extends Pick<LaunchSpec, 'stopSignal' | 'scratch'> {
 export function watchGroup(
   group: number,
   { stopSignal = 'SIGTERM', scratch = '', cgroup }: Watched = {},
-): ChildProcess {
+): Child {
   // `-s`, because dash parses the `--` of `kill -TERM -- -1` as a number.
   const script = [
     'read -r word; [ "$word" = done ] && exit 0; kill -s "$2" -- "-$1"; sleep 1; kill -s KILL -- "-$1"',
@@ -365,10 +366,7 @@ export function watchGroup(
   ].join('; ');
   const cgroups = cgroup?.procsFiles.map((file) => dirname(file)) ?? [];
   const words = [String(group), stopSignal.slice(3), scratch, ...cgroups];
-  const dog = spawn('/bin/sh', ['-c', script, 'sh', ...words], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  });
+  const dog = start({ stdio: ['pipe', 'ignore', 'ignore'] })`exec /bin/sh -c ${script} sh ${words}`;
   dog.on('error', () => {});
   dog.stdin?.on('error', () => {});
   dog.unref();

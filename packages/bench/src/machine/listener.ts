@@ -1,12 +1,9 @@
 /** Finds the process that listens on an address: in /proc on Linux, with lsof on macOS. */
 
-import { execFile } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
-import { promisify } from 'node:util';
 import { listeningSockets, ownersOf, readLink, readNames, readProcess, familyOf } from './procfs.ts';
-
-const run = promisify(execFile);
+import { run } from './subprocess.ts';
 
 /** Programs that listen for a server elsewhere: their CPU and memory are not those of the server. */
 const FORWARDERS = /^(docker-proxy|rootlessport|slirp4netns|com\.docker\.\S*|vpnkit\S*|ssh|sshd|gvproxy)$/;
@@ -71,7 +68,7 @@ async function holdersOf(host: string, port: number): Promise<Holder[]> {
     });
   }
   // -F prints one field per line: p is the process, R its parent, c its command.
-  const listing = await run('lsof', ['-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-FpRc']).catch(() => ({
+  const listing = await run(['lsof', '-nP', `-iTCP:${port}`, '-sTCP:LISTEN', '-FpRc']).catch(() => ({
     stdout: '',
   }));
   return parseLsof(listing.stdout);
@@ -115,6 +112,6 @@ function hasOtherNetwork(pid: number): boolean {
 }
 
 async function childrenOnDarwin(pid: number): Promise<number[]> {
-  const { stdout } = await run('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }));
+  const { stdout } = await run(['pgrep', '-P', String(pid)]).catch(() => ({ stdout: '' }));
   return stdout.split('\n').filter(Boolean).map(Number);
 }

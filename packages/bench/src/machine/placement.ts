@@ -1,11 +1,8 @@
 /** Placement: which cores the server, the generators and the harness may use, so that they do not compete. */
 
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { CompanionName, Placement } from '../results/record.ts';
 import { readText } from './procfs.ts';
-
-const run = promisify(execFile);
+import { run } from './subprocess.ts';
 
 /** A logical core that this process may use. */
 export interface Core {
@@ -145,7 +142,8 @@ export async function pinHarness({ placement, generator }: PinnedCommands): Prom
   // If all sides share every core, there is nothing to pin.
   const isShared = placement.kind === 'shared' && generator.length === 0;
   if (isShared || placement.generator === undefined) return;
-  await run('taskset', [
+  await run([
+    'taskset',
     '--all-tasks',
     '--cpu-list',
     '--pid',
@@ -188,12 +186,10 @@ export function parseCpuList(list: string): number[] {
 export async function whyNotPinned(): Promise<string | undefined> {
   if (process.platform === 'darwin') return 'macOS cannot pin processes to cores';
   if (process.platform !== 'linux') return `Bench cannot pin processes on ${process.platform}`;
-  try {
-    await run('taskset', ['--version']);
-    return undefined;
-  } catch {
-    return 'taskset is missing (package util-linux)';
-  }
+  return run(['taskset', '--version']).then(
+    () => undefined,
+    () => 'taskset is missing (package util-linux)',
+  );
 }
 
 /**

@@ -1,9 +1,8 @@
 /** The `/usr/bin/time` command, which reports on the whole life of a server. */
 
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { promisify } from 'node:util';
 import type { TimeReport } from '../results/record.ts';
+import { run } from './subprocess.ts';
 
 /** Its path on Linux and macOS, unless `BENCH_TIME` names another. The `time` of a shell reports less. */
 const PATH = process.env['BENCH_TIME'] ?? '/usr/bin/time';
@@ -31,11 +30,9 @@ export async function timeCommand(): Promise<TimeCommand | undefined> {
   return undefined;
 }
 
-async function runs([file = PATH, ...flags]: string[]): Promise<boolean> {
-  try {
-    await promisify(execFile)(file, [...flags, '/dev/null', 'true']);
-    return true;
-  } catch {
-    return false;
-  }
+async function runs(argv: string[]): Promise<boolean> {
+  return run([...argv, '/dev/null', 'true']).then(
+    () => true,
+    () => false,
+  );
 }

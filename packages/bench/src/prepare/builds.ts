@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
 import type { Stack, Variant } from '../catalogue/stack.ts';
 import { digestOf } from './digest.ts';
 import { awaitLock } from '../machine/filelock.ts';
+import { run, SubprocessError } from '../machine/subprocess.ts';
 import { unreachedError } from './unreached.ts';
-
-const run = promisify(execFile);
 
 /** The timeout of one build command: a release build with all dependencies on a small machine. */
 const BUILD_MS = 1_800_000;
@@ -73,25 +70,19 @@ export async function provideBuild(
 }
 
 /** Runs one build command in the folder of the stack. Throws a toolchain error with the end of its log if it fails. */
-export async function runBuild(
-  [command = '', ...args]: string[],
-  stack: Stack,
-  variant: string,
-): Promise<void> {
-  await run(command, args, { cwd: stack.root, timeout: BUILD_MS, maxBuffer: Infinity }).catch(
-    (error: { stdout?: string; stderr?: string; message: string; killed?: boolean }) => {
-      const log = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim() || error.message;
-      const unreached = unreachedError(args.includes('pip') ? 'pip' : basename(command), log);
-      if (unreached !== undefined) throw unreached;
-      const end = withoutPlaces(log).split('\n').slice(-LOG_LINES);
-      const when = error.killed === true ? ` in ${BUILD_MS / 60_000} minutes` : '';
-      throw new BenchError(
-        'toolchain',
-        [`${stack.name}/${variant} could not be built${when}:`, ...end].join('\n'),
-        `in ${stack.manifest}, see "build"`,
-      );
-    },
-  );
+export async function runBuild(argv: string[], stack: Stack, variant: string): Promise<void> {
+  await run(argv, { cwd: stack.root, timeoutMs: BUILD_MS }).catch((error: SubprocessError) => {
+    const log = `${error.stdout}${error.stderr}`.trim() || error.message;
+    const unreached = unreachedError(argv.includes('pip') ? 'pip' : basename(argv[0] ?? ''), log);
+    if (unreached !== undefined) throw unreached;
+    const end = withoutPlaces(log).split('\n').slice(-LOG_LINES);
+    const when = error.why === 'timeout' ? ` in ${BUILD_MS / 60_000} minutes` : '';
+    throw new BenchError(
+      'toolchain',
+      [`${stack.name}/${variant} could not be built${when}:`, ...end].join('\n'),
+      `in ${stack.manifest}, see "build"`,
+    );
+  });
 }
 
 /** Removes addresses and folders of this machine from a log: a run's record keeps the reason for a missing target. */
@@ -111,12 +102,13 @@ export async function findTool(tool: string, folder: string, purpose: string): P
   if (tool.includes('/')) return { name: tool, text: '' };
   const { ask = '--version', get = `install ${tool}, and put it on PATH` } = TOOLS[tool] ?? {};
   try {
-    const { stdout: text } = await run(tool, [ask], { cwd: folder });
+    const { stdout: text } = await run([tool, ask], { cwd: folder });
     return { name: nameOf(tool, text), text };
   } catch (error) {
-    const { code, stdout: text = '' } = error as NodeJS.ErrnoException & { stdout?: string };
+    if (!(error instanceof SubprocessError)) throw error;
+    const { why, stdout: text } = error;
     // Some tools print their version and fail anyway.
-    if (code !== 'ENOENT') return { name: nameOf(tool, text), text };
+    if (why !== 'missing') return { name: nameOf(tool, text), text };
     throw new BenchError('toolchain', `${tool} is not on PATH, but needed ${purpose}`, get);
   }
 }

@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
 import type { NamedPackage } from '../catalogue/packages.ts';
 import { ROOT } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
+import { run, type SubprocessError } from '../machine/subprocess.ts';
 import { lastLine } from './runtimes.ts';
 import { unreachedError } from './unreached.ts';
-
-const run = promisify(execFile);
 
 /** The files that pin the versions of a Node stack. */
 export const NODE_LOCKS = ['pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((file) => join(ROOT, file));
@@ -55,11 +52,10 @@ export async function installCopy(stack: Stack, folder: string, packages: NamedP
     });
   }
   writeWorkspace(folder, packages);
-  const [command = '', ...words] = pnpmCommand();
   const args = ['install', '--prod', '--ignore-scripts', '--no-frozen-lockfile', '--reporter=append-only'];
-  await run(command, [...words, ...args], { cwd: folder, timeout: 600_000 }).catch(
-    (error: { stdout?: string; stderr?: string; message: string }) => {
-      const unreached = unreachedError('pnpm', `${error.stdout ?? ''}${error.stderr ?? ''}`);
+  await run([...pnpmCommand(), ...args], { cwd: folder, timeoutMs: 600_000 }).catch(
+    (error: SubprocessError) => {
+      const unreached = unreachedError('pnpm', `${error.stdout}${error.stderr}`);
       if (unreached !== undefined) throw unreached;
       throw new BenchError(
         'toolchain',

@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { promisify } from 'node:util';
 import { ROOT } from '../catalogue/stacks.ts';
 import type { Stack, Variant } from '../catalogue/stack.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
+import { run, SubprocessError } from '../machine/subprocess.ts';
 import { lastLine } from './runtimes.ts';
 import { unreachedError } from './unreached.ts';
-
-const run = promisify(execFile);
 
 /** The timeout of one step of uv, including builds from source. */
 const STEP_MS = 600_000;
@@ -93,7 +90,7 @@ async function installLocked(spec: EnvironmentSpec, log: (doing: string) => void
   const locks = locksOf(spec.stack, spec.variant);
   const sync = ['pip', 'sync', '--require-hashes', '--compile-bytecode', ...into(spec)];
   try {
-    await run(spec.uv, [...sync, '--no-build', ...locks], { cwd: spec.stack.root, timeout: STEP_MS });
+    await run([spec.uv, ...sync, '--no-build', ...locks], { cwd: spec.stack.root, timeoutMs: STEP_MS });
     return { built: [], resolved: [] };
   } catch (error) {
     // A missing wheel is the usual cause; the second attempt reports any other error.
@@ -159,18 +156,16 @@ function differencesOf(locked: Map<string, string>, taken: Map<string, string>):
 
 /** Runs one step of uv. Returns the packages that it built from source. */
 async function step(spec: EnvironmentSpec, args: string[]): Promise<string[]> {
-  const { stderr } = await run(spec.uv, args, {
-    cwd: spec.stack.root,
-    timeout: STEP_MS,
-    maxBuffer: Infinity,
-  }).catch(async (error: unknown) => {
-    throw await explain(spec, args, stderrOf(error));
-  });
+  const { stderr } = await run([spec.uv, ...args], { cwd: spec.stack.root, timeoutMs: STEP_MS }).catch(
+    async (error: unknown) => {
+      throw await explain(spec, args, stderrOf(error));
+    },
+  );
   return [...stderr.matchAll(/^\s*Built (\S+==\S+)/gm)].map(([, name = '']) => name);
 }
 
 function stderrOf(error: unknown): string {
-  return (error as { stderr?: string }).stderr ?? String(error);
+  return error instanceof SubprocessError ? error.stderr || error.message : String(error);
 }
 
 async function explain(spec: EnvironmentSpec, args: string[], stderr: string): Promise<BenchError> {
@@ -224,8 +219,8 @@ async function wheelsOf(name: string, spec: EnvironmentSpec): Promise<string[] |
     '--no-deps',
   ];
   // A version that does not exist: pip then lists the versions that it could have installed.
-  const told = await run('python3', [...args, '--only-binary', ':all:', `${name}==0.dev0`], {
-    timeout: 60_000,
+  const told = await run(['python3', ...args, '--only-binary', ':all:', `${name}==0.dev0`], {
+    timeoutMs: 60_000,
   }).catch((error: unknown) => ({ stderr: stderrOf(error) }));
   const [, versions] = /\(from versions: ([^)]*)\)/.exec(told.stderr) ?? [];
   if (versions === undefined) return undefined;

@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { DEFAULT_RUNTIMES, parseRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { ResolvedRuntime, RuntimeSpec } from '../model.ts';
 import { awaitLock } from '../machine/filelock.ts';
 import { readNames } from '../machine/procfs.ts';
+import { run, type SubprocessError } from '../machine/subprocess.ts';
 import { unreachedError } from './unreached.ts';
-
-const run = promisify(execFile);
 
 /** A runtime on this machine, and the words that start it. */
 export interface FoundRuntime {
@@ -66,15 +63,13 @@ const ASK_JAVASCRIPT =
 
 async function askJavaScript(spec: RuntimeSpec, base: string, path: string): Promise<FoundRuntime> {
   const isDeno = base === 'deno' || path.endsWith('/deno');
-  const asked = await run(path, isDeno ? ['eval', ASK_JAVASCRIPT] : ['-e', ASK_JAVASCRIPT]).catch(
-    (error: Error) => {
-      throw new BenchError(
-        'toolchain',
-        `${path} does not run: ${error.message.split('\n')[0]}`,
-        'check the path',
-      );
-    },
-  );
+  const asked = await run([path, isDeno ? 'eval' : '-e', ASK_JAVASCRIPT]).catch((error: Error) => {
+    throw new BenchError(
+      'toolchain',
+      `${path} is not a JavaScript runtime: ${error.message}`,
+      'check the path',
+    );
+  });
   const { version, v8 } = JSON.parse(asked.stdout) as { version: string; v8?: string };
   const build = v8 === undefined ? {} : { v8 };
   return {
@@ -119,13 +114,12 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
   await run(
-    'npm',
-    ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, found.name],
+    ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, found.name],
     {
-      timeout: 600_000,
+      timeoutMs: 600_000,
     },
-  ).catch((error: { stderr?: string }) => {
-    const why = unreachedError('npm', error.stderr ?? '')?.message ?? lastLine(error.stderr);
+  ).catch((error: SubprocessError) => {
+    const why = unreachedError('npm', error.stderr)?.message ?? (lastLine(error.stderr) || error.message);
     throw new BenchError('toolchain', `${base} is not installed and npm could not fetch it: ${why}`, hint);
   });
   if (!existsSync(path))
@@ -147,7 +141,7 @@ print(json.dumps({
 
 async function findPython(spec: RuntimeSpec, base: string, search: Search): Promise<FoundRuntime> {
   for (const path of await pythonCandidates(base, search)) {
-    const asked = await run(path, ['-c', ASK_PYTHON]).catch(() => undefined);
+    const asked = await run([path, '-c', ASK_PYTHON]).catch(() => undefined);
     if (asked === undefined) continue;
     const told = JSON.parse(asked.stdout) as Record<
       'version' | 'implementation' | 'compiler' | 'flags' | 'executable',
@@ -179,7 +173,7 @@ async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promi
   const find = async (more: string[]): Promise<string | undefined> =>
     uv === undefined
       ? undefined
-      : run(uv, ['python', 'find', ...more, base]).then(
+      : run([uv, 'python', 'find', ...more, base]).then(
           ({ stdout }) => stdout.trim(),
           () => undefined,
         );
@@ -193,8 +187,8 @@ async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promi
     .filter((path) => existsSync(path));
   if (kept.length > 0) return kept.toSorted().toReversed();
   if (uv === undefined || !mayInstall) return [];
-  await run(uv, ['python', 'install', base]).catch((error: { stderr?: string }) =>
-    unreachedError('uv python', error.stderr ?? ''),
+  await run([uv, 'python', 'install', base]).catch((error: SubprocessError) =>
+    unreachedError('uv python', error.stderr),
   );
   const installed = await find([]);
   return installed === undefined ? [] : [installed];

@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
 import { awaitLock } from '../machine/filelock.ts';
+import { run } from '../machine/subprocess.ts';
 import { lastLine } from './runtimes.ts';
 import { unreachedError } from './unreached.ts';
-
-const run = promisify(execFile);
 
 /** Returns the path of uv, on PATH or in the cache folder; undefined if it is in neither. */
 export async function findUv(cache: string): Promise<string | undefined> {
@@ -37,13 +34,12 @@ async function fetchUv(cache: string): Promise<string> {
   if (made !== undefined) return made;
   try {
     await run(
-      'python3',
-      ['-m', 'pip', 'install', '--quiet', '--upgrade', '--target', join(cache, 'uv'), 'uv'],
-      { timeout: 300_000 },
+      ['python3', '-m', 'pip', 'install', '--quiet', '--upgrade', '--target', join(cache, 'uv'), 'uv'],
+      { timeoutMs: 300_000 },
     );
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
-    const why = unreachedError('pip', stderr)?.message ?? (lastLine(stderr) || String(error));
+    const why = unreachedError('pip', stderr)?.message ?? (lastLine(stderr) || (error as Error).message);
     throw new BenchError(
       'toolchain',
       `uv is not on PATH and python3 -m pip could not install it: ${why}`,
@@ -58,7 +54,7 @@ function ownUv(cache: string): string {
 }
 
 async function answers(uv: string): Promise<boolean> {
-  return run(uv, ['--version']).then(
+  return run([uv, '--version']).then(
     () => true,
     () => false,
   );

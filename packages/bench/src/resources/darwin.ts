@@ -1,10 +1,9 @@
 /** The sampler on macOS, which has neither /proc nor cgroups: it reads ps(1). Tested only on captured text. */
 
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { BenchError } from '../errors.ts';
 import { cpuBetween } from '../machine/cpu.ts';
 import type { CpuReading } from '../machine/cpu.ts';
+import { run } from '../machine/subprocess.ts';
 import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
 import { Series } from './series.ts';
 
@@ -81,7 +80,7 @@ export function otherProcessesUs(
 }
 
 async function readPs(): Promise<PsProcess[]> {
-  const { stdout } = await promisify(execFile)('/bin/ps', PS_ARGUMENTS, { maxBuffer: 16 * 1024 * 1024 });
+  const { stdout } = await run(['/bin/ps', ...PS_ARGUMENTS]);
   return parsePs(stdout);
 }
 

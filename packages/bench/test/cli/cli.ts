@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Trial } from '../../src/results/record.ts';
 import { environHas, listPids, readText } from '../../src/machine/procfs.ts';
+import { start, type Child } from '../../src/machine/subprocess.ts';
 import { removeLeftovers } from '../../src/measure/session.ts';
 import { scratchOf } from '../../src/machine/scratch.ts';
 import type { RunFile } from '../../src/results/run-file.ts';
@@ -100,9 +100,8 @@ export class Place implements AsyncDisposable {
       // The packages of this checkout are installed: pnpm need not check.
       pnpm_config_verify_deps_before_run: 'false',
     };
-    return new Running(
-      spawn(command, args, { cwd: ROOT, env: { ...Object.fromEntries(inherited), ...own, ...env } }),
-    );
+    const all = { ...Object.fromEntries(inherited), ...own, ...env };
+    return new Running(start({ cwd: ROOT, env: all, stdio: 'pipe' })`exec ${[command, ...args]}`);
   }
 
   /** Returns all living processes of the commands that started here. */
@@ -191,12 +190,12 @@ interface Account {
 /** A command that has been started. */
 export class Running {
   readonly ended: Promise<Ended>;
-  readonly #child: ChildProcess;
+  readonly #child: Child;
   #stdout = '';
   #stderr = '';
   #status: number | null | undefined;
 
-  constructor(child: ChildProcess) {
+  constructor(child: Child) {
     this.#child = child;
     const { promise, resolve, reject } = Promise.withResolvers<Ended>();
     this.ended = promise;

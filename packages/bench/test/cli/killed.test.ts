@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort, isListening } from '../../src/machine/ports.ts';
+import { start } from '../../src/machine/subprocess.ts';
 import { PLANTED, USERS, Place, flags, hasProc, isAlive, until } from './cli.ts';
 
 /** Takes the lock and fails: nothing listens at that address. */
@@ -120,7 +120,10 @@ describe.skipIf(!hasProc)('kill -9 of the harness and of its watchdogs', () => {
     'leaves %s, which the next command identifies, names and removes; other processes stay',
     async ([, args, isThere]) => {
       await using place = new Place();
-      const stranger = spawn('sleep', ['600'], { env: { ...process.env, BENCH_TOKEN: 'of-another-run' } });
+      const stranger = start({
+        stdio: 'ignore',
+        env: { ...process.env, BENCH_TOKEN: 'of-another-run' },
+      })`exec sleep 600`;
       try {
         const options = { connections: 2, warmup: 0, duration: 60 };
         const running = place.start('bench', [...args, ...flags(options)]);

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -6,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { start } from '../../src/machine/subprocess.ts';
 import { Place, flags } from './cli.ts';
 
 const ORDER = '{"item":"tea","count":2}';
@@ -88,7 +88,7 @@ describe('--url: a server that is already running', () => {
   it('refuses a process that does not listen there before it measures anything', async () => {
     await using place = new Place();
     await using shop = await openShop();
-    const stranger = spawn('sleep', ['60']);
+    const stranger = start({ stdio: 'ignore' })`exec sleep 60`;
     const wrong = stranger.pid ?? 0;
     const { status, stderr } = await place.run('bench', flags({ url: shop.url, pid: wrong, ...FEW }));
     stranger.kill('SIGKILL');

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runSync } from '../../src/machine/subprocess.ts';
 import { Installed } from '../packed.ts';
 
 const MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
@@ -98,8 +98,6 @@ describe('the package', () => {
       join(folder, 'tsconfig.json'),
       JSON.stringify({ compilerOptions: options, files: ['consumer.ts'] }),
     );
-    const check = (): string =>
-      execFileSync(join(MODULES, '.bin', 'tsc'), ['-p', folder], { encoding: 'utf8', stdio: 'pipe' });
-    expect(check()).toBe('');
+    expect(runSync([join(MODULES, '.bin', 'tsc'), '-p', folder])).toEqual({ stdout: '', stderr: '' });
   });
 });

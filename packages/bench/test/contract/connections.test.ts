@@ -1,11 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
+import { start, type Child } from '../../src/machine/subprocess.ts';
 import { leastBacklog, openConnection, readSockets } from './connections.ts';
 
 const GET = { method: 'GET', path: '/', headers: {} };
 
-const children: ChildProcess[] = [];
+const children: Child[] = [];
 
 afterEach(async () => {
   await Promise.all(
@@ -24,9 +24,9 @@ async function serve(
 ): Promise<{ host: string; port: number; pid: () => number }> {
   const source = `const server = require('node:http').createServer(${JSON.stringify(options)}, (_request, response) => response.writeHead(200, ${JSON.stringify(headers)}).end('{}'));
     server.listen(${JSON.stringify({ port: 0, host: '127.0.0.1', ...listen })}, () => console.log(server.address().port));`;
-  const child = spawn(process.execPath, ['-e', source], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = start({ stdio: ['ignore', 'pipe', 'inherit'] })`exec ${[process.execPath, '-e', source]}`;
   children.push(child);
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const [line] = (await once(child.stdout!, 'data')) as [Buffer];
   return { host: '127.0.0.1', port: Number(line), pid: () => child.pid ?? 0 };
 }
 

@@ -1,10 +1,9 @@
-import { execFile } from 'node:child_process';
 import { Agent, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
 import type { Server } from '../../src/machine/launch.ts';
 import { familyOf, readText } from '../../src/machine/procfs.ts';
+import { run } from '../../src/machine/subprocess.ts';
 
 /** Longer than the defaults that servers come with: 2 s (gunicorn), 5 s (uvicorn, actix, Rocket) or 6 s (Node). */
 export const IDLE_SECONDS = 8;
@@ -67,7 +66,7 @@ export async function readSockets(server: Pick<Server, 'pid' | 'port'>): Promise
   if (process.platform !== 'linux') return undefined;
   const script = fileURLToPath(new URL('sockets.py', import.meta.url));
   const pids = [...familyOf([server.pid() ?? 0])].map(String);
-  const { stdout } = await promisify(execFile)('python3', [script, String(server.port), ...pids]);
+  const { stdout } = await run(['python3', script, String(server.port), ...pids]);
   const all = JSON.parse(stdout) as { listening: boolean; backlog: number; noDelay: boolean }[] | null;
   if (all === null) return undefined;
   const [listening = [], connected = []] = [true, false].map((is) =>

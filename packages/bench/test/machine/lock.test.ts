@@ -1,4 +1,3 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -22,6 +21,8 @@ import { lockHost, type LockOptions, type HostLock } from '../../src/machine/loc
 import { findFreePort } from '../../src/machine/ports.ts';
 import { isToken, newToken, scratchOf } from '../../src/machine/scratch.ts';
 import { openState } from '../../src/machine/state.ts';
+import { run, start, type Child } from '../../src/machine/subprocess.ts';
+import { deadPid } from '../dead.ts';
 
 let state = '';
 let file = '';
@@ -32,11 +33,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(state, { recursive: true, force: true }));
 
-const take = (run: string, asked: Partial<LockOptions> = {}): Promise<HostLock> =>
-  lockHost({ run, token: newToken(), state, port: false, ...asked });
-
-/** The id of a process that has ended. */
-const deadPid = (): number => spawnSync(process.execPath, ['-e', '']).pid;
+const take = (name: string, asked: Partial<LockOptions> = {}): Promise<HostLock> =>
+  lockHost({ run: name, token: newToken(), state, port: false, ...asked });
 
 /** Leaves the lock of a killed run. */
 function leaveStale(pid = deadPid()): void {
@@ -161,7 +159,7 @@ describe('lockHost', () => {
 
   it.runIf(process.geteuid?.() === 0)('names the other user who owns the lock', async () => {
     leaveStale();
-    spawnSync('chown', ['65534', file]);
+    await run(['chown', '65534', file]);
     const { message, hint } = await refusalOf(take('a-run'));
     expect(message).toBe(`${file} belongs to another user (uid 65534, not 0)`);
     expect(hint).toBe('remove it');
@@ -236,7 +234,7 @@ async function openImpostor(port: number, said: string): Promise<AsyncDisposable
 const open = (env: NodeJS.ProcessEnv): string => openState(env, join(state, 'home'));
 
 describe('the state folder of a user', () => {
-  it('is shared by all sessions of a user, and closed to others', () => {
+  it('is shared by all sessions of a user, and closed to others', async () => {
     const folder = open({ XDG_RUNTIME_DIR: join(state, 'runtime') });
     expect(folder.startsWith(join(state, 'home', '.local', 'state', 'bench-http'))).toBe(true);
     expect(open({})).toBe(folder);
@@ -244,7 +242,7 @@ describe('the state folder of a user', () => {
       true,
     );
     expect(open({ XDG_STATE_HOME: 'relative' })).toBe(folder);
-    expect(spawnSync('ls', ['-ld', folder], { encoding: 'utf8' }).stdout).toMatch(/^drwx------/);
+    expect((await run(['ls', '-ld', folder])).stdout).toMatch(/^drwx------/);
   });
 
   it('is the runtime folder if there is no home', () => {
@@ -268,21 +266,21 @@ describe('the state folder of a user', () => {
     expect(() => open({ BENCH_STATE: join(state, 'link') })).toThrow('is not a folder');
   });
 
-  it.runIf(process.geteuid?.() === 0)('is refused if it belongs to another user', () => {
+  it.runIf(process.geteuid?.() === 0)('is refused if it belongs to another user', async () => {
     const folder = open({});
-    spawnSync('chown', ['65534', folder]);
+    await run(['chown', '65534', folder]);
     expect(() => open({})).toThrow(`${folder} belongs to another user (uid 65534, not 0)`);
   });
 });
 
 /** The processes that a test started; they end with the test. */
-const started: ChildProcess[] = [];
+const started: Child[] = [];
 
 afterEach(async () => {
   await Promise.all(started.splice(0).map(end));
 });
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: Child): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGKILL');
@@ -295,12 +293,12 @@ interface Taker {
 
 function startTaker(): Taker {
   const program = fileURLToPath(new URL('taker.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, state], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = start({ stdio: ['pipe', 'pipe', 'inherit'] })`exec ${[process.execPath, program, state]}`;
   started.push(child);
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
   return {
     async ask(order) {
-      child.stdin.write(`${order}\n`);
+      child.stdin!.write(`${order}\n`);
       return String((await lines.next()).value);
     },
   };

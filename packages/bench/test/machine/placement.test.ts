@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import {
   choosePlacement,
@@ -8,6 +7,7 @@ import {
   whyNotPinned,
 } from '../../src/machine/placement.ts';
 import type { Core } from '../../src/machine/placement.ts';
+import { run } from '../../src/machine/subprocess.ts';
 
 /** Cores without siblings. */
 const plain = (...ids: number[]): Core[] => ids.map((id) => ({ id, siblings: [id] }));
@@ -150,7 +150,7 @@ describe('choosePlacement', () => {
 });
 
 describe.skipIf(readCores().length < 2 || (await whyNotPinned()) !== undefined)('pinHarness', () => {
-  it('keeps every thread of the calling process on the cores of the load', () => {
+  it('keeps every thread of the calling process on the cores of the load', async () => {
     const placement = { kind: 'separate', server: [readCores().at(-1)?.id], generator: [readCores()[0]?.id] };
     const program = `
       import { readdirSync, readFileSync } from 'node:fs';
@@ -160,7 +160,7 @@ describe.skipIf(readCores().length < 2 || (await whyNotPinned()) !== undefined)(
         /Cpus_allowed_list:\\s*(\\S+)/.exec(readFileSync('/proc/self/task/' + thread + '/status', 'utf8'))[1]);
       console.log(JSON.stringify([...new Set(lists)]));
     `;
-    const said = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
-    expect(JSON.parse(said)).toEqual([String(readCores()[0]?.id)]);
+    const { stdout } = await run([process.execPath, '--input-type=module', '-e', program]);
+    expect(JSON.parse(stdout)).toEqual([String(readCores()[0]?.id)]);
   });
 });

@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { run } from '../../src/machine/subprocess.ts';
 import { timeCommand } from '../../src/machine/time.ts';
 import { parseTime } from '../../src/time-report.ts';
 
@@ -11,8 +11,7 @@ describe.skipIf(!existsSync('/usr/bin/time'))('timeCommand', () => {
     const command = await timeCommand();
     const folder = mkdtempSync(join(tmpdir(), 'bench-time-'));
     const file = join(folder, 'report.txt');
-    const [time = '', ...flags] = command?.argv ?? [];
-    execFileSync(time, [...flags, file, 'true']);
+    await run([...(command?.argv ?? []), file, 'true']);
     const report = parseTime(readFileSync(file, 'utf8'));
     rmSync(folder, { recursive: true });
     expect(report.format).toBe(command?.format);

@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -7,15 +6,15 @@ import { attachLauncher, describeProcess } from '../../src/measure/attach.ts';
 import { redactCommand } from '../../src/machine/identity.ts';
 import type { Launcher } from '../../src/measure/launcher.ts';
 import { findListener, parseLsof, rootsOf, whyNotListener } from '../../src/machine/listener.ts';
+import { start, type Child } from '../../src/machine/subprocess.ts';
 
 const isLinux = process.platform === 'linux';
 
 /** Starts a server in this many processes. */
-async function startServer(script: string): Promise<{ child: ChildProcess; port: number } & AsyncDisposable> {
-  const child = spawn(process.execPath, ['-e', script, '--', '--api-key', 'hunter2hunter2'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+async function startServer(script: string): Promise<{ child: Child; port: number } & AsyncDisposable> {
+  const argv = [process.execPath, '-e', script, '--', '--api-key', 'hunter2hunter2'];
+  const child = start({ stdio: ['ignore', 'pipe', 'inherit'] })`exec ${argv}`;
+  const [line] = (await once(child.stdout!, 'data')) as [Buffer];
   return {
     child,
     port: Number(String(line)),
@@ -84,7 +83,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
   it('refuses a process that does not listen on the port, and one that has ended', async () => {
     await using other = await startServer(SERVE('127.0.0.1'));
     const url = `http://127.0.0.1:${other.port}/`;
-    const stranger = spawn('sleep', ['60']);
+    const stranger = start({ stdio: 'ignore' })`exec sleep 60`;
     const attempt = attachLauncher({ url, method: 'GET', headers: {}, pid: stranger.pid! });
     await expect(attempt).rejects.toMatchObject({
       code: 'usage',

@@ -1,4 +1,3 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +5,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openCgroup, readHierarchies } from '../../src/machine/cgroup.ts';
 import { newToken } from '../../src/machine/scratch.ts';
+import { run, start, type Child } from '../../src/machine/subprocess.ts';
 import { openSession, removeLeftovers, type Purpose, type Session } from '../../src/measure/session.ts';
+import { deadPid } from '../dead.ts';
 
 let folder = '';
 let state = '';
@@ -31,11 +32,7 @@ const open = (asked: Partial<Purpose> = {}): Promise<Session> =>
   openSession({ run: 'a-run', isAlone: true, ...asked });
 
 /** Writes the entry of a command that was killed. */
-function leaveEntry(
-  token: string,
-  more: object = {},
-  pid = spawnSync(process.execPath, ['-e', '']).pid,
-): string {
+function leaveEntry(token: string, more: object = {}, pid = deadPid()): string {
   mkdirSync(state, { recursive: true, mode: 0o700 });
   const file = join(state, `${token}.json`);
   const entry = { pid, began: 'long ago', run: 'a-dead-run', token, temporary, cgroups: [], ...more };
@@ -129,7 +126,7 @@ describe('the remains of killed commands', () => {
       leaveEntry(token);
       const planted = join(temporary, `bench-work-${token}`);
       mkdirSync(planted);
-      spawnSync('chown', ['4711', planted]);
+      await run(['chown', '4711', planted]);
       expect(await removeLeftovers(state)).toEqual([]);
       expect(existsSync(planted)).toBe(true);
     },
@@ -137,7 +134,7 @@ describe('the remains of killed commands', () => {
 
   it('include a half-written entry', async () => {
     leaveEntry(newToken());
-    writeFileSync(join(state, `host.lock.${spawnSync(process.execPath, ['-e', '']).pid}.new`), '{');
+    writeFileSync(join(state, `host.lock.${deadPid()}.new`), '{');
     await removeLeftovers(state);
     expect(readdirSync(state)).toEqual([]);
   });
@@ -156,9 +153,9 @@ describe('the remains of killed commands', () => {
 });
 
 /** The processes that a test started; they end with the test. */
-const started: ChildProcess[] = [];
+const started: Child[] = [];
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: Child): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGKILL');
@@ -166,15 +163,15 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Starts a process that does nothing until it or this process ends, with or without a token. */
-async function startSleeper(token: string | undefined): Promise<ChildProcess> {
+async function startSleeper(token: string | undefined): Promise<Child> {
   const { BENCH_TOKEN: _, ...env } = process.env;
   const program = "console.log(1); process.stdin.on('end', () => process.exit(0)).resume()";
-  const child = spawn(process.execPath, ['-e', program], {
+  const child = start({
     env: { ...env, ...(token === undefined ? {} : { BENCH_TOKEN: token }) },
     stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  })`exec ${[process.execPath, '-e', program]}`;
   started.push(child);
-  await once(child.stdout, 'data');
+  await once(child.stdout!, 'data');
   return child;
 }
 

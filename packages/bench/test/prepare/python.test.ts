@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
@@ -14,6 +13,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Stack, Variant } from '../../src/catalogue/stack.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
+import { run, type SubprocessError } from '../../src/machine/subprocess.ts';
 import { adviseWheels, locksOf, makeEnvironment } from '../../src/prepare/python.ts';
 import { errorOf, sampleStack } from '../samples.ts';
 
@@ -155,7 +155,7 @@ describe('python/lock.sh', () => {
   const PROJECT = 'requires-python = ">=3.12"\n';
 
   /** Locks one stack with a uv that resolves it to these lines. */
-  function lock(lines: string, path: string): string {
+  async function lock(lines: string, path: string): Promise<string> {
     rmSync(python, { recursive: true, force: true });
     mkdirSync(join(python, 'quart'), { recursive: true });
     mkdirSync(join(python, 'clients'));
@@ -171,24 +171,22 @@ describe('python/lock.sh', () => {
       ),
       join(uv, 'uv'),
     );
-    try {
-      execFileSync('sh', ['lock.sh', 'quart'], { cwd: python, env: { PATH: path }, stdio: 'pipe' });
-      return '';
-    } catch (error) {
-      return String((error as { stderr: Buffer }).stderr);
-    }
+    return run(['sh', 'lock.sh', 'quart'], { cwd: python, env: { PATH: path } }).then(
+      () => '',
+      ({ stderr }: SubprocessError) => stderr,
+    );
   }
 
-  it('finds the uv that the harness fetched', () => {
-    expect(lock('quart==0.23\n', '/usr/bin:/bin')).toBe('');
+  it('finds the uv that the harness fetched', async () => {
+    expect(await lock('quart==0.23\n', '/usr/bin:/bin')).toBe('');
     expect(readFileSync(join(python, 'quart', 'requirements.txt'), 'utf8')).toBe('quart==0.23\n');
     // From the oldest Python on that the stack names.
     expect(readFileSync(log, 'utf8')).toMatch(/compile .*--python-version 3\.12 .*requirements\.txt/);
   });
 
-  it('refuses two versions of a package for two interpreters', () => {
+  it('refuses two versions of a package for two interpreters', async () => {
     const fork = 'quart==0.22 ; python_full_version < "3.13"\nquart==0.23 ; python_full_version >= "3.13"\n';
-    const told = lock(fork, '/usr/bin:/bin');
+    const told = await lock(fork, '/usr/bin:/bin');
     expect(told).toContain(
       'lock.sh: quart would run on more than one version of quart, depending on the interpreter:',
     );

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { cpuBetween } from '../../src/machine/cpu.ts';
 import { busiestBetween, ProcessTree, sumPssBytes, switchesBetween } from '../../src/resources/tree.ts';
@@ -96,10 +95,10 @@ describe.skipIf(process.platform !== 'linux')('ProcessTree', () => {
     const tree = new ProcessTree([parent.pid]);
     const { pid = 0 } = await parent.ask('sleeper');
     expect(tree.members().map((member) => member.pid)).toEqual([parent.pid, pid]);
-    execFileSync('kill', ['-KILL', String(parent.pid)]);
+    process.kill(parent.pid, 'SIGKILL');
     await expect.poll(() => tree.members().map((member) => member.pid)).toEqual([pid]);
     expect(tree.rooted).toBe(false);
-    execFileSync('kill', ['-KILL', String(pid)]);
+    process.kill(pid, 'SIGKILL');
     await expect.poll(() => tree.members().filter(({ zombie }) => !zombie)).toEqual([]);
   });
 

@@ -1,9 +1,8 @@
 /** A child process that burns CPU when told to and says how much it burnt: what the readings are checked against. */
 
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { start } from '../../src/machine/subprocess.ts';
 
 const PROGRAM = `
 const { spawn } = require('node:child_process');
@@ -56,12 +55,8 @@ export async function startWorker(
   joins: readonly string[] = [],
   env: Record<string, string> = {},
 ): Promise<Worker> {
-  const enter = joins.map((file) => `echo $$ > '${file}'; `).join('');
-  const child: ChildProcess = spawn('sh', ['-c', `${enter}exec "$0" -e "$1"`, process.execPath, PROGRAM], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
-    detached: true,
-  });
+  const child = start({ stdio: ['pipe', 'pipe', 'inherit'], env: { ...process.env, ...env } })`
+    for file in ${joins}; do echo $$ > "$file"; done; exec ${[process.execPath, '-e', PROGRAM]}`;
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
   const answer = async (): Promise<Record<string, number>> => JSON.parse((await lines.next()).value ?? '{}');
   await answer();

@@ -1,16 +1,16 @@
 /** The embedded PostgreSQL: its binaries come in npm packages, and its data live as long as the run. */
 
-import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { BenchError } from '../../errors.ts';
 import { launch, type Server } from '../../machine/launch.ts';
 import type { PinnedCommands } from '../../machine/placement.ts';
 import { findFreePort } from '../../machine/ports.ts';
 import { readText } from '../../machine/procfs.ts';
 import { scratchOf } from '../../machine/scratch.ts';
+import { run, runSync } from '../../machine/subprocess.ts';
+import { lastLine } from '../../prepare/runtimes.ts';
 
 /** More than any plan needs, and the same for every plan. */
 const MAX_CONNECTIONS = 500;
@@ -48,11 +48,11 @@ export async function findPostgres(platform = `${process.platform}-${process.arc
   if (found === undefined)
     throw new BenchError('toolchain', `PostgreSQL for the workload: ${wanted} is not installed`, hint);
   try {
-    const { stdout } = await promisify(execFile)(found.postgres, ['--version']);
+    const { stdout } = await run([found.postgres, '--version']);
     const version = /\d+(\.\d+)+/.exec(stdout)?.[0] ?? stdout.trim();
     return { version, root: dirname(dirname(found.postgres)) };
   } catch (error) {
-    const why = (error as Error).message.trim().split('\n').at(-1);
+    const why = lastLine((error as { stderr?: string }).stderr) || (error as Error).message;
     throw new BenchError('toolchain', `PostgreSQL for the workload does not run: ${why}`, hint);
   }
 }
@@ -105,13 +105,21 @@ export function releaseMemory(scratch: string): void {
     ?.split('\n')[6]
     ?.trim()
     .split(/\s+/)[1];
-  if (id !== undefined && /^\d+$/.test(id)) spawnSync('ipcrm', ['-m', id]);
+  if (id !== undefined && /^\d+$/.test(id)) succeeds(['ipcrm', '-m', id]);
 }
 
 /** Returns true if `nobody` can run the binaries. In a checkout below /root it cannot. */
 function isOpenToNobody(root: string): boolean {
-  const [setpriv, ...flags] = AS_NOBODY;
-  return spawnSync(setpriv, [...flags, 'test', '-x', join(root, 'bin', 'postgres')]).status === 0;
+  return succeeds([...AS_NOBODY, 'test', '-x', join(root, 'bin', 'postgres')]);
+}
+
+function succeeds(argv: string[]): boolean {
+  try {
+    runSync(argv);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function copyTo(scratch: string, root: string): string {

@@ -1,11 +1,9 @@
 /** The external service of a workload: nginx if it is on PATH, otherwise the embedded server. */
 
-import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { pathOf, writeFixtures } from '@bench/upstream/fixtures';
 import type { Answer } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
@@ -14,6 +12,7 @@ import type { UpstreamUse } from './record.ts';
 import { describeEnd, launch, type Server } from '../../machine/launch.ts';
 import type { PinnedCommands } from '../../machine/placement.ts';
 import { findFreePort } from '../../machine/ports.ts';
+import { run, SubprocessError } from '../../machine/subprocess.ts';
 import { CompanionError, type CompanionProcess } from '../companion.ts';
 import { sendRequest } from '../../machine/request.ts';
 
@@ -97,9 +96,9 @@ function embedded(): UpstreamProgram {
 
 /** Returns nginx, or the reason why it cannot be used. */
 async function findNginx(): Promise<UpstreamProgram | string> {
-  const told = await promisify(execFile)('nginx', ['-V']).catch((error: Error) => error);
-  if (told instanceof Error)
-    return (told as NodeJS.ErrnoException).code === 'ENOENT' ? 'it is not on PATH' : told.message;
+  const told = await run(['nginx', '-V']).catch((error: Error) => error);
+  if (told instanceof SubprocessError && told.why === 'missing') return 'it is not on PATH';
+  if (told instanceof Error) return told.message;
   const [, version] = /^nginx version: \S+\/([\d.]+)/m.exec(told.stderr) ?? [];
   if (version === undefined) return 'nginx -V does not print a version';
   if (!told.stderr.includes('http_stub_status_module')) return 'it was built without stub_status';
