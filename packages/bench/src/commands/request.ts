@@ -1,10 +1,12 @@
 /** From a request to a stored run: the plan, the session, the measurement. */
 import { randomInt } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { readStacks } from '../catalogue/stacks.ts';
 import type { BenchRequest } from '../cli/bench.ts';
 import { BenchError } from '../errors.ts';
 import { findCrossCheck } from '../load/engines.ts';
 import { tryCgroup } from '../machine/cgroup.ts';
+import { refuseCores } from '../machine/preflight.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { BenchOptions } from '../plan/options.ts';
 import { makePlan, nameRun, repeatPlan } from '../plan/plan.ts';
@@ -38,6 +40,7 @@ export async function foresee(asked: BenchRequest): Promise<Foreseen> {
   const old = options.again === undefined ? undefined : readRun(findRun(options.again));
   const run = stored?.plan.run ?? nameRun(old?.plan.workload ?? options.workload);
   const plan = stored?.plan ?? planFrom(run, options, old);
+  refuseCores(plan.cores, availableParallelism());
   return { run, options, plan, stored, old };
 }
 

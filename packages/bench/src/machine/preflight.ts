@@ -1,5 +1,6 @@
 /** Preflight: whether this machine can carry a plan, and what to change if not. Pure: facts in, findings out. */
 
+import { BenchError } from '../errors.ts';
 import type { MachineFacts } from './facts.ts';
 
 /** The demands of a plan on the machine. */
@@ -36,6 +37,16 @@ export function preflight(facts: MachineFacts, needs: PreflightNeeds): Finding[]
   return CHECKS.map((check) => check(facts, needs))
     .filter((finding) => finding !== undefined)
     .toSorted((a, b) => order[a.level] - order[b.level]);
+}
+
+/** Throws a usage error if `--cores` asks for more cores than this machine has. */
+export function refuseCores(asked: number | undefined, cores: number): void {
+  if (asked === undefined || asked <= cores) return;
+  throw new BenchError(
+    'usage',
+    `this machine has ${coresOf(cores)}; --cores ${asked} is not possible`,
+    cores > 1 ? `--cores ${cores - 1} leaves one core for the load` : 'omit --cores',
+  );
 }
 
 const checkOpenFiles: Check = ({ openFiles, platform }, { connections }) => {

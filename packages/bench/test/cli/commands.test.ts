@@ -49,6 +49,19 @@ describe('pnpm compare', () => {
   });
 });
 
+describe('--cores', () => {
+  it.concurrent.for([['bench', 'vanilla'], ['bench', 'vanilla', '--dry-run'], ['preflight']])(
+    'that this machine does not have are refused at once: %s %s %s',
+    async ([script = '', ...words], { expect }) => {
+      await using place = new Place();
+      const { status, stdout, stderr } = await place.run(script, [...words, '--cores', '9999']);
+      expect(stderr).toMatch(/^error: this machine has \d+ cores?; --cores 9999 is not possible\n {7}\S/);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+      expect(existsSync(place.results)).toBe(false);
+    },
+  );
+});
+
 describe('pnpm preflight', () => {
   it.concurrent('lists findings and advice', async ({ expect }) => {
     await using place = new Place();

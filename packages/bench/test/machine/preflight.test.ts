@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MachineFacts } from '../../src/machine/facts.ts';
-import { preflight } from '../../src/machine/preflight.ts';
+import { preflight, refuseCores } from '../../src/machine/preflight.ts';
 import type { Finding } from '../../src/machine/preflight.ts';
 
 const NEEDS = { connections: 10_000, generators: 1, serverCores: 1 };
@@ -143,6 +143,21 @@ describe('preflight', () => {
     expect(about('compete for CPU time', { cores: 1 })?.what).toMatch(/^1 core for/);
     expect(about('generators share', { cores: 4 }, { generators: 4 })?.advice).toBe('use 3 generators');
     expect(about('4 cores', { cores: 4 }, { generators: 3 })?.level).toBe('ok');
+  });
+});
+
+describe('refuseCores', () => {
+  it('refuses more cores than the machine has', () => {
+    expect(() => refuseCores(99, 2)).toThrow(
+      expect.objectContaining({
+        code: 'usage',
+        message: 'this machine has 2 cores; --cores 99 is not possible',
+        hint: '--cores 1 leaves one core for the load',
+      }),
+    );
+    expect(() => refuseCores(2, 1)).toThrow('this machine has 1 core; --cores 2 is not possible');
+    expect(() => refuseCores(2, 2)).not.toThrow();
+    expect(() => refuseCores(undefined, 1)).not.toThrow();
   });
 });
 
