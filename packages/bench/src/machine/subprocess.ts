@@ -1,6 +1,7 @@
 /** Subprocesses: every program that Bench runs or starts goes through this file, and through zx. */
 
-import { $, which, type Options, type ProcessPromise } from 'zx/core';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { $, which } from 'zx/core';
 import { BenchError } from '../errors.ts';
 
 /** How long a program may take to stop after SIGTERM at its time limit, before it is killed. */
@@ -86,11 +87,11 @@ export function runSync(argv: readonly string[], options: Omit<RunOptions, 'time
 }
 
 /** A program that runs beside Bench. Its id is also that of its process group. */
-export type Child = NonNullable<ProcessPromise['child']>;
+export type Child = ChildProcess;
 
 /** The surroundings of a program that runs beside Bench. */
 export interface StartOptions extends Pick<RunOptions, 'cwd' | 'env'> {
-  stdio: Options['stdio'];
+  stdio: StdioOptions;
 }
 
 /**
