@@ -46,7 +46,7 @@ export interface MeasuredRun {
  * measured.
  */
 export async function measurePlan({ plan, session, stored, isNamed, voice }: Job): Promise<MeasuredRun> {
-  const preparing = voice.onInterrupt(
+  using preparing = voice.onInterrupt(
     () => voice.quit(() => session[Symbol.dispose]()),
     stored === undefined ? 'stopping: nothing has been measured yet' : undefined,
   );

@@ -20,9 +20,7 @@ export function createRunner<T>(command: Command<T>, main: (asked: T) => Promise
   return async (words) => {
     // The reader of a pipe may close it, as `| head` does: the measurement continues and is stored.
     for (const stream of [process.stdout, process.stderr]) {
-      stream.on('error', (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-      });
+      if (!stream.listeners('error').includes(ignoreClosedPipe)) stream.on('error', ignoreClosedPipe);
     }
     hide([...secretsOf({ url: process.env['DATABASE_URL'] ?? '' }), process.env['PGPASSWORD']]);
     try {
@@ -33,6 +31,10 @@ export function createRunner<T>(command: Command<T>, main: (asked: T) => Promise
       return fail(error);
     }
   };
+}
+
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
 }
 
 /** Prints one line on stderr; stdout belongs to the report. */

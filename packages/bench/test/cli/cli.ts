@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
 import type { Trial } from '../../src/results/record.ts';
 import { environHas, listPids, readText } from '../../src/machine/procfs.ts';
 import { start, type Child } from '../../src/machine/subprocess.ts';
@@ -37,6 +38,28 @@ export interface Ended {
   status: number | null;
   stdout: string;
   stderr: string;
+}
+
+/**
+ * Runs a command in this process, which costs much less than to start one. The environment of this process decides where
+ * it writes: set it with `vi.hoisted`, before the command is imported.
+ */
+export async function runHere(
+  command: (words: readonly string[]) => Promise<number>,
+  words: readonly string[],
+): Promise<Ended> {
+  const printed = { stdout: '', stderr: '' };
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      printed[name] += String(text);
+      return true;
+    }),
+  );
+  try {
+    return { status: await command(words), ...printed };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
 }
 
 /** The contents of the lock file of a run. */
