@@ -25,13 +25,14 @@ interface Match {
 
 /**
  * Compares the figures of processes of two targets, such as CPU per request. Kinds correspond in order if both targets have
- * equally many, otherwise to the nearest, in order. Throws RangeError if a target has no processes.
+ * equally many, otherwise to the nearest, in order. `expected` is the deviation that findKinds takes. Throws RangeError if a target has no processes.
  */
 export function compareKinds(
   baseline: readonly RatioEstimate[],
   candidate: readonly RatioEstimate[],
+  expected?: number,
 ): KindComparison {
-  const [a, b] = [sideOf(baseline), sideOf(candidate)];
+  const [a, b] = [sideOf(baseline, expected), sideOf(candidate, expected)];
   const matches = matchKinds(a, b);
   const squares = sum([...a.logs, ...b.logs].map(squaresOf));
   const freedom = a.processes + b.processes - a.kinds.length - b.kinds.length;
@@ -68,8 +69,8 @@ export function compareKinds(
   };
 }
 
-function sideOf(figures: readonly RatioEstimate[]): Side {
-  const { kinds } = findKinds(figures);
+function sideOf(figures: readonly RatioEstimate[], expected: number | undefined): Side {
+  const { kinds } = findKinds(figures, expected);
   const logs = kinds.map(({ processes }) => processes.map((at) => Math.log(figures[at]!.ratio)));
   return { kinds, logs, processes: figures.length };
 }

@@ -3,8 +3,8 @@
  *
  * The logarithms of the figures are cut into 1 to 4 groups with the least sum of squares within (Fisher 1958). The number
  * of groups has the least n ln(squares) plus a penalty for each further group, as in the tests for clusters of Engelman &
- * Hartigan (1969). A prior of 1.5 %, worth six processes, replaces what few processes do not say of the deviation within a
- * kind. Neighbouring kinds are at least 5 % apart. The penalty was set by simulation: processes of one kind with
+ * Hartigan (1969). Few processes say little of the deviation within a kind, so an expected deviation counts as much as
+ * six processes. Neighbouring kinds are at least 5 % and 3.25 expected deviations apart. The penalty was set by simulation: processes of one kind with
  * a deviation of up to 2 % are split in at most 5 % of studies (test/analyse/warmup/kinds.test.ts).
  */
 import { mean, sum } from '../../numbers.ts';
@@ -12,8 +12,11 @@ import type { Interval } from '../signed-rank.ts';
 import type { Kind, Kinds, RatioEstimate } from './study.ts';
 
 const MOST_KINDS = 4;
-const LEAST_DISTANCE = Math.log(1.05);
-const PRIOR = { deviation: 0.015, processes: 6 };
+const LEAST_DISTANCE = { log: Math.log(1.05), deviations: 3.25 };
+/** Pairs of fresh vanilla processes, by short turns, differ by that much. */
+const USUAL_DEVIATION = 0.015;
+/** The number of processes that the expected deviation counts as. */
+const PRIOR_PROCESSES = 6;
 const PENALTY = { once: 6, perProcess: 1.1 };
 /** Half of a 95 % interval, in standard errors. */
 const HALF_WIDTH = 1.96;
@@ -24,26 +27,31 @@ interface Figure {
   index: number;
 }
 
-/** Groups the figures of processes, such as CPU per request, into kinds. Throws RangeError for none or one that is not above 0. */
-export function findKinds(figures: readonly RatioEstimate[]): Kinds {
+/**
+ * Groups the figures of processes, such as CPU per request, into kinds. The default of `expected`, the standard deviation
+ * within a kind as a share, holds for ratios by short turns. Figures that were measured one after the other need the
+ * larger deviation of such figures. Throws RangeError without figures, and for a figure or deviation that is not above 0.
+ */
+export function findKinds(figures: readonly RatioEstimate[], expected = USUAL_DEVIATION): Kinds {
+  if (!(expected > 0)) throw new RangeError(`a deviation must be above 0, not ${expected}`);
   if (figures.length === 0) throw new RangeError('no processes have no kinds');
   const sorted = figures
     .map(({ ratio, interval }, index) => {
       if (!(ratio > 0)) throw new RangeError(`a figure must be above 0, not ${ratio}`);
-      return { log: Math.log(ratio), weight: weightOf(interval), index };
+      return { log: Math.log(ratio), weight: weightOf(interval, expected), index };
     })
     .toSorted((a, b) => a.log - b.log);
   const n = sorted.length;
-  const total = n + PRIOR.processes;
+  const total = n + PRIOR_PROCESSES;
   const penalty = PENALTY.once + PENALTY.perProcess * n;
   const score = (groups: readonly Figure[][]): number => {
-    const squares = sum(groups.map(squaresOf)) + PRIOR.processes * PRIOR.deviation ** 2;
+    const squares = sum(groups.map(squaresOf)) + PRIOR_PROCESSES * expected ** 2;
     return total * Math.log(squares / total) + penalty * (groups.length - 1);
   };
 
   let best = [sorted];
   for (const groups of groupings(sorted, MOST_KINDS)) {
-    if (areApart(groups) && score(groups) < score(best)) best = groups;
+    if (areApart(groups, expected) && score(groups) < score(best)) best = groups;
   }
   const freedom = n - best.length;
   return {
@@ -62,10 +70,10 @@ export function shareInterval(count: number, of: number): Interval {
 }
 
 /** A process whose level is less certain than kinds are alike says less. */
-function weightOf(interval: Interval | undefined): number {
+function weightOf(interval: Interval | undefined, expected: number): number {
   if (!interval) return 1;
   const error = Math.log(interval.high / interval.low) / 2 / HALF_WIDTH;
-  return 1 / Math.max(1, (error / PRIOR.deviation) ** 2);
+  return 1 / Math.max(1, (error / expected) ** 2);
 }
 
 function kindOf(group: readonly Figure[], of: number): Kind {
@@ -79,9 +87,10 @@ function kindOf(group: readonly Figure[], of: number): Kind {
   };
 }
 
-function areApart(groups: readonly Figure[][]): boolean {
+function areApart(groups: readonly Figure[][], expected: number): boolean {
   const centres = groups.map(centreOf);
-  return centres.every((centre, at) => at === 0 || centre - centres[at - 1]! >= LEAST_DISTANCE);
+  const least = Math.max(LEAST_DISTANCE.log, LEAST_DISTANCE.deviations * expected);
+  return centres.every((centre, at) => at === 0 || centre - centres[at - 1]! >= least);
 }
 
 function centreOf(group: readonly Figure[]): number {

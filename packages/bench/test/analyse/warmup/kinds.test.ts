@@ -135,6 +135,20 @@ describe('processes of one kind', () => {
     expect(split).toBeLessThanOrEqual(15);
   });
 
+  it('whose figures are noisy are not split if their deviation is given', () => {
+    const random = createRandom(9);
+    for (const count of [5, 12, 24]) {
+      let [split, naive] = [0, 0];
+      for (let study = 0; study < 300; study++) {
+        const drawn = Array.from({ length: count }, () => drawOne(random, 18, 0.05));
+        if (findKinds(drawn, 0.05).kinds.length > 1) split++;
+        if (findKinds(drawn).kinds.length > 1) naive++;
+      }
+      expect(split).toBeLessThanOrEqual(15);
+      expect(naive).toBeGreaterThan(15);
+    }
+  });
+
   it('are not split by one whose level is hardly known', () => {
     const rest = figures(1, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998);
     expect(findKinds([...rest, { ratio: 1.12, interval: { low: 1.11, high: 1.13 } }]).kinds).toHaveLength(2);
@@ -163,6 +177,7 @@ describe('processes of two kinds', () => {
   it('cannot be of no process, or of a figure that is not above 0', () => {
     expect(() => findKinds([])).toThrow(RangeError);
     expect(() => findKinds(figures(1, 0))).toThrow(RangeError);
+    expect(() => findKinds(figures(1), 0)).toThrow(RangeError);
   });
 });
 
