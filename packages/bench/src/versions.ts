@@ -5,3 +5,6 @@ export const RECORD_SCHEMA = 3;
 
 /** The version of `run.json`. */
 export const RUN_SCHEMA = 2;
+
+/** The version of a stored study of warm-up. */
+export const STUDY_SCHEMA = 1;

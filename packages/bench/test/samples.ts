@@ -19,7 +19,8 @@ import type {
   TrialHead,
 } from '../src/results/record.ts';
 import { BENCH } from '../src/cli/bench.ts';
-import { RECORD_SCHEMA } from '../src/versions.ts';
+import { RECORD_SCHEMA, STUDY_SCHEMA } from '../src/versions.ts';
+import type { StudiedProcess, StudyFile, Turn } from '../src/results/study/record.ts';
 import { makePlan } from '../src/plan/plan.ts';
 import type { Plan } from '../src/plan/definition.ts';
 import { readRun, type StoredRun } from '../src/results/store.ts';
@@ -254,4 +255,59 @@ export function failedTrial(target: string, text: string, head: Partial<TrialHea
 /** A trial as it reads back from a file. */
 export function asStored(trial: Trial): Record<string, unknown> {
   return JSON.parse(JSON.stringify(trial)) as Record<string, unknown>;
+}
+
+/** A stored study of targets of these names. */
+export function sampleStudy(targets: string[], given: Partial<StudyFile> = {}): StudyFile {
+  return {
+    schema: STUDY_SCHEMA,
+    run: '20261122-120000-warm',
+    seed: 1,
+    workload: 'devices',
+    targets: targets.map(sampleTarget),
+    connections: 10,
+    seconds: 60,
+    processes: 5,
+    workers: 1,
+    warmupSeconds: 2,
+    reference: 'node 26',
+    versions: { node: '26' },
+    leftOut: [],
+    ...given,
+  };
+}
+
+/** A turn of a thousand answers that cost this many times those of the reference. */
+function sampleTurn(cost: number): Turn {
+  return { cpuUs: cost * 40 * 1000, answers: 1000, goodputPerSecond: 10_000 / cost, windowSeconds: 0.1 };
+}
+
+/** A process whose pairs of turns have these ratios of CPU per request, five a second. */
+export function sampleStudiedProcess(
+  target: string,
+  ratios: readonly number[],
+  given: Partial<StudiedProcess> = {},
+): StudiedProcess {
+  return {
+    schema: STUDY_SCHEMA,
+    id: '001-a',
+    run: '20261122-120000-warm',
+    target: sampleTarget(target),
+    attested: [],
+    process: 1,
+    order: 0,
+    seed: 1,
+    startedAt: '2026-11-22T12:00:00.000Z',
+    connections: 10,
+    status: 'ok',
+    reasons: [],
+    pairs: ratios.map((ratio, index) => ({
+      seconds: 0.1 + index / 5,
+      answers: 1000 * (index + 1),
+      fresh: sampleTurn(ratio),
+      reference: sampleTurn(1),
+    })),
+    files: ['logs/001-a.log'],
+    ...given,
+  };
 }

@@ -8,10 +8,10 @@ import { METRIC_IDS } from '../metrics.ts';
 import { UPSTREAMS } from '../upstreams.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
-import { DEFAULT_THRESHOLD, present } from '../plan/options.ts';
+import { benchOptions, DEFAULT_THRESHOLD, present, type BenchOptions } from '../plan/options.ts';
 import { BENCH, WAITS } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
-import { listOf, oneOf, pair, share, text, wholeNumber } from './values.ts';
+import { listOf, oneOf, pair, share, span, text, wholeNumber } from './values.ts';
 
 export const BUILD = defineCommand({
   name: 'build',
@@ -287,6 +287,95 @@ export const STACKS = defineCommand({
   read: () => ({}),
 });
 
+/** A parsed `pnpm warm` command. */
+export interface WarmRequest {
+  /** The targets and their servers; the rounds are the processes. */
+  options: BenchOptions;
+  /** The time for which each process is observed. */
+  seconds: number;
+  json: boolean;
+  wait: boolean;
+}
+
+const STUDY = { connections: 10, seconds: 60, processes: 5 };
+
+export const WARM = defineCommand({
+  name: 'warm',
+  about:
+    'Studies how long fresh servers take to warm up. Each process is loaded in short turns with a warm reference on the same core, so that the ratio of the two does not contain the pace of the machine. Prints how long each target takes, how much faster it becomes, and the kinds of its processes.',
+  arguments: {
+    terms: '<target...>',
+    noun: 'target',
+    help: 'stack[/variant][@runtime], globs allowed: fastify, "fastapi/*", fastapi@3.14+jit',
+    example: 'pnpm warm fastify',
+  },
+  options: {
+    workload: option('<name>', oneOf(WORKLOAD_NAMES), {
+      help: WORKLOAD_NAMES.join(', '),
+      default: 'devices',
+    }),
+    param: repeated('<name=n>', pair, { help: 'a parameter of the workload' }),
+    connections: option('<n>', wholeNumber(), {
+      help: 'connections to each of the two servers',
+      default: STUDY.connections,
+    }),
+    for: option('<time>', span, { help: 'how long each process is observed', usually: `${STUDY.seconds}s` }),
+    processes: option('<n>', wholeNumber(), {
+      help: 'fresh processes of each target',
+      default: STUDY.processes,
+    }),
+    python: option('<list>', listOf(text), {
+      help: 'the same targets on several Pythons, e.g. 3.14,3.14+jit',
+    }),
+    node: option('<list>', listOf(text), {
+      help: 'the same targets on several JavaScript runtimes, e.g. 22,26,bun',
+    }),
+    with: repeated('<package>', text, { help: 'a version instead of the locked one, as in pnpm bench' }),
+    resolve: flag({ help: 'as in pnpm bench' }),
+    stack: repeated('<file>', text, { help: 'a stack.json from outside the repository' }),
+    upstream: option('<kind>', oneOf(UPSTREAMS), {
+      help: 'the server that gather fetches from: nginx or embedded',
+      usually: 'nginx if it is on PATH',
+    }),
+    workers: option('<n>', wholeNumber(), { help: 'workers of each server', default: 1 }),
+    threads: option('<n>', wholeNumber(), { help: 'threads of each worker', usually: 'set by the stack' }),
+    cores: option('<n>', wholeNumber(), {
+      help: 'cores that a server can use',
+      usually: 'as many as workers',
+    }),
+    seed: option('<n>', wholeNumber(0), {
+      help: 'sets the order of the processes and their random data',
+      usually: 'random',
+    }),
+    json: flag({ help: 'print the study as JSON' }),
+    ...WAITS,
+  },
+  notes: 'Exit codes: 0 done, 1 a process failed, 2 bad usage, 3 a toolchain is missing,\n130 interrupted.',
+  read: (values, targets): WarmRequest => ({
+    options: benchOptions({
+      targets,
+      stacks: values.stack,
+      matrix: { python: values.python ?? [], node: values.node ?? [], packages: values.with },
+      workload: values.workload,
+      workers: values.workers,
+      resolve: values.resolve,
+      connections: [values.connections],
+      rounds: values.processes,
+      duel: false,
+      ...present({
+        params: values.param.length === 0 ? undefined : Object.fromEntries(values.param),
+        threads: values.threads,
+        cores: values.cores,
+        upstream: values.upstream,
+        seed: values.seed,
+      }),
+    }),
+    seconds: values.for ?? STUDY.seconds,
+    json: values.json,
+    wait: values.wait,
+  }),
+});
+
 /** Every command, by the name of its script. */
 export const COMMANDS = {
   bench: BENCH,
@@ -303,4 +392,5 @@ export const COMMANDS = {
   self: SELF,
   serve: SERVE,
   stacks: STACKS,
+  warm: WARM,
 } satisfies Record<string, Command<unknown>>;

@@ -11,6 +11,7 @@ import { CACHE } from '../prepare/prepare.ts';
 import { readNames } from '../machine/procfs.ts';
 import { formatBytes } from '../report/format.ts';
 import { RESULTS, listRuns, sizeOf } from '../results/store.ts';
+import { listStudies } from '../results/study/store.ts';
 import { openSession } from './session.ts';
 import { print, createRunner } from './shell.ts';
 
@@ -18,7 +19,7 @@ const KINDS = {
   environments: () => foldersIn(join(CACHE, 'environments')),
   builds: () => [join(CACHE, 'builds'), ...new Set(readStacks().flatMap(outputsOf))],
   tools: () => [join(CACHE, 'uv'), join(CACHE, 'tools')],
-  runs: () => listRuns().map((run) => join(RESULTS, run)),
+  runs: () => [...listRuns(), ...listStudies()].map((run) => join(RESULTS, run)),
 };
 type Kind = keyof typeof KINDS;
 

@@ -6,6 +6,10 @@ import { print, type Runner } from './shell.ts';
 /** The commands of the package; each is loaded when it is asked for. */
 const COMMANDS: Record<string, { about: string; load: () => Promise<Runner> }> = {
   bench: { about: 'measure servers; the word bench can be omitted', load: async () => runBench },
+  warm: {
+    about: 'study how long servers take to warm up',
+    load: async () => (await import('./warm.ts')).runWarm,
+  },
   compare: {
     about: 'compare the targets of a run, or two runs',
     load: async () => (await import('./compare.ts')).runCompare,

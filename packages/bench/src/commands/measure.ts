@@ -87,7 +87,8 @@ export async function measurePlan({ plan, session, stored, isNamed, voice }: Job
   return { source: { plan, host, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }
 
-async function prepareMachine(
+/** Checks the machine for a plan and places its processes. Throws a usage error if the plan cannot run here. */
+export async function prepareMachine(
   plan: Plan,
   { session, launcher, log }: { session: Session; launcher: Launcher; log: Voice['log'] },
   companions: Companion[],
@@ -116,7 +117,8 @@ async function prepareMachine(
   return session.place(needs, launcher.place);
 }
 
-async function prepareTargets(
+/** Prepares the targets of a plan, and reports those that are missing. Throws if a named one is. */
+export async function prepareTargets(
   plan: Plan,
   launcher: Launcher,
   { isNamed, log }: { isNamed: boolean; log: Voice['log'] },
@@ -136,7 +138,11 @@ async function prepareTargets(
  * Returns the versions that a resumed run must find unchanged: companions, engines, runtimes, packages of `--with`,
  * and the sources and locks of each target.
  */
-function readVersions(prepared: Launchable[], companions: Companion[], engines: FoundEngine[]): Versions {
+export function readVersions(
+  prepared: Launchable[],
+  companions: Companion[],
+  engines: FoundEngine[],
+): Versions {
   return Object.fromEntries([
     ['node', process.versions.node],
     ...companions.flatMap(({ name, version }) => (version === undefined ? [] : [[name, version]])),

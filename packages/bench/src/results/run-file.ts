@@ -4,7 +4,7 @@ import { mapOf, shape, text } from '../definitions.ts';
 import { plan } from '../plan/definition.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 
-const versions = mapOf(
+export const versions = mapOf(
   Type.String(),
   "The versions that a resumed run must find unchanged: the harness's Node, and for each target its runtime and the digest of its sources.",
 );
@@ -12,7 +12,7 @@ const versions = mapOf(
 /** The versions that a run was made with: a resumed run must find the same ones. */
 export type Versions = Static<typeof versions>;
 
-const leftOut = shape({
+export const leftOut = shape({
   target: text(),
   reason: text(),
   hint: Type.String({ description: 'The remedy; empty if none is known.' }),

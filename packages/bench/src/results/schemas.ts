@@ -3,9 +3,12 @@ import { toDocument } from '../definitions.ts';
 import { host, HOST_HEAD } from './host.ts';
 import { record, RECORD_HEAD } from './record.ts';
 import { runFile, RUN_HEAD } from './run-file.ts';
+import { PROCESS_HEAD, studiedProcess, studyFile, STUDY_HEAD } from './study/record.ts';
 
 export const SCHEMAS = {
   record: toDocument(record, RECORD_HEAD),
   run: toDocument(runFile, RUN_HEAD),
   host: toDocument(host, HOST_HEAD),
+  study: toDocument(studyFile, STUDY_HEAD),
+  process: toDocument(studiedProcess, PROCESS_HEAD),
 };

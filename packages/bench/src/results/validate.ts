@@ -4,12 +4,15 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Host } from './host.ts';
 import type { Trial } from './record.ts';
 import type { RunFile } from './run-file.ts';
+import type { StudiedProcess, StudyFile } from './study/record.ts';
 
 /** The types of what is stored, by the names of their schemas. */
 export interface Stored {
   record: Trial;
   run: RunFile;
   host: Host;
+  study: StudyFile;
+  process: StudiedProcess;
 }
 
 /** Compiled at the first use: compiling takes longer than reading a run. */

@@ -122,6 +122,13 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
   self: ['--rounds 0'],
   serve: ['--port 0', 'vanilla fastify', 'vanilla --workload devises'],
   stacks: ['fastify'],
+  warm: [
+    '',
+    'vanilla --for soon',
+    'vanilla --processes 0',
+    'vanilla --connections 10,100',
+    'vanilla --rounds 3',
+  ],
 };
 
 /** Valid command lines of `bench` whose plan is refused. */

@@ -243,11 +243,14 @@ const machine: Required<Host> = {
 };
 
 describe('the schemas that are shipped', () => {
-  it.each(['record', 'run', 'host'] as const)('are written from the definitions: %s', async (name) => {
-    await expect(`${JSON.stringify(SCHEMAS[name], null, 2)}\n`).toMatchFileSnapshot(
-      `../../schema/${name}.schema.json`,
-    );
-  });
+  it.each(['record', 'run', 'host', 'study', 'process'] as const)(
+    'are written from the definitions: %s',
+    async (name) => {
+      await expect(`${JSON.stringify(SCHEMAS[name], null, 2)}\n`).toMatchFileSnapshot(
+        `../../schema/${name}.schema.json`,
+      );
+    },
+  );
 
   const golden = readGoldenRun();
   const lines = readFixture('run/trials.jsonl').trimEnd().split('\n');

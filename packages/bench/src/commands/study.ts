@@ -1,0 +1,113 @@
+/** Measures studies of warm-up: those of `pnpm warm`, and those that a run makes for targets that it does not know. */
+import { BenchError } from '../errors.ts';
+import { findEngines } from '../load/engines.ts';
+import { readHost } from '../machine/host.ts';
+import { REFERENCE, startReference } from '../measure/reference.ts';
+import { observeProcess } from '../measure/warmup.ts';
+import { freshLauncher } from '../measure/launcher.ts';
+import type { Plan } from '../plan/definition.ts';
+import { enginesOf } from '../plan/plan.ts';
+import { describeProcess } from '../report/warm.ts';
+import type { Prepared } from '../prepare/prepare.ts';
+import type { StudyFile } from '../results/study/record.ts';
+import { appendProcess, createStudy, readStudy, type StoredStudy } from '../results/study/store.ts';
+import { findCompanions, startCompanions } from '../services/index.ts';
+import { STUDY_SCHEMA } from '../versions.ts';
+import { createEffects } from './effects.ts';
+import { prepareMachine, prepareTargets, readVersions } from './measure.ts';
+import type { Session } from './session.ts';
+import type { Voice } from './voice.ts';
+
+/** The approximate time of a process beside its turns, in seconds: warming the generators, start, verification, stop. */
+const OVERHEAD_SECONDS = 5;
+
+/** A study to measure. */
+export interface StudyJob {
+  /** Its rounds are the processes, and its only rung the connections. */
+  plan: Plan;
+  /** The time for which each process is observed. */
+  seconds: number;
+  session: Session;
+  /** True if the user named the targets: a missing one is then an error. */
+  isNamed: boolean;
+  voice: Voice;
+}
+
+/** Prepares, measures and stores a study. Throws a usage or toolchain error before anything is measured. */
+export async function measureStudy({
+  plan,
+  seconds,
+  session,
+  isNamed,
+  voice,
+}: StudyJob): Promise<{ study: StoredStudy; interrupted: boolean }> {
+  if (process.platform !== 'linux') {
+    throw new BenchError(
+      'usage',
+      'a study of warm-up reads the CPU of short spans, which is not possible on this system',
+      'use Linux',
+    );
+  }
+  const preparing = voice.onInterrupt(
+    () => voice.quit(() => session[Symbol.dispose]()),
+    'stopping: nothing has been measured yet',
+  );
+  const companions = await findCompanions(plan);
+  const placed = await prepareMachine(plan, { session, launcher: freshLauncher, log: voice.log }, companions);
+  const host = await readHost();
+  const { prepared, leftOut } = await prepareTargets(plan, freshLauncher, { isNamed, log: voice.log });
+  const engines = await findEngines(enginesOf(plan));
+  const versions = readVersions(prepared, companions, engines);
+  const folder = createStudy({ ...describeStudy(plan, seconds), versions, leftOut }, host);
+  const { token } = session;
+  const owe = (server: string | undefined): void => session.owe(server);
+  await using running = await startCompanions(companions, { token, folder, placed, owe });
+  const { effects, stop } = await createEffects({
+    plan,
+    placed,
+    token,
+    folder,
+    engines,
+    companions: running.all,
+  });
+  using _ = voice.onInterrupt(stop, 'stopping: completed processes are saved');
+  preparing[Symbol.dispose]();
+  const ready = new Map(
+    prepared.flatMap((one) => ('attached' in one ? [] : [[one.target.id, one] as const])),
+  );
+  const due = plan.trials.filter(({ target }) => ready.has(target));
+  await using reference = await startReference(plan, placed, effects);
+  for (const [index, planned] of due.entries()) {
+    if (effects.interrupted()) break;
+    session.expect((due.length - index) * (seconds + OVERHEAD_SECONDS));
+    const found = ready.get(planned.target) as Prepared;
+    const studied = await observeProcess(
+      { planned, context: { plan, placed, prepared: found, target: found.target } },
+      { reference, effects, seconds, isStopped: () => effects.interrupted() },
+    );
+    appendProcess(folder, studied);
+    voice.log(`[${index + 1}/${due.length}] ${describeProcess(studied)}`);
+  }
+  return { study: readStudy(folder), interrupted: effects.interrupted() };
+}
+
+function describeStudy(plan: Plan, seconds: number): Omit<StudyFile, 'versions' | 'leftOut'> {
+  const { run, seed, workload, params, targets, rungs, rounds, workers, threads, cores, warmupSeconds } =
+    plan;
+  return {
+    schema: STUDY_SCHEMA,
+    run,
+    seed,
+    workload,
+    ...(params === undefined ? {} : { params }),
+    targets,
+    connections: rungs[0] ?? 1,
+    seconds,
+    processes: rounds,
+    workers,
+    ...(threads === undefined ? {} : { threads }),
+    ...(cores === undefined ? {} : { cores }),
+    warmupSeconds,
+    reference: REFERENCE,
+  };
+}

@@ -1,0 +1,22 @@
+import { randomInt } from 'node:crypto';
+import { readStacks } from '../catalogue/stacks.ts';
+import { WARM } from '../cli/commands.ts';
+import { makePlan, nameRun } from '../plan/plan.ts';
+import { renderStudy, renderStudyJson } from '../report/warm.ts';
+import { shown } from '../results/store.ts';
+import { openSession } from './session.ts';
+import { createRunner, logLine, print, printJson, terminal, widthFor } from './shell.ts';
+import { measureStudy } from './study.ts';
+
+export const runWarm = createRunner(WARM, async ({ options, seconds, wait, json }) => {
+  const run = nameRun('warm');
+  const plan = makePlan(options, readStacks(options.stacks), run, options.seed ?? randomInt(2 ** 32));
+  using session = await openSession(run, { wait });
+  const isNamed = !options.targets.some((pattern) => pattern.includes('*'));
+  const { study, interrupted } = await measureStudy({ plan, seconds, session, isNamed, voice: terminal });
+  if (json) printJson(renderStudyJson(study));
+  else print(renderStudy(study, widthFor({})));
+  logLine(`saved in ${shown(study.folder)}`);
+  if (interrupted) return 130;
+  return study.processes.some(({ status }) => status === 'failed') ? 1 : 0;
+});

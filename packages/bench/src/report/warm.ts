@@ -1,0 +1,219 @@
+/** A study of warm-up as text: a table of the targets, the curve of each process, and notes. */
+import { studyProcess } from '../analyse/warmup/process.ts';
+import { studyTarget } from '../analyse/warmup/target.ts';
+import { toSeries } from '../analyse/warmup/pairs.ts';
+import type { ProcessSeries, RatioEstimate, Spread, TargetStudy } from '../analyse/warmup/study.ts';
+import { median } from '../analyse/quantiles.ts';
+import type { StudiedProcess } from '../results/study/record.ts';
+import type { StoredStudy } from '../results/study/store.ts';
+import { formatChange, formatShare, formatWhole } from './format.ts';
+import { toLine } from './printable.ts';
+import { toJson } from './json.ts';
+import { renderRows } from './terminal.ts';
+import { describeMachine } from './view.ts';
+
+/** The curve of a process has this many columns, unless the terminal is narrower. */
+const CURVE_COLUMNS = 60;
+/** The part of a line of curves that is not a curve. */
+const LABEL_COLUMNS = 24;
+const BARS = '▁▂▃▄▅▆▇█';
+
+/** One target of a study: its observed processes and what they show. */
+interface StudiedTarget {
+  id: string;
+  /** The processes that were observed to their end. */
+  whole: { process: number; series: ProcessSeries }[];
+  /** Undefined if no process was observed for long enough. */
+  study: TargetStudy | undefined;
+}
+
+function studyTargets({ file, processes }: StoredStudy): StudiedTarget[] {
+  return file.targets.map(({ id }) => {
+    const whole = processes
+      .filter(({ target, status }) => target.id === id && status === 'ok')
+      .map((one) => ({ process: one.process, series: toSeries(one) }));
+    const studies = whole.flatMap(({ series }) => studyProcess(series) ?? []);
+    return { id, whole, study: studies.length === 0 ? undefined : studyTarget(studies) };
+  });
+}
+
+/** Renders a study for a terminal, at most `width` columns wide. */
+export function renderStudy(study: StoredStudy, width = Infinity): string {
+  const { file, host } = study;
+  const targets = studyTargets(study);
+  const columns = Math.min(CURVE_COLUMNS, width - LABEL_COLUMNS);
+  return [
+    `Warm-up of fresh processes: ${file.workload}, ${formatWhole(file.connections)} connections, ${file.processes} processes of each target, ${formatSeconds(file.seconds)} s each`,
+    `study ${file.run}, seed ${file.seed}, ${describeMachine(host)}`,
+    '',
+    renderTable(targets, file.warmupSeconds),
+    '',
+    ...targets.flatMap((target) => renderCurves(target, file.seconds, columns)),
+    ...[...describeTerms(file), ...targets.flatMap(describeKinds), ...describeMissing(study)].map(
+      (note) => `  ${note}`,
+    ),
+    '',
+  ].join('\n');
+}
+
+function renderTable(targets: StudiedTarget[], warmupSeconds: number): string {
+  const head = [
+    'target',
+    'course',
+    'warm after',
+    'answers',
+    `last ÷ at ${formatSeconds(warmupSeconds)} s`,
+    'CPU/req ÷ ref.',
+    'kinds',
+  ];
+  const rows = targets.map(({ id, study }) =>
+    study === undefined ? [id, ...head.slice(1).map(() => '—')] : [id, ...cellsOf(study)],
+  );
+  return renderRows(head, rows, ['target', 'course']);
+}
+
+function cellsOf({
+  class: course,
+  processes,
+  settled,
+  warmSeconds,
+  warmAnswers,
+  lastOverEarlyCpu,
+  lastCpu,
+  kinds,
+}: TargetStudy): string[] {
+  const isPart = course !== 'inconsistent' && settled > 0 && settled < processes.length;
+  return [
+    isPart ? `${course}, ${settled} of ${processes.length} settled` : course,
+    warmSeconds === undefined ? 'never' : `${showSpread(warmSeconds, formatSeconds)} s`,
+    warmAnswers === undefined ? '—' : showSpread(warmAnswers, (count) => formatWhole(Math.round(count))),
+    lastOverEarlyCpu === undefined ? '—' : showEstimate(lastOverEarlyCpu),
+    lastCpu.median.toFixed(2),
+    kinds === undefined || processes.length < 2 ? '—' : String(kinds.kinds.length),
+  ];
+}
+
+/** The notes on processes that differ: in their course, or in the level at which they settle. */
+function describeKinds({ id, study }: StudiedTarget): string[] {
+  if (study === undefined) return [];
+  const { class: course, classes, kinds: found, settled } = study;
+  const courses = Object.entries(classes).filter(([, count]) => count > 0);
+  const { kinds = [], deviation = 0 } = found ?? {};
+  const [first] = kinds;
+  return [
+    ...(course === 'inconsistent'
+      ? [
+          `${id}: the processes differ in their course: ${courses.map(([name, count]) => `${count} ${name}`).join(', ')}`,
+        ]
+      : []),
+    ...(first === undefined || kinds.length < 2
+      ? []
+      : [
+          `${id}: ${kinds.length} kinds of processes by CPU per request ÷ reference: ${kinds
+            .map(
+              ({ centre, processes }, index) =>
+                `${centre.toFixed(2)}${index === 0 ? '' : ` (${formatChange(centre / first.centre)})`} in ${processes.length} of ${settled}`,
+            )
+            .join(', ')}; within a kind ± ${formatShare(Number(deviation.toFixed(3)))}`,
+        ]),
+  ];
+}
+
+function describeMissing({ file, processes }: StoredStudy): string[] {
+  const left = processes.filter(({ status }) => status !== 'ok');
+  return [
+    ...left.map(({ target, process, status, reasons: [reason] }) => {
+      const why = reason === undefined ? '' : `: ${toLine(reason.text)}`;
+      return `${target.id}, process ${process} ${status === 'cut' ? 'was interrupted' : `failed${why}`}. It is stored, but not counted`;
+    }),
+    ...file.leftOut.map(
+      ({ target, reason, hint }) => `${target} was skipped: ${reason}${hint === '' ? '' : ` (${hint})`}`,
+    ),
+  ];
+}
+
+function showSpread({ median: middle, low, high }: Spread, format: (value: number) => string): string {
+  const [centre, least, most] = [format(middle), format(low), format(high)];
+  return least === most ? centre : `${centre} (${least} to ${most})`;
+}
+
+function showEstimate({ ratio, interval }: RatioEstimate): string {
+  const range = interval === undefined ? '' : ` (${interval.low.toFixed(3)} to ${interval.high.toFixed(3)})`;
+  return `× ${ratio.toFixed(3)}${range}`;
+}
+
+/** One line for each process: CPU per request over its time, on one scale for each target. */
+function renderCurves({ id, whole }: StudiedTarget, seconds: number, most: number): string[] {
+  // Two pairs or more for each column, so that there are no gaps.
+  const fewest = Math.min(...whole.map(({ series }) => series.pairs.length));
+  const columns = Math.max(1, Math.min(most, Math.floor(fewest / 2)));
+  const curves = whole.map((one) => ({ ...one, curve: binSeries(one.series, seconds, columns) }));
+  const values = curves.flatMap(({ curve }) => curve).filter((value) => value !== undefined);
+  if (values.length === 0) return [];
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return [
+    `${id}: CPU per request ÷ reference over ${formatSeconds(seconds)} s, ${BARS[0]} ${low.toFixed(2)} to ${BARS.at(-1)} ${high.toFixed(2)}`,
+    ...curves.map(
+      ({ process, curve }) =>
+        `${`process ${process}`.padStart(LABEL_COLUMNS - 4)}  ${drawCurve(curve, low, high)}`,
+    ),
+    '',
+  ];
+}
+
+/** The median CPU ratio in each of `columns` equal parts of the time; undefined where there is none. */
+export function binSeries(
+  { pairs }: ProcessSeries,
+  seconds: number,
+  columns: number,
+): (number | undefined)[] {
+  const bins = Array.from({ length: columns }, (): number[] => []);
+  for (const pair of pairs) {
+    const at = Math.min(columns - 1, Math.floor((pair.seconds / seconds) * columns));
+    bins[at]?.push(pair.cpuRatio);
+  }
+  return bins.map((ratios) => (ratios.length === 0 ? undefined : median(ratios)));
+}
+
+/** Draws a curve on a logarithmic scale from `least` to `most`. Noise of a few per cent must not fill the height. */
+export function drawCurve(curve: readonly (number | undefined)[], least: number, most: number): string {
+  const span = Math.max(Math.log(most / least), Math.log(1.2));
+  return curve
+    .map((value) => {
+      if (value === undefined) return ' ';
+      const at = Math.round((Math.log(value / least) / span) * (BARS.length - 1));
+      return BARS[Math.min(BARS.length - 1, Math.max(0, at))];
+    })
+    .join('');
+}
+
+function describeTerms({ warmupSeconds, reference, connections }: StoredStudy['file']): string[] {
+  return [
+    `warm after: the age from which CPU per request stays within 5 % of its last level; median over processes, with the range`,
+    `last ÷ at ${formatSeconds(warmupSeconds)} s: CPU per request at the last level and right after the default warm-up, with the 95 % interval. Below 1, that warm-up is too short`,
+    `ref.: a warm server of Bench on the same core, with ${formatWhole(connections)} connections (${reference})`,
+  ];
+}
+
+/** One observed process in one line. */
+export function describeProcess({ target, process, status, pairs, reasons }: StudiedProcess): string {
+  const head = `${target.id}, process ${process}: ${status}`;
+  const [reason] = reasons;
+  const last = pairs.at(-1);
+  const seen =
+    last === undefined
+      ? ''
+      : `, ${formatWhole(pairs.length)} pairs of turns in ${formatSeconds(last.seconds)} s, ${formatWhole(last.answers)} answers`;
+  return `${head}${seen}${reason === undefined ? '' : ` — ${toLine(reason.text)}`}`;
+}
+
+function formatSeconds(seconds: number): string {
+  return seconds < 9.95 ? String(Number(seconds.toFixed(1))) : String(Math.round(seconds));
+}
+
+/** Renders a study as JSON: its plan, the statistics of each target, and everything measured. */
+export function renderStudyJson(study: StoredStudy): string {
+  const { file, host, processes } = study;
+  const targets = studyTargets(study).map(({ id, study: found }) => ({ target: id, study: found }));
+  return toJson({ ...file, host, studies: targets, processes });
+}

@@ -1,0 +1,104 @@
+/** A stored study of warm-up: `study.json`, and one line of `processes.jsonl` for each process. */
+import { Type, type Static } from 'typebox';
+import { amount, count, flag, named, oneOf, ordinal, shape, span, text, texts } from '../../definitions.ts';
+import { attestation, params, resolvedRuntime, target } from '../../model.ts';
+import { REASON_CODES } from '../../reasons.ts';
+import { STUDY_SCHEMA } from '../../versions.ts';
+import { leftOut, versions } from '../run-file.ts';
+
+const turn = named(
+  'turn',
+  shape(
+    {
+      cpuUs: amount('µs: user and system CPU from the end of its previous turn to the end of this one'),
+      answers: count('count: right answers in that time'),
+      goodputPerSecond: amount('per second: right answers in the window of the turn'),
+      windowSeconds: span('s: length of the window'),
+    },
+    { description: 'One turn of one server: a short ramp, a window, and the answers that were still due.' },
+  ),
+);
+
+/** One turn of one server. */
+export type Turn = Static<typeof turn>;
+
+const turnPair = named(
+  'pair',
+  shape(
+    {
+      seconds: amount('s: since the first right answer of the process, at the middle of its window'),
+      answers: count('count: right answers of the process under load so far, at the end of its turn'),
+      fresh: turn,
+      reference: turn,
+    },
+    { description: 'Neighbouring turns of the fresh process and of the reference.' },
+  ),
+);
+
+/** Neighbouring turns of a fresh process and of the warm reference on the same core. */
+export type TurnPair = Static<typeof turnPair>;
+
+export const studiedProcess = shape({
+  schema: Type.Literal(STUDY_SCHEMA, { description: 'version: of this schema' }),
+  id: text('Unique in the study.'),
+  run: text('Id of the study.'),
+  target,
+  runtime: Type.Optional(resolvedRuntime),
+  attested: Type.Array(attestation, { description: 'The attestations of its workers.' }),
+  process: ordinal('count: its number among the processes of its target, from 1 on'),
+  order: count('count: position in the study, from 0 on'),
+  seed: count('seed: of its random choices'),
+  startedAt: text('ISO 8601.'),
+  connections: ordinal('count: connections, for each of the two servers'),
+  status: oneOf(
+    ['ok', 'cut', 'failed'] as const,
+    'cut: the study was interrupted while this process was measured. Only ok counts in figures.',
+  ),
+  reasons: Type.Array(
+    shape({
+      code: oneOf(REASON_CODES),
+      text: text('The observation, in words and figures.'),
+    }),
+    { description: 'What was wrong with it.' },
+  ),
+  startupSeconds: Type.Optional(amount('s: from the start of the process to its first right answer')),
+  cpuSource: Type.Optional(text('Where CPU was read: cgroup v1, cgroup v2, schedstat.')),
+  pairs: Type.Array(turnPair, { description: 'In order of time.' }),
+  files: texts('Its log and its report of time(1), relative to the folder of the study.'),
+});
+
+/** What was measured of one process: its turns against the reference. */
+export type StudiedProcess = Static<typeof studiedProcess>;
+
+export const studyFile = shape({
+  schema: Type.Literal(STUDY_SCHEMA, { description: 'version: of this schema' }),
+  run: text('Id of the study, and name of its folder.'),
+  seed: count('seed: of the order of the processes and of their seeds'),
+  workload: text(),
+  params: Type.Optional(params),
+  targets: Type.Array(target, { minItems: 1 }),
+  connections: ordinal('count: connections, for each of the two servers'),
+  seconds: span('s: for which each process is observed'),
+  processes: ordinal('count: fresh processes of each target'),
+  workers: ordinal('count: workers of each server'),
+  threads: Type.Optional(ordinal('count: threads of each worker; absent if the stack chooses')),
+  cores: Type.Optional(ordinal('count: cores of each server; absent if as many as workers')),
+  warmupSeconds: amount('s: the default warm-up of the workload, which the last level is compared with'),
+  reference: text('The reference: its runtime and flags.'),
+  isForRun: flag('Made by a run for targets that it knew nothing of.'),
+  versions,
+  leftOut: Type.Array(leftOut, { description: 'Targets that could not be launched here.' }),
+});
+
+/** `study.json`. */
+export type StudyFile = Static<typeof studyFile>;
+
+export const STUDY_HEAD = {
+  title: 'The plan of a study of warm-up, and the versions that it was made with: study.json',
+  description: 'Written before the first process and never changed. History: 1 (2026-11-22) first version.',
+};
+
+export const PROCESS_HEAD = {
+  title: 'One process of a study of warm-up: one line of processes.jsonl',
+  description: 'Written after each process. History: 1 (2026-11-22) first version.',
+};

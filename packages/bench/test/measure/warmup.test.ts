@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BenchError } from '../../src/errors.ts';
+import type { LoadSession } from '../../src/load/engine.ts';
+import type { Cgroup } from '../../src/machine/cgroup.ts';
+import { startReference } from '../../src/measure/reference.ts';
+import type { TrialEffects } from '../../src/measure/life.ts';
+import { observeProcess } from '../../src/measure/warmup.ts';
+import { toSeries } from '../../src/analyse/warmup/pairs.ts';
+import type { StudiedProcess } from '../../src/results/study/record.ts';
+import { samplePlan, sampleCounts, sampleLoad } from '../samples.ts';
+import { createWorld, prepareFor } from './world.ts';
+
+const placed = {
+  placement: { kind: 'separate' as const, server: [1], generator: [0] },
+  server: [],
+  generator: [],
+};
+/** The pace of every server of this world. */
+const ANSWERS_PER_SECOND = 10_000;
+/** The CPU of an answer of the reference. */
+const REFERENCE_US = 10;
+
+/** The differences from a world in which all goes well. */
+interface Twist {
+  /** The CPU of an answer of the fresh process, by the number of its answers so far. */
+  costUs?: (answers: number) => number;
+  /** The CPU that the fresh process uses between two of its turns. */
+  besideUs?: number;
+  /** Called before each turn with its number. */
+  onTurn?: (turn: number, which: 'fresh' | 'reference') => void;
+  isStopped?: () => boolean;
+}
+
+const answersIn = (seconds: number) => Math.round(seconds * ANSWERS_PER_SECOND);
+
+/** A world with a clock of its own: a turn takes exactly its time. */
+async function observe(twist: Twist, seconds = 2): Promise<{ studied: StudiedProcess; turns: string[] }> {
+  const plan = samplePlan('--connections 10 --rounds 1 --separate', ['vanilla', 'fastify']);
+  const world = createWorld();
+  const turns: string[] = [];
+  const ended = new Map<string, string>();
+  const cpuUs = { fresh: 0, reference: 0 };
+  const session = (which: 'fresh' | 'reference'): LoadSession => {
+    let total = sampleCounts({ ok: 0, sent: 0 });
+    let windowSeconds = 0;
+    let lifetime = 10;
+    return {
+      pids: [],
+      beside: () => session('fresh'),
+      arm: async () => {},
+      count: async () => sampleCounts({ ok: lifetime, sent: lifetime }),
+      async fire(window) {
+        turns.push(which);
+        twist.onTurn?.(turns.length, which);
+        const before = lifetime;
+        lifetime += answersIn(window.warmupSeconds + window.windowSeconds);
+        const cost = which === 'fresh' ? (twist.costUs ?? (() => REFERENCE_US))(before) : REFERENCE_US;
+        cpuUs[which] += (lifetime - before) * cost + (which === 'fresh' ? (twist.besideUs ?? 0) : 0);
+        vi.advanceTimersByTime(1000 * (window.warmupSeconds + window.windowSeconds));
+        const inWindow = answersIn(window.windowSeconds);
+        total = sampleCounts({ ok: total.ok + inWindow, sent: total.sent + inWindow });
+        windowSeconds += window.windowSeconds;
+        return sampleLoad({
+          counts: total,
+          lifetime: sampleCounts({ ok: lifetime, sent: lifetime }),
+          windowSeconds,
+          closedAtMs: performance.timeOrigin + performance.now(),
+        });
+      },
+      async [Symbol.asyncDispose]() {},
+    };
+  };
+  const effects: TrialEffects = {
+    ...world.effects,
+    companions: [],
+    async launch(prepared, planned, draw) {
+      const server = await world.effects.launch(prepared, planned, draw);
+      const which = planned.target === 'reference' ? 'reference' : 'fresh';
+      const cgroup = {
+        version: 'v2',
+        pids: () => [server.pid()],
+        readCpu: () => ({ totalUs: cpuUs[which], userUs: 0, systemUs: 0 }),
+      } as unknown as Cgroup;
+      return { ...server, cgroup, ended: () => ended.get(which) };
+    },
+    load: () => ({ name: 'fake', open: () => session('reference') }),
+  };
+  await using reference = await startReference(plan, placed, effects);
+  const planned = plan.trials[0]!;
+  const prepared = prepareFor(plan).find(({ target }) => target.id === planned.target)!;
+  const means = { reference, effects, seconds, isStopped: twist.isStopped ?? (() => false) };
+  const studied = await observeProcess(
+    { planned, context: { plan, placed, prepared, target: prepared.target } },
+    means,
+  );
+  return { studied, turns };
+}
+
+/** The ratios of CPU per request, rounded. */
+const ratiosOf = (studied: StudiedProcess) =>
+  toSeries(studied).pairs.map(({ cpuRatio }) => Number(cpuRatio.toFixed(3)));
+
+describe('the observation of a fresh process', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('takes turns with the reference so that a drift of the machine affects both alike', async () => {
+    const { studied, turns } = await observe({});
+    expect(
+      turns
+        .slice(0, 9)
+        .map(([first]) => first)
+        .join(''),
+    ).toBe('rfrrffrrf');
+    expect(studied).toMatchObject({ status: 'ok', reasons: [], process: 1, cpuSource: 'cgroup v2' });
+    expect(studied.pairs.at(-1)?.seconds).toBeGreaterThan(1.5);
+    expect(new Set(ratiosOf(studied))).toEqual(new Set([1]));
+  });
+
+  it('finds the cost of each stretch of its life, and its age', async () => {
+    const { studied } = await observe({ costUs: (answers) => (answers < 5000 ? 20 : 15) });
+    const { pairs } = toSeries(studied);
+    const dear = pairs.filter(({ cpuRatio }) => cpuRatio > 1.9);
+    expect(new Set(ratiosOf(studied))).toEqual(new Set([2, 1.5]));
+    // The answers are those of the process: ten before its first turn, and all of its turns.
+    expect(dear.at(-1)?.answers).toBeGreaterThanOrEqual(5000);
+    expect(dear.at(-2)?.answers).toBeLessThan(5000);
+    expect(pairs[0]?.answers).toBe(10 + (studied.pairs[0]?.fresh.answers ?? 0));
+    const seconds = pairs.map((pair) => pair.seconds);
+    expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
+  });
+
+  it('counts the work that a server does between its turns', async () => {
+    const { studied } = await observe({ besideUs: 500 });
+    const [pair] = studied.pairs;
+    expect(pair?.fresh.cpuUs).toBe((pair?.fresh.answers ?? 0) * REFERENCE_US + 500);
+  });
+
+  it('keeps what it has seen of a process that fails', async () => {
+    const { studied } = await observe({
+      onTurn(turn) {
+        if (turn === 8) throw new BenchError('trial', 'the server died under load (exit status 1)');
+      },
+    });
+    expect(studied).toMatchObject({
+      status: 'failed',
+      reasons: [{ text: 'the server died under load (exit status 1)' }],
+    });
+    expect(studied.pairs).toHaveLength(3);
+  });
+
+  it('keeps what it has seen when it is interrupted', async () => {
+    let isStopped = false;
+    const { studied } = await observe({
+      isStopped: () => isStopped,
+      onTurn(turn) {
+        if (turn !== 8) return;
+        isStopped = true;
+        throw new BenchError('trial', 'the server died under load (interrupted)');
+      },
+    });
+    expect(studied).toMatchObject({ status: 'cut', reasons: [] });
+    expect(studied.pairs).toHaveLength(3);
+  });
+});

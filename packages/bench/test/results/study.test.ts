@@ -1,0 +1,38 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendProcess, createStudy, findStudy, readStudy } from '../../src/results/study/store.ts';
+import { STUDY_SCHEMA } from '../../src/versions.ts';
+import { errorOf, readGoldenRun, sampleStudiedProcess, sampleStudy } from '../samples.ts';
+
+const { host } = readGoldenRun();
+let parent = '';
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'bench-study-'));
+});
+afterEach(() => rmSync(parent, { recursive: true }));
+
+describe('a stored study', () => {
+  it('is read as it was written, without the process that a kill cut short', () => {
+    const processes = [sampleStudiedProcess('a', [1.5, 1]), sampleStudiedProcess('a', [], { status: 'cut' })];
+    const folder = createStudy(sampleStudy(['a']), host, parent);
+    for (const one of processes) appendProcess(folder, one);
+    appendFileSync(join(folder, 'processes.jsonl'), '{"schema":1,"id":"00');
+    expect(findStudy(folder)).toBe(folder);
+    expect(findStudy(parent)).toBeUndefined();
+    expect(readStudy(folder)).toEqual({ folder, file: sampleStudy(['a']), host, processes });
+  });
+
+  it.each([
+    ['a newer version', { schema: STUDY_SCHEMA + 1 }, 'newer version'],
+    ['an unknown field', { schema: STUDY_SCHEMA, more: true }, 'is missing'],
+  ])('of %s is refused with its place', (_, line, words) => {
+    const folder = createStudy(sampleStudy(['a']), host, parent);
+    appendProcess(folder, sampleStudiedProcess('a', [1]));
+    writeFileSync(join(folder, 'processes.jsonl'), `${JSON.stringify(line)}\n`, { flag: 'a' });
+    const { message } = errorOf(() => readStudy(folder));
+    expect(message).toContain('processes.jsonl:2');
+    expect(message).toContain(words);
+  });
+});

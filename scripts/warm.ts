@@ -1,0 +1,3 @@
+import { runWarm } from 'bench-http/commands/warm';
+
+process.exitCode = await runWarm(process.argv.slice(2));
