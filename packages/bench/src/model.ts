@@ -68,6 +68,28 @@ export const resolvedRuntime = named(
 /** A runtime as found on this machine. */
 export type ResolvedRuntime = Static<typeof resolvedRuntime>;
 
+const REPETITIONS = ['a/a', 'background', 'cross-check'] as const;
+
+/** How a target differs from the one that it repeats: in nothing, by a background request, or by its engine. */
+export type Repetition = (typeof REPETITIONS)[number];
+
+export const repeats = named(
+  'repeats',
+  shape(
+    {
+      of: text('Id of the repeated target, which may itself repeat another one.'),
+      as: oneOf(
+        REPETITIONS,
+        'The only difference from that target: a/a is none, so that figures differ by noise alone (--aa); background is a request kept in flight beside the load (--background); cross-check is another engine (--cross-check).',
+      ),
+    },
+    { description: 'The target that this one repeats, and how.' },
+  ),
+);
+
+/** The target that another one repeats, and how. */
+export type Repeats = Static<typeof repeats>;
+
 export const target = named(
   'target',
   shape(
@@ -88,17 +110,7 @@ export const target = named(
       resolved: flag(
         'Locked versions without a wheel for the runtime were replaced by the newest that have one (--resolve); runtime.build.resolved names them.',
       ),
-      aaOf: Type.Optional(
-        text('Id of the target that this one repeats (--aa): the difference between the two is noise.'),
-      ),
-      undisturbed: Type.Optional(
-        text(
-          'Id of the target that this one repeats with a request kept in flight beside the load (--background).',
-        ),
-      ),
-      crossOf: Type.Optional(
-        text('Id of the target that this one repeats by another engine (--cross-check).'),
-      ),
+      repeats: Type.Optional(repeats),
       engine: Type.Optional(text('The engine that loads it, if it is not the engine of the plan.')),
     },
     { description: 'The measured target: stack[/variant][@runtime].' },

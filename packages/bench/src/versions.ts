@@ -1,10 +1,18 @@
 /** The versions of what is stored. Each schema carries its history; results/older.ts reads the older versions. */
 
 /** The version of a trial's record. */
-export const RECORD_SCHEMA = 3;
+export const RECORD_SCHEMA = 4;
 
 /** The version of `run.json`. */
-export const RUN_SCHEMA = 2;
+export const RUN_SCHEMA = 3;
 
 /** The version of a stored study of warm-up. */
 export const STUDY_SCHEMA = 1;
+
+/**
+ * The version of the load driver, which is autocannon 9.0.0 with the accounting of Bench. Raise it with every change
+ * that a server can notice or that moves a figure: the bytes, order and pace of requests and connects, the moments
+ * between which a latency counts, the answers that count as right, or the version of autocannon. `compare` refuses
+ * figures of two versions without `--across engine`.
+ */
+export const DRIVER_VERSION = '1';

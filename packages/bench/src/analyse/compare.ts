@@ -5,6 +5,7 @@ import { METRICS, type MetricId } from '../metrics.ts';
 import type { Target } from '../model.ts';
 import type { Trial } from '../results/record.ts';
 import type { Plan } from '../plan/definition.ts';
+import { isRepeated, undisturbedOf } from '../plan/repeats.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { Comparison } from './comparison.ts';
 import { firstDecisive, fixedSchedule, lastLook } from './looks.ts';
@@ -81,8 +82,8 @@ export function compareWithin(
 }
 
 /** The looks at which a run's comparisons may decide: its schedule, or one look after its fixed rounds. */
-export function scheduleOf({ sitting, rounds }: Pick<Plan, 'sitting' | 'rounds'>): Schedule {
-  return sitting === undefined ? fixedSchedule(rounds) : scheduleNamed(sitting.looks);
+export function scheduleOf({ sequentialTest, rounds }: Pick<Plan, 'sequentialTest' | 'rounds'>): Schedule {
+  return sequentialTest === undefined ? fixedSchedule(rounds) : scheduleNamed(sequentialTest.looks);
 }
 
 /** Lists the rows of a run's table in order, with the name of the baseline. Throws a usage error if the run has no such baseline. */
@@ -118,13 +119,13 @@ export function foreseeTable(plan: Plan): Foreseen {
 /** Pairs each target of a second engine with the same target of the first. */
 function crossedPairs(targets: Target[]): Map<string, string> {
   return new Map(
-    targets.flatMap(({ id, crossOf }) => (crossOf === undefined ? [] : [[id, crossOf] as const])),
+    targets.flatMap(({ id, repeats }) => (repeats?.as === 'cross-check' ? [[id, repeats.of]] : [])),
   );
 }
 
 /** Chooses the default baseline: `undisturbed` if targets have a background request; the first runtime if stacks run on several; otherwise the first target. */
 function defaultBaseline(targets: Target[]): string {
-  if (targets.some(isDisturbed)) return UNDISTURBED;
+  if (targets.some((target) => isDisturbed(target, targets))) return UNDISTURBED;
   const [first] = targets;
   const others = targets.filter(({ stack, variant }) => stack === first?.stack && variant === first.variant);
   const runtimes = new Set(others.map(({ runtime }) => runtime?.spec));
@@ -137,9 +138,11 @@ function defaultBaseline(targets: Target[]): string {
  */
 function chooseBaselines(targets: Target[], asked: string): Map<string, string> {
   if (asked === UNDISTURBED && defaultBaseline(targets) === UNDISTURBED) {
-    const there = new Set(targets.map(({ id }) => id));
     return new Map(
-      targets.flatMap(({ id, undisturbed = '' }) => (there.has(undisturbed) ? [[id, undisturbed]] : [])),
+      targets.flatMap((target) => {
+        const undisturbed = undisturbedOf(target, targets);
+        return undisturbed === undefined ? [] : [[target.id, undisturbed]];
+      }),
     );
   }
   const isRuntime = asked.startsWith('@');
@@ -156,34 +159,32 @@ function chooseBaselines(targets: Target[], asked: string): Map<string, string> 
     );
   }
   const baselineOf = (target: Target): string | undefined =>
-    found.find((one) => !isRuntime || isSameButRuntime(one, target))?.id;
+    found.find((one) => !isRuntime || isSameButRuntime(one, target, targets))?.id;
   const pairs = targets.map((target) => [target.id, baselineOf(target)] as const);
   return new Map(
     pairs.flatMap(([id, baseline]) => (baseline === undefined || baseline === id ? [] : [[id, baseline]])),
   );
 }
 
-function isSameButRuntime(a: Target, b: Target): boolean {
+function isSameButRuntime(a: Target, b: Target, targets: Target[]): boolean {
   return (
     a.stack === b.stack &&
     a.variant === b.variant &&
     String(a.packages) === String(b.packages) &&
     a.engine === b.engine &&
-    isDisturbed(a) === isDisturbed(b)
+    isDisturbed(a, targets) === isDisturbed(b, targets)
   );
 }
 
-function isDisturbed({ undisturbed }: Target): boolean {
-  return undisturbed !== undefined;
+function isDisturbed(target: Target, targets: Target[]): boolean {
+  return isRepeated('background', target, targets);
 }
 
 /** Maps the names that pair two runs to the targets of one of them; across backgrounds, only disturbed targets if it has any. */
 function entrantsOf({ targets }: Plan, across: Factor | undefined): Map<string, string> {
-  const disturbed = across === 'background' ? targets.filter(isDisturbed) : [];
-  const entrants = disturbed.length > 0 ? disturbed : targets;
-  return new Map(
-    entrants.map(({ id, undisturbed }) => [disturbed.length > 0 ? (undisturbed ?? id) : id, id]),
-  );
+  const disturbed = across === 'background' ? targets.filter((target) => isDisturbed(target, targets)) : [];
+  if (disturbed.length === 0) return new Map(targets.map(({ id }) => [id, id]));
+  return new Map(disturbed.map((target) => [undisturbedOf(target, targets) ?? target.id, target.id]));
 }
 
 /** Compares the targets that two runs share; `across` is the factor in which they may differ. Rounds are unpaired, so the result includes every other change between the runs. */
@@ -233,12 +234,13 @@ export function countRounds(plan: Pick<Plan, 'rungs'>, trials: Trial[]): number 
  * Targets that repeat another (`--aa`) need no verdict.
  */
 export function isDecided(plan: Plan, trials: Trial[]): boolean {
-  if (plan.sitting === undefined) return false;
-  const { looks, by, threshold } = plan.sitting;
+  if (plan.sequentialTest === undefined) return false;
+  const { looks, by, threshold } = plan.sequentialTest;
   const rounds = countRounds(plan, trials);
   if (lastLook(scheduleNamed(looks), rounds)?.rounds !== rounds) return false;
-  const repeats = plan.targets.filter(({ aaOf }) => aaOf !== undefined).map(({ id }) => id);
-  const isAA = plan.targets.length - repeats.length < 2;
+  const { targets } = plan;
+  const repeats = targets.filter((target) => isRepeated('a/a', target, targets)).map(({ id }) => id);
+  const isAA = targets.length - repeats.length < 2;
   return compareWithin({ plan, trials }, { by, threshold }).rows.every(
     ({ candidate, comparison }) =>
       comparison.verdict !== 'undecided' || (!isAA && repeats.includes(candidate)),

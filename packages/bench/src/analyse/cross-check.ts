@@ -22,15 +22,16 @@ export interface CrossCheck {
 
 /** Compares every target that two engines measured (`--cross-check`), at every rung. */
 export function crossCheck(rows: Row[], targets: Target[], engine: string): CrossCheck[] {
-  return targets.flatMap(({ id, crossOf, engine: other }) => {
-    if (crossOf === undefined || other === undefined) return [];
+  return targets.flatMap(({ id, repeats, engine: other }) => {
+    if (repeats?.as !== 'cross-check' || other === undefined) return [];
+    const { of } = repeats;
     return rows
       .filter(({ target }) => target === id)
       .map(({ connections, figures }): CrossCheck => {
-        const first = rows.find((row) => row.target === crossOf && row.connections === connections);
+        const first = rows.find((row) => row.target === of && row.connections === connections);
         const [a, b] = [first?.figures.goodput, figures.goodput];
         return {
-          target: crossOf,
+          target: of,
           connections,
           engine,
           other,

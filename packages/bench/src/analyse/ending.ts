@@ -18,8 +18,8 @@ export interface Ending {
 
 /** Returns when and why a sequential test ended; undefined for a run of fixed rounds. */
 export function endingOf(plan: Plan, trials: Trial[]): Ending | undefined {
-  if (plan.sitting === undefined) return undefined;
-  const schedule = scheduleNamed(plan.sitting.looks);
+  if (plan.sequentialTest === undefined) return undefined;
+  const schedule = scheduleNamed(plan.sequentialTest.looks);
   const rounds = countRounds(plan, trials);
   const look = lastLook(schedule, rounds)?.rounds;
   return {

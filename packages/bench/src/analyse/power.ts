@@ -14,12 +14,12 @@ export const QUIET = 0.054;
 /** The smallest printed difference that names a winner: the same threshold as for Bench. */
 const NAMED = 0.02;
 
-const SITTINGS = 2000;
+const RESAMPLED_TESTS = 2000;
 
 /** All tests with one planted effect. */
 export interface EffectSummary {
   effect: number;
-  sittings: PooledTest[];
+  tests: PooledTest[];
   verdicts: Record<Verdict, number>;
   byMoreThanThreshold: number;
   /** The quiet tests, and how many of them found the costlier build slower. */
@@ -65,10 +65,10 @@ const FEWEST_POOLED = 100;
 
 /** Summarises a pool; tests are grouped by effect, the largest first. */
 export function summarisePool(entries: readonly Pooled[], looks: string, random: Random): PowerSummary {
-  const sittings = entries.filter((entry) => entry.kind === 'sitting');
+  const tests = entries.filter((entry) => entry.kind === 'sequential-test');
   const noise = entries.filter((entry) => entry.kind === 'noise');
-  const byEffect = [...Map.groupBy(sittings, ({ effect }) => effect)].toSorted(([a], [b]) => b - a);
-  const rounds = sittings.filter(({ effect }) => effect === 0).flatMap(measuredOf);
+  const byEffect = [...Map.groupBy(tests, ({ effect }) => effect)].toSorted(([a], [b]) => b - a);
+  const rounds = tests.filter(({ effect }) => effect === 0).flatMap(measuredOf);
   return {
     effects: byEffect.map(([effect, same]) => summariseEffect(effect, same)),
     noise: [...Map.groupBy(noise, ({ target, method }) => `${target} ${method}`).values()].map(
@@ -82,19 +82,19 @@ function measuredOf({ differences }: PooledTest): number[] {
   return differences.filter((difference) => difference !== null);
 }
 
-function summariseEffect(effect: number, sittings: PooledTest[]): EffectSummary {
+function summariseEffect(effect: number, tests: PooledTest[]): EffectSummary {
   const verdicts: Record<Verdict, number> = { faster: 0, slower: 0, same: 0, undecided: 0 };
-  for (const { verdict } of sittings) verdicts[verdict as Verdict]++;
-  const measured = sittings.filter((sitting) => measuredOf(sitting).length > 0);
-  const deviations = measured.map((sitting) => robustDeviation(measuredOf(sitting)));
+  for (const { verdict } of tests) verdicts[verdict as Verdict]++;
+  const measured = tests.filter((test) => measuredOf(test).length > 0);
+  const deviations = measured.map((test) => robustDeviation(measuredOf(test)));
   const quiet = measured.filter((_, index) => (deviations[index] as number) <= QUIET);
-  const stock = sittings.flatMap((sitting) => sitting.stock ?? []);
-  const meanOf = (of: (sitting: PooledTest) => number): number => mean(sittings.map(of));
+  const stock = tests.flatMap((test) => test.stock ?? []);
+  const meanOf = (of: (test: PooledTest) => number): number => mean(tests.map(of));
   return {
     effect,
-    sittings,
+    tests,
     verdicts,
-    byMoreThanThreshold: sittings.filter(({ byMoreThanThreshold }) => byMoreThanThreshold).length,
+    byMoreThanThreshold: tests.filter(({ byMoreThanThreshold }) => byMoreThanThreshold).length,
     quiet: quiet.length,
     quietRight: quiet.filter(({ verdict }) => verdict === 'slower').length,
     deviation: deviations.length > 0 ? median(deviations) : Number.NaN,
@@ -132,7 +132,7 @@ function resample(rounds: number[], looks: string, random: Random): ResampledSum
     better: 'lower',
     threshold: 0.02,
     schedule: scheduleNamed(looks),
-    sittings: SITTINGS,
+    tests: RESAMPLED_TESTS,
   } as const;
   const effect = 0.06;
   return {

@@ -6,7 +6,7 @@ import type { Verdict } from './verdict.ts';
 
 /** The shares of sequential tests that ended in each verdict. */
 export interface VerdictShares {
-  sittings: number;
+  tests: number;
   verdicts: Record<Verdict, number>;
   /** The share of tests that found `faster` or `slower` "by more than" the threshold. */
   byMoreThanThreshold: number;
@@ -16,7 +16,7 @@ export interface VerdictShares {
 
 /** The rules of resampled tests. */
 export interface PoolRules extends PairedRules {
-  sittings: number;
+  tests: number;
   /** The effect planted into every round, as a share: 0.06 makes the candidate 6 % worse; 0 is A/A. */
   effect: number;
 }
@@ -50,19 +50,19 @@ export function resampleTests(pool: readonly number[], rules: PoolRules, random:
   );
 }
 
-/** Counts the verdicts of `sittings` tests; each call of `draw` gives the differences of one. */
+/** Counts the verdicts of `tests` tests; each call of `draw` gives the differences of one. */
 export function countVerdicts(
-  rules: PairedRules & { sittings: number },
+  rules: PairedRules & { tests: number },
   draw: () => Differences,
 ): VerdictShares {
   const verdicts: Record<Verdict, number> = { faster: 0, slower: 0, same: 0, undecided: 0 };
   let byMoreThanThreshold = 0;
   let rounds = 0;
-  for (let sitting = 0; sitting < rules.sittings; sitting++) {
+  for (let test = 0; test < rules.tests; test++) {
     const comparison = replayTest(draw(), rules);
-    verdicts[comparison.verdict] += 1 / rules.sittings;
-    if (comparison.byMoreThanThreshold) byMoreThanThreshold += 1 / rules.sittings;
+    verdicts[comparison.verdict] += 1 / rules.tests;
+    if (comparison.byMoreThanThreshold) byMoreThanThreshold += 1 / rules.tests;
     rounds += comparison.rounds + comparison.dropped;
   }
-  return { sittings: rules.sittings, verdicts, byMoreThanThreshold, meanRounds: rounds / rules.sittings };
+  return { tests: rules.tests, verdicts, byMoreThanThreshold, meanRounds: rounds / rules.tests };
 }

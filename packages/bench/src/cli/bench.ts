@@ -331,7 +331,7 @@ export const BENCH = defineCommand({
         timeoutSeconds: values.timeout,
         background: values.background,
         duel: values.separate ? false : values.duel || undefined,
-        sitting: toSequentialTest(values),
+        sequentialTest: toSequentialTest(values),
         engine: values.engine,
         crossCheck: values.crossCheck,
         seed: values.seed,

@@ -52,7 +52,7 @@ function describeComparison(run: StoredRun, old: StoredRun | undefined): string 
   const { plan } = run;
   // A second engine only checks the goodput of the first.
   const usual = enginesOf(plan).length > 1 ? 'goodput' : 'cpu';
-  const { by = usual, threshold = DEFAULT_THRESHOLD } = plan.sitting ?? {};
+  const { by = usual, threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
   const title = `run ${plan.run}`;
   if (plan.quick) return '';
   if (old !== undefined) {
@@ -65,12 +65,12 @@ function describeComparison(run: StoredRun, old: StoredRun | undefined): string 
   }
   // The cost of a background request is the purpose of the run, however many rounds it has.
   if (plan.background !== undefined) {
-    const metrics = plan.sitting === undefined ? (['goodput', 'p99'] as const) : [by];
+    const metrics = plan.sequentialTest === undefined ? (['goodput', 'p99'] as const) : [by];
     return metrics
       .map((metric) => renderComparison(compareWithin(run, { by: metric, threshold }), title, []))
       .join('');
   }
   const targets = new Set(run.trials.map(({ target }) => target.id));
-  if (targets.size < 2 || (plan.rounds < FEWEST_ROUNDS && plan.sitting === undefined)) return '';
+  if (targets.size < 2 || (plan.rounds < FEWEST_ROUNDS && plan.sequentialTest === undefined)) return '';
   return renderComparison(compareWithin(run, { by, threshold }), title, []);
 }

@@ -46,7 +46,7 @@ export async function createEffects({
   const time = await timeCommand();
   const found = engines ?? (await findEngines(enginesOf(plan)));
   const loads = new Map(found.map((engine) => [engine.name, engine.create({ placed, token })]));
-  const endsAtMs = performance.now() + 1000 * (plan.sitting?.budgetSeconds ?? Infinity);
+  const endsAtMs = performance.now() + 1000 * (plan.sequentialTest?.budgetSeconds ?? Infinity);
   // Checks wait as long as the load for an answer.
   const answerSeconds = Math.max(ANSWER_SECONDS, plan.timeoutSeconds);
   let stopped = false;

@@ -84,10 +84,10 @@ async function addTo(
   if (stored === undefined) {
     const twins = await measureTwins(means);
     if (twins === undefined) return true;
-    createPool(folder, { schema: 1, host, twins });
+    createPool(folder, { schema: 2, host, twins });
   }
   const pool = readPool(folder) as Pool;
-  const before = pool.entries.filter(({ kind }) => kind === 'sitting').length;
+  const before = pool.entries.filter(({ kind }) => kind === 'sequential-test').length;
   for (let index = before; index < before + tests; index++) {
     const test = await runTest(pool.twins, index, means);
     if (test === undefined) return true;

@@ -87,7 +87,7 @@ function restore(plan: Plan, { resume, again = '', secrets }: BenchRequest): Pla
 }
 
 /** Returns the options of the probe: a closed loop, long enough to show roughly how fast each target is. */
-export function probing({ sitting: _sitting, ...rest }: BenchOptions): BenchOptions {
+export function probing({ sequentialTest: _sequentialTest, ...rest }: BenchOptions): BenchOptions {
   return { ...rest, ...PROBE, aa: false, duel: false };
 }
 

@@ -88,7 +88,7 @@ export async function runTest(twins: Twins, index: number, means: Means): Promis
   const asked: Partial<BenchOptions> = {
     targets: [base.name, candidate.name],
     duel: true,
-    sitting: { looks: LOOKS, by: 'cpu', threshold: DEFAULT_THRESHOLD, budgetSeconds: BUDGET_SECONDS },
+    sequentialTest: { looks: LOOKS, by: 'cpu', threshold: DEFAULT_THRESHOLD, budgetSeconds: BUDGET_SECONDS },
   };
   const { plan, trials } = await measure([base, candidate], asked, means);
   const seconds = (performance.now() - began) / 1000;
@@ -99,7 +99,7 @@ export async function runTest(twins: Twins, index: number, means: Means): Promis
   const stock = await askStock([base, candidate], means);
   if (stock === undefined) return undefined;
   return {
-    kind: 'sitting',
+    kind: 'sequential-test',
     startedAt,
     effect,
     copied,

@@ -5,7 +5,7 @@ import { METRIC_IDS } from '../metrics.ts';
 import { backgroundRequest, loadMode, params, target, upstreamKind, urlRequest } from '../model.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 
-const sitting = shape(
+const sequentialTest = shape(
   {
     looks: Type.String({
       description: 'Numbers of rounds, the name of a schedule of looks; the last is that of the plan.',
@@ -23,7 +23,7 @@ const sitting = shape(
 );
 
 /** The stopping rule of a sequential test, fixed before its first round. */
-export type SequentialTest = Static<typeof sitting>;
+export type SequentialTest = Static<typeof sequentialTest>;
 
 const plannedTrial = shape({
   id: text('Unique in the run.'),
@@ -47,7 +47,7 @@ export const plan = shape({
   waitSeconds: Type.Optional(amount('s: how long each answer waits by design; absent if it does not wait')),
   upstream: Type.Optional(upstreamKind),
   background: Type.Optional(
-    as(backgroundRequest, 'Kept in flight beside the load of every target with an `undisturbed`.'),
+    as(backgroundRequest, 'Kept in flight beside the load of every target that repeats one as `background`.'),
   ),
   targets: Type.Array(target, { minItems: 1 }),
   rungs: Type.Array(ordinal('count: connections'), { minItems: 1, uniqueItems: true }),
@@ -70,7 +70,7 @@ export const plan = shape({
   quick: Type.Boolean({ description: 'A first impression: never published, never compared.' }),
   proveLimit: Type.Boolean(),
   duel: flag('All servers of a round run at the same time, a rung at a time.'),
-  sitting: Type.Optional(sitting),
+  sequentialTest: Type.Optional(sequentialTest),
   url: Type.Optional(urlRequest),
   stacks: texts('Manifests from outside the repository, as typed.'),
   trials: Type.Array(plannedTrial, {

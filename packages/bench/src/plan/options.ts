@@ -32,7 +32,7 @@ export interface BenchOptions {
   mayDuel: boolean;
   /** Measures the first target twice, as a noise floor. */
   aa: boolean;
-  sitting?: SequentialTest;
+  sequentialTest?: SequentialTest;
   workers: number;
   /** Threads of each worker; if absent, the stack decides. */
   threads?: number;

@@ -19,6 +19,7 @@ import { present, type BenchOptions, type UrlOptions } from './options.ts';
 import type { Plan, PlannedTrial } from './definition.ts';
 import { createRandom, type Random } from '../random.ts';
 import { redactUrl } from '../redact.ts';
+import { RUN_SCHEMA } from '../versions.ts';
 import {
   FEWEST_WAITS,
   canTakeTurns,
@@ -59,8 +60,9 @@ const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 export function makePlan(options: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
   const url = options.url && planUrl(options.url);
   const workload = workloadOf({ workload: options.workload, url });
-  const { sitting, load } = options;
-  const short = sitting === undefined ? {} : { ...SEQUENTIAL_TEST, connections: [workload.rungs[1] ?? 1] };
+  const { sequentialTest, load } = options;
+  const short =
+    sequentialTest === undefined ? {} : { ...SEQUENTIAL_TEST, connections: [workload.rungs[1] ?? 1] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, rung) => rung === 0 || rung === 2) };
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);
@@ -79,7 +81,8 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const rungs = [...new Set(asked.connections ?? rungsFor(engines, workload.rungs))].toSorted(
     (a, b) => a - b,
   );
-  const rounds = sitting === undefined ? (asked.rounds ?? 3) : mostRounds(scheduleNamed(sitting.looks));
+  const rounds =
+    sequentialTest === undefined ? (asked.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));
   const asksUpstream = workload.fixtures !== undefined;
   // The background request of one server would also disturb the others.
   const mayDuel =
@@ -88,7 +91,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     canTakeTurns(targets.length, waitSeconds) &&
     background === undefined &&
     engines.every((name) => name === 'autocannon');
-  const comparesTwo = targets.length === 2 && (sitting !== undefined || rounds >= FEWEST_TO_COMPARE);
+  const comparesTwo = targets.length === 2 && (sequentialTest !== undefined || rounds >= FEWEST_TO_COMPARE);
   const mostAtOnce = 2 * Math.max(...rungs);
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
   if (isDuel) refuseDuel(options, { workload, targets, waitSeconds });
@@ -130,7 +133,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   // The connect rate has an effect on the first engine, so it is no reason to refuse the second one.
   if (other !== undefined) refuseEngine(other, { ...wanted, connectsPerSecond: DEFAULT_CONNECT_RATE });
   return {
-    schema: 2,
+    schema: RUN_SCHEMA,
     run,
     seed,
     workload: workload.name,
@@ -155,7 +158,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     trials: drawTrials({ targets, rungs, rounds, duel: isDuel }, seed),
     ...present({
       duel: isDuel ? (true as const) : undefined,
-      sitting,
+      sequentialTest,
       params: Object.keys(params).length === 0 ? undefined : params,
       waitSeconds,
       threads: options.threads,
@@ -219,12 +222,16 @@ export function fixturesOf(plan: Pick<Plan, 'workload' | 'url' | 'params'>): str
 
 /** Copies a target under another name. The difference between the two is noise. */
 function repeatTarget(target: Target): Target {
-  return { ...target, id: `${target.id} (A/A)`, aaOf: target.id };
+  return { ...target, id: `${target.id} (A/A)`, repeats: { of: target.id, as: 'a/a' } };
 }
 
 /** Copies a target, to be measured with a request in flight beside its load. */
 function disturbTarget(target: Target, background: BackgroundRequest): Target {
-  return { ...target, id: `${target.id} (${describeBackground(background)} behind)`, undisturbed: target.id };
+  return {
+    ...target,
+    id: `${target.id} (${describeBackground(background)} behind)`,
+    repeats: { of: target.id, as: 'background' },
+  };
 }
 
 /** Returns the engine of the run and the one that checks it. Throws a usage error if they are the same. */
@@ -247,7 +254,12 @@ function rungsFor(engines: EngineName[], rungs: number[]): number[] {
 
 /** Copies a target, to be measured by another engine. */
 function crossTarget(target: Target, engine: EngineName): Target {
-  return { ...target, id: `${target.id} by ${engine}`, crossOf: target.id, engine };
+  return {
+    ...target,
+    id: `${target.id} by ${engine}`,
+    repeats: { of: target.id, as: 'cross-check' },
+    engine,
+  };
 }
 
 /** Returns every engine that a plan needs. */

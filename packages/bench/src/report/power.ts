@@ -36,7 +36,7 @@ function renderEffects(effects: EffectSummary[]): string {
   ];
   const rows = effects.map((one) => [
     one.effect === 0 ? 'A/A' : `+${formatShare(one.effect)}`,
-    String(one.sittings.length),
+    String(one.tests.length),
     ...(['slower', 'same', 'undecided', 'faster'] as const).map((verdict) => String(one.verdicts[verdict])),
     String(one.byMoreThanThreshold),
     one.effect === 0 ? '—' : `${one.quietRight} of ${one.quiet}`,
@@ -75,7 +75,7 @@ function renderNoise(noise: NoiseSummary[]): string {
 
 function describeResampled({ rounds, deviation, aa, planted }: ResampledSummary): string[] {
   return [
-    `${rounds} A/A rounds of the pool (robust sd ${formatShare(deviation)}), signs flipped, resampled into ${aa.sittings.toLocaleString('en-US')} sequential tests each:`,
+    `${rounds} A/A rounds of the pool (robust sd ${formatShare(deviation)}), signs flipped, resampled into ${aa.tests.toLocaleString('en-US')} sequential tests each:`,
     `  A/A: ${formatShare(aa.verdicts.faster + aa.verdicts.slower)} faster or slower, ${formatShare(aa.byMoreThanThreshold)} by more than 2 %, ${formatShare(aa.verdicts.same)} same`,
     `  +${formatShare(planted.effect)} added: ${formatShare(planted.verdicts.slower)} slower`,
   ];

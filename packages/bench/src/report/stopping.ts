@@ -13,15 +13,15 @@ export function describeProspects(plan: Plan): string[] {
   const { rows, schedule, decisiveRounds } = foreseeTable(plan);
   if (rows === 0 || plan.quick) return [];
   const table = `${rows} comparison${rows === 1 ? '' : 's'}`;
-  const { sitting } = plan;
-  if (sitting === undefined) {
+  const { sequentialTest } = plan;
+  if (sequentialTest === undefined) {
     if (decisiveRounds !== undefined || plan.rounds < FEWEST_ROUNDS) return [];
     const needed = fewestRounds(rows);
     return [`${plan.rounds} rounds cannot decide ${table} in one table: use --rounds ${needed} or more`];
   }
   if (decisiveRounds === undefined) {
     return [
-      `no look of ${sitting.looks} can decide ${table} in one table: compare fewer targets at once, or use --looks 18/27/36`,
+      `no look of ${sequentialTest.looks} can decide ${table} in one table: compare fewer targets at once, or use --looks 18/27/36`,
     ];
   }
   const first = schedule[0]?.rounds ?? decisiveRounds;
@@ -36,7 +36,7 @@ export function describeProspects(plan: Plan): string[] {
 }
 
 function describeBudget(plan: Plan, decisiveRounds: number): string[] {
-  const { budgetSeconds } = plan.sitting ?? {};
+  const { budgetSeconds } = plan.sequentialTest ?? {};
   if (budgetSeconds === undefined) return [];
   const perRound = estimateSeconds(plan) / plan.rounds;
   // A round that has begun is finished.
@@ -62,8 +62,8 @@ export function describeEnding(plan: Plan, trials: Trial[], interrupted?: boolea
 }
 
 /** Names the cause of an early end. The record does not keep it; only the run itself knows. */
-function describeCause({ sitting }: Plan, interrupted: boolean | undefined): string {
-  const { budgetSeconds } = sitting ?? {};
+function describeCause({ sequentialTest }: Plan, interrupted: boolean | undefined): string {
+  const { budgetSeconds } = sequentialTest ?? {};
   const spent =
     budgetSeconds === undefined ? undefined : `the budget of ${formatBudget(budgetSeconds)} was spent`;
   if (spent === undefined || interrupted === true) return 'the run was interrupted';

@@ -459,8 +459,8 @@ export function describePlan(plan: Plan, load = describeLoad(plan.load)): string
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, ${plan.url === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
     `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.url === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
     ...describeDisturbance(plan),
-    ...describeSitting(plan),
-    `about ${formatSpan(estimateSeconds(plan))}${plan.sitting === undefined ? '' : ' at most'}`,
+    ...describeSequentialTest(plan),
+    `about ${formatSpan(estimateSeconds(plan))}${plan.sequentialTest === undefined ? '' : ' at most'}`,
     ...describeProspects(plan).map((line) => `warning: ${line}`),
     '',
     ...plan.trials.map(
@@ -471,10 +471,10 @@ export function describePlan(plan: Plan, load = describeLoad(plan.load)): string
   return lines.join('\n');
 }
 
-function describeSitting({ duel, sitting }: Plan): string[] {
+function describeSequentialTest({ duel, sequentialTest }: Plan): string[] {
   const kind = duel ? ['duels: all servers of a round run at once and take turns in short windows'] : [];
-  if (sitting === undefined) return kind;
-  const { looks, by, threshold, budgetSeconds } = sitting;
+  if (sequentialTest === undefined) return kind;
+  const { looks, by, threshold, budgetSeconds } = sequentialTest;
   const budget = budgetSeconds === undefined ? '' : `, or after ${formatBudget(budgetSeconds)}`;
   return [
     ...kind,

@@ -9,14 +9,62 @@ const PACED = 'paced';
 /** The only engine with an open loop. */
 const PACER = 'autocannon';
 
+/** The engine with a load driver of Bench. */
+const DRIVER = 'autocannon';
+/** The version of the driver before records kept it. */
+const FIRST_DRIVER = '1';
+
 /** The companions of older schemas, each with its separate fields. */
 const COMPANIONS = ['upstream', 'database', 'background'];
 
 /** Converts `run.json` of any older schema into the current shape. */
 export function upgradeRun(stored: Stored): Stored {
-  return stored['schema'] === 1 && isObject(stored['plan'])
-    ? { ...stored, schema: 2, plan: upgradePlan(stored['plan']) }
-    : stored;
+  const second = stored['schema'] === 1 ? upgradeRunToSecond(stored) : stored;
+  return second['schema'] === 2 ? upgradeRunToThird(second) : second;
+}
+
+function upgradeRunToSecond(run: Stored): Stored {
+  const { plan } = run;
+  return isObject(plan) ? { ...run, schema: 2, plan: upgradePlan(plan) } : run;
+}
+
+/**
+ * Schema 3 has one `repeats` for three fields of a target, and `sequentialTest` is the new name of `sitting`. It keeps
+ * the version of the load driver, so that an interrupted run is resumed with the same one.
+ */
+function upgradeRunToThird(run: Stored): Stored {
+  const { plan, versions } = run;
+  if (!isObject(plan)) return run;
+  const { targets, engine } = plan;
+  const third = {
+    ...rename(plan, { sitting: 'sequentialTest' }),
+    schema: 3,
+    ...(Array.isArray(targets) && { targets: targets.map(renameTarget) }),
+  };
+  const engines = [engine, ...(Array.isArray(targets) ? targets.map(engineIn) : [])];
+  const driver = engines.includes(DRIVER) ? { [`engine ${DRIVER}`]: FIRST_DRIVER } : {};
+  return {
+    ...run,
+    schema: 3,
+    plan: third,
+    ...(isObject(versions) && { versions: { ...versions, ...driver } }),
+  };
+}
+
+function engineIn(target: unknown): unknown {
+  return isObject(target) ? target['engine'] : undefined;
+}
+
+/** The fields of older targets by the way in which the target repeats another one. The last step of a plan comes first. */
+const REPEATS = { crossOf: 'cross-check', undisturbed: 'background', aaOf: 'a/a' };
+
+function renameTarget(target: unknown): unknown {
+  if (!isObject(target)) return target;
+  const ways = Object.entries(REPEATS).flatMap(([name, as]) =>
+    target[name] === undefined ? [] : [{ of: target[name], as }],
+  );
+  const kept = Object.entries(target).filter(([name]) => !(name in REPEATS));
+  return { ...Object.fromEntries(kept), ...(ways.length > 0 && { repeats: ways[0] }) };
 }
 
 /** Schema 1 stored rate and amount side by side, and an open loop as the name of an engine. */
@@ -27,7 +75,8 @@ function upgradePlan({ rate, amount, ...plan }: Stored): Stored {
 /** Converts the record of a trial of any older schema into the current shape; `plan` is the stored plan of its run. */
 export function upgradeTrial(stored: Stored, plan: Stored): Stored {
   const second = stored['schema'] === 1 ? upgradeToSecond(stored, plan) : stored;
-  return second['schema'] === 2 ? upgradeToThird(second) : second;
+  const third = second['schema'] === 2 ? upgradeToThird(second) : second;
+  return third['schema'] === 3 ? upgradeToFourth(third) : third;
 }
 
 function upgradeToSecond(stored: Stored, plan: Stored): Stored {
@@ -57,6 +106,20 @@ function upgradeToThird(record: Stored): Stored {
   if (isObject(record['placement'])) present['placement'] = gather(record['placement'], COMPANIONS, 'beside');
   if (Array.isArray(record['reasons'])) present['reasons'] = record['reasons'].map(renameReason);
   return present;
+}
+
+/**
+ * Schema 4 has one `repeats` for three fields of a target, and the version of the load driver. All older records of
+ * autocannon were sent by its first version; those of other engines do not tell theirs.
+ */
+function upgradeToFourth(record: Stored): Stored {
+  const { target, engine } = record;
+  return {
+    ...record,
+    schema: 4,
+    ...(target !== undefined && { target: renameTarget(target) }),
+    ...(engine === DRIVER && { driver: { name: DRIVER, version: FIRST_DRIVER } }),
+  };
 }
 
 function renameMeasured(measured: Stored): Stored {
@@ -92,6 +155,11 @@ function renameReason(reason: unknown): unknown {
   const isFatal = Array.isArray(invalidates) && invalidates.includes('startup');
   if (code === 'background' && isFatal) return { ...reason, code: 'background-failed' };
   return { ...reason, code: CODES[String(code)] ?? code };
+}
+
+/** Converts an entry of a pool of any older version. `sequential-test` is the new name of the kind `sitting`. */
+export function upgradePooled(stored: Stored): Stored {
+  return stored['kind'] === 'sitting' ? { ...stored, kind: 'sequential-test' } : stored;
 }
 
 /** Moves the fields of these names into one object; without any of them there is no object. */

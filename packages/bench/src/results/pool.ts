@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { BenchError } from '../errors.ts';
 import type { Twins } from '../measure/twins.ts';
 import type { Host } from './host.ts';
+import { upgradePooled } from './older.ts';
 import { appendLine, shown, writeReport } from './store.ts';
 
 /** One sequential test of twins, from its first round to its verdict. */
 export interface PooledTest {
-  kind: 'sitting';
+  kind: 'sequential-test';
   startedAt: string;
   /** The planted difference: how much more CPU the candidate uses, as a share. */
   effect: number;
@@ -39,9 +40,12 @@ export interface PooledNoise {
 
 export type Pooled = PooledTest | PooledNoise;
 
-/** `pool.json`: the facts that all entries of a pool share. */
+/**
+ * `pool.json`: the facts that all entries of a pool share. Schema 2 (2026-11-22) has a new name for the kind of a
+ * sequential test. A pool of schema 1 may hold both names, because later entries are added to it.
+ */
 export interface PoolFile {
-  schema: 1;
+  schema: 1 | 2;
   host: Host;
   twins: Twins;
 }
@@ -59,7 +63,9 @@ export function readPool(folder: string): Pool | undefined {
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
   return {
     ...parse<PoolFile>(readFileSync(head, 'utf8'), shown(head)),
-    entries: lines.map((line, index) => parse<Pooled>(line, `${shown(file)}:${index + 1}`)),
+    entries: lines.map(
+      (line, index) => upgradePooled(parse(line, `${shown(file)}:${index + 1}`)) as unknown as Pooled,
+    ),
   };
 }
 

@@ -161,6 +161,27 @@ const accounted = {
     'count: bodies of which every byte was checked, by a hash or, if requests have an id, whole; absent if the engine checks none',
   ),
 };
+
+const warmup = named(
+  'warmup',
+  shape(
+    {
+      milliseconds: span('ms: length of a slice'),
+      ok: Type.Array(count('count: right answers'), {
+        description:
+          'Right answers in consecutive slices of the time under load before the window; in a duel, before the first window of the server.',
+      }),
+      answers: count(
+        'count: answers to the load, right or wrong, from the first connect until that window opened',
+      ),
+    },
+    { description: 'The load before the window. Absent if the engine does not report it.' },
+  ),
+);
+
+/** The load before the window, or before the first window of a server in a duel. */
+export type Warmup = Static<typeof warmup>;
+
 const owned = Type.Object({ ...accounted, connect, counts });
 
 const load = named(
@@ -175,6 +196,7 @@ const load = named(
       windowSeconds: span('s: of a monotonic clock, the mean over the processes'),
       openedAtMs: span('ms since the epoch: when the first process opened its window'),
       closedAtMs: span('ms since the epoch: when the last process closed its window'),
+      warmup: Type.Optional(warmup),
       schedule: Type.Optional(schedule),
       counts: toldCounts,
       ...Type.Partial(Type.Object(accounted)).properties,
@@ -303,6 +325,28 @@ const hostWindow = named(
 /** The machine during the window. */
 export type HostWindow = Static<typeof hostWindow>;
 
+const age = named(
+  'age',
+  shape(
+    {
+      secondsSinceStart: amount('s: since its launch'),
+      secondsSinceAnswer: amount('s: since its first right answer'),
+      answers: Type.Optional(
+        count(
+          'count: complete answers, right or wrong, that all its processes had given by then: before the load, to the load, and to a background request; absent if the engine does not report its own part',
+        ),
+      ),
+    },
+    {
+      description:
+        'The age of the server when its window opened; in a duel, when the first of its windows opened. Absent for a server that was already running.',
+    },
+  ),
+);
+
+/** The age of a server when its window opened, or the first of its windows in a duel. */
+export type Age = Static<typeof age>;
+
 /** The fields of a window that was measured to its end. */
 const whole = { load, limit, host: hostWindow };
 const seen = {
@@ -332,6 +376,7 @@ const seen = {
   limitProof: Type.Optional(limitProof),
   shape: Type.Optional(steadiness),
   startupSeconds: Type.Optional(span('s: from launch to the first right answer')),
+  age: Type.Optional(age),
 };
 const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));
 const partial = named('partial', shape(Type.Partial(measured).properties));
@@ -364,6 +409,17 @@ const code = shape(
 
 /** The code of a copy that a live server had loaded. */
 export type RunningCode = Static<typeof code>;
+
+const driver = named(
+  'driver',
+  shape(
+    { name: text('Its engine.'), version: text('version: of what sent the load') },
+    { description: 'The program that sent the load. Figures of two versions are not compared.' },
+  ),
+);
+
+/** The program that sent the load, and its version. */
+export type Driver = Static<typeof driver>;
 
 const cores = named('cores', Type.Array(count("count: a core's number, from 0 on"), { minItems: 1 }));
 
@@ -465,6 +521,12 @@ const head = shape({
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
   }),
   engine: text('The engine that sent the load.'),
+  driver: Type.Optional(
+    as(
+      driver,
+      'Absent if the engine does not tell its version, and from records of engines other than autocannon before schema 4.',
+    ),
+  ),
   load: Type.Optional(
     as(loadMode, 'How the engine sent; absent only from records of schema 1 that do not tell.'),
   ),
@@ -556,5 +618,5 @@ export const record = Type.Unsafe<Trial>({
 export const RECORD_HEAD = {
   title: "The record of one trial: one line of a run's trials.jsonl",
   description:
-    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement.",
+    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new.",
 };

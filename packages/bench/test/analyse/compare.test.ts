@@ -46,7 +46,7 @@ function disturbedRun(request: string, line = '', rounds = 12): StoredRun {
   const plan = samplePlan(`--connections 10 --rounds ${rounds} --background "${request}" ${line}`);
   const trials = plan.trials.map(({ target: id, round }) => {
     const target = plan.targets.find((one) => one.id === id)!;
-    const goodput = (target.undisturbed === undefined ? 1000 : 100) * (1 + round / 1000);
+    const goodput = (target.repeats === undefined ? 1000 : 100) * (1 + round / 1000);
     return { ...okTrial(id, sampleMeasured({ goodput }), { round }), target };
   });
   return { ...sampleRun(1), plan, trials };
@@ -163,8 +163,8 @@ describe('targets of one run', () => {
   });
 });
 
-/** The first `rounds` rounds of a sitting with these looks. */
-function sittingOf(ratio: number, rounds: number, { names = ['vanilla', 'fastify'], aa = false } = {}) {
+/** The first `rounds` rounds of a sequential test with these looks. */
+function testOf(ratio: number, rounds: number, { names = ['vanilla', 'fastify'], aa = false } = {}) {
   const { trials } = sampleRun(ratio, rounds);
   const plan = samplePlan(`--connections 10 --until-decided ${aa ? '--aa' : ''}`, names);
   return { plan, trials };
@@ -173,14 +173,14 @@ function sittingOf(ratio: number, rounds: number, { names = ['vanilla', 'fastify
 describe('a run that is to be decided', () => {
   it('stops at a look that has a verdict, and at no other round', () => {
     const decided = Array.from({ length: 24 }, (_, index) => {
-      const { plan, trials } = sittingOf(1.1, index + 1);
+      const { plan, trials } = testOf(1.1, index + 1);
       return isDecided(plan, trials) ? [index + 1] : [];
     }).flat();
     expect(decided).toEqual([12, 18, 24]);
   });
 
   it('goes on while the interval is too wide', () => {
-    const { plan, trials } = sittingOf(1.02, 12);
+    const { plan, trials } = testOf(1.02, 12);
     expect(compareWithin({ plan, trials }, CPU).rows[0]?.comparison).toMatchObject({
       verdict: 'undecided',
       why: 'wide',
@@ -189,7 +189,7 @@ describe('a run that is to be decided', () => {
   });
 
   it('does not look while a trial of the round is missing', () => {
-    const { plan, trials } = sittingOf(1.1, 12);
+    const { plan, trials } = testOf(1.1, 12);
     expect(isDecided(plan, trials.slice(0, -1))).toBe(false);
     expect(compareWithin({ plan, trials: trials.slice(0, -1) }, CPU).rows[0]?.comparison).toMatchObject({
       verdict: 'undecided',
@@ -198,15 +198,19 @@ describe('a run that is to be decided', () => {
   });
 
   it('waits for no target that repeats another, unless there is nothing else', () => {
-    const noise = sittingOf(1.02, 12);
-    const repeat = (id: string) => ({ ...noise.plan.targets[0]!, id, aaOf: 'vanilla' });
+    const noise = testOf(1.02, 12);
+    const repeat = (id: string) => ({
+      ...noise.plan.targets[0]!,
+      id,
+      repeats: { of: 'vanilla', as: 'a/a' as const },
+    });
     const renamed = noise.trials.map((trial) =>
       trial.target.id === 'fastify' ? { ...trial, target: repeat('vanilla (A/A)') } : trial,
     );
     const alone = { ...noise.plan, targets: [noise.plan.targets[0]!, repeat('vanilla (A/A)')] };
     expect(isDecided(alone, renamed)).toBe(false);
     const beside = { ...alone, targets: [...alone.targets, noise.plan.targets[1]!] };
-    const dearer = sittingOf(1.1, 12).trials.filter(({ target }) => target.id === 'fastify');
+    const dearer = testOf(1.1, 12).trials.filter(({ target }) => target.id === 'fastify');
     expect(isDecided(beside, [...renamed, ...dearer])).toBe(true);
   });
 

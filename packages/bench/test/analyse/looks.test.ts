@@ -5,7 +5,7 @@ import { errorOfTrim, trimFor } from '../../src/analyse/signed-rank.ts';
 import { BenchError } from '../../src/errors.ts';
 import { type Boundary, boundJointError, jointError } from './joint.ts';
 
-/** The share of sittings of `rounds` symmetric differences that cross a boundary, over all orders and signs. */
+/** The share of tests of `rounds` symmetric differences that cross a boundary, over all orders and signs. */
 function enumerateJointError(looks: readonly Boundary[]): number {
   const rounds = looks.at(-1)!.rounds;
   const orders = permute(Array.from({ length: rounds }, (_, i) => i + 1));

@@ -1,5 +1,5 @@
 /**
- * Sittings as they are run: a round measures both targets one after the other, a fair coin says which goes first, and
+ * Sequential tests as they are run: a round measures both targets one after the other, a fair coin says which goes first, and
  * the machine's noise belongs to the place in time, not to the target.
  */
 import type { Random } from '../../src/random.ts';
@@ -47,8 +47,8 @@ export const NOISES: readonly Noise[] = ['normal', 't3', 'bursts', 'drift'];
 const UNIT_PLACES = 20_000;
 const UNIT_LENGTH = 48;
 
-/** Draws sittings of `rounds` log ratios: `effect` (a share) and noise with a standard deviation of `sd` a round. */
-export function sittings(
+/** Draws tests of `rounds` log ratios: `effect` (a share) and noise with a standard deviation of `sd` a round. */
+export function drawTests(
   noise: Noise,
   sd: number,
   effect: number,

@@ -7,14 +7,14 @@ import { readGoldenRun } from '../samples.ts';
 
 const LOOKS = '12/18/24';
 
-function sitting(effect: number, verdict: string, given: Partial<PooledTest> = {}): PooledTest {
-  // 1 % of noise, the same for every sitting.
+function sequentialTest(effect: number, verdict: string, given: Partial<PooledTest> = {}): PooledTest {
+  // 1 % of noise, the same for every test.
   const differences = Array.from(
     { length: 12 },
     (_, round) => Math.log(1 + effect) + (round % 2 === 0 ? 0.01 : -0.01),
   );
   return {
-    kind: 'sitting',
+    kind: 'sequential-test',
     startedAt: '2026-11-21T12:00:00.000Z',
     effect,
     copied: false,
@@ -44,10 +44,10 @@ const summaryOf = (entries: Pooled[]) => summarisePool(entries, LOOKS, createRan
 describe('the summary of a pool', () => {
   it('counts verdicts by what was planted, the largest first', () => {
     const { effects } = summaryOf([
-      sitting(0, 'same'),
-      sitting(0.06, 'slower', { byMoreThanThreshold: true }),
-      sitting(0, 'undecided'),
-      sitting(0.06, 'slower'),
+      sequentialTest(0, 'same'),
+      sequentialTest(0.06, 'slower', { byMoreThanThreshold: true }),
+      sequentialTest(0, 'undecided'),
+      sequentialTest(0.06, 'slower'),
     ]);
     expect(effects.map(({ effect, verdicts }) => [effect, verdicts])).toEqual([
       [0.06, { faster: 0, slower: 2, same: 0, undecided: 0 }],
@@ -63,21 +63,21 @@ describe('the summary of a pool', () => {
     expect(effects[0]?.ratio).toBeCloseTo(1.06, 6);
   });
 
-  it('tells quiet sittings from noisy ones by the spread of their rounds', () => {
+  it('tells quiet tests from noisy ones by the spread of their rounds', () => {
     const noisy = Array.from({ length: 12 }, (_, round) => (round % 2 === 0 ? 0.1 : -0.1));
     const { effects } = summaryOf([
-      sitting(0.06, 'undecided', { differences: noisy }),
-      sitting(0.06, 'slower', { differences: [...noisy.map((value) => value / 10), null] }),
+      sequentialTest(0.06, 'undecided', { differences: noisy }),
+      sequentialTest(0.06, 'slower', { differences: [...noisy.map((value) => value / 10), null] }),
     ]);
     expect(effects[0]).toMatchObject({ quiet: 1, quietRight: 1 });
   });
 
   it('lets stock autocannon name the one that it printed more for, from 2 % apart on', () => {
     const { effects } = summaryOf([
-      sitting(0.06, 'slower', stock(1050, 1000)),
-      sitting(0.06, 'slower', stock(1000, 1050)),
-      sitting(0.06, 'slower', stock(1019, 1000)),
-      sitting(0.06, 'slower'),
+      sequentialTest(0.06, 'slower', stock(1050, 1000)),
+      sequentialTest(0.06, 'slower', stock(1000, 1050)),
+      sequentialTest(0.06, 'slower', stock(1019, 1000)),
+      sequentialTest(0.06, 'slower'),
     ]);
     expect(effects[0]?.stock).toEqual({ runs: 3, baseline: 1, candidate: 1 });
   });
@@ -97,14 +97,14 @@ describe('the summary of a pool', () => {
     expect(found[1]!.deviation / found[0]!.deviation).toBeCloseTo(10);
   });
 
-  it('draws sittings anew from 100 A/A rounds on', () => {
+  it('draws tests anew from 100 A/A rounds on', () => {
     const random = createRandom(3);
     const aa = () =>
-      sitting(0, 'same', { differences: Array.from({ length: 24 }, () => 0.02 * random.normal()) });
+      sequentialTest(0, 'same', { differences: Array.from({ length: 24 }, () => 0.02 * random.normal()) });
     expect(summaryOf([aa(), aa(), aa(), aa()]).resampled).toBeUndefined();
     const { resampled } = summaryOf([aa(), aa(), aa(), aa(), aa()]);
     expect(resampled?.rounds).toBe(120);
-    expect(resampled?.aa.sittings).toBe(2000);
+    expect(resampled?.aa.tests).toBe(2000);
     expect((resampled?.aa.verdicts.faster ?? 1) + (resampled?.aa.verdicts.slower ?? 1)).toBeLessThan(0.055);
     expect(resampled?.planted.verdicts.slower).toBeGreaterThan(0.95);
   });
@@ -113,8 +113,8 @@ describe('the summary of a pool', () => {
     const { host } = readGoldenRun();
     const twins = { unitNs: 4.8, bareUs: 20, units: { base: 16_700, 0.06: 17_900, 0: 16_700, 0.03: 17_300 } };
     const entries = [
-      sitting(0.06, 'slower', { stock: { baseline: 1050, candidate: 1000 } }),
-      sitting(0, 'undecided', { stock: { baseline: 1050, candidate: 1000 } }),
+      sequentialTest(0.06, 'slower', { stock: { baseline: 1050, candidate: 1000 } }),
+      sequentialTest(0, 'undecided', { stock: { baseline: 1050, candidate: 1000 } }),
     ];
     const text = renderPower({ schema: 1, host, twins, entries }, summaryOf(entries));
     await expect(text).toMatchFileSnapshot('../fixtures/golden/power.txt');

@@ -28,13 +28,9 @@ describe('replayTest', () => {
 });
 
 describe('resampleTests', () => {
-  it('a pool of A/A rounds, flipped: 2,000 sittings stay within the promised errors', () => {
+  it('a pool of A/A rounds, flipped: 2,000 tests stay within the promised errors', () => {
     for (const sd of [0.03, 0.054]) {
-      const shares = resampleTests(
-        drawPool(100, sd),
-        { ...RULES, sittings: 2000, effect: 0 },
-        createRandom(28),
-      );
+      const shares = resampleTests(drawPool(100, sd), { ...RULES, tests: 2000, effect: 0 }, createRandom(28));
       expect(shares.verdicts.faster + shares.verdicts.slower).toBeLessThanOrEqual(0.055);
       expect(shares.byMoreThanThreshold).toBeLessThanOrEqual(0.01);
       const all = Object.values(shares.verdicts).reduce((sum, share) => sum + share, 0);
@@ -44,10 +40,10 @@ describe('resampleTests', () => {
 
   it('6 % planted at sd(d) 5.4 % is found in 95 % of them', () => {
     const pool = drawPool(100, 0.045);
-    const shares = resampleTests(pool, { ...RULES, sittings: 1000, effect: 0.06 }, createRandom(29));
+    const shares = resampleTests(pool, { ...RULES, tests: 1000, effect: 0.06 }, createRandom(29));
     expect(shares.verdicts.slower).toBeGreaterThanOrEqual(0.95);
     expect(shares.verdicts.faster).toBe(0);
-    const gain = resampleTests(pool, { ...RULES, sittings: 1000, effect: -0.06 }, createRandom(29));
+    const gain = resampleTests(pool, { ...RULES, tests: 1000, effect: -0.06 }, createRandom(29));
     expect(gain.verdicts.faster).toBeGreaterThanOrEqual(0.95);
     expect(shares.meanRounds).toBeGreaterThan(12);
     expect(shares.meanRounds).toBeLessThan(20);
@@ -55,14 +51,14 @@ describe('resampleTests', () => {
 
   it('a constant bias of the pool is flipped away', () => {
     const biased = Array.from({ length: 40 }, (_, i) => 0.05 + 0.001 * i);
-    const shares = resampleTests(biased, { ...RULES, sittings: 1000, effect: 0 }, createRandom(30));
+    const shares = resampleTests(biased, { ...RULES, tests: 1000, effect: 0 }, createRandom(30));
     expect(shares.verdicts.slower).toBeLessThan(0.05);
     expect(shares.verdicts.faster).toBeLessThan(0.05);
   });
 
   it('is the same for the same seed, and needs a pool as long as its schedule', () => {
     const pool = drawPool(30, 0.03);
-    const rules = { ...RULES, sittings: 50, effect: 0 };
+    const rules = { ...RULES, tests: 50, effect: 0 };
     expect(resampleTests(pool, rules, createRandom(1))).toEqual(resampleTests(pool, rules, createRandom(1)));
     expect(() => resampleTests(pool.slice(7), rules, createRandom(1))).toThrow(RangeError);
   });

@@ -5,12 +5,12 @@ import { type Schedule, scheduleNamed } from '../../src/catalogue/looks.ts';
 import { compareRounds, compareTable } from '../../src/analyse/paired.ts';
 import { countVerdicts, type VerdictShares } from '../../src/analyse/sequential-test.ts';
 import { createRandom, type Random } from '../../src/random.ts';
-import { type Noise, NOISES, sittings } from './noise.ts';
+import { type Noise, NOISES, drawTests } from './noise.ts';
 
 const USUAL = scheduleNamed('12/18/24');
 const RULES = { schedule: USUAL, better: 'lower', threshold: 0.02 } as const;
 
-/** How sittings end under this noise; `sd` is the standard deviation of one round's log ratio. */
+/** How sequential tests end under this noise; `sd` is the standard deviation of one round's log ratio. */
 function simulate(
   noise: Noise,
   sd: number,
@@ -19,9 +19,9 @@ function simulate(
   schedule: Schedule = USUAL,
 ): VerdictShares {
   const random = createRandom(1);
-  const draw = sittings(noise, sd, effect, random);
+  const draw = drawTests(noise, sd, effect, random);
   const rounds = schedule.at(-1)!.rounds;
-  return countVerdicts({ ...RULES, schedule, sittings: count }, () => draw(rounds));
+  return countVerdicts({ ...RULES, schedule, tests: count }, () => draw(rounds));
 }
 
 /** Log ratios of rows to one baseline, whose noise they share. */
@@ -73,7 +73,7 @@ describe.each(NOISES)('%s noise', (noise) => {
 
 describe('the simulation can tell', () => {
   it('looking after every round is wrong far more often', () => {
-    const draw = sittings('normal', 0.08, 0, createRandom(2));
+    const draw = drawTests('normal', 0.08, 0, createRandom(2));
     const everyRound = Array.from({ length: 19 }, (_, i) => 6 + i);
     const wrong = Array.from({ length: 1000 }, () => draw(24)).filter((differences) =>
       everyRound.some((rounds) =>

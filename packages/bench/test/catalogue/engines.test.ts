@@ -102,11 +102,11 @@ describe('--cross-check', () => {
 
   it('plans every target once by each engine, in every round', () => {
     const plan = samplePlan('--cross-check wrk --rounds 4 --connections 10');
-    expect(plan.targets.map(({ id, engine, crossOf }) => [id, engine, crossOf])).toEqual([
+    expect(plan.targets.map(({ id, engine, repeats }) => [id, engine, repeats])).toEqual([
       ['vanilla', undefined, undefined],
-      ['vanilla by wrk', 'wrk', 'vanilla'],
+      ['vanilla by wrk', 'wrk', { of: 'vanilla', as: 'cross-check' }],
       ['fastify', undefined, undefined],
-      ['fastify by wrk', 'wrk', 'fastify'],
+      ['fastify by wrk', 'wrk', { of: 'fastify', as: 'cross-check' }],
     ]);
     for (const round of [1, 2, 3, 4]) {
       const here = plan.trials.filter((trial) => trial.round === round).map(({ target }) => target);

@@ -97,14 +97,20 @@ describe('bench', () => {
   });
 
   it('reads when a sequential test stops, and by which metric', () => {
-    expect(parse('--until-decided').sitting).toEqual({ looks: '12/18/24', by: 'cpu', threshold: 0.02 });
-    expect(parse('--until-decided --budget 10m --by p99 --threshold 3% --looks 6/12/18').sitting).toEqual({
+    expect(parse('--until-decided').sequentialTest).toEqual({
+      looks: '12/18/24',
+      by: 'cpu',
+      threshold: 0.02,
+    });
+    expect(
+      parse('--until-decided --budget 10m --by p99 --threshold 3% --looks 6/12/18').sequentialTest,
+    ).toEqual({
       looks: '6/12/18',
       by: 'p99',
       threshold: 0.03,
       budgetSeconds: 600,
     });
-    expect(parse('').sitting).toBeUndefined();
+    expect(parse('').sequentialTest).toBeUndefined();
   });
 
   it('reads --resume and --again with options that change only the output', () => {

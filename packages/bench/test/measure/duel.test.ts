@@ -259,9 +259,9 @@ describe('the plan of a duel', () => {
 
   it('may have the same target twice', () => {
     const { targets } = samplePlan('--aa --duel', ['vanilla']);
-    expect(targets.map(({ id, aaOf }) => [id, aaOf])).toEqual([
+    expect(targets.map(({ id, repeats }) => [id, repeats])).toEqual([
       ['vanilla', undefined],
-      ['vanilla (A/A)', 'vanilla'],
+      ['vanilla (A/A)', { of: 'vanilla', as: 'a/a' }],
     ]);
   });
 });

@@ -6,6 +6,7 @@ import { asStored, sampleCounts, sampleLoad } from '../samples.ts';
 import { measure, PLACED, textsOf } from './one-trial.ts';
 import type { Step } from './world.ts';
 import { makeReason } from '../../src/reasons.ts';
+import { RECORD_SCHEMA } from '../../src/versions.ts';
 import { METRIC_IDS } from '../../src/metrics.ts';
 
 const fail = (text: string) => () => {
@@ -37,7 +38,7 @@ describe('measureTrial', () => {
   it('records the plan and the findings', async () => {
     const { trial } = await measure({}, { line: '--seed 5 --duration 3 --warmup 1 --timeout 4 --quick' });
     expect(trial).toMatchObject({
-      schema: 3,
+      schema: RECORD_SCHEMA,
       load: { mode: 'closed' },
       id: '001-fastify-c10-r1',
       connections: 10,

@@ -233,7 +233,7 @@ function createBackground(twist: Twist, done: string[]): RunningCompanion {
   };
   return companion(
     'background',
-    ({ undisturbed }) => (undisturbed === undefined ? undefined : request),
+    ({ repeats }) => (repeats?.as === 'background' ? request : undefined),
     async () => beginBackground(request, keep),
   );
 }

@@ -148,11 +148,11 @@ describe('makePlan', () => {
     const names = ['vanilla', 'fastify'];
     const plan = samplePlan('--background "GET /fib/42" --rounds 6 --connections 10', names);
     expect(plan).toMatchObject({ background: { method: 'GET', path: '/fib/42' } });
-    expect(plan.targets.map(({ id, undisturbed }) => [id, undisturbed])).toEqual([
+    expect(plan.targets.map(({ id, repeats }) => [id, repeats])).toEqual([
       ['vanilla', undefined],
       ['fastify', undefined],
-      ['vanilla (GET /fib/42 behind)', 'vanilla'],
-      ['fastify (GET /fib/42 behind)', 'fastify'],
+      ['vanilla (GET /fib/42 behind)', { of: 'vanilla', as: 'background' }],
+      ['fastify (GET /fib/42 behind)', { of: 'fastify', as: 'background' }],
     ]);
     expect(plan.trials.filter(({ round }) => round === 1)).toHaveLength(4);
     expect(samplePlan('')).not.toHaveProperty('background');

@@ -10,7 +10,7 @@ const uses = [
 ];
 const trials = plan.trials.map(({ target: id, round }) => {
   const target = plan.targets.find((one) => one.id === id)!;
-  const background = target.undisturbed === undefined ? undefined : uses[round - 1];
+  const background = target.repeats === undefined ? undefined : uses[round - 1];
   return {
     ...okTrial(id, sampleMeasured({ given: background ? { companions: { background } } : {} }), { round }),
     target,

@@ -81,7 +81,7 @@ describe('the committed run', () => {
     );
     const short = { ...document, trials };
     await expect(`${JSON.stringify(short, null, 2)}\n`).toMatchFileSnapshot(golden('run.json'));
-    expect(text).toMatch(/^\{\n {2}"schema": 2,\n[^]*\}\n$/);
+    expect(text).toMatch(/^\{\n {2}"schema": 3,\n[^]*\}\n$/);
   });
 
   it('is planned in words', async () => {

@@ -2,8 +2,10 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/catalogue/stacks.ts';
-import { upgradeRun, upgradeTrial } from '../../src/results/older.ts';
+import { upgradePooled, upgradeRun, upgradeTrial } from '../../src/results/older.ts';
+import { readPool } from '../../src/results/pool.ts';
 import { readRun } from '../../src/results/store.ts';
+import { RECORD_SCHEMA, RUN_SCHEMA } from '../../src/versions.ts';
 import { readFixture, readGoldenRun } from '../samples.ts';
 
 const OPEN = { mode: 'open', perSecond: 2000 };
@@ -15,21 +17,31 @@ describe('a run of schema 1', () => {
     ['an amount', { engine: 'wrk', amount: 500 }, { engine: 'wrk', load: { mode: 'amount', requests: 500 } }],
     ['a closed loop', { engine: 'oha' }, { engine: 'oha', load: { mode: 'closed' } }],
   ])('has the load mode of %s', (_, stored, read) => {
-    expect(runOf(stored)).toEqual({ schema: 2, plan: { schema: 2, ...read }, leftOut: [] });
+    expect(runOf(stored)).toEqual({ schema: RUN_SCHEMA, plan: { schema: RUN_SCHEMA, ...read }, leftOut: [] });
   });
 
   it('is read as a whole from the disk', () => {
     expect(JSON.parse(readFixture('run/run.json'))).toMatchObject({ schema: 1 });
     const { schema, plan, trials } = readGoldenRun();
-    expect({ schema, plan }).toMatchObject({ schema: 2, plan: { schema: 2, load: { mode: 'closed' } } });
-    for (const trial of trials) expect(trial).toMatchObject({ schema: 3, load: { mode: 'closed' } });
+    expect({ schema, plan }).toMatchObject({
+      schema: RUN_SCHEMA,
+      plan: { schema: RUN_SCHEMA, load: { mode: 'closed' } },
+    });
+    for (const trial of trials)
+      expect(trial).toMatchObject({ schema: RECORD_SCHEMA, load: { mode: 'closed' } });
   });
 });
 
 describe('a trial of schema 1', () => {
   const load = { engine: 'paced', windowSeconds: 4, schedule: { intended: 1601, late: 0, dropped: 0 } };
   const trial = { schema: 1, engine: 'paced', measured: { load } };
-  const read = { schema: 3, engine: 'autocannon', measured: { load: { ...load, engine: 'autocannon' } } };
+  const driver = { name: 'autocannon', version: '1' };
+  const read = {
+    schema: RECORD_SCHEMA,
+    engine: 'autocannon',
+    driver,
+    measured: { load: { ...load, engine: 'autocannon' } },
+  };
 
   it('has the rate of its plan', () => {
     expect(upgradeTrial(trial, { rate: 2000 })).toEqual({ ...read, load: OPEN });
@@ -41,7 +53,12 @@ describe('a trial of schema 1', () => {
 
   it('has no load mode if nothing tells it', () => {
     const failed = { schema: 1, engine: 'paced', status: 'failed' };
-    expect(upgradeTrial(failed, {})).toEqual({ schema: 3, engine: 'autocannon', status: 'failed' });
+    expect(upgradeTrial(failed, {})).toEqual({
+      schema: RECORD_SCHEMA,
+      engine: 'autocannon',
+      driver,
+      status: 'failed',
+    });
   });
 
   it('keeps what it told of companions', () => {
@@ -55,8 +72,9 @@ describe('a trial of schema 1', () => {
       placement: { kind: 'separate', server: [1], database: [0] },
     };
     expect(upgradeTrial(stored, {})).toEqual({
-      schema: 3,
+      schema: RECORD_SCHEMA,
       engine: 'autocannon',
+      driver,
       load: { mode: 'closed' },
       companions: { database },
       measured: { companions: { database: use } },
@@ -66,17 +84,80 @@ describe('a trial of schema 1', () => {
 
   it('has the amount of its plan, and its engine', () => {
     expect(upgradeTrial({ schema: 1, engine: 'k6' }, { amount: 500 })).toEqual({
-      schema: 3,
+      schema: RECORD_SCHEMA,
       engine: 'k6',
       load: { mode: 'amount', requests: 500 },
     });
   });
 });
 
+const target = (id: string, fields: object = {}) => ({ id, stack: 'vanilla', ...fields });
+
+describe('a run of schema 2', () => {
+  it('has one field for the three ways in which a target repeats another', () => {
+    const targets = [
+      target('a'),
+      target('a (A/A)', { aaOf: 'a' }),
+      target('a (A/A) by wrk', { aaOf: 'a', crossOf: 'a (A/A)', engine: 'wrk' }),
+      target('a (GET / behind)', { undisturbed: 'a' }),
+      target('a (GET / behind) by wrk', { undisturbed: 'a', crossOf: 'a (GET / behind)', engine: 'wrk' }),
+    ];
+    const read = upgradeRun({ schema: 2, plan: { schema: 2, engine: 'oha', targets } });
+    expect(read).toEqual({
+      schema: 3,
+      plan: {
+        schema: 3,
+        engine: 'oha',
+        targets: [
+          target('a'),
+          target('a (A/A)', { repeats: { of: 'a', as: 'a/a' } }),
+          target('a (A/A) by wrk', { engine: 'wrk', repeats: { of: 'a (A/A)', as: 'cross-check' } }),
+          target('a (GET / behind)', { repeats: { of: 'a', as: 'background' } }),
+          target('a (GET / behind) by wrk', {
+            engine: 'wrk',
+            repeats: { of: 'a (GET / behind)', as: 'cross-check' },
+          }),
+        ],
+      },
+    });
+    const trials = targets.map((one) => upgradeTrial({ schema: 3, engine: 'oha', target: one }, {}));
+    expect(trials.map((trial) => trial['target'])).toEqual((read['plan'] as { targets: unknown }).targets);
+  });
+
+  it('has its sequential test under the name of now, and the version of its driver', () => {
+    const rule = { looks: '12/18/24', by: 'cpu', threshold: 0.02 };
+    const plan = {
+      schema: 2,
+      engine: 'wrk',
+      targets: [target('a', { engine: 'autocannon' })],
+      sitting: rule,
+    };
+    expect(upgradeRun({ schema: 2, plan, versions: { node: '26' } })).toMatchObject({
+      plan: { sequentialTest: rule },
+      versions: { node: '26', 'engine autocannon': '1' },
+    });
+    const other = upgradeRun({ schema: 2, plan: { schema: 2, engine: 'wrk' }, versions: { node: '26' } });
+    expect(other['versions']).toEqual({ node: '26' });
+  });
+});
+
+describe('an entry of a pool', () => {
+  it('has the kind of now', () => {
+    const kinds = ['sitting', 'sequential-test', 'noise'].map((kind) => upgradePooled({ kind })['kind']);
+    expect(kinds).toEqual(['sequential-test', 'sequential-test', 'noise']);
+  });
+
+  it('is read so from the published pool', () => {
+    const entries = readPool(join(ROOT, 'results/published/20261121-221151-power'))?.entries ?? [];
+    expect(entries.filter(({ kind }) => kind === 'sequential-test')).toHaveLength(60);
+    expect(new Set(entries.map(({ kind }) => kind))).toEqual(new Set(['sequential-test', 'noise']));
+  });
+});
+
 describe('a run and a trial of the present schemas', () => {
   it('are left as they are', () => {
-    const run = { schema: 2, plan: { schema: 2, load: OPEN } };
-    const trial = { schema: 3, engine: 'autocannon', load: OPEN };
+    const run = { schema: RUN_SCHEMA, plan: { schema: RUN_SCHEMA, load: OPEN } };
+    const trial = { schema: RECORD_SCHEMA, engine: 'autocannon', load: OPEN };
     expect([upgradeRun(run), upgradeTrial(trial, run.plan)]).toEqual([run, trial]);
   });
 });

@@ -3,6 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
+import { compareWithin } from '../../src/analyse/compare.ts';
+import { renderComparison } from '../../src/report/compare.ts';
+import { describeEnding } from '../../src/report/stopping.ts';
+import { renderTerminal } from '../../src/report/terminal.ts';
+import { describePlan, toView } from '../../src/report/view.ts';
 import { RECORD_SCHEMA } from '../../src/versions.ts';
 import type { Measured, Trial } from '../../src/results/record.ts';
 import { upgradeTrial } from '../../src/results/older.ts';
@@ -60,7 +65,7 @@ function figures(trial: object): unknown[] {
 }
 
 describe('a committed run of each version', () => {
-  it.each([1, 2, RECORD_SCHEMA])('%i is written in it and read in the present shape', (version) => {
+  it.each([1, 2, 3, RECORD_SCHEMA])('%i is written in it and read in the present shape', (version) => {
     const folder = fileURLToPath(new URL(`../fixtures/records-${version}/`, import.meta.url));
     const lines = readFileSync(join(folder, 'trials.jsonl'), 'utf8').trimEnd().split('\n');
     const stored = lines.map((line) => JSON.parse(line) as Record<'schema' | 'measured', unknown>);
@@ -75,6 +80,42 @@ describe('a committed run of each version', () => {
     expect(folders.toSorted()).toEqual(
       Array.from({ length: RECORD_SCHEMA }, (_, index) => `records-${index + 1}`),
     );
+  });
+});
+
+describe('a run of version 2, with targets that repeat others and a sequential test', () => {
+  const folder = fileURLToPath(new URL('../fixtures/runs-2/', import.meta.url));
+  const run = readRun(folder);
+
+  it('is read in the present shape', () => {
+    const stored = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as {
+      schema: number;
+      plan: { sitting: object };
+    };
+    expect(stored.schema).toBe(2);
+    expect(run.plan.sequentialTest).toEqual(stored.plan.sitting);
+    expect(run.plan.targets.map(({ id, repeats }) => [id, repeats])).toEqual([
+      ['vanilla', undefined],
+      ['vanilla by wrk', { of: 'vanilla', as: 'cross-check' }],
+      ['vanilla (A/A)', { of: 'vanilla', as: 'a/a' }],
+      ['vanilla (A/A) by wrk', { of: 'vanilla (A/A)', as: 'cross-check' }],
+      ['vanilla (GET /health behind)', { of: 'vanilla', as: 'background' }],
+      ['vanilla (GET /health behind) by wrk', { of: 'vanilla (GET /health behind)', as: 'cross-check' }],
+    ]);
+    for (const { target } of run.trials)
+      expect(target).toEqual(run.plan.targets.find(({ id }) => id === target.id));
+    const drivers = run.trials.map(({ engine, driver }) => [engine, driver?.version]);
+    expect(new Set(drivers.map(String))).toEqual(new Set(['autocannon,1', 'wrk,']));
+  });
+
+  it('is shown as the version that wrote it showed it', () => {
+    const table = compareWithin(run, { by: 'cpu', threshold: 0.02 });
+    const text = [
+      renderTerminal(toView(run)),
+      renderComparison(table, run.plan.run, describeEnding(run.plan, run.trials)),
+      describePlan(run.plan),
+    ].join('\n');
+    expect(`${text}\n`).toBe(readFileSync(join(folder, 'report.txt'), 'utf8'));
   });
 });
 

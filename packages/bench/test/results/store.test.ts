@@ -24,7 +24,7 @@ import {
   versionDifferences,
 } from '../../src/results/store.ts';
 import type { RunFile } from '../../src/results/run-file.ts';
-import { RUN_SCHEMA } from '../../src/versions.ts';
+import { RECORD_SCHEMA, RUN_SCHEMA } from '../../src/versions.ts';
 import { errorOf, failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
 
 // The store keeps runs below the repository: for these tests that is a folder of their own.
@@ -160,9 +160,9 @@ describe('a run that cannot be read', () => {
 
   it('refuses a newer schema of a trial, by its line', () => {
     const { folder, lines } = makeRun();
-    appendFileSync(lines, `${JSON.stringify({ ...trials[0], schema: 4 })}\n`);
+    appendFileSync(lines, `${JSON.stringify({ ...trials[0], schema: RECORD_SCHEMA + 1 })}\n`);
     expect(refuse(() => readRun(folder))).toMatchObject({
-      message: `${lines}:4: written by a newer version (schema 4; this version reads up to 3)`,
+      message: `${lines}:4: written by a newer version (schema ${RECORD_SCHEMA + 1}; this version reads up to ${RECORD_SCHEMA})`,
       hint: expect.stringContaining('git pull'),
     });
   });
@@ -214,7 +214,7 @@ describe('a run that cannot be read', () => {
   });
 
   it('refuses a newer schema of the run', () => {
-    const folder = createRun({ ...runOf('a-run'), schema: 3 }, host);
+    const folder = createRun({ ...runOf('a-run'), schema: RUN_SCHEMA + 1 }, host);
     expect(refuse(() => readRun(folder)).message).toMatch(/run\.json: written by a newer version/);
   });
 

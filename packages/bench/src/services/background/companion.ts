@@ -1,6 +1,7 @@
 /** A request kept in flight beside the load (`--background`), for the targets that repeat another one with it. */
 import type { BackgroundRequest } from '../../model.ts';
 import { backgroundRecord, type BackgroundUse } from './record.ts';
+import { isRepeated } from '../../plan/repeats.ts';
 import type { CompanionKind, TrialCompanion } from '../companion.ts';
 import { judgeBackground } from './judge.ts';
 import { keepInFlight, type Background } from './request.ts';
@@ -8,14 +9,14 @@ import { keepInFlight, type Background } from './request.ts';
 export const background: CompanionKind<typeof backgroundRecord> = {
   name: 'background',
   record: backgroundRecord,
-  async find({ background: request }) {
+  async find({ background: request, targets }) {
     if (request === undefined) return undefined;
     return {
       name: 'background',
       isPlaced: false,
       start: async () => ({
         name: 'background',
-        head: ({ undisturbed }) => (undisturbed === undefined ? undefined : request),
+        head: (target) => (isRepeated('background', target, targets) ? request : undefined),
         begin: async () => beginTrial(request),
         async [Symbol.asyncDispose]() {},
       }),

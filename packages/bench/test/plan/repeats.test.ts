@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import type { Target } from '../../src/model.ts';
+import { isRepeated, undisturbedOf } from '../../src/plan/repeats.ts';
+import { samplePlan } from '../samples.ts';
+
+const LINE = '--aa --background "GET /a" --cross-check aiohttp --connections 10';
+const { targets } = samplePlan(LINE, ['vanilla']);
+
+describe('a plan with an A/A target, a background request and a second engine', () => {
+  it('lets each target differ in one thing from the one that it repeats', () => {
+    expect(targets.map(({ id, repeats }) => [id, repeats])).toEqual([
+      ['vanilla', undefined],
+      ['vanilla by aiohttp', { of: 'vanilla', as: 'cross-check' }],
+      ['vanilla (A/A)', { of: 'vanilla', as: 'a/a' }],
+      ['vanilla (A/A) by aiohttp', { of: 'vanilla (A/A)', as: 'cross-check' }],
+      ['vanilla (GET /a behind)', { of: 'vanilla', as: 'background' }],
+      ['vanilla (GET /a behind) by aiohttp', { of: 'vanilla (GET /a behind)', as: 'cross-check' }],
+    ]);
+  });
+
+  it('follows the targets that repeat others', () => {
+    const repeated = (as: 'a/a' | 'background' | 'cross-check') =>
+      targets.filter((target) => isRepeated(as, target, targets)).map(({ id }) => id);
+    expect(repeated('a/a')).toEqual(['vanilla (A/A)', 'vanilla (A/A) by aiohttp']);
+    expect(repeated('background')).toEqual(['vanilla (GET /a behind)', 'vanilla (GET /a behind) by aiohttp']);
+    expect(repeated('cross-check')).toEqual(targets.filter(({ engine }) => engine).map(({ id }) => id));
+  });
+
+  it('finds the same target without its background request, by the same engine', () => {
+    expect(targets.map((target) => undisturbedOf(target, targets))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      'vanilla',
+      'vanilla by aiohttp',
+    ]);
+    const without = targets.filter(({ id }) => !id.startsWith('vanilla by'));
+    expect(undisturbedOf(targets.at(-1)!, without)).toBeUndefined();
+    const alone = targets.filter(({ id }) => id !== 'vanilla');
+    expect(undisturbedOf(targets.at(-2)!, alone)).toBeUndefined();
+  });
+
+  it('comes to an end if a stored target repeats itself', () => {
+    const odd: Target = { ...targets[0]!, repeats: { of: 'vanilla', as: 'a/a' } };
+    expect(isRepeated('background', odd, [odd])).toBe(false);
+    expect(undisturbedOf(odd, [odd])).toBeUndefined();
+  });
+});
