@@ -20,7 +20,11 @@ export const FACTORS = [
 export type Factor = (typeof FACTORS)[number];
 
 /** Properties that may differ along with a factor: processes and threads are one choice, and cores imply a placement. */
-const BESIDE: Partial<Record<Factor, string[]>> = { workers: ['threads'], cores: ['placement'] };
+const BESIDE: Partial<Record<Factor, string[]>> = {
+  workers: ['threads'],
+  cores: ['placement'],
+  engine: ['load driver'],
+};
 
 /** Companions that are compared in words of their own. */
 const COMPARED: ReadonlySet<string> = new Set(['background', 'upstream', 'database']);
@@ -55,6 +59,8 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   if ((old.plan.cores ?? now.plan.cores) !== undefined) compare('cores', ({ plan }) => coresOf(plan));
   compare('generators', ({ plan }) => plan.generators);
   compare('engine', ({ plan }) => enginesOf(plan).join(' and '));
+  const shared = sharedDrivers(old, now);
+  compare('load driver', (run) => describeDrivers(run, shared));
   compare('background', ({ plan }) => describeBackground(plan.background));
   compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
   compare('upstream', ({ trials: [first] }) => first?.companions?.upstream?.kind);
@@ -86,7 +92,35 @@ export function describeUnknown(old: StoredRun, now: StoredRun): string[] {
     ...files.map(
       (part) => `unknown: whether the file of --${part} was the same, because a run did not keep its digest`,
     ),
+    ...unknownDrivers(old, now).map(
+      (name) => `unknown: whether both runs used the same version of ${name}, because a run did not keep it`,
+    ),
   ];
+}
+
+/** Returns the versions of the load drivers of a run by their engines. */
+function driversOf({ trials }: StoredRun): Map<string, string> {
+  return new Map(
+    trials.flatMap(({ driver }) => (driver === undefined ? [] : [[driver.name, driver.version]])),
+  );
+}
+
+/** Lists the engines whose versions both runs tell. */
+function sharedDrivers(old: StoredRun, now: StoredRun): string[] {
+  const here = driversOf(now);
+  return [...driversOf(old).keys()].filter((name) => here.has(name));
+}
+
+function describeDrivers(run: StoredRun, names: string[]): string | undefined {
+  const drivers = driversOf(run);
+  return names.map((name) => `${name} ${drivers.get(name)}`).join(', ') || undefined;
+}
+
+/** Lists the engines of both runs whose version one of them does not tell. */
+function unknownDrivers(old: StoredRun, now: StoredRun): string[] {
+  const [then, here] = [old, now].map(({ trials }) => new Set(trials.map(({ engine }) => engine)));
+  const shared = sharedDrivers(old, now);
+  return [...(then ?? [])].filter((name) => here?.has(name) === true && !shared.includes(name));
 }
 
 /** A header as it was sent, without secrets; a body is JSON unless a header says otherwise. */

@@ -146,7 +146,7 @@ export function readVersions(
   return Object.fromEntries([
     ['node', process.versions.node],
     ...companions.flatMap(({ name, version }) => (version === undefined ? [] : [[name, version]])),
-    ...engines.flatMap(({ name, version }) => (version === undefined ? [] : [[`engine ${name}`, version]])),
+    ...engines.map(({ name, version }) => [`engine ${name}`, version]),
     ...prepared.map((one) => [one.target.id, describeVersion(one)]),
   ]) as Versions;
 }

@@ -36,6 +36,8 @@ export interface LoadSession extends AsyncDisposable {
 /** A sender of load. */
 export interface LoadEngine {
   name: string;
+  /** The version of what sends; absent if it is not known. Figures of two versions are not compared. */
+  version?: string | undefined;
   /** Opens a session with this number of generator processes, at most one per connection. */
   open(spec: LoadSpec, processes: number): LoadSession;
 }

@@ -7,6 +7,7 @@ import type { Target } from '../model.ts';
 import { findTool } from '../prepare/builds.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { prepareAll } from '../prepare/prepare.ts';
+import { DRIVER_VERSION } from '../versions.ts';
 import type { LoadEngine } from './engine.ts';
 import { createFleetEngine } from './fleet.ts';
 import { createToolEngine } from './tool-engine.ts';
@@ -27,8 +28,8 @@ export interface EngineMeans {
 /** An engine that is installed. */
 export interface FoundEngine {
   name: string;
-  /** Absent for engines that are part of the harness. */
-  version?: string;
+  /** The version that a resumed run must find unchanged. */
+  version: string;
   create(means: EngineMeans): LoadEngine;
 }
 
@@ -43,8 +44,13 @@ async function findEngine(name: string): Promise<FoundEngine> {
   if (name in CLIENTS.variants) return findClient(name);
   return {
     name,
+    version: DRIVER_VERSION,
     create: ({ placed }) =>
-      createFleetEngine({ name: 'autocannon', argv: [...placed.generator, process.execPath, AUTOCANNON] }),
+      createFleetEngine({
+        name: 'autocannon',
+        version: DRIVER_VERSION,
+        argv: [...placed.generator, process.execPath, AUTOCANNON],
+      }),
   };
 }
 
@@ -56,6 +62,7 @@ async function findOther(tool: Tool): Promise<FoundEngine> {
     create: ({ placed, token }) =>
       createToolEngine({
         tool,
+        version: /\d.*/.exec(found.name.slice(tool.name.length))?.[0],
         prefix: placed.generator,
         cores: placed.placement.generator?.length ?? availableParallelism(),
         token,
@@ -85,11 +92,17 @@ async function findClient(name: string): Promise<FoundEngine> {
   const [found] = prepared;
   if (found === undefined)
     throw new BenchError('toolchain', `${target.id}: ${missing[0]?.reason}`, missing[0]?.hint);
+  const version = `Python ${found.runtime?.version}, sources ${found.digest}`;
   return {
     name,
-    version: `Python ${found.runtime?.version}, sources ${found.digest}`,
+    version,
     create: ({ placed }) =>
-      createFleetEngine({ name, argv: [...placed.generator, ...found.command], env: found.env }),
+      createFleetEngine({
+        name,
+        version,
+        argv: [...placed.generator, ...found.command],
+        env: found.env,
+      }),
   };
 }
 

@@ -21,6 +21,7 @@ const LEAD_MS = 10;
 /** An engine whose generator processes are started by this command and speak the protocol of `protocol.ts`. */
 export interface FleetSpec {
   name: string;
+  version?: string | undefined;
   /** Prefixed by the command that pins them to their cores. */
   argv: string[];
   env?: Record<string, string>;
@@ -30,6 +31,7 @@ export interface FleetSpec {
 export function createFleetEngine(fleet: FleetSpec): LoadEngine {
   return {
     name: fleet.name,
+    version: fleet.version,
     open(spec, processes) {
       const length = Math.min(processes, spec.connections);
       const generators = Array.from({ length }, () => new Generator(fleet));

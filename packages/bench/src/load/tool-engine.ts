@@ -13,6 +13,7 @@ import { toAuthority } from '../machine/ports.ts';
 /** The surroundings of a tool. */
 export interface ToolSpec {
   tool: Tool;
+  version?: string | undefined;
   /** The command that pins it to its cores. */
   prefix: string[];
   /** The number of these cores. */
@@ -25,6 +26,7 @@ export interface ToolSpec {
 export function createToolEngine(spec: ToolSpec): LoadEngine {
   return {
     name: spec.tool.name,
+    version: spec.version,
     open: (load, threads) => new ToolSession(spec, load, threads),
   };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeUnknown, unlikeRuns } from '../../src/analyse/unlike.ts';
 import type { UrlRequest } from '../../src/model.ts';
 import type { StoredRun } from '../../src/results/store.ts';
-import { readGoldenRun, samplePlan } from '../samples.ts';
+import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
 
 /** A run of a server by its URL that sent this. */
 function urlRun(asked: Partial<UrlRequest> = {}): StoredRun {
@@ -70,5 +70,36 @@ describe('runs by --url', () => {
       'unknown: whether the file of --body was the same, because a run did not keep its digest',
     ]);
     expect(describeUnknown(readGoldenRun(), readGoldenRun())).toEqual([]);
+  });
+});
+
+/** A run of a load driver of this version. */
+function sentBy(engine: 'autocannon' | 'wrk', version?: string): StoredRun {
+  const plan = samplePlan(`--engine ${engine} --connections 10`, ['vanilla']);
+  const driver = version === undefined ? {} : { driver: { name: engine, version } };
+  return { ...readGoldenRun(), plan, trials: [okTrial('vanilla', sampleMeasured(), { engine, ...driver })] };
+}
+
+describe('runs of two versions of the load driver', () => {
+  const [old, now] = [sentBy('autocannon', '1'), sentBy('autocannon', '2')];
+
+  it('are unlike, unless the engine is what is compared', () => {
+    expect(unlikeRuns(old, old, undefined)).toEqual([]);
+    expect(unlikeRuns(old, now, undefined)).toEqual(['load driver: autocannon 1 and autocannon 2']);
+    expect(unlikeRuns(old, now, 'workers')).toHaveLength(1);
+    expect(unlikeRuns(old, now, 'engine')).toEqual([]);
+  });
+
+  it('of two engines are unlike by the engine alone', () => {
+    expect(unlikeRuns(old, sentBy('wrk', '4.1.0'), undefined)).toEqual(['engine: autocannon and wrk']);
+  });
+
+  it('are not refused if one does not tell its version, and the output says so', () => {
+    const silent = sentBy('wrk');
+    expect(unlikeRuns(silent, sentBy('wrk', '4.2.0'), undefined)).toEqual([]);
+    expect(describeUnknown(silent, sentBy('wrk', '4.2.0'))).toEqual([
+      'unknown: whether both runs used the same version of wrk, because a run did not keep it',
+    ]);
+    expect(describeUnknown(sentBy('wrk', '4.1.0'), sentBy('wrk', '4.2.0'))).toEqual([]);
   });
 });
