@@ -3,7 +3,7 @@ import random
 import pytest
 from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped]
 
-from bench_clients.account import OUTCOMES, Checker, Slot, count_lifetime, count_window
+from bench_clients.account import OUTCOMES, Checker, Slot, count_lifetime, count_warmup, count_window
 from bench_clients.blocking import causes_of
 
 MS = 1_000_000
@@ -48,6 +48,16 @@ def test_the_first_answer_of_a_connection_has_no_latency_and_no_cycle() -> None:
     assert latencies.get_total_count() == 1
     assert latencies.get_max_value() == pytest.approx(43_000, rel=0.001)
     assert told["cycleUs"] == {"sum": 43_000, "count": 1}
+
+
+def test_the_warm_up_is_counted_in_slices_and_all_answers_before_the_window_are() -> None:
+    slots = [
+        slot_of((0, 90, "ok"), (100, 200, "ok"), (200, 340, "ok"), (340, 360, "reset"), (360, 700, "ok")),
+        slot_of((0, 95, "non2xx"), (100, 620, "mismatch"), (620, 640, "ok"), (640, 1000, "ok")),
+    ]
+    told = count_warmup(slots, 100 * MS, 650 * MS, 1000 * MS)
+    assert told == {"milliseconds": 250, "ok": [2, 0, 1], "answers": 7}
+    assert count_warmup([slot_of()], 0, 600 * MS, 600 * MS) == {"milliseconds": 250, "ok": [0, 0], "answers": 0}
 
 
 def test_a_cycle_begins_when_a_slot_that_was_kept_waiting_is_woken() -> None:

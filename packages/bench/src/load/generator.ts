@@ -109,6 +109,7 @@ class Session {
   #ticks: number[] = [];
   /** The schedule of an open loop, from the warm-up on. */
   #schedule: Schedule | undefined;
+  #hasFired = false;
   /** Totals over all openings of the window. */
   #openedAtMs: number | undefined;
   #windowSeconds = 0;
@@ -210,10 +211,12 @@ class Session {
     this.#arming = false;
     this.#budget = Infinity;
     if (order.rate !== undefined) this.#schedule = new Schedule(order.rate, this.#schedule?.report);
+    ledger.beginWarmup();
     const { spreadSeconds } = this.#order;
     if (spreadSeconds === undefined || order.rate !== undefined) this.#askAll();
     else this.#askInTurn(spreadSeconds * 1000);
     await sleepUntil(order.atMs + order.warmupSeconds * 1000);
+    ledger.endWarmup();
     if (order.amount !== undefined) {
       await this.#fallSilent();
       // The server is idle now. Its CPU is read before the first request, or the reading would miss some.
@@ -241,9 +244,10 @@ class Session {
     const closed = await closing.promise;
     if (order.amount === undefined) await sleep(EDGE_MS);
     await this.#fallSilent();
-    if (this.#openedAtMs === undefined) await this.#awaitStragglers();
+    if (!this.#hasFired) await this.#awaitStragglers();
+    this.#hasFired = true;
     const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
-    this.#openedAtMs ??= opened.epochMs;
+    if (order.windowSeconds > 0) this.#openedAtMs ??= opened.epochMs;
     this.#windowSeconds += (endMs - opened.nowMs) / 1000;
     const seconds = (closed.nowMs - opened.nowMs) / 1000;
     this.#use.seconds += seconds;
@@ -253,7 +257,7 @@ class Session {
     return {
       event: 'done',
       connect,
-      openedAtMs: this.#openedAtMs,
+      openedAtMs: this.#openedAtMs ?? opened.epochMs,
       closedAtMs: closed.epochMs,
       windowSeconds: this.#windowSeconds,
       counts: ledger.window,
@@ -265,6 +269,7 @@ class Session {
       cycleUs: ledger.cycleUs,
       silentConnections: ledger.silentConnections,
       slices: ledger.slices,
+      warmup: { ...ledger.warmup, answers: ledger.answersBefore },
       bodyBytes: ledger.bodyBytes,
       bodiesHashed: ledger.bodiesHashed,
       crossed: haveIds(this.#order.requests) ? ledger.crossed : undefined,

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Histogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
+import { countAnswers } from '../counts.ts';
 import type { Counts } from '../model.ts';
 import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
 import { createHistogram, recordMilliseconds } from '../histogram.ts';
@@ -40,6 +41,12 @@ export class Slot {
   readonly arrival: Arrival = createArrival();
 }
 
+/** Fills the gaps between slices with 0, and adds empty slices up to this many ms. */
+function padSlices(slices: readonly number[], milliseconds: number): number[] {
+  const length = Math.max(slices.length, Math.floor(milliseconds / SLICE_MS));
+  return Array.from({ length }, (_, slice) => slices[slice] ?? 0);
+}
+
 function emptyCounts(): Counts {
   return { sent: 0, ok: 0, non2xx: 0, mismatch: 0, timeout: 0, reset: 0, closedEarly: 0, inFlight: 0 };
 }
@@ -62,6 +69,8 @@ export class Ledger {
   timing: { told: Histogram; rest: Histogram } | undefined;
   readonly cycleUs = { sum: 0, count: 0 };
   readonly slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
+  /** The right answers before the first window, in slices of the time under load. */
+  readonly warmup: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   bodiesHashed = 0;
   /** The mismatches in the window that carried the id of another request. */
   crossed = 0;
@@ -77,6 +86,12 @@ export class Ledger {
   #open = false;
   #openedAt = 0;
   #closesAt = Infinity;
+  /** The start of the current warm-up, in ms of the monotonic clock; undefined outside a warm-up. */
+  #warmingSince: number | undefined;
+  /** The time under load in earlier warm-ups, in ms. */
+  #warmedBefore = 0;
+  /** The answers when the first window opened; undefined before. */
+  #answersBefore: number | undefined;
   #silent = 0;
   #silentBefore: number[] | undefined;
   /** The time that the window was open before, in ms. */
@@ -182,6 +197,9 @@ export class Ledger {
         this.bodyBytes = bodyBytes;
         if (!first) this.#record(slot, now, milliseconds);
       }
+    } else if (this.#warmingSince !== undefined && outcome === 'ok') {
+      const slice = Math.floor((this.#warmedBefore + now - this.#warmingSince) / SLICE_MS);
+      this.warmup.ok[slice] = (this.warmup.ok[slice] ?? 0) + 1;
     }
     this.#end(slot, outcome, now);
   }
@@ -194,12 +212,31 @@ export class Ledger {
     this.#end(slot, outcome, now);
   }
 
+  /** Records the start of a load before the first window; later ones, between the windows of a duel, do not count. */
+  beginWarmup(): void {
+    if (this.#answersBefore === undefined) this.#warmingSince = performance.now();
+  }
+
+  /** Records the end of the load before a window. */
+  endWarmup(): void {
+    if (this.#warmingSince === undefined) return;
+    this.#warmedBefore += performance.now() - this.#warmingSince;
+    this.#warmingSince = undefined;
+    this.warmup.ok = padSlices(this.warmup.ok, this.#warmedBefore);
+  }
+
+  /** The answers, right or wrong, until the first window opened; until now if it has not opened. */
+  get answersBefore(): number {
+    return this.#answersBefore ?? countAnswers(this.lifetime);
+  }
+
   /**
    * Opens the window for this many ms, or opens it again. Open requests count as sent in it. It closes with the first
    * request that ends after its time, or by `close`, whichever comes first: in a loop that is busy with thousands of
    * answers, a timer would be late.
    */
   open(milliseconds: number): void {
+    if (milliseconds > 0) this.#answersBefore ??= countAnswers(this.lifetime);
     this.window.sent += this.countInFlight();
     this.#silentBefore ??= this.slots.map((slot) => slot.completions);
     this.#openedAt = performance.now();
@@ -213,8 +250,7 @@ export class Ledger {
     this.#open = false;
     this.window.inFlight += this.countInFlight();
     this.#openBefore += Math.min(performance.now(), this.#closesAt) - this.#openedAt;
-    const length = Math.max(this.slices.ok.length, Math.floor(this.#openBefore / SLICE_MS));
-    this.slices.ok = Array.from({ length }, (_, slice) => this.slices.ok[slice] ?? 0);
+    this.slices.ok = padSlices(this.slices.ok, this.#openBefore);
     this.#silent = this.slots.filter(
       (slot, index) => slot.completions === this.#silentBefore?.[index],
     ).length;

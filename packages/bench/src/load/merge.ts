@@ -1,5 +1,5 @@
 import { countCompletions } from '../counts.ts';
-import type { Connect, LoadResult, OwnLoadResult } from '../results/record.ts';
+import type { Connect, LoadResult, OwnLoadResult, Warmup } from '../results/record.ts';
 import type { Counts } from '../model.ts';
 import { encodeHistogram, mergeHistograms, summariseLatency } from '../histogram.ts';
 import type { DoneReport } from './protocol.ts';
@@ -38,6 +38,7 @@ export function mergeReports(
   const cycles = sum(reports.map((report) => report.cycleUs.count));
   const schedules = reports.flatMap(({ schedule }) => schedule ?? []).map((report) => ({ ...report }));
   const crossed = reports.flatMap((report) => report.crossed ?? []);
+  const warmups = reports.flatMap(({ warmup }) => warmup ?? []);
   const unsolicited = reports.flatMap((report) => report.unsolicited ?? []);
   const ticks = reports.map((report) => report.autocannonTicks ?? []);
   return {
@@ -65,6 +66,7 @@ export function mergeReports(
       milliseconds: reports[0]?.slices.milliseconds ?? 0,
       ok: addColumns(reports.map((report) => report.slices.ok)),
     },
+    ...(warmups.length === reports.length ? { warmup: mergeWarmups(warmups) } : {}),
     bodyBytes: reports.find((report) => report.bodyBytes !== undefined)?.bodyBytes,
     bodiesHashed: sum(reports.map((report) => report.bodiesHashed)),
     ...(crossed.length > 0 ? { crossed: sum(crossed) } : {}),
@@ -74,6 +76,14 @@ export function mergeReports(
       : undefined,
     generators: reports.map((report) => report.use),
     ...(schedules.length > 0 ? { schedule: sumByKey(schedules) } : {}),
+  };
+}
+
+function mergeWarmups(warmups: Warmup[]): Warmup {
+  return {
+    milliseconds: warmups[0]?.milliseconds ?? 0,
+    ok: addColumns(warmups.map(({ ok }) => ok)),
+    answers: sum(warmups.map(({ answers }) => answers)),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Connect, GeneratorUse, ScheduleReport } from '../results/record.ts';
+import type { Connect, GeneratorUse, ScheduleReport, Warmup } from '../results/record.ts';
 import type { Counts } from '../model.ts';
 
 /**
@@ -62,6 +62,7 @@ export interface FireOrder {
   /** The start of the warm-up, in ms since the epoch. */
   atMs: number;
   warmupSeconds: number;
+  /** With 0, the order only warms up: the window stays closed. */
   windowSeconds: number;
   /** The rate of requests of this process, per second (open loop). Without it, the load is a closed loop. */
   rate: number | undefined;
@@ -105,6 +106,8 @@ export interface DoneReport {
   cycleUs: { sum: number; count: number };
   silentConnections: number;
   slices: { milliseconds: number; ok: number[] };
+  /** The load before the first window; absent if the client does not report it. */
+  warmup?: Warmup;
   bodyBytes: number | undefined;
   bodiesHashed: number;
   /** Mismatches with the id of another request; undefined if requests have no ids. */

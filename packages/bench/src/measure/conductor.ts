@@ -138,6 +138,7 @@ async function loadInTurn(
         runWindow(session, window, {
           sampler: ready.sampler,
           ours: [...session.pids, ...others],
+          onOpened: () => side.life.noteAge(),
           onClosed: () => during[Symbol.dispose](),
         });
       const { load, sampled } = await outlive(run, death);

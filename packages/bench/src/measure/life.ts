@@ -102,6 +102,12 @@ export class ServerLife {
   #measured: Measured | undefined;
   #beside: Partial<Record<CompanionName, Measured['server']>> = {};
   #startup: Pick<Measured, 'startupSeconds'> = {};
+  /** The answers to requests of the harness so far. */
+  #answers = 0;
+  /** The time of the first right answer, in ms of the monotonic clock. */
+  #answeredAtMs: number | undefined;
+  /** The opening of the first window. */
+  #opening: { nowMs: number; answers: number } | undefined;
   #server: Server | undefined;
   #sampler: Sampler | undefined;
   #expected: ExpectedBody[] | undefined;
@@ -117,6 +123,7 @@ export class ServerLife {
     this.#draw = {
       ...draw,
       check: (answer, index) => {
+        this.#answers++;
         for (const { companion } of this.#parts) companion.onAnswer?.(answer.status);
         return draw.check(answer, index);
       },
@@ -141,10 +148,13 @@ export class ServerLife {
     if (server.process !== undefined) this.#head.process = server.process;
     await this.#effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const { startedAtMs } = server;
+    this.#answeredAtMs = performance.now();
     if (startedAtMs !== undefined)
-      this.#startup = { startupSeconds: (performance.now() - startedAtMs) / 1000 };
+      this.#startup = { startupSeconds: (this.#answeredAtMs - startedAtMs) / 1000 };
     this.#head.attested = await attest(server, prepared, plan.workers);
     this.#expected = await this.#verify(server, 'before the load');
+    // The answers to requests that the server must refuse are not passed to the check.
+    this.#answers += draw.refused?.length ?? 0;
     const processes = this.#parts.flatMap(({ name, companion }): NamedProcess[] => {
       const process = companion.process?.();
       return process === undefined ? [] : [{ name, ...process }];
@@ -185,6 +195,27 @@ export class ServerLife {
     if (server !== undefined)
       for (const { companion } of this.#parts) stack.use(companion.duringLoad?.(server));
     return stack;
+  }
+
+  /** Notes the age of the server when its first window opens. */
+  noteAge(): void {
+    const beside = this.#parts.reduce((sum, { companion }) => sum + (companion.answers?.() ?? 0), 0);
+    this.#opening ??= { nowMs: performance.now(), answers: this.#answers + beside };
+  }
+
+  /** The age of the server when its first window opened; absent for a server that was already running. */
+  #ageOf({ warmup }: LoadResult): Pick<Measured, 'age'> {
+    const startedAtMs = this.#server?.startedAtMs;
+    if (startedAtMs === undefined || this.#answeredAtMs === undefined || this.#opening === undefined)
+      return {};
+    const { nowMs, answers } = this.#opening;
+    return {
+      age: {
+        secondsSinceStart: (nowMs - startedAtMs) / 1000,
+        secondsSinceAnswer: (nowMs - this.#answeredAtMs) / 1000,
+        ...(warmup === undefined ? {} : { answers: answers + warmup.answers }),
+      },
+    };
   }
 
   /** Takes the account of all requests to the server, from the first connect to the end of the generators. */
@@ -242,6 +273,7 @@ export class ServerLife {
       ...(proof === undefined ? {} : { limitProof: proof }),
       host,
       ...this.#startup,
+      ...this.#ageOf(load),
     };
     if (proof !== undefined) this.#add(judgeProof(proof));
     await this.#verifyAfter(load);
@@ -348,6 +380,7 @@ function headOf(
   const heads = effects.companions
     .map((running) => [running.name, running.head(target)] as const)
     .filter(([, head]) => head !== undefined);
+  const engine = effects.load(target);
   return {
     schema: RECORD_SCHEMA,
     id: planned.id,
@@ -364,7 +397,8 @@ function headOf(
     seed: planned.seed,
     ...(planned.duel === undefined ? {} : { duel: planned.duel }),
     startedAt: new Date(effects.now()).toISOString(),
-    engine: effects.load(target).name,
+    engine: engine.name,
+    ...(engine.version === undefined ? {} : { driver: { name: engine.name, version: engine.version } }),
     load: plan.load,
     workers: plan.workers,
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),

@@ -20,7 +20,17 @@ export interface WindowResult {
 export async function runWindow(
   session: LoadSession,
   window: Window,
-  { sampler, ours, onClosed }: { sampler: Sampler | undefined; ours: number[]; onClosed: () => void },
+  {
+    sampler,
+    ours,
+    onOpened,
+    onClosed,
+  }: {
+    sampler: Sampler | undefined;
+    ours: number[];
+    onOpened: () => void;
+    onClosed: () => void;
+  },
 ): Promise<WindowResult> {
   const marks: Promise<unknown>[] = [];
   let sampled: Sampled | undefined;
@@ -28,7 +38,8 @@ export async function runWindow(
     sampled = await sampler?.stop();
   };
   const load = await session.fire(window, (edge) => {
-    if (edge === 'closed') onClosed();
+    if (edge === 'opened') onOpened();
+    else onClosed();
     if (sampler === undefined) return;
     const mark = edge === 'opened' ? sampler.start(ours) : closeSample();
     // Its error is thrown after the window. Unhandled until then, it would end the harness.

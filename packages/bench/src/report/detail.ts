@@ -1,6 +1,7 @@
 import { countAnswers } from '../counts.ts';
 import { slopeOf, type Slope } from '../analyse/slope.ts';
 import type {
+  Age,
   CompanionRecords,
   GeneratorUse,
   LoadResult,
@@ -8,6 +9,7 @@ import type {
   ServerBudget,
   Trial,
 } from '../results/record.ts';
+import { sum } from '../numbers.ts';
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 
@@ -67,6 +69,7 @@ function describeMeasured({
   limitProof,
   shape,
   host,
+  age,
 }: Partial<Measured>): string[] {
   const { background, upstream, database, ...others } = companions ?? {};
   const lines: string[] = [];
@@ -75,6 +78,7 @@ function describeMeasured({
     const classes = Object.entries(counts).filter(([, count]) => count > 0);
     lines.push(
       ...describeConnect(connect),
+      ...describeWarmup(load),
       `window ${load.windowSeconds.toFixed(3)} s: ${classes.map(([name, count]) => `${count} ${name}`).join(', ')}`,
       `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
     );
@@ -95,6 +99,7 @@ function describeMeasured({
     }
     lines.push(`generators: ${load.generators.map(describeUse).join('; ')}`);
   }
+  if (age !== undefined) lines.push(describeAge(age));
   if (background !== undefined) lines.push(describeBackgroundUse(background));
   if (server !== undefined) {
     lines.push(
@@ -153,6 +158,28 @@ function describeChecked({ lifetime, bodiesHashed }: LoadResult): string[] {
   const answers = countAnswers(lifetime);
   if (bodiesHashed >= answers) return [];
   return [`${formatWhole(bodiesHashed)} of ${formatWhole(answers)} bodies checked byte by byte`];
+}
+
+/** The parts of a warm-up that are shown: enough to see whether it was over. */
+const WARMUP_PARTS = 4;
+
+/** Describes how goodput moved in the warm-up, in four parts of equal length. Empty for fewer slices. */
+function describeWarmup({ warmup }: LoadResult): string[] {
+  if (warmup === undefined) return [];
+  const { ok, milliseconds } = warmup;
+  const slices = Math.floor(ok.length / WARMUP_PARTS);
+  if (slices === 0) return [];
+  const seconds = (slices * milliseconds) / 1000;
+  const rates = Array.from(
+    { length: WARMUP_PARTS },
+    (_, part) => sum(ok.slice(part * slices, (part + 1) * slices)) / seconds,
+  );
+  return [`warm-up, goodput in its four quarters: ${rates.map(formatCount).join(', ')}/s`];
+}
+
+function describeAge({ secondsSinceStart, secondsSinceAnswer, answers }: Age): string {
+  const given = answers === undefined ? '' : `, ${formatWhole(answers)} answers`;
+  return `process age at the window: ${secondsSinceStart.toFixed(1)} s${given}; ${secondsSinceAnswer.toFixed(1)} s since its first right answer`;
 }
 
 type Inserts = NonNullable<CompanionRecords['database']['inserts']>;

@@ -146,6 +146,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
             describePlacement(first),
           ].join(', '),
           ...describeAttached(plan, trials),
+          ...describeAge(trials),
           ...describeEngines(plan),
           ...describeCompanions(first),
           ...describeDisturbance(plan),
@@ -165,6 +166,22 @@ function describeAttached({ url }: Plan, trials: Trial[]): string[] {
   const restarts = others.length === 0 ? '' : `; restarted as ${others.map((one) => one.pid).join(', ')}`;
   const words = [`process ${pid}`, version ?? executable, command?.join(' ')];
   return [`server: already running, ${words.filter((word) => word !== undefined).join(', ')}${restarts}`];
+}
+
+/** The range of the ages of the servers when their windows opened; empty if no record tells them. */
+function describeAge(trials: Trial[]): string[] {
+  const ages = trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age ?? [])));
+  if (ages.length === 0) return [];
+  const seconds = ages.map(({ secondsSinceStart }) => secondsSinceStart);
+  const answers = ages.flatMap((age) => age.answers ?? []);
+  const given = answers.length === 0 ? '' : `, ${formatRange(answers, formatWhole)} answers`;
+  return [`process age at the window: ${formatRange(seconds, (value) => value.toFixed(1))} s${given}`];
+}
+
+/** `2.3 to 2.6`; one figure if both ends look the same. */
+function formatRange(values: number[], format: (value: number) => string): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)].map(format);
+  return least === most ? String(least) : `${least} to ${most}`;
 }
 
 /** The engine and its load mode; a closed loop is the default and is not mentioned. */

@@ -98,6 +98,8 @@ export interface TrialCompanion extends AsyncDisposable {
   onAccount?(lifetime: Counts): void;
   /** Called after the load, while the server is still running. */
   afterLoad?(): Promise<void>;
+  /** The number of complete answers of the server to its own requests so far. */
+  answers?(): number;
   /** The number of its own requests to the server. */
   requests?(): number;
   /** Returns true if it was saturated and so held back the server. */

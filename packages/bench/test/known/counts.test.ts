@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { METRIC_IDS, metricsOf } from '../../src/metrics.ts';
-import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonOf, reasonsOf, sumOf } from './rig.ts';
+import {
+  ASKED,
+  ASKED_AFTER,
+  ASKED_BEFORE,
+  accountOf,
+  loadOf,
+  openRig,
+  reasonOf,
+  reasonsOf,
+  sumOf,
+} from './rig.ts';
 import type { Seen } from './rig.ts';
 
 const rig = openRig();
@@ -31,6 +41,16 @@ function expectAgreement(seen: Seen, asked = ASKED): void {
   expect(unread).toEqual({ leftover: 0, malformed: 0 });
 }
 
+/** Expects the age in answers to be the server's own count when the fixed amount of requests began. */
+function expectAge(seen: Seen): void {
+  const { counts } = loadOf(seen);
+  const { answered } = accountOf(seen).requests;
+  const all = answered.ok + answered.status500 + answered.wrongBody + answered.wrongLength;
+  const inWindow = counts.ok + counts.non2xx + counts.mismatch;
+  const { age } = seen.trial.status === 'failed' ? (seen.trial.partial ?? {}) : seen.trial.measured;
+  expect(age?.answers).toBe(all - inWindow - ASKED_AFTER);
+}
+
 describe('a sound server', () => {
   it('counts as many requests as the generator sent', async () => {
     let readAtEnd: number | undefined;
@@ -54,6 +74,21 @@ describe('a sound server', () => {
     expect(loadOf(seen).counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT, inFlight: 0 });
     expect(readAtEnd).toBe(ASKED_BEFORE + loadOf(seen).lifetime.sent);
     expectAgreement(seen);
+    expectAge(seen);
+  });
+
+  it('has the age in answers that it counts itself, after a warm-up by several generators too', async () => {
+    const seen = await rig.measure({
+      planted: [],
+      bench: [...LOAD, '--warmup', '0.3', '--generators', '3'],
+    });
+    expectAgreement(seen);
+    expectAge(seen);
+    const { warmup, lifetime } = loadOf(seen);
+    const warm = warmup?.ok.reduce((sum, count) => sum + count, 0) ?? 0;
+    expect(warm).toBeGreaterThan(0);
+    expect(warm).toBeLessThanOrEqual(lifetime.ok - loadOf(seen).counts.ok);
+    expect(warmup?.ok.length).toBeGreaterThanOrEqual(Math.floor(300 / (warmup?.milliseconds ?? 0)));
   });
 
   it('counts as many in a window of fixed length, requests in flight included', async () => {

@@ -11,7 +11,7 @@ import type { Trial } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { openToken } from './leftovers.ts';
-import { accountOf, ASKED, loadOf, PLANTED, sumOf } from './rig.ts';
+import { accountOf, ASKED, ASKED_BEFORE, loadOf, PLANTED, sumOf } from './rig.ts';
 
 const token = openToken();
 const folder = mkdtempSync(join(tmpdir(), 'bench-duel-'));
@@ -43,6 +43,11 @@ describe('a duel', () => {
       expect(counts.ok + counts.inFlight).toBe(counts.sent);
       expect(lifetime.ok).toBe(lifetime.sent);
       expect(windowSeconds).toBeGreaterThanOrEqual(2);
+      // Its age counts the common warm-up and no answer to one of its windows.
+      const { age, load } = trial.status === 'failed' ? {} : trial.measured;
+      expect(age?.answers).toBe(ASKED_BEFORE + (load?.warmup?.answers ?? Number.NaN));
+      expect(load?.warmup?.answers).toBeLessThanOrEqual(lifetime.ok - counts.ok);
+      expect(load?.warmup?.answers).toBeGreaterThan(5);
     }
   });
 

@@ -152,6 +152,52 @@ describe('the outcome of an answer', () => {
   });
 });
 
+describe('the load before the window', () => {
+  it('is kept in slices of the time under load, and all answers until then are counted', () => {
+    const ledger = new Ledger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    answer(ledger, slot, { status: 500 });
+    ledger.beginWarmup();
+    answer(ledger, slot);
+    now += 160;
+    answer(ledger, slot);
+    answer(ledger, slot, { body: WRONG });
+    ledger.endWarmup();
+    // Between a warm-up and the next load no slice grows: the server rests, and another one has its turn.
+    now += 400;
+    answer(ledger, slot);
+    ledger.beginWarmup();
+    now += 40;
+    answer(ledger, slot);
+    now += 70;
+    ledger.endWarmup();
+    expect(ledger.warmup).toEqual({ milliseconds: 50, ok: [1, 0, 0, 1, 1] });
+    expect(ledger.answersBefore).toBe(6);
+    ledger.open(100);
+    answer(ledger, slot);
+    ledger.close();
+    expect(ledger.answersBefore).toBe(6);
+  });
+
+  it('ends with the first window, and a window of no length is none', () => {
+    const ledger = new Ledger([EXPECTED], 1);
+    const slot = ledger.addSlot();
+    answer(ledger, slot);
+    ledger.open(0);
+    ledger.close();
+    answer(ledger, slot);
+    ledger.open(100);
+    ledger.close();
+    ledger.beginWarmup();
+    answer(ledger, slot);
+    now += 100;
+    ledger.endWarmup();
+    ledger.open(100);
+    ledger.close();
+    expect([ledger.answersBefore, ledger.warmup.ok]).toEqual([2, []]);
+  });
+});
+
 describe('the window', () => {
   it('counts requests in flight when it opens, and not those in flight when it closes', () => {
     const ledger = new Ledger([EXPECTED], 1);

@@ -98,6 +98,22 @@ describe('mergeReports', () => {
     expect(mergeReports([reportOf()], connect, 10, 'autocannon')).not.toHaveProperty('timing');
   });
 
+  it('adds the load before the window if every process reports it', () => {
+    const [first, second] = [
+      [10, 20],
+      [1, 2, 3],
+    ].map((ok) => ({ milliseconds: 50, ok, answers: 40 }));
+    const merged = mergeReports(
+      [reportOf({ warmup: first! }), reportOf({ warmup: second! })],
+      connect,
+      10,
+      'autocannon',
+    );
+    expect(merged.warmup).toEqual({ milliseconds: 50, ok: [11, 22, 3], answers: 80 });
+    const partly = mergeReports([reportOf({ warmup: first! }), reportOf()], connect, 10, 'autocannon');
+    expect(partly).not.toHaveProperty('warmup');
+  });
+
   it('adds the counts of the window and of the whole life', () => {
     for (let round = 0; round < 50; round++) {
       const reports = Array.from({ length: 1 + random.below(4) }, () =>

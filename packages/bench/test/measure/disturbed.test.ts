@@ -39,6 +39,15 @@ describe('a trial with a background request', () => {
     });
   });
 
+  it('counts the answers to that request in the age of the server', async () => {
+    const load = sampleLoad({ warmup: { milliseconds: 50, ok: [300], answers: 310 } });
+    const ageOf = async (id: string): Promise<number | undefined> => {
+      const { trial } = await measure({ load, answeredBeside: 5 }, id);
+      return trial.status === 'failed' ? undefined : trial.measured.age?.answers;
+    };
+    expect([await ageOf(DISTURBED), await ageOf('fastify')]).toEqual([315, 310]);
+  });
+
   it('does not disturb the undisturbed target', async () => {
     const { trial, world } = await measure({}, 'fastify');
     expect(world.done.join()).not.toContain('disturb');

@@ -4,6 +4,7 @@ import type { PinnedCommands } from '../../src/machine/placement.ts';
 import { UnansweredError } from '../../src/machine/request.ts';
 import { asStored, sampleCounts, sampleLoad } from '../samples.ts';
 import { measure, PLACED, textsOf } from './one-trial.ts';
+import type { Age } from '../../src/results/record.ts';
 import type { Step } from './world.ts';
 import { makeReason } from '../../src/reasons.ts';
 import { RECORD_SCHEMA } from '../../src/versions.ts';
@@ -46,6 +47,7 @@ describe('measureTrial', () => {
       order: 0,
       startedAt: '2026-11-20T12:00:00.000Z',
       engine: 'fake',
+      driver: { name: 'fake', version: '0' },
       warmupSeconds: 1,
       plannedSeconds: 3,
       timeoutSeconds: 4,
@@ -64,6 +66,27 @@ describe('measureTrial', () => {
     expect(bytesPerConnection).toBe(2e6);
     expect(contextSwitchesPerRequest).toBe(2);
     expect(startupSeconds).toBeGreaterThanOrEqual(0.25);
+  });
+
+  it('records the age of the server at the opening of its window, in seconds and in answers', async () => {
+    const warmup = { milliseconds: 50, ok: [100, 200], answers: 310 };
+    // One answer until it was ready and two to verify it.
+    const { trial } = await measure({ load: sampleLoad({ warmup }), asks: { ready: 1, verify: 2 } });
+    if (trial.status === 'failed') throw new Error('failed');
+    expect(trial.measured.age).toMatchObject({ answers: 313 });
+    const { age, startupSeconds } = trial.measured;
+    const { secondsSinceStart, secondsSinceAnswer } = age as Age;
+    expect(secondsSinceAnswer).toBeGreaterThanOrEqual(0);
+    expect(secondsSinceStart).toBeCloseTo(secondsSinceAnswer + (startupSeconds as number), 9);
+  });
+
+  it('records no answers that the engine does not report, and no age of a server that was already running', async () => {
+    const { trial } = await measure({ load: sampleLoad() });
+    if (trial.status === 'failed') throw new Error('failed');
+    expect(Object.keys(trial.measured.age ?? {})).toEqual(['secondsSinceStart', 'secondsSinceAnswer']);
+    const { trial: attached } = await measure({ isAttached: true });
+    if (attached.status === 'failed') throw new Error('failed');
+    expect(attached.measured).not.toHaveProperty('age');
   });
 
   it('divides all CPU by the answers of a fixed amount of requests', async () => {

@@ -1,5 +1,6 @@
 /** Fake effects that launch and send nothing: they record every step in order. */
 
+import type { Draw } from '../../src/catalogue/workloads/workload.ts';
 import type { Attestation, Target } from '../../src/model.ts';
 import type { BackgroundUse } from '../../src/services/background/record.ts';
 import type { LoadResult, Trial } from '../../src/results/record.ts';
@@ -42,6 +43,10 @@ export interface Twist {
   /** Runs at the beginning of a step; the step throws what it throws. */
   at?: Partial<Record<Step, (count: number) => void | Promise<void>>>;
   load?: LoadResult;
+  /** The number of answers that are checked until the server is ready, and at each verification. */
+  asks?: { ready: number; verify: number };
+  /** True for a server that was already running. */
+  isAttached?: boolean;
   /** The result of each check of the upstream; without it there is no upstream. */
   looks?: UpstreamLook[];
   /** The number of rows at the end; without it there is no database. */
@@ -52,6 +57,8 @@ export interface Twist {
   tellWindows?: boolean;
   /** Returns how the server ended; undefined while it runs. */
   ended?: () => string | undefined;
+  /** The number of answers to background requests so far. */
+  answeredBeside?: number;
   /** The outcome of a background request. */
   background?: BackgroundUse;
   stopped?: Stopped;
@@ -118,13 +125,18 @@ export function createWorld(twist: Twist = {}): World {
       await reach('launch', ` ${planned.id}${url === undefined ? '' : ` with ${url}`}`);
       return createServer(twist, reach, launched++);
     },
-    awaitRightAnswer: () => reach('ready'),
-    async verify(_server, _draw, when) {
+    async awaitRightAnswer(_server, draw) {
+      await reach('ready');
+      check(draw, twist.asks?.ready);
+    },
+    async verify(_server, draw, when) {
       await reach(`verify ${when}` as Step);
+      check(draw, twist.asks?.verify);
       return [{ bytes: 541, sha256: 'abc' }];
     },
     load: () => ({
       name: 'fake',
+      version: '0',
       open({ port }) {
         done.push('open');
         // `open` is the only step that nobody waits for.
@@ -167,6 +179,12 @@ export function createWorld(twist: Twist = {}): World {
     },
   };
   return { effects, done, events, recorded };
+}
+
+/** Passes answers to the check of a draw. */
+function check(draw: Draw, count = 0): void {
+  for (let answer = 0; answer < count; answer++)
+    draw.check({ status: 200, contentType: 'text/plain', body: Buffer.alloc(0) }, 0);
 }
 
 /** Returns a companion for every target for which `head` returns a record. */
@@ -229,7 +247,7 @@ function createBackground(twist: Twist, done: string[]): RunningCompanion {
       ended = true;
       return twist.background ?? sampleBackground();
     };
-    return { end, [Symbol.dispose]: () => void end() };
+    return { answers: () => twist.answeredBeside ?? 0, end, [Symbol.dispose]: () => void end() };
   };
   return companion(
     'background',
@@ -244,7 +262,7 @@ function createServer(twist: Twist, reach: (step: Step) => Promise<void>, index:
     port: 3000 + index,
     pid: () => 4710 - index,
     cgroup: undefined,
-    startedAtMs: performance.now() - 250,
+    startedAtMs: twist.isAttached === true ? undefined : performance.now() - 250,
     ended: () => twist.ended?.(),
     log: () => '',
     logTail: () => ['the last line'],

@@ -4,6 +4,7 @@ import type { Resources } from '../../src/model.ts';
 import type { RunEvent } from '../../src/plan/plan.ts';
 import { describeDetail } from '../../src/report/detail.ts';
 import { renderJson } from '../../src/report/json.ts';
+import { renderMarkdown } from '../../src/report/markdown.ts';
 import { describeTrial, showProgress } from '../../src/report/progress.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
@@ -301,5 +302,41 @@ describe('showProgress on a terminal', () => {
     expect(written[1]).toBe(`line ${describeTrial(first!, 1, 2)}`);
     const left = written.map((text) => Number(/(\d+) s left/.exec(text)?.[1]));
     expect(left[2]).toBeLessThan(left[0]!);
+  });
+});
+
+describe('a run that kept the age of its servers', () => {
+  const ages = [
+    { secondsSinceStart: 2.31, secondsSinceAnswer: 2.21, answers: 41_000 },
+    { secondsSinceStart: 2.6, secondsSinceAnswer: 2.1, answers: 9_500 },
+  ];
+  const warmup = { milliseconds: 50, ok: [1, 0, 5, 5, 10, 10, 20, 20, 9], answers: 85 };
+  const trials = ages.map((age, index) =>
+    okTrial('fastify', sampleMeasured({ given: { age, load: sampleLoad({ warmup }) } }), {
+      round: index + 1,
+    }),
+  );
+
+  it('shows it for all trials on every page, and for each in the detail', () => {
+    const line = 'process age at the window: 2.3 to 2.6 s, 9,500 to 41,000 answers';
+    const view = toView({ ...run, trials });
+    expect(view.setting).toContain(line);
+    expect(renderTerminal(view)).toContain(line);
+    expect(renderMarkdown(view)).toContain(line);
+    expect(toView({ ...run, trials: trials.slice(0, 1) }).setting).toContain(
+      'process age at the window: 2.3 s, 41,000 answers',
+    );
+    expect(describeDetail(trials)).toContain(
+      'process age at the window: 2.3 s, 41,000 answers; 2.2 s since its first right answer',
+    );
+    expect(describeDetail(trials)).toContain('warm-up, goodput in its four quarters: 10, 100, 200, 400/s');
+  });
+
+  it('shows no answers that no engine counted, and no age of records that do not tell it', () => {
+    const [{ answers: _, ...age }] = ages as [(typeof ages)[0]];
+    const told = okTrial('fastify', sampleMeasured({ given: { age } }));
+    expect(describeDetail([told])).toContain('process age at the window: 2.3 s; 2.2 s since');
+    expect(toView({ ...run, trials: [told] }).setting).toContain('process age at the window: 2.3 s');
+    expect(toView(run).setting.join()).not.toContain('age');
   });
 });

@@ -82,6 +82,26 @@ def count_lifetime(slots: list[Slot]) -> dict[str, int]:
     return {"sent": sum(counts.values()) + in_flight, **counts, "inFlight": in_flight}
 
 
+def count_warmup(slots: list[Slot], begun: int, ended: int, opened: int) -> dict[str, Any]:
+    """The load before the window, which opened at a moment of the monotonic clock, in ns.
+
+    Right answers are counted in slices between the other two moments, the begin and the end of the warm-up.
+    """
+    slices = [0] * ((ended - begun) // SLICE_NS)
+    answers = 0
+    for slot in slots:
+        for first in range(0, len(slot.ended), 3):
+            _, at, code = slot.ended[first : first + 3]
+            if at >= opened:
+                break
+            answers += code % 1000 > 0
+            if begun <= at < ended and OUTCOMES[code // 1000] == "ok":
+                index = (at - begun) // SLICE_NS
+                slices.extend([0] * (index + 1 - len(slices)))
+                slices[index] += 1
+    return {"milliseconds": SLICE_NS // 1_000_000, "ok": slices, "answers": answers}
+
+
 def count_window(slots: list[Slot], woken: int, opened: int, closed: int) -> dict[str, Any]:
     """The account of a window between two moments of the monotonic clock, in ns.
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from bench_clients.account import count_lifetime, count_window
+from bench_clients.account import count_lifetime, count_warmup, count_window
 from bench_clients.load import Load
 
 POLL_SECONDS = 0.005
@@ -35,9 +35,10 @@ class Session:
         """Warms up, opens the window, closes it, drains, and gives the account."""
         load, amount = self._load, order.get("amount")
         sleep_until(order["atMs"])
-        woken = time.monotonic_ns()
+        woken = begun = time.monotonic_ns()
         load.gate.open(float("inf"))
         sleep_until(order["atMs"] + order["warmupSeconds"] * 1000)
+        warmed = time.monotonic_ns()
         if amount is not None:
             self._fall_silent()
         connect = self._connect(0)
@@ -71,6 +72,7 @@ class Session:
                 "bodyBytes": load.checker.body_bytes,
                 "bodiesHashed": load.checker.bodies_hashed,
                 "use": use,
+                "warmup": count_warmup(load.slots, begun, warmed, opened),
                 **count_window(load.slots, woken, opened, closed),
             }
         )

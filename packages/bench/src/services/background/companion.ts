@@ -36,6 +36,7 @@ export function beginTrial(request: BackgroundRequest, keep = keepInFlight): Tri
       running = keep(server, request);
       return { [Symbol.dispose]: end };
     },
+    answers: () => running?.answers() ?? 0,
     requests: () => use?.sent ?? 0,
     judge: () => (use === undefined ? [] : judgeBackground(use)),
     // The server may continue to work on a cancelled request.

@@ -9,6 +9,8 @@ const REST_MS = 50;
 
 /** A request that is kept in flight beside a load. Disposing ends it. */
 export interface Background extends Disposable {
+  /** Counts the complete answers so far. */
+  answers(): number;
   /** Cancels the current request and returns the account. */
   end(): BackgroundUse;
 }
@@ -25,7 +27,7 @@ export function keepInFlight(
   const took = createHistogram();
   const statusCodes: Record<string, number> = {};
   const startedAt = performance.now();
-  let [sent, lost] = [0, 0];
+  let [sent, answered, lost] = [0, 0, 0];
   let current: ClientRequest | undefined;
   let rest: NodeJS.Timeout | undefined;
   let use: BackgroundUse | undefined;
@@ -44,6 +46,7 @@ export function keepInFlight(
         current = undefined;
         if (use !== undefined) return;
         if (answer?.complete === true) {
+          answered++;
           const status = String(answer.statusCode);
           statusCodes[status] = (statusCodes[status] ?? 0) + 1;
           recordMilliseconds(took, performance.now() - sentAt);
@@ -72,5 +75,5 @@ export function keepInFlight(
     return use;
   };
   send();
-  return { end, [Symbol.dispose]: () => void end() };
+  return { answers: () => answered, end, [Symbol.dispose]: () => void end() };
 }
