@@ -37,6 +37,13 @@ export function parsePackage(text: string): NamedPackage[] {
   );
 }
 
+/** Splits `fastapi==0.115,0.116` and `fastify@5.1,5.2` into one text for each version. */
+export function splitVersions(text: string): string[] {
+  const [, name, versions] =
+    /^([\w.@/-]+(?:\[[^\]]*\])?(?:==|(?<=.)@))(v?\d[\w.+-]*(?:,v?\d[\w.+-]*)+)$/.exec(text) ?? [];
+  return versions === undefined ? [text] : versions.split(',').map((version) => `${name}${version}`);
+}
+
 function readCheckout(folder: string): NamedPackage[] {
   const found: NamedPackage[] = [];
   const pyproject = readManifest(folder, 'pyproject.toml');

@@ -1,3 +1,4 @@
+import type { Project } from './apps/project.ts';
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
 
 /** The connection defaults that every server shares, by their names in a manifest. */
@@ -13,7 +14,7 @@ export interface Variant {
   build: string[][];
   env: Record<string, string>;
   workloads: string[];
-  class: StackClass;
+  class: StackClass | 'unknown';
   attest: Attestation;
   /** The defaults of the contract that this variant deviates from; `note` says why. */
   deviates: Deviation[];
@@ -38,6 +39,8 @@ export interface Stack {
   root: string;
   /** The folder of the original, if `--with` replaced it with a copy. */
   original?: string;
-  /** The path of the manifest, as a user would type it. */
+  /** The path of the manifest, or of the folder of an app, as a user would type it. */
   manifest: string;
+  /** The project of a user: its own lock makes the environment, and nothing is asked of its server. */
+  project?: Project;
 }

@@ -1,6 +1,8 @@
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../errors.ts';
+import { toStack } from './apps/app.ts';
+import type { App } from './apps/definition.ts';
 import { HOME, commandLine } from '../home.ts';
 import { nearest } from '../nearest.ts';
 import type { Stack, Variant } from './stack.ts';
@@ -16,13 +18,13 @@ export const ROOT = HOME.root;
 export const FIRST_FIVE = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn'];
 
 /**
- * Returns every stack of the repository, or that of the user's project, and those of the given manifests, by name.
+ * Returns every stack of the repository, or that of the user's project, those of the given manifests and the apps, by name.
  * Throws a usage error for a manifest that violates the contract, and for a name that is taken.
  */
-export function readStacks(own: string[] = []): Stack[] {
+export function readStacks(own: string[] = [], apps: App[] = []): Stack[] {
   const stacks: Stack[] = [];
-  for (const file of [...manifestsAtHome(), ...own]) {
-    const stack = readManifest(file);
+  const manifests = [...manifestsAtHome(), ...own].map(readManifest);
+  for (const stack of [...manifests, ...apps.map(toStack)]) {
     const taken = stacks.find(({ name }) => name === stack.name);
     if (taken === undefined) stacks.push(stack);
     else if (taken.root !== stack.root)
@@ -81,6 +83,9 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
       const found = stack.variants[one] as Variant;
       if (found.workloads.includes(workload)) return [toTarget(stack, one, found, runtime)];
       if (isGlob) return [];
+      if (found.workloads.length === 0) {
+        throw new BenchError('usage', `${pattern} has no request to send`, "e.g. --get '/orders?limit=20'");
+      }
       const offers = `${stack.name}/${one} offers ${found.workloads.join(', ')}`;
       throw new BenchError('usage', `${pattern} does not offer the workload "${workload}"`, offers);
     });
@@ -123,7 +128,7 @@ export function targetsOf(stack: Stack): Target[] {
 
 function toTarget(stack: Stack, variant: string, found: Variant, runtime: string | undefined): Target {
   const named = variant === stack.default ? stack.name : `${stack.name}/${variant}`;
-  const spec = runtime ?? stack.runtimes[0] ?? DEFAULT_RUNTIMES[stack.runtime];
+  const spec = runtime ?? stack.project?.version ?? stack.runtimes[0] ?? DEFAULT_RUNTIMES[stack.runtime];
   return {
     id: runtime === undefined ? named : `${named}@${runtime}`,
     stack: stack.name,

@@ -1,4 +1,6 @@
 /** `pnpm bench`: its options, and how they become the options of a plan. */
+import type { AppOptions } from '../catalogue/apps/app.ts';
+import { splitVersions } from '../catalogue/packages.ts';
 import { CROSS_CHECKS, DEFAULT_CONNECT_RATE, ENGINE_NAMES } from '../catalogue/engines.ts';
 import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
@@ -54,6 +56,7 @@ const WAIT = 'wait for another run on this machine to end';
 export const WAITS = { wait: flag({ help: WAIT }) };
 
 const WHAT = 'What to measure';
+const OWN = 'Your own service';
 const ON = 'On which runtimes and versions';
 const LOAD = 'Load';
 const SERVER = 'Servers';
@@ -64,6 +67,7 @@ const OUTPUT = 'Output and stored runs';
 /** Options that leave a stored plan unchanged. A URL and headers supply the secrets that it does not keep. */
 const BESIDE_STORED = ['json', 'detail', 'dry-run', 'header', 'url', 'wait'];
 const NO_TARGETS = 'omit the targets, or --url';
+const NO_TARGETS_APP = 'omit the targets, or --app';
 /** Options that choose, prepare or start a server, or choose the workload of its stack. */
 const LAUNCHES = ['workload', 'param', 'upstream', 'python', 'node', 'with', 'workers', 'threads'];
 const ALREADY_RUNNING =
@@ -76,6 +80,23 @@ const OPTIONS = {
     conflicts: { arguments: '--all includes every target' },
   }),
   stack: repeated('<file>', text, { group: WHAT, help: 'a stack.json from outside the repository' }),
+  app: option('<folder>', text, {
+    group: OWN,
+    help: 'the folder of your project; its own lock makes the environment, and its files are never changed',
+    needs: 'run',
+    conflicts: { arguments: NO_TARGETS_APP, all: NO_TARGETS_APP, stack: 'measure them in two runs' },
+  }),
+  run: option('<command>', text, {
+    group: OWN,
+    help: "the command that starts its server, with {port}: 'uvicorn app:app --port {port}'; PORT and HOST are set too",
+    needs: 'app',
+  }),
+  lock: option('<file>', text, {
+    group: OWN,
+    help: 'the lock or the list of requirements, in the folder of --app',
+    usually: 'the one that is found there',
+    needs: 'app',
+  }),
   workload: option('<name>', oneOf(WORKLOAD_NAMES), {
     group: WHAT,
     help: `${WORKLOAD_NAMES.join(', ')}. users and users-insert use PostgreSQL: an embedded one, or DATABASE_URL`,
@@ -313,7 +334,11 @@ export const BENCH = defineCommand({
       targets,
       all: values.all,
       stacks: values.stack,
-      matrix: { python: values.python ?? [], node: values.node ?? [], packages: values.with },
+      matrix: {
+        python: values.python ?? [],
+        node: values.node ?? [],
+        packages: values.with.flatMap(splitVersions),
+      },
       workload: values.url === undefined ? values.workload : 'url',
       workers: values.workers,
       generators: values.generators,
@@ -340,6 +365,7 @@ export const BENCH = defineCommand({
         cores: values.cores,
         upstream: values.upstream,
         url: isStored(values) ? undefined : toUrl(values),
+        apps: toApps(values),
       }),
     }),
     autoRate: values.rate === 'auto',
@@ -364,6 +390,11 @@ function toLoad({ rate, amount }: Values<typeof OPTIONS>): LoadMode {
   if (rate === 'auto') return { mode: 'open', perSecond: 1 };
   if (rate !== undefined) return { mode: 'open', perSecond: rate };
   return amount === undefined ? { mode: 'closed' } : { mode: 'amount', requests: amount };
+}
+
+function toApps({ app, run, lock }: Values<typeof OPTIONS>): AppOptions[] | undefined {
+  if (app === undefined || run === undefined) return undefined;
+  return [{ folder: app, run, ...present({ lock }) }];
 }
 
 function toSequentialTest(values: Values<typeof OPTIONS>): SequentialTest | undefined {

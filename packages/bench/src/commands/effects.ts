@@ -2,7 +2,8 @@ import { isDecided } from '../analyse/compare.ts';
 import { findEngines, type FoundEngine } from '../load/engines.ts';
 import type { Server } from '../machine/launch.ts';
 import { readRunningCode } from '../prepare/imports.ts';
-import { freshLauncher, importsFile, type Launcher } from '../measure/launcher.ts';
+import { freshLauncher, importsFile, runtimeFile, type Launcher } from '../measure/launcher.ts';
+import { seeServer } from '../measure/outside.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { openSampler, sampleTogether } from '../resources/sampler.ts';
 import { timeCommand } from '../machine/time.ts';
@@ -79,6 +80,8 @@ export async function createEffects({
     companions,
     readCode: (server, code, { id }, { requests: [first] }) =>
       readRunningCode(server, code, importsFile(folder, id), async () => first && sendRequest(server, first)),
+    seeServer: (server, prepared, { id }, { requests: [first] }) =>
+      seeServer(server, prepared, runtimeFile(folder, id), async () => first && sendRequest(server, first)),
     async resources(server, beside) {
       const { cgroup, isRemote } = server;
       const sampler = await openSampler({ serverPid: server.pid(), isRemote, cgroup });

@@ -5,6 +5,7 @@ import { chooseLauncher, type Launcher } from '../measure/launcher.ts';
 import { findEngines, type FoundEngine } from '../load/engines.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { preflight } from '../machine/preflight.ts';
+import { digestOf } from '../prepare/digest.ts';
 import { groupMissing, type Launchable } from '../prepare/prepare.ts';
 import { tryCgroup } from '../machine/cgroup.ts';
 import { run } from '../measure/run.ts';
@@ -21,7 +22,9 @@ import { findCompanions, startCompanions } from '../services/index.ts';
 import type { Companion } from '../services/companion.ts';
 import { createEffects } from './effects.ts';
 import type { Session } from './session.ts';
+import { tryTargets } from './tryout.ts';
 import type { Voice } from './voice.ts';
+import { describeOtherPackages } from '../prepare/projects/packages.ts';
 
 /** A run to start or to resume. */
 export interface Job {
@@ -58,6 +61,12 @@ export async function measurePlan({ plan, session, stored, isNamed, voice }: Job
   const host = await readHost();
   if (stored !== undefined) refuseOtherHost(stored, host, placed);
   const { prepared, leftOut } = await prepareTargets(plan, launcher, { isNamed, log: voice.log });
+  const isOfUser = prepared.some((one) => 'stack' in one && one.stack.project !== undefined);
+  if (isOfUser && stored === undefined) {
+    const trial = session.makeFolder('try');
+    await using running = await startCompanions(companions, { token, folder: trial, placed, owe });
+    await tryTargets(plan, prepared, { placed, token, folder: trial, companions: running.all, voice });
+  }
   const engines = await findEngines(enginesOf(plan));
   const versions = readVersions(prepared, companions, engines);
   if (stored !== undefined) refuseOtherVersions(stored, versions);
@@ -128,6 +137,7 @@ export async function prepareTargets(
   if (first !== undefined && (isNamed || prepared.length === 0 || process.env['CI'] !== undefined)) {
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
   }
+  for (const line of describeOtherPackages(prepared)) log(`warning: ${line}`);
   const leftOut = missing.map(({ target, reason, hint }) => ({ target: target.id, reason, hint }));
   for (const { targets, reason, hint } of groupMissing(missing))
     log(`${targets.join(', ')} left out: ${reason} (${hint})`);
@@ -153,7 +163,10 @@ export function readVersions(
 
 function describeVersion(one: Launchable): string {
   if ('attached' in one) return one.version;
-  return [one.runtime?.version ?? 'binary', ...one.installed, `sources ${one.digest}`].join(', ');
+  const packages = one.packages === undefined ? [] : [`packages ${digestOf([], one.packages.join(' '))}`];
+  return [one.runtime?.version ?? 'binary', ...one.installed, ...packages, `sources ${one.digest}`].join(
+    ', ',
+  );
 }
 
 function refuseOtherHost(stored: StoredRun, host: Host, { placement }: PinnedCommands): void {

@@ -1,6 +1,7 @@
 /** From a request to a stored run: the plan, the session, the measurement. */
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { readApp } from '../catalogue/apps/app.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import type { BenchRequest } from '../cli/bench.ts';
 import { BenchError } from '../errors.ts';
@@ -75,7 +76,7 @@ function namesAll({ targets, matrix }: BenchOptions): boolean {
 export function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined): Plan {
   const seed = options.seed ?? randomInt(2 ** 32);
   if (old !== undefined) return repeatPlan(old.plan, run, seed);
-  return makePlan(options, readStacks(options.stacks), run, seed);
+  return makePlan(options, readStacks(options.stacks, options.apps?.map(readApp)), run, seed);
 }
 
 /** Returns a stored plan with its secrets restored. */

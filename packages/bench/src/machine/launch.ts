@@ -34,7 +34,10 @@ export interface LaunchSpec {
   /** The argv of the server, with the placeholders `{host}`, `{port}`, `{workers}` and `{threads}`. */
   command: string[];
   cwd: string;
+  /** Its variables; their values may contain `{host}` and `{port}`. */
   env: Record<string, string>;
+  /** True for a server of the user: it keeps the user's variables for databases and for its own settings. */
+  isOfUser?: boolean;
   /** Contents by environment variable: each is written to a file that the variable names. */
   files: Record<string, string>;
   workers: number;
@@ -116,7 +119,12 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   const child = start({
     cwd: spec.cwd,
     stdio: ['ignore', log, log],
-    env: { ...neutralEnvironment(), ...Object.fromEntries(files), ...spec.env, BENCH_TOKEN: spec.token },
+    env: {
+      ...neutralEnvironment(spec.isOfUser),
+      ...Object.fromEntries(files),
+      ...fillEnvironment(spec.env, port),
+      BENCH_TOKEN: spec.token,
+    },
     // The shell becomes time(1), so that the pid and the group are those of the measured server.
   })`set -e; for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
   closeSync(log);
@@ -315,12 +323,25 @@ export function countWorkers(told: Attestation[]): number {
   return told.reduce((sum, { workers }) => sum + (typeof workers === 'number' ? workers : 1), 0);
 }
 
-/** Returns the user's environment without variables that would silently change a runtime. */
-function neutralEnvironment(): NodeJS.ProcessEnv {
+function fillEnvironment(env: Record<string, string>, port: number): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [
+      name,
+      value.replaceAll('{host}', HOST).replaceAll('{port}', String(port)),
+    ]),
+  );
+}
+
+/** Variables that silently change a runtime. */
+const OF_RUNTIMES = /^(PYTHON|NODE_(?!ENV$)|UV_|VIRTUAL_ENV|GO(GC|DEBUG|MAXPROCS|MEMLIMIT)$)/;
+/** Variables that choose another database or mode; a server of the user needs those of the user. */
+const OF_SERVERS = /^(PG[A-Z]|DATABASE_URL$|NODE_ENV$)/;
+
+/** Returns the user's environment without variables that would silently change a measurement. */
+function neutralEnvironment(isOfUser = false): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(
-      ([name]) =>
-        !/^(PYTHON|NODE_|UV_|VIRTUAL_ENV|PG[A-Z]|DATABASE_URL$|GO(GC|DEBUG|MAXPROCS|MEMLIMIT)$)/.test(name),
+      ([name]) => !OF_RUNTIMES.test(name) && (isOfUser || !OF_SERVERS.test(name)),
     ),
   );
 }

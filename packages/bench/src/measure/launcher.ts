@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { readStacks } from '../catalogue/stacks.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { attachLauncher } from './attach.ts';
-import { askableEnvironment } from '../prepare/imports.ts';
+import { askableEnvironment, reportingEnvironment } from '../prepare/imports.ts';
 import { launch } from '../machine/launch.ts';
 import { choosePlacement, type PinnedCommands, type PlacementNeeds } from '../machine/placement.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from '../prepare/prepare.ts';
@@ -38,7 +38,13 @@ export async function chooseLauncher({ url }: Plan): Promise<Launcher> {
   return url === undefined ? freshLauncher : attachLauncher(url);
 }
 
-function askable({ code, env }: Prepared, { id }: PlannedTrial, folder: string): Record<string, string> {
+function askable(
+  { code, env, stack, target }: Prepared,
+  { id }: PlannedTrial,
+  folder: string,
+): Record<string, string> {
+  if (stack.project !== undefined && target.runtime?.kind === 'python')
+    return reportingEnvironment(env, runtimeFile(folder, id));
   return code === undefined ? {} : askableEnvironment(code, env, importsFile(folder, id));
 }
 
@@ -47,11 +53,16 @@ export function importsFile(folder: string, trial: string): string {
   return resolve(folder, 'data', `${trial.split('-', 1)[0]}-imports`);
 }
 
+/** The path prefix of the files in which the processes of a trial's server report their runtime. */
+export function runtimeFile(folder: string, trial: string): string {
+  return resolve(folder, 'data', `${trial.split('-', 1)[0]}-runtime`);
+}
+
 /** Starts a fresh server for each trial. */
 export const freshLauncher: Launcher = {
   place: choosePlacement,
-  async prepare({ targets, stacks }, tell) {
-    const known = readStacks(stacks);
+  async prepare({ targets, stacks, apps }, tell) {
+    const known = readStacks(stacks, apps);
     for (const line of describeWork(await surveyWork(targets, known))) tell(line);
     const { prepared, missing } = await prepareAll(targets, known, tell);
     return { ready: prepared, missing };
@@ -69,6 +80,7 @@ export const freshLauncher: Launcher = {
         workers: plan.workers,
         threads: plan.threads,
         prefix: placed.server,
+        isOfUser: prepared.stack.project !== undefined,
         time,
         folder,
       }),

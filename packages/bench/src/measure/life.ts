@@ -41,6 +41,7 @@ import type { PinnedCommands } from '../machine/placement.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { Sampler } from '../resources/sampler.ts';
 import { UnansweredError } from '../machine/request.ts';
+import type { SeenServer } from './outside.ts';
 import type { WindowResult } from './window.ts';
 
 /** The effects of a trial, as arguments, so that tests run it with fakes. */
@@ -56,6 +57,8 @@ export interface TrialEffects {
   /** Opens the sampler of a server and its companions; undefined if the process of the server is unknown. */
   resources(server: Server, companions: NamedProcess[]): Promise<Sampler | undefined>;
   now(): number;
+  /** Looks at a user's server from outside; absent if not needed. */
+  seeServer?(server: Server, prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<SeenServer>;
   /** Asks the live server which code it runs; absent if not needed. */
   readCode?(server: Server, code: CodeClaim, planned: PlannedTrial, draw: Draw): Promise<RunningCode>;
 }
@@ -152,6 +155,7 @@ export class ServerLife {
     if (startedAtMs !== undefined)
       this.#startup = { startupSeconds: (this.#answeredAtMs - startedAtMs) / 1000 };
     this.#head.attested = await attest(server, prepared, plan.workers);
+    if (prepared?.stack?.project !== undefined) await this.#see(server, prepared);
     this.#expected = await this.#verify(server, 'before the load');
     // The answers to requests that the server must refuse are not passed to the check.
     this.#answers += draw.refused?.length ?? 0;
@@ -177,6 +181,12 @@ export class ServerLife {
     };
     const pids = [server.pid() ?? [], ...processes.map(({ pid }) => pid)].flat();
     return { server, spec, sampler: this.#sampler, pids };
+  }
+
+  async #see(server: Server, prepared: Prepared): Promise<void> {
+    const seen = await this.#effects.seeServer?.(server, prepared, this.#planned, this.#draw);
+    if (seen?.process !== undefined) this.#head.process = seen.process;
+    this.#head.attested.push(...(seen?.attested ?? []));
   }
 
   async #verify(server: Server, when: string): Promise<ExpectedBody[] | undefined> {

@@ -1,6 +1,7 @@
 /** Plans: their definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
 import { amount, as, count, flag, oneOf, ordinal, shape, span, text, texts } from '../definitions.ts';
+import { app } from '../catalogue/apps/definition.ts';
 import { METRIC_IDS } from '../metrics.ts';
 import { backgroundRequest, loadMode, params, target, upstreamKind, urlRequest } from '../model.ts';
 import { RUN_SCHEMA } from '../versions.ts';
@@ -73,6 +74,9 @@ export const plan = shape({
   sequentialTest: Type.Optional(sequentialTest),
   url: Type.Optional(urlRequest),
   stacks: texts('Manifests from outside the repository, as typed.'),
+  apps: Type.Optional(
+    Type.Array(app, { description: 'Server programs of the user, without a manifest.', minItems: 1 }),
+  ),
   trials: Type.Array(plannedTrial, {
     description: 'In the order in which they are measured.',
     minItems: 1,

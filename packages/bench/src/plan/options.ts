@@ -1,4 +1,5 @@
 /** The options of a plan as typed values. Every caller that makes a plan fills them in. */
+import type { AppOptions } from '../catalogue/apps/app.ts';
 import { DEFAULT_CONNECT_RATE, type EngineName } from '../catalogue/engines.ts';
 import type { Matrix } from '../catalogue/stacks.ts';
 import type { BackgroundRequest, LoadMode, UpstreamKind } from '../model.ts';
@@ -12,6 +13,8 @@ export interface BenchOptions {
   targets: string[];
   all: boolean;
   stacks: string[];
+  /** Server programs of the user, measured without a manifest. */
+  apps?: AppOptions[];
   matrix: Matrix;
   workload: string;
   /** Parameters of the workload by name. */

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { readApp } from '../catalogue/apps/app.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { DEFAULT_CONNECT_RATE, ENGINES, refuseEngine, type EngineName } from '../catalogue/engines.ts';
 import { mostRounds, scheduleNamed } from '../catalogue/looks.ts';
@@ -166,6 +167,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       upstream: options.upstream,
       background,
       url,
+      apps: options.apps?.map(readApp),
     }),
   };
 }
@@ -271,7 +273,8 @@ function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
   const { targets, workload } = options;
   if (options.all) return expandTargets([...targets, '*/*'], stacks, workload);
   if (targets.length > 0) return expandTargets(targets, stacks, workload);
-  const given = new Set(options.stacks.map((file) => resolve(file)));
+  const folders = (options.apps ?? []).map(({ folder }) => folder);
+  const given = new Set([...options.stacks, ...folders].map((file) => resolve(file)));
   const own = stacks.filter(({ manifest }) => given.has(resolve(manifest))).map(({ name }) => name);
   if (own.length > 0) return expandTargets(own, stacks, workload);
   const offering = FIRST_FIVE.filter((name) => {

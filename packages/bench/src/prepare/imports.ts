@@ -9,6 +9,7 @@ import { basename, join, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../errors.ts';
+import type { Attestation } from '../model.ts';
 import type { RunningCode } from '../results/record.ts';
 import type { Server } from '../machine/launch.ts';
 import { familyOf, readLink, readText } from '../machine/procfs.ts';
@@ -16,6 +17,8 @@ import { familyOf, readLink, readText } from '../machine/procfs.ts';
 const HOOK = fileURLToPath(new URL('./hook', import.meta.url));
 const SIGNAL = process.platform === 'darwin' ? 29 : 50;
 const ANSWER_MS = 5000;
+/** A server that does not handle signals is not waited for: its figures are right without an answer. */
+const RUNTIME_MS = 1000;
 const POLL_MS = 20;
 /** Folders of tools and of third-party packages. */
 const NOT_OWN = /(^|\/)(node_modules|\.venv|venv|site-packages|__pycache__|\.git)(\/|$)/;
@@ -43,6 +46,27 @@ export function askableEnvironment(
     return { NODE_OPTIONS: [env['NODE_OPTIONS'], '--inspect-port=0'].filter(Boolean).join(' ') };
   }
   return { PYTHONPATH: [HOOK, env['PYTHONPATH']].filter(Boolean).join(':'), BENCH_IMPORTS: file };
+}
+
+/** Returns the environment that lets a Python server report its GIL and its JIT; `file` is the prefix of the reports. */
+export function reportingEnvironment(env: Record<string, string>, file: string): Record<string, string> {
+  return { PYTHONPATH: [HOOK, env['PYTHONPATH']].filter(Boolean).join(':'), BENCH_RUNTIME: file };
+}
+
+/** Asks the Python processes of a server for their version, GIL and JIT. A process that does not answer is omitted. */
+export async function askRuntime(
+  pid: number,
+  file: string,
+  wake: () => Promise<unknown>,
+): Promise<Attestation[]> {
+  const texts = await askPython(runtimesOf(pid, 'python'), file, wake, RUNTIME_MS);
+  return texts.flatMap((text) => {
+    try {
+      return [JSON.parse(text) as Attestation];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /**
@@ -140,12 +164,17 @@ function runtimesOf(pid: number, language: CodeClaim['language']): number[] {
   return [...familyOf([pid])].filter((one) => name.test(basename(readLink(`/proc/${one}/exe`))));
 }
 
-async function askPython(pids: number[], file: string, wake: () => Promise<unknown>): Promise<string[]> {
+async function askPython(
+  pids: number[],
+  file: string,
+  wake: () => Promise<unknown>,
+  milliseconds = ANSWER_MS,
+): Promise<string[]> {
   const able = pids.filter(catchesSignal);
   for (const pid of able) process.kill(pid, SIGNAL);
   // An idle event loop may handle signals only after a request.
   await wake().catch(() => {});
-  const texts = await Promise.all(able.map((pid) => awaitText(`${file}-${pid}`)));
+  const texts = await Promise.all(able.map((pid) => awaitText(`${file}-${pid}`, milliseconds)));
   return texts.flatMap((text) => text?.split('\n') ?? []);
 }
 
@@ -156,8 +185,8 @@ function catchesSignal(pid: number): boolean {
   return ((BigInt(`0x${caught}`) >> BigInt(SIGNAL - 1)) & 1n) === 1n;
 }
 
-async function awaitText(file: string): Promise<string | undefined> {
-  const deadline = performance.now() + ANSWER_MS;
+async function awaitText(file: string, milliseconds: number): Promise<string | undefined> {
+  const deadline = performance.now() + milliseconds;
   while (!existsSync(file) && performance.now() < deadline) await sleep(POLL_MS);
   const text = readText(file);
   rmSync(file, { force: true });

@@ -14,6 +14,7 @@ import { filesOfDistribution, filesOfModule, type CodeClaim } from './imports.ts
 import { copyOf, installCopy, NODE_LOCKS, versionInCopy, workspaceOf } from './pnpm.ts';
 import { locksOf, makeEnvironment, type EnvironmentSpec, type Made } from './python.ts';
 import { findRuntime, type FoundRuntime, type Search } from './runtimes.ts';
+import { prepareProject } from './projects/index.ts';
 import { provideUv, versionInEnvironment } from './uv.ts';
 
 /** The cache of environments, builds and the fetched uv. Everything in it can be removed and is rebuilt. */
@@ -38,6 +39,10 @@ export interface Prepared {
   installed: string[];
   /** The code that it must run, if `--with` names a folder. */
   code?: CodeClaim;
+  /** The executable that must serve, for a project of a user. */
+  interpreter?: string;
+  /** Every package of its environment, for a project of a user. */
+  packages?: string[];
 }
 
 /** A target whose server is already running. */
@@ -137,6 +142,10 @@ function digestOfFolder(folder: string): string {
 async function prepare(target: Target, stacks: Stack[], on: (doing: string) => void): Promise<Prepared> {
   const { stack, variant } = findStack(target, stacks);
   const wait = (waiting: string): void => on(`${target.id}: ${waiting}`);
+  if (stack.project !== undefined) {
+    const { root, ...ready } = await prepareProject(target, stack, variant, wait);
+    return { target, stack: { ...stack, root }, variant, claims: {}, ...ready };
+  }
   if (target.runtime === undefined) return prepareBinary(target, stack, variant, wait);
   return stack.runtime === 'python'
     ? preparePython(target, target.runtime, stack, variant, wait)
@@ -372,6 +381,7 @@ function withMade(found: FoundRuntime, { built, resolved }: Made): FoundRuntime 
 
 /** Returns true if the Python environment of a target exists, with everything that must be built in it. */
 export function isMade(target: Target, { stack, variant }: FoundStack, found: FoundRuntime): boolean {
+  if (stack.project !== undefined) return true;
   const environment = environmentOf(target, { stack, variant }, found);
   const mark = [...stack.build, ...variant.build].length === 0 ? READY : builtMark(target.variant);
   return existsSync(join(environment, READY)) && existsSync(join(environment, mark));

@@ -20,6 +20,8 @@ export interface Search {
   cache: string;
   uv: string | undefined;
   mayInstall: boolean;
+  /** True if the program is JavaScript of the user, which runs on any Node. */
+  isAnyNode?: boolean;
 }
 
 const known = new Map<string, Promise<FoundRuntime>>();
@@ -29,7 +31,7 @@ const known = new Map<string, Promise<FoundRuntime>>();
  * to get it.
  */
 export function findRuntime(spec: RuntimeSpec, search: Search): Promise<FoundRuntime> {
-  const key = `${spec.kind} ${spec.spec} ${search.mayInstall}`;
+  const key = `${spec.kind} ${spec.spec} ${search.mayInstall} ${search.isAnyNode}`;
   const looking = known.get(key) ?? lookFor(spec, search);
   known.set(key, looking);
   return looking;
@@ -42,7 +44,7 @@ async function lookFor(spec: RuntimeSpec, search: Search): Promise<FoundRuntime>
     const { node: version, v8 } = process.versions;
     return { runtime: { ...spec, version, build: { v8 } }, argv: [process.execPath] };
   }
-  if (isTooOld(base)) {
+  if (isTooOld(base) && search.isAnyNode !== true) {
     throw new BenchError(
       'toolchain',
       `node ${base} cannot run these servers`,

@@ -8,6 +8,7 @@ import { describeLoad, engineNamed } from '../catalogue/engines.ts';
 import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
 import type { CompanionRecords, Reason, Trial } from '../results/record.ts';
 import { enginesOf, estimateSeconds } from '../plan/plan.ts';
+import { joinWords } from '../catalogue/apps/words.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { Host } from '../results/host.ts';
 import type { LeftOut } from '../results/run-file.ts';
@@ -145,6 +146,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
             ...(plan.url === undefined ? [`${describeWorkers(plan)} per server`] : []),
             describePlacement(first),
           ].join(', '),
+          ...describeApps(plan),
           ...describeAttached(plan, trials),
           ...describeAge(trials),
           ...describeEngines(plan),
@@ -152,6 +154,11 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
           ...describeDisturbance(plan),
         ]),
   ];
+}
+
+/** The commands of the apps, as they were typed. */
+function describeApps({ apps = [] }: Plan): string[] {
+  return apps.map(({ name, command, folder }) => `${name}: ${joinWords(command)} in ${folder}`);
 }
 
 /** Describes the process of a server that was already running, and the processes that replaced it. */

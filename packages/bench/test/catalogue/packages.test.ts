@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { parsePackage, refuseStray } from '../../src/catalogue/packages.ts';
+import { parsePackage, refuseStray, splitVersions } from '../../src/catalogue/packages.ts';
 import { errorOf } from '../samples.ts';
 
 const place = mkdtempSync(join(tmpdir(), 'bench-packages-'));
@@ -78,5 +78,18 @@ describe('a package for none of the targets', () => {
     const packages = ['fastify@5', 'fastapi==0.115'];
     expect(errorOf(() => refuseStray(packages, ['node'])).message).toContain('--with fastapi==0.115 ');
     expect(() => refuseStray(packages, ['node', 'python'])).not.toThrow();
+  });
+});
+
+describe('several versions in one --with', () => {
+  it.each([
+    ['fastapi==0.115,0.116', ['fastapi==0.115', 'fastapi==0.116']],
+    ['uvicorn[standard]==0.30,0.31.1', ['uvicorn[standard]==0.30', 'uvicorn[standard]==0.31.1']],
+    ['@fastify/cors@9.0.0,10.0.0', ['@fastify/cors@9.0.0', '@fastify/cors@10.0.0']],
+    ['fastapi>=0.115,<0.117', ['fastapi>=0.115,<0.117']],
+    ['fastapi==0.115', ['fastapi==0.115']],
+    ['./a,b', ['./a,b']],
+  ])('are as many alternatives: %s', (text, alternatives) => {
+    expect(splitVersions(text)).toEqual(alternatives);
   });
 });

@@ -210,6 +210,7 @@ const plan: Required<Plan> = {
   upstream: 'embedded',
   background: { method: 'GET', path: '/fib/42' },
   stacks: ['../my-api/stack.json'],
+  apps: [{ name: 'api', folder: '.', command: ['uvicorn', 'app:app'], env: { A: 'b' }, lock: 'uv.lock' }],
   url: {
     url: 'http://127.0.0.1:1/',
     method: 'POST',

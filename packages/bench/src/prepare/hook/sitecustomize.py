@@ -1,4 +1,7 @@
-"""Writes the files of all imported modules when it is sent a signal. Costs nothing until then."""
+"""Writes the files of all imported modules, or the state of the runtime, when it is sent a signal.
+
+Costs nothing until then.
+"""
 
 # pathlib would be imported into the server.
 # ruff: noqa: PTH100, PTH105, PTH120, PTH123
@@ -11,6 +14,7 @@ def _install() -> None:
     import _signal  # type: ignore[import-not-found]  # signal itself would import enum
 
     target = os.environ.get("BENCH_IMPORTS")
+    runtime = os.environ.get("BENCH_RUNTIME")
     here = os.path.dirname(os.path.abspath(__file__))
     # The module search finds no trace of this folder.
     sys.path[:] = [path for path in sys.path if path != here]
@@ -20,11 +24,23 @@ def _install() -> None:
     except ImportError:
         if own is not None:
             sys.modules["sitecustomize"] = own
-    if target is None:
+    if target is None and runtime is None:
         return
     module = type(sys)
 
+    def describe() -> str:
+        # json would be imported into the server.
+        gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+        jit = getattr(getattr(sys, "_jit", None), "is_enabled", lambda: False)()
+        version = sys.version.split()[0]
+        state = f'"gil": {str(gil).lower()}, "jit": {str(jit).lower()}'
+        return f'{{"pid": {os.getpid()}, "python": "{version}", {state}}}'
+
     def write(number: int, frame: object) -> None:
+        if runtime is not None:
+            save(f"{runtime}-{os.getpid()}", describe())
+        if target is None:
+            return
         files = set()
         for one in list(sys.modules.values()):
             # A lazy module is left alone: a plain look at its attributes would load it.
@@ -32,9 +48,11 @@ def _install() -> None:
                 file = module.__getattribute__(one, "__dict__").get("__file__")
                 if isinstance(file, str):
                     files.add(os.path.abspath(file))
-        path = f"{target}-{os.getpid()}"
+        save(f"{target}-{os.getpid()}", "\n".join(sorted(files)))
+
+    def save(path: str, text: str) -> None:
         with open(path + ".part", "w", encoding="utf-8") as out:
-            out.write("\n".join(sorted(files)))
+            out.write(text)
         os.replace(path + ".part", path)
 
     _signal.signal(29 if sys.platform == "darwin" else 50, write)

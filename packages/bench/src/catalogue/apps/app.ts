@@ -1,0 +1,132 @@
+/** An app of a user as a stack: `--app ./myapp --run 'uvicorn app:app --port {port}'`. */
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { BenchError } from '../../errors.ts';
+import type { RuntimeKind } from '../../model.ts';
+import { isSecretName } from '../../redact.ts';
+import type { Stack } from '../stack.ts';
+import type { App } from './definition.ts';
+import { findProject, readNodeManifest } from './project.ts';
+import { splitCommand, type Words } from './words.ts';
+
+/** An app as a user describes it. */
+export interface AppOptions {
+  /** The folder of the project. */
+  folder: string;
+  /** The command line that starts the server. `{port}` and `{host}` are replaced, and PORT and HOST are set too. */
+  run: string;
+  /** The name of its target; by default that of the folder. */
+  name?: string;
+  /** The lock or the list of requirements, relative to the folder; found there by default. */
+  lock?: string;
+}
+
+/** The only variant of an app. */
+const VARIANT = 'app';
+
+const PLACEHOLDERS = ['port', 'host', 'workers', 'root', 'runtime'];
+
+/** Returns an app as a plan stores it. Throws a usage error if its folder does not exist or its command is not valid. */
+export function readApp({ folder, run, name, lock }: AppOptions): App {
+  const root = resolve(folder);
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new BenchError(
+      'usage',
+      `--app ${folder}: not a folder`,
+      'name the folder of your project, e.g. --app .',
+    );
+  }
+  const { words, env } = splitCommand(run, '--run');
+  for (const word of words) {
+    const [, unknown] =
+      [...word.matchAll(/\{(\w+)\}/g)].find(([, one = '']) => !PLACEHOLDERS.includes(one)) ?? [];
+    if (unknown === undefined) continue;
+    throw new BenchError(
+      'usage',
+      `--run ${run}: unknown placeholder {${unknown}}`,
+      `known are ${PLACEHOLDERS.map((one) => `{${one}}`).join(' ')}`,
+    );
+  }
+  const secret = Object.keys(env).find(isSecretName);
+  if (secret !== undefined) {
+    throw new BenchError(
+      'usage',
+      `--run ${secret}=…: the plan is stored, and with it this value`,
+      `export ${secret} before you start Bench: the server inherits your environment`,
+    );
+  }
+  return {
+    name: name ?? nameOf(root),
+    folder,
+    command: words,
+    ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(lock === undefined ? {} : { lock }),
+  };
+}
+
+/** Returns a name that a target can have. */
+function nameOf(root: string): string {
+  const name = basename(root)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  return name === '' ? 'app' : name;
+}
+
+/** Returns an app as a stack with one variant. It states nothing, so nothing is attested but its runtime. */
+export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
+  const root = resolve(folder);
+  const started = withoutScript({ words: command, env }, root);
+  const argv = withoutRunner(started.words);
+  const project = findProject(root, argv, lock);
+  return {
+    name,
+    language: LANGUAGES[project.kind],
+    framework: 'unknown',
+    runtime: project.kind,
+    build: [],
+    shares: [],
+    runtimes: [],
+    default: VARIANT,
+    variants: {
+      [VARIANT]: {
+        command: argv,
+        groups: [],
+        build: [],
+        env: { HOST: '{host}', PORT: '{port}', ...started.env },
+        workloads: [],
+        class: 'unknown',
+        attest: {},
+        deviates: [],
+      },
+    },
+    root,
+    manifest: folder,
+    project,
+  };
+}
+
+const LANGUAGES: Record<RuntimeKind, string> = { python: 'python', node: 'javascript', none: 'unknown' };
+
+/** Removes a runner such as `uv run`: Bench makes the environment that it would choose. */
+function withoutRunner(command: string[]): string[] {
+  const [first, second] = command;
+  if (second === 'run' && ['uv', 'poetry', 'pipenv', 'pdm'].includes(first ?? '')) return command.slice(2);
+  if (first === 'npx' && second !== undefined && !second.startsWith('-')) return command.slice(1);
+  if (first === 'pnpm' && second === 'exec') return command.slice(2);
+  return command;
+}
+
+/** Replaces `npm start` and the like by the script of package.json: the package manager itself is not measured. */
+function withoutScript(typed: Words, root: string): Words {
+  const [manager, ...rest] = typed.words;
+  if (manager === undefined || !['npm', 'pnpm', 'yarn'].includes(manager)) return typed;
+  const isRun = rest[0] === 'run';
+  const [word = '', ...others] = isRun ? rest.slice(1) : rest;
+  const script = readNodeManifest(root).scripts?.[word];
+  // npm alone needs the word run, except before its own words.
+  if (script === undefined || (manager === 'npm' && !isRun && word !== 'start')) return typed;
+  const { words, env } = splitCommand(script, `the script "${word}" of package.json:`);
+  const added = others[0] === '--' ? others.slice(1) : others;
+  return { words: [...words, ...added], env: { ...env, ...typed.env } };
+}

@@ -1,0 +1,25 @@
+/** The app of a user as a plan stores it. */
+import { Type, type Static } from 'typebox';
+import { shape, text, texts } from '../../definitions.ts';
+
+export const app = shape(
+  {
+    name: text('The name of its stack.'),
+    folder: text('The folder of the project, as typed.'),
+    command: texts('The command that starts the server, word by word.'),
+    env: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'Variables that the command sets, as in NAME=value command.',
+      }),
+    ),
+    lock: Type.Optional(
+      text('The lock or the list of requirements, relative to the folder; found there if absent.'),
+    ),
+  },
+  { description: 'A server program of a user, measured without a manifest (--app).' },
+);
+
+/** A server program of a user, without a manifest. */
+export type App = Static<typeof app>;

@@ -1,0 +1,74 @@
+/** The first start of a user's servers, before anything is measured: what is wrong with them is said at once. */
+import { relative } from 'node:path';
+import { workloadOf } from '../catalogue/workloads/index.ts';
+import { joinWords } from '../catalogue/apps/words.ts';
+import { BenchError } from '../errors.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
+import { ServerLife } from '../measure/life.ts';
+import type { Launchable, Prepared } from '../prepare/prepare.ts';
+import type { Plan } from '../plan/definition.ts';
+import type { Trial } from '../results/record.ts';
+import type { RunningCompanion } from '../services/companion.ts';
+import { createEffects } from './effects.ts';
+import type { Voice } from './voice.ts';
+
+/** The surroundings of a first start. */
+export interface TryoutMeans {
+  placed: PinnedCommands;
+  token: string;
+  /** A folder for logs that is removed afterwards. */
+  folder: string;
+  companions: RunningCompanion[];
+  voice: Voice;
+}
+
+/**
+ * Starts the server of each target once, asks it for its first right answer, and stops it. Throws a trial error with the
+ * command, the request and the last lines of the server if one fails. Returns true if the user interrupted.
+ */
+export async function tryTargets(
+  plan: Plan,
+  prepared: readonly Launchable[],
+  means: TryoutMeans,
+): Promise<boolean> {
+  const { effects, stop } = await createEffects({ plan, ...means });
+  using _ = means.voice.onInterrupt(stop);
+  for (const [index, found] of prepared.entries()) {
+    if (effects.interrupted()) return true;
+    const planned = plan.trials.find(({ target }) => target === found.target.id);
+    if ('attached' in found || planned === undefined) continue;
+    means.voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
+    const { placed } = means;
+    const id = `try${index + 1}-${planned.id}`;
+    const life = new ServerLife(
+      { ...planned, id },
+      { plan, placed, prepared: found, target: found.target },
+      effects,
+    );
+    try {
+      await life.start();
+    } catch (error) {
+      life.fail(error);
+    }
+    const trial = await life.end();
+    if (effects.interrupted()) return true;
+    if (life.failed) throw failure(plan, found, trial);
+  }
+  return false;
+}
+
+function failure(plan: Plan, { target, variant, stack }: Prepared, trial: Trial): BenchError {
+  const [request] = workloadOf(plan).draw(() => 0.5, plan.params ?? {}).requests;
+  const lines = (trial.logTail ?? []).map((line) => `  | ${line}`);
+  return new BenchError(
+    'trial',
+    [
+      `${target.id} does not start: ${trial.reasons[0]?.text ?? 'no reason'}`,
+      `  command: ${joinWords(variant.command)}`,
+      `  folder:  ${relative(process.cwd(), stack.root) || '.'}`,
+      ...(request === undefined ? [] : [`  asked:   ${request.method} ${request.path}`]),
+      ...(lines.length === 0 ? ['  it printed nothing'] : ['  its last lines:', ...lines]),
+    ].join('\n'),
+    'correct --run or --app; PORT and HOST are set in its environment too',
+  );
+}

@@ -1,0 +1,69 @@
+/** What can be attested of a user's server from outside: it prints nothing for Bench. */
+import { existsSync, realpathSync } from 'node:fs';
+import { basename } from 'node:path';
+import { BenchError } from '../errors.ts';
+import { identify } from '../machine/identity.ts';
+import type { Server } from '../machine/launch.ts';
+import { familyOf, readLink } from '../machine/procfs.ts';
+import type { Attestation } from '../model.ts';
+import { claimsOfRuntime } from '../catalogue/runtimes.ts';
+import { askRuntime } from '../prepare/imports.ts';
+import type { Prepared } from '../prepare/prepare.ts';
+import type { ServerProcess } from '../results/record.ts';
+
+/** A user's server as it was seen from outside. */
+export interface SeenServer {
+  process?: ServerProcess;
+  /** The state of each Python process: version, GIL and JIT. Empty for every other server. */
+  attested: Attestation[];
+}
+
+/**
+ * Looks at a running server. Throws a trial error if none of its processes is the interpreter that was asked for, or if
+ * its GIL or its JIT is not as asked for. `file` is a path prefix for the answers of its processes; `wake` sends a
+ * request, without which an idle server may not answer.
+ */
+export async function seeServer(
+  server: Pick<Server, 'pid'>,
+  { interpreter, target }: Pick<Prepared, 'interpreter' | 'target'>,
+  file: string,
+  wake: () => Promise<unknown>,
+): Promise<SeenServer> {
+  const pid = server.pid();
+  if (pid === undefined) return { attested: [] };
+  const process = await identify(pid);
+  const { runtime } = target;
+  if (interpreter !== undefined) refuseOther(pid, interpreter, target.id);
+  if (runtime?.kind !== 'python') return { process, attested: [] };
+  const attested = await askRuntime(pid, file, wake);
+  const claims = claimsOfRuntime(runtime);
+  const isAskedFor = claims['jit'] === true || claims['gil'] !== undefined;
+  if (attested.length === 0 && isAskedFor) {
+    throw new BenchError(
+      'trial',
+      `@${runtime.spec} cannot be attested: no process of the server says whether its GIL and its JIT are on`,
+    );
+  }
+  for (const [property, wanted] of Object.entries(claims)) {
+    const wrong = attested.find((one) => one[property] !== wanted);
+    if (wrong === undefined) continue;
+    throw new BenchError(
+      'trial',
+      `false attestation: ${property} is ${JSON.stringify(wrong[property])}, but @${runtime.spec} states ${JSON.stringify(wanted)}`,
+    );
+  }
+  return { process, attested };
+}
+
+/** Throws a trial error if no process of the server runs this interpreter. Only Linux says what a process runs. */
+function refuseOther(pid: number, interpreter: string, target: string): void {
+  const programs = [...familyOf([pid])]
+    .map((one) => readLink(`/proc/${one}/exe`))
+    .filter((path) => path !== '');
+  if (programs.length === 0 || !existsSync(interpreter)) return;
+  if (programs.includes(realpathSync(interpreter))) return;
+  throw new BenchError(
+    'trial',
+    `false attestation: ${target} runs ${[...new Set(programs.map((path) => basename(path)))].join(', ')}, and no process of it is ${interpreter}`,
+  );
+}

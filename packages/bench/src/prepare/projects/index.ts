@@ -1,0 +1,276 @@
+/** Makes the server program of a user's project runnable: its interpreter, its environment, its command. */
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Project } from '../../catalogue/apps/project.ts';
+import { readNodeManifest } from '../../catalogue/apps/project.ts';
+import { parsePackage, type NamedPackage } from '../../catalogue/packages.ts';
+import { environmentOfRuntime, refuseUnfit } from '../../catalogue/runtimes.ts';
+import type { Stack, Variant } from '../../catalogue/stack.ts';
+import { isPythonCommand } from '../../catalogue/apps/project.ts';
+import { BenchError } from '../../errors.ts';
+import { HOME } from '../../home.ts';
+import { awaitLock } from '../../machine/filelock.ts';
+import type { ResolvedRuntime, RuntimeSpec, Target } from '../../model.ts';
+import { digestOf } from '../digest.ts';
+import { findRuntime, type FoundRuntime } from '../runtimes.ts';
+import { provideUv } from '../uv.ts';
+import { makeProjectCopy, rootInCopy, versionInProject } from './node.ts';
+import { filesOfLock, isPackage, makeProjectEnvironment, type MadeEnvironment } from './python.ts';
+import { filesOfProject } from './tree.ts';
+
+/** The program of a user, ready to launch. */
+export interface ReadyProject {
+  /** The folder to start in. */
+  root: string;
+  command: string[];
+  env: Record<string, string>;
+  runtime?: ResolvedRuntime;
+  /** The executable that must serve; absent for a program that is no script. */
+  interpreter?: string;
+  /** The digest of the sources, the lock and the packages. */
+  digest: string;
+  /** Packages that `--with` installed, with all that they changed. */
+  installed: string[];
+  /** Every package of the environment with its version; absent if it was not made here. */
+  packages?: string[];
+}
+
+/** The target of a user's project. */
+interface Wanted {
+  target: Target;
+  stack: Stack;
+  variant: Variant;
+  project: Project;
+}
+
+/** Marks a complete environment, and lists its content. */
+const READY = 'bench-ready';
+
+/** Prepares a target of a user's project. Throws a toolchain error if its environment cannot be made. */
+export async function prepareProject(
+  target: Target,
+  stack: Stack,
+  variant: Variant,
+  log: (line: string) => void,
+): Promise<ReadyProject> {
+  const { project = { kind: 'none' as const } } = stack;
+  const wanted = { target, stack, variant, project };
+  if (target.resolved === true) {
+    throw new BenchError(
+      'usage',
+      `--resolve is for the stacks of Bench: ${target.id} has a lock of its own`,
+      'omit --resolve, and name another version with --with',
+    );
+  }
+  if (target.runtime === undefined) return prepareProgram(wanted);
+  return project.kind === 'python'
+    ? preparePython(wanted, target.runtime, log)
+    : prepareNode(wanted, target.runtime, log);
+}
+
+function prepareProgram({ target, stack, variant }: Wanted): ReadyProject {
+  return {
+    root: stack.root,
+    command: locate(variant.command, { target, root: stack.root, bins: [] }),
+    env: variant.env,
+    digest: digestOf(filesOfProject(stack.root), ''),
+    installed: [],
+  };
+}
+
+async function preparePython(
+  { target, stack, variant, project }: Wanted,
+  spec: RuntimeSpec,
+  log: (line: string) => void,
+): Promise<ReadyProject> {
+  const { root } = stack;
+  const { lock } = project;
+  const packages = packagesOf(target).map(({ wanted }) => wanted);
+  const uv = await provideUv(HOME.cache);
+  const found = await findRuntime(spec, { cache: HOME.cache, uv, mayInstall: true });
+  refuseUnfit(stack, found.runtime);
+  const [python = ''] = found.argv;
+  if (lock === undefined && packages.length > 0) {
+    throw new BenchError(
+      'toolchain',
+      `${target.id}: the project lists no dependencies, so ${packages.join(', ')} cannot be added to them`,
+      'add a requirements.txt or a pyproject.toml, or omit --with',
+    );
+  }
+  const digest = digestOf(filesOfProject(root), packages.join(' '));
+  const build = {
+    ...found.runtime.build,
+    ...(lock === undefined ? {} : { environment: basename(lock.file) }),
+  };
+  const runtime = { ...found.runtime, build };
+  const started = { env: { ...environmentOfRuntime(spec), ...variant.env }, runtime, digest };
+  if (lock === undefined) {
+    const place = { target, root, bins: [dirname(python)], python };
+    const command = locate(variant.command, place);
+    const env = { ...started.env, ...pathOf(place.bins), PYTHONDONTWRITEBYTECODE: '1' };
+    return { ...started, root, command, env, interpreter: python, installed: [] };
+  }
+  const files = [...filesOfLock(root, lock), ...(isPackage(root) ? filesOfProject(root) : [])];
+  const key = digestOf([...new Set(files)], [root, python, lock.kind, ...packages].join(' '));
+  const folder = join(HOME.cache, 'environments', `${stack.name}-${found.runtime.version}-${key}`);
+  const ready = join(folder, READY);
+  if (!existsSync(ready)) {
+    using _ = await awaitLock(`${folder}.lock`, log);
+    const { version } = found.runtime;
+    const environment = { target: target.id, root, lock, folder, python, version, uv, packages };
+    if (!existsSync(ready))
+      writeFileSync(ready, JSON.stringify(await makeProjectEnvironment(environment, log)));
+  }
+  const made = JSON.parse(readFileSync(ready, 'utf8')) as MadeEnvironment;
+  const bin = join(folder, 'bin');
+  const place = { target, root, bins: [bin], python: join(bin, 'python') };
+  return {
+    ...started,
+    root,
+    command: locate(variant.command, place),
+    env: {
+      ...started.env,
+      ...pathOf(place.bins),
+      VIRTUAL_ENV: folder,
+      // The server may compile its modules, but not into the project.
+      PYTHONPYCACHEPREFIX: join(folder, 'bytecode'),
+    },
+    interpreter: realpathSync(place.python),
+    installed: made.changed,
+    packages: made.packages,
+  };
+}
+
+async function prepareNode(
+  { target, stack, variant, project }: Wanted,
+  spec: RuntimeSpec,
+  log: (line: string) => void,
+): Promise<ReadyProject> {
+  const found = await findRuntime(spec, {
+    cache: HOME.cache,
+    uv: undefined,
+    mayInstall: true,
+    isAnyNode: true,
+  });
+  refuseUnfit(stack, found.runtime);
+  const named = packagesOf(target);
+  const packages = named.map(({ name, wanted }) => `${name}@${wanted}`);
+  const digest = digestOf(filesOfProject(stack.root), packages.join(' '));
+  const root = await provideModules({ target, stack, variant, project }, found, packages, log);
+  const place = { target, root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
+  return {
+    root,
+    command: locate(variant.command, place),
+    env: { ...environmentOfRuntime(spec), ...variant.env, ...pathOf(place.bins) },
+    runtime: found.runtime,
+    ...(found.argv[0] === undefined ? {} : { interpreter: realpathSync(found.argv[0]) }),
+    digest,
+    installed: named.flatMap(({ name }) => {
+      const version = versionInProject(root, name);
+      return version === undefined ? [] : [`${name} ${version}`];
+    }),
+  };
+}
+
+/** Returns the folder in which the project has its dependencies: itself if it has none, otherwise a copy. */
+async function provideModules(
+  { target, stack, project }: Wanted,
+  { argv, runtime }: FoundRuntime,
+  packages: string[],
+  log: (line: string) => void,
+): Promise<string> {
+  const { lock } = project;
+  const { dependencies = {}, devDependencies = {} } = readNodeManifest(stack.root);
+  const hasNone = Object.keys({ ...dependencies, ...devDependencies }).length === 0;
+  if (lock === undefined || (hasNone && packages.length === 0)) return stack.root;
+  if (lock.kind === 'package') log(`warning: ${target.id}: no lock, so npm chooses the versions`);
+  const files = filesOfProject(dirname(lock.file));
+  const key = digestOf(files, [stack.root, ...argv, ...packages].join(' '));
+  const folder = join(HOME.cache, 'environments', `${stack.name}-${runtime.version}-${key}`);
+  const copy = { target: target.id, root: stack.root, lock, folder, bin: dirname(argv[0] ?? ''), packages };
+  const ready = join(folder, READY);
+  if (!existsSync(ready)) {
+    using _ = await awaitLock(`${folder}.lock`, log);
+    if (!existsSync(ready)) {
+      await makeProjectCopy(copy);
+      writeFileSync(ready, '');
+    }
+  }
+  return rootInCopy(copy);
+}
+
+function packagesOf({ packages = [], runtime }: Target): NamedPackage[] {
+  return packages.flatMap(parsePackage).filter(({ kind }) => kind === runtime?.kind);
+}
+
+/** The folders of programs of a Node project and of its workspace, nearest first. */
+function binsOf(root: string): string[] {
+  const bins: string[] = [];
+  for (let at = root; ; at = dirname(at)) {
+    const bin = join(at, 'node_modules', '.bin');
+    if (existsSync(bin)) bins.push(bin);
+    if (dirname(at) === at) return bins;
+  }
+}
+
+function pathOf(bins: string[]): Record<string, string> {
+  return { PATH: [...bins, process.env['PATH'] ?? ''].join(':') };
+}
+
+/** Where the program of a command is looked for. */
+interface Place {
+  target: Target;
+  root: string;
+  /** The folders of programs, before those of PATH. */
+  bins: string[];
+  /** The interpreter that `python` and `{runtime}` mean. */
+  python?: string;
+  /** The words that `node` and `{runtime}` mean. */
+  node?: string[];
+}
+
+/** Returns a command with the path of its program. Throws a toolchain error if there is no such program. */
+function locate(command: readonly string[], place: Place): string[] {
+  const [program = '', ...args] = command.map((word) => word.replaceAll('{root}', place.root));
+  const { python, node } = place;
+  if (python !== undefined && /^(\{runtime\}|python[\d.]*t?)$/.test(program)) return [python, ...args];
+  if (node !== undefined && /^(\{runtime\}|node)$/.test(program)) return [...node, ...args];
+  if (program.includes('/')) {
+    const path = isAbsolute(program) ? program : resolve(place.root, program);
+    if (isProgram(path)) return [path, ...args];
+    throw new BenchError(
+      'toolchain',
+      `${place.target.id}: ${program} is not a program in ${place.root}`,
+      'build it first, or correct --run',
+    );
+  }
+  // Outside the environment, a Python program would run with other packages, on another interpreter.
+  const path = python !== undefined && isPythonCommand(program) ? [] : (process.env['PATH'] ?? '').split(':');
+  const found = [...place.bins, ...path].map((folder) => join(folder, program)).find(isProgram);
+  if (found !== undefined) return [found, ...args];
+  throw new BenchError(
+    'toolchain',
+    `${place.target.id}: ${basename(program)} is not in the environment of the project${path.length === 0 ? '' : ', nor on PATH'}`,
+    python === undefined
+      ? `install ${program}, or correct --run`
+      : `add ${program} to the dependencies of the project: its lock makes the environment`,
+  );
+}
+
+function isProgram(path: string): boolean {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,55 @@
+/** The files of a user's project: listed and copied, never changed. */
+import { cpSync, globSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+
+/** Folders that tools make. */
+const MADE = new Set([
+  '.git',
+  '.hg',
+  '.bench',
+  '.venv',
+  'venv',
+  '.tox',
+  '.nox',
+  '__pycache__',
+  '.mypy_cache',
+  '.pytest_cache',
+  '.ruff_cache',
+  'node_modules',
+  '.next',
+  '.turbo',
+  '.cache',
+]);
+
+/** Files that can hold secrets: a copy refers to them, so that no secret leaves the project. */
+const MAY_BE_SECRET = /^\.(env($|\.)|npmrc$|yarnrc|pypirc$|netrc$)/;
+
+/** Returns all files of a project, except for those that tools make. */
+export function filesOfProject(root: string): string[] {
+  return globSync('**/*', { cwd: root, withFileTypes: true, exclude: ({ name }) => MADE.has(name) })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+/** Copies a project without what tools make. Files that can hold secrets become links to the originals. */
+export function copyProject(root: string, folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  cpSync(root, folder, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter(source) {
+      if (source === root) return true;
+      const name = basename(source);
+      if (MADE.has(name)) return false;
+      if (!MAY_BE_SECRET.test(name) || !isFile(source)) return true;
+      const target = join(folder, relative(root, source));
+      mkdirSync(dirname(target), { recursive: true });
+      symlinkSync(source, target);
+      return false;
+    },
+  });
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
