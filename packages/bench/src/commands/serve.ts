@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { AsyncDisposableStack } from '../disposal.ts';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { expandTargets, readStacks, refuseThreads } from '../catalogue/stacks.ts';
 import { SERVE } from '../cli/commands.ts';
 import { completeParams, findWorkload } from '../catalogue/workloads/index.ts';
@@ -98,11 +98,10 @@ export const runServe = createRunner(SERVE, async (asked) => {
 
 /** Waits until a server listens on the port. Returns false if it ended first. */
 async function untilListening(port: number, ended: AbortSignal): Promise<boolean> {
-  while (!ended.aborted) {
-    if (await isListening(HOST, port)) return true;
-    await sleep(POLL_MS);
-  }
-  return false;
+  return pWaitFor(() => isListening(HOST, port), { interval: POLL_MS, signal: ended }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The kind, the version and the address of a companion, as far as it has them. */

@@ -2,10 +2,13 @@
 
 import { accessSync, constants, existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { BenchError } from '../errors.ts';
 import type { CpuReading } from './cpu.ts';
 import { readNames, readText } from './procfs.ts';
+
+/** How long the kernel may take to release the last process of a cgroup. */
+const RELEASE_MS = 1000;
 
 /** The cgroup of one server. */
 export interface Cgroup {
@@ -152,20 +155,23 @@ function cgroupAt(version: Cgroup['version'], folder: string): Cgroup {
     procsFiles: [procs],
     readCpu: () => (version === 'v1' ? readV1(folder) : parseCpuStat(readText(join(folder, 'cpu.stat')))),
     pids,
-    async remove() {
-      for (let attempt = 0; existsSync(folder); attempt += 1) {
+    remove() {
+      let refusal: unknown;
+      const attempt = () => {
         try {
-          rmdirSync(folder);
-          return [];
+          if (existsSync(folder)) rmdirSync(folder);
+          return pWaitFor.resolveWith<number[]>([]);
         } catch (error) {
+          refusal = error;
           const held = pids();
-          if (held.length > 0) return held;
           // The kernel releases the last process shortly after it has left the list.
-          if (attempt >= 100) throw error;
-          await sleep(10);
+          return held.length > 0 && pWaitFor.resolveWith(held);
         }
-      }
-      return [];
+      };
+      const fallback = (): never => {
+        throw refusal;
+      };
+      return pWaitFor(attempt, { interval: 10, timeout: { milliseconds: RELEASE_MS, fallback } });
     },
   };
 }

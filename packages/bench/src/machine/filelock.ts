@@ -2,7 +2,7 @@
 
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { BenchError } from '../errors.ts';
 import { readProcess } from './procfs.ts';
 import { isToken, newToken } from './scratch.ts';
@@ -36,13 +36,17 @@ export async function awaitLock(
   mkdirSync(dirname(file), { recursive: true });
   const mine = holderFor('', newToken());
   let told = false;
-  while (!tryCreate(file, mine)) {
-    const holder = clearAway(file, mine);
-    if (holder === undefined) continue;
-    if (!told) log(`process ${holder.pid} is building the same: waiting for it`);
-    told = true;
-    await sleep(WAIT_MS);
-  }
+  const isMine = (): boolean => {
+    while (!tryCreate(file, mine)) {
+      const holder = clearAway(file, mine);
+      if (holder === undefined) continue;
+      if (!told) log(`process ${holder.pid} is building the same: waiting for it`);
+      told = true;
+      return false;
+    }
+    return true;
+  };
+  await pWaitFor(isMine, { interval: WAIT_MS });
   return { [Symbol.dispose]: () => release(file, mine) };
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { BenchError } from '../errors.ts';
 import { clearAway, holderFor, release, rewrite, tryCreate, type Holder } from './filelock.ts';
 import { claimMachine, PORT, type Measuring } from './claim.ts';
@@ -44,20 +44,9 @@ export async function lockHost({
   const file = join(state, 'host.lock');
   const mine = holderFor(run, token);
   let isTold = false;
-  for (;;) {
+  const take = async () => {
     const taken = await tryLock(file, mine, port, log);
-    if ('held' in taken) {
-      return {
-        expect(seconds) {
-          mine.endsAt = Math.round(Date.now() + seconds * 1000);
-          rewrite(file, mine);
-        },
-        [Symbol.dispose]() {
-          taken.held[Symbol.dispose]();
-          release(file, mine);
-        },
-      };
-    }
+    if ('held' in taken) return pWaitFor.resolveWith(taken.held);
     if (!wait) {
       throw new BenchError(
         'usage',
@@ -67,8 +56,19 @@ export async function lockHost({
     }
     if (!isTold) log(`waiting: ${describe(taken.by)}`);
     isTold = true;
-    await sleep(WAIT_MS);
-  }
+    return false;
+  };
+  const held = await pWaitFor(take, { interval: WAIT_MS });
+  return {
+    expect(seconds) {
+      mine.endsAt = Math.round(Date.now() + seconds * 1000);
+      rewrite(file, mine);
+    },
+    [Symbol.dispose]() {
+      held[Symbol.dispose]();
+      release(file, mine);
+    },
+  };
 }
 
 /** A state folder chosen for this run alone is not shared with other users of the machine. */

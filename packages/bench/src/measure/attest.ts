@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { BenchError } from '../errors.ts';
 import type { Attestation } from '../model.ts';
 import { countWorkers, type Server } from '../machine/launch.ts';
@@ -17,8 +17,9 @@ export async function attest(
   workers: number,
 ): Promise<Attestation[]> {
   const claims = Object.entries(prepared?.claims ?? {});
-  const deadline = performance.now() + (claims.length > 0 ? ATTEST_SECONDS * 1000 : 0);
-  while (countWorkers(server.attestations()) < workers && performance.now() < deadline) await sleep(POLL_MS);
+  const isComplete = (): boolean => countWorkers(server.attestations()) >= workers;
+  const timeout = { milliseconds: ATTEST_SECONDS * 1000, fallback: () => {} };
+  if (claims.length > 0) await pWaitFor(isComplete, { interval: POLL_MS, timeout });
   const told = server.attestations();
   const count = countWorkers(told);
   if (claims.length > 0 && count < workers) {

@@ -5,8 +5,9 @@
 import { lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import pWaitFor from 'p-wait-for';
 import { removeDatabases } from '../services/database/database.ts';
-import { beginOf, holderFor, isAlive, pause, readHolder, rewrite, type Holder } from '../machine/filelock.ts';
+import { beginOf, holderFor, isAlive, readHolder, rewrite, type Holder } from '../machine/filelock.ts';
 import { lockHost, removeDeadLock, type LockOptions, type HostLock } from '../machine/lock.ts';
 import { NOBODY, releaseMemory } from '../services/database/postgres.ts';
 import { readHierarchies, removeCgroups, removeProbes } from '../machine/cgroup.ts';
@@ -46,6 +47,7 @@ interface Entry extends Holder {
 
 /** The longest time that a killed process may take to end. */
 const END_MS = 2000;
+const POLL_MS = 5;
 
 /** The owners of temporary folders: under root, the folder of PostgreSQL belongs to nobody. */
 const OWNERS: (number | undefined)[] = [process.geteuid?.(), ...(process.geteuid?.() === 0 ? [NOBODY] : [])];
@@ -136,7 +138,7 @@ export async function removeLeftovers(state: string): Promise<string[]> {
   for (const entry of readEntries(state)) {
     if (isAlive(entry)) continue;
     const databases = await removeDatabases(entry);
-    removed.push(...endProcesses(entry), ...removeFolders(entry), ...databases.lines);
+    removed.push(...(await endProcesses(entry)), ...removeFolders(entry), ...databases.lines);
     if (!databases.isOwed) rmSync(entryOf(state, entry.token), { force: true });
   }
   return removed;
@@ -188,7 +190,7 @@ function removeFolders({ run, pid, token, temporary }: Entry): string[] {
   });
 }
 
-function endProcesses({ run, token, cgroups }: Entry): string[] {
+async function endProcesses({ run, token, cgroups }: Entry): Promise<string[]> {
   if (process.platform !== 'linux') return [];
   const own = listPids().filter((pid) => pid !== process.pid && environHas(pid, 'BENCH_TOKEN', token));
   const names = own.map((pid) => `${pid} ${readProcess(pid)?.command ?? ''}`.trimEnd());
@@ -199,10 +201,10 @@ function endProcesses({ run, token, cgroups }: Entry): string[] {
       // It has already ended.
     }
   }
-  const deadline = performance.now() + END_MS;
-  while (own.some((pid) => beginOf(pid) !== undefined) && performance.now() < deadline) pause();
+  const timeout = { milliseconds: END_MS, fallback: () => {} };
+  const haveEnded = (): boolean => own.every((pid) => beginOf(pid) === undefined);
   // The kernel releases the last process shortly after it has ended.
-  while (!removeCgroups(token, cgroups) && performance.now() < deadline) pause();
+  await pWaitFor(() => haveEnded() && removeCgroups(token, cgroups), { interval: POLL_MS, timeout });
   return own.length === 0
     ? []
     : [

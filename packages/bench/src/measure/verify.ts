@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { haveIds, ID, type Draw, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import { describeEnd } from '../machine/launch.ts';
@@ -27,21 +28,20 @@ export async function awaitRightAnswer(
   deadlineSeconds: number,
   answerSeconds?: number,
 ): Promise<void> {
-  const deadline = performance.now() + deadlineSeconds * 1000;
+  const [first] = draw.requests;
+  if (first === undefined) throw new Error('a workload without requests');
   let last = 'no answer';
   let refusal: { status: number; sinceMs: number } | undefined;
-  while (performance.now() < deadline) {
+  const isRight = async (): Promise<boolean> => {
     const end = describeEnd(asked);
     if (end !== undefined) throw new BenchError('trial', `the server ended before it answered (${end})`);
-    const [first] = draw.requests;
-    if (first === undefined) throw new Error('a workload without requests');
     const answer = await sendRequest(asked, first, answerSeconds).catch((error: Error) => {
       if (error instanceof EndlessError) throw nameRequest(describeAddress(asked, first), error);
       last = error.message;
     });
     if (answer !== undefined) {
       const wrong = draw.check(answer, 0);
-      if (wrong === undefined) return;
+      if (wrong === undefined) return true;
       if (answer.status < 300)
         throw new BenchError('trial', `${describeAddress(asked, first)}: ${wrong}${describeLog(asked)}`);
       last = wrong;
@@ -51,14 +51,17 @@ export async function awaitRightAnswer(
       else if (performance.now() - refusal.sinceMs >= SETTLE_MS)
         throw new BenchError('trial', `${describeAddress(asked, first)}: ${wrong}${describeLog(asked)}`);
     }
-    await sleep(refusal === undefined ? POLL_MS : REFUSED_POLL_MS);
-  }
-  const [first] = draw.requests;
-  const address = first === undefined ? '' : `${describeAddress(asked, first)}: `;
-  throw new BenchError(
-    'trial',
-    `${address}no right answer within ${deadlineSeconds} s: ${last}${describeLog(asked)}`,
-  );
+    if (refusal !== undefined) await sleep(REFUSED_POLL_MS);
+    return false;
+  };
+  const fallback = (): never => {
+    throw new BenchError(
+      'trial',
+      `${describeAddress(asked, first)}: no right answer within ${deadlineSeconds} s: ${last}${describeLog(asked)}`,
+    );
+  };
+  const timeout = { milliseconds: Math.ceil(deadlineSeconds * 1000), fallback };
+  await pWaitFor(isRight, { interval: POLL_MS, timeout });
 }
 
 function describeAddress(asked: Endpoint, { method, path }: WorkloadRequest): string {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../errors.ts';
 import type { Attestation } from '../model.ts';
@@ -186,8 +186,8 @@ function catchesSignal(pid: number): boolean {
 }
 
 async function awaitText(file: string, milliseconds: number): Promise<string | undefined> {
-  const deadline = performance.now() + milliseconds;
-  while (!existsSync(file) && performance.now() < deadline) await sleep(POLL_MS);
+  const timeout = { milliseconds: Math.ceil(milliseconds), fallback: () => {} };
+  await pWaitFor(() => existsSync(file), { interval: POLL_MS, timeout });
   const text = readText(file);
   rmSync(file, { force: true });
   return text;
@@ -198,12 +198,12 @@ async function askNode(pids: number[], server: Server): Promise<string[]> {
   for (const pid of pids) {
     const before = inspectorsIn(server.log()).length;
     process.kill(pid, 'SIGUSR1');
-    const deadline = performance.now() + ANSWER_MS;
-    let address: string | undefined;
-    while (address === undefined && performance.now() < deadline) {
-      await sleep(POLL_MS);
-      address = inspectorsIn(server.log())[before];
-    }
+    const look = () => {
+      const found = inspectorsIn(server.log())[before];
+      return found !== undefined && pWaitFor.resolveWith<string | undefined>(found);
+    };
+    const timeout = { milliseconds: ANSWER_MS, fallback: () => undefined };
+    const address = await pWaitFor(look, { interval: POLL_MS, timeout });
     if (address !== undefined) files.push(...(await readScripts(address)));
   }
   return files;

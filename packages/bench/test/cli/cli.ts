@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import type { Trial } from '../../src/results/record.ts';
@@ -273,13 +273,12 @@ type Condition<T> = T | false | undefined | Promise<T | false | undefined>;
 
 /** Waits for a condition and returns its value. Throws after a long time. */
 export async function until<T>(condition: () => Condition<T>, what: string): Promise<T> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (performance.now() < deadline) {
+  const look = async () => {
     const seen = await condition();
-    if (isTrue(seen)) return seen;
-    await sleep(POLL_MS);
-  }
-  throw new Error(`waited ${PATIENCE_MS / 1000} s for ${what}`);
+    return isTrue(seen) && pWaitFor.resolveWith(seen);
+  };
+  const message = `waited ${PATIENCE_MS / 1000} s in vain for ${what}`;
+  return pWaitFor(look, { interval: POLL_MS, timeout: { milliseconds: PATIENCE_MS, message } });
 }
 
 function isTrue<T>(seen: T | false | undefined): seen is T {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import pWaitFor from 'p-wait-for';
 import { describe, expect, it } from 'vitest';
 import { Arrivals, createArrival, type Arrival, type LoopClocks } from '../../src/load/arrivals.ts';
 
@@ -121,7 +122,7 @@ describe('the event loop of this process', () => {
     const { port } = server.address() as AddressInfo;
     const sockets = Array.from({ length: CONNECTIONS }, () => connect(port, '127.0.0.1'));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    while (accepted.length < CONNECTIONS) await immediate();
+    await pWaitFor(() => accepted.length === CONNECTIONS);
 
     const arrivals = new Arrivals();
     const seen: (Arrival & { turn: number; isLate: boolean })[] = [];

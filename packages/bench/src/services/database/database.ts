@@ -1,6 +1,6 @@
 /** The database of a workload: an embedded PostgreSQL for the length of a run, or the one that `DATABASE_URL` names. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { Client, type QueryResultRow } from 'pg';
 import type { Table } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
@@ -183,9 +183,9 @@ function parentOf(backend: number, host: string): number | undefined {
 
 async function untilReady(server: Server, url: string): Promise<Settings> {
   const deadline = performance.now() + START_MS;
-  for (;;) {
+  const look = async () => {
     try {
-      return { ...(await readSettings(url)), pid: server.pid() };
+      return pWaitFor.resolveWith({ ...(await readSettings(url)), pid: server.pid() });
     } catch (error) {
       const end = describeEnd(server);
       if (end !== undefined) throw new Error(end, { cause: error });
@@ -193,9 +193,10 @@ async function untilReady(server: Server, url: string): Promise<Settings> {
         throw new Error([wordsOf(error as Error), ...server.logTail().slice(-1)].filter(Boolean).join(': '), {
           cause: error,
         });
+      return false;
     }
-    await sleep(POLL_MS);
-  }
+  };
+  return pWaitFor(look, { interval: POLL_MS });
 }
 
 interface Parts extends Settings {
@@ -259,15 +260,16 @@ class StandingDatabase implements Database {
 
   /** Waits until no server is connected: pending transactions are then either stored or rolled back. */
   async #untilAlone(url: string): Promise<void> {
-    const deadline = performance.now() + DRAIN_MS;
-    for (;;) {
+    let count = 0;
+    const isAlone = async (): Promise<boolean> => {
       const [found] = await this.#ask<{ count: number }>(url, OTHERS);
-      const count = found?.count ?? 0;
-      if (count === 0) return;
-      if (performance.now() > deadline)
-        throw this.#wrong(`still has ${count} connections of a server that has ended`);
-      await sleep(POLL_MS);
-    }
+      count = found?.count ?? 0;
+      return count === 0;
+    };
+    const fallback = (): never => {
+      throw this.#wrong(`still has ${count} connections of a server that has ended`);
+    };
+    await pWaitFor(isAlone, { interval: POLL_MS, timeout: { milliseconds: DRAIN_MS, fallback } });
   }
 
   async #ask<T extends QueryResultRow>(url: string, text: string, values: unknown[] = []): Promise<T[]> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { pathOf, writeFixtures } from '@bench/upstream/fixtures';
+import pWaitFor from 'p-wait-for';
 import type { Answer } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
 import type { UpstreamKind } from '../../model.ts';
@@ -187,13 +188,17 @@ class LaunchedUpstream implements Upstream {
   /** Waits until it answers. */
   async awaitReady(): Promise<void> {
     const deadline = performance.now() + START_MS;
-    for (;;) {
+    const answers = async (): Promise<boolean> => {
       try {
-        return void (await this.#count());
+        await this.#count();
+        return true;
       } catch (error) {
         if (this.#server.ended() !== undefined || performance.now() > deadline) throw error;
+        return false;
       }
-    }
+    };
+    // A failed request has paused already.
+    await pWaitFor(answers, { interval: 0 });
   }
 
   process(): CompanionProcess {
