@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import pWaitFor from 'p-wait-for';
 import { Arrivals } from './arrivals.ts';
 import { harden, type AutocannonClient, type Gate } from './client.ts';
 import { encodeHistogram } from '../histogram.ts';
@@ -26,6 +27,7 @@ import {
 import type { Connect } from '../results/record.ts';
 import type { Counts } from '../model.ts';
 import { toAuthority } from '../machine/ports.ts';
+import { clamp } from '../numbers.ts';
 
 const POLL_MS = 5;
 const FOREVER_SECONDS = 86_400;
@@ -77,8 +79,10 @@ function tell(report: Report): void {
   process.stdout.write(`${JSON.stringify(report)}\n`);
 }
 
-async function until(condition: () => boolean, deadlineMs: number): Promise<void> {
-  while (!condition() && performance.now() < deadlineMs) await sleep(POLL_MS);
+/** Waits until a condition holds or the time is up. */
+async function until(condition: () => boolean, mostMs: number): Promise<void> {
+  const timeout = { milliseconds: Math.ceil(mostMs), fallback: () => {} };
+  await pWaitFor(condition, { interval: POLL_MS, timeout });
 }
 
 /** Sleeps until a moment in ms since the epoch; returns at once if it has passed. */
@@ -121,7 +125,7 @@ class Session {
     this.#order = order;
     this.#ledger = new Ledger(order.expected, order.hashEvery, order.requests, arrivals);
     this.#pacer = new Pacer(order.connectsPerSecond, () => this.#isBehind());
-    const restMs = Math.min(REST_MS.most, Math.max(REST_MS.least, order.connections * REST_MS.perConnection));
+    const restMs = clamp(order.connections * REST_MS.perConnection, REST_MS.least, REST_MS.most);
     const gate: Gate = {
       reserve: (slot, ask) => {
         if (this.#budget <= 0 || slot.isHeld) return false;
@@ -183,7 +187,7 @@ class Session {
   /** Waits until every connection has answered once, or until the deadline. */
   async stand(): Promise<Connect> {
     const { connections, barrierSeconds } = this.#order;
-    await until(() => this.#ledger.standing >= connections, this.#startedAt + barrierSeconds * 1000);
+    await until(() => this.#ledger.standing >= connections, barrierSeconds * 1000);
     return this.#connect((performance.now() - this.#startedAt) / 1000);
   }
 
@@ -238,7 +242,8 @@ class Session {
       this.#budget = order.amount;
       this.#askAll();
     }
-    await until(order.amount === undefined ? () => false : isDone, opened.nowMs + order.windowSeconds * 1000);
+    if (order.amount === undefined) await sleep(order.windowSeconds * 1000);
+    else await until(isDone, order.windowSeconds * 1000);
     ledger.close();
     this.#schedule?.close();
     const closed = await closing.promise;
@@ -301,13 +306,13 @@ class Session {
     // A returned permission does not raise it: a connection that fails now is not replaced.
     this.#budget = -Infinity;
     const patience = Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds);
-    await until(() => this.#isQuiet(), performance.now() + patience * 1000);
+    await until(() => this.#isQuiet(), patience * 1000);
   }
 
   /** Waits for as long as the slowest answer took: unsolicited answers show only when none is due. */
   async #awaitStragglers(): Promise<void> {
     const slowestMs = this.#ledger.histogram.maxValue / 1000;
-    await sleep(Math.min(STRAGGLER_MS.most, Math.max(STRAGGLER_MS.least, slowestMs)));
+    await sleep(clamp(slowestMs, STRAGGLER_MS.least, STRAGGLER_MS.most));
   }
 
   /** True if no request is open or waits for its connection. */

@@ -1,6 +1,7 @@
 import { mkdirSync, openSync, closeSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { BenchError } from '../errors.ts';
 import type { Attestation } from '../model.ts';
 import type { Reason, ServerProcess, TimeReport } from '../results/record.ts';
@@ -13,6 +14,7 @@ import { openCgroup } from './cgroup.ts';
 import { childrenOf, readText } from './procfs.ts';
 import { runSync, start, type Child } from './subprocess.ts';
 import type { TimeCommand } from './time.ts';
+import { sum } from '../numbers.ts';
 
 const HOST = '127.0.0.1';
 const POLL_MS = 10;
@@ -275,13 +277,13 @@ class LaunchedServer implements Server {
    * until it is reaped.
    */
   async #emptyCgroup(): Promise<void> {
-    const deadline = performance.now() + GRACE_MS;
-    for (;;) {
+    const isGone = async (): Promise<boolean> => {
       const held = (await this.cgroup?.remove()) ?? [];
-      if (held.length === 0 || performance.now() > deadline) return;
       for (const pid of held) sendSignal(pid, 'SIGKILL');
-      await sleep(POLL_MS);
-    }
+      return held.length === 0;
+    };
+    const timeout = { milliseconds: GRACE_MS, fallback: () => {} };
+    await pWaitFor(isGone, { interval: POLL_MS, timeout });
   }
 
   /** A server that prints the address of its database also prints the password. */
@@ -295,10 +297,7 @@ class LaunchedServer implements Server {
   }
 
   async #endsWithin(milliseconds: number): Promise<boolean> {
-    const deadline = performance.now() + milliseconds;
-    while (this.#ended === undefined && performance.now() < deadline) {
-      await sleep(POLL_MS);
-    }
+    await Promise.race([this.#exit, sleep(milliseconds, undefined, { ref: false })]);
     return this.#ended !== undefined;
   }
 
@@ -320,7 +319,7 @@ const ATTEST = 'bench-attest ';
 
 /** Counts the attested workers: one per line, or the number of threads that a process names. */
 export function countWorkers(told: Attestation[]): number {
-  return told.reduce((sum, { workers }) => sum + (typeof workers === 'number' ? workers : 1), 0);
+  return sum(told.map(({ workers }) => (typeof workers === 'number' ? workers : 1)));
 }
 
 function fillEnvironment(env: Record<string, string>, port: number): Record<string, string> {
