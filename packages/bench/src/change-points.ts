@@ -3,7 +3,7 @@
  * distance to the median of its level, in noises, up to a cap; so outliers do not make levels (Fearnhead & Rigaill,
  * "Changepoint detection in the presence of outliers", JASA 2019).
  */
-import { mean, medianOf } from './numbers.ts';
+import { mean, median } from './numbers.ts';
 
 /** The constants of a cut. The noise is in the unit of the values; penalty and cap are in squared noises. */
 export interface CutRules {
@@ -62,7 +62,7 @@ export function cutIntoStretches(
 
 /** The stretch of `values` from index `from` up to `to`, with its median. */
 export function stretchOf(values: readonly number[], from: number, to: number): Stretch {
-  return { from, to, centre: medianOf(values.slice(from, to)) };
+  return { from, to, centre: median(values.slice(from, to)) };
 }
 
 /**
@@ -82,7 +82,7 @@ export function robustNoiseOf(values: readonly number[]): number {
 
 function robustNoiseAt(values: readonly number[], lag: number): number {
   const differences = differencesAt(values, lag);
-  return differences.length === 0 ? 0 : (medianOf(differences) * 1.4826) / Math.SQRT2;
+  return differences.length === 0 ? 0 : (median(differences) * 1.4826) / Math.SQRT2;
 }
 
 /** The distance of each value from the centre of its stretch. */

@@ -5,6 +5,7 @@ import {
   type Histogram,
 } from 'hdr-histogram-js';
 import type { LatencyUs } from './model.ts';
+import { clamp } from './numbers.ts';
 
 /** One day: no generator runs for longer, so no latency is truncated. */
 const HIGHEST_US = 86_400_000_000;
@@ -22,7 +23,7 @@ export function createHistogram(): Histogram {
 
 /** Records one latency given in ms, as autocannon times it. */
 export function recordMilliseconds(histogram: Histogram, milliseconds: number): void {
-  histogram.recordValue(Math.min(HIGHEST_US, Math.max(1, Math.round(milliseconds * 1000))));
+  histogram.recordValue(clamp(Math.round(milliseconds * 1000), 1, HIGHEST_US));
 }
 
 /** Encodes a histogram as compressed V2 base64 for the record. */

@@ -1,7 +1,9 @@
 /** Small arithmetic that several rooms share. */
 
-export function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
+export function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
 }
 
 /** The arithmetic mean; NaN for no values. */
@@ -9,10 +11,20 @@ export function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
-/** The median; for an even number of values, the mean of the middle two; NaN for no values. */
-export function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = sorted.length >> 1;
-  const upper = sorted[half] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? upper : ((sorted[half - 1] ?? Number.NaN) + upper) / 2;
+/** The median of `values` in their unit; for an even number, the mean of the middle two. Throws RangeError for no values. */
+export function median(values: readonly number[]): number {
+  return medianOfSorted(Float64Array.from(values).toSorted());
+}
+
+/** The same for a sorted sample. */
+export function medianOfSorted(sorted: ArrayLike<number>): number {
+  const low = sorted[(sorted.length - 1) >> 1];
+  const high = sorted[sorted.length >> 1];
+  if (low === undefined || high === undefined) throw new RangeError('no values have no median');
+  return low + (high - low) / 2;
+}
+
+/** The value, or the bound that it lies beyond. */
+export function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
 }

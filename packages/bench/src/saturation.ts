@@ -1,5 +1,6 @@
 /** The threshold of saturation, and the cores that the generators use. */
 import type { LoadResult } from './results/record.ts';
+import { sum } from './numbers.ts';
 
 /** From this share on, a core or a budget of cores counts as saturated. */
 export const FULL = 0.9;
@@ -12,5 +13,5 @@ export function takesTheRest(coresUsed: number, cores: readonly number[], load: 
 
 /** The cores that all generators used together. */
 export function coresOfLoad({ generators }: LoadResult): number {
-  return generators.reduce((sum, { cpuUs, seconds }) => sum + cpuUs / 1e6 / seconds, 0);
+  return sum(generators.map(({ cpuUs, seconds }) => cpuUs / 1e6 / seconds));
 }

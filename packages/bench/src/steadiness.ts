@@ -33,7 +33,7 @@ import {
   type Stretch,
   stretchOf,
 } from './change-points.ts';
-import { mean, medianOf } from './numbers.ts';
+import { clamp, mean, median, sum } from './numbers.ts';
 
 const SLICE_MS = { least: 100, most: 250 };
 const WANTED_SLICES = 10;
@@ -76,11 +76,11 @@ export function widenSlices(
   { windowSeconds, meanCycleUs = 0 }: { windowSeconds: number; meanCycleUs?: number | undefined },
 ): WideSlices {
   const { least, most } = SLICE_MS;
-  const wanted = Math.min(most, Math.max(least, (windowSeconds * 1000) / WANTED_SLICES));
+  const wanted = clamp((windowSeconds * 1000) / WANTED_SLICES, least, most);
   const joined = Math.max(1, Math.floor(wanted / milliseconds), Math.ceil(meanCycleUs / 1000 / milliseconds));
   const whole = Math.min(ok.length, Math.floor((windowSeconds * 1000) / milliseconds));
   const counts = Array.from({ length: Math.floor(whole / joined) }, (_, at) =>
-    ok.slice(at * joined, (at + 1) * joined).reduce((sum, count) => sum + count, 0),
+    sum(ok.slice(at * joined, (at + 1) * joined)),
   );
   return { milliseconds: joined * milliseconds, counts };
 }
@@ -96,7 +96,7 @@ export function classifySlices(counts: readonly number[]): Steadiness | undefine
 
   const width = Math.ceil(counts.length / MOST_BLOCKS);
   const blocks = joinSlices(counts, width);
-  const typical = medianOf(blocks);
+  const typical = median(blocks);
   const least = Math.max(1, LEAST_CHANGE * typical);
 
   const cut = cutIntoLevels(blocks);
@@ -177,7 +177,7 @@ function dropPauses(
     const first = before ?? run;
     const last = after ?? run;
     const around = [...blocks.slice(first.from, run.from), ...blocks.slice(run.to, last.to)];
-    const joined = { from: first.from, to: last.to, centre: medianOf(around) };
+    const joined = { from: first.from, to: last.to, centre: median(around) };
     levels.splice(levels.indexOf(first), levels.indexOf(last) - levels.indexOf(first) + 1, joined);
     at = -1;
   }

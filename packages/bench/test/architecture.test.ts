@@ -184,6 +184,13 @@ describe('the direction of imports', () => {
     expect([...reachedByReaders()].filter((file) => MEASURING.includes(roomOf(file) ?? ''))).toEqual([]);
   });
 
+  it('defines small arithmetic once', () => {
+    const defining = sources.filter((file) =>
+      /^(?:export )?function (?:sum|mean|median|medianOf|middle|clamp)\(/m.test(read(file)),
+    );
+    expect(defining).toEqual(['numbers.ts']);
+  });
+
   it('leaves the command line and the exit code to the scripts', () => {
     const wrong = sources.filter((file) => /process\.(argv|exitCode)|parseArgs\(\)/.test(read(file)));
     expect(wrong).toEqual(PROGRAMS);

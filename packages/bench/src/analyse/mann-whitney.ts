@@ -4,6 +4,7 @@
  */
 import { upperPoint, upperTail } from './normal.ts';
 import type { Interval } from './signed-rank.ts';
+import { sum } from '../numbers.ts';
 
 /** The limit of additions for the exact distribution: about 0.1 s, or two samples of 50 values. */
 const MOST_ADDITIONS = 3e7;
@@ -25,13 +26,13 @@ function isExact(n: number, m: number): boolean {
  * 2 n²m (n + m) additions. Throws RangeError for an empty sample.
  */
 export function mannWhitneyChances(n: number, occurrences: readonly number[]): Float64Array {
-  const total = occurrences.reduce((sum, times) => sum + times, 0);
+  const total = sum(occurrences);
   const others = total - n;
   if (n < 1 || others < 1) throw new RangeError(`samples of ${n} and ${others} values cannot be compared`);
 
   // Twice the rank is a whole number even if the rank is the mean of two neighbours.
   const doubleRanks = occurrences.flatMap((times, at) => {
-    const smaller = occurrences.slice(0, at).reduce((sum, earlier) => sum + earlier, 0);
+    const smaller = sum(occurrences.slice(0, at));
     return Array.from({ length: times }, () => 2 * smaller + times + 1);
   });
 
@@ -45,9 +46,9 @@ export function mannWhitneyChances(n: number, occurrences: readonly number[]): F
       const fewer = chances[taken - 1];
       const leave = Math.max(0, others - (seen - taken)) / (total - seen);
       const take = (n - taken + 1) / (total - seen);
-      for (let sum = width - 1; sum >= 0; sum--) {
-        const arrived = fewer && sum >= doubleRank ? fewer[sum - doubleRank]! * take : 0;
-        row[sum] = row[sum]! * leave + arrived;
+      for (let doubled = width - 1; doubled >= 0; doubled--) {
+        const arrived = fewer && doubled >= doubleRank ? fewer[doubled - doubleRank]! * take : 0;
+        row[doubled] = row[doubled]! * leave + arrived;
       }
     }
   }
@@ -75,8 +76,8 @@ export function mannWhitneyP(first: readonly number[], second: readonly number[]
   // The U of the smaller sample is faster to compute; its distribution mirrors the other.
   const doubled = n <= m ? doubleU : 2 * n * m - doubleU;
   const chances = mannWhitneyChances(Math.min(n, m), [...occurrences.values()]);
-  const below = chances.slice(0, doubled + 1).reduce((sum, chance) => sum + chance, 0);
-  const above = chances.slice(doubled).reduceRight((sum, chance) => sum + chance, 0);
+  const below = sum(chances.slice(0, doubled + 1));
+  const above = chances.slice(doubled).reduceRight((rest, chance) => rest + chance, 0);
   return { u, p: Math.min(1, 2 * Math.min(below, above)) };
 }
 
@@ -89,7 +90,7 @@ function approximateP(u: number, n: number, m: number, occurrences: readonly num
 /** The standard deviation of U, given how often each value occurs (Lehmann 1975). */
 function deviationOf(n: number, m: number, occurrences: readonly number[] = []): number {
   const total = n + m;
-  const ties = occurrences.reduce((sum, times) => sum + (times ** 3 - times), 0);
+  const ties = sum(occurrences.map((times) => times ** 3 - times));
   return Math.sqrt(((n * m) / 12) * (total + 1 - ties / (total * (total - 1))));
 }
 

@@ -1,9 +1,9 @@
 /** Summarises a pool of sequential tests on twins: how often Bench and stock autocannon were right, and the noise. */
 import { scheduleNamed } from '../catalogue/looks.ts';
-import { mean, sum } from '../numbers.ts';
+import { mean, median, sum } from '../numbers.ts';
 import type { Random } from '../random.ts';
 import type { Pooled, PooledNoise, PooledTest } from '../results/pool.ts';
-import { median, robustDeviation } from './quantiles.ts';
+import { robustDeviation } from './quantiles.ts';
 import { resampleTests, type VerdictShares } from './sequential-test.ts';
 import { estimateCentre, walshAverages } from './signed-rank.ts';
 import type { Verdict } from './verdict.ts';

@@ -1,4 +1,5 @@
-/** Robust measures of the centre and the spread of a sample. */
+/** Quantiles, and robust measures of the spread of a sample. */
+import { median } from '../numbers.ts';
 
 /** Makes the median absolute deviation of a normal sample its standard deviation: 1 / Φ⁻¹(3/4). */
 const NORMAL_CONSISTENCY = 1.4826;
@@ -21,11 +22,6 @@ export function quantileOfSorted(sorted: ArrayLike<number>, share: number): numb
   const low = sorted[below]!;
   const high = sorted[Math.min(below + 1, sorted.length - 1)]!;
   return low + (high - low) * (position - below);
-}
-
-/** The median of `values` in their unit; for an even number, the mean of the middle two. Throws RangeError for no values. */
-export function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
 }
 
 /** The median absolute deviation from the median, unscaled, in the unit of `values`. Throws RangeError for no values. */

@@ -3,7 +3,7 @@
  * Lehmann 1963) and the interval that inverts the test. All use the Walsh averages, so test, estimate and
  * interval cannot contradict each other.
  */
-import { quantileOfSorted } from './quantiles.ts';
+import { medianOfSorted } from '../numbers.ts';
 
 /** A closed interval, in the unit of its sample. */
 export interface Interval {
@@ -67,7 +67,7 @@ export function walshAverages(differences: readonly number[]): Float64Array {
 
 /** The Hodges-Lehmann estimate of the centre: the median of the sorted Walsh averages. Throws RangeError for no averages. */
 export function estimateCentre(averages: Float64Array): number {
-  return quantileOfSorted(averages, 0.5);
+  return medianOfSorted(averages);
 }
 
 /** The interval W(k+1) … W(m−k) of the m sorted Walsh averages. Throws RangeError if no averages remain. */

@@ -2,9 +2,8 @@ import { countAnswers, countCompletions } from '../counts.ts';
 import { METRIC_IDS, METRICS, type Metric, type MetricId } from '../metrics.ts';
 import type { Limit, LoadResult, Reason, Trial } from '../results/record.ts';
 import type { StackClass } from '../model.ts';
-import { sum } from '../numbers.ts';
+import { median, sum } from '../numbers.ts';
 import { figureOf } from './metrics.ts';
-import { median } from './quantiles.ts';
 
 /** One metric over the rounds of a target at a rung. */
 export interface Figure {

@@ -2,8 +2,8 @@
 import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
 import { ERROR_BUDGET } from './looks.ts';
 import { intervalOfShifts, mannWhitneyP, pairwiseShifts } from './mann-whitney.ts';
-import { quantileOfSorted } from './quantiles.ts';
 import { type Better, logRatio } from './verdict.ts';
+import { medianOfSorted } from '../numbers.ts';
 
 type Figures = readonly (number | undefined)[];
 
@@ -29,7 +29,7 @@ export function compareUnpaired(rows: readonly UnpairedRow[], rules: Rules): Com
 
     const shifts = pairwiseShifts(candidate, baseline);
     const figures = {
-      estimate: quantileOfSorted(shifts, 0.5),
+      estimate: medianOfSorted(shifts),
       interval: tooManyDropped ? undefined : intervalOfShifts(shifts, n, m, level),
       range: { low: shifts[0]!, high: shifts.at(-1)! },
     };

@@ -28,6 +28,7 @@ import { RUN_SCHEMA } from '../versions.ts';
 import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, createRunner, logLine } from './shell.ts';
+import { sum } from '../numbers.ts';
 
 const DEVICES = '/api/devices';
 /** The approximate time of a scenario beside its window, in seconds: server start, warm-up, bare sockets, stop. */
@@ -38,7 +39,7 @@ export const runCalibrate = createRunner(CALIBRATE, async ({ wait }) => {
   const run = nameRun('calibration');
   using session = await openSession(run, { wait });
   const { token } = session;
-  session.expect(SCENARIOS.reduce((sum, { seconds }) => sum + seconds + OVERHEAD_SECONDS, 0));
+  session.expect(sum(SCENARIOS.map(({ seconds }) => seconds + OVERHEAD_SECONDS)));
   const stack = plantScenarios(readManifest(PLANTED));
   const options = benchOptions({ targets: ['planted/*'], rounds: 1, connections: [1], warmupSeconds: 1 });
   const base = makePlan(options, [stack], run, randomInt(2 ** 32));

@@ -14,6 +14,7 @@ import { RESULTS, listRuns, sizeOf } from '../results/store.ts';
 import { listStudies } from '../results/study/store.ts';
 import { openSession } from './session.ts';
 import { print, createRunner } from './shell.ts';
+import { sum } from '../numbers.ts';
 
 const KINDS = {
   environments: () => foldersIn(join(CACHE, 'environments')),
@@ -50,7 +51,7 @@ export const runClean = createRunner(CLEAN, async ({ names: wanted, yes }) => {
   // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
   using _ = await openSession('clean', { isAlone: wanted.length > 0 });
   for (const { kind, found } of kinds) {
-    const total = found.reduce((sum, { bytes }) => sum + bytes, 0);
+    const total = sum(found.map(({ bytes }) => bytes));
     print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);
     for (const { folder, bytes } of found)
       print(`  ${formatBytes(bytes).padStart(9)}  ${relative(ROOT, folder)}\n`);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compareWithin } from '../analyse/compare.ts';
 import { differencesOf } from '../analyse/paired.ts';
-import { median } from '../analyse/quantiles.ts';
 import { readManifest } from '../catalogue/manifest.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import { findWorkload } from '../catalogue/workloads/index.ts';
@@ -23,6 +22,7 @@ import { createRandom } from '../random.ts';
 import type { PooledNoise, PooledTest } from '../results/pool.ts';
 import { createEffects } from './effects.ts';
 import { logLine } from './shell.ts';
+import { median } from '../numbers.ts';
 
 const TWIN = fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url));
 export const LOOKS = '12/18/24';

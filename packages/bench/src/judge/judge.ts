@@ -16,6 +16,7 @@ import type { CompanionEvidence, TrialCompanion } from '../services/companion.ts
 import { FULL, coresOfLoad } from '../saturation.ts';
 import { findBudget, isUsedUp } from './server.ts';
 import { countCompletions } from '../counts.ts';
+import { sum } from '../numbers.ts';
 
 const LITTLE_TOLERANCE = 0.05;
 const ERROR_SHARE = 0.001;
@@ -101,7 +102,7 @@ export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limi
   if (isCrowded(evidence)) return 'others';
   if (!isShared) return 'waiting';
   // The server cannot use the part of shared cores that the load and the companions use.
-  const beside = companions.reduce((sum, one) => sum + (one.evidence.resources?.coresUsed ?? 0), 0);
+  const beside = sum(companions.map((one) => one.evidence.resources?.coresUsed ?? 0));
   const taken = coresOfLoad(load) + beside;
   return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
 }
@@ -124,7 +125,7 @@ function busy({ utilisation = 0, cpuUs, seconds, cores = 1 }: GeneratorUse): num
 
 function judgeAccounting({ counts }: LoadResult): Reason[] {
   const { sent, ...rest } = counts;
-  const accounted = Object.values(rest).reduce((total, count) => total + count, 0);
+  const accounted = sum(Object.values(rest));
   return sent === undefined || sent === accounted ? [] : [makeReason('accounting', { sent, accounted })];
 }
 
@@ -152,7 +153,7 @@ function judgeConnect({ asked, stood, refused = 0 }: LoadResult['connect']): Rea
 function judgeErrors({ counts }: LoadResult): Reason[] {
   const { non2xx = 0, timeout = 0, reset = 0, closedEarly = 0, failed = 0 } = counts;
   const kinds = Object.entries({ non2xx, timeout, reset, closedEarly, failed });
-  const errors = kinds.reduce((sum, [, count]) => sum + count, 0);
+  const errors = sum(kinds.map(([, count]) => count));
   const share = errors / Math.max(1, countCompletions(counts));
   if (share <= ERROR_SHARE) return [];
   return [makeReason('errors', { share, kinds: kinds.filter(([, count]) => count > 0) })];

@@ -4,6 +4,7 @@
  */
 import autocannon from 'autocannon';
 import { build } from 'hdr-histogram-js';
+import { sum } from '../numbers.ts';
 
 /** The result of one run of stock autocannon. */
 export interface StockResult {
@@ -46,7 +47,7 @@ const told: StockResult = {
   printedLatencyMs: result.latency.average,
   errors: result.errors,
   steady: {
-    completed: ticks.slice(1).reduce((sum, { completed }) => sum + completed, 0),
+    completed: sum(ticks.slice(1).map((tick) => tick.completed)),
     cpuUs: (ticks.at(-1)?.cpuUs ?? 0) - (ticks[0]?.cpuUs ?? 0),
   },
 };

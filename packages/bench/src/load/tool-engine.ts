@@ -9,6 +9,7 @@ import { countCompletions } from '../counts.ts';
 import type { LoadSpec } from './protocol.ts';
 import type { Tool, ToolRun } from './tools/tool.ts';
 import { toAuthority } from '../machine/ports.ts';
+import { sum } from '../numbers.ts';
 
 /** The surroundings of a tool. */
 export interface ToolSpec {
@@ -204,5 +205,5 @@ class Shell {
 function readTimes(line: string): number {
   const spans = [...line.matchAll(/(\d+)m([\d.]+)s/g)];
   if (spans.length !== 2) throw new BenchError('trial', `the shell did not print its times: ${line}`);
-  return spans.reduce((sum, [, minutes, seconds]) => sum + (Number(minutes) * 60 + Number(seconds)) * 1e6, 0);
+  return sum(spans.map(([, minutes, seconds]) => (Number(minutes) * 60 + Number(seconds)) * 1e6));
 }

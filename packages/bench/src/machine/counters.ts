@@ -1,6 +1,7 @@
 /** Counters of the whole machine, as Linux reports them: CPU, network, throttling. Absent if it does not. */
 
 import { readNames, readText, US_PER_TICK } from './procfs.ts';
+import { sum } from '../numbers.ts';
 
 /** CPU time since boot, summed over all cores, in µs. */
 export interface CpuTotals {
@@ -88,7 +89,7 @@ function readThrottled(): number | undefined {
     .map((cpu) => readText(`${cpus}/${cpu}/thermal_throttle/core_throttle_count`));
   const quota = /^nr_throttled (\d+)/m.exec(readOwnCpuStat() ?? '')?.[1];
   const counts = [...thermal, quota].filter((count) => count !== undefined).map(Number);
-  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count);
+  return counts.length === 0 ? undefined : sum(counts);
 }
 
 function readOwnCpuStat(): string | undefined {

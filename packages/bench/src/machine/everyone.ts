@@ -8,6 +8,7 @@ import { readCpuTotals } from './counters.ts';
 import type { CpuTotals } from './counters.ts';
 import { listPids, readNames, readProcess, readText, US_PER_TICK } from './procfs.ts';
 import type { Process } from './procfs.ts';
+import { sum } from '../numbers.ts';
 
 /**
  * A cumulative reading over all tasks, in µs, without the softirq threads: their loopback traffic belongs to the
@@ -43,18 +44,18 @@ export function fromV2TopLevel({ mount }: Hierarchy): Everyone | undefined {
   const rootProcesses = (readText(join(mount, 'cgroup.procs')) ?? '').split('\n').filter(Boolean).map(Number);
   if (rootProcesses.some((pid) => readProcess(pid)?.kernelThread === false)) return undefined;
   const last = new Map<string, number>();
-  let sum = 0;
+  let total = 0;
   return {
     source: 'cgroup v2 top level',
-    // Summed step by step, so that the time of a removed cgroup stays in the sum.
+    // Summed step by step, so that the time of a removed cgroup stays in the total.
     readUs() {
       for (const name of readNames(mount)) {
         const us = parseCpuStat(readText(join(mount, name, 'cpu.stat')))?.totalUs;
         if (us === undefined) continue;
-        sum += us - (last.get(name) ?? 0);
+        total += us - (last.get(name) ?? 0);
         last.set(name, us);
       }
-      return sum;
+      return total;
     },
   };
 }
@@ -124,7 +125,7 @@ function softirqThreads(): number[] {
 }
 
 function sumTasksUs(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + readTaskUs(pid), 0);
+  return sum(pids.map(readTaskUs));
 }
 
 function readTaskUs(pid: number): number {

@@ -3,6 +3,7 @@ import type { Stack, Variant } from '../catalogue/stack.ts';
 import type { Attestation } from '../model.ts';
 import type { Calibrated } from '../results/calibration.ts';
 import type { Measured, Trial } from '../results/record.ts';
+import { mean } from '../numbers.ts';
 
 /** One planted server, its load, and its known answer. */
 export interface Scenario {
@@ -94,9 +95,9 @@ export const CHECKS: Check[] = [
     unit: 'MiB',
     tolerance: share(0.05),
     scenarios: ['no allocation', 'allocation'],
-    told: (_, planted = []) => mean(planted, ({ after }) => mebibytes(after.memory.allocatedBytes)),
+    told: (_, planted = []) => meanOf(planted, ({ after }) => mebibytes(after.memory.allocatedBytes)),
     measured: (plain = [], planted = []) =>
-      difference(mean(plain, loadedMebibytes), mean(planted, loadedMebibytes)),
+      difference(meanOf(plain, loadedMebibytes), meanOf(planted, loadedMebibytes)),
   },
 ];
 
@@ -114,7 +115,7 @@ function checkBareMedian(scenario: string): Check {
   return {
     ...check,
     name: `  the same against bare sockets`,
-    told: (readings = []) => mean(readings, ({ bareMedianUs }) => bareMedianUs),
+    told: (readings = []) => meanOf(readings, ({ bareMedianUs }) => bareMedianUs),
   };
 }
 
@@ -124,8 +125,8 @@ function checkMedian(scenario: string): Check {
     unit: 'µs',
     tolerance: (told) => Math.max(0.03 * told, 200),
     scenarios: [scenario],
-    told: (readings = []) => mean(readings, ({ after }) => after.latencyUs.p50),
-    measured: (readings = []) => mean(readings, (reading) => measuredOf(reading)?.load.latencyUs?.p50),
+    told: (readings = []) => meanOf(readings, ({ after }) => after.latencyUs.p50),
+    measured: (readings = []) => meanOf(readings, (reading) => measuredOf(reading)?.load.latencyUs?.p50),
   };
 }
 
@@ -136,12 +137,12 @@ function checkBurn(name: string, plain: string, planted: string): Check {
     tolerance: share(0.05),
     scenarios: [plain, planted],
     told: (_, burning = []) =>
-      mean(
+      meanOf(
         burning,
         ({ before, after }) =>
           (after.burn.burnedUs - before.burn.burnedUs) / (after.burn.burns - before.burn.burns),
       ),
-    measured: (idle = [], burning = []) => difference(mean(idle, costOf), mean(burning, costOf)),
+    measured: (idle = [], burning = []) => difference(meanOf(idle, costOf), meanOf(burning, costOf)),
   };
 }
 
@@ -152,20 +153,20 @@ function checkOwnAccount(name: string, scenario: string): Check {
     tolerance: share(0.05),
     scenarios: [scenario],
     told: (readings = []) =>
-      mean(
+      meanOf(
         readings,
         ({ before, after }) => (spent(after) - spent(before)) / (after.requests.read - before.requests.read),
       ),
-    measured: (readings = []) => mean(readings, costOf),
+    measured: (readings = []) => meanOf(readings, costOf),
   };
 }
 
 /** The mean of a figure over the readings; undefined if one reading lacks it. */
-function mean(readings: Reading[], of: (reading: Reading) => number | undefined): number | undefined {
+function meanOf(readings: Reading[], of: (reading: Reading) => number | undefined): number | undefined {
   const figures = readings.map(of);
   const known = figures.filter((figure) => figure !== undefined);
   if (known.length === 0 || known.length < figures.length) return undefined;
-  return known.reduce((sum, figure) => sum + figure, 0) / known.length;
+  return mean(known);
 }
 
 function spent({ cpu }: Account): number {

@@ -43,6 +43,7 @@ import type { Sampler } from '../resources/sampler.ts';
 import { UnansweredError } from '../machine/request.ts';
 import type { SeenServer } from './outside.ts';
 import type { WindowResult } from './window.ts';
+import { sum } from '../numbers.ts';
 
 /** The effects of a trial, as arguments, so that tests run it with fakes. */
 export interface TrialEffects {
@@ -245,7 +246,7 @@ export class ServerLife {
     const resources = isAmount && sampled?.server ? overWindow(sampled.server, load) : sampled?.server;
     const host = sampled?.host ?? {};
     this.#beside = sampled?.beside ?? {};
-    const besideRequests = this.#parts.reduce((sum, { companion }) => sum + (companion.requests?.() ?? 0), 0);
+    const besideRequests = sum(this.#parts.map(({ companion }) => companion.requests?.() ?? 0));
     const judgement = judge({
       load,
       server: resources,

@@ -1,4 +1,5 @@
 /** The order and length of the windows when several servers are loaded in turn. */
+import { clamp } from '../numbers.ts';
 
 /**
  * The length of one side's window. Short windows share conditions with their neighbours, so the differences cancel
@@ -77,8 +78,4 @@ function orderWindows(sides: number, windowSeconds: number, spanSeconds: number)
   return Array.from({ length: blocks }, (_, block) =>
     block % 2 === 0 ? [...there, ...back] : [...back, ...there],
   ).flat();
-}
-
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, value));
 }

@@ -8,6 +8,7 @@ import { inspectBuild, isCompiled } from './builds.ts';
 import { CACHE, findStack, isMade, type FoundStack } from './prepare.ts';
 import { findRuntime, type FoundRuntime } from './runtimes.ts';
 import { findUv } from './uv.ts';
+import { sum } from '../numbers.ts';
 
 /** One thing to build. The seconds are those of a cold build on a virtual machine with two cores. */
 export interface Work {
@@ -99,7 +100,7 @@ async function surveyBuild(
 /** Describes the work in one line per kind, below its total duration. Empty if there is nothing to do. */
 export function describeWork(work: readonly Work[]): string[] {
   if (work.length === 0) return [];
-  const seconds = work.reduce((sum, one) => sum + one.seconds, 0);
+  const seconds = sum(work.map((one) => one.seconds));
   const namesOf = (kind: Work['kind']): string[] =>
     work.filter((one) => one.kind === kind).map(({ name }) => name);
   const builds = Map.groupBy(

@@ -1,6 +1,6 @@
-import { median } from '../analyse/quantiles.ts';
 import type { Measured } from '../results/record.ts';
 import { formatCount } from './format.ts';
+import { median, sum } from '../numbers.ts';
 
 /** One round at one rung on one server program: a trial with and without sampling, and stock autocannon. */
 export interface SelfRound {
@@ -49,7 +49,7 @@ function secondsToConnect({ sampled }: SelfRound): number {
 }
 
 function perCpuSecond({ load }: Measured): number {
-  const cpuSeconds = load.generators.reduce((sum, { cpuUs }) => sum + cpuUs / 1e6, 0);
+  const cpuSeconds = sum(load.generators.map(({ cpuUs }) => cpuUs / 1e6));
   const seconds = load.generators[0]?.seconds ?? 0;
   return (load.completionsPerSecond * seconds) / cpuSeconds;
 }

@@ -28,6 +28,7 @@ import { isFatal } from '../reasons.ts';
 import { describeBudget } from './detail.ts';
 import { describeKnees } from './knee.ts';
 import { describeProspects } from './stopping.ts';
+import { sum } from '../numbers.ts';
 
 /** The content of every report format: text in cells, in reading order. */
 export interface View {
@@ -327,7 +328,7 @@ function describeSample(rows: Row[]): string {
   );
   if (sampled.length === 0) return '';
   const [bodies, answers] = (['bodies', 'answers'] as const).map((key) =>
-    formatWhole(sampled.reduce((sum, one) => sum + one[key], 0)),
+    formatWhole(sum(sampled.map((one) => one[key]))),
   );
   return ` ≤ is an upper bound: ${bodies} of ${answers} answers were compared byte by byte, the others by status and length.`;
 }
@@ -434,11 +435,8 @@ function explainBackground(trials: Trial[]): string[] {
   if (disturbed.length === 0) return [];
   const places = [...Map.groupBy(disturbed, ({ place }) => place)].map(([place, all]) => {
     const uses = all.map(({ use }) => use);
-    const count = (of: (use: CompanionRecords['background']) => number): number =>
-      uses.reduce((sum, use) => sum + of(use), 0);
-    const answered = count(({ statusCodes }) =>
-      Object.values(statusCodes).reduce((sum, one) => sum + one, 0),
-    );
+    const count = (of: (use: CompanionRecords['background']) => number): number => sum(uses.map(of));
+    const answered = count(({ statusCodes }) => sum(Object.values(statusCodes)));
     const cancelled = count((use) => use.cancelled);
     const longest = Math.max(0, ...uses.map(({ durationUs }) => durationUs?.max ?? 0));
     return `${place}: ${formatWhole(answered)} answered${answered > 0 ? ` (the longest after ${formatUs(longest)})` : ''}, ${cancelled} unfinished at the end and cancelled`;

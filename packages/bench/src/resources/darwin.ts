@@ -6,6 +6,7 @@ import type { CpuReading } from '../machine/cpu.ts';
 import { run } from '../machine/subprocess.ts';
 import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
 import { Series } from './series.ts';
+import { sum } from '../numbers.ts';
 
 /** One line of ps. CPU in µs (resolution 10 ms), without children that have exited. */
 export interface PsProcess {
@@ -39,7 +40,7 @@ function clockUs(clock: string): number {
   const seconds = clock
     .replace(',', '.')
     .split(':')
-    .reduce((sum, part) => sum * 60 + Number(part), 0);
+    .reduce((total, part) => total * 60 + Number(part), 0);
   return Math.round(seconds * 1e6);
 }
 
@@ -55,8 +56,8 @@ export function familyIn(processes: readonly PsProcess[], roots: Iterable<number
 
 /** The CPU of some processes, in µs. */
 export function sumCpu(processes: readonly PsProcess[]): CpuReading {
-  const userUs = processes.reduce((sum, process) => sum + process.userUs, 0);
-  const systemUs = processes.reduce((sum, process) => sum + process.systemUs, 0);
+  const userUs = sum(processes.map((process) => process.userUs));
+  const systemUs = sum(processes.map((process) => process.systemUs));
   return { totalUs: userUs + systemUs, userUs, systemUs };
 }
 
@@ -71,12 +72,10 @@ export function otherProcessesUs(
 ): number {
   const known = new Set([...familyIn(before, ours), ...familyIn(after, ours)].map(({ pid }) => pid));
   const from = new Map(before.map((process) => [process.pid, process.userUs + process.systemUs]));
-  return after
-    .filter(({ pid }) => pid !== 0 && !known.has(pid))
-    .reduce(
-      (sum, { pid, userUs, systemUs }) => sum + Math.max(0, userUs + systemUs - (from.get(pid) ?? 0)),
-      0,
-    );
+  const others = after.filter(({ pid }) => pid !== 0 && !known.has(pid));
+  return sum(
+    others.map(({ pid, userUs, systemUs }) => Math.max(0, userUs + systemUs - (from.get(pid) ?? 0))),
+  );
 }
 
 async function readPs(): Promise<PsProcess[]> {
@@ -190,7 +189,7 @@ class DarwinSampler implements Sampler {
   }
 
   #residentIn(processes: readonly PsProcess[]): number {
-    return familyIn(processes, this.#roots).reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+    return sum(familyIn(processes, this.#roots).map(({ residentBytes }) => residentBytes));
   }
 
   async #read(): Promise<Reading> {

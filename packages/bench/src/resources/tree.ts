@@ -11,6 +11,7 @@ import {
   US_PER_TICK,
 } from '../machine/procfs.ts';
 import type { Process } from '../machine/procfs.ts';
+import { sum } from '../numbers.ts';
 
 /**
  * Some root processes and all their descendants. Members stay members: an orphaned worker is kept, and a reused process
@@ -79,7 +80,7 @@ export class ProcessTree {
 /** The sum of the proportional set sizes in bytes; undefined if none could be read. */
 export function sumPssBytes(processes: readonly Process[]): number | undefined {
   const sizes = processes.map(({ pid }) => readPssBytes(pid)).filter((size) => size !== undefined);
-  return sizes.length === 0 ? undefined : sizes.reduce((sum, size) => sum + size);
+  return sizes.length === 0 ? undefined : sum(sizes);
 }
 
 /** The context switches of every running thread so far, by thread id. */
@@ -123,7 +124,7 @@ export function busiestBetween(before: ThreadTimes, after: ThreadTimes, seconds:
       return (us >= from ? us - from : us) / 1e6 / seconds;
     });
     const busy = spent.filter((cores) => cores >= LEAST_CORES).toSorted((a, b) => b - a);
-    return { pid, cores: spent.reduce((sum, cores) => sum + cores, 0), threads: busy.slice(0, MOST_THREADS) };
+    return { pid, cores: sum(spent), threads: busy.slice(0, MOST_THREADS) };
   });
   return uses
     .filter(({ cores }) => cores >= LEAST_CORES)

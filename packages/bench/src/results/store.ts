@@ -23,6 +23,7 @@ import { upgradeRun, upgradeTrial } from './older.ts';
 import type { Trial } from './record.ts';
 import type { RunFile, Versions } from './run-file.ts';
 import { problemWith, type Stored } from './validate.ts';
+import { sum } from '../numbers.ts';
 
 /**
  * The folder of all runs; `BENCH_RESULTS` overrides it. In the repository, `published/` holds the runs that are
@@ -149,13 +150,12 @@ export function listRuns(folder = RESULTS): string[] {
 
 /** Returns the size of all files below a folder in bytes; 0 if it does not exist. Files that vanish meanwhile count 0. */
 export function sizeOf(folder: string): number {
-  return namesIn(folder)
-    .map((entry) => {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) return sizeOf(path);
-      return entry.isFile() ? (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) : 0;
-    })
-    .reduce((sum, bytes) => sum + bytes, 0);
+  const sizes = namesIn(folder).map((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return sizeOf(path);
+    return entry.isFile() ? (lstatSync(path, { throwIfNoEntry: false })?.size ?? 0) : 0;
+  });
+  return sum(sizes);
 }
 
 function namesIn(folder: string): Dirent[] {

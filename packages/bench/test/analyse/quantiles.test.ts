@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { median, medianAbsoluteDeviation, quantile, robustDeviation } from '../../src/analyse/quantiles.ts';
+import { medianAbsoluteDeviation, quantile, robustDeviation } from '../../src/analyse/quantiles.ts';
+import { median } from '../../src/numbers.ts';
 import { createRandom } from '../../src/random.ts';
 import { known, roundTo } from './known.ts';
 

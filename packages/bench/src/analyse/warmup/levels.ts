@@ -12,7 +12,7 @@ import {
   type Stretch,
   stretchOf,
 } from '../../change-points.ts';
-import { mean, medianOf, sum } from '../../numbers.ts';
+import { clamp, mean, median, sum } from '../../numbers.ts';
 import { robustDeviation } from '../quantiles.ts';
 import type { Interval } from '../signed-rank.ts';
 import { studentPoint } from '../student.ts';
@@ -77,15 +77,15 @@ export function estimateLevel(logs: readonly number[]): Estimate {
   const deviation = Math.sqrt(sum(rest.map((one) => one ** 2)) / (count - 1));
   // The correlation of few values is too small by (1 + 4 r) / n (Marriott & Pope 1954).
   const correlation = (correlateNeighbours(rest) + 1 / count) / (1 - 4 / count);
-  const r = Math.min(MOST_CORRELATION, Math.max(0, correlation));
+  const r = clamp(correlation, 0, MOST_CORRELATION);
   const margin = studentPoint(count - 1) * (deviation / Math.sqrt(count)) * Math.sqrt((1 + r) / (1 - r));
   return { centre, interval: { low: centre - margin, high: centre + margin } };
 }
 
 function pullIn(logs: readonly number[]): number[] {
-  const centre = medianOf(logs);
+  const centre = median(logs);
   const most = OUTLYING * robustDeviation(logs);
-  return logs.map((one) => Math.min(centre + most, Math.max(centre - most, one)));
+  return logs.map((one) => clamp(one, centre - most, centre + most));
 }
 
 /** The difference of two estimates, with the interval that adds their margins in quadrature (Zou & Donner 2008). */
@@ -111,7 +111,7 @@ function blockWidth(pairs: number): number {
 
 function joinBlocks(logs: readonly number[], width: number): number[] {
   const count = Math.floor(logs.length / width);
-  return Array.from({ length: count }, (_, at) => medianOf(logs.slice(at * width, (at + 1) * width)));
+  return Array.from({ length: count }, (_, at) => median(logs.slice(at * width, (at + 1) * width)));
 }
 
 function cutAt(blocks: readonly number[], noise: number): Stretch[] {
@@ -136,7 +136,7 @@ function refine(logs: readonly number[], cut: readonly Stretch[], width: number)
   return cut.map((_, at) => {
     const from = starts[at]!;
     const to = starts[at + 1] ?? logs.length;
-    return { from, to, centre: medianOf(logs.slice(from, to)) };
+    return { from, to, centre: median(logs.slice(from, to)) };
   });
 }
 

@@ -1,5 +1,5 @@
 /** The course of several processes of one target: what they share and where they differ. */
-import { mean, medianOf, sum } from '../../numbers.ts';
+import { mean, median, sum } from '../../numbers.ts';
 import { studentPoint } from '../student.ts';
 import { findKinds } from './kinds.ts';
 import type { ProcessStudy, RatioEstimate, Spread, TargetStudy, WarmClass } from './study.ts';
@@ -32,7 +32,7 @@ export function studyTarget(processes: readonly ProcessStudy[]): TargetStudy {
 }
 
 function spreadOf(values: readonly number[]): Spread {
-  return { median: medianOf(values), low: Math.min(...values), high: Math.max(...values) };
+  return { median: median(values), low: Math.min(...values), high: Math.max(...values) };
 }
 
 /** The kinds of the processes that settled, by their indexes among all. */

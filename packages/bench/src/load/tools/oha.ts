@@ -1,5 +1,6 @@
 import { percentOf } from './wrk.ts';
 import type { Tool } from './tool.ts';
+import { sum } from '../../numbers.ts';
 
 /** The fields that are read from `--output-format json`; times in s. */
 interface Printed {
@@ -38,13 +39,13 @@ export const oha: Tool = {
     const { summary, latencyPercentiles, statusCodeDistribution, errorDistribution } = JSON.parse(
       stdout,
     ) as Printed;
-    const answered = sum(statusCodeDistribution);
-    const ok = sum(statusCodeDistribution, (status) => status.startsWith('2'));
+    const answered = countAll(statusCodeDistribution);
+    const ok = countAll(statusCodeDistribution, (status) => status.startsWith('2'));
     const { [DEADLINE]: inFlight = 0, ...errors } = errorDistribution;
-    const timeout = sum(errors, (words) => TIMEOUT.test(words));
+    const timeout = countAll(errors, (words) => TIMEOUT.test(words));
     return {
       windowSeconds: summary.total,
-      counts: { ok, non2xx: answered - ok, timeout, failed: sum(errors) - timeout, inFlight },
+      counts: { ok, non2xx: answered - ok, timeout, failed: countAll(errors) - timeout, inFlight },
       statusCodes: statusCodeDistribution,
       latency: {
         answered,
@@ -59,6 +60,6 @@ export const oha: Tool = {
   },
 };
 
-function sum(counts: Record<string, number>, isMeant: (key: string) => boolean = () => true): number {
-  return Object.entries(counts).reduce((total, [key, count]) => total + (isMeant(key) ? count : 0), 0);
+function countAll(counts: Record<string, number>, isMeant: (key: string) => boolean = () => true): number {
+  return sum(Object.entries(counts).map(([key, count]) => (isMeant(key) ? count : 0)));
 }
