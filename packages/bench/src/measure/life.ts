@@ -210,7 +210,7 @@ export class ServerLife {
 
   /** Notes the age of the server when its first window opens. */
   noteAge(): void {
-    const beside = this.#parts.reduce((sum, { companion }) => sum + (companion.answers?.() ?? 0), 0);
+    const beside = sum(this.#parts.map(({ companion }) => companion.answers?.() ?? 0));
     this.#opening ??= { nowMs: performance.now(), answers: this.#answers + beside };
   }
 

@@ -3,7 +3,7 @@ import { studyProcess } from '../analyse/warmup/process.ts';
 import { studyTarget } from '../analyse/warmup/target.ts';
 import { toSeries } from '../analyse/warmup/pairs.ts';
 import type { ProcessSeries, RatioEstimate, Spread, TargetStudy } from '../analyse/warmup/study.ts';
-import { median } from '../analyse/quantiles.ts';
+import { median } from '../numbers.ts';
 import type { StudiedProcess } from '../results/study/record.ts';
 import type { StoredStudy } from '../results/study/store.ts';
 import { formatChange, formatShare, formatWhole } from './format.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { toSeries } from '../../src/analyse/warmup/pairs.ts';
-import { median } from '../../src/analyse/quantiles.ts';
+import { median } from '../../src/numbers.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { createEffects } from '../../src/commands/effects.ts';
 import { choosePlacement } from '../../src/machine/placement.ts';
