@@ -7,7 +7,6 @@ import { UPSTREAMS } from './upstreams.ts';
 import {
   amount,
   count,
-  digest,
   flag,
   mapOf,
   named,
@@ -163,37 +162,15 @@ export const loadMode = named(
 /** How an engine sends: each connection on its answer, at a rate whatever the server does, or an exact number of requests. */
 export type LoadMode = Static<typeof loadMode>;
 
-export const textDigests = shape(
-  { body: Type.Optional(digest()), expect: Type.Optional(digest()) },
-  { description: 'SHA-256 of the texts when the run was planned; absent in plans of older versions.' },
-);
-
-/** SHA-256 of the body sent and of the body expected, in hexadecimal. */
-export type TextDigests = Static<typeof textDigests>;
-
-export const urlRequest = shape(
-  {
-    url: Type.String({ pattern: '^http://' }),
-    method: text(),
-    headers: mapOf(Type.String()),
-    body: Type.Optional(Type.String({ description: 'The text itself, or @file.' })),
-    expect: Type.Optional(Type.String({ description: 'The text itself, or @file.' })),
-    pid: Type.Optional(ordinal('process: its id')),
-    digests: Type.Optional(textDigests),
-  },
-  { description: 'The request to a server that is already running.' },
-);
-
-/** The request of `--url`, as a plan keeps it: JSON, and no contents of files. */
-export type UrlRequest = Static<typeof urlRequest>;
-
 export const counts = named(
   'counts',
   shape(
     {
       sent: count('count: requests, including those in flight at the start'),
       ok: count('count: right answers'),
-      non2xx: count('count: answers with another status than 2xx'),
+      non2xx: count(
+        'count: answers with a wrong status: another than 2xx, unless the request expects another',
+      ),
       mismatch: count('count: answers with a wrong body'),
       timeout: count('count: requests without an answer in time'),
       reset: count('count: requests lost to a connection that was reset'),

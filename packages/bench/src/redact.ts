@@ -43,10 +43,20 @@ export function redactUrl(url: string): string {
     );
 }
 
-/** Returns headers with the values of secret ones replaced. */
+/** Returns headers with the values of secret ones replaced. A value that only names a placeholder holds no secret. */
 export function redactHeaders(headers: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, isSecretName(name) ? NOT_KEPT : redact(value)]),
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      isSecretName(name) && !isPlaceholder(value) ? NOT_KEPT : redact(value),
+    ]),
+  );
+}
+
+/** Returns true for a value such as `Bearer {token}` or `{env:KEY}`: a scheme at most, and placeholders. */
+function isPlaceholder(value: unknown): boolean {
+  return (
+    typeof value === 'string' && /^(?:[A-Za-z]+ )?(?:\w+=)?\{(?:env:\w+|[A-Za-z_][\w.-]*)\}$/.test(value)
   );
 }
 
@@ -67,7 +77,9 @@ export function secretsOf({
 }): string[] {
   const parsed = URL.parse(url);
   const parameters = [...(parsed?.searchParams ?? [])].filter(([name]) => isSecretName(name));
-  const values = Object.entries(headers).filter(([name]) => isSecretName(name));
+  const values = Object.entries(headers).filter(
+    ([name, value]) => isSecretName(name) && !isPlaceholder(value),
+  );
   const found = [
     ...parameters.map(([, value]) => value),
     ...values.flatMap(([, value]) => [value, ...credentialsOf(value)]),
@@ -86,7 +98,8 @@ function credentialsOf(value: string): string[] {
 
 /**
  * Returns a value without secrets, for a record or an output: texts without the credentials and secret parameters of
- * URLs and without hidden values, and objects called `headers` without the values of secret headers.
+ * URLs and without hidden values, objects called `headers` without the values of secret headers, and objects called `login`
+ * without their body.
  */
 export function redact<T>(value: T): T {
   return redactAny(value) as T;
@@ -97,13 +110,17 @@ function redactAny(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactAny);
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]: [string, unknown]) => [
-      name,
-      name === 'headers' && one !== null && typeof one === 'object' && !Array.isArray(one)
-        ? redactHeaders(one as Record<string, unknown>)
-        : redactAny(one),
-    ]),
+    Object.entries(value).map(([name, one]: [string, unknown]) => [name, redactField(name, one)]),
   );
+}
+
+/** Headers lose the values of secret ones, and a login its body: it is a password. */
+function redactField(name: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return redactAny(value);
+  const object = value as Record<string, unknown>;
+  if (name === 'headers') return redactHeaders(object);
+  if (name !== 'login' || object['body'] === undefined) return redactAny(object);
+  return { ...(redactAny({ ...object, body: undefined }) as object), body: NOT_KEPT };
 }
 
 function redactText(text: string): string {

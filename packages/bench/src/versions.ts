@@ -1,10 +1,10 @@
 /** The versions of what is stored. Each schema carries its history; results/older.ts reads the older versions. */
 
 /** The version of a trial's record. */
-export const RECORD_SCHEMA = 4;
+export const RECORD_SCHEMA = 5;
 
 /** The version of `run.json`. */
-export const RUN_SCHEMA = 3;
+export const RUN_SCHEMA = 4;
 
 /** The version of a stored study of warm-up. */
 export const STUDY_SCHEMA = 1;
@@ -15,4 +15,4 @@ export const STUDY_SCHEMA = 1;
  * between which a latency counts, the answers that count as right, or the version of autocannon. `compare` refuses
  * figures of two versions without `--across engine`.
  */
-export const DRIVER_VERSION = '1';
+export const DRIVER_VERSION = '2';

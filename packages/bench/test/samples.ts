@@ -91,7 +91,12 @@ export function samplePlan(line: string, names = ['vanilla', 'fastify'], seed = 
   const words = line.match(/"[^"]*"|\S+/g) ?? [];
   const options = BENCH.parse(words.map((word) => word.replaceAll('"', '')));
   const stacks = names.map((name) => sampleStack(name, { node: { workloads: [options.workload] } }));
-  return makePlan({ ...options, targets: options.url ? [] : names }, stacks, '20261120-120000-devices', seed);
+  return makePlan(
+    { ...options, targets: options.servers ? [] : names },
+    stacks,
+    '20261120-120000-devices',
+    seed,
+  );
 }
 
 /** Counts in which `sent` is what the others add up to. */

@@ -4,7 +4,8 @@ import type { CompanionHeads, Placement } from '../results/record.ts';
 import { coresOf, enginesOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { Host } from '../results/host.ts';
-import { isSecretName, redactHeaders } from '../redact.ts';
+import { listAsked } from '../catalogue/workloads/requests/sent.ts';
+import { NOT_KEPT } from '../redact.ts';
 import type { StoredRun } from '../results/store.ts';
 
 /** The factors in which two runs may be declared to differ on purpose. */
@@ -29,9 +30,6 @@ const BESIDE: Partial<Record<Factor, string[]>> = {
 /** Companions that are compared in words of their own. */
 const COMPARED: ReadonlySet<string> = new Set(['background', 'upstream', 'database']);
 
-/** The names of the texts of a request by URL. */
-const TEXTS = { body: 'request body', expect: 'expected answer' } as const;
-
 /**
  * Lists the differences that make two runs incomparable; empty if they are alike. `across` names the one factor that
  * may differ. The momentary load of the hosts does not count.
@@ -45,9 +43,9 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   };
   compare('workload', ({ plan }) => plan.workload);
   compare('parameters', ({ plan }) => describeParams(plan));
-  const headers = [old, now].flatMap(({ plan }) => Object.keys(plan.url?.headers ?? {}));
-  for (const name of new Set(headers)) compare(`header ${name}`, ({ plan }) => headerOf(plan, name));
-  for (const part of ['body', 'expect'] as const) compare(TEXTS[part], describePart(old, now, part));
+  const [then, here] = [old, now].map(({ plan }) => plan.asked && listAsked(plan.asked));
+  for (const name of new Set([...(then?.keys() ?? []), ...(here?.keys() ?? [])]))
+    compare(name, (run) => (run === old ? then : here)?.get(name));
   compare('rungs', ({ plan }) => plan.rungs.join(', '));
   compare('timeout', ({ plan }) => plan.timeoutSeconds);
   compare('window', ({ plan }) => (plan.load.mode === 'amount' ? undefined : plan.windowSeconds));
@@ -77,20 +75,20 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
  * runs do not keep the content of an `@file`.
  */
 export function describeUnknown(old: StoredRun, now: StoredRun): string[] {
-  const secrets = Object.keys(old.plan.url?.headers ?? {}).filter(
-    (name) => isSecretName(name) && now.plan.url?.headers[name] !== undefined,
-  );
-  const files = (['body', 'expect'] as const).filter((part) =>
-    [old, now].some(
-      (run) => run.plan.url?.[part]?.startsWith('@') && run.plan.url.digests?.[part] === undefined,
-    ),
+  const before = new Set(listSecrets(old));
+  const common = new Set(listSecrets(now).filter((name) => before.has(name)));
+  const files = [old, now].flatMap(({ plan: { asked } }) =>
+    (asked?.requests ?? [])
+      .flatMap(({ body, expect }) => [body ?? '', expect?.body ?? ''])
+      .filter((text) => text.startsWith('@') && asked?.files[text] === undefined),
   );
   return [
-    ...secrets.map(
+    ...[...common].map(
       (name) => `unknown: whether both runs sent the same ${name}, because its value is never stored`,
     ),
-    ...files.map(
-      (part) => `unknown: whether the file of --${part} was the same, because a run did not keep its digest`,
+    ...[...new Set(files)].map(
+      (file) =>
+        `unknown: whether the file ${file.slice(1)} was the same, because a run did not keep its digest`,
     ),
     ...unknownDrivers(old, now).map(
       (name) => `unknown: whether both runs used the same version of ${name}, because a run did not keep it`,
@@ -123,23 +121,11 @@ function unknownDrivers(old: StoredRun, now: StoredRun): string[] {
   return [...(then ?? [])].filter((name) => here?.has(name) === true && !shared.includes(name));
 }
 
-/** A header as it was sent, without secrets; a body is JSON unless a header says otherwise. */
-function headerOf({ url }: Plan, name: string): string | undefined {
-  const usual = name === 'content-type' && url?.body !== undefined ? 'application/json' : undefined;
-  const value = url?.headers[name] ?? usual;
-  return value === undefined ? undefined : String(redactHeaders({ [name]: value })[name]);
-}
-
-/** Chooses the description of one part of the request: its digest if both runs keep one, otherwise the text as typed. */
-function describePart(
-  old: StoredRun,
-  now: StoredRun,
-  part: keyof typeof TEXTS,
-): (run: StoredRun) => string | undefined {
-  const digestOf = ({ plan }: StoredRun): string | undefined => plan.url?.digests?.[part]?.slice(0, 16);
-  const typedIn = ({ plan }: StoredRun): string | undefined => plan.url?.[part];
-  const hasDigests = [old, now].every((run) => typedIn(run) === undefined || digestOf(run) !== undefined);
-  return hasDigests ? digestOf : typedIn;
+/** The names of the headers whose values a run did not keep. */
+function listSecrets({ plan: { asked } }: StoredRun): string[] {
+  return (asked?.requests ?? []).flatMap(({ headers }) =>
+    Object.entries(headers).flatMap(([name, value]) => (value === NOT_KEPT ? [name] : [])),
+  );
 }
 
 /** Lists the differences that make the targets of one run incomparable. */

@@ -1,7 +1,7 @@
 import { BenchError } from '../errors.ts';
 import type { LoadMode } from '../model.ts';
 import { ROOT } from './stacks.ts';
-import { haveIds } from './workloads/workload.ts';
+import { haveIds, type Route } from './workloads/workload.ts';
 import type { Stack } from './stack.ts';
 import { join } from 'node:path';
 
@@ -133,10 +133,17 @@ export interface Wanted {
   windowSeconds: number;
   warmupSeconds: number;
   requests: { method: string; body?: string }[];
+  /** The routes of the requests of a user. */
+  routes?: Pick<Route, 'statuses' | 'schema' | 'count'>[] | undefined;
 }
 
 function countConnections(count: number): string {
   return `${count.toLocaleString('en-US')} connection${count === 1 ? '' : 's'}`;
+}
+
+/** Returns true for a request that every engine can send and check. */
+function isPlain({ statuses, schema, count }: Pick<Route, 'statuses' | 'schema' | 'count'>): boolean {
+  return schema === undefined && count === 1 && statuses.join() === '2xx';
 }
 
 /** Throws a usage error if an engine cannot do what the plan needs. */
@@ -195,6 +202,11 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       'use autocannon or one of the Python clients',
     ],
   ];
+  refusals.push([
+    wanted.routes !== undefined && (wanted.routes.length > 1 || !wanted.routes.every(isPlain)),
+    'sends one request and takes any 2xx for right: it knows no rows, weights or other expectations',
+    'omit --engine',
+  ]);
   const [refusal] = refusals.filter(([applies]) => applies);
   if (refusal !== undefined) throw new BenchError('usage', `${name} ${refusal[1]}`, refusal[2]);
 }

@@ -1,27 +1,21 @@
 import { readFileSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
-import { Ajv, type ErrorObject } from 'ajv';
-import {
-  findNodeAtLocation,
-  parseTree,
-  printParseErrorCode,
-  getNodeValue,
-  type Node,
-  type ParseError,
-} from 'jsonc-parser';
+import { dirname, resolve } from 'node:path';
+import { Ajv } from 'ajv';
 import { BenchError } from '../errors.ts';
 import type { Deviation, Stack, Variant } from './stack.ts';
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
+import { describeSchemaError, readJsonFile, type JsonFile } from './json-file.ts';
 import { WORKLOAD_NAMES } from './workloads/index.ts';
+import { REQUESTS_SCHEMA, toDraft, type RequestsFile } from './workloads/requests/file.ts';
 
 const SCHEMA = new URL('../../schema/stack.schema.json', import.meta.url);
 const PLACEHOLDERS = new Set(['runtime', 'root', 'host', 'port', 'workers', 'threads']);
 
-const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile<Manifest>(
-  JSON.parse(readFileSync(SCHEMA, 'utf8')) as object,
-);
+const validate = new Ajv({ allErrors: true, strict: false, verbose: true })
+  .addSchema(REQUESTS_SCHEMA, 'requests.schema.json')
+  .compile<Manifest>(JSON.parse(readFileSync(SCHEMA, 'utf8')) as object);
 
-interface Manifest {
+interface Manifest extends Partial<RequestsFile> {
   name: string;
   language: string;
   framework: string;
@@ -38,7 +32,7 @@ interface Manifest {
       groups?: string[];
       build?: string[][];
       env?: Record<string, string>;
-      workloads: string[];
+      workloads?: string[];
       class?: StackClass;
       attest?: Attestation;
       deviates?: Deviation[];
@@ -52,41 +46,22 @@ interface Manifest {
  * the contract.
  */
 export function readManifest(file: string): Stack {
-  const near = relative(process.cwd(), file);
-  const shown = near === '' || near.startsWith('..') ? file : near;
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    throw new BenchError(
-      'usage',
-      `${shown}: cannot be read`,
-      'name the path of a stack.json, e.g. ../my-api/stack.json',
-    );
-  }
-  const errors: ParseError[] = [];
-  const tree = parseTree(text, errors, { disallowComments: true });
-  const [broken] = errors;
-  if (broken !== undefined || tree === undefined) {
-    const problem = broken === undefined ? 'is empty' : printParseErrorCode(broken.error);
-    throw new BenchError(
-      'usage',
-      `${shown}:${lineAt(text, broken?.offset ?? 0)}: not JSON: ${problem}`,
-      CONTRACT_HINT,
-    );
-  }
-  const manifest: unknown = getNodeValue(tree);
+  const read = readJsonFile(file, {
+    missing: 'name the path of a stack.json, e.g. ../my-api/stack.json',
+    wrong: CONTRACT_HINT,
+  });
+  const manifest = read.value;
   if (!validate(manifest)) {
     const [first] = validate.errors ?? [];
-    throw new BenchError('usage', describe(shown, text, tree, first), CONTRACT_HINT);
+    throw new BenchError('usage', describeSchemaError(read, first, 'a stack'), CONTRACT_HINT);
   }
-  refuseContradictions(shown, text, tree, manifest);
-  return toStack(manifest, dirname(resolve(file)), shown);
+  refuseContradictions(read, manifest);
+  return toStack(manifest, dirname(resolve(file)), read);
 }
 
 const CONTRACT_HINT = 'CONTRIBUTING.md, "Add a stack", shows a complete stack.json';
 
-function toStack(manifest: Manifest, root: string, shown: string): Stack {
+function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
   const variants = Object.entries(manifest.variants).map(([name, one]): [string, Variant] => [
     name,
     {
@@ -94,7 +69,7 @@ function toStack(manifest: Manifest, root: string, shown: string): Stack {
       groups: one.groups ?? [],
       build: one.build ?? [],
       env: one.env ?? {},
-      workloads: one.workloads,
+      workloads: one.workloads ?? [],
       class: one.class ?? manifest.class,
       attest: one.attest ?? {},
       deviates: one.deviates ?? [],
@@ -112,14 +87,15 @@ function toStack(manifest: Manifest, root: string, shown: string): Stack {
     default: manifest.default,
     variants: Object.fromEntries(variants),
     root,
-    manifest: shown,
+    manifest: read.shown,
+    ...(manifest.requests === undefined ? {} : { requests: toDraft(manifest as RequestsFile, read, root) }),
   };
 }
 
 /** Checks what the schema cannot express: the default exists, placeholders are known, the command passes the port. */
-function refuseContradictions(shown: string, text: string, tree: Node, manifest: Manifest): void {
+function refuseContradictions({ at }: JsonFile, manifest: Manifest): void {
   const fail = (path: (string | number)[], problem: string): never => {
-    throw new BenchError('usage', `${shown}:${lineOf(text, tree, path)}: ${problem}`, CONTRACT_HINT);
+    throw new BenchError('usage', `${at(path)}: ${problem}`, CONTRACT_HINT);
   };
   if (manifest.variants[manifest.default] === undefined) {
     const names = Object.keys(manifest.variants).join(', ');
@@ -145,7 +121,13 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
   };
   for (const [index, argv] of (manifest.build ?? []).entries()) check(['build', index], argv);
   for (const [name, variant] of Object.entries(manifest.variants)) {
-    for (const [index, workload] of variant.workloads.entries()) {
+    if (variant.workloads === undefined && manifest.requests === undefined) {
+      fail(
+        ['variants', name],
+        `"${name}" lists no "workloads", and the manifest has no "requests": nothing can be measured`,
+      );
+    }
+    for (const [index, workload] of (variant.workloads ?? []).entries()) {
       if (WORKLOAD_NAMES.includes(workload)) continue;
       fail(
         ['variants', name, 'workloads', index],
@@ -168,33 +150,4 @@ function refuseContradictions(shown: string, text: string, tree: Node, manifest:
       );
     }
   }
-}
-
-function describe(shown: string, text: string, tree: Node, error: ErrorObject | undefined): string {
-  const path = (error?.instancePath ?? '').split('/').slice(1).map(unescape);
-  const where = path.length > 0 ? `"${path.join('.')}" ` : '';
-  if (error?.keyword === 'additionalProperties') {
-    const extra = String(error.params['additionalProperty']);
-    const known = Object.keys(error.parentSchema?.['properties'] as object).join(', ');
-    return `${shown}:${lineOf(text, tree, [...path, extra])}: ${where || 'a stack '}has no field "${extra}", expected one of ${known}`;
-  }
-  const allowed =
-    error?.keyword === 'enum' ? ` (${(error.params['allowedValues'] as string[]).join(', ')})` : '';
-  return `${shown}:${lineOf(text, tree, path)}: ${where}${error?.message ?? 'is invalid'}${allowed}`;
-}
-
-function unescape(part: string): string | number {
-  const text = part.replaceAll('~1', '/').replaceAll('~0', '~');
-  return /^\d+$/.test(text) ? Number(text) : text;
-}
-
-function lineOf(text: string, tree: Node, path: (string | number)[]): number {
-  return lineAt(
-    text,
-    findNodeAtLocation(tree, path)?.offset ?? findNodeAtLocation(tree, path.slice(0, -1))?.offset ?? 0,
-  );
-}
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length;
 }

@@ -1,4 +1,5 @@
 import type { Project } from './apps/project.ts';
+import type { Draft, Locate } from './workloads/requests/compose.ts';
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
 
 /** The connection defaults that every server shares, by their names in a manifest. */
@@ -43,4 +44,6 @@ export interface Stack {
   manifest: string;
   /** The project of a user: its own lock makes the environment, and nothing is asked of its server. */
   project?: Project;
+  /** The requests that the manifest asks for, instead of a workload of Bench. */
+  requests?: { draft: Draft; locate: Locate };
 }

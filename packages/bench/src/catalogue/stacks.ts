@@ -50,9 +50,9 @@ const PATTERN = /^(?<stack>[^/@]+)(?:\/(?<variant>[^@]+))?(?:@(?<runtime>.+))?$/
 /**
  * Expands patterns such as `fastify`, `fastapi/*` or `fastapi@3.12` to targets, in the given order and without
  * duplicates. Throws a usage error for an unknown name, with the nearest ones, and for a target named in full that
- * does not offer the workload.
+ * does not offer the workload. Without a workload, every variant fits.
  */
-export function expandTargets(patterns: string[], stacks: Stack[], workload: string): Target[] {
+export function expandTargets(patterns: string[], stacks: Stack[], workload: string | undefined): Target[] {
   const targets = new Map<string, Target>();
   for (const pattern of patterns) {
     for (const target of expand(pattern, stacks, workload)) targets.set(target.id, target);
@@ -60,7 +60,7 @@ export function expandTargets(patterns: string[], stacks: Stack[], workload: str
   return [...targets.values()];
 }
 
-function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
+function expand(pattern: string, stacks: Stack[], workload: string | undefined): Target[] {
   const { stack: name = '', variant, runtime } = PATTERN.exec(pattern)?.groups ?? {};
   const known = stacks.filter((stack) => matches(name, stack.name));
   if (known.length === 0) {
@@ -81,7 +81,8 @@ function expand(pattern: string, stacks: Stack[], workload: string): Target[] {
     }
     return names.flatMap((one) => {
       const found = stack.variants[one] as Variant;
-      if (found.workloads.includes(workload)) return [toTarget(stack, one, found, runtime)];
+      if (workload === undefined || found.workloads.includes(workload))
+        return [toTarget(stack, one, found, runtime)];
       if (isGlob) return [];
       if (found.workloads.length === 0) {
         throw new BenchError('usage', `${pattern} has no request to send`, "e.g. --get '/orders?limit=20'");

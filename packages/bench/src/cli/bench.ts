@@ -5,7 +5,10 @@ import { CROSS_CHECKS, DEFAULT_CONNECT_RATE, ENGINE_NAMES } from '../catalogue/e
 import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { HOME, commandLine } from '../home.ts';
+import { readRequests } from '../catalogue/workloads/requests/file.ts';
+import { BenchError } from '../errors.ts';
 import { METRIC_IDS } from '../metrics.ts';
+import { redactUrl } from '../redact.ts';
 import { UPSTREAMS } from '../upstreams.ts';
 import type { LoadMode } from '../model.ts';
 import {
@@ -13,22 +16,25 @@ import {
   DEFAULT_THRESHOLD,
   present,
   type BenchOptions,
-  type UrlOptions,
+  type ServerOptions,
 } from '../plan/options.ts';
 import type { SequentialTest } from '../plan/definition.ts';
 import { toSecrets, type Secrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, type Values } from './command.ts';
 import {
-  address,
   header,
   listOf,
   method,
+  namedAddress,
+  namedPid,
   oneOf,
   pair,
+  path,
   request,
   seconds,
   share,
   span,
+  status,
   text,
   wholeNumber,
   wordOr,
@@ -45,6 +51,8 @@ export interface BenchRequest extends BenchOptions {
   again?: string;
   /** The secrets that the stored run did not keep. */
   secrets?: Secrets;
+  /** The OpenAPI document that the requests are read from: a file, an address, or a path of the server. */
+  openapi?: string;
   json: boolean;
   detail: boolean;
   wait: boolean;
@@ -60,7 +68,8 @@ const OWN = 'Your own service';
 const ON = 'On which runtimes and versions';
 const LOAD = 'Load';
 const SERVER = 'Servers';
-const URL_GROUP = 'A server that is already running';
+const ASK = 'Your own requests';
+const URL_GROUP = 'Servers that are already running';
 const COMPARE = 'Comparing';
 const OUTPUT = 'Output and stored runs';
 
@@ -68,6 +77,8 @@ const OUTPUT = 'Output and stored runs';
 const BESIDE_STORED = ['json', 'detail', 'dry-run', 'header', 'url', 'wait'];
 const NO_TARGETS = 'omit the targets, or --url';
 const NO_TARGETS_APP = 'omit the targets, or --app';
+/** Options that say what to ask. */
+const ASKS = ['url', 'get', 'request', 'requests', 'openapi'];
 /** Options that choose, prepare or start a server, or choose the workload of its stack. */
 const LAUNCHES = ['workload', 'param', 'upstream', 'python', 'node', 'with', 'workers', 'threads'];
 const ALREADY_RUNNING =
@@ -99,6 +110,12 @@ const OPTIONS = {
   }),
   workload: option('<name>', oneOf(WORKLOAD_NAMES), {
     group: WHAT,
+    conflicts: Object.fromEntries(
+      ['get', 'request', 'requests', 'openapi'].map((name) => [
+        name,
+        'a run has one kind of requests: omit one of them',
+      ]),
+    ),
     help: `${WORKLOAD_NAMES.join(', ')}. users and users-insert use PostgreSQL: an embedded one, or DATABASE_URL`,
     default: 'devices',
   }),
@@ -218,9 +235,65 @@ const OPTIONS = {
     usually: 'as many as workers',
   }),
 
-  url: option('<address>', address, {
+  get: repeated('<path>', path, {
+    group: ASK,
+    help: "send GET requests to this path instead of a workload, e.g. '/orders?limit=20'",
+  }),
+  request: repeated('<request>', request, {
+    group: ASK,
+    help: "send this request, e.g. 'POST /orders'",
+  }),
+  requests: option('<file>', text, {
+    group: ASK,
+    help: 'send the requests of this JSON file: with weights, expectations and a login',
+  }),
+  openapi: option('<document>', text, {
+    group: ASK,
+    help: 'send the GET requests of an OpenAPI document: a file, an address, or a path of the server such as /openapi.json',
+    conflicts: { requests: 'name one of them' },
+  }),
+  method: option('<verb>', method, {
+    group: ASK,
+    help: 'the HTTP method of --url',
+    usually: 'GET, or POST with --body',
+    needs: 'url',
+  }),
+  header: repeated('<name: value>', header, {
+    group: ASK,
+    help: 'a header of every request',
+    needs: [...ASKS, 'resume', 'again'],
+  }),
+  body: option('<text>', (typed) => typed, {
+    group: ASK,
+    help: 'the body to send: a text or @file',
+    needs: ['url', 'request'],
+  }),
+  rows: option('<file>', text, {
+    group: ASK,
+    help: 'a CSV or JSON lines file: each row fills in the placeholders of one request, as in /orders/{id}',
+    needs: ASKS,
+  }),
+  expect: option('<text>', (typed) => typed, {
+    group: ASK,
+    help: 'the right answer: a text or @file',
+    usually: 'as before the load, if it is the same twice',
+    needs: ASKS,
+  }),
+  'expect-status': option('<list>', listOf(status), {
+    group: ASK,
+    help: 'the right status codes, e.g. 201 or 2xx,404; bodies may then differ',
+    usually: '2xx',
+    needs: ASKS,
+  }),
+  'expect-schema': option('<file>', text, {
+    group: ASK,
+    help: 'the JSON Schema of a right answer',
+    needs: ASKS,
+  }),
+
+  url: repeated('[name=]<address>', namedAddress, {
     group: URL_GROUP,
-    help: 'load this http:// address instead of a target',
+    help: 'load this http:// address instead of a target; give two, as in old=http://… new=http://…, to compare them',
     conflicts: {
       arguments: NO_TARGETS,
       all: NO_TARGETS,
@@ -228,28 +301,7 @@ const OPTIONS = {
       ...Object.fromEntries(LAUNCHES.map((name) => [name, ALREADY_RUNNING])),
     },
   }),
-  method: option('<verb>', method, {
-    group: URL_GROUP,
-    help: 'the HTTP method',
-    usually: 'GET, or POST with --body',
-    needs: 'url',
-  }),
-  header: repeated('<name: value>', header, {
-    group: URL_GROUP,
-    help: 'a header to send',
-    needs: ['url', 'resume', 'again'],
-  }),
-  body: option('<text>', (typed) => typed, {
-    group: URL_GROUP,
-    help: 'the body to send: a text or @file',
-    needs: 'url',
-  }),
-  expect: option('<text>', (typed) => typed, {
-    group: URL_GROUP,
-    help: 'the right answer: a text or @file',
-    needs: 'url',
-  }),
-  pid: option('<n>', wholeNumber(), {
+  pid: repeated('[name=]<n>', namedPid, {
     group: URL_GROUP,
     help: 'the process of that server, to measure its CPU and memory',
     usually: 'the process that listens there',
@@ -339,7 +391,7 @@ export const BENCH = defineCommand({
         node: values.node ?? [],
         packages: values.with.flatMap(splitVersions),
       },
-      workload: values.url === undefined ? values.workload : 'url',
+      workload: values.workload,
       workers: values.workers,
       generators: values.generators,
       connectsPerSecond: values.connectRate,
@@ -364,7 +416,7 @@ export const BENCH = defineCommand({
         threads: values.threads,
         cores: values.cores,
         upstream: values.upstream,
-        url: isStored(values) ? undefined : toUrl(values),
+        ...(isStored(values) ? {} : toAsked(values)),
         apps: toApps(values),
       }),
     }),
@@ -376,7 +428,8 @@ export const BENCH = defineCommand({
     ...present({
       resume: values.resume,
       again: values.again,
-      secrets: isStored(values) ? toSecrets(values.url, values.header) : undefined,
+      secrets: isStored(values) ? toSecrets(values.url[0]?.url, values.header) : undefined,
+      openapi: values.openapi,
     }),
   }),
 });
@@ -407,14 +460,86 @@ function toSequentialTest(values: Values<typeof OPTIONS>): SequentialTest | unde
   };
 }
 
-function toUrl(values: Values<typeof OPTIONS>): UrlOptions | undefined {
-  const { url, headers } = toSecrets(values.url, values.header);
-  const { method: verb, body, expect, pid } = values;
-  if (url === undefined) return undefined;
+/** The servers and the requests that were named. The path of `--url` is a request unless others are named. */
+function toAsked(values: Values<typeof OPTIONS>): Pick<BenchOptions, 'servers' | 'asked'> {
+  const { url: named, pid, requests: file, openapi } = values;
+  const written = [...values.get.map((one) => ({ method: 'GET', path: one })), ...values.request];
+  const isNamed = written.length > 0 || file !== undefined || openapi !== undefined;
+  if (named.length === 0 && !isNamed) return {};
+  const servers = named.map(({ name, url }) => ({ ...toSecrets(url, []), ...present({ name }) }));
+  const paths = new Set(named.map(({ url }) => readPath(url)));
+  refusePaths(paths, isNamed);
+  const headers = Object.assign(
+    {},
+    ...servers.map((one) => one.headers),
+    Object.fromEntries(values.header),
+  ) as Record<string, string>;
+  const verb = values.method ?? (values.body === undefined ? 'GET' : 'POST');
   return {
-    url,
-    headers,
-    method: verb ?? (body === undefined ? 'GET' : 'POST'),
-    ...present({ body, expect, pid }),
+    ...(named.length === 0
+      ? {}
+      : {
+          servers: withPids(
+            servers.map(({ url, name }) => ({ url: url as URL, ...present({ name }) })),
+            pid,
+          ),
+        }),
+    asked: {
+      requests: isNamed ? written : [...paths].map((one) => ({ method: verb, path: one })),
+      headers,
+      ...present({
+        body: values.body,
+        expect: values.expect,
+        statuses: values.expectStatus,
+        schema: values.expectSchema === undefined ? undefined : `@${values.expectSchema}`,
+        rows: values.rows,
+        draft: file === undefined ? undefined : readRequests(file).draft,
+      }),
+    },
   };
+}
+
+/** The path and the query of an address. Placeholders such as {id} are not encoded. */
+function readPath({ pathname, search }: URL): string {
+  return pathname.replaceAll(/%7B([\w.:-]+)%7D/gi, '{$1}') + search;
+}
+
+/** Throws a usage error for addresses whose paths differ, or that have a path beside other requests. */
+function refusePaths(paths: ReadonlySet<string>, isNamed: boolean): void {
+  const [first, second] = paths;
+  if (isNamed && [...paths].some((one) => one !== '/')) {
+    throw new BenchError(
+      'usage',
+      `--url has the path ${redactUrl(first ?? '')}, but other options name the requests`,
+      'omit the path of --url',
+    );
+  }
+  if (second !== undefined) {
+    throw new BenchError(
+      'usage',
+      `the addresses of --url have different paths: ${redactUrl(first ?? '')} and ${redactUrl(second)}`,
+      'omit the paths, and name the request: --get /orders',
+    );
+  }
+}
+
+/** Adds the process of each server. Throws a usage error for a process whose server is unknown. */
+function withPids(servers: ServerOptions[], pids: { name?: string; pid: number }[]): ServerOptions[] {
+  const names = servers.map(({ name }) => name);
+  for (const { name, pid } of pids) {
+    if (name === undefined ? servers.length === 1 : names.includes(name)) continue;
+    throw new BenchError(
+      'usage',
+      name === undefined
+        ? `--pid ${pid}: there are ${servers.length} servers`
+        : `--pid ${name}=${pid}: no server is named ${name}`,
+      servers.length === 1
+        ? `omit the name: --pid ${pid}`
+        : `name the server: --pid ${names.find((one) => one !== undefined) ?? 'old'}=${pid}`,
+    );
+  }
+  return servers.map((server) => {
+    const found = pids.find(({ name }) => name === undefined || name === server.name);
+    return found === undefined ? server : { ...server, pid: found.pid };
+  });
 }

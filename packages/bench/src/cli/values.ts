@@ -1,6 +1,7 @@
 /** Readers of option values. Each parses one text, or throws a usage error that says what is expected. */
 import { distance } from 'fastest-levenshtein';
 import { BenchError } from '../errors.ts';
+import type { Status } from '../catalogue/workloads/requests/definition.ts';
 import { redactUrl } from '../redact.ts';
 
 /** Reads the value of the option `name`. Throws a usage error if the text is not valid. */
@@ -97,12 +98,34 @@ export const header: Reader<readonly [string, string]> = (typed, name) => {
   return [key.toLowerCase(), value];
 };
 
-/** Reads an http:// address. */
-export const address: Reader<URL> = (typed, name) => {
-  const url = URL.parse(typed);
-  return url?.protocol === 'http:'
-    ? url
-    : refuse(name, redactUrl(typed), 'an http:// address', 'http://127.0.0.1:3000/orders');
+/** Reads an http:// address, which may have a name: `old=http://127.0.0.1:3000`. */
+export const namedAddress: Reader<{ name?: string; url: URL }> = (typed, name) => {
+  const [, label, address = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(typed) ?? [];
+  const url = URL.parse(address);
+  if (url?.protocol !== 'http:') {
+    return refuse(name, redactUrl(typed), 'an http:// address', 'http://127.0.0.1:3000/orders');
+  }
+  return label === undefined ? { url } : { name: label, url };
+};
+
+/** Reads the id of a process, which may belong to a named server: `old=4711`. */
+export const namedPid: Reader<{ name?: string; pid: number }> = (typed, name) => {
+  const [, label, id = ''] = /^(?:([\w.-]+)=)?(.*)$/s.exec(typed) ?? [];
+  const pid = wholeNumber()(id, name);
+  return label === undefined ? { pid } : { name: label, pid };
+};
+
+/** Reads a path such as `/orders?limit=20`. */
+export const path: Reader<string> = (typed, name) =>
+  /^\/\S*$/.test(typed) ? typed : refuse(name, redactUrl(typed), 'a path', "'/orders?limit=20'");
+
+/** Reads a status code, or a class of them such as 2xx. */
+export const status: Reader<Status> = (typed, name) => {
+  if (/^[1-5]xx$/.test(typed)) return typed as Status;
+  const code = Number(typed);
+  return /^\d+$/.test(typed) && code >= 100 && code <= 599
+    ? code
+    : refuse(name, typed, 'a status code or a class such as 2xx', '201');
 };
 
 function refuse(name: string, typed: string | undefined, expected: string, example?: string): never {

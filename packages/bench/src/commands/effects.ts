@@ -9,7 +9,7 @@ import { openSampler, sampleTogether } from '../resources/sampler.ts';
 import { timeCommand } from '../machine/time.ts';
 import type { RunEffects } from '../measure/run.ts';
 import { ANSWER_SECONDS, sendRequest } from '../machine/request.ts';
-import { awaitRightAnswer, verify } from '../measure/verify.ts';
+import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
 import { enginesOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { RunningCompanion } from '../services/companion.ts';
@@ -71,6 +71,7 @@ export async function createEffects({
     },
     awaitRightAnswer: (server, draw, deadlineSeconds) =>
       awaitRightAnswer(server, draw, deadlineSeconds, answerSeconds),
+    logIn: (server, draw, deadlineSeconds) => logIn(server, draw, deadlineSeconds, answerSeconds),
     verify: (server, draw, when) => verify(server, draw, when, answerSeconds),
     load({ engine = plan.engine }) {
       const load = loads.get(engine);

@@ -102,7 +102,7 @@ export async function prepareMachine(
   { session, launcher, log }: { session: Session; launcher: Launcher; log: Voice['log'] },
   companions: Companion[],
 ): Promise<PinnedCommands> {
-  if (plan.duel) {
+  if (plan.duel && plan.attached === undefined) {
     const { reason } = await tryCgroup();
     if (reason !== undefined) {
       throw new BenchError(

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { readApp } from '../catalogue/apps/app.ts';
 import { readStacks } from '../catalogue/stacks.ts';
+import { REQUESTS } from '../catalogue/workloads/requests/workload.ts';
 import type { BenchRequest } from '../cli/bench.ts';
 import { BenchError } from '../errors.ts';
 import { findCrossCheck } from '../load/engines.ts';
@@ -11,8 +12,8 @@ import { refuseCores } from '../machine/preflight.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { BenchOptions } from '../plan/options.ts';
 import { makePlan, nameRun, repeatPlan } from '../plan/plan.ts';
-import { restoreSecrets } from '../plan/secrets.ts';
-import { hide, secretsOf } from '../redact.ts';
+import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
+import { hide } from '../redact.ts';
 import { describeProspects } from '../report/stopping.ts';
 import { findRun, readRun, shown, type StoredRun } from '../results/store.ts';
 import { measurePlan, type Job, type MeasuredRun } from './measure.ts';
@@ -34,15 +35,20 @@ export interface Foreseen {
 
 /** Makes the plan of a request. Throws a usage error if it cannot be made. */
 export async function foresee(asked: BenchRequest): Promise<Foreseen> {
-  const mayDuel = (await tryCgroup()).version !== undefined;
+  // The CPU of a server that is already running is read from its processes, not from a cgroup.
+  const mayDuel = asked.servers !== undefined || (await tryCgroup()).version !== undefined;
   const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await findCrossCheck() } : {};
   const options = { ...asked, ...crossCheck, mayDuel };
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
   const old = options.again === undefined ? undefined : readRun(findRun(options.again));
-  const run = stored?.plan.run ?? nameRun(old?.plan.workload ?? options.workload);
+  const run = stored?.plan.run ?? nameRun(old?.plan.workload ?? nameWorkload(options));
   const plan = stored?.plan ?? planFrom(run, options, old);
   refuseCores(plan.cores, availableParallelism());
   return { run, options, plan, stored, old };
+}
+
+function nameWorkload({ asked, workload }: BenchOptions): string {
+  return asked === undefined ? workload : REQUESTS;
 }
 
 /** Measures a request and stores the run. Undefined if it was interrupted before there was a plan. */
@@ -51,7 +57,7 @@ export async function measureForeseen(
   voice: Voice,
 ): Promise<(MeasuredRun & { plan: Plan }) | undefined> {
   const ready = restore(foreseen, options);
-  if (ready.url !== undefined) hide(secretsOf(ready.url));
+  hide(secretsIn(ready));
   using session = await openSession(run, { wait: options.wait, log: voice.log });
   const means = { session, isNamed: namesAll(options), voice };
   const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
@@ -80,11 +86,13 @@ export function planFrom(run: string, options: BenchOptions, old: StoredRun | un
 }
 
 /** Returns a stored plan with its secrets restored. */
-function restore(plan: Plan, { resume, again = '', secrets }: BenchRequest): Plan {
-  if (secrets === undefined) return plan;
-  const named =
-    resume === undefined ? { flag: 'again' as const, run: again } : { flag: 'resume' as const, run: resume };
-  return restoreSecrets(plan, secrets, named);
+function restore(plan: Plan, { resume, again, secrets }: BenchRequest): Plan {
+  const run = resume ?? again;
+  if (run === undefined) return plan;
+  return restoreSecrets(plan, secrets ?? { headers: {} }, {
+    flag: resume === undefined ? 'again' : 'resume',
+    run,
+  });
 }
 
 /** Returns the options of the probe: a closed loop, long enough to show roughly how fast each target is. */

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import type { Stamp } from './stamp.ts';
+import type { Sender } from './sender.ts';
 import type { Ledger, Slot } from './ledger.ts';
 import type { Pacer } from './pacer.ts';
 
@@ -29,11 +29,6 @@ export interface AutocannonClient extends EventEmitter {
     addBody(piece: Buffer): void;
     clear(): void;
     size(): number;
-  };
-  requestIterator: {
-    currentRequestIndex: number;
-    currentRequest: { method?: string };
-    nextRequest(): unknown;
   };
   getRequestBuffer(): Buffer;
   _connect(): void;
@@ -68,7 +63,6 @@ export function assertClient(client: AutocannonClient): void {
     ['pipelinedRequests.clear', client.pipelinedRequests?.clear],
     ['pipelinedRequests.size', client.pipelinedRequests?.size],
     ['getRequestBuffer', client.getRequestBuffer],
-    ['requestIterator.nextRequest', client.requestIterator?.nextRequest],
   ];
   for (const [name, member] of members) {
     if (typeof member !== 'function')
@@ -100,18 +94,15 @@ export function harden(
   ledger: Ledger,
   pacer: Pacer,
   gate: Gate,
+  sender: Sender,
   readTiming?: (headers: readonly string[]) => number | undefined,
-  stamp?: Stamp,
 ): () => void {
   assertClient(client);
   const connect = client._connect.bind(client);
   const sendRequest = client._doRequest.bind(client);
   const destroyConnection = client._destroyConnection.bind(client);
 
-  if (stamp !== undefined) {
-    const bytesToSend = client.getRequestBuffer.bind(client);
-    client.getRequestBuffer = () => stamp(slot, client.requestIterator.currentRequestIndex, bytesToSend());
-  }
+  client.getRequestBuffer = () => sender.take(slot);
 
   let state: 'new' | 'waiting' | 'connecting' | 'connected' | 'reconnecting' | 'down' = 'new';
   let answered = false;
@@ -154,8 +145,7 @@ export function harden(
     }
     reading = hasSent || isEarly || client.pipelinedRequests.size() === 0 ? 'unsolicited' : 'answer';
     isEarly = false;
-    const hasNoBody =
-      status === 204 || status === 304 || client.requestIterator.currentRequest.method === 'HEAD';
+    const hasNoBody = status === 204 || status === 304 || sender.isHead(slot);
     if (hasNoBody) client.parser.body_bytes = 0;
     if (reading === 'answer') {
       serverCloses = !(hasNoBody ? client.parser.shouldKeepAlive() : info.shouldKeepAlive);
@@ -198,7 +188,10 @@ export function harden(
   };
 
   const reconnect = (): void => {
-    if (state === 'connecting') gate.refund(slot);
+    if (state === 'connecting') {
+      gate.refund(slot);
+      sender.giveBack(slot);
+    }
     state = 'reconnecting';
     client.parser.finish();
     if (slot.pending) ledger.lose(slot, cause);

@@ -4,6 +4,7 @@ import type { Counts } from '../model.ts';
 import { start, type Child } from '../machine/subprocess.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { nextSender } from '../catalogue/workloads/ids.ts';
+import { sum } from '../numbers.ts';
 import { mergeConnects, mergeCounts, mergeReports, splitShares } from './merge.ts';
 import {
   readLines,
@@ -131,6 +132,7 @@ class Fleet implements LoadSession {
             do: 'arm',
             session: this.#session,
             sender: nextSender(),
+            skippedCycles: index,
             ...rest,
             connections: shares[index] ?? 0,
             connectsPerSecond: connectsPerSecond / this.#generators.length,
@@ -163,6 +165,7 @@ class Fleet implements LoadSession {
             warmupSeconds: window.warmupSeconds,
             windowSeconds: window.windowSeconds,
             amount: amounts[index],
+            amountBefore: sum(amounts.slice(0, index)),
             rate: load.mode === 'open' ? load.perSecond / this.#generators.length : undefined,
           },
           'done',

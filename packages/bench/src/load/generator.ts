@@ -11,7 +11,7 @@ import { Arrivals } from './arrivals.ts';
 import { harden, type AutocannonClient, type Gate } from './client.ts';
 import { encodeHistogram } from '../histogram.ts';
 import { haveIds } from '../catalogue/workloads/workload.ts';
-import { createStamp } from './stamp.ts';
+import { createSender, type Sender } from './sender.ts';
 import { Ledger, type Slot } from './ledger.ts';
 import { Pacer } from './pacer.ts';
 import { Schedule } from './schedule.ts';
@@ -24,6 +24,7 @@ import {
   type Order,
   type Report,
 } from './protocol.ts';
+import type { SchemaCheck } from '../catalogue/workloads/requests/schema.ts';
 import type { Connect } from '../results/record.ts';
 import type { Counts } from '../model.ts';
 import { toAuthority } from '../machine/ports.ts';
@@ -65,7 +66,7 @@ readLines<Order>(process.stdin, (order) => {
 
 async function carryOut(order: Order): Promise<void> {
   if (order.do === 'arm') {
-    const session = new Session(order);
+    const session = new Session(order, await compileSchemas(order));
     sessions.set(order.session, session);
     tell({ event: 'armed', connect: await session.stand() });
     return;
@@ -73,6 +74,15 @@ async function carryOut(order: Order): Promise<void> {
   const session = sessions.get(order.session);
   if (session === undefined) return;
   tell(order.do === 'fire' ? await session.fire(order) : { event: 'counted', lifetime: session.count() });
+}
+
+/** Compiles the schemas of the routes, by their index. The compiler is loaded only if there is one. */
+async function compileSchemas({ routes = [] }: ArmOrder): Promise<(SchemaCheck | undefined)[]> {
+  if (routes.every(({ schema }) => schema === undefined)) return [];
+  const { compileSchema } = await import('../catalogue/workloads/requests/schema.ts');
+  return routes.map(({ schema }) =>
+    schema === undefined ? undefined : compileSchema(schema, 'the expected schema'),
+  );
 }
 
 function tell(report: Report): void {
@@ -103,6 +113,7 @@ class Session {
   readonly #order: ArmOrder;
   readonly #ledger: Ledger;
   readonly #pacer: Pacer;
+  readonly #sender: Sender;
   readonly #startedAt = performance.now();
   readonly #lines: Line[] = [];
   #arming = true;
@@ -119,11 +130,11 @@ class Session {
   #windowSeconds = 0;
   readonly #use = { cpuUs: 0, seconds: 0, activeSeconds: 0 };
 
-  constructor(order: ArmOrder) {
+  constructor(order: ArmOrder, schemas: (SchemaCheck | undefined)[]) {
     if (version !== '9.0.0')
       throw new Error(`autocannon ${version} is installed, but the driver supports only 9.0.0`);
     this.#order = order;
-    this.#ledger = new Ledger(order.expected, order.hashEvery, order.requests, arrivals);
+    this.#ledger = new Ledger(order, arrivals, schemas);
     this.#pacer = new Pacer(order.connectsPerSecond, () => this.#isBehind());
     const restMs = clamp(order.connections * REST_MS.perConnection, REST_MS.least, REST_MS.most);
     const gate: Gate = {
@@ -145,7 +156,8 @@ class Session {
       },
       restMs: () => (this.#arming ? restMs : 0),
     };
-    const stamp = createStamp(order.requests, order.sender);
+    const sender = createSender(order);
+    this.#sender = sender;
     const readTiming = order.timing === undefined ? undefined : createTimingReader(order.timing);
     autocannon(
       {
@@ -153,7 +165,8 @@ class Session {
         connections: order.connections,
         duration: FOREVER_SECONDS,
         timeout: Math.max(1, order.timeoutSeconds),
-        requests: order.requests,
+        // It sends what the sender gives it.
+        requests: order.requests.slice(0, 1),
         skipAggregateResult: true,
         histograms: {
           latencies: discard(),
@@ -172,8 +185,8 @@ class Session {
             this.#ledger,
             this.#pacer,
             gate,
+            sender,
             readTiming,
-            stamp,
           );
           this.#lines.push({ slot, ask });
         },
@@ -240,6 +253,7 @@ class Session {
     if (order.amount === undefined) tell({ event: 'opened' });
     else {
       this.#budget = order.amount;
+      this.#sender.restart(order.amountBefore ?? 0);
       this.#askAll();
     }
     if (order.amount === undefined) await sleep(order.windowSeconds * 1000);
@@ -277,6 +291,7 @@ class Session {
       warmup: { ...ledger.warmup, answers: ledger.answersBefore },
       bodyBytes: ledger.bodyBytes,
       bodiesHashed: ledger.bodiesHashed,
+      routes: ledger.reportRoutes(),
       crossed: haveIds(this.#order.requests) ? ledger.crossed : undefined,
       unsolicited: ledger.unsolicited,
       schedule: this.#schedule?.report,

@@ -4,10 +4,13 @@ import { performance } from 'node:perf_hooks';
 import { countAnswers } from '../counts.ts';
 import type { Counts } from '../model.ts';
 import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
-import { createHistogram, recordMilliseconds } from '../histogram.ts';
+import { createHistogram, encodeHistogram, recordMilliseconds } from '../histogram.ts';
 import { idsIn } from '../catalogue/workloads/ids.ts';
 import { isConditional } from '../catalogue/workloads/workload.ts';
-import type { ExpectedBody, RequestSpec } from './protocol.ts';
+import type { SchemaCheck } from '../catalogue/workloads/requests/schema.ts';
+import { isRightStatus } from '../catalogue/workloads/requests/status.ts';
+import { routesOf } from './cycle.ts';
+import type { LoadSpec, RouteReport, RouteSpec } from './protocol.ts';
 
 /** The outcome of one request. */
 export type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
@@ -31,6 +34,8 @@ export class Slot {
   completions = 0;
   /** The index of the open request in the workload. */
   request = 0;
+  /** The pieces of an answer that is checked against a JSON Schema. */
+  pieces: Buffer[] | undefined;
   /** The id of the request and the received part of its answer; undefined if requests have no ids. */
   own: { id: string; answer: Buffer[] } | undefined;
   bodyBytes = 0;
@@ -50,6 +55,16 @@ function padSlices(slices: readonly number[], milliseconds: number): number[] {
 function emptyCounts(): Counts {
   return { sent: 0, ok: 0, non2xx: 0, mismatch: 0, timeout: 0, reset: 0, closedEarly: 0, inFlight: 0 };
 }
+
+/** The account of one route. */
+interface RouteAccount {
+  lifetime: Counts;
+  window: Counts;
+  histogram: Histogram;
+}
+
+/** The part of a load that the ledger needs. */
+export type LedgerSpec = Pick<LoadSpec, 'expected' | 'hashEvery' | 'requests' | 'routes'>;
 
 /**
  * Accounts for every request of one session exactly once: over the whole life, and over the window, which may open
@@ -82,7 +97,16 @@ export class Ledger {
   stoodAt = -Infinity;
   /** Called when the window closes. */
   onClose: () => void = () => {};
-  #answers = 0;
+  /** The answers to each request so far. */
+  readonly #answers: number[] = [];
+  /** The account of each route; empty if there is only one. */
+  readonly #accounts: RouteAccount[] = [];
+  /** The route of each request. */
+  readonly #routeOf: number[] = [];
+  readonly #routes: RouteSpec[];
+  readonly #schemas: readonly (SchemaCheck | undefined)[];
+  /** For each route and each status: true if it is right. */
+  readonly #right: boolean[][];
   #open = false;
   #openedAt = 0;
   #closesAt = Infinity;
@@ -96,22 +120,33 @@ export class Ledger {
   #silentBefore: number[] | undefined;
   /** The time that the window was open before, in ms. */
   #openBefore = 0;
-  readonly #expected: ExpectedBody[] | undefined;
+  readonly #expected: LoadSpec['expected'];
   readonly #hashEvery: number;
   readonly #arrivals: Arrivals;
   /** For each request of the cycle: true if 304 is a right answer. */
   readonly #mayBeUnchanged: boolean[];
 
+  /** `schemas` are the compiled schemas of the routes, by their index. */
   constructor(
-    expected: ExpectedBody[] | undefined,
-    hashEvery: number,
-    requests: Pick<RequestSpec, 'headers'>[] = [],
+    spec: LedgerSpec,
     arrivals = new Arrivals(),
+    schemas: readonly (SchemaCheck | undefined)[] = [],
   ) {
+    const { expected, hashEvery, requests } = spec;
     this.#expected = expected;
     this.#hashEvery = hashEvery;
     this.#arrivals = arrivals;
     this.#mayBeUnchanged = requests.map(isConditional);
+    this.#routes = routesOf(spec);
+    this.#schemas = schemas;
+    this.#right = this.#routes.map(({ statuses }) =>
+      Array.from({ length: 600 }, (_, status) => isRightStatus(status, statuses)),
+    );
+    for (const [route, { first, count }] of this.#routes.entries()) {
+      for (let request = first; request < first + count; request++) this.#routeOf[request] = route;
+      if (this.#routes.length > 1)
+        this.#accounts.push({ lifetime: emptyCounts(), window: emptyCounts(), histogram: createHistogram() });
+    }
   }
 
   addSlot(): Slot {
@@ -150,8 +185,7 @@ export class Ledger {
   send(slot: Slot): void {
     slot.pending = true;
     slot.bodyBytes = 0;
-    this.lifetime.sent++;
-    if (this.#open) this.window.sent++;
+    this.#count(slot, 'sent', this.#open);
     this.#arrivals.work();
   }
 
@@ -162,17 +196,59 @@ export class Ledger {
 
   /** Records a piece of the body of an answer. */
   receive(slot: Slot, piece: Buffer): void {
-    if (slot.own !== undefined) {
-      slot.own.answer.push(piece);
-    } else if (
-      slot.bodyBytes === 0 &&
-      this.#expected !== undefined &&
-      this.#answers++ % this.#hashEvery === 0
-    ) {
-      slot.hash = createHash('sha256');
-    }
+    if (slot.own !== undefined) slot.own.answer.push(piece);
+    else if (slot.bodyBytes === 0) this.#choose(slot);
     slot.bodyBytes += piece.length;
     slot.hash?.update(piece);
+    slot.pieces?.push(piece);
+  }
+
+  /**
+   * Chooses whether every byte of an answer is checked: one in `hashEvery` to each request. Requests begin at different
+   * places of that count, so that each of them has its turn, however long their cycle is.
+   */
+  #choose(slot: Slot): void {
+    const { request } = slot;
+    const schema = this.#schemas[this.#routeOf[request] ?? 0];
+    if ((this.#expected?.[request] ?? null) === null && schema === undefined) return;
+    const answers = this.#answers[request] ?? 0;
+    this.#answers[request] = answers + 1;
+    if ((answers + request) % this.#hashEvery !== 0) return;
+    if (schema === undefined) slot.hash = createHash('sha256');
+    else slot.pieces = [];
+  }
+
+  /** Counts an event of one request in the account of the session and in that of its route. */
+  #count({ request }: Slot, what: Outcome | 'sent', isInWindow: boolean): void {
+    const account = this.#accounts[this.#routeOf[request] ?? 0];
+    this.lifetime[what]++;
+    if (account !== undefined) account.lifetime[what]++;
+    if (!isInWindow) return;
+    this.window[what]++;
+    if (account !== undefined) account.window[what]++;
+  }
+
+  /** Adds the open requests to a count of the window. */
+  #countOpen(what: 'sent' | 'inFlight'): void {
+    for (const { pending, request } of this.slots) {
+      if (!pending) continue;
+      this.window[what]++;
+      const account = this.#accounts[this.#routeOf[request] ?? 0];
+      if (account !== undefined) account.window[what]++;
+    }
+  }
+
+  /** The account of each route; undefined if there is only one. */
+  reportRoutes(): RouteReport[] | undefined {
+    if (this.#accounts.length === 0) return undefined;
+    return this.#accounts.map(({ lifetime, window, histogram }, route) => ({
+      counts: window,
+      lifetime: {
+        ...lifetime,
+        inFlight: this.slots.filter((slot) => slot.pending && this.#routeOf[slot.request] === route).length,
+      },
+      latencyHistogram: encodeHistogram(histogram),
+    }));
   }
 
   /** Records a complete answer, read this many ms after its request was sent. Its latency ends with its arrival. */
@@ -207,6 +283,7 @@ export class Ledger {
   /** Records a lost request. */
   lose(slot: Slot, outcome: 'timeout' | 'reset' | 'closedEarly'): void {
     slot.hash = undefined;
+    slot.pieces = undefined;
     const now = performance.now();
     if (now >= this.#closesAt) this.close();
     this.#end(slot, outcome, now);
@@ -237,7 +314,7 @@ export class Ledger {
    */
   open(milliseconds: number): void {
     if (milliseconds > 0) this.#answersBefore ??= countAnswers(this.lifetime);
-    this.window.sent += this.countInFlight();
+    this.#countOpen('sent');
     this.#silentBefore ??= this.slots.map((slot) => slot.completions);
     this.#openedAt = performance.now();
     this.#closesAt = this.#openedAt + milliseconds;
@@ -248,7 +325,7 @@ export class Ledger {
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.window.inFlight += this.countInFlight();
+    this.#countOpen('inFlight');
     this.#openBefore += Math.min(performance.now(), this.#closesAt) - this.#openedAt;
     this.slices.ok = padSlices(this.slices.ok, this.#openBefore);
     this.#silent = this.slots.filter(
@@ -263,11 +340,17 @@ export class Ledger {
   }
 
   /** Records the latencies of an answer that was read this many ms after its request was sent; both end with its arrival. */
-  #record({ toldMs, intendedAt, arrival: { from, by } }: Slot, now: number, sinceSent: number): void {
+  #record(
+    { request, toldMs, intendedAt, arrival: { from, by } }: Slot,
+    now: number,
+    sinceSent: number,
+  ): void {
     const since = intendedAt === undefined ? sinceSent : now - intendedAt;
     // No answer arrives before its request.
     const milliseconds = since - Math.max(0, Math.min(now - by, sinceSent));
     recordMilliseconds(this.histogram, milliseconds);
+    const account = this.#accounts[this.#routeOf[request] ?? 0];
+    if (account !== undefined) recordMilliseconds(account.histogram, milliseconds);
     recordMilliseconds(this.shortest, since - Math.max(0, Math.min(now - from, sinceSent)));
     if (toldMs === undefined) return;
     this.timing ??= { told: createHistogram(), rest: createHistogram() };
@@ -277,10 +360,9 @@ export class Ledger {
 
   #end(slot: Slot, outcome: Outcome, now: number): void {
     slot.pending = false;
-    this.lifetime[outcome]++;
+    this.#count(slot, outcome, this.#open);
     slot.completions++;
     if (this.#open) {
-      this.window[outcome]++;
       if (slot.lastEnd !== undefined) {
         this.cycleUs.sum += (now - slot.lastEnd) * 1000;
         this.cycleUs.count++;
@@ -290,13 +372,17 @@ export class Ledger {
   }
 
   #isRight(status: number, { request }: Slot): boolean {
-    return (status >= 200 && status <= 299) || (status === 304 && this.#mayBeUnchanged[request] === true);
+    const isRight = this.#right[this.#routeOf[request] ?? 0]?.[status] === true;
+    return isRight || (status === 304 && this.#mayBeUnchanged[request] === true);
   }
 
-  /** Compares the length, and the hash if one was taken. */
+  /** Compares the length, and the hash or the schema if that was chosen. */
   #judgeBytes(slot: Slot): 'right' | 'wrong' {
-    const expected = this.#expected?.[slot.request];
+    const expected = this.#expected?.[slot.request] ?? undefined;
     const isWrong = expected !== undefined && slot.bodyBytes !== expected.bytes;
+    if (slot.pieces !== undefined) return this.#judgeSchema(slot, slot.pieces);
+    // An empty body is not JSON.
+    if (slot.bodyBytes === 0 && this.#schemas[this.#routeOf[slot.request] ?? 0] !== undefined) return 'wrong';
     if (slot.hash === undefined) {
       // For an empty body, the length is enough.
       if (expected?.bytes === 0) this.bodiesHashed++;
@@ -306,6 +392,17 @@ export class Ledger {
     slot.hash = undefined;
     this.bodiesHashed++;
     return isWrong || digest !== expected?.sha256 ? 'wrong' : 'right';
+  }
+
+  #judgeSchema(slot: Slot, pieces: Buffer[]): 'right' | 'wrong' {
+    slot.pieces = undefined;
+    this.bodiesHashed++;
+    try {
+      const value: unknown = JSON.parse(Buffer.concat(pieces).toString());
+      return this.#schemas[this.#routeOf[slot.request] ?? 0]?.(value) === undefined ? 'right' : 'wrong';
+    } catch {
+      return 'wrong';
+    }
   }
 
   /** Compares the whole body and the ids in it. */

@@ -69,6 +69,7 @@ export function mergeReports(
     ...(warmups.length === reports.length ? { warmup: mergeWarmups(warmups) } : {}),
     bodyBytes: reports.find((report) => report.bodyBytes !== undefined)?.bodyBytes,
     bodiesHashed: sum(reports.map((report) => report.bodiesHashed)),
+    ...mergeRoutes(reports, timeoutSeconds),
     ...(crossed.length > 0 ? { crossed: sum(crossed) } : {}),
     ...(unsolicited.length > 0 ? { unsolicited: sum(unsolicited) } : {}),
     printedByAutocannon: ticks.every((each) => each.length > 0)
@@ -85,6 +86,24 @@ function mergeWarmups(warmups: Warmup[]): Warmup {
     ok: addColumns(warmups.map(({ ok }) => ok)),
     answers: sum(warmups.map(({ answers }) => answers)),
   };
+}
+
+/** Merges the accounts of each route; empty if the requests have one route only. */
+function mergeRoutes(reports: DoneReport[], timeoutSeconds: number): Pick<LoadResult, 'routes'> {
+  const [first] = reports;
+  if (first?.routes === undefined) return {};
+  const routes = first.routes.map((_, route) => {
+    const parts = reports.flatMap((report) => report.routes?.[route] ?? []);
+    const counts = mergeCounts(parts.map((part) => part.counts));
+    const histogram = mergeHistograms(parts.map((part) => part.latencyHistogram));
+    const latencyUs = summariseLatency(histogram, counts.timeout, timeoutSeconds);
+    return {
+      counts,
+      lifetime: mergeCounts(parts.map((part) => part.lifetime)),
+      ...(latencyUs === undefined ? {} : { latencyUs }),
+    };
+  });
+  return { routes };
 }
 
 /** Merges the times that answers reported; empty if none did. */

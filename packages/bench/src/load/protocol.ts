@@ -1,4 +1,5 @@
 import type { Connect, GeneratorUse, ScheduleReport, Warmup } from '../results/record.ts';
+import type { Status } from '../catalogue/workloads/requests/definition.ts';
 import type { Counts } from '../model.ts';
 
 /**
@@ -8,7 +9,7 @@ import type { Counts } from '../model.ts';
  */
 export type Order = ArmOrder | FireOrder | CountOrder;
 
-/** One request of the workload's cycle. */
+/** One request of the workload. */
 export interface RequestSpec {
   method: string;
   path: string;
@@ -25,11 +26,26 @@ export interface ExpectedBody {
   around?: string[];
 }
 
+/** The requests that differ only by their rows: they are accounted for together. */
+export interface RouteSpec {
+  /** The index of its first request, and the number of its requests, which are sent in turn. */
+  first: number;
+  count: number;
+  /** The right status codes, or classes of them such as `2xx`. */
+  statuses: Status[];
+  /** The JSON Schema of a right body: one answer in `hashEvery` is checked. */
+  schema?: string;
+}
+
 /** The requests, the address and the number of connections. */
 export interface LoadSpec {
   host: string;
   port: number;
   requests: RequestSpec[];
+  /** The requests by route; absent if each is a route by itself. */
+  routes?: RouteSpec[] | undefined;
+  /** The indexes of the routes in one cycle; absent if they are sent in turn. */
+  order?: number[] | undefined;
   connections: number;
   /** The pace of the connects. */
   connectsPerSecond: number;
@@ -37,8 +53,8 @@ export interface LoadSpec {
   timeoutSeconds: number;
   /** The longest wait until all connections are established. */
   barrierSeconds: number;
-  /** The right answer to each request; undefined if right answers differ in their bytes. */
-  expected: ExpectedBody[] | undefined;
+  /** The right answer to each request; undefined, or null for one request, if right answers differ in their bytes. */
+  expected: (ExpectedBody | null)[] | undefined;
   /** The time over which the connections start one after the other, so that no window catches them all at once. */
   spreadSeconds?: number | undefined;
   /** The sampling interval of hashed bodies; bodies with an id are all compared. */
@@ -54,6 +70,8 @@ export interface ArmOrder extends LoadSpec {
   session: number;
   /** Unique: it is part of the ids of its requests. */
   sender: number;
+  /** The number of cycles of the requests that it skips at first: each process begins with other rows. */
+  skippedCycles: number;
 }
 
 export interface FireOrder {
@@ -68,6 +86,8 @@ export interface FireOrder {
   rate: number | undefined;
   /** The exact number of requests to send. The window ends with the last answer, or after its time. */
   amount: number | undefined;
+  /** The number of requests that other processes send of the same amount before its own. */
+  amountBefore?: number | undefined;
 }
 
 /** Asks for the account of all requests so far, at any time. */
@@ -86,6 +106,13 @@ export interface MarkReport {
 export interface ArmedReport {
   event: 'armed';
   connect: Connect;
+}
+
+/** The account of one route: in the windows, and from the first connect on. */
+export interface RouteReport {
+  counts: Counts;
+  lifetime: Counts;
+  latencyHistogram: string;
 }
 
 /** The account of a session over all its windows. */
@@ -110,6 +137,8 @@ export interface DoneReport {
   warmup?: Warmup;
   bodyBytes: number | undefined;
   bodiesHashed: number;
+  /** The account of each route; absent if there is only one, and from clients that keep none. */
+  routes?: RouteReport[] | undefined;
   /** Mismatches with the id of another request; undefined if requests have no ids. */
   crossed?: number | undefined;
   /** The account of an open loop. */

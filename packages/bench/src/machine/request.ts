@@ -67,7 +67,8 @@ function send(
         });
         response.on('error', reject);
         response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, contentType, body: Buffer.concat(pieces) });
+          const { statusCode = 0, headers: told } = response;
+          resolve({ status: statusCode, contentType, body: Buffer.concat(pieces), headers: told });
         });
       },
     );

@@ -1,7 +1,8 @@
 /** A server that is already running: found, described and loaded, never started or stopped. */
 
 import { lookup } from 'node:dns/promises';
-import type { UrlRequest } from '../model.ts';
+import type { AttachedServer } from '../catalogue/workloads/requests/definition.ts';
+import type { Target } from '../model.ts';
 import { BenchError } from '../errors.ts';
 import type { ServerProcess } from '../results/record.ts';
 import { identify } from '../machine/identity.ts';
@@ -22,28 +23,81 @@ interface Place {
 }
 
 /**
- * The launcher of a server that is already running. Throws a usage error if nothing listens there, or if the process
+ * The launcher of servers that are already running. Throws a usage error if nothing listens at one of them, or if the process
  * named by `--pid` does not.
  */
-export async function attachLauncher({ url, pid }: UrlRequest): Promise<Launcher> {
-  const first = await findServer(url, pid);
+export async function attachLauncher(servers: readonly AttachedServer[]): Promise<Launcher> {
+  const places = new Map<string, Place>();
+  for (const { target, url, pid } of servers) places.set(target, await findServer(url, pid));
+  const found = [...places.values()];
+  refuseSame(servers, places);
   return {
     async place(needs) {
       const reason = await whyNotPinned();
       const nothing = { placement: { kind: 'unpinned' as const }, server: [], generator: [] };
       if (reason !== undefined) return { ...nothing, reason };
-      return first.isRemote ? nothing : placeBeside(readCores(), first.process?.cores, needs);
+      const here = found.filter(({ isRemote }) => !isRemote);
+      if (here.length === 0) return nothing;
+      const cores = here.map((one) => one.process?.cores);
+      const known = cores.filter((one) => one !== undefined);
+      const allowed = known.length < cores.length ? undefined : [...new Set(known.flat())];
+      return placeBeside(readCores(), allowed, needs);
     },
     async prepare({ targets }, tell) {
-      if (first.unknown !== undefined) tell(`warning: CPU and memory are not measured: ${first.unknown}`);
-      const version = describeProcess(first.process);
-      return { ready: targets.map((target) => ({ target, attached: true, version })), missing: [] };
+      const isOne = found.length === 1;
+      for (const [target, { unknown }] of places) {
+        if (unknown === undefined) continue;
+        tell(`warning: CPU and memory ${isOne ? '' : `of ${target} `}are not measured: ${unknown}`);
+      }
+      const ready = targets.map((target) => ({
+        target,
+        attached: true as const,
+        version: describeProcess(serverOf(target, servers, places, targets).place.process),
+      }));
+      return { ready, missing: [] };
     },
     open:
-      ({ isStopped }) =>
-      async () =>
-        toServer(await findServer(url, pid, first.process), isStopped),
+      ({ plan, isStopped }) =>
+      async (_prepared, planned) => {
+        const target = plan.targets.find(({ id }) => id === planned.target);
+        if (target === undefined) throw new Error(`no target ${planned.target}`);
+        const { server, place } = serverOf(target, servers, places, plan.targets);
+        return toServer(await findServer(server.url, server.pid, place.process), isStopped);
+      },
   };
+}
+
+/** The server of a target, also of one that repeats another. */
+function serverOf(
+  { id, repeats }: Target,
+  servers: readonly AttachedServer[],
+  places: ReadonlyMap<string, Place>,
+  targets: readonly Target[],
+): { server: AttachedServer; place: Place } {
+  const repeated = targets.find((one) => one.id === repeats?.of);
+  if (repeated !== undefined) return serverOf(repeated, servers, places, targets);
+  const server = servers.find(({ target }) => target === id);
+  const place = places.get(id);
+  if (server === undefined || place === undefined) throw new Error(`no server of ${id}`);
+  return { server, place };
+}
+
+/** Throws a usage error if two names stand for one process: their difference would be noise. */
+function refuseSame(servers: readonly AttachedServer[], places: ReadonlyMap<string, Place>): void {
+  const seen = new Map<string, string>();
+  for (const { target } of servers) {
+    const { host, port, isRemote, process } = places.get(target) as Place;
+    const key = isRemote || process === undefined ? `${host} ${port}` : String(process.pid);
+    const other = seen.get(key);
+    if (other !== undefined) {
+      throw new BenchError(
+        'usage',
+        `${other} and ${target} are the same server${process === undefined ? '' : ` (process ${process.pid})`}`,
+        'name two servers, or measure one twice with --aa',
+      );
+    }
+    seen.set(key, target);
+  }
 }
 
 /** Describes the process of a server in one line, which changes if another program serves. */

@@ -33,9 +33,9 @@ export interface Launcher {
   open(means: LaunchMeans): TrialEffects['launch'];
 }
 
-/** Chooses the launcher of a plan. Throws a usage error if the server of `--url` does not respond. */
-export async function chooseLauncher({ url }: Plan): Promise<Launcher> {
-  return url === undefined ? freshLauncher : attachLauncher(url);
+/** Chooses the launcher of a plan. Throws a usage error if a server of `--url` does not respond. */
+export async function chooseLauncher({ attached }: Plan): Promise<Launcher> {
+  return attached === undefined ? freshLauncher : attachLauncher(attached);
 }
 
 function askable(

@@ -3,7 +3,7 @@
 import { DisposableStack } from '../disposal.ts';
 import { cpus } from 'node:os';
 import { workloadOf } from '../catalogue/workloads/index.ts';
-import { describeRequest } from '../catalogue/workloads/url.ts';
+import { describeSent } from '../catalogue/workloads/requests/sent.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type {
@@ -36,7 +36,8 @@ import { judge, judgeProof, judgeUnverified } from '../judge/judge.ts';
 import type { CodeClaim } from '../prepare/imports.ts';
 import type { Server, Stopped } from '../machine/launch.ts';
 import type { LoadEngine } from '../load/engine.ts';
-import type { ExpectedBody, LoadSpec } from '../load/protocol.ts';
+import type { LoadSpec } from '../load/protocol.ts';
+import type { Expected } from './verify.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { Sampler } from '../resources/sampler.ts';
@@ -45,12 +46,16 @@ import type { SeenServer } from './outside.ts';
 import type { WindowResult } from './window.ts';
 import { sum } from '../numbers.ts';
 
+const CHANGED_HINT = 'if they may differ, expect a status or a JSON Schema: --expect-status 2xx';
+
 /** The effects of a trial, as arguments, so that tests run it with fakes. */
 export interface TrialEffects {
   launch(prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<Server>;
   /** Asks until the first right answer. */
   awaitRightAnswer(server: Server, draw: Draw, deadlineSeconds: number): Promise<void>;
-  verify(server: Server, draw: Draw, when: string): Promise<ExpectedBody[] | undefined>;
+  /** Sends the login, and returns the draw with its token. Absent if no workload has one. */
+  logIn?(server: Server, draw: Draw, deadlineSeconds: number): Promise<Draw>;
+  verify(server: Server, draw: Draw, when: string): Promise<Expected>;
   /** The engine that loads a target. */
   load(target: Target): LoadEngine;
   /** The companions of this run. */
@@ -99,7 +104,7 @@ export class ServerLife {
   readonly #context: TrialContext;
   readonly #effects: TrialEffects;
   readonly #planned: PlannedTrial;
-  readonly #draw: Draw;
+  #draw: Draw;
   readonly #reasons: Reason[] = [];
   readonly #parts: Part[] = [];
   #failed = false;
@@ -114,7 +119,7 @@ export class ServerLife {
   #opening: { nowMs: number; answers: number } | undefined;
   #server: Server | undefined;
   #sampler: Sampler | undefined;
-  #expected: ExpectedBody[] | undefined;
+  #expected: Expected;
 
   constructor(planned: PlannedTrial, context: TrialContext, effects: TrialEffects) {
     this.#planned = planned;
@@ -123,9 +128,24 @@ export class ServerLife {
     this.#head = headOf(planned, context, effects);
     const random = createRandom(planned.seed);
     const { plan } = context;
-    const draw = workloadOf(plan).draw(() => random.float(), plan.params ?? {});
-    this.#draw = {
+    this.#draw = this.#watch(workloadOf(plan).draw(() => random.float(), plan.params ?? {}));
+    if (plan.asked !== undefined) this.#head.requests = describeSent(plan.asked, this.#draw);
+  }
+
+  /** Tells the companions of every answer that is checked. */
+  #watch(draw: Draw): Draw {
+    const { login } = draw;
+    return {
       ...draw,
+      ...(login && {
+        login: {
+          ...login,
+          complete: (answer) => {
+            this.#answers++;
+            return login.complete(answer);
+          },
+        },
+      }),
       check: (answer, index) => {
         this.#answers++;
         for (const { companion } of this.#parts) companion.onAnswer?.(answer.status);
@@ -141,7 +161,7 @@ export class ServerLife {
   /** Starts the companions and the server, waits for its first right answer, attests and verifies it. Throws if a step fails. */
   async start(): Promise<ReadyServer> {
     const { plan, prepared, target } = this.#context;
-    const draw = this.#draw;
+    let draw = this.#draw;
     for (const running of this.#effects.companions) {
       if (running.head(target) === undefined) continue;
       this.#parts.push({ name: running.name, companion: await running.begin(draw) });
@@ -150,6 +170,10 @@ export class ServerLife {
     const server = await this.#effects.launch(prepared as Prepared, this.#planned, { ...draw, env });
     this.#server = server;
     if (server.process !== undefined) this.#head.process = server.process;
+    if (draw.login !== undefined && this.#effects.logIn !== undefined) {
+      draw = this.#watch(await this.#effects.logIn(server, draw, plan.startSeconds));
+      this.#draw = draw;
+    }
     await this.#effects.awaitRightAnswer(server, draw, plan.startSeconds);
     const { startedAtMs } = server;
     this.#answeredAtMs = performance.now();
@@ -160,6 +184,8 @@ export class ServerLife {
     this.#expected = await this.#verify(server, 'before the load');
     // The answers to requests that the server must refuse are not passed to the check.
     this.#answers += draw.refused?.length ?? 0;
+    if (plan.asked !== undefined)
+      this.#head.requests = describeSent(plan.asked, draw, { expected: this.#expected });
     const processes = this.#parts.flatMap(({ name, companion }): NamedProcess[] => {
       const process = companion.process?.();
       return process === undefined ? [] : [{ name, ...process }];
@@ -171,6 +197,13 @@ export class ServerLife {
       host: server.host,
       port: server.port,
       requests: draw.requests,
+      routes: draw.routes?.map(({ first, count, statuses, schema }) => ({
+        first,
+        count,
+        statuses,
+        ...(schema === undefined ? {} : { schema }),
+      })),
+      order: draw.order,
       connections: this.#planned.connections,
       connectsPerSecond: plan.connectsPerSecond,
       timeoutSeconds: plan.timeoutSeconds,
@@ -190,7 +223,7 @@ export class ServerLife {
     this.#head.attested.push(...(seen?.attested ?? []));
   }
 
-  async #verify(server: Server, when: string): Promise<ExpectedBody[] | undefined> {
+  async #verify(server: Server, when: string): Promise<Expected> {
     try {
       return await this.#effects.verify(server, this.#draw, when);
     } catch (error) {
@@ -300,12 +333,16 @@ export class ServerLife {
       this.#reasons.push(judgeUnverified(error.message, lifetime));
       return this.#expected;
     });
-    if (this.#expected?.some(({ sha256 }, index) => sha256 !== after?.[index]?.sha256)) {
-      throw new BenchError(
-        'trial',
-        'right answers after the load differ in their bytes from those before it',
-      );
-    }
+    const changed = this.#expected?.findIndex(
+      (before, index) => before !== null && before.sha256 !== after?.[index]?.sha256,
+    );
+    if (changed === undefined || changed === -1) return;
+    const { method, path } = this.#draw.requests[changed] ?? { method: '', path: '' };
+    throw new BenchError(
+      'trial',
+      `${method} ${path}: right answers after the load differ in their bytes from those before it`,
+      CHANGED_HINT,
+    );
   }
 
   /** Asks the server which code it ran, after the measurement. */
@@ -401,7 +438,6 @@ function headOf(
     attested: [],
     workload: plan.workload,
     ...(plan.params === undefined ? {} : { params: plan.params }),
-    ...(plan.url === undefined ? {} : { request: describeRequest(plan.url) }),
     connections: planned.connections,
     round: planned.round,
     order: planned.order,

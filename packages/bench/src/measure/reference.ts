@@ -50,7 +50,14 @@ export async function startReference(
     language: 'typescript',
     framework: 'none',
   };
-  const { params: _params, waitSeconds: _wait, url: _url, background: _background, ...rest } = plan;
+  const {
+    params: _params,
+    waitSeconds: _wait,
+    asked: _asked,
+    attached: _attached,
+    background: _background,
+    ...rest
+  } = plan;
   const life = new ServerLife(
     {
       id: '000-reference',

@@ -6,7 +6,7 @@ import { haveIds, ID, type Draw, type WorkloadRequest } from '../catalogue/workl
 import { BenchError } from '../errors.ts';
 import { describeEnd } from '../machine/launch.ts';
 import { sendRequest, EndlessError, UnansweredError, type Endpoint } from '../machine/request.ts';
-import type { ExpectedBody } from '../load/protocol.ts';
+import type { ExpectedBody, LoadSpec } from '../load/protocol.ts';
 import { toAuthority } from '../machine/ports.ts';
 
 const POLL_MS = 5;
@@ -64,8 +64,37 @@ export async function awaitRightAnswer(
   await pWaitFor(isRight, { interval: POLL_MS, timeout });
 }
 
-function describeAddress(asked: Endpoint, { method, path }: WorkloadRequest): string {
-  return `${method} http://${toAuthority(asked)}${path}`;
+function describeAddress(asked: Endpoint, { method, path, row }: WorkloadRequest): string {
+  return `${method} http://${toAuthority(asked)}${path}${row === undefined ? '' : ` (${row})`}`;
+}
+
+/**
+ * Sends the login of a draw until it succeeds, as `awaitRightAnswer` does. Returns the draw with its token, or the same draw
+ * if it has no login.
+ */
+export async function logIn(
+  asked: Endpoint,
+  draw: Draw,
+  deadlineSeconds: number,
+  answerSeconds?: number,
+): Promise<Draw> {
+  const { login } = draw;
+  if (login === undefined) return draw;
+  let complete = draw;
+  const first: Draw = {
+    requests: [login.request],
+    files: {},
+    fixedBody: false,
+    check(answer) {
+      const found = login.complete(answer);
+      if (typeof found === 'string') return `the login failed: ${found}`;
+      complete = { ...draw, ...found };
+      return undefined;
+    },
+  };
+  await awaitRightAnswer(asked, first, deadlineSeconds, answerSeconds);
+  const { login: _, ...rest } = complete;
+  return rest;
 }
 
 function describeLog({ logFile }: Endpoint): string {
@@ -76,40 +105,61 @@ function describeLog({ logFile }: Endpoint): string {
 
 /**
  * Sends every request of the draw in turn, then the first once more, then those that the server must refuse, and checks
- * each answer. Returns the right answer to each request if its bytes are the same each time. Throws a trial error for
- * the first wrong answer.
+ * each answer. Requests whose right answer is the one before the load are all sent twice: a body that differs the second
+ * time is not compared under load. Returns the right answer to each request, null for one whose bytes may differ;
+ * undefined if all may. Throws a trial error for the first wrong answer.
  */
 export async function verify(
   asked: Endpoint,
   draw: Draw,
   when: string,
   answerSeconds?: number,
-): Promise<ExpectedBody[] | undefined> {
-  const fail = ({ method, path }: WorkloadRequest, problem: string, isUnanswered = false): never => {
+): Promise<Expected> {
+  const fail = (spec: WorkloadRequest, problem: string, isUnanswered = false): never => {
     const Kind = isUnanswered ? UnansweredError : BenchError;
-    throw new Kind('trial', `${method} ${path} ${when}: ${problem}`);
+    throw new Kind('trial', `${nameSent(spec)} ${when}: ${problem}`);
   };
   const askFor = (spec: WorkloadRequest) =>
     sendRequest(asked, spec, answerSeconds).catch((error: Error) =>
       fail(spec, error.message, error instanceof UnansweredError),
     );
-  const expected: ExpectedBody[] = [];
-  const cycle = [...draw.requests.entries()];
-  for (const [index, spec] of [...cycle, ...cycle.slice(0, 1)]) {
+  const { requests, routes, probes = [...requests.keys()] } = draw;
+  const expected: (ExpectedBody | null)[] = requests.map(() => null);
+  const again = routes === undefined ? probes.slice(0, 1) : probes;
+  for (const [turn, index] of [...probes, ...again].entries()) {
+    const spec = requests[index];
+    if (spec === undefined) throw new Error('a workload without requests');
+    const route = routes?.find(({ first, count }) => index >= first && index < first + count);
     const answer = await askFor(spec);
     const wrong = draw.check(answer, index);
     if (wrong !== undefined) fail(spec, wrong);
+    if (route?.isFixed === false) continue;
     const seen = describeBody(answer.body, haveIds([spec]));
-    const before = expected[index];
-    if (draw.fixedBody && before !== undefined && seen.sha256 !== before.sha256)
+    const isFirst = turn < probes.length;
+    const isSame = isFirst || expected[index]?.sha256 === seen.sha256;
+    if (!isSame && draw.fixedBody && route?.learns !== true)
       fail(spec, 'two right answers differ in their bytes');
-    expected[index] = seen;
+    if (isFirst) expected[index] = seen;
+    else if (!isSame) expected[index] = null;
+  }
+  for (const { first, count, learns } of routes ?? []) {
+    // Rows of one route are alike: an answer that differs for one of them differs for the others sooner or later.
+    const seen = probes.filter((index) => index >= first && index < first + count);
+    if (learns && seen.some((index) => expected[index] === null)) expected.fill(null, first, first + count);
   }
   for (const spec of draw.refused ?? []) {
     const { status } = await askFor(spec);
     if (status < 400 || status > 499) fail(spec, `a bad body was not refused: status ${status}`);
   }
-  return draw.fixedBody ? expected : undefined;
+  return draw.fixedBody && expected.some((one) => one !== null) ? expected : undefined;
+}
+
+/** The right answer to each request, as far as it is the same bytes each time. */
+export type Expected = LoadSpec['expected'];
+
+/** A request as it was sent, and the row that filled in its placeholders. */
+function nameSent({ method, path, row }: WorkloadRequest): string {
+  return `${method} ${path}${row === undefined ? '' : ` (${row})`}`;
 }
 
 function nameRequest(address: string, { code, message, hint }: BenchError): EndlessError {

@@ -3,7 +3,8 @@ import { Type, type Static } from 'typebox';
 import { amount, as, count, flag, oneOf, ordinal, shape, span, text, texts } from '../definitions.ts';
 import { app } from '../catalogue/apps/definition.ts';
 import { METRIC_IDS } from '../metrics.ts';
-import { backgroundRequest, loadMode, params, target, upstreamKind, urlRequest } from '../model.ts';
+import { asked, attached } from '../catalogue/workloads/requests/definition.ts';
+import { backgroundRequest, loadMode, params, target, upstreamKind } from '../model.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 
 const sequentialTest = shape(
@@ -72,7 +73,8 @@ export const plan = shape({
   proveLimit: Type.Boolean(),
   duel: flag('All servers of a round run at the same time, a rung at a time.'),
   sequentialTest: Type.Optional(sequentialTest),
-  url: Type.Optional(urlRequest),
+  asked: Type.Optional(asked),
+  attached: Type.Optional(attached),
   stacks: texts('Manifests from outside the repository, as typed.'),
   apps: Type.Optional(
     Type.Array(app, { description: 'Server programs of the user, without a manifest.', minItems: 1 }),

@@ -3,6 +3,7 @@ import type { AppOptions } from '../catalogue/apps/app.ts';
 import { DEFAULT_CONNECT_RATE, type EngineName } from '../catalogue/engines.ts';
 import type { Matrix } from '../catalogue/stacks.ts';
 import type { BackgroundRequest, LoadMode, UpstreamKind } from '../model.ts';
+import type { AskedOptions } from '../catalogue/workloads/requests/compose.ts';
 import type { SequentialTest } from './definition.ts';
 
 /** The default threshold: the smallest difference that matters, as a share. */
@@ -52,17 +53,17 @@ export interface BenchOptions {
   proveLimit: boolean;
   /** Replaces a locked Python package without a wheel for the interpreter by its newest version that has one. */
   resolve: boolean;
-  url?: UrlOptions;
+  /** Servers that are already running, instead of targets that Bench starts. */
+  servers?: ServerOptions[];
+  /** The requests to send, instead of those of a workload of Bench. */
+  asked?: AskedOptions;
 }
 
-/** A server that is already running, and the request to send to it. */
-export interface UrlOptions {
+/** A server that is already running. */
+export interface ServerOptions {
+  /** The name of its target; by default the request and the address. */
+  name?: string;
   url: URL;
-  method: string;
-  headers: Record<string, string>;
-  /** The text itself, or `@file`. */
-  body?: string;
-  expect?: string;
   pid?: number;
 }
 

@@ -11,12 +11,15 @@ import {
   spreadTargets,
 } from '../catalogue/stacks.ts';
 import { completeParams, workloadOf } from '../catalogue/workloads/index.ts';
-import { urlWorkload } from '../catalogue/workloads/url.ts';
-import type { BackgroundRequest, Target, UrlRequest } from '../model.ts';
+import { completeAsked, draftOptions } from '../catalogue/workloads/requests/compose.ts';
+import type { Asked, AttachedServer } from '../catalogue/workloads/requests/definition.ts';
+import { describeAsked } from '../catalogue/workloads/requests/sent.ts';
+import { REQUESTS } from '../catalogue/workloads/requests/workload.ts';
+import type { BackgroundRequest, Target } from '../model.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Trial } from '../results/record.ts';
-import { present, type BenchOptions, type UrlOptions } from './options.ts';
+import { present, type BenchOptions, type ServerOptions } from './options.ts';
 import type { Plan, PlannedTrial } from './definition.ts';
 import { createRandom, type Random } from '../random.ts';
 import { redactUrl } from '../redact.ts';
@@ -51,6 +54,9 @@ const MOST_AT_ONCE = 10_000;
 /** A decision takes many rounds, so each is short and at one rung by default. */
 const SEQUENTIAL_TEST = { windowSeconds: 2, warmupSeconds: 1 };
 
+/** A server that is already running answers at once, unless it still answers 503. */
+const ATTACHED_START_SECONDS = 5;
+
 const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
 
 /**
@@ -58,18 +64,22 @@ const QUICK = { rounds: 1, windowSeconds: 1.5, warmupSeconds: 0.5 };
  * seed: either of two targets is equally likely to come first. Throws a usage error for unknown targets or
  * workloads.
  */
-export function makePlan(options: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
-  const url = options.url && planUrl(options.url);
-  const workload = workloadOf({ workload: options.workload, url });
+export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed: number): Plan {
+  const asked = chooseRequests(given, stacks);
+  const options = asked === undefined ? given : { ...given, workload: REQUESTS };
+  const attached = options.servers && attachServers(options.servers, asked);
+  const workload = workloadOf({ workload: options.workload, asked });
   const { sequentialTest, load } = options;
   const short =
     sequentialTest === undefined ? {} : { ...SEQUENTIAL_TEST, connections: [workload.rungs[1] ?? 1] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, rung) => rung === 0 || rung === 2) };
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);
-  const asked = { ...short, ...(options.quick ? quick : {}), ...options };
+  const chosen = { ...short, ...(options.quick ? quick : {}), ...options };
   const spread =
-    url === undefined ? spreadTargets(chooseTargets(options, stacks), options.matrix) : [urlTarget(url)];
+    attached === undefined
+      ? spreadTargets(chooseTargets(options, stacks, asked !== undefined), options.matrix)
+      : attached.map((server) => attachedTarget(server, asked));
   const named = options.resolve ? resolveTargets(spread) : spread;
   const { background } = options;
   const once = options.aa ? [...named, repeatTarget(named[0] as Target)] : named;
@@ -79,16 +89,15 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const [engine = 'autocannon', other] = engines;
   const targets = other === undefined ? own : own.flatMap((target) => [target, crossTarget(target, other)]);
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
-  const rungs = [...new Set(asked.connections ?? rungsFor(engines, workload.rungs))].toSorted(
+  const rungs = [...new Set(chosen.connections ?? rungsFor(engines, workload.rungs))].toSorted(
     (a, b) => a - b,
   );
   const rounds =
-    sequentialTest === undefined ? (asked.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));
+    sequentialTest === undefined ? (chosen.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));
   const asksUpstream = workload.fixtures !== undefined;
   // The background request of one server would also disturb the others.
   const mayDuel =
     options.mayDuel &&
-    workload.attached === undefined &&
     canTakeTurns(targets.length, waitSeconds) &&
     background === undefined &&
     engines.every((name) => name === 'autocannon');
@@ -97,7 +106,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
   const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
   if (isDuel) refuseDuel(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
-  refuseBackground(options, workload);
+  refuseBackground(options);
   refuseUpstream(options, workload, asksUpstream);
   const count = targets.length * rungs.length * rounds;
   if (count > MOST_TRIALS) {
@@ -114,12 +123,12 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       'every connection sends at least one request',
     );
   }
-  const windowSeconds = wholeWaits(asked.windowSeconds ?? workload.windowSeconds, waitSeconds);
+  const windowSeconds = wholeWaits(chosen.windowSeconds ?? workload.windowSeconds, waitSeconds);
   const warmupSeconds =
-    options.warmupSeconds ?? Math.max(asked.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
+    options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
   const { generators, connectsPerSecond } = options;
   const draws = createRandom(seed);
-  const { requests } = workload.draw(() => draws.float(), params);
+  const { requests, routes } = workload.draw(() => draws.float(), params);
   const wanted = {
     rungs,
     generators,
@@ -129,6 +138,7 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     windowSeconds,
     warmupSeconds,
     requests,
+    routes,
   };
   refuseEngine(engine, wanted);
   // The connect rate has an effect on the first engine, so it is no reason to refuse the second one.
@@ -144,11 +154,11 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
     windowSeconds,
     warmupSeconds,
     timeoutSeconds:
-      asked.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
+      chosen.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
     workers: options.workers,
     generators: options.generators,
     connectsPerSecond: options.connectsPerSecond,
-    startSeconds: workload.startSeconds ?? 30,
+    startSeconds: attached === undefined ? (workload.startSeconds ?? 30) : ATTACHED_START_SECONDS,
     barrierSeconds: workload.barrierSeconds ?? 30,
     hashEvery: 64,
     engine,
@@ -166,7 +176,8 @@ export function makePlan(options: BenchOptions, stacks: Stack[], run: string, se
       cores: options.cores,
       upstream: options.upstream,
       background,
-      url,
+      asked,
+      attached,
       apps: options.apps?.map(readApp),
     }),
   };
@@ -213,12 +224,12 @@ function shuffleRound(
 }
 
 /** Returns true if the servers of a plan use a database. */
-export function asksDatabase(plan: Pick<Plan, 'workload' | 'url'>): boolean {
+export function asksDatabase(plan: Pick<Plan, 'workload' | 'asked'>): boolean {
   return workloadOf(plan).stores === true;
 }
 
 /** Returns the texts that the upstream of a plan must serve; undefined if it has no upstream. */
-export function fixturesOf(plan: Pick<Plan, 'workload' | 'url' | 'params'>): string[] | undefined {
+export function fixturesOf(plan: Pick<Plan, 'workload' | 'asked' | 'params'>): string[] | undefined {
   return workloadOf(plan).fixtures?.(plan.params ?? {});
 }
 
@@ -269,35 +280,98 @@ export function enginesOf({ engine, targets }: Pick<Plan, 'engine' | 'targets'>)
   return [...new Set([engine, ...targets.flatMap((target) => target.engine ?? [])])];
 }
 
-function chooseTargets(options: BenchOptions, stacks: Stack[]): Target[] {
-  const { targets, workload } = options;
+/** `isAny` is true if any server can be asked, whatever workloads its manifest lists. */
+function chooseTargets(options: BenchOptions, stacks: Stack[], isAny: boolean): Target[] {
+  const { targets } = options;
+  const workload = isAny ? undefined : options.workload;
   if (options.all) return expandTargets([...targets, '*/*'], stacks, workload);
   if (targets.length > 0) return expandTargets(targets, stacks, workload);
   const folders = (options.apps ?? []).map(({ folder }) => folder);
   const given = new Set([...options.stacks, ...folders].map((file) => resolve(file)));
   const own = stacks.filter(({ manifest }) => given.has(resolve(manifest))).map(({ name }) => name);
   if (own.length > 0) return expandTargets(own, stacks, workload);
+  if (isAny) {
+    throw new BenchError(
+      'usage',
+      'the requests are named, but no server',
+      'name a target, --stack path/to/stack.json or --url http://127.0.0.1:3000',
+    );
+  }
   const offering = FIRST_FIVE.filter((name) => {
     const stack = stacks.find((one) => one.name === name);
-    return stack?.variants[stack.default]?.workloads.includes(workload);
+    return workload === undefined || stack?.variants[stack.default]?.workloads.includes(workload);
   });
   return expandTargets(offering.length > 0 ? offering : ['*/*'], stacks, workload);
 }
 
 /**
- * Returns the request as the plan stores it, with the digests of its texts. Throws a usage error if its files
- * cannot be read.
+ * Returns the requests of the options, or else those of the manifests that the options name; undefined for a workload of
+ * Bench. Throws a usage error if they cannot be sent, or if two manifests ask for different ones.
  */
-function planUrl({ url, ...asked }: UrlOptions): UrlRequest {
-  const request = { ...asked, url: url.href };
-  return { ...request, digests: urlWorkload(request).digests };
+function chooseRequests(
+  { asked, servers, stacks: files, targets, workload }: BenchOptions,
+  stacks: Stack[],
+): Asked | undefined {
+  if (asked !== undefined) return completeAsked(draftOptions(asked));
+  if (servers !== undefined) throw new Error('servers that are already running, and no requests');
+  const named = new Set(targets.map((pattern) => pattern.split(/[/@]/)[0]));
+  const given = new Set(files.map((file) => resolve(file)));
+  const chosen = stacks.filter(
+    ({ name, manifest }) => named.has(name) || (named.size === 0 && given.has(resolve(manifest))),
+  );
+  const asking = chosen.filter(({ requests }) => requests !== undefined);
+  const [first, ...others] = asking;
+  // A manifest can offer workloads of Bench too: they are measured if the user names one.
+  if (first?.requests === undefined || chosen.some(({ variants }) => offers(variants, workload)))
+    return undefined;
+  const wanted = completeAsked(first.requests.draft, first.requests.locate);
+  for (const { manifest, requests } of others) {
+    if (requests === undefined || isSameRequests(wanted, completeAsked(requests.draft, requests.locate)))
+      continue;
+    throw new BenchError(
+      'usage',
+      `${first.manifest} and ${manifest} ask for different requests, so their figures could not be compared`,
+      'give both the same requests, or name them: --requests requests.json',
+    );
+  }
+  return wanted;
 }
 
-function urlTarget({ url, method }: UrlRequest): Target {
+function offers(variants: Stack['variants'], workload: string): boolean {
+  return Object.values(variants).some(({ workloads }) => workloads.includes(workload));
+}
+
+function isSameRequests(one: Asked, other: Asked): boolean {
+  return describeAsked(one) === describeAsked(other);
+}
+
+/** Returns the servers as the plan stores them. Throws a usage error if two have the same name. */
+function attachServers(servers: readonly ServerOptions[], asked: Asked | undefined): AttachedServer[] {
+  const attached = servers.map(({ name, url, pid }): AttachedServer => {
+    const [only, ...more] = asked?.requests ?? [];
+    const address = redactUrl(url.origin);
+    const usual =
+      only === undefined || more.length > 0
+        ? address
+        : `${only.method} ${redactUrl(`${address}${only.path}`)}`;
+    return { target: name ?? usual, url: url.origin, ...(pid === undefined ? {} : { pid }) };
+  });
+  const twice = attached.find(
+    ({ target }, index) => attached.findIndex((one) => one.target === target) !== index,
+  );
+  if (twice === undefined) return attached;
+  throw new BenchError(
+    'usage',
+    `two servers are named ${twice.target}`,
+    'name them apart: --url old=http://127.0.0.1:3000 --url new=http://127.0.0.1:3001',
+  );
+}
+
+function attachedTarget({ target }: AttachedServer, asked: Asked | undefined): Target {
   return {
-    id: `${method} ${redactUrl(url)}`,
+    id: target,
     stack: 'url',
-    variant: method,
+    variant: asked?.requests[0]?.method ?? 'GET',
     class: 'unknown',
     language: 'unknown',
     framework: 'unknown',

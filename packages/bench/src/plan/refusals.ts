@@ -28,15 +28,15 @@ interface DuelFacts {
 
 /** Throws a usage error if the plan cannot run as a duel. */
 export function refuseDuel(
-  { load, proveLimit, background }: BenchOptions,
-  { workload: { name: workload, attached }, targets, waitSeconds }: DuelFacts,
+  { load, proveLimit, background, servers }: BenchOptions,
+  { workload: { name: workload }, targets, waitSeconds }: DuelFacts,
 ): void {
   const hint = 'measure with --separate';
-  if (attached) {
+  if (servers !== undefined && targets.length < 2) {
     throw new BenchError(
       'usage',
-      'a duel needs two servers, and --url has one',
-      'omit --duel, or launch your servers with --stack path/to/stack.json',
+      'a duel needs two servers, and --url names one',
+      'name another one: --url old=http://127.0.0.1:3000 --url new=http://127.0.0.1:3001',
     );
   }
   if (targets.length < 2) {
@@ -100,9 +100,9 @@ export function refuseWindow(
  * Throws a usage error for a background request to a server that is already running: it may still be working on the
  * request of the previous trial.
  */
-export function refuseBackground({ background }: BenchOptions, { attached }: Workload): void {
+export function refuseBackground({ background, servers }: BenchOptions): void {
   if (background === undefined) return;
-  if (attached) {
+  if (servers !== undefined) {
     throw new BenchError(
       'usage',
       '--background needs a fresh server for each trial: the server of --url may still be working on the request of the previous trial',

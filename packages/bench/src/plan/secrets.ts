@@ -2,7 +2,10 @@
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
 import type { Plan } from './definition.ts';
-import { NOT_KEPT, NOT_KEPT_IN_URL, redactUrl, splitCredentials } from '../redact.ts';
+import { NOT_KEPT, NOT_KEPT_IN_URL, redactUrl, secretsOf, splitCredentials } from '../redact.ts';
+import type { AskedRequest } from '../catalogue/workloads/requests/definition.ts';
+import { readRequests } from '../catalogue/workloads/requests/file.ts';
+import { nameRequest } from '../catalogue/workloads/requests/sent.ts';
 
 /** The values that a stored run does not keep: secret headers, and a URL with secret parameters. */
 export interface Secrets {
@@ -26,13 +29,18 @@ export interface Named {
 }
 
 /**
- * Returns a stored plan with the given secrets. Throws a usage error that names the option if a secret is missing,
- * was stored after all, or does not belong to the plan.
+ * Returns a stored plan with the given secrets, and those of the file that its requests were read from. Throws a usage error
+ * that names the option if a secret is missing, was stored after all, or does not belong to the plan.
  */
-export function restoreSecrets(plan: Plan, { url, headers }: Secrets, { flag, run }: Named): Plan {
-  const stored = plan.url;
-  const isMissing = (name: string): boolean => stored?.headers[name] === NOT_KEPT;
-  const needsUrl = stored?.url.includes(NOT_KEPT_IN_URL) === true;
+export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, run }: Named): Plan {
+  const plan = restoreFromFile(stored);
+  const { asked, attached } = plan;
+  const kept = asked?.requests ?? [];
+  const isMissing = (name: string): boolean => kept.some((one) => one.headers[name] === NOT_KEPT);
+  const [first] = kept;
+  const address =
+    attached?.length === 1 && kept.length === 1 ? `${attached[0]?.url}${first?.path}` : undefined;
+  const needsUrl = address?.includes(NOT_KEPT_IN_URL) === true;
   // A URL can be given for its credentials alone.
   const mayHaveUrl = needsUrl || isMissing('authorization');
   const stray = [
@@ -48,19 +56,18 @@ export function restoreSecrets(plan: Plan, { url, headers }: Secrets, { flag, ru
       commandLine(`bench --${flag} ${run}`),
     );
   }
-  if (stored === undefined) return plan;
-  if (url !== undefined && redactUrl(url.href) !== stored.url) {
+  if (asked === undefined) return plan;
+  if (url !== undefined && address !== undefined && redactUrl(url.href) !== address) {
     throw new BenchError(
       'usage',
-      `--url ${redactUrl(url.href)}: run ${run} measured ${stored.url}`,
+      `--url ${redactUrl(url.href)}: run ${run} measured ${address}`,
       'repeat the same URL, with its secret',
     );
   }
+  const names = new Set(kept.flatMap((one) => Object.keys(one.headers)).filter(isMissing));
   const lost = [
-    ...(needsUrl && url === undefined ? [`--url '${stored.url}'`] : []),
-    ...Object.keys(stored.headers)
-      .filter((name) => isMissing(name) && headers[name] === undefined)
-      .map((name) => `--header '${name}: …'`),
+    ...(needsUrl && url === undefined ? [`--url '${address}'`] : []),
+    ...[...names].filter((name) => headers[name] === undefined).map((name) => `--header '${name}: …'`),
   ];
   if (lost.length > 0) {
     throw new BenchError(
@@ -69,8 +76,69 @@ export function restoreSecrets(plan: Plan, { url, headers }: Secrets, { flag, ru
       `repeat them: ${commandLine(`bench --${flag} ${run} ${lost.join(' ')}`)}`,
     );
   }
+  const path = needsUrl && url !== undefined ? url.pathname + url.search : undefined;
+  const requests = kept.map((one) => ({
+    ...one,
+    ...(path === undefined ? {} : { path }),
+    headers: Object.fromEntries(
+      Object.entries(one.headers).map(([name, value]) => [
+        name,
+        value === NOT_KEPT ? (headers[name] ?? value) : value,
+      ]),
+    ),
+  }));
+  refuseLost(requests, flag, run);
+  return { ...plan, asked: { ...asked, requests } };
+}
+
+/** Takes the secrets that a run did not keep from the file that its requests were read from. */
+function restoreFromFile(plan: Plan): Plan {
+  const { asked } = plan;
+  if (asked?.from === undefined) return plan;
+  const { draft } = readRequests(asked.from);
+  const isSame = draft.requests.every((one, index) => nameSent(one) === nameSent(asked.requests[index]));
+  if (!isSame || nameSent(draft.login) !== nameSent(asked.login)) {
+    throw new BenchError(
+      'usage',
+      `${asked.from}: its requests have changed since the run began`,
+      'restore the file, or start a new run',
+    );
+  }
+  const requests = asked.requests.map((one, index) => ({
+    ...one,
+    headers: Object.fromEntries(
+      Object.entries(one.headers).map(([name, value]) => [
+        name,
+        value === NOT_KEPT ? (draft.requests[index]?.headers[name] ?? value) : value,
+      ]),
+    ),
+  }));
   return {
     ...plan,
-    url: { ...stored, url: url?.href ?? stored.url, headers: { ...stored.headers, ...headers } },
+    asked: { ...asked, requests, ...(draft.login === undefined ? {} : { login: draft.login }) },
   };
+}
+
+/** A request without its secrets, to compare it with the stored one. */
+function nameSent(request: Pick<AskedRequest, 'method' | 'path'> | undefined): string | undefined {
+  return request === undefined ? undefined : redactUrl(nameRequest(request));
+}
+
+/** Throws a usage error for a secret that no option can give again, such as one in one of several paths. */
+function refuseLost(requests: readonly AskedRequest[], flag: string, run: string): void {
+  const lost = requests.find(
+    ({ path, body = '' }) => path.includes(NOT_KEPT_IN_URL) || body.includes(NOT_KEPT),
+  );
+  if (lost === undefined) return;
+  throw new BenchError(
+    'usage',
+    `${nameRequest(lost)} of run ${run} holds a secret, which a stored run does not keep`,
+    `start a new run. To use --${flag} later, write the secret as {env:NAME}`,
+  );
+}
+
+/** Returns every secret in the requests of a plan, in every spelling that a server may repeat. */
+export function secretsIn({ asked }: Plan): string[] {
+  const requests = [...(asked?.requests ?? []), ...(asked?.login === undefined ? [] : [asked.login])];
+  return requests.flatMap(({ path, headers }) => secretsOf({ headers, url: `http://localhost${path}` }));
 }

@@ -22,14 +22,15 @@ export function describeChanges(old: StoredRun, now: StoredRun): string[] {
 
 /** Lists the unknown properties of servers that were already running. */
 function unknownOf({ plan, trials }: StoredRun): string[] {
-  if (plan.url === undefined) return [];
-  const program = trials.some(({ process }) => process?.version !== undefined)
-    ? []
-    : ['runtime and its version'];
-  const process = trials.some((trial) => trial.process !== undefined) ? [] : ['process'];
-  return plan.targets.map(
-    ({ id }) => `${[...process, ...program, 'framework', 'workers', 'source code'].join(', ')} of ${id}`,
-  );
+  if (plan.attached === undefined) return [];
+  return plan.targets.map(({ id }) => {
+    const own = trials.filter(({ target }) => target.id === id);
+    const program = own.some(({ process }) => process?.version !== undefined)
+      ? []
+      : ['runtime and its version'];
+    const process = own.some((trial) => trial.process !== undefined) ? [] : ['process'];
+    return `${[...process, ...program, 'framework', 'workers', 'source code'].join(', ')} of ${id}`;
+  });
 }
 
 const ATTESTED = [
@@ -52,7 +53,7 @@ function environmentOf({ plan, versions, trials }: StoredRun): Map<string, strin
     ['cores', String(coresOf(plan))],
     ['background', describeBackground(plan.background) ?? 'none'],
   ];
-  const found = new Map([...(plan.url === undefined ? launched : []), ...Object.entries(versions)]);
+  const found = new Map([...(plan.attached === undefined ? launched : []), ...Object.entries(versions)]);
   for (const { target, attested } of trials) {
     for (const [name, value] of Object.entries(attested[0] ?? {})) {
       if (ATTESTED.includes(name)) found.set(`${target.id} ${name}`, String(value));

@@ -12,6 +12,7 @@ import type {
 import { sum } from '../numbers.ts';
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
+import { describeRoutes } from './requests.ts';
 
 /** Describes every trial in full, with the figures that the table omits and those that autocannon would have printed. */
 export function describeDetail(trials: Trial[]): string {
@@ -28,6 +29,7 @@ function describe(trial: Trial): string[] {
   return [
     ...trial.reasons.map(({ code, text }) => `${code}: ${toLine(text)}`),
     ...(measured === undefined ? [] : describeMeasured(measured)),
+    ...(measured?.load === undefined ? [] : describeRoutes(measured.load, trial)),
     ...(time === undefined
       ? []
       : [

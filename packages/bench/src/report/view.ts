@@ -5,6 +5,7 @@ import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad, engineNamed } from '../catalogue/engines.ts';
+import { describeAsking, describeRequests } from './requests.ts';
 import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
 import type { CompanionRecords, Reason, Trial } from '../results/record.ts';
 import { enginesOf, estimateSeconds } from '../plan/plan.ts';
@@ -144,12 +145,13 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
       : [
           [
             `${describeSender(plan)} in ${describeGenerators(plan)}`,
-            ...(plan.url === undefined ? [`${describeWorkers(plan)} per server`] : []),
+            ...(plan.attached === undefined ? [`${describeWorkers(plan)} per server`] : []),
             describePlacement(first),
           ].join(', '),
           ...describeApps(plan),
           ...describeAttached(plan, trials),
           ...describeAge(trials),
+          ...describeAsking(plan, trials),
           ...describeEngines(plan),
           ...describeCompanions(first),
           ...describeDisturbance(plan),
@@ -162,18 +164,21 @@ function describeApps({ apps = [] }: Plan): string[] {
   return apps.map(({ name, command, folder }) => `${name}: ${joinWords(command)} in ${folder}`);
 }
 
-/** Describes the process of a server that was already running, and the processes that replaced it. */
-function describeAttached({ url }: Plan, trials: Trial[]): string[] {
-  if (url === undefined) return [];
-  const [first, ...others] = new Map(
-    trials.flatMap(({ process }) => (process === undefined ? [] : [[process.pid, process]])),
-  ).values();
-  if (first === undefined)
-    return ['server: already running, its process is unknown, so its CPU and memory are not measured'];
-  const { pid, version, executable, command } = first;
-  const restarts = others.length === 0 ? '' : `; restarted as ${others.map((one) => one.pid).join(', ')}`;
-  const words = [`process ${pid}`, version ?? executable, command?.join(' ')];
-  return [`server: already running, ${words.filter((word) => word !== undefined).join(', ')}${restarts}`];
+/** Describes the process of each server that was already running, and the processes that replaced it. */
+function describeAttached({ attached = [] }: Plan, trials: Trial[]): string[] {
+  return attached.map(({ target }) => {
+    const name = attached.length === 1 ? 'server' : target;
+    const own = attached.length === 1 ? trials : trials.filter((trial) => trial.target.id === target);
+    const [first, ...others] = new Map(
+      own.flatMap(({ process }) => (process === undefined ? [] : [[process.pid, process]])),
+    ).values();
+    if (first === undefined)
+      return `${name}: already running, its process is unknown, so its CPU and memory are not measured`;
+    const { pid, version, executable, command } = first;
+    const restarts = others.length === 0 ? '' : `; restarted as ${others.map((one) => one.pid).join(', ')}`;
+    const words = [`process ${pid}`, version ?? executable, command?.join(' ')];
+    return `${name}: already running, ${words.filter((word) => word !== undefined).join(', ')}${restarts}`;
+  });
 }
 
 /** The range of the ages of the servers when their windows opened; empty if no record tells them. */
@@ -244,12 +249,9 @@ export function describeMachine({ virtualised, cpuModel, cores, platform, releas
     .join(', ');
 }
 
-/** A workload and its parameters: `fib n=20`; the request of `--url`. */
-function describeWorkload({ workload, params = {}, url }: Plan): string {
-  if (url !== undefined) {
-    const { pathname, search } = new URL(url.url);
-    return `${url.method} ${pathname}${search}`;
-  }
+/** A workload and its parameters: `fib n=20`; the requests of a user with their weights. */
+function describeWorkload({ workload, params = {}, asked }: Plan): string {
+  if (asked !== undefined) return describeRequests(asked);
   return [workload, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' ');
 }
 
@@ -478,8 +480,8 @@ function describeSpan({ load, warmupSeconds, windowSeconds }: Plan): string {
 /** Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known. */
 export function describePlan(plan: Plan, load = describeLoad(plan.load)): string {
   const lines = [
-    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, ${plan.url === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
-    `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.url === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
+    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, ${plan.asked === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
+    `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
     ...describeDisturbance(plan),
     ...describeSequentialTest(plan),
     `about ${formatSpan(estimateSeconds(plan))}${plan.sequentialTest === undefined ? '' : ' at most'}`,

@@ -20,7 +20,8 @@ const COMPANIONS = ['upstream', 'database', 'background'];
 /** Converts `run.json` of any older schema into the current shape. */
 export function upgradeRun(stored: Stored): Stored {
   const second = stored['schema'] === 1 ? upgradeRunToSecond(stored) : stored;
-  return second['schema'] === 2 ? upgradeRunToThird(second) : second;
+  const third = second['schema'] === 2 ? upgradeRunToThird(second) : second;
+  return third['schema'] === 3 ? upgradeRunToFourth(third) : third;
 }
 
 function upgradeRunToSecond(run: Stored): Stored {
@@ -67,6 +68,44 @@ function renameTarget(target: unknown): unknown {
   return { ...Object.fromEntries(kept), ...(ways.length > 0 && { repeats: ways[0] }) };
 }
 
+/** Schema 4 keeps any number of requests and servers. Before, a run by URL had one of each. */
+function upgradeRunToFourth(run: Stored): Stored {
+  const { plan } = run;
+  return isObject(plan) ? { ...run, schema: 4, plan: { ...askRequests(plan), schema: 4 } } : run;
+}
+
+function askRequests({ url, ...plan }: Stored): Stored {
+  if (!isObject(url)) return plan;
+  const { url: address, method, headers, body, expect, pid, digests } = url;
+  const { origin, pathname, search } = new URL(String(address));
+  const [target] = Array.isArray(plan['targets']) ? (plan['targets'] as unknown[]) : [];
+  const files = Object.entries(isObject(digests) ? digests : {}).flatMap(([part, digest]) => {
+    const text = part === 'body' ? body : expect;
+    return typeof text === 'string' && text.startsWith('@') ? [[text, digest]] : [];
+  });
+  const request = {
+    method,
+    path: `${pathname}${search}`,
+    weight: 1,
+    headers,
+    ...(body !== undefined && { body }),
+    // Without an expected answer, older versions took any 2xx for right and compared no body.
+    expect: expect === undefined ? { statuses: ['2xx'] } : { body: expect },
+  };
+  return {
+    ...plan,
+    workload: 'requests',
+    asked: { requests: [request], files: Object.fromEntries(files) as Stored },
+    attached: [
+      {
+        target: isObject(target) ? target['id'] : address,
+        url: origin,
+        ...(pid !== undefined && { pid }),
+      },
+    ],
+  };
+}
+
 /** Schema 1 stored rate and amount side by side, and an open loop as the name of an engine. */
 function upgradePlan({ rate, amount, ...plan }: Stored): Stored {
   return { ...plan, schema: 2, load: loadOf(rate, amount), engine: engineOf(plan['engine']) };
@@ -76,7 +115,8 @@ function upgradePlan({ rate, amount, ...plan }: Stored): Stored {
 export function upgradeTrial(stored: Stored, plan: Stored): Stored {
   const second = stored['schema'] === 1 ? upgradeToSecond(stored, plan) : stored;
   const third = second['schema'] === 2 ? upgradeToThird(second) : second;
-  return third['schema'] === 3 ? upgradeToFourth(third) : third;
+  const fourth = third['schema'] === 3 ? upgradeToFourth(third) : third;
+  return fourth['schema'] === 4 ? upgradeToFifth(fourth, plan) : fourth;
 }
 
 function upgradeToSecond(stored: Stored, plan: Stored): Stored {
@@ -119,6 +159,16 @@ function upgradeToFourth(record: Stored): Stored {
     schema: 4,
     ...(target !== undefined && { target: renameTarget(target) }),
     ...(engine === DRIVER && { driver: { name: DRIVER, version: FIRST_DRIVER } }),
+  };
+}
+
+/** Schema 5 keeps a list of requests. The first versions stored a run by URL under the name of an unrelated workload. */
+function upgradeToFifth({ request, ...record }: Stored, plan: Stored): Stored {
+  return {
+    ...record,
+    schema: 5,
+    ...(plan['url'] !== undefined && { workload: 'requests' }),
+    ...(isObject(request) && { requests: { requests: [{ ...request, weight: 1 }] } }),
   };
 }
 

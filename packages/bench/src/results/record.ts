@@ -15,6 +15,7 @@ import {
   span,
   text,
 } from '../definitions.ts';
+import { sent } from '../catalogue/workloads/requests/definition.ts';
 import { METRIC_IDS } from '../metrics.ts';
 import {
   attestation,
@@ -218,6 +219,19 @@ const load = named(
       timing: Type.Optional(timing),
       meanCycleUs: maybe(amount('µs: mean time from one completion of a connection to its next')),
       bodyBytes: maybe(count("bytes: length of a right answer's body")),
+      routes: Type.Optional(
+        Type.Array(
+          shape({
+            counts: as(counts, 'The requests of the window.'),
+            lifetime: as(counts, 'The requests from the first connect to the end of the drain.'),
+            latencyUs: Type.Optional(as(latency, 'The latency of its right answers.')),
+          }),
+          {
+            description:
+              'The account of each request of a user, in the order of `requests`; absent if there is one.',
+          },
+        ),
+      ),
       crossed: Type.Optional(
         count(
           'count: of the mismatches, answers with the id of another request; absent if requests have none',
@@ -384,20 +398,6 @@ const partial = named('partial', shape(Type.Partial(measured).properties));
 /** Everything that a window gave. */
 export type Measured = Static<typeof measured>;
 
-const request = shape(
-  {
-    method: text(),
-    path: Type.String({ pattern: '^/' }),
-    headers: Type.Array(Type.String()),
-    bodySha256: Type.Optional(digest()),
-    expectSha256: Type.Optional(digest()),
-  },
-  { description: 'The request of --url: texts by their digests, headers by their names.' },
-);
-
-/** A request as a record keeps it: texts by their digests, headers by their names. */
-export type AskedRequest = Static<typeof request>;
-
 const code = shape(
   {
     from: text('The folder as --with names it.'),
@@ -508,7 +508,7 @@ const head = shape({
   }),
   workload: text(),
   params: Type.Optional(params),
-  request: Type.Optional(request),
+  requests: Type.Optional(sent),
   process: Type.Optional(serverProcess),
   code: Type.Optional(code),
   connections: ordinal('count: connections asked for'),
@@ -618,5 +618,5 @@ export const record = Type.Unsafe<Trial>({
 export const RECORD_HEAD = {
   title: "The record of one trial: one line of a run's trials.jsonl",
   description:
-    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new.",
+    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each.",
 };

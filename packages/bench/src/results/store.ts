@@ -181,7 +181,7 @@ export function readRun(folder: string): StoredRun {
   const host = readJson(hostFile);
   refuseInvalid('host', host, shown(hostFile), 'not a host description', LOST);
   const trials = readTrials(join(folder, 'trials.jsonl'), stored['plan'] as Record<string, unknown>);
-  return nameUrlWorkload({ ...run, folder, host, trials });
+  return { ...run, folder, host, trials };
 }
 
 /** Reads the trials of a run in the current shape. `plan` is the stored plan of the run. */
@@ -199,16 +199,6 @@ function readTrials(file: string, plan: Record<string, unknown>): Trial[] {
     refuseInvalid('record', trial, shown(where), 'not a trial record', REPAIR);
     return trial;
   });
-}
-
-/** Older versions stored a `--url` run under the name of an unrelated workload. */
-function nameUrlWorkload(run: StoredRun): StoredRun {
-  if (run.plan.url === undefined || run.plan.workload === 'url') return run;
-  return {
-    ...run,
-    plan: { ...run.plan, workload: 'url' },
-    trials: run.trials.map((trial) => ({ ...trial, workload: 'url' })),
-  };
 }
 
 /** Removes an incomplete last line, so that the next trial starts a new line. */

@@ -25,7 +25,7 @@ export interface CompanionParts {
 /** The facts that decide which companions a plan, or a command that serves one target, needs. */
 export type CompanionNeeds = Pick<
   Plan,
-  'workload' | 'params' | 'url' | 'upstream' | 'background' | 'workers' | 'duel' | 'targets'
+  'workload' | 'params' | 'asked' | 'upstream' | 'background' | 'workers' | 'duel' | 'targets'
 >;
 
 /** One kind of companion: a line of the list. */

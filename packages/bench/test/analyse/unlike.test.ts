@@ -1,73 +1,82 @@
 import { describe, expect, it } from 'vitest';
 import { describeUnknown, unlikeRuns } from '../../src/analyse/unlike.ts';
-import type { UrlRequest } from '../../src/model.ts';
+import type { Asked, AskedRequest } from '../../src/catalogue/workloads/requests/definition.ts';
+import { redact } from '../../src/redact.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
 
-/** A run of a server by its URL that sent this. */
-function urlRun(asked: Partial<UrlRequest> = {}): StoredRun {
+/** A stored run that sent these requests. */
+function runOf(asked: Partial<Asked> = {}): StoredRun {
   const plan = samplePlan('--url http://127.0.0.1:3000/orders --method POST --connections 10', []);
-  return { ...readGoldenRun(), plan: { ...plan, url: { ...plan.url!, ...asked } }, trials: [] };
+  return { ...readGoldenRun(), plan: redact({ ...plan, asked: { ...plan.asked!, ...asked } }), trials: [] };
 }
 
-const body = (text: string, digest: string): StoredRun => urlRun({ body: text, digests: { body: digest } });
+const request = (given: Partial<AskedRequest>): AskedRequest => ({
+  method: 'POST',
+  path: '/orders',
+  weight: 1,
+  headers: {},
+  ...given,
+});
+const one = (given: Partial<AskedRequest>, files: Asked['files'] = {}): StoredRun =>
+  runOf({ requests: [request(given)], files });
+const differences = (a: StoredRun, b: StoredRun): string[] => unlikeRuns(a, b, undefined);
 
-describe('runs by --url', () => {
-  const plain = urlRun();
+/** Two requests of these weights. */
+const both = (weight: number) => runOf({ requests: [request({}), request({ path: '/b', weight })] });
+/** A request whose body is a file of this digest. */
+const file = (digest: string) => one({ body: '@a.json' }, { '@a.json': digest });
+
+describe('runs of user requests', () => {
+  const plain = runOf();
 
   it('are alike if they ask and expect the same', () => {
-    expect(unlikeRuns(plain, urlRun(), undefined)).toEqual([]);
-    expect(unlikeRuns(body('{}', 'aa'), body('{}', 'aa'), undefined)).toEqual([]);
+    expect(differences(plain, runOf())).toEqual([]);
+    expect(differences(one({ body: '{}' }), one({ body: '{}' }))).toEqual([]);
   });
 
-  it('are unlike by body, header and expected answer, by name', () => {
-    expect(unlikeRuns(body('{"a":1}', 'aa'), body('{"a":2}', 'bb'), undefined)).toEqual([
-      'request body: aa and bb',
+  it('are unlike by path, weight, body, header and expected answer, by name', () => {
+    expect(differences(plain, one({ path: '/users' }))).toEqual(['request: POST /orders and POST /users']);
+    expect(differences(both(1), both(2))).toEqual(['request 2: POST /b × 1 and POST /b × 2']);
+    expect(differences(one({ body: '{"a":1}' }), one({ body: '{"a":2}' }))).toEqual([
+      expect.stringMatching(/^request body: [0-9a-f]{16} and [0-9a-f]{16}$/),
     ]);
-    expect(unlikeRuns(plain, urlRun({ headers: { accept: 'text/html' } }), undefined)).toEqual([
+    expect(differences(plain, one({ headers: { accept: 'text/html' } }))).toEqual([
       'header accept: none and text/html',
     ]);
-    expect(unlikeRuns(plain, urlRun({ headers: { cookie: 'abc' } }), undefined)).toEqual([
+    expect(differences(plain, one({ headers: { cookie: 'abc' } }))).toEqual([
       'header cookie: none and (not kept)',
     ]);
-    const expected = urlRun({ expect: 'ok', digests: { expect: 'cc' } });
-    expect(unlikeRuns(plain, expected, undefined)).toEqual(['expected answer: none and cc']);
-  });
-
-  it('are alike if one names the type of a body that the other leaves as it is', () => {
-    const json = urlRun({
-      body: '{}',
-      digests: { body: 'aa' },
-      headers: { 'content-type': 'application/json' },
-    });
-    expect(unlikeRuns(body('{}', 'aa'), json, undefined)).toEqual([]);
-  });
-
-  it('are unlike by what was in the file, and alike if a text says the same', () => {
-    expect(unlikeRuns(body('@a.json', 'one'), body('@a.json', 'two'), undefined)).toEqual([
-      'request body: one and two',
+    expect(differences(plain, one({ expect: { statuses: [201] } }))).toEqual([
+      'expected answer: none and status 201',
     ]);
-    expect(unlikeRuns(body('@a.json', 'one'), body('{}', 'one'), undefined)).toEqual([]);
   });
 
-  it('of older versions are compared by what was typed', () => {
-    const { digests: _, ...old } = body('x', '').plan.url!;
-    const older = { ...plain, plan: { ...plain.plan, url: old } };
-    expect(unlikeRuns(older, body('x', 'aa'), undefined)).toEqual([]);
-    expect(unlikeRuns(older, body('y', 'aa'), undefined)).toEqual(['request body: x and y']);
+  it('are alike if one names the default content type of a body', () => {
+    const json = one({ body: '{}', headers: { 'content-type': 'application/json' } });
+    expect(differences(one({ body: '{}' }), json)).toEqual([]);
   });
 
-  it('name what nobody can know', () => {
-    const secret = urlRun({ headers: { authorization: 'Bearer abcdef' } });
-    expect(unlikeRuns(secret, secret, undefined)).toEqual([]);
+  it('are unlike by the content of a file, and by their rows and login', () => {
+    expect(differences(file('1'.repeat(64)), file('2'.repeat(64)))).toEqual([
+      'request body: 1111111111111111 and 2222222222222222',
+    ]);
+    const rows = { file: 'a.csv', count: 3, names: ['id'], sha256: 'a'.repeat(64) };
+    expect(differences(plain, runOf({ rows }))).toEqual(['rows: none and 3, aaaaaaaaaaaaaaaa']);
+    const login = { method: 'POST', path: '/in', headers: {}, token: { json: '/t' }, send: {} };
+    expect(differences(plain, runOf({ login }))).toEqual(['login: none and POST /in']);
+  });
+
+  it('report what no record can show', () => {
+    const secret = one({ headers: { authorization: 'Bearer abcdef' } });
+    expect(differences(secret, secret)).toEqual([]);
     expect(describeUnknown(secret, secret)).toEqual([
       'unknown: whether both runs sent the same authorization, because its value is never stored',
     ]);
     expect(describeUnknown(secret, plain)).toEqual([]);
-    const { digests: _, ...typed } = body('@a.json', '').plan.url!;
-    const older = { ...plain, plan: { ...plain.plan, url: typed } };
-    expect(describeUnknown(older, body('@a.json', 'aa'))).toEqual([
-      'unknown: whether the file of --body was the same, because a run did not keep its digest',
+    const older = one({ body: '@a.json' });
+    expect(describeUnknown(older, one({ body: '@a.json' }, { '@a.json': 'a'.repeat(64) }))).toEqual([
+      'unknown: whether the file a.json was the same, because a run did not keep its digest',
     ]);
     expect(describeUnknown(readGoldenRun(), readGoldenRun())).toEqual([]);
   });

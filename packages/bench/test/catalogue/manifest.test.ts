@@ -126,7 +126,7 @@ describe('readManifest', () => {
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, runtime, build, shares, runtimes, default, variants',
+      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, runtime, build, shares, runtimes, requests, headers, rows, login, default, variants',
     ],
     [
       '"note": "with',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BENCH } from '../../src/cli/bench.ts';
+import { errorOf } from '../samples.ts';
 import { benchOptions } from '../../src/plan/options.ts';
 
 const URL_WORDS = ['--url', 'http://127.0.0.1:3000/orders?page=2'];
@@ -124,38 +125,55 @@ describe('bench', () => {
       url: new URL('http://127.0.0.1:1/'),
       headers: { authorization: 'Basic bWU6cHc=' },
     });
-    expect(asked).not.toHaveProperty('url');
+    expect(asked).not.toHaveProperty('servers');
+    expect(asked).not.toHaveProperty('asked');
     expect(parse('--again a-run --header x-key:1').secrets).toEqual({ headers: { 'x-key': '1' } });
   });
 });
 
+const requestsOf = (...words: string[]) => BENCH.parse([...URL_WORDS, ...words]).asked;
+
+const messageOf = (...words: string[]) => errorOf(() => BENCH.parse(words)).message;
+
 describe('bench --url', () => {
   it('sends GET, or POST with a body, or the given method', () => {
-    expect(BENCH.parse(URL_WORDS).url).toEqual({
-      url: new URL('http://127.0.0.1:3000/orders?page=2'),
-      method: 'GET',
-      headers: {},
-    });
-    expect(BENCH.parse([...URL_WORDS, '--body', '{}']).url).toMatchObject({ method: 'POST', body: '{}' });
-    expect(BENCH.parse([...URL_WORDS, '--body', '{}', '--method', 'put']).url?.method).toBe('PUT');
-    expect(BENCH.parse([...URL_WORDS, '--body', '']).url?.body).toBe('');
+    const { servers, asked } = BENCH.parse(URL_WORDS);
+    expect(servers).toEqual([{ url: new URL('http://127.0.0.1:3000/orders?page=2') }]);
+    expect(asked).toEqual({ requests: [{ method: 'GET', path: '/orders?page=2' }], headers: {} });
+    expect(requestsOf('--body', '{}')).toMatchObject({ requests: [{ method: 'POST' }], body: '{}' });
+    expect(requestsOf('--body', '{}', '--method', 'put')?.requests[0]?.method).toBe('PUT');
+    expect(requestsOf('--body', '')?.body).toBe('');
   });
 
   it('reads headers, the expected answer and the process', () => {
-    const words = [
-      '--header',
-      'Authorization: a: b',
-      '--header',
-      'x-empty:',
-      '--expect',
-      '@a.json',
-      '--pid',
-      '47',
-    ];
-    expect(BENCH.parse([...URL_WORDS, ...words]).url).toMatchObject({
+    const words = ['--header', 'Authorization: a: b', '--header', 'x-empty:', '--expect', '@a.json'];
+    expect(requestsOf(...words, '--expect-status', '201,2xx')).toMatchObject({
       headers: { authorization: 'a: b', 'x-empty': '' },
       expect: '@a.json',
-      pid: 47,
+      statuses: [201, '2xx'],
     });
+    expect(BENCH.parse([...URL_WORDS, '--pid', '47']).servers).toMatchObject([{ pid: 47 }]);
+  });
+
+  it('names several servers, and their processes', () => {
+    const words = ['--url', 'old=http://127.0.0.1:1', '--url', 'new=http://127.0.0.1:2', '--pid', 'new=47'];
+    const { servers, asked } = BENCH.parse([...words, '--get', '/a', '--request', 'POST /b', '--body', 'x']);
+    expect(servers).toEqual([
+      { name: 'old', url: new URL('http://127.0.0.1:1') },
+      { name: 'new', url: new URL('http://127.0.0.1:2'), pid: 47 },
+    ]);
+    expect(asked?.requests).toEqual([
+      { method: 'GET', path: '/a' },
+      { method: 'POST', path: '/b' },
+    ]);
+  });
+
+  it('refuses paths that differ, a path beside other requests, and a process of no server', () => {
+    const one = ['--url', 'http://127.0.0.1:1/a'];
+    expect(messageOf(...one, '--url', 'http://127.0.0.1:2/b')).toContain('different paths: /a and /b');
+    expect(messageOf(...one, '--get', '/b')).toContain('has the path /a');
+    expect(messageOf('--url', 'a=http://h:1/', '--url', 'b=http://h:2/', '--pid', '7')).toContain(
+      '2 servers',
+    );
   });
 });

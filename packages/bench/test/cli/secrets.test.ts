@@ -66,7 +66,7 @@ describe('the secrets of a request', () => {
     expect(status).toBe(1);
     expect(`${stdout}${stderr}`).toContain(`127.0.0.1:${echo.port}/orders?page=2&token=(not-kept)`);
     expectClean([stdout, stderr, ...filesOf(place)]);
-    expect(place.runFile().plan.url).toMatchObject({
+    expect(place.runFile().plan.asked?.requests[0]).toMatchObject({
       headers: { authorization: '(not kept)', 'x-api-key': '(not kept)' },
     });
   });

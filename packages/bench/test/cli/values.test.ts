@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  address,
+  namedAddress,
   header,
   listOf,
   method,
@@ -34,7 +34,8 @@ const READS: [string, Reader<unknown>, string, unknown][] = [
   ['method', method, 'put', 'PUT'],
   ['request', request, ' GET /a?b=c ', { method: 'GET', path: '/a?b=c' }],
   ['header', header, 'X-A: b: c', ['x-a', 'b: c']],
-  ['address', address, 'http://127.0.0.1:1/a', new URL('http://127.0.0.1:1/a')],
+  ['address', namedAddress, 'http://127.0.0.1:1/a', { url: new URL('http://127.0.0.1:1/a') }],
+  ['named address', namedAddress, 'a=http://h/?b=c', { name: 'a', url: new URL('http://h/?b=c') }],
 ];
 
 const REFUSES: [string, Reader<unknown>, string[]][] = [
@@ -50,7 +51,7 @@ const REFUSES: [string, Reader<unknown>, string[]][] = [
   ['method', method, ['fetch', '']],
   ['request', request, ['fib', '/fib/42', 'GET', 'GET fib/42', 'GET /fib 42', 'FETCH /fib', '']],
   ['header', header, ['authorization', ': x', 'a b: c', '']],
-  ['address', address, ['orders', 'https://127.0.0.1/', 'ftp://127.0.0.1/', '127.0.0.1:3000', '']],
+  ['address', namedAddress, ['orders', 'https://127.0.0.1/', 'ftp://127.0.0.1/', '127.0.0.1:3000', '']],
 ];
 
 describe('the value of an option', () => {

@@ -24,6 +24,11 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+function createLedger(expected: (ExpectedBody | null)[] | undefined, hashEvery: number): Ledger {
+  const requests = (expected ?? [undefined]).map(() => ({ method: 'GET', path: '/', headers: {} }));
+  return new Ledger({ expected, hashEvery, requests });
+}
+
 function answer(ledger: Ledger, slot: Slot, { status = 200, body = RIGHT, ms = 1 } = {}): void {
   ledger.send(slot);
   ledger.receive(slot, body);
@@ -37,7 +42,7 @@ describe('the sum of all outcomes', () => {
     'is the number of requests sent at every step of random sequence %d',
     (seed) => {
       const random = createRandom(seed);
-      const ledger = new Ledger(random.coin() ? [EXPECTED] : undefined, 1 + random.below(4));
+      const ledger = createLedger(random.coin() ? [EXPECTED] : undefined, 1 + random.below(4));
       const slots = Array.from({ length: 1 + random.below(20) }, () => ledger.addSlot());
       // Counted independently: the requests that began and ended since the window opened.
       let begun = 0;
@@ -89,7 +94,7 @@ describe('the sum of all outcomes', () => {
 
 /** Returns the outcome that one answer is counted as. */
 function outcomeOf(given: { status?: number; body?: Buffer }, expected: ExpectedBody | undefined = EXPECTED) {
-  const ledger = new Ledger(expected && [expected], 1);
+  const ledger = createLedger(expected && [expected], 1);
   answer(ledger, ledger.addSlot(), given);
   return Object.entries(ledger.lifetime).filter(([name, count]) => name !== 'sent' && count > 0);
 }
@@ -112,18 +117,18 @@ describe('the outcome of an answer', () => {
   });
 
   it('is right with any body if none is expected', () => {
-    const ledger = new Ledger(undefined, 1);
+    const ledger = createLedger(undefined, 1);
     answer(ledger, ledger.addSlot(), { body: WRONG });
     expect(ledger.lifetime.ok).toBe(1);
     expect(ledger.bodiesHashed).toBe(0);
   });
 
   it('is decided by a hash of one body in k, over all its packets', () => {
-    const ledger = new Ledger([EXPECTED], 4);
+    const ledger = createLedger([EXPECTED], 4);
     const slot = ledger.addSlot();
     for (let index = 0; index < 9; index++) answer(ledger, slot, {});
     expect(ledger.bodiesHashed).toBe(3);
-    const whole = new Ledger([EXPECTED], 1);
+    const whole = createLedger([EXPECTED], 1);
     const pieces = whole.addSlot();
     whole.send(pieces);
     for (const byte of RIGHT) whole.receive(pieces, Buffer.from([byte]));
@@ -133,7 +138,7 @@ describe('the outcome of an answer', () => {
 
   it('is decided by the request of the cycle that it answers', () => {
     const other = { bytes: 3, sha256: createHash('sha256').update('[2]').digest('hex') };
-    const ledger = new Ledger([EXPECTED, other], 1);
+    const ledger = createLedger([EXPECTED, other], 1);
     const slot = ledger.addSlot();
     slot.request = 1;
     answer(ledger, slot, { body: Buffer.from('[2]') });
@@ -142,7 +147,7 @@ describe('the outcome of an answer', () => {
   });
 
   it('does not depend on an earlier answer that was cut off', () => {
-    const ledger = new Ledger([EXPECTED], 1);
+    const ledger = createLedger([EXPECTED], 1);
     const slot = ledger.addSlot();
     ledger.send(slot);
     ledger.receive(slot, RIGHT.subarray(0, 4));
@@ -154,7 +159,7 @@ describe('the outcome of an answer', () => {
 
 describe('the load before the window', () => {
   it('is kept in slices of the time under load, and all answers until then are counted', () => {
-    const ledger = new Ledger([EXPECTED], 1);
+    const ledger = createLedger([EXPECTED], 1);
     const slot = ledger.addSlot();
     answer(ledger, slot, { status: 500 });
     ledger.beginWarmup();
@@ -180,7 +185,7 @@ describe('the load before the window', () => {
   });
 
   it('ends with the first window, and a window of no length is none', () => {
-    const ledger = new Ledger([EXPECTED], 1);
+    const ledger = createLedger([EXPECTED], 1);
     const slot = ledger.addSlot();
     answer(ledger, slot);
     ledger.open(0);
@@ -200,7 +205,7 @@ describe('the load before the window', () => {
 
 describe('the window', () => {
   it('counts requests in flight when it opens, and not those in flight when it closes', () => {
-    const ledger = new Ledger([EXPECTED], 1);
+    const ledger = createLedger([EXPECTED], 1);
     const [a, b] = [ledger.addSlot(), ledger.addSlot()];
     answer(ledger, a);
     ledger.send(a);
@@ -216,7 +221,7 @@ describe('the window', () => {
 
   it('closes with the first request that ends after its time, and does not count it', () => {
     for (const end of ['complete', 'lose'] as const) {
-      const ledger = new Ledger([EXPECTED], 1);
+      const ledger = createLedger([EXPECTED], 1);
       const [a, b] = [ledger.addSlot(), ledger.addSlot()];
       let closings = 0;
       ledger.onClose = () => closings++;
@@ -238,7 +243,7 @@ describe('the window', () => {
   });
 
   it('records no latency for the first answer of a connection, which includes the connect', () => {
-    const ledger = new Ledger([EXPECTED], 1);
+    const ledger = createLedger([EXPECTED], 1);
     const slot = ledger.addSlot();
     ledger.open(1e9);
     answer(ledger, slot, { ms: 900 });
@@ -248,7 +253,7 @@ describe('the window', () => {
   });
 
   it('records no latency of a wrong answer, and none outside the window', () => {
-    const ledger = new Ledger([EXPECTED], 1);
+    const ledger = createLedger([EXPECTED], 1);
     const slot = ledger.addSlot();
     answer(ledger, slot);
     answer(ledger, slot);
@@ -262,7 +267,7 @@ describe('the window', () => {
   });
 
   it('counts right answers per slice, and 0 in empty slices', () => {
-    const ledger = new Ledger([EXPECTED], 1);
+    const ledger = createLedger([EXPECTED], 1);
     const slot = ledger.addSlot();
     ledger.open(1e9);
     for (const at of [0, 49.9, 50, 201]) {
@@ -274,7 +279,7 @@ describe('the window', () => {
   });
 
   it('measures cycles from one answer to the next, and counts silent connections', () => {
-    const ledger = new Ledger([EXPECTED], 1);
+    const ledger = createLedger([EXPECTED], 1);
     const [a, b, c] = [ledger.addSlot(), ledger.addSlot(), ledger.addSlot()];
     for (const slot of [a, b, c]) answer(ledger, slot);
     now += 10;
@@ -294,7 +299,7 @@ describe('the window', () => {
   });
 
   it('can open again: the counts continue, without what happened in between', () => {
-    const ledger = new Ledger([EXPECTED], 1);
+    const ledger = createLedger([EXPECTED], 1);
     const [a, b] = [ledger.addSlot(), ledger.addSlot()];
     for (const slot of [a, b]) answer(ledger, slot);
     const closings: number[] = [];
@@ -332,7 +337,7 @@ describe('the window', () => {
   });
 
   it('begins the cycle of a paused connection when it resumes', () => {
-    const ledger = new Ledger([EXPECTED], 1);
+    const ledger = createLedger([EXPECTED], 1);
     const slot = ledger.addSlot();
     answer(ledger, slot);
     now += 5000;
@@ -356,7 +361,7 @@ const immediate = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Returns a ledger with an open window and a request on each of this many connections. */
 function asked(connections: number): { ledger: Ledger; slots: Slot[] } {
-  const ledger = new Ledger([EXPECTED], 1);
+  const ledger = createLedger([EXPECTED], 1);
   const slots = Array.from({ length: connections }, () => ledger.addSlot());
   for (const slot of slots) answer(ledger, slot);
   ledger.open(1e9);

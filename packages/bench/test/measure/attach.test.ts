@@ -29,6 +29,11 @@ const SERVE = (host: string) =>
   `const s = require('node:http').createServer((q, r) => r.end('ok'));
    s.listen(0, '${host}', () => console.log(s.address().port));`;
 
+/** One server as a plan keeps it. */
+const serversAt = (url: string, pid?: number) => [
+  { target: `GET ${url}`, url: new URL(url).origin, ...(pid === undefined ? {} : { pid }) },
+];
+
 async function serverOf(launcher: Launcher, url: string, isStopped = () => false) {
   const plan = samplePlan(`--url ${url} --rounds 1`, []);
   const { ready } = await launcher.prepare(plan, () => {});
@@ -50,7 +55,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
     await using other = await startServer(SERVE(address));
     const host = address.includes('1') ? address : '127.0.0.1';
     const url = `http://${host.includes(':') ? `[${host}]` : host}:${other.port}/`;
-    const { server, ready } = await serverOf(await attachLauncher({ url, method: 'GET', headers: {} }), url);
+    const { server, ready } = await serverOf(await attachLauncher(serversAt(url)), url);
     expect([server.host, server.port, server.pid()]).toEqual([host, other.port, other.child.pid]);
     expect(server.process).toMatchObject({ version: `node ${process.version}` });
     expect(server.process?.command?.slice(-2)).toEqual(['--api-key', '(not kept)']);
@@ -63,7 +68,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
     const listener = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
     await once(listener, 'listening');
     const url = `http://localhost:${(listener.address() as AddressInfo).port}/`;
-    const request = { url, method: 'GET', headers: {} };
+    const request = serversAt(url);
     let stopped = false;
     const { server } = await serverOf(await attachLauncher(request), url, () => stopped);
     expect([server.host, server.pid(), server.startedAtMs]).toEqual(['127.0.0.1', process.pid, undefined]);
@@ -84,7 +89,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
     await using other = await startServer(SERVE('127.0.0.1'));
     const url = `http://127.0.0.1:${other.port}/`;
     const stranger = start({ stdio: 'ignore' })`exec sleep 60`;
-    const attempt = attachLauncher({ url, method: 'GET', headers: {}, pid: stranger.pid! });
+    const attempt = attachLauncher(serversAt(url, stranger.pid));
     await expect(attempt).rejects.toMatchObject({
       code: 'usage',
       message: `--pid ${stranger.pid}: process ${stranger.pid} does not listen on port ${other.port}: process ${other.child.pid} (${await nameOf(other.child.pid!)}) does`,
@@ -110,7 +115,7 @@ describe.runIf(isLinux)('the attached launcher', () => {
   it('records the cores that the server may use', async () => {
     await using other = await startServer(SERVE('127.0.0.1'));
     const url = `http://127.0.0.1:${other.port}/`;
-    const { placed, server } = await serverOf(await attachLauncher({ url, method: 'GET', headers: {} }), url);
+    const { placed, server } = await serverOf(await attachLauncher(serversAt(url)), url);
     expect(placed.placement.server).toEqual(server.process?.cores);
     expect(placed.server).toEqual([]);
   });

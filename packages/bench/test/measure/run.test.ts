@@ -158,12 +158,13 @@ describe('run', () => {
 
   it('measures a running server with the workload url, and records the request', async () => {
     const plan = samplePlan('--url http://127.0.0.1:3000/a --rounds 2 --connections 10', []);
+    const sent = { requests: [{ method: 'GET', path: '/a', weight: 1, headers: [], check: 'bytes' }] };
     const world = createWorld();
     const prepared = plan.targets.map((target) => ({ target, attached: true as const, version: 'node' }));
     const trials = await run(plan, { placed, prepared, before: [] }, world.effects);
     expect(
-      trials.map(({ status, target, workload, request }) => [status, target.class, workload, request]),
-    ).toEqual([1, 2].map(() => ['ok', 'unknown', 'url', { method: 'GET', path: '/a', headers: [] }]));
+      trials.map(({ status, target, workload, requests }) => [status, target.class, workload, requests]),
+    ).toEqual([1, 2].map(() => ['ok', 'unknown', 'requests', sent]));
   });
 
   it('stops if a trial cannot be recorded', async () => {

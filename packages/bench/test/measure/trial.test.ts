@@ -7,8 +7,8 @@ import { measure, PLACED, textsOf } from './one-trial.ts';
 import type { Age } from '../../src/results/record.ts';
 import type { Step } from './world.ts';
 import { makeReason } from '../../src/reasons.ts';
-import { RECORD_SCHEMA } from '../../src/versions.ts';
 import { METRIC_IDS } from '../../src/metrics.ts';
+import { RECORD_SCHEMA } from '../../src/versions.ts';
 
 const fail = (text: string) => () => {
   throw new BenchError('trial', text);

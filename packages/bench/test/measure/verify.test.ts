@@ -53,11 +53,11 @@ describe('verify', () => {
     const expected = await verify(asked, draw, 'here');
     expect(new Set(bodies).size).toBe(3);
     expect(bodies.join('')).not.toContain(ID);
-    expect(expected?.map(({ around }) => around)).toEqual([
+    expect(expected?.map((one) => one?.around)).toEqual([
       ['{"id":"', '"}'],
       ['{"n":1,"id":"', '"}'],
     ]);
-    expect(expected?.map(({ bytes }) => bytes)).toEqual([
+    expect(expected?.map((one) => one?.bytes)).toEqual([
       `{"id":"${ID}"}`.length,
       `{"n":1,"id":"${ID}"}`.length,
     ]);

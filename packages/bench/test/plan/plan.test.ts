@@ -277,13 +277,12 @@ describe('makePlan', () => {
 
   it('keeps the request to a running server', () => {
     const plan = samplePlan('--url http://127.0.0.1:3000/a --method put --header x:1');
-    expect(plan.url).toEqual({
-      url: 'http://127.0.0.1:3000/a',
-      method: 'PUT',
-      headers: { x: '1' },
-      digests: {},
+    expect(plan.asked).toEqual({
+      requests: [{ method: 'PUT', path: '/a', weight: 1, headers: { x: '1' } }],
+      files: {},
     });
-    expect(plan).toMatchObject({ workload: 'url', startSeconds: 5, barrierSeconds: 30 });
+    expect(plan.attached).toEqual([{ target: 'PUT http://127.0.0.1:3000/a', url: 'http://127.0.0.1:3000' }]);
+    expect(plan).toMatchObject({ workload: 'requests', startSeconds: 5, barrierSeconds: 30 });
     expect(plan).not.toHaveProperty('waitSeconds');
     expect(plan.targets).toEqual([
       expect.objectContaining({ id: 'PUT http://127.0.0.1:3000/a', class: 'unknown' }),

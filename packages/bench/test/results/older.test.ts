@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { upgradePooled, upgradeRun, upgradeTrial } from '../../src/results/older.ts';
@@ -104,9 +105,9 @@ describe('a run of schema 2', () => {
     ];
     const read = upgradeRun({ schema: 2, plan: { schema: 2, engine: 'oha', targets } });
     expect(read).toEqual({
-      schema: 3,
+      schema: RUN_SCHEMA,
       plan: {
-        schema: 3,
+        schema: RUN_SCHEMA,
         engine: 'oha',
         targets: [
           target('a'),
@@ -151,6 +152,51 @@ describe('an entry of a pool', () => {
     const entries = readPool(join(ROOT, 'results/published/20261121-221151-power'))?.entries ?? [];
     expect(entries.filter(({ kind }) => kind === 'sequential-test')).toHaveLength(60);
     expect(new Set(entries.map(({ kind }) => kind))).toEqual(new Set(['sequential-test', 'noise']));
+  });
+});
+
+describe('a run by URL of schema 2', () => {
+  const read = readRun(fileURLToPath(new URL('../fixtures/url-run/', import.meta.url)));
+
+  it('has one request, and one server that was already running', () => {
+    const stored = JSON.parse(readFixture('url-run/run.json')) as {
+      plan: { url: { digests: { body: string } } };
+    };
+    expect(read.plan).toMatchObject({
+      workload: 'requests',
+      asked: {
+        requests: [
+          {
+            method: 'POST',
+            path: '/orders?token=(not-kept)',
+            weight: 1,
+            headers: { 'x-api-key': '(not kept)', accept: 'application/json' },
+            body: '@order.json',
+            expect: { statuses: ['2xx'] },
+          },
+        ],
+        files: { '@order.json': stored.plan.url.digests.body },
+      },
+      attached: [
+        { target: 'POST http://127.0.0.1:4871/orders?token=(not-kept)', url: 'http://127.0.0.1:4871' },
+      ],
+    });
+    expect(read.plan).not.toHaveProperty('url');
+  });
+
+  it('has the same request in its record', () => {
+    const [trial] = read.trials;
+    expect(trial?.workload).toBe('requests');
+    expect(trial?.requests?.requests).toEqual([
+      {
+        method: 'POST',
+        path: '/orders?token=(not-kept)',
+        weight: 1,
+        headers: ['x-api-key', 'accept'],
+        bodySha256: read.plan.asked?.files['@order.json'],
+      },
+    ]);
+    expect(trial).not.toHaveProperty('request');
   });
 });
 

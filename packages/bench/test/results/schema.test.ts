@@ -25,6 +25,7 @@ import {
   readGoldenRun,
   readSchema,
   sampleBackground,
+  sampleCounts,
   sampleLoad,
   sampleMeasured,
   samplePlan,
@@ -76,6 +77,7 @@ const load = {
   unsolicited: 0,
   crossed: 0,
   warmup: { milliseconds: 50, ok: [0, 12], answers: 22 },
+  routes: [{ counts: sampleCounts(), lifetime: sampleCounts(), latencyUs: latency }],
   schedule: { intended: 100, late: 1, dropped: 0 },
   timing: { metric: 'gather', toldUs: latency, restUs: latency },
 } as Required<LoadResult>;
@@ -157,12 +159,20 @@ const head = {
     repeats: { of: 'fastify', as: 'a/a' },
     engine: 'wrk',
   },
-  request: {
-    method: 'POST',
-    path: '/orders',
-    headers: ['accept'],
-    bodySha256: 'a'.repeat(64),
-    expectSha256: 'a'.repeat(64),
+  requests: {
+    requests: [
+      {
+        method: 'POST',
+        path: '/orders',
+        weight: 2,
+        headers: ['accept'],
+        bodySha256: 'a'.repeat(64),
+        expectSha256: 'a'.repeat(64),
+        check: 'bytes',
+      },
+    ],
+    rows: { sha256: 'a'.repeat(64), count: 3, used: 3, checked: 3 },
+    login: 'POST /login',
   },
   code: { from: './copy', files: 3, sha256: 'a'.repeat(64) },
   process: {
@@ -211,15 +221,32 @@ const plan: Required<Plan> = {
   background: { method: 'GET', path: '/fib/42' },
   stacks: ['../my-api/stack.json'],
   apps: [{ name: 'api', folder: '.', command: ['uvicorn', 'app:app'], env: { A: 'b' }, lock: 'uv.lock' }],
-  url: {
-    url: 'http://127.0.0.1:1/',
-    method: 'POST',
-    headers: { a: 'b' },
-    body: '{}',
-    expect: '@a.json',
-    pid: 1,
-    digests: { body: 'a'.repeat(64), expect: 'a'.repeat(64) },
+  asked: {
+    requests: [
+      {
+        method: 'POST',
+        path: '/orders',
+        weight: 2,
+        headers: { a: 'b' },
+        body: '{}',
+        expect: { statuses: [201, '2xx'], body: '@a.json', schema: '{}' },
+      },
+    ],
+    rows: { file: 'ids.csv', count: 3, names: ['id'], sha256: 'a'.repeat(64) },
+    login: {
+      method: 'POST',
+      path: '/login',
+      headers: {},
+      body: '(not kept)',
+      token: { json: '/token' },
+      send: { authorization: 'Bearer {token}' },
+    },
+    files: { '@a.json': 'a'.repeat(64) },
+    from: 'requests.json',
+    openapi: '/openapi.json',
+    leftOut: [{ route: 'POST /orders', reason: 'not a GET request' }],
   },
+  attached: [{ target: 'old', url: 'http://127.0.0.1:1', pid: 1 }],
 };
 const run: Required<RunFile> = {
   schema: RUN_SCHEMA,

@@ -3,8 +3,8 @@ import { devices } from './devices.ts';
 import { asyncfib, fib } from './fib.ts';
 import { gather } from './gather.ts';
 import { repository } from './repository.ts';
-import { urlWorkload } from './url.ts';
-import type { UrlRequest } from '../../model.ts';
+import type { Asked } from './requests/definition.ts';
+import { requestsWorkload } from './requests/workload.ts';
 import { users, usersInsert } from './users.ts';
 import { asyncwait, wait } from './wait.ts';
 import type { Params, Workload } from './workload.ts';
@@ -21,7 +21,7 @@ const WORKLOADS: Record<string, Workload> = {
   'users-insert': usersInsert,
 };
 
-/** The names of all workloads. */
+/** The names of all workloads of Bench. The requests of a user are another one. */
 export const WORKLOAD_NAMES = Object.keys(WORKLOADS);
 
 /** Returns the workload of this name. Throws a usage error that lists the names if it is unknown. */
@@ -34,11 +34,10 @@ export function findWorkload(name: string): Workload {
 }
 
 /**
- * Returns the workload of a plan. Throws a usage error for an unknown name, and for a request whose files cannot be
- * read.
+ * Returns the workload of a plan. Throws a usage error for an unknown name, and for requests whose files cannot be read.
  */
-export function workloadOf({ workload, url }: { workload: string; url?: UrlRequest | undefined }): Workload {
-  return url === undefined ? findWorkload(workload) : urlWorkload(url);
+export function workloadOf({ workload, asked }: { workload: string; asked?: Asked | undefined }): Workload {
+  return asked === undefined ? findWorkload(workload) : requestsWorkload(asked);
 }
 
 /**

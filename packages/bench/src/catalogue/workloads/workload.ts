@@ -1,3 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Status } from './requests/definition.ts';
+
 /**
  * The placeholder for an id. The sender replaces it with a unique id in each request body; a right answer repeats
  * that id. It has the length of an id.
@@ -10,6 +13,8 @@ export interface WorkloadRequest {
   path: string;
   headers: Record<string, string>;
   body?: string;
+  /** File and line of the row that filled in its placeholders. */
+  row?: string;
 }
 
 /** One answer, as received. */
@@ -17,6 +22,31 @@ export interface Answer {
   status: number;
   contentType: string;
   body: Buffer;
+  headers?: IncomingHttpHeaders;
+}
+
+/** The requests of a draw that differ only by their rows: accounted for together. */
+export interface Route {
+  /** The request as it was written: `GET /orders/{id}`. */
+  name: string;
+  /** The index of its first request, and the number of its requests. */
+  first: number;
+  count: number;
+  /** The right status codes. */
+  statuses: Status[];
+  /** The JSON Schema of a right body. */
+  schema?: string;
+  /** True if a right body is the one before the load, if that is the same twice. */
+  learns: boolean;
+  /** True if right answers may be the same bytes each time. */
+  isFixed: boolean;
+}
+
+/** A request before all others. Its answer completes the draw. */
+export interface Login {
+  request: WorkloadRequest;
+  /** Returns the draw with the token of this answer, or why there is none. */
+  complete(answer: Answer): Draw | string;
 }
 
 /** The table `users` of one trial. */
@@ -46,6 +76,14 @@ export function haveIds(requests: readonly Pick<WorkloadRequest, 'body'>[]): boo
 /** The requests and right answers of one trial. They are drawn for each trial, so that no answer can be hard-coded. */
 export interface Draw {
   requests: WorkloadRequest[];
+  /** The requests by route; absent if each is a route by itself, in turn. */
+  routes?: Route[];
+  /** The indexes of the routes in one cycle. */
+  order?: number[];
+  /** The indexes of the requests that are sent one by one before and after the load; all by default. */
+  probes?: number[];
+  /** The login that must come first. */
+  login?: Login;
   /** Files that the server reads, by the environment variable that names each. */
   files: Record<string, string>;
   /** Further environment variables of the server. */
@@ -88,8 +126,6 @@ export interface Workload {
   barrierSeconds?: number;
   /** How long a server may take to its first right answer, in seconds; 30 by default. */
   startSeconds?: number;
-  /** Set if the server is already running: Bench neither starts nor stops it. */
-  attached?: true;
   /**
    * The designed wait of each answer, in seconds; windows are a multiple of it. Absent if answers do not wait.
    * `params` are complete.

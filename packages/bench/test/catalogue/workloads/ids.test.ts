@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { haveIds, ID } from '../../../src/catalogue/workloads/workload.ts';
 import { createIds, idsIn, nextSender } from '../../../src/catalogue/workloads/ids.ts';
-import { createStamp } from '../../../src/load/stamp.ts';
+import { createSender } from '../../../src/load/sender.ts';
 import { Ledger, Slot } from '../../../src/load/ledger.ts';
 import type { RequestSpec } from '../../../src/load/protocol.ts';
 
@@ -25,28 +25,34 @@ describe('ids', () => {
   });
 });
 
-describe('the stamp of requests', () => {
-  it('is none for a single request without an id', () => {
-    expect(createStamp([post('{}')], 1)).toBeUndefined();
+const address = { host: '127.0.0.1', port: 3000, skippedCycles: 0 };
+
+describe('the sender', () => {
+  it('sends the same bytes for a request without an id', () => {
+    const sender = createSender({ ...address, requests: [post('{}')], sender: 1 });
+    const slot = new Slot();
+    const [first, second] = [sender.take(slot), sender.take(slot)];
+    expect(second).toBe(first);
+    expect(first.toString()).toMatch(/^POST \/ HTTP\/1\.1\r\nHost: 127\.0\.0\.1:3000\r\n[^]*\r\n\r\n\{\}$/);
+    expect([slot.request, slot.own]).toEqual([0, undefined]);
   });
 
-  it('says which of several a slot sends', () => {
-    const stamp = createStamp([post('{}'), post('[]')], 1);
-    const [slot, bytes] = [new Slot(), Buffer.from('POST / HTTP/1.1')];
-    expect(stamp?.(slot, 1, bytes)).toBe(bytes);
-    expect([slot.request, slot.own]).toEqual([1, undefined]);
+  it('notes which of several requests a slot sends', () => {
+    const sender = createSender({ ...address, requests: [post('{}'), post('[]')], sender: 1 });
+    const slots = [new Slot(), new Slot(), new Slot()];
+    for (const slot of slots) sender.take(slot);
+    expect(slots.map(({ request }) => request)).toEqual([0, 1, 0]);
   });
 
-  it('puts a new id wherever the placeholder stands, and leaves what was sent before as it was', () => {
-    const stamp = createStamp([post('{}'), post(`["${ID}","${ID}"]`)], 7);
-    const bytes = Buffer.from(`POST / HTTP/1.1\r\n\r\n["${ID}","${ID}"]`);
+  it('replaces each placeholder by a new id, and leaves earlier bytes unchanged', () => {
+    const sender = createSender({ ...address, requests: [post(`["${ID}","${ID}"]`)], sender: 7 });
     const slots = [new Slot(), new Slot()];
-    const sent = slots.map((slot) => stamp?.(slot, 1, bytes).toString());
+    const sent = slots.map((slot) => sender.take(slot));
     const [first, second] = slots.map(({ own }) => own?.id);
     expect(first).not.toBe(second);
-    expect(sent).toEqual([first, second].map((id) => `POST / HTTP/1.1\r\n\r\n["${id}","${id}"]`));
-    expect(bytes.toString()).toContain(ID);
-    expect(slots.map(({ request }) => request)).toEqual([1, 1]);
+    expect(sent.map((bytes) => bytes.toString().split('\r\n\r\n')[1])).toEqual(
+      [first, second].map((id) => `["${id}","${id}"]`),
+    );
   });
 });
 
@@ -56,7 +62,7 @@ describe('an answer to a request with an id of its own', () => {
 
   /** What an answer with this body is counted as, in a window. */
   function judge(body: string, status = 200) {
-    const ledger = new Ledger([expected], 64);
+    const ledger = new Ledger({ expected: [expected], hashEvery: 64, requests: [post('')] });
     ledger.open(1e9);
     const slot = ledger.addSlot();
     slot.own = { id: own, answer: [] };
@@ -87,7 +93,7 @@ describe('an answer to a request with an id of its own', () => {
 
   it('is right with nothing but its id, where right answers differ in their bytes', () => {
     const judgeAny = (body: string) => {
-      const ledger = new Ledger(undefined, 64);
+      const ledger = new Ledger({ expected: undefined, hashEvery: 64, requests: [post('')] });
       const slot = ledger.addSlot();
       slot.own = { id: own, answer: [] };
       ledger.send(slot);

@@ -1,0 +1,170 @@
+/** The requests that a user asks for: their definition, and the types derived from it. */
+import { Type, type Static } from 'typebox';
+import { count, digest, mapOf, named, ordinal, shape, text, texts } from '../../../definitions.ts';
+
+const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
+
+const status = Type.Unsafe<number | (typeof STATUS_CLASSES)[number]>({
+  anyOf: [
+    { type: 'integer', minimum: 100, maximum: 599, description: 'status: one code' },
+    { enum: [...STATUS_CLASSES] },
+  ],
+});
+
+/** A status code, or a class of them such as `2xx`. */
+export type Status = Static<typeof status>;
+
+const expectation = shape(
+  {
+    statuses: Type.Optional(Type.Array(status, { minItems: 1, description: 'The right status codes.' })),
+    body: Type.Optional(
+      Type.String({ description: 'The right body: the text itself, or @file. Equal JSON is right too.' }),
+    ),
+    schema: Type.Optional(
+      Type.String({ description: 'The JSON Schema of a right body: the text itself, or @file.' }),
+    ),
+  },
+  {
+    description:
+      'The right answer. Without a body, a schema and statuses: any 2xx, with the body as it was before the load.',
+  },
+);
+
+/** The right answer to a request. */
+export type Expectation = Static<typeof expectation>;
+
+const headers = mapOf(Type.String(), 'The headers as they were written; secrets are not kept.');
+
+const askedRequest = shape({
+  method: text(),
+  path: Type.String({ pattern: '^/' }),
+  weight: ordinal('count: how often it is sent in one cycle'),
+  headers,
+  body: Type.Optional(Type.String({ description: 'The text itself, or @file.' })),
+  expect: Type.Optional(expectation),
+});
+
+/** One request as it was written, with its placeholders. */
+export type AskedRequest = Static<typeof askedRequest>;
+
+const rows = shape(
+  {
+    file: text(),
+    count: ordinal('count: rows'),
+    names: texts('The names of the columns.'),
+    sha256: digest(),
+  },
+  { description: 'The file whose rows fill in the placeholders.' },
+);
+
+/** A file of rows as a plan keeps it. */
+export type AskedRows = Static<typeof rows>;
+
+const token = Type.Union([
+  shape({
+    json: Type.String({ pattern: '^(/.*)?$', description: 'A JSON pointer into the body (RFC 6901).' }),
+  }),
+  shape({ header: text('The name of a header.') }),
+  shape({ cookie: text('The name of a cookie.') }),
+]);
+
+/** The place of a token in the answer to a login. */
+export type TokenPlace = Static<typeof token>;
+
+const login = shape(
+  {
+    method: text(),
+    path: Type.String({ pattern: '^/' }),
+    headers,
+    body: Type.Optional(Type.String({ description: 'Never kept.' })),
+    token,
+    send: mapOf(Type.String(), 'The headers that carry the token in every request, written with {token}.'),
+  },
+  {
+    description:
+      'The request that is sent once before the others. Its answer holds a token, which is never kept.',
+  },
+);
+
+/** A login, as it was written. */
+export type AskedLogin = Static<typeof login>;
+
+const leftOut = shape({ route: text(), reason: text() });
+
+/** A route of an OpenAPI document that is not measured, and the reason. */
+export type RouteLeftOut = Static<typeof leftOut>;
+
+export const asked = named(
+  'asked',
+  shape(
+    {
+      requests: Type.Array(askedRequest, { minItems: 1 }),
+      rows: Type.Optional(rows),
+      login: Type.Optional(login),
+      files: mapOf(digest(), 'SHA-256 of each file named by @file when the run was planned.'),
+      from: Type.Optional(text('The file that the requests were read from.')),
+      openapi: Type.Optional(text('The OpenAPI document that the requests were read from.')),
+      leftOut: Type.Optional(
+        Type.Array(leftOut, { description: 'Routes of the document that are not measured.', minItems: 1 }),
+      ),
+    },
+    { description: 'The requests of the workload `requests`, as the user wrote them.' },
+  ),
+);
+
+/** The requests of a user, as a plan keeps them: JSON, and no contents of files. */
+export type Asked = Static<typeof asked>;
+
+const server = shape(
+  {
+    target: text('The target that it is.'),
+    url: Type.String({ pattern: '^http://', description: 'Its address, without a path.' }),
+    pid: Type.Optional(ordinal('process: its id, if --pid named it')),
+  },
+  { description: 'A server that was already running.' },
+);
+
+export const attached = Type.Array(server, {
+  description: 'The servers of --url, which Bench neither starts nor stops.',
+  minItems: 1,
+});
+
+/** A server that was already running when the run began. */
+export type AttachedServer = Static<typeof server>;
+
+const sentRequest = shape({
+  method: text(),
+  path: Type.String({ pattern: '^/' }),
+  weight: ordinal('count: how often it is sent in one cycle'),
+  headers: Type.Array(Type.String(), { description: 'Their names.' }),
+  bodySha256: Type.Optional(digest('Of the body before its placeholders are filled in.')),
+  expectSha256: Type.Optional(digest('Of what the request expects.')),
+  check: Type.Optional(
+    Type.Unsafe<CheckKind>({
+      enum: ['bytes', 'schema', 'status'],
+      description: 'How answers under load are checked beyond their status; absent in older records.',
+    }),
+  ),
+});
+
+/** How answers under load are checked: against exact bytes, a JSON Schema, or by their status alone. */
+export type CheckKind = 'bytes' | 'schema' | 'status';
+
+export const sent = shape(
+  {
+    requests: Type.Array(sentRequest, { minItems: 1 }),
+    rows: Type.Optional(
+      shape({
+        sha256: digest('Of the file.'),
+        count: ordinal('count: rows in the file'),
+        used: ordinal('count: rows that this trial used'),
+        checked: count('count: rows whose answers were compared with those before the load'),
+      }),
+    ),
+    login: Type.Optional(text('The method and the path of the login.')),
+  },
+  { description: 'What was asked, without secrets: texts by their digests, headers by their names.' },
+);
+
+/** What a trial asked, as its record keeps it. */
+export type SentRequests = Static<typeof sent>;

@@ -1,0 +1,84 @@
+/** Words about the requests of a user. */
+import type { Asked, CheckKind } from '../catalogue/workloads/requests/definition.ts';
+import type { Plan } from '../plan/definition.ts';
+import { redactUrl } from '../redact.ts';
+import type { LoadResult, Trial } from '../results/record.ts';
+import { formatUs, formatWhole } from './format.ts';
+
+/** More requests are counted, not listed. */
+const MOST_LISTED = 3;
+
+/** The requests in one line: `GET /orders × 7, POST /orders × 2`. */
+export function describeRequests({ requests }: Pick<Asked, 'requests'>): string {
+  const names = requests.map(({ method, path, weight }) => {
+    const often = requests.length > 1 && requests.some((one) => one.weight !== weight) ? ` × ${weight}` : '';
+    return `${redactUrl(`${method} ${path}`)}${often}`;
+  });
+  if (names.length <= MOST_LISTED) return names.join(', ');
+  return `${names.slice(0, MOST_LISTED).join(', ')} and ${names.length - MOST_LISTED} more requests`;
+}
+
+const CHECKS: Record<CheckKind, string> = {
+  bytes: 'the body must be as it was before the load',
+  schema: 'the body must match its JSON Schema',
+  status: 'only the status is checked',
+};
+
+/** Says what was asked beyond the requests themselves, and how their answers were checked. */
+export function describeAsking({ asked }: Plan, trials: Trial[]): string[] {
+  if (asked === undefined) return [];
+  const sent = trials.flatMap(({ requests }) => requests ?? []);
+  const { rows } = sent[0] ?? {};
+  const used =
+    rows === undefined || rows.used >= rows.count ? '' : `, ${formatWhole(rows.used)} in each trial`;
+  return [
+    ...(asked.login === undefined
+      ? []
+      : [`login: ${redactUrl(`${asked.login.method} ${asked.login.path}`)} before each load`]),
+    ...(asked.rows === undefined
+      ? []
+      : [
+          `rows: ${formatWhole(asked.rows.count)} from ${asked.rows.file}${used}, shuffled; each request takes them in turn`,
+        ]),
+    ...describeChecks(asked, trials),
+    ...(asked.leftOut ?? []).map(({ route, reason }) => `left out: ${route}: ${reason}`),
+  ];
+}
+
+/** Says how answers under load were checked; undefined for older records, which do not tell. */
+function describeChecks(asked: Asked, trials: Trial[]): string[] {
+  const kinds = new Map<string, CheckKind>();
+  for (const { requests } of trials) {
+    for (const { method, path, check } of requests?.requests ?? []) {
+      // The weakest check that any trial made.
+      if (check !== undefined && kinds.get(`${method} ${path}`) !== 'status')
+        kinds.set(`${method} ${path}`, check);
+    }
+  }
+  const by = Map.groupBy([...kinds], ([, kind]) => kind);
+  const rows = trials.flatMap(({ requests }) => requests?.rows ?? [])[0];
+  return [...by].map(([kind, names]) => {
+    const all =
+      names.length === asked.requests.length ? '' : `${names.map(([name]) => redactUrl(name)).join(', ')}: `;
+    const some =
+      kind === 'bytes' && rows !== undefined && rows.checked < rows.used
+        ? ` (${formatWhole(rows.checked)} of ${formatWhole(rows.used)} rows; of the others only the status)`
+        : '';
+    return `answers: ${all}${CHECKS[kind]}${some}`;
+  });
+}
+
+/** One line for each request of a user: what became of it in the window. */
+export function describeRoutes({ routes = [] }: LoadResult, { requests }: Trial): string[] {
+  return routes.map(({ counts, latencyUs }, index) => {
+    const { method, path } = requests?.requests[index] ?? { method: 'request', path: String(index + 1) };
+    const { sent, ok, ...others } = counts;
+    const wrong = Object.entries(others).filter(([, count]) => count > 0);
+    const tail = [latencyUs?.p50, latencyUs?.p99].flatMap((us) => (us === undefined ? [] : [formatUs(us)]));
+    return [
+      `${redactUrl(`${method} ${path}`)}: ${formatWhole(sent)} sent, ${formatWhole(ok)} right`,
+      ...wrong.map(([name, count]) => `${formatWhole(count)} ${name}`),
+      ...(tail.length === 0 ? [] : [`p50 and p99 ${tail.join(' and ')}`]),
+    ].join(', ');
+  });
+}

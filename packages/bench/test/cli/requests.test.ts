@@ -1,0 +1,279 @@
+/** Requests of a user, from the command line to the record, held against what a planted shop counts by itself. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import type { ShopAccount } from '../../planted/shop/server.ts';
+import type { LoadResult, Trial } from '../../src/results/record.ts';
+import { Place, flags, hasProc } from './cli.ts';
+
+const SERVER = fileURLToPath(new URL('../../planted/shop/server.ts', import.meta.url));
+const FEW = { connections: 4, rounds: 1, warmup: 0 };
+const IDS = ['a', 'b', 'c', 'd', 'e'];
+const MIX = {
+  rows: 'ids.csv',
+  requests: [
+    { request: 'GET /orders/{id}', weight: 7 },
+    {
+      request: 'POST /orders',
+      weight: 2,
+      headers: { 'x-id': '{id}' },
+      body: { id: '{id}' },
+      expect: { status: 201, schema: { type: 'object', required: ['number'] } },
+    },
+    'GET /health',
+  ],
+};
+/** Before the load: one until it answers, and each of 11 requests twice; after it, each twice again. */
+const PROBES = { before: 1 + 2 * 11, after: 2 * 11 };
+
+interface Shop extends AsyncDisposable {
+  url: string;
+  account(): Promise<ShopAccount>;
+}
+
+async function openShop(...args: string[]): Promise<Shop> {
+  const child = spawn(process.execPath, [SERVER, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const url = `http://127.0.0.1:${/\d+/.exec(String(line))?.[0]}`;
+  return {
+    url,
+    account: async () => (await (await fetch(`${url}/account`)).json()) as ShopAccount,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    },
+  };
+}
+
+function writeRequests(place: Place, requests: object, csv = `id\n${IDS.join('\n')}\n`): string {
+  writeFileSync(join(place.folder, 'ids.csv'), csv);
+  const file = join(place.folder, 'requests.json');
+  writeFileSync(file, JSON.stringify(requests, null, 2));
+  return file;
+}
+
+function loadOf(trial: Trial | undefined): LoadResult {
+  const load = trial?.status === 'failed' ? trial.partial?.load : trial?.measured.load;
+  if (load === undefined) throw new Error(`no load: ${JSON.stringify(trial?.reasons)}`);
+  return load;
+}
+
+/** The lifetime of each route, held against the shop's own count without the requests of the checks. */
+function expectAgreement(load: LoadResult, account: ShopAccount, checks: number): void {
+  const [get, post, health] = load.routes?.map(({ lifetime }) => lifetime) ?? [];
+  const passes = checks / 11;
+  expect(account.routes['GET /orders']).toBe((get?.sent ?? 0) + Math.ceil(passes * 5));
+  expect(account.routes['POST /orders']).toBe((post?.sent ?? 0) + Math.floor(passes * 5));
+  expect(account.routes['GET /health']).toBe((health?.sent ?? 0) + Math.floor(passes));
+  expect(account.crossed).toBe(0);
+  for (const { counts, lifetime } of load.routes ?? []) {
+    for (const { sent, ...parts } of [counts, lifetime])
+      expect(Object.values(parts).reduce((sum, part) => sum + part)).toBe(sent);
+  }
+}
+
+describe('requests by weight, with rows', () => {
+  it('are sent exactly by weight, each row equally often, by the server’s own count', async () => {
+    await using place = new Place();
+    await using shop = await openShop();
+    const requests = writeRequests(place, MIX);
+    const args = flags({ url: shop.url, requests, ...FEW, amount: 1000, generators: 2 });
+    const { status, stdout } = await place.run('bench', [...args, '--detail']);
+    expect(status).toBe(0);
+    const [trial] = place.trials();
+    const load = loadOf(trial);
+    expect(load.routes?.map(({ counts }) => [counts.sent, counts.ok])).toEqual([
+      [700, 700],
+      [200, 200],
+      [100, 100],
+    ]);
+    const account = await shop.account();
+    expectAgreement(load, account, PROBES.before + PROBES.after);
+    // Each was asked by the checks 4 times, one of them once more, and equally often in the window.
+    const often = IDS.map((id) => account.rows[id] ?? 0);
+    const besides = (load.routes?.[0]?.lifetime.sent ?? 0) - 700;
+    expect(Math.max(...often) - Math.min(...often)).toBeLessThanOrEqual(1 + besides);
+    expect(trial?.requests).toMatchObject({
+      requests: [
+        { path: '/orders/{id}', weight: 7, check: 'bytes' },
+        { path: '/orders', weight: 2, headers: ['x-id'], check: 'schema' },
+        { path: '/health', weight: 1, check: 'bytes' },
+      ],
+      rows: { count: 5, used: 5, checked: 5 },
+    });
+    expect(stdout).toMatch(/^GET \/orders\/\{id\} × 7, POST \/orders × 2, GET \/health × 1, 1 round/m);
+    expect(stdout).toContain('GET /orders/{id}: 700 sent, 700 right');
+  });
+
+  it('are judged by route: a planted share of wrong answers is found in the right one', async () => {
+    await using place = new Place();
+    const sound = ['--sound-first', String(PROBES.before)];
+    await using shop = await openShop(...sound, '--wrong-every', '20', '--fail-every', '10');
+    const requests = writeRequests(place, MIX);
+    const args = flags({ url: shop.url, requests, ...FEW, amount: 1000 });
+    const { status } = await place.run('bench', args);
+    expect(status).toBe(1);
+    const load = loadOf(place.trials()[0]);
+    const account = await shop.account();
+    const wrong = load.routes?.map(({ lifetime: { mismatch, non2xx } }) => [mismatch, non2xx]);
+    expect(wrong).toEqual([
+      [35, 0],
+      [0, 20],
+      [0, 0],
+    ]);
+    expect(account.wrong['GET /orders']).toBe(35);
+    // The checks after the load end at the first wrong answer.
+    expect([20, 21]).toContain(account.wrong['POST /orders']);
+    expect(place.trials()[0]?.reasons.map(({ code }) => code)).toEqual(
+      expect.arrayContaining(['wrong-body', 'errors']),
+    );
+  });
+
+  it('are checked by status alone if the answer differs from one time to the next', async () => {
+    await using place = new Place();
+    await using shop = await openShop();
+    const args = [...flags({ url: shop.url, ...FEW, amount: 40 }), '--get', '/now', '--get', '/health'];
+    const { status, stdout } = await place.run('bench', args);
+    expect(status).toBe(0);
+    expect(place.trials()[0]?.requests?.requests.map(({ check }) => check)).toEqual(['status', 'bytes']);
+    expect(stdout).toContain('answers: GET /now: only the status is checked');
+  });
+
+  it('are refused with file and line before anything is measured', async () => {
+    await using place = new Place();
+    const requests = writeRequests(place, MIX, 'id,qty\na,1\nb\n');
+    const { status, stderr } = await place.run('bench', flags({ url: 'http://127.0.0.1:1', requests }));
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/ids\.csv:3: the row has 1 column, but the header has 2\n/);
+    writeRequests(place, { requests: ['GET /a', { request: 'POST /b', weigth: 2 }] });
+    const wrong = await place.run('bench', flags({ url: 'http://127.0.0.1:1', requests }));
+    expect(wrong.stderr).toMatch(
+      /requests\.json:\d: "requests\.1" has no field "weigth", expected one of request, weight/,
+    );
+  });
+});
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => `${name}: ${readFileSync(join(parentPath, name), 'utf8')}`);
+}
+
+describe('a login', () => {
+  const TOKEN = 'tok-8f3a.secret/part';
+  const PASSWORD = 'correct-horse-battery';
+  const LOGIN = {
+    request: 'POST /login',
+    body: { user: 'ada', password: '{env:SHOP_PASSWORD}' },
+    token: { json: '/token' },
+  };
+
+  /** Writes a stack of the user's: a shop behind a login, and the requests to it. */
+  function writeStack(place: Place): string {
+    const folder = join(place.folder, 'shop');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'ids.csv'), `id\n${IDS.join('\n')}\n`);
+    const stack = {
+      name: 'shop',
+      language: 'typescript',
+      framework: 'none',
+      class: 'raw',
+      runtime: 'node',
+      default: 'node',
+      variants: { node: { command: ['{runtime}', SERVER, '--port', '{port}', '--token', TOKEN] } },
+      login: LOGIN,
+      ...MIX,
+    };
+    writeFileSync(join(folder, 'stack.json'), JSON.stringify(stack, null, 2));
+    return join(folder, 'stack.json');
+  }
+
+  it('comes before the load of a server that Bench starts, and again with --again', async () => {
+    await using place = new Place();
+    const env = { SHOP_PASSWORD: PASSWORD };
+    const stack = writeStack(place);
+    const first = await place.run('bench', [...flags({ stack, ...FEW, amount: 200 }), '--json'], env);
+    expect(first.stderr).not.toContain('error:');
+    expect(first.status).toBe(0);
+    const [trial] = place.trials();
+    expect(trial?.requests?.login).toBe('POST /login');
+    expect(loadOf(trial).routes?.map(({ counts }) => counts.ok)).toEqual([140, 40, 20]);
+    const { run, asked } = place.runFile().plan;
+    expect(asked?.login?.body).toBe('(not kept)');
+
+    const again = await place.run('bench', ['--again', run], env);
+    expect(again.status).toBe(0);
+    const unset = await place.run('bench', ['--again', run]);
+    expect(unset.stderr).toContain('the variable SHOP_PASSWORD is not set');
+    expect(unset.status).toBe(2);
+
+    const outputs = [first, again, unset].flatMap(({ stdout, stderr }) => [stdout, stderr]);
+    const left = [...outputs, ...filesOf(place.results), ...filesOf(place.state)];
+    // The shop printed its token, so the log must be there for this to prove anything.
+    expect(left.some((text) => text.includes('GET /orders with Bearer (not kept)'))).toBe(true);
+    for (const text of left) {
+      expect(text).not.toContain(PASSWORD);
+      expect(text.replaceAll(`--token","${TOKEN}"`, '')).not.toContain(TOKEN);
+    }
+  });
+
+  it('that fails says so, and quotes no secret', async () => {
+    await using place = new Place();
+    await using shop = await openShop('--token', TOKEN);
+    const login = { ...LOGIN, token: { json: '/access_token' } };
+    const requests = writeRequests(place, { ...MIX, login });
+    const args = flags({ url: shop.url, requests, ...FEW, amount: 40 });
+    const { status, stderr, stdout } = await place.run('bench', args, { SHOP_PASSWORD: PASSWORD });
+    expect(status).toBe(1);
+    expect(stderr).toContain('the login failed: the body has no /access_token; its fields are token, length');
+    for (const text of [stderr, stdout, ...filesOf(place.results)]) {
+      expect(text).not.toContain(PASSWORD);
+      expect(text).not.toContain(TOKEN);
+    }
+  });
+});
+
+describe.runIf(hasProc)('several running servers', () => {
+  it('are compared by turns, each with its own process', async () => {
+    await using place = new Place();
+    await using old = await openShop();
+    await using now = await openShop();
+    const words = ['--url', `old=${old.url}`, '--url', `new=${now.url}`, '--get', '/health', '--duel'];
+    const { status, stdout } = await place.run('bench', [
+      ...words,
+      ...flags({ connections: 2, rounds: 2, warmup: 0.2, duration: 0.6 }),
+    ]);
+    expect(status).toBe(0);
+    const trials = place.trials();
+    expect(trials.map(({ target }) => target.id).toSorted()).toEqual(['new', 'new', 'old', 'old']);
+    expect(new Set(trials.map(({ duel }) => duel)).size).toBe(2);
+    const pids = new Map(trials.map(({ target, process }) => [target.id, process?.pid]));
+    expect(new Set(pids.values()).size).toBe(2);
+    for (const [name, shop] of Object.entries({ old, new: now })) {
+      const sent = trials
+        .filter(({ target }) => target.id === name)
+        .reduce((sum, trial) => sum + (loadOf(trial).lifetime?.sent ?? 0), 0);
+      // One until it answers, two before and two after each load.
+      expect((await shop.account()).routes).toEqual({ 'GET /health': sent + 2 * 5 });
+    }
+    expect(stdout).toMatch(/old: already running, process \d+/);
+  });
+
+  it('are refused if they are one process, or if one name is used twice', async () => {
+    await using place = new Place();
+    await using shop = await openShop();
+    const same = await place.run('bench', [
+      '--url',
+      `a=${shop.url}`,
+      '--url',
+      `b=${shop.url}`,
+      ...flags(FEW),
+    ]);
+    expect([same.status, same.stderr]).toEqual([2, expect.stringContaining('a and b are the same server')]);
+    const twice = await place.run('bench', ['--url', `a=${shop.url}`, '--url', 'a=http://127.0.0.1:1']);
+    expect([twice.status, twice.stderr]).toEqual([2, expect.stringContaining('two servers are named a')]);
+  });
+});
