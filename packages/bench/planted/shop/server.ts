@@ -17,7 +17,7 @@ const { values } = parseArgs({
     'fail-every': { type: 'string', default: '0' },
     /** The first of these requests are answered rightly. */
     'sound-first': { type: 'string', default: '0' },
-    token: { type: 'string', default: '' },
+    token: { type: 'string', default: process.env['SHOP_TOKEN'] ?? '' },
   },
 });
 const every = Number(values['wrong-every']);

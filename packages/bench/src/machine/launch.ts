@@ -1,4 +1,4 @@
-import { mkdirSync, openSync, closeSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, closeSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
@@ -6,7 +6,7 @@ import { BenchError } from '../errors.ts';
 import type { Attestation } from '../model.ts';
 import type { Reason, ServerProcess, TimeReport } from '../results/record.ts';
 import { makeReason } from '../reasons.ts';
-import { redact } from '../redact.ts';
+import { redactFile } from './redact-file.ts';
 import { parseTime } from '../time-report.ts';
 import { describeListeners, findFreePort, isListening } from './ports.ts';
 import type { Cgroup } from './cgroup.ts';
@@ -21,8 +21,6 @@ const POLL_MS = 10;
 /** How long a server may take to stop after SIGTERM before it is killed. */
 const GRACE_MS = 5000;
 const LOG_LINES = 20;
-/** A longer log is not searched: reading it would take time from the next trial. */
-const MOST_REDACTED_BYTES = 2 ** 24;
 /** The forms of interpreters, frameworks and helpers: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
 const TELLS_ERROR = /(error|exception)\b|\b(panic|fatal|emerg)|not found|permission denied/i;
 const MAX_ERROR_CHARS = 200;
@@ -263,7 +261,9 @@ class LaunchedServer implements Server {
     await this.#exit;
     await this.#emptyCgroup();
     this.#watchdog.stdin?.end('done\n');
-    this.#redactLog();
+    // A server that prints its requests also prints their tokens, and its command line can hold a password.
+    const { logFile, timeFile } = this.#parts;
+    for (const file of [logFile, timeFile]) redactFile(file);
     const { scratch } = this.#parts.spec;
     if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true });
     if (await isListening(this.host, this.port)) {
@@ -284,16 +284,6 @@ class LaunchedServer implements Server {
     };
     const timeout = { milliseconds: GRACE_MS, fallback: () => {} };
     await pWaitFor(isGone, { interval: POLL_MS, timeout });
-  }
-
-  /** A server that prints the address of its database also prints the password. */
-  #redactLog(): void {
-    const { logFile } = this.#parts;
-    const bytes = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
-    if (bytes > MOST_REDACTED_BYTES) return;
-    const log = this.log();
-    const clean = redact(log);
-    if (clean !== log) writeFileSync(logFile, clean);
   }
 
   async #endsWithin(milliseconds: number): Promise<boolean> {

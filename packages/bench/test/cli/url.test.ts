@@ -44,12 +44,16 @@ describe('--url: a server that is already running', () => {
     expect(asked).toBe(`POST /orders application/json let me in ${ORDER}`);
     expect(others).toEqual([]);
     expect(trial).toMatchObject({
-      workload: 'url',
-      request: {
-        method: 'POST',
-        path: '/orders',
-        headers: ['authorization'],
-        bodySha256: createHash('sha256').update(ORDER).digest('hex'),
+      workload: 'requests',
+      requests: {
+        requests: [
+          {
+            method: 'POST',
+            path: '/orders',
+            headers: ['authorization'],
+            bodySha256: createHash('sha256').update(ORDER).digest('hex'),
+          },
+        ],
       },
       process: { pid: process.pid, version: `node ${process.version}` },
       measured: { load: { counts: { sent: 40, ok: 40 } } },
@@ -65,7 +69,7 @@ describe('--url: a server that is already running', () => {
     const options = { url: shop.url, method: 'put', expect: '{"total":8,"ok":true}' };
     const { status, stderr } = await place.run('bench', flags({ ...options, ...FEW }));
     expect(stderr).toMatch(
-      /: failed — PUT http:\/\/127\.0\.0\.1:\d+\/orders: the body differs from --expect: \{"ok":true,"total":7\}$/m,
+      /: failed — PUT http:\/\/127\.0\.0\.1:\d+\/orders: the body differs from the expected one: \{"ok":true,"total":7\}$/m,
     );
     expect(status).toBe(1);
     expect((await fetch(shop.url)).status).toBe(200);
