@@ -285,6 +285,13 @@ function isTrue<T>(seen: T | false | undefined): seen is T {
   return seen !== undefined && seen !== false;
 }
 
+/** Returns true if a process has a handler for SIGINT, so that it does not just end on a Ctrl-C. */
+export function handlesInterrupt(pid: number): boolean {
+  const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? '0';
+  const SIGINT = 2;
+  return (BigInt(`0x${caught}`) & (1n << BigInt(SIGINT - 1))) !== 0n;
+}
+
 /** Returns true if a process exists and is not a zombie. */
 export function isAlive(pid: number): boolean {
   return (readText(`/proc/${pid}/environ`) ?? '') !== '';

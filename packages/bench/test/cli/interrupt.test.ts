@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { FORWARDER, PLANTED, USERS, Place, flags, hasProc, type Running } from './cli.ts';
+import { FORWARDER, PLANTED, USERS, Place, flags, handlesInterrupt, hasProc, type Running } from './cli.ts';
 
 /** A moment at which a user presses Ctrl-C, and the number of trials kept by then. */
 interface Moment {
@@ -24,7 +24,7 @@ const MOMENTS: Moment[] = [
   {
     when: 'while it checks the machine',
     args: 'vanilla --connections 1',
-    reached: (place) => place.holder() !== undefined,
+    reached: (place) => handlesInterrupt(place.holder()?.pid ?? 0),
     says: 'stopping: nothing has been measured yet',
     kept: 0,
   },

