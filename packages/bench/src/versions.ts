@@ -9,6 +9,9 @@ export const RUN_SCHEMA = 4;
 /** The version of a stored study of warm-up. */
 export const STUDY_SCHEMA = 1;
 
+/** The version of `pool.json` and its entries. */
+export const POOL_SCHEMA = 2;
+
 /**
  * The version of the load driver, which is autocannon 9.0.0 with the accounting of Bench. Raise it with every change
  * that a server can notice or that moves a figure: the bytes, order and pace of requests and connects, the moments

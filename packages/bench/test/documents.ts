@@ -14,7 +14,7 @@ import { formatWhole } from '../src/report/format.ts';
 import { renderMarkdown } from '../src/report/markdown.ts';
 import { renderPower } from '../src/report/power.ts';
 import { describeMachine, showLimit, showMetric, toView } from '../src/report/view.ts';
-import { readPool } from '../src/results/pool.ts';
+import { readPool } from '../src/results/pool/store.ts';
 import { RESULTS, readRun, type StoredRun } from '../src/results/store.ts';
 
 /** A part of a document between `<!-- kind words -->` and `<!-- end -->`. */

@@ -8,8 +8,10 @@ import { createRandom } from '../random.ts';
 import { renderPower } from '../report/power.ts';
 import { toOutput } from '../report/printable.ts';
 import { readHost } from '../machine/host.ts';
-import { appendPooled, createPool, readPool, type Pool, type PooledTest } from '../results/pool.ts';
+import type { PooledTest } from '../results/pool/record.ts';
+import { appendPooled, createPool, readPool, type Pool } from '../results/pool/store.ts';
 import { RESULTS, shown, writeReport } from '../results/store.ts';
+import { POOL_SCHEMA } from '../versions.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 import { LOOKS, measureTwins, repeatBothWays, runTest, type Means } from './sequential-test.ts';
@@ -84,7 +86,7 @@ async function addTo(
   if (stored === undefined) {
     const twins = await measureTwins(means);
     if (twins === undefined) return true;
-    createPool(folder, { schema: 2, host, twins });
+    createPool(folder, { schema: POOL_SCHEMA, host, twins });
   }
   const pool = readPool(folder) as Pool;
   const before = pool.entries.filter(({ kind }) => kind === 'sequential-test').length;

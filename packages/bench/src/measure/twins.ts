@@ -1,6 +1,7 @@
 /** Twins: one server with different amounts of work per request, so that the difference between two is known. */
 import { cpSync } from 'node:fs';
 import type { Stack } from '../catalogue/stack.ts';
+import type { Twins } from '../results/pool/record.ts';
 
 /** The extra cost per request of the costlier twin, as shares. 0 is A/A. */
 export const EFFECTS = [0.06, 0, 0.03] as const;
@@ -10,16 +11,6 @@ export type Effect = (typeof EFFECTS)[number];
 const BASE_COST_US = 100;
 /** The units of work that determine the cost of one. */
 export const TRIAL_UNITS = 5000;
-
-/** The parameters of the twins, determined once per pool. */
-export interface Twins {
-  /** CPU of one unit of work, ns. */
-  unitNs: number;
-  /** CPU of a request without work, µs. */
-  bareUs: number;
-  /** Units of the base, and of the twin with each effect. */
-  units: { base: number } & Record<Effect, number>;
-}
 
 /**
  * Determines the twins for this machine from the cost of a request without work and with `TRIAL_UNITS` of it, in µs.

@@ -1,6 +1,6 @@
 import type { EffectSummary, NoiseSummary, PowerSummary, ResampledSummary } from '../analyse/power.ts';
 import { QUIET } from '../analyse/power.ts';
-import type { Pool } from '../results/pool.ts';
+import type { Pool } from '../results/pool/store.ts';
 import { describeMachine } from './view.ts';
 import { formatShare } from './format.ts';
 import { renderRows } from './terminal.ts';

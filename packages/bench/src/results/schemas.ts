@@ -1,6 +1,7 @@
 /** The JSON Schemas of what is stored, made from the definitions. The files in `schema/` are these. */
 import { toDocument } from '../definitions.ts';
 import { host, HOST_HEAD } from './host.ts';
+import { NOISE_HEAD, POOL_HEAD, pooledNoise, pooledTest, poolFile, TEST_HEAD } from './pool/record.ts';
 import { record, RECORD_HEAD } from './record.ts';
 import { runFile, RUN_HEAD } from './run-file.ts';
 import { PROCESS_HEAD, studiedProcess, studyFile, STUDY_HEAD } from './study/record.ts';
@@ -11,4 +12,7 @@ export const SCHEMAS = {
   host: toDocument(host, HOST_HEAD),
   study: toDocument(studyFile, STUDY_HEAD),
   process: toDocument(studiedProcess, PROCESS_HEAD),
+  pool: toDocument(poolFile, POOL_HEAD),
+  'pool-test': toDocument(pooledTest, TEST_HEAD),
+  'pool-noise': toDocument(pooledNoise, NOISE_HEAD),
 };

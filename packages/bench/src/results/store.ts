@@ -249,7 +249,8 @@ function refuseInvalid<Name extends keyof Stored>(
   if (detail !== undefined) throw new BenchError('usage', `${where}: ${problem}: ${detail}`, hint);
 }
 
-function refuseNewer({ schema }: Record<string, unknown>, where: string, known: number): void {
+/** Throws a usage error if a newer version wrote this. */
+export function refuseNewer({ schema }: Record<string, unknown>, where: string, known: number): void {
   if (typeof schema === 'number' && schema > known) {
     throw new BenchError(
       'usage',

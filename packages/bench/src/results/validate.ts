@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { Host } from './host.ts';
+import type { PooledNoise, PooledTest, PoolFile } from './pool/record.ts';
 import type { Trial } from './record.ts';
 import type { RunFile } from './run-file.ts';
 import type { StudiedProcess, StudyFile } from './study/record.ts';
@@ -13,6 +14,9 @@ export interface Stored {
   host: Host;
   study: StudyFile;
   process: StudiedProcess;
+  pool: PoolFile;
+  'pool-test': PooledTest;
+  'pool-noise': PooledNoise;
 }
 
 /** Compiled at the first use: compiling takes longer than reading a run. */

@@ -2,12 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { summarisePool } from '../../src/analyse/power.ts';
 import { createRandom } from '../../src/random.ts';
 import { renderPower } from '../../src/report/power.ts';
-import type { Pooled, PooledNoise, PooledTest } from '../../src/results/pool.ts';
+import type { Pooled, PooledNoise, PooledTest } from '../../src/results/pool/record.ts';
 import { readGoldenRun } from '../samples.ts';
 
 const LOOKS = '12/18/24';
 
-function sequentialTest(effect: number, verdict: string, given: Partial<PooledTest> = {}): PooledTest {
+function sequentialTest(
+  effect: number,
+  verdict: PooledTest['verdict'],
+  given: Partial<PooledTest> = {},
+): PooledTest {
   // 1 % of noise, the same for every test.
   const differences = Array.from(
     { length: 12 },

@@ -1,10 +1,11 @@
-import { globSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { upgradePooled, upgradeRun, upgradeTrial } from '../../src/results/older.ts';
-import { readPool } from '../../src/results/pool.ts';
+import { readPool } from '../../src/results/pool/store.ts';
 import { readRun } from '../../src/results/store.ts';
 import { RECORD_SCHEMA, RUN_SCHEMA } from '../../src/versions.ts';
 import { readFixture, readGoldenRun } from '../samples.ts';
@@ -197,6 +198,39 @@ describe('a run by URL of schema 2', () => {
       },
     ]);
     expect(trial).not.toHaveProperty('request');
+  });
+});
+
+describe('a pool', () => {
+  const published = join(ROOT, 'results/published/20261121-221151-power');
+  let folder = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'bench-pool-'));
+    cpSync(join(published, 'pool.json'), join(folder, 'pool.json'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const [test = '', noise = ''] = [/^.*"sitting".*$/m, /^.*"noise".*$/m].map(
+    (line) => line.exec(readFileSync(join(published, 'pool.jsonl'), 'utf8'))?.[0] ?? '',
+  );
+
+  it.each([
+    ['a test without a verdict', test.replace('"verdict"', '"word"'), 'verdict is missing'],
+    [
+      'a figure that is a text',
+      noise.replace(/"difference":[^,}]*/, '"difference":"0.1"'),
+      'difference has none',
+    ],
+    ['an unknown kind', test.replace('sitting', 'seance'), 'kind'],
+    ['no object', '[]', 'kind is missing'],
+  ])('is refused with %s, by file and line', (_, line, problem) => {
+    writeFileSync(join(folder, 'pool.jsonl'), `${test}\n${line}\n`);
+    expect(() => readPool(folder)).toThrow(`pool.jsonl:2: not part of a pool: ${problem}`);
+  });
+
+  it('is refused if a newer version wrote it', () => {
+    const file = join(folder, 'pool.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"schema": 1', '"schema": 99'));
+    expect(() => readPool(folder)).toThrow('written by a newer version (schema 99;');
   });
 });
 

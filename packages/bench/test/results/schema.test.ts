@@ -273,7 +273,7 @@ const machine: Required<Host> = {
 };
 
 describe('the schemas that are shipped', () => {
-  it.each(['record', 'run', 'host', 'study', 'process'] as const)(
+  it.each(['record', 'run', 'host', 'study', 'process', 'pool', 'pool-test', 'pool-noise'] as const)(
     'are written from the definitions: %s',
     async (name) => {
       await expect(`${JSON.stringify(SCHEMAS[name], null, 2)}\n`).toMatchFileSnapshot(
@@ -315,7 +315,9 @@ describe('the schemas that are shipped', () => {
   });
 
   it('let no object have fields that they do not name, but for maps', () => {
-    const open = ['record', 'run', 'host'].flatMap((name) => openObjects(readSchema(name), name));
+    const open = ['record', 'run', 'host', 'pool', 'pool-test', 'pool-noise'].flatMap((name) =>
+      openObjects(readSchema(name), name),
+    );
     expect(open).toEqual([]);
   });
 
@@ -339,7 +341,7 @@ describe('the schemas that are shipped', () => {
   it('are of the version that is written, and tell their history', () => {
     expect(readSchema('record')).toMatchObject({ properties: { schema: { const: RECORD_SCHEMA } } });
     expect(readSchema('run')).toMatchObject({ properties: { schema: { const: RUN_SCHEMA } } });
-    for (const name of ['record', 'run', 'host']) {
+    for (const name of ['record', 'run', 'host', 'pool', 'pool-test', 'pool-noise']) {
       const { description } = readSchema(name) as { description: string };
       expect(description).toMatch(/History: .*\b1 \(\d{4}-\d{2}-\d{2}\) /);
     }
@@ -397,6 +399,17 @@ describe('a record', () => {
   it('is refused when a reason spoils a metric that there is not', () => {
     const reasons = [{ code: 'errors', text: 'some', invalidates: ['p98'] }];
     expect(wrongWith(isRecord, { ...asStored(suspect), reasons })).not.toEqual([]);
+  });
+});
+
+describe('the limit of a record', () => {
+  it.each([
+    ['upstream', true],
+    ['database', true],
+    ['background', false],
+  ])('%s: %s', (limit, isValid) => {
+    const trial = withField(asStored(okTrial('vanilla', sampleMeasured())), 'measured.limit', limit);
+    expect(wrongWith(isRecord, trial).length === 0).toBe(isValid);
   });
 });
 
