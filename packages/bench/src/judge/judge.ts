@@ -46,7 +46,7 @@ export interface Evidence {
 /** A companion and its evidence for judging the window. */
 export interface Witness {
   name: CompanionName;
-  companion: Pick<TrialCompanion, 'isBottleneck' | 'judge'>;
+  companion: Pick<TrialCompanion, 'bottleneck' | 'judge'>;
   evidence: CompanionEvidence;
 }
 
@@ -96,8 +96,8 @@ export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limi
   const isFull = (coresUsed: number): boolean => coresUsed >= FULL * budgetCores;
   if (load.generators.some((use) => busy(use) > FULL)) return 'generator';
   if (budget !== undefined && isUsedUp(budget)) return 'server';
-  const full = companions.find((one) => one.companion.isBottleneck?.(one.evidence) ?? false);
-  if (full !== undefined) return full.name;
+  const [full] = companions.flatMap((one) => one.companion.bottleneck?.(one.evidence) ?? []);
+  if (full !== undefined) return full;
   if (server === undefined) return 'unknown';
   if (isCrowded(evidence)) return 'others';
   if (!isShared) return 'waiting';

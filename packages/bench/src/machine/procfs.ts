@@ -146,14 +146,6 @@ export function readPssBytes(pid: number): number | undefined {
   return kilobytes(readText(`/proc/${pid}/smaps_rollup`), 'Pss');
 }
 
-/** The current and the peak resident set, in bytes. */
-export function readResident(pid: number): { bytes: number; peakBytes: number } | undefined {
-  const status = readText(`/proc/${pid}/status`);
-  const bytes = kilobytes(status, 'VmRSS');
-  const peakBytes = kilobytes(status, 'VmHWM');
-  return bytes === undefined || peakBytes === undefined ? undefined : { bytes, peakBytes };
-}
-
 /**
  * Returns true if the process was started with this variable, which proves that it is a leftover of Bench.
  * Undefined if its environment cannot be read.

@@ -72,7 +72,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const { sequentialTest, load } = options;
   const short =
     sequentialTest === undefined ? {} : { ...SEQUENTIAL_TEST, connections: [workload.rungs[1] ?? 1] };
-  const quick = { ...QUICK, connections: workload.rungs.filter((_, rung) => rung === 0 || rung === 2) };
+  const quick = { ...QUICK, connections: workload.rungs.filter((_, index) => index === 0 || index === 2) };
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);
   const chosen = { ...short, ...(options.quick ? quick : {}), ...options };

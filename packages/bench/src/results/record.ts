@@ -47,6 +47,15 @@ export type CompanionRecords = { [Name in CompanionName]: Static<PartOf<Name, 'u
 
 const COMPANION_NAMES = Object.keys(COMPANIONS) as CompanionName[];
 
+/** The name of a companion that can be saturated. */
+export type CompanionLimit = {
+  [Name in CompanionName]: (typeof COMPANIONS)[Name]['record'] extends { canBeLimit: true } ? Name : never;
+}[CompanionName];
+
+const COMPANION_LIMITS = COMPANION_NAMES.filter(
+  (name): name is CompanionLimit => 'canBeLimit' in COMPANIONS[name].record,
+);
+
 /** One optional field for each companion. */
 function forEachCompanion<Fields extends Record<CompanionName, unknown>>(
   make: (name: CompanionName) => object,
@@ -263,7 +272,7 @@ export type LoadResult = Static<typeof load>;
 export type OwnLoadResult = LoadResult & Static<typeof owned>;
 
 const limit = oneOf(
-  ['server', 'generator', 'others', 'waiting', 'unknown', ...COMPANION_NAMES],
+  ['server', 'generator', 'others', 'waiting', 'unknown', ...COMPANION_LIMITS],
   'The side that was saturated; waiting if none was.',
 );
 

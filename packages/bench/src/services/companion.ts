@@ -10,7 +10,14 @@ import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type { Server } from '../machine/launch.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
-import type { CompanionName, Limit, LoadResult, Placement, Reason } from '../results/record.ts';
+import type {
+  CompanionLimit,
+  CompanionName,
+  Limit,
+  LoadResult,
+  Placement,
+  Reason,
+} from '../results/record.ts';
 import type { Counts, Resources, Target } from '../model.ts';
 import type { Plan } from '../plan/definition.ts';
 
@@ -20,6 +27,8 @@ export interface CompanionParts {
   head: TSchema;
   /** Its part of the measurements. */
   use: TSchema;
+  /** Present if it can be saturated: a report then names it as the limit. */
+  canBeLimit?: true;
 }
 
 /** The facts that decide which companions a plan, or a command that serves one target, needs. */
@@ -102,8 +111,8 @@ export interface TrialCompanion extends AsyncDisposable {
   answers?(): number;
   /** The number of its own requests to the server. */
   requests?(): number;
-  /** Returns true if it was saturated and so held back the server. */
-  isBottleneck?(evidence: CompanionEvidence): boolean;
+  /** Returns its name if it was saturated and so held back the server. */
+  bottleneck?(evidence: CompanionEvidence): CompanionLimit | undefined;
   /** Returns its objections to the window. */
   judge?(evidence: CompanionEvidence & { limit: Limit }): Reason[];
   /** Returns true if the server may still be working for it, so that a slow stop is not the fault of the server. */

@@ -62,7 +62,7 @@ export async function beginTrial(
     process: () => holder.process(),
     onAnswer: (status) => inserts.addAnswer(status),
     onAccount: (lifetime) => inserts.addLoad(lifetime),
-    isBottleneck: isDatabaseFull,
+    bottleneck: (evidence) => (isDatabaseFull(evidence) ? 'database' : undefined),
     judge: judgeDatabase,
     async afterStop(hasFailed): Promise<Reason[]> {
       if (table.inserts === undefined) return [];

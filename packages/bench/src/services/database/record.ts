@@ -27,6 +27,7 @@ const use = shape(
 export type DatabaseUse = Static<typeof use>;
 
 export const databaseRecord = {
+  canBeLimit: true as const,
   head: shape(
     {
       kind: oneOf(['embedded', 'external'] as const),

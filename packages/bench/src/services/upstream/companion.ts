@@ -87,7 +87,7 @@ export async function beginTrial(
     async afterLoad() {
       if (before !== undefined) use = useBetween(before, await asked.look());
     },
-    isBottleneck: isUpstreamFull,
+    bottleneck: (evidence) => (isUpstreamFull(evidence) ? 'upstream' : undefined),
     judge: (evidence) => (use === undefined ? [] : judgeUpstream({ ...evidence, use, fetches })),
     record: (resources) => use && { ...use, ...(resources === undefined ? {} : { resources }) },
     async [Symbol.asyncDispose]() {

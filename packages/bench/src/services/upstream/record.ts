@@ -16,6 +16,7 @@ const use = shape(
 export type UpstreamUse = Static<typeof use>;
 
 export const upstreamRecord = {
+  canBeLimit: true as const,
   head: shape({ kind: text(), version: text() }, { description: 'The server of the fixtures.' }),
   use,
 };

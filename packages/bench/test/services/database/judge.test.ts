@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../../src/judge/judge.ts';
 import { METRIC_IDS } from '../../../src/metrics.ts';
+import type { CompanionEvidence } from '../../../src/services/companion.ts';
 import type { Placement } from '../../../src/results/record.ts';
 import { makeReason } from '../../../src/reasons.ts';
 import { isDatabaseFull, judgeDatabase, judgeInserts } from '../../../src/services/database/judge.ts';
@@ -53,7 +54,10 @@ describe('a database', () => {
   ] as const)('%s', (_, placement, cores, generator, limit) => {
     const load = sampleLoad({ generators: [{ cpuUs: generator * 5e6, seconds: 5, utilisation: generator }] });
     const evidence = { load, resources: sampleResources(cores), placement, besideRequests: 0 };
-    const companion = { isBottleneck: isDatabaseFull, judge: judgeDatabase };
+    const companion = {
+      bottleneck: (own: CompanionEvidence) => (isDatabaseFull(own) ? ('database' as const) : undefined),
+      judge: judgeDatabase,
+    };
     const verdict = judge({
       load,
       server: sampleResources(0.5),

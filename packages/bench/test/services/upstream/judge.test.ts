@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { judge, type Evidence } from '../../../src/judge/judge.ts';
 import { METRIC_IDS } from '../../../src/metrics.ts';
+import type { CompanionEvidence } from '../../../src/services/companion.ts';
 import type { Counts, Resources } from '../../../src/model.ts';
 import type { LoadResult, Placement } from '../../../src/results/record.ts';
 import { isUpstreamFull, judgeUpstream } from '../../../src/services/upstream/judge.ts';
@@ -36,7 +37,8 @@ function windowOf(
   serverCores = 0.5,
 ): Evidence {
   const companion = {
-    isBottleneck: isUpstreamFull,
+    bottleneck: (evidence: CompanionEvidence) =>
+      isUpstreamFull(evidence) ? ('upstream' as const) : undefined,
     judge: (evidence: Parameters<typeof judgeUpstream>[0]) =>
       judgeUpstream({ ...evidence, use: { requests, fetchUs }, fetches: 10 }),
   };
