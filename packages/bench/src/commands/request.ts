@@ -10,13 +10,15 @@ import { findCrossCheck } from '../load/engines.ts';
 import { tryCgroup } from '../machine/cgroup.ts';
 import { refuseCores } from '../machine/preflight.ts';
 import type { Plan } from '../plan/definition.ts';
-import type { BenchOptions } from '../plan/options.ts';
+import { present, type BenchOptions } from '../plan/options.ts';
 import { makePlan, nameRun, repeatPlan } from '../plan/plan.ts';
 import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
 import { hide } from '../redact.ts';
+import { describeLeftOut } from '../report/requests.ts';
 import { describeProspects } from '../report/stopping.ts';
 import { findRun, readRun, shown, type StoredRun } from '../results/store.ts';
 import { measurePlan, type Job, type MeasuredRun } from './measure.ts';
+import { addRoutes, askForRoutes, isAskedOfServer } from './openapi.ts';
 import { openSession } from './session.ts';
 import type { Voice } from './voice.ts';
 
@@ -25,6 +27,8 @@ export interface Foreseen {
   /** The id of the run. */
   run: string;
   options: BenchRequest;
+  /** The same before the routes of an OpenAPI document were added. */
+  written: BenchRequest;
   /** The plan. If the rate is measured first, it lacks only the rate. */
   plan: Plan;
   /** The run to complete. */
@@ -34,7 +38,8 @@ export interface Foreseen {
 }
 
 /** Makes the plan of a request. Throws a usage error if it cannot be made. */
-export async function foresee(asked: BenchRequest): Promise<Foreseen> {
+export async function foresee(written: BenchRequest): Promise<Foreseen> {
+  const asked = await addRoutes(written);
   // The CPU of a server that is already running is read from its processes, not from a cgroup.
   const mayDuel = asked.servers !== undefined || (await tryCgroup()).version !== undefined;
   const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await findCrossCheck() } : {};
@@ -44,7 +49,7 @@ export async function foresee(asked: BenchRequest): Promise<Foreseen> {
   const run = stored?.plan.run ?? nameRun(old?.plan.workload ?? nameWorkload(options));
   const plan = stored?.plan ?? planFrom(run, options, old);
   refuseCores(plan.cores, availableParallelism());
-  return { run, options, plan, stored, old };
+  return { run, options, written: { ...options, ...present({ asked: written.asked }) }, plan, stored, old };
 }
 
 function nameWorkload({ asked, workload }: BenchOptions): string {
@@ -53,12 +58,16 @@ function nameWorkload({ asked, workload }: BenchOptions): string {
 
 /** Measures a request and stores the run. Undefined if it was interrupted before there was a plan. */
 export async function measureForeseen(
-  { run, options, plan: foreseen, stored }: Foreseen,
+  { run, options: first, written, plan: planned, stored }: Foreseen,
   voice: Voice,
 ): Promise<(MeasuredRun & { plan: Plan }) | undefined> {
-  const ready = restore(foreseen, options);
-  hide(secretsIn(ready));
-  using session = await openSession(run, { wait: options.wait, log: voice.log });
+  const foreseen = restore(planned, first);
+  hide(secretsIn(foreseen));
+  using session = await openSession(run, { wait: first.wait, log: voice.log });
+  const isOpen = isAskedOfServer(first);
+  const options = isOpen ? await askForRoutes(first, written, foreseen, { session, voice }) : first;
+  const ready = isOpen ? planFrom(run, options, undefined) : foreseen;
+  for (const line of describeLeftOut(ready.asked)) voice.log(line);
   const means = { session, isNamed: namesAll(options), voice };
   const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
   if (plan === undefined) return undefined;

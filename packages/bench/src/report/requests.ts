@@ -41,8 +41,15 @@ export function describeAsking({ asked }: Plan, trials: Trial[]): string[] {
           `rows: ${formatWhole(asked.rows.count)} from ${asked.rows.file}${used}, shuffled; each request takes them in turn`,
         ]),
     ...describeChecks(asked, trials),
-    ...(asked.leftOut ?? []).map(({ route, reason }) => `left out: ${route}: ${reason}`),
+    ...describeLeftOut(asked),
   ];
+}
+
+/** Lists the routes of an OpenAPI document that are not measured, by their reason. */
+export function describeLeftOut(asked: Asked | undefined): string[] {
+  return [...Map.groupBy(asked?.leftOut ?? [], ({ reason }) => reason)].map(
+    ([reason, all]) => `left out: ${all.map(({ route }) => route).join(', ')} (${reason})`,
+  );
 }
 
 /** Says how answers under load were checked; undefined for older records, which do not tell. */

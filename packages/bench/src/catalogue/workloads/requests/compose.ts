@@ -85,6 +85,9 @@ export function completeAsked(
   { rows: file, requests, login, ...rest }: Draft,
   locate: Locate = nameOption(requests),
 ): Asked {
+  if (requests.length === 0) {
+    throw new BenchError('usage', 'no request is named', "e.g. --get '/orders?limit=20'");
+  }
   const texts = new Texts();
   const rows = file === undefined ? undefined : readRows(file);
   const columns = new Set([...(rows?.names ?? []), ...(login === undefined ? [] : [TOKEN])]);

@@ -1,0 +1,139 @@
+/** The OpenAPI document of a run: from a file, an address, or the server itself. */
+import { readFileSync } from 'node:fs';
+import type { Draft } from '../catalogue/workloads/requests/compose.ts';
+import { readOpenapi } from '../catalogue/workloads/requests/openapi.ts';
+import type { BenchRequest } from '../cli/bench.ts';
+import { BenchError } from '../errors.ts';
+import { sendRequest } from '../machine/request.ts';
+import { chooseLauncher } from '../measure/launcher.ts';
+import { ServerLife } from '../measure/life.ts';
+import type { Plan } from '../plan/definition.ts';
+import { redactUrl } from '../redact.ts';
+import { createEffects } from './effects.ts';
+import { prepareTargets } from './measure.ts';
+import type { Session } from './session.ts';
+import type { Voice } from './voice.ts';
+
+const HINT = 'name a file, an address, or a path of the server: --openapi /openapi.json';
+
+/** Returns true if only a server that Bench starts can give the document. */
+export function isAskedOfServer({ openapi, servers }: BenchRequest): boolean {
+  return openapi?.startsWith('/') === true && servers === undefined && readFile(openapi) === undefined;
+}
+
+/**
+ * Returns a request with the routes of its OpenAPI document, if it names one. A document that only a server gives, which
+ * Bench starts, becomes a request for that document.
+ */
+export async function addRoutes(asked: BenchRequest): Promise<BenchRequest> {
+  const { openapi } = asked;
+  if (openapi === undefined || asked.asked === undefined) return asked;
+  if (!isAskedOfServer(asked)) return withRoutes(asked, await readDocument(asked, openapi));
+  if (asked.dryRun) {
+    throw new BenchError(
+      'usage',
+      `--openapi ${openapi} is read from the running server, and a dry run starts nothing`,
+      'save the document: --openapi openapi.json',
+    );
+  }
+  const { requests: _, ...rest } = asked.asked;
+  return { ...asked, asked: { ...rest, requests: [{ method: 'GET', path: openapi }] } };
+}
+
+/** Starts the server of the first target, asks it for its document, and returns the request with the routes. */
+export async function askForRoutes(
+  asked: BenchRequest,
+  written: BenchRequest,
+  plan: Plan,
+  { session, voice }: { session: Session; voice: Voice },
+): Promise<BenchRequest> {
+  const path = asked.openapi ?? '';
+  voice.log(`asking ${plan.targets[0]?.id} for ${path}`);
+  const launcher = await chooseLauncher(plan);
+  const first = { ...plan, targets: plan.targets.slice(0, 1) };
+  const { prepared } = await prepareTargets(first, launcher, { isNamed: true, log: voice.log });
+  const [found] = prepared;
+  const [planned] = plan.trials.filter(({ target }) => target === found?.target.id);
+  if (found === undefined || planned === undefined || 'attached' in found)
+    throw new Error('no server to ask');
+  const placed = { placement: { kind: 'unpinned' as const }, server: [], generator: [] };
+  const means = { plan, placed, token: session.token, folder: session.makeFolder('openapi'), launcher };
+  const { effects, stop } = await createEffects(means);
+  using _ = voice.onInterrupt(stop);
+  let text: string | undefined;
+  const life = new ServerLife(
+    planned,
+    { plan, placed, prepared: found, target: found.target },
+    {
+      ...effects,
+      async verify(server, { requests: [request] }) {
+        if (request !== undefined) text = (await sendRequest(server, request)).body.toString();
+        return undefined;
+      },
+    },
+  );
+  try {
+    await life.start();
+  } catch (error) {
+    life.fail(error);
+  }
+  const trial = await life.end();
+  if (life.failed || text === undefined) {
+    const lines = (trial.logTail ?? []).map((line) => `\n  | ${line}`);
+    throw new BenchError(
+      'trial',
+      `${found.target.id} gave no OpenAPI document: ${trial.reasons[0]?.text ?? 'no answer'}${lines.join('')}`,
+      HINT,
+    );
+  }
+  return withRoutes(written, { text, shown: path });
+}
+
+/** The text of a document, and its name in messages. */
+interface Document {
+  text: string;
+  shown: string;
+}
+
+function withRoutes(asked: BenchRequest, { text, shown }: Document): BenchRequest {
+  const { asked: given } = asked;
+  if (given === undefined) return asked;
+  const { requests, leftOut } = readOpenapi(text, shown, given.headers);
+  const draft: Draft = { requests, openapi: shown, ...(leftOut.length === 0 ? {} : { leftOut }) };
+  return { ...asked, asked: { ...given, draft } };
+}
+
+async function readDocument({ servers, asked }: BenchRequest, openapi: string): Promise<Document> {
+  const isAddress = /^https?:\/\//.test(openapi);
+  const text = isAddress ? undefined : readFile(openapi);
+  if (text !== undefined) return { text, shown: openapi };
+  const [server] = servers ?? [];
+  if (!isAddress && (server === undefined || !openapi.startsWith('/'))) {
+    throw new BenchError('usage', `--openapi ${openapi}: the file cannot be read`, HINT);
+  }
+  const address = isAddress ? openapi : `${server?.url.origin}${openapi}`;
+  // The headers of the requests belong to the server, not to whoever publishes the document.
+  const headers = isAddress ? {} : (asked?.headers ?? {});
+  return { text: await fetchText(address, headers), shown: redactUrl(address) };
+}
+
+async function fetchText(address: string, headers: Record<string, string>): Promise<string> {
+  let problem: string;
+  try {
+    const answer = await fetch(address, { headers });
+    if (answer.ok) return await answer.text();
+    problem = `status ${answer.status}`;
+  } catch (error) {
+    const { cause, message } = error as Error;
+    problem = cause instanceof Error ? cause.message : message;
+  }
+  throw new BenchError('usage', `--openapi ${redactUrl(address)}: ${problem}`, HINT);
+}
+
+function readFile(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
