@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { WORKLOAD_NAMES } from '../../src/catalogue/workloads/index.ts';
+import { showPath } from '../../src/catalogue/json-file.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { errorOf } from '../samples.ts';
@@ -95,6 +96,67 @@ describe('readManifest', () => {
   it('names a file of this folder as it would be typed here', () => {
     const own = join(ROOT, 'packages/vanilla/stack.json');
     expect(readManifest(own).manifest).toBe(relative(process.cwd(), own));
+  });
+
+  it('reads the requests of a manifest, with files relative to it', () => {
+    const asking = GOOD.replace(
+      '"default": "node",',
+      `"default": "node",
+  "rows": "ids.csv",
+  "headers": { "Accept": "text/plain" },
+  "login": { "request": "POST /in", "token": { "cookie": "sid" } },
+  "requests": ["GET /a", { "request": "POST /b", "weight": 3, "body": "@b.json", "expect": { "status": 201 } }],`,
+    ).replace(',\n      "workloads": ["devices"]', '');
+    const { requests, variants } = read(asking);
+    const near = (name: string) => showPath(join(folder, name));
+    expect(variants['node']?.workloads).toEqual([]);
+    expect(requests?.draft).toEqual({
+      from: showPath(file),
+      rows: near('ids.csv'),
+      login: {
+        method: 'POST',
+        path: '/in',
+        headers: {},
+        token: { cookie: 'sid' },
+        send: { cookie: 'sid={token}' },
+      },
+      requests: [
+        { method: 'GET', path: '/a', weight: 1, headers: { accept: 'text/plain' } },
+        {
+          method: 'POST',
+          path: '/b',
+          weight: 3,
+          headers: { accept: 'text/plain' },
+          body: `@${near('b.json')}`,
+          expect: { statuses: [201] },
+        },
+      ],
+    });
+    expect(requests?.locate(1, 'body')).toMatch(/stack\.json:12$/);
+  });
+
+  it.each([
+    ['"GET /a"', '"FETCH /a"', /^10: "requests\.0" must match pattern/],
+    [
+      '"GET /a"',
+      '{ "request": "GET /a", "weigth": 2 }',
+      /^10: "requests\.0" has no field "weigth", expected one of request, weight/,
+    ],
+    [
+      '"GET /a"',
+      '{ "request": "GET /a", "expect": { "status": 99 } }',
+      /^10: "requests\.0\.expect\.status" must be >= 100/,
+    ],
+    ['"GET /a"', '7', /^10: "requests\.0" must be string,object/],
+    ['"requests": ["GET /a"],', '', /"node" lists no "workloads", and the manifest has no "requests"/],
+  ])('says on which line a request is wrong: %s', (piece, by, message) => {
+    const asking = GOOD.replace(
+      '"default": "node",',
+      '"default": "node",\n\n  "requests": ["GET /a"],',
+    ).replace(',\n      "workloads": ["devices"]', '');
+    expect(errorOf(() => read(asking.replace(piece, by))).message.replace(/^.*stack\.json:/, '')).toMatch(
+      message,
+    );
   });
 
   it('says when there is no file', () => {

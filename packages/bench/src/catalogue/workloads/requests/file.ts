@@ -12,7 +12,7 @@ export const REQUESTS_SCHEMA = JSON.parse(
   readFileSync(new URL('../../../../schema/requests.schema.json', import.meta.url), 'utf8'),
 ) as object;
 
-const HINT = 'docs/your-service.md shows a complete file of requests';
+const HINT = 'docs/requests.md shows a complete file of requests';
 
 /** The fields of a file that say what to ask. */
 export interface RequestsFile {
@@ -42,11 +42,10 @@ let validate: ReturnType<Ajv['compile']> | undefined;
 export function readRequests(file: string): { draft: Draft; locate: Locate } {
   const read = readJsonFile(file, { missing: 'e.g. --requests requests.json', wrong: HINT });
   const written = 'variants' in Object(read.value) ? pick(read.value as RequestsFile) : read.value;
-  validate ??= new Ajv({ strict: false, verbose: true }).compile(REQUESTS_SCHEMA);
+  validate ??= new Ajv({ strict: false, verbose: true, allowUnionTypes: true }).compile(REQUESTS_SCHEMA);
   if (!validate(written)) {
-    // The alternative that fits best fails last.
-    const error = validate.errors?.findLast(({ keyword }) => keyword !== 'anyOf') ?? validate.errors?.[0];
-    throw new BenchError('usage', describeSchemaError(read, error, 'a file of requests'), HINT);
+    const [first] = validate.errors ?? [];
+    throw new BenchError('usage', describeSchemaError(read, first, 'a file of requests'), HINT);
   }
   return toDraft(written as RequestsFile, read, dirname(resolve(file)));
 }
