@@ -19,12 +19,12 @@ export interface Screen {
 
 /** Shows the progress of a run: a live line with the time left on a terminal, otherwise one plain line per trial. */
 export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => void {
-  const began = Date.now();
+  const began = performance.now();
   let spent = 0;
   let kept: number | undefined;
   return (event) => {
     kept ??= event.kind === 'started' ? event.done : event.done - 1;
-    if (event.kind === 'ended') spent = (Date.now() - began) / 1000;
+    if (event.kind === 'ended') spent = (performance.now() - began) / 1000;
     const { done } = event;
     const rest = plan.trials.slice(-Math.max(0, event.of - done));
     const foreseen = done < event.of ? estimateSeconds(plan, rest) : 0;

@@ -286,6 +286,29 @@ describe('the table rows of each kind of trial', () => {
 });
 
 describe('showProgress on a terminal', () => {
+  it('does not follow a clock that is set forward during the run', () => {
+    const plan = samplePlan('--connections 10 --rounds 8 --duration 5 --warmup 2', ['vanilla']);
+    const written: string[] = [];
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    try {
+      const show = showProgress(plan, {
+        isLive: true,
+        showLive: (text) => written.push(text),
+        showLine: () => {},
+      });
+      for (const [done, planned] of plan.trials.slice(0, 5).entries()) {
+        show({ kind: 'started', planned, done, of: 8 });
+        vi.advanceTimersByTime(10_000);
+        if (done === 2) vi.setSystemTime(Date.now() + 3_600_000);
+        show({ kind: 'ended', trial: run.trials[0]!, done: done + 1, of: 8 });
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+    // Four trials are left, of 10 s each.
+    expect(written.at(-1)).toMatch(/ · 40 s left$/);
+  });
+
   it('keeps one live line with the time left, below the trials that ended', () => {
     const plan = samplePlan('--connections 10 --rounds 2 --duration 5 --warmup 2', ['vanilla']);
     const written: string[] = [];
