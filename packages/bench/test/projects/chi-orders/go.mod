@@ -1,0 +1,3 @@
+module example.com/chi-orders
+
+go 1.24
