@@ -43,7 +43,7 @@ export class Installed implements Disposable {
     const all = {
       ...process.env,
       HOME: join(this.folder, 'home'),
-      XDG_STATE_HOME: join(this.folder, 'state'),
+      BENCH_STATE: join(this.folder, 'state'),
       XDG_CACHE_HOME: join(this.folder, 'cache'),
       ...env,
     };

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import { BenchError } from '../errors.ts';
+import { ADDRESS } from './apps/app.ts';
+import { findProject } from './apps/project.ts';
 import type { Deviation, Stack, Variant } from './stack.ts';
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
 import { describeSchemaError, readJsonFile, type JsonFile } from './json-file.ts';
@@ -19,10 +21,11 @@ interface Manifest extends Partial<RequestsFile> {
   name: string;
   language: string;
   framework: string;
-  class: StackClass;
+  class: StackClass | 'unknown';
   runtime: RuntimeKind;
   build?: string[][];
   shares?: string[];
+  lock?: string;
   runtimes?: string[];
   default: string;
   variants: Record<
@@ -33,7 +36,7 @@ interface Manifest extends Partial<RequestsFile> {
       build?: string[][];
       env?: Record<string, string>;
       workloads?: string[];
-      class?: StackClass;
+      class?: StackClass | 'unknown';
       attest?: Attestation;
       deviates?: Deviation[];
       note?: string;
@@ -68,7 +71,7 @@ function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
       command: one.command,
       groups: one.groups ?? [],
       build: one.build ?? [],
-      env: one.env ?? {},
+      env: { ...(manifest.requests === undefined ? {} : ADDRESS), ...one.env },
       workloads: one.workloads ?? [],
       class: one.class ?? manifest.class,
       attest: one.attest ?? {},
@@ -88,7 +91,20 @@ function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
     variants: Object.fromEntries(variants),
     root,
     manifest: read.shown,
-    ...(manifest.requests === undefined ? {} : { requests: toDraft(manifest as RequestsFile, read, root) }),
+    ...(manifest.requests === undefined ? {} : ofUser(manifest, root, read)),
+  };
+}
+
+/** A manifest with its own requests describes a program of a user: its own lock makes the environment. */
+function ofUser(manifest: Manifest, root: string, read: JsonFile): Pick<Stack, 'requests' | 'project'> {
+  const { command = [] } = manifest.variants[manifest.default] ?? {};
+  return {
+    requests: toDraft(manifest as RequestsFile, read, root),
+    project: findProject(root, command, {
+      named: manifest.lock,
+      known: manifest.runtime,
+      where: `${read.at(['lock'])}: "lock":`,
+    }),
   };
 }
 
@@ -97,6 +113,18 @@ function refuseContradictions({ at }: JsonFile, manifest: Manifest): void {
   const fail = (path: (string | number)[], problem: string): never => {
     throw new BenchError('usage', `${at(path)}: ${problem}`, CONTRACT_HINT);
   };
+  if (manifest.lock !== undefined && manifest.requests === undefined) {
+    fail(['lock'], '"lock" has no effect without "requests": the locks of a stack of Bench have fixed names');
+  }
+  if (manifest.requests !== undefined && manifest.runtime !== 'none') {
+    const builds = Object.entries(manifest.variants).filter(([, { build }]) => build !== undefined);
+    const [first] = [
+      ...(manifest.build === undefined ? [] : [['build']]),
+      ...builds.map(([name]) => ['variants', name, 'build']),
+    ];
+    if (first !== undefined)
+      fail(first, 'Bench builds only binaries of a user: build the project before you measure it');
+  }
   if (manifest.variants[manifest.default] === undefined) {
     const names = Object.keys(manifest.variants).join(', ');
     fail(['default'], `the default variant "${manifest.default}" is not among the variants (${names})`);
@@ -143,7 +171,7 @@ function refuseContradictions({ at }: JsonFile, manifest: Manifest): void {
     check(['variants', name, 'command'], variant.command);
     for (const [index, argv] of (variant.build ?? []).entries())
       check(['variants', name, 'build', index], argv);
-    if (!variant.command.some((word) => word.includes('{port}'))) {
+    if (manifest.requests === undefined && !variant.command.some((word) => word.includes('{port}'))) {
       fail(
         ['variants', name, 'command'],
         `the command of "${name}" has no {port}, but Bench chooses the port of each trial`,

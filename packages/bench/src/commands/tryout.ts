@@ -3,14 +3,18 @@ import { relative } from 'node:path';
 import { workloadOf } from '../catalogue/workloads/index.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { BenchError } from '../errors.ts';
+import { describeOtherPorts, type Server } from '../machine/launch.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
-import { ServerLife } from '../measure/life.ts';
+import { ServerLife, type TrialContext, type TrialEffects } from '../measure/life.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import type { Trial } from '../results/record.ts';
 import type { RunningCompanion } from '../services/companion.ts';
 import { createEffects } from './effects.ts';
 import type { Voice } from './voice.ts';
+
+/** The interval between lines about a server that does not answer yet. */
+const WAITING_SECONDS = 5;
 
 /** The surroundings of a first start. */
 export interface TryoutMeans {
@@ -38,23 +42,46 @@ export async function tryTargets(
     const planned = plan.trials.find(({ target }) => target === found.target.id);
     if ('attached' in found || planned === undefined) continue;
     means.voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
-    const { placed } = means;
-    const id = `try${index + 1}-${planned.id}`;
-    const life = new ServerLife(
-      { ...planned, id },
-      { plan, placed, prepared: found, target: found.target },
-      effects,
-    );
-    try {
-      await life.start();
-    } catch (error) {
-      life.fail(error);
-    }
-    const trial = await life.end();
+    const context = { plan, placed: means.placed, prepared: found, target: found.target };
+    const first = { ...planned, id: `try${index + 1}-${planned.id}` };
+    const trial = await tryTarget(first, context, effects, means.voice);
     if (effects.interrupted()) return true;
-    if (life.failed) throw failure(plan, found, trial);
+    if (trial !== undefined) throw failure(plan, found, trial);
   }
   return false;
+}
+
+/** Starts a server and stops it. Returns the record if it failed. */
+async function tryTarget(
+  planned: PlannedTrial,
+  context: TrialContext,
+  effects: TrialEffects,
+  voice: Voice,
+): Promise<Trial | undefined> {
+  let live: Server | undefined;
+  const launch: typeof effects.launch = async (...asked) => (live = await effects.launch(...asked));
+  const life = new ServerLife(planned, context, { ...effects, launch });
+  using _ = reportWaiting(() => live, voice);
+  try {
+    await life.start();
+  } catch (error) {
+    life.fail(error);
+  }
+  const trial = await life.end();
+  return life.failed ? trial : undefined;
+}
+
+/** Says regularly what a server that does not answer yet does instead, until disposed. */
+function reportWaiting(live: () => Server | undefined, { log }: Voice): Disposable {
+  let seconds = 0;
+  const timer = setInterval(() => {
+    const server = live();
+    seconds += WAITING_SECONDS;
+    const elsewhere = server && describeOtherPorts(server);
+    const what = elsewhere === undefined ? '' : `; ${elsewhere}`;
+    log(`still waiting for its first right answer: ${seconds} s${what}`);
+  }, WAITING_SECONDS * 1000);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function failure(plan: Plan, { target, variant, stack }: Prepared, trial: Trial): BenchError {

@@ -11,7 +11,7 @@ import { parseTime } from '../time-report.ts';
 import { describeListeners, findFreePort, isListening } from './ports.ts';
 import type { Cgroup } from './cgroup.ts';
 import { openCgroup } from './cgroup.ts';
-import { childrenOf, readText } from './procfs.ts';
+import { childrenOf, familyOf, portsOf, readText } from './procfs.ts';
 import { runSync, start, type Child } from './subprocess.ts';
 import type { TimeCommand } from './time.ts';
 import { sum } from '../numbers.ts';
@@ -81,6 +81,8 @@ export interface Server extends AsyncDisposable {
   cgroup: Cgroup | undefined;
   /** The start on the monotonic clock; absent if somebody else started it. */
   startedAtMs: number | undefined;
+  /** Returns the ports that its processes listen on; empty if unknown. */
+  listensOn?(): number[];
   /** Returns how it ended; undefined while it runs. */
   ended(): string | undefined;
   log(): string;
@@ -137,6 +139,13 @@ export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string |
   if (end === undefined) return undefined;
   const error = server.logTail().findLast((line) => TELLS_ERROR.test(line));
   return error === undefined ? end : `${end}: ${error.trim().slice(0, MAX_ERROR_CHARS)}`;
+}
+
+/** Describes the ports that a server listens on instead of its own; undefined if it listens on its own, or on none. */
+export function describeOtherPorts(server: Pick<Server, 'port' | 'listensOn'>): string | undefined {
+  const ports = server.listensOn?.() ?? [];
+  if (ports.length === 0 || ports.includes(server.port)) return undefined;
+  return `the server listens on port ${ports.join(', ')}, not on ${server.port}`;
 }
 
 /** Fills in the placeholders of a command. Without a number of threads, words with `{threads}` are omitted. */
@@ -203,6 +212,10 @@ class LaunchedServer implements Server {
       throw new BenchError('trial', `the server is not running (${this.#ended})`);
     if (this.#parts.spec.time === undefined) return this.#group;
     return childOf(this.#group) ?? this.#group;
+  }
+
+  listensOn(): number[] {
+    return this.#ended === undefined ? portsOf(familyOf([this.#group])) : [];
   }
 
   ended(): string | undefined {

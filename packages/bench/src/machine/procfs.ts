@@ -165,11 +165,22 @@ export function listenersOn(port: number): number[] {
 export function ownersOf(inodes: readonly string[]): number[] {
   const sockets = new Set(inodes);
   if (sockets.size === 0) return [];
-  return listPids().filter((pid) =>
-    readNames(`/proc/${pid}/fd`).some((descriptor) => {
-      const inode = /^socket:\[(\d+)\]$/.exec(readLink(`/proc/${pid}/fd/${descriptor}`))?.[1];
-      return inode !== undefined && sockets.has(inode);
-    }),
+  return listPids().filter((pid) => socketsOf(pid).some((inode) => sockets.has(inode)));
+}
+
+/** Returns the ports that these processes listen on. */
+export function portsOf(pids: Iterable<number>, read = readText): number[] {
+  const inodes = new Set([...pids].flatMap(socketsOf));
+  const ports = ['tcp', 'tcp6']
+    .flatMap((table) => listeningFields(read(`/proc/net/${table}`) ?? ''))
+    .filter((fields) => inodes.has(fields[9] ?? ''))
+    .map(portIn);
+  return [...new Set(ports)].toSorted((a, b) => a - b);
+}
+
+function socketsOf(pid: number): string[] {
+  return readNames(`/proc/${pid}/fd`).flatMap(
+    (descriptor) => /^socket:\[(\d+)\]$/.exec(readLink(`/proc/${pid}/fd/${descriptor}`))?.[1] ?? [],
   );
 }
 
@@ -178,13 +189,18 @@ export function listeningInodes(table: string, port: number): string[] {
   return listeningFields(table, port).flatMap((fields) => fields[9] ?? []);
 }
 
-function listeningFields(table: string, port: number): string[][] {
+/** The fields of all sockets in state LISTEN, or of those on one port. */
+function listeningFields(table: string, port?: number): string[][] {
   const LISTEN = '0A';
   return table
     .split('\n')
     .slice(1)
     .map((line) => line.trim().split(/\s+/))
-    .filter((fields) => fields[3] === LISTEN && Number.parseInt(fields[1]?.split(':')[1] ?? '', 16) === port);
+    .filter((fields) => fields[3] === LISTEN && (port === undefined || portIn(fields) === port));
+}
+
+function portIn(fields: string[]): number {
+  return Number.parseInt(fields[1]?.split(':')[1] ?? '', 16);
 }
 
 /**

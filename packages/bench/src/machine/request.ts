@@ -24,6 +24,8 @@ export interface Endpoint {
   port: number;
   ended(): string | undefined;
   logTail(): string[];
+  /** Returns the ports that it listens on; absent if unknown. */
+  listensOn?(): number[];
   /** The path of its log; absent if somebody else started it. */
   logFile?: string;
 }

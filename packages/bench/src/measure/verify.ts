@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
 import { haveIds, ID, type Draw, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
-import { describeEnd } from '../machine/launch.ts';
+import { describeEnd, describeOtherPorts } from '../machine/launch.ts';
 import { sendRequest, EndlessError, UnansweredError, type Endpoint } from '../machine/request.ts';
 import type { ExpectedBody, LoadSpec } from '../load/protocol.ts';
 import { toAuthority } from '../machine/ports.ts';
@@ -57,7 +57,7 @@ export async function awaitRightAnswer(
   const fallback = (): never => {
     throw new BenchError(
       'trial',
-      `${describeAddress(asked, first)}: no right answer within ${deadlineSeconds} s: ${last}${describeLog(asked)}`,
+      `${describeAddress(asked, first)}: no right answer within ${deadlineSeconds} s: ${describeOtherPorts(asked) ?? last}${describeLog(asked)}`,
     );
   };
   const timeout = { milliseconds: Math.ceil(deadlineSeconds * 1000), fallback };

@@ -142,9 +142,9 @@ function digestOfFolder(folder: string): string {
 async function prepare(target: Target, stacks: Stack[], on: (doing: string) => void): Promise<Prepared> {
   const { stack, variant } = findStack(target, stacks);
   const wait = (waiting: string): void => on(`${target.id}: ${waiting}`);
-  if (stack.project !== undefined) {
+  if (stack.project !== undefined && !isCompiled({ stack, variant })) {
     const { root, ...ready } = await prepareProject(target, stack, variant, wait);
-    return { target, stack: { ...stack, root }, variant, claims: {}, ...ready };
+    return { target, stack: { ...stack, root }, variant, claims: variant.attest, ...ready };
   }
   if (target.runtime === undefined) return prepareBinary(target, stack, variant, wait);
   return stack.runtime === 'python'

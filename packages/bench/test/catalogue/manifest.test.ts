@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { WORKLOAD_NAMES } from '../../src/catalogue/workloads/index.ts';
 import { showPath } from '../../src/catalogue/json-file.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
@@ -188,7 +188,7 @@ describe('readManifest', () => {
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, runtime, build, shares, runtimes, requests, headers, rows, login, default, variants',
+      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, runtime, build, shares, lock, runtimes, requests, headers, rows, login, default, variants',
     ],
     [
       '"note": "with',
@@ -198,7 +198,7 @@ describe('readManifest', () => {
     [
       '"class": "framework"',
       '"class": "quick"',
-      '5: "class" must be equal to one of the allowed values (raw, framework, tuned)',
+      '5: "class" must be equal to one of the allowed values (raw, framework, tuned, unknown)',
     ],
     [
       '"runtime": "node"',
@@ -266,5 +266,56 @@ describe('readManifest', () => {
     ],
   ])('says on which line it contradicts itself: %s by %s', (piece, by, message) => {
     expect(refuse(piece, by)).toBe(message);
+  });
+});
+
+describe('a manifest with requests', () => {
+  const OWN = {
+    name: 'my-api',
+    language: 'python',
+    framework: 'unknown',
+    class: 'unknown',
+    runtime: 'python',
+    requests: [{ request: 'GET /orders' }],
+    default: 'app',
+    variants: { app: { command: ['uvicorn', 'app:app'], attest: {} } },
+  };
+
+  afterEach(() => rmSync(join(folder, 'deploy.txt'), { force: true }));
+
+  it('describes a program of a user: its own lock, its address in the environment, nothing attested', () => {
+    writeFileSync(join(folder, 'deploy.txt'), '');
+    const stack = read(JSON.stringify({ ...OWN, lock: 'deploy.txt' }));
+    expect(stack.project).toEqual({
+      kind: 'python',
+      lock: { kind: 'requirements', file: join(folder, 'deploy.txt') },
+    });
+    expect(stack.variants['app']).toMatchObject({
+      class: 'unknown',
+      env: { HOST: '{host}', PORT: '{port}' },
+      attest: {},
+      workloads: [],
+    });
+  });
+
+  it('runs on the runtime that it names, whatever its command is', () => {
+    const { project } = read(JSON.stringify({ ...OWN, runtime: 'none' }));
+    expect(project).toEqual({ kind: 'none' });
+  });
+
+  it.each([
+    ['a lock that does not exist', { ...OWN, lock: 'gone.txt' }, '"lock": gone.txt'],
+    ['a build of a script', { ...OWN, build: [['make']] }, 'Bench builds only binaries of a user'],
+  ])('is refused with %s', (_, manifest, problem) => {
+    const error = errorOf(() => read(JSON.stringify(manifest)));
+    expect(error.code).toBe('usage');
+    expect(error.message).toMatch(/^\S+:1: /);
+    expect(error.message).toContain(problem);
+  });
+
+  it('is the only one that names a lock', () => {
+    expect(refuse('"default"', '"lock": "uv.lock", "default"')).toContain(
+      '"lock" has no effect without "requests"',
+    );
   });
 });

@@ -1,11 +1,17 @@
-import { globSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runSync } from '../../src/machine/subprocess.ts';
+import type { Trial } from '../../src/results/record.ts';
 import { Installed } from '../packed.ts';
 
 const MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
+
+/** The files of the package. */
+function treeOf(folder: string): string[] {
+  return globSync('**/*', { cwd: folder, exclude: ['node_modules'] }).toSorted();
+}
 
 /** A program that uses the package; `@ts-expect-error` fails the check if the line after it is right. */
 const CONSUMER = `
@@ -78,6 +84,51 @@ describe('the package', () => {
       'error: .bench/results has no runs yet\n       bench-http bench creates one\n',
     );
     expect(globSync('**/*', { cwd: folder, exclude: [] })).toEqual([]);
+  });
+
+  it('measures the app of a user from a folder that holds nothing else', () => {
+    const folder = installed.makeProject('shop');
+    const server = `require('node:http').createServer((request, response) => response.end(request.url)).listen(process.env.PORT, process.env.HOST);`;
+    writeFileSync(join(folder, 'server.cjs'), server);
+    const before = treeOf(installed.package);
+    const app = ['--app', '.', '--run', 'node server.cjs', '--get', '/items?limit=2'];
+    const short = ['--rounds', '1', '--connections', '2', '--duration', '0.5', '--warmup', '0.2'];
+    const { status, stdout, stderr } = installed.run(folder, [...app, ...short, '--json']);
+    expect({ status, stderr }).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('trying shop: node server.cjs'),
+    });
+    const { trials } = JSON.parse(stdout) as { trials: Trial[] };
+    expect(trials).toMatchObject([{ target: { id: 'shop', class: 'unknown', runtime: { kind: 'node' } } }]);
+    expect(trials[0]?.process?.executable).toMatch(/node$/);
+    expect(readFileSync(join(folder, '.bench', '.gitignore'), 'utf8')).toBe('*\n');
+    expect(readFileSync(join(folder, 'server.cjs'), 'utf8')).toBe(server);
+    expect(readdirSync(folder).toSorted()).toEqual(['.bench', 'server.cjs']);
+    expect(treeOf(installed.package)).toEqual(before);
+    expect(installed.run(folder, ['report', 'latest']).stdout).toContain('shop: node server.cjs in .');
+  });
+
+  it('says at once why the app of a user does not start', () => {
+    const folder = installed.makeProject('broken');
+    writeFileSync(
+      join(folder, 'server.cjs'),
+      `console.log('reading the settings'); throw new Error('no settings');`,
+    );
+    const { status, stderr } = installed.run(folder, [
+      '--app',
+      '.',
+      '--run',
+      'node server.cjs',
+      '--get',
+      '/',
+    ]);
+    expect(status).toBe(1);
+    expect(stderr).toContain('error: broken does not start: the server ended before it answered');
+    expect(stderr).toContain('  command: node server.cjs\n');
+    expect(stderr).toContain('  asked:   GET /\n');
+    expect(stderr).toContain('  | reading the settings\n');
+    expect(stderr).toContain('  | Error: no settings\n');
+    expect(installed.run(folder, ['report', 'latest']).stderr).toContain('has no runs yet');
   });
 
   it('is typed for a program that imports it', () => {

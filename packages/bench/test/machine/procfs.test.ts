@@ -5,6 +5,7 @@ import {
   familyOf,
   listeningInodes,
   listenersOn,
+  portsOf,
   parseProcess,
   readProcess,
   readPssBytes,
@@ -116,6 +117,8 @@ describe.skipIf(process.platform !== 'linux')('a live process', () => {
     await using worker = await startWorker();
     const { port = 0 } = await worker.ask('listen');
     expect(listenersOn(port)).toEqual([worker.pid]);
+    expect(portsOf([worker.pid])).toEqual([port]);
+    expect(portsOf([process.pid])).not.toContain(port);
   });
 
   it('has no data after its end', () => {

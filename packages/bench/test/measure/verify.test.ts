@@ -109,6 +109,14 @@ describe('awaitRightAnswer', () => {
     expect(left).toBe(-1);
   });
 
+  it('names the port on which the server listens instead', async () => {
+    answer = () => ({ status: 503, body: 'not yet' });
+    const elsewhere = { ...asked, port: asked.port, listensOn: () => [8000] };
+    await expect(awaitRightAnswer(elsewhere, draw, 0.05)).rejects.toThrow(
+      `no right answer within 0.05 s: the server listens on port 8000, not on ${asked.port}`,
+    );
+  });
+
   it('names the address at the deadline', async () => {
     answer = () => ({ status: 503, body: 'not yet' });
     await expect(awaitRightAnswer(asked, draw, 0.05)).rejects.toThrow(

@@ -21,6 +21,9 @@ export interface AppOptions {
   lock?: string;
 }
 
+/** The variables that tell a server of a user where to listen. */
+export const ADDRESS = { HOST: '{host}', PORT: '{port}' };
+
 /** The only variant of an app. */
 const VARIANT = 'app';
 
@@ -78,7 +81,7 @@ export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
   const root = resolve(folder);
   const started = withoutScript({ words: command, env }, root);
   const argv = withoutRunner(started.words);
-  const project = findProject(root, argv, lock);
+  const project = findProject(root, argv, { named: lock });
   return {
     name,
     language: LANGUAGES[project.kind],
@@ -93,7 +96,7 @@ export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
         command: argv,
         groups: [],
         build: [],
-        env: { HOST: '{host}', PORT: '{port}', ...started.env },
+        env: { ...ADDRESS, ...started.env },
         workloads: [],
         class: 'unknown',
         attest: {},

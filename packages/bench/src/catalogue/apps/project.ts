@@ -23,6 +23,14 @@ export interface Project {
   version?: string;
 }
 
+/** What is known of a project before its files are read. */
+interface NamedLock {
+  named?: string | undefined;
+  known?: RuntimeKind;
+  /** The place where the lock is named, for errors. */
+  where?: string;
+}
+
 /** The locks of each language, best first. */
 const LOCKS: Record<'python' | 'node', [pattern: RegExp, kind: LockKind][]> = {
   python: [
@@ -53,21 +61,25 @@ export function isPythonCommand(name: string): boolean {
 }
 
 /**
- * Returns the project in a folder: its language, by the command and the files, and its lock. `named` is a lock that the
- * user names, relative to the folder. Throws a usage error if the language or the lock is ambiguous.
+ * Returns the project in a folder: its language, by the command and the files unless it is `known`, and its lock. `named`
+ * is a lock that the user names, relative to the folder. Throws a usage error if the language or the lock is ambiguous.
  */
-export function findProject(folder: string, [command = '']: readonly string[], named?: string): Project {
+export function findProject(
+  folder: string,
+  [command = '']: readonly string[],
+  { named, known, where = '--lock' }: NamedLock = {},
+): Project {
   const root = resolve(folder);
-  const kind = languageOf(root, command);
+  const kind = known ?? languageOf(root, command);
   if (kind === 'none') {
     if (named === undefined) return { kind };
     throw new BenchError(
       'usage',
-      `--lock ${named}: ${command} runs on neither Python nor Node, so Bench makes no environment for it`,
-      'omit --lock',
+      `${where} ${named}: ${command} runs on neither Python nor Node, so Bench makes no environment for it`,
+      'omit it',
     );
   }
-  const lock = named === undefined ? findLock(root, kind) : readNamed(root, kind, named);
+  const lock = named === undefined ? findLock(root, kind) : readNamed(root, kind, named, where);
   const version = kind === 'python' ? pinnedPython(root) : undefined;
   return { kind, ...(lock === undefined ? {} : { lock }), ...(version === undefined ? {} : { version }) };
 }
@@ -135,13 +147,13 @@ function lockIn(folder: string, kind: 'python' | 'node'): Lock | undefined {
   return undefined;
 }
 
-function readNamed(root: string, kind: 'python' | 'node', named: string): Lock {
+function readNamed(root: string, kind: 'python' | 'node', named: string, where: string): Lock {
   const file = resolve(root, named);
   const lock = LOCKS[kind].find(([pattern]) => pattern.test(basename(file)))?.[1];
   if (!existsSync(file)) {
     throw new BenchError(
       'usage',
-      `--lock ${named}: ${shown(file)} does not exist`,
+      `${where} ${named}: ${shown(file)} does not exist`,
       'name a file of the project',
     );
   }
@@ -151,7 +163,7 @@ function readNamed(root: string, kind: 'python' | 'node', named: string): Lock {
   if (found !== undefined) return { kind: found, file };
   throw new BenchError(
     'usage',
-    `--lock ${named}: not a lock of ${kind === 'python' ? 'Python' : 'Node'}`,
+    `${where} ${named}: not a lock of ${kind === 'python' ? 'Python' : 'Node'}`,
     kind === 'python'
       ? 'name uv.lock, poetry.lock, a .txt file with requirements or pyproject.toml'
       : 'name pnpm-lock.yaml, package-lock.json, yarn.lock or package.json',

@@ -170,7 +170,15 @@ async function prepareNode(
     root,
     command: locate(variant.command, place),
     env: { ...environmentOfRuntime(spec), ...variant.env, ...pathOf(place.bins) },
-    runtime: found.runtime,
+    runtime: {
+      ...found.runtime,
+      build: {
+        ...found.runtime.build,
+        ...(root === stack.root || project.lock === undefined
+          ? {}
+          : { environment: basename(project.lock.file) }),
+      },
+    },
     ...(found.argv[0] === undefined ? {} : { interpreter: realpathSync(found.argv[0]) }),
     digest,
     installed: named.flatMap(({ name }) => {

@@ -100,6 +100,9 @@ async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<voi
     PATH: `${spec.bin}:${process.env['PATH']}`,
     NODE_ENV: undefined,
     CI: 'true',
+    // A build script that the project does not allow is no reason to fail, as it is for pnpm itself.
+    pnpm_config_strict_dep_builds: 'false',
+    npm_config_strict_dep_builds: 'false',
     YARN_NODE_LINKER: 'node-modules',
     YARN_ENABLE_TELEMETRY: '0',
   };
