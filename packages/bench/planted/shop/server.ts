@@ -24,6 +24,16 @@ const every = Number(values['wrong-every']);
 const failing = Number(values['fail-every']);
 const sound = Number(values['sound-first']);
 
+const OPENAPI = {
+  openapi: '3.1.0',
+  paths: {
+    '/health': { get: {} },
+    '/orders/{id}': { get: { parameters: [{ name: 'id', in: 'path', required: true, example: 'a' }] } },
+    '/users/{id}': { get: { parameters: [{ name: 'id', in: 'path', required: true }] } },
+    '/orders': { post: {} },
+  },
+};
+
 /** What the shop was asked, by its own count. */
 export interface ShopAccount {
   /** By method and first part of the path. */
@@ -61,6 +71,7 @@ function answer(
   const [, first = '', id] = url.split('?')[0]?.split('/') ?? [];
   const route = `${method} /${first}`;
   if (route === 'GET /account') return [200, JSON.stringify(account)];
+  if (route === 'GET /openapi.json') return [200, JSON.stringify(OPENAPI)];
   if (route === 'POST /login') {
     account.logins++;
     const { password } = JSON.parse(body) as { password?: string };

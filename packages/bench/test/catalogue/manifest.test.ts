@@ -38,6 +38,9 @@ const GOOD = `{
   }
 }`;
 
+/** The path of a file beside the manifest, as a user would type it. */
+const near = (name: string) => showPath(join(folder, name));
+
 function read(text: string): ReturnType<typeof readManifest> {
   writeFileSync(file, text);
   return readManifest(file);
@@ -108,7 +111,6 @@ describe('readManifest', () => {
   "requests": ["GET /a", { "request": "POST /b", "weight": 3, "body": "@b.json", "expect": { "status": 201 } }],`,
     ).replace(',\n      "workloads": ["devices"]', '');
     const { requests, variants } = read(asking);
-    const near = (name: string) => showPath(join(folder, name));
     expect(variants['node']?.workloads).toEqual([]);
     expect(requests?.draft).toEqual({
       from: showPath(file),

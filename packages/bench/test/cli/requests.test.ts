@@ -163,6 +163,51 @@ function filesOf(folder: string): string[] {
     .map(({ parentPath, name }) => `${name}: ${readFileSync(join(parentPath, name), 'utf8')}`);
 }
 
+describe('an OpenAPI document of the server', () => {
+  const LEFT_OUT = [
+    'left out: GET /users/{id} (no example for the parameter "id")',
+    'left out: POST /orders (not a GET request)',
+  ];
+
+  it('gives the requests to a server that already runs', async () => {
+    await using place = new Place();
+    await using shop = await openShop();
+    const args = flags({ url: shop.url, openapi: '/openapi.json', ...FEW, amount: 40 });
+    const { status, stdout } = await place.run('bench', args);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^GET \/health, GET \/orders\/a, 1 round/m);
+    for (const line of LEFT_OUT) expect(stdout).toContain(line);
+    expect(loadOf(place.trials()[0]).routes?.map(({ counts }) => counts.ok)).toEqual([20, 20]);
+  });
+
+  it('is asked of a server that Bench starts, before the run', async () => {
+    await using place = new Place();
+    const stack = {
+      name: 'shop',
+      language: 'typescript',
+      framework: 'none',
+      class: 'raw',
+      runtime: 'node',
+      default: 'node',
+      requests: ['GET /health'],
+      variants: { node: { command: ['{runtime}', SERVER, '--port', '{port}'] } },
+    };
+    const file = join(place.folder, 'stack.json');
+    writeFileSync(file, JSON.stringify(stack));
+    const args = flags({ stack: file, openapi: '/openapi.json', ...FEW, amount: 40 });
+    const dry = await place.run('bench', [...args, '--dry-run']);
+    expect([dry.status, dry.stderr]).toEqual([2, expect.stringContaining('a dry run starts nothing')]);
+    const { status, stderr } = await place.run('bench', args);
+    expect(status).toBe(0);
+    expect(stderr).toContain('asking shop for /openapi.json');
+    for (const line of LEFT_OUT) expect(stderr).toContain(line);
+    const { asked } = place.runFile().plan;
+    expect(asked?.requests.map(({ path }) => path)).toEqual(['/health', '/orders/a']);
+    expect(asked?.leftOut).toHaveLength(2);
+    expect(loadOf(place.trials()[0]).routes?.map(({ counts }) => counts.ok)).toEqual([20, 20]);
+  });
+});
+
 describe('a login', () => {
   const TOKEN = 'tok-8f3a.secret/part';
   const PASSWORD = 'correct-horse-battery';

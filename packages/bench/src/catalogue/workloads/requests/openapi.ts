@@ -167,7 +167,7 @@ function needsCredentials(security: unknown): boolean {
 
 function isEndless(document: Part, operation: Part): boolean {
   const responses = isPart(operation['responses']) ? operation['responses'] : {};
-  const success = Object.entries(responses).find(([status]) => /^2/.test(status))?.[1];
+  const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
   const content = resolvePart(document, success)['content'];
   const types = isPart(content) ? Object.keys(content) : [];
   return types.length > 0 && types.every((type) => type.startsWith(ENDLESS));

@@ -221,7 +221,8 @@ function placeOf(type: string | undefined): Place {
 
 /** Chooses the requests to send one by one: all, or as many of each as fit, in the order of their rows. */
 function chooseProbes(routes: readonly Route[]): number[] {
-  const most = Math.max(1, Math.floor(MOST_PROBES / routes.length));
+  const single = routes.filter(({ count }) => count === 1).length;
+  const most = Math.max(1, Math.floor((MOST_PROBES - single) / Math.max(1, routes.length - single)));
   return routes.flatMap(({ first, count }) =>
     Array.from({ length: Math.min(count, most) }, (_, index) => first + index),
   );

@@ -176,7 +176,7 @@ describe('rows', () => {
     const text = `id,n\n${Array.from({ length: 12_000 }, (_, id) => `${id},0`).join('\n')}\n`;
     const { routes, probes } = drawRows('long.csv', text, ROUTES.slice(0, 2));
     expect(routes?.map(({ count }) => count)).toEqual([10_000, 1]);
-    expect(probes).toHaveLength(101);
+    expect(probes).toHaveLength(200);
   });
 
   it.each([
