@@ -54,8 +54,8 @@ const { version } = createRequire(import.meta.url)('autocannon/package.json') as
 
 /** All sessions share the event loop. */
 const arrivals = new Arrivals();
-/** The sessions by the number from the harness. */
-const sessions = new Map<number, Session>();
+/** The sessions by the number from the harness. Orders that follow at once wait for a session to be created. */
+const sessions = new Map<number, Promise<Session>>();
 
 process.stdin.on('end', () => process.exit(0));
 readLines<Order>(process.stdin, (order) => {
@@ -66,12 +66,12 @@ readLines<Order>(process.stdin, (order) => {
 
 async function carryOut(order: Order): Promise<void> {
   if (order.do === 'arm') {
-    const session = new Session(order, await compileSchemas(order));
-    sessions.set(order.session, session);
-    tell({ event: 'armed', connect: await session.stand() });
+    const created = compileSchemas(order).then((schemas) => new Session(order, schemas));
+    sessions.set(order.session, created);
+    tell({ event: 'armed', connect: await (await created).stand() });
     return;
   }
-  const session = sessions.get(order.session);
+  const session = await sessions.get(order.session);
   if (session === undefined) return;
   tell(order.do === 'fire' ? await session.fire(order) : { event: 'counted', lifetime: session.count() });
 }

@@ -67,7 +67,7 @@ const REFUSALS: Refusal[] = [
   {
     what: 'a body from a file that does not exist',
     args: ['--url', 'http://127.0.0.1:9/orders', '--body', '@nowhere.json'],
-    says: [/--body @nowhere\.json: the file cannot be read/],
+    says: [/@nowhere\.json: the file cannot be read/],
   },
   {
     what: 'a version in the notation of another language',

@@ -221,3 +221,22 @@ describe('an unsolicited answer', () => {
     expect(seen.counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
   });
 });
+
+describe('a session', () => {
+  it('is counted while it is armed, as after a Ctrl-C', async () => {
+    const engine = createFleetEngine({ name: 'autocannon', argv: [process.execPath, GENERATOR] });
+    const nowhere = {
+      host: '127.0.0.1',
+      port: 9,
+      requests: [get()],
+      connections: 1,
+      connectsPerSecond: 2000,
+    };
+    const limits = { timeoutSeconds: 2, barrierSeconds: 0.1, expected: undefined, hashEvery: 1 };
+    await using session = engine.open({ ...nowhere, ...limits }, 1);
+    // Both orders arrive together, because the generator is still starting.
+    const armed = session.arm().catch(() => {});
+    expect(await session.count?.()).toMatchObject({ ok: 0 });
+    await armed;
+  });
+});
