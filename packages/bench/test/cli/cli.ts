@@ -171,6 +171,11 @@ export class Place implements AsyncDisposable {
     return scratchOf(this.holder()?.token ?? '', 'database', this.temporary);
   }
 
+  /** Returns true once a command has opened its session, after which it handles a Ctrl-C. */
+  hasSession(): boolean {
+    return globSync('*.json', { cwd: this.state }).length > 0;
+  }
+
   holder(): LockFile | undefined {
     const text = readText(this.lock);
     return text === undefined ? undefined : (JSON.parse(text) as LockFile);
@@ -283,13 +288,6 @@ export async function until<T>(condition: () => Condition<T>, what: string): Pro
 
 function isTrue<T>(seen: T | false | undefined): seen is T {
   return seen !== undefined && seen !== false;
-}
-
-/** Returns true if a process has a handler for SIGINT, so that it does not just end on a Ctrl-C. */
-export function handlesInterrupt(pid: number): boolean {
-  const caught = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? '0';
-  const SIGINT = 2;
-  return (BigInt(`0x${caught}`) & (1n << BigInt(SIGINT - 1))) !== 0n;
 }
 
 /** Returns true if a process exists and is not a zombie. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
-import { FORWARDER, PLANTED, USERS, Place, flags, handlesInterrupt, hasProc, type Running } from './cli.ts';
+import { FORWARDER, PLANTED, USERS, Place, flags, hasProc, type Running } from './cli.ts';
 
 /** A moment at which a user presses Ctrl-C, and the number of trials kept by then. */
 interface Moment {
@@ -24,7 +24,7 @@ const MOMENTS: Moment[] = [
   {
     when: 'while it checks the machine',
     args: 'vanilla --connections 1',
-    reached: (place) => handlesInterrupt(place.holder()?.pid ?? 0),
+    reached: (place) => place.hasSession(),
     says: 'stopping: nothing has been measured yet',
     kept: 0,
   },
@@ -53,7 +53,7 @@ const MOMENTS: Moment[] = [
     launcher: PNPM,
   },
   {
-    when: 'in the window of a server with an upstream',
+    when: 'in the window, with an upstream',
     args: 'vanilla --workload gather --connections 2 --duration 60 --warmup 0',
     reached: (place) => place.pidsOf('generator.ts').length > 0,
     says: 'stopping: completed trials are saved',

@@ -42,7 +42,7 @@ const REFUSALS: Refusal[] = [
   { what: 'an unknown option', args: ['vanilla', '--conections', '10'] },
   { what: 'an unknown target', args: ['fastfy'] },
   {
-    what: '--threads for a server that does not support it',
+    what: 'threads that a server does not support',
     args: ['fastapi/def', 'vanilla', '--workers', '1', '--threads', '2'],
     says: [/vanilla does not support --threads/, /of devices that do: .*fastapi\/def, fastapi\/granian/],
   },
@@ -70,7 +70,7 @@ const REFUSALS: Refusal[] = [
     says: [/@nowhere\.json: the file cannot be read/],
   },
   {
-    what: 'a version in the notation of another language',
+    what: 'a version in another notation',
     args: ['fastify', '--with', 'fastify==5.1.0'],
     says: [/--with fastify==5\.1\.0 is for Python/, /fastify@5\.1\.0$/m],
   },
