@@ -5,6 +5,7 @@ import { readRunningCode } from '../prepare/imports.ts';
 import { freshLauncher, importsFile, runtimeFile, type Launcher } from '../measure/launcher.ts';
 import { seeServer } from '../measure/outside.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
+import { openCpuMeter } from '../resources/cpu-meter.ts';
 import { openSampler, sampleTogether } from '../resources/sampler.ts';
 import { timeCommand } from '../machine/time.ts';
 import type { RunEffects } from '../measure/run.ts';
@@ -92,6 +93,7 @@ export async function createEffects({
       }));
       return sampleTogether(sampler, await Promise.all(others));
     },
+    meter: (server) => openCpuMeter(server.pid(), server.cgroup),
     now: () => Date.now(),
     record,
     decide: (trials) => (performance.now() > endsAtMs || isDecided(plan, trials) ? 'stop' : 'continue'),

@@ -9,15 +9,17 @@ export interface Span {
   server: Resources;
   /** True if the sampled span includes every request of the load, so that its CPU belongs to the counted answers. */
   holdsAll: boolean;
+  /** The right answers in the sampled span, if each was counted. */
+  answers?: number | undefined;
   connections: number;
 }
 
 /** Returns CPU and context switches per right answer, and memory per added connection; absent if a part is missing. */
-export function derive({ load, server, holdsAll, connections }: Span): Partial<Measured> {
+export function derive({ load, server, holdsAll, answers: counted, connections }: Span): Partial<Measured> {
   const { ok } = load.counts;
   const { cpuUserUs, cpuSystemUs, seconds, contextSwitches, idleBytes, peakBytes } = server;
   // The load continues while both edges are sampled, a few ms beyond its window: only rates are comparable.
-  const answers = holdsAll ? ok : load.goodputPerSecond * seconds;
+  const answers = counted ?? (holdsAll ? ok : load.goodputPerSecond * seconds);
   return {
     ...(ok > 0 ? { cpuUsPerRequest: (cpuUserUs + cpuSystemUs) / answers } : {}),
     ...(ok > 0 && contextSwitches !== undefined

@@ -10,6 +10,31 @@ export interface Window {
   load: LoadMode;
 }
 
+/** The times of one short turn. */
+export interface Turn {
+  rampSeconds: number;
+  windowSeconds: number;
+  load: LoadMode;
+}
+
+/** The result of one short turn, in which the server was idle before its first request and after its last answer. */
+export interface TurnResult {
+  /** From the first request to the last answer. */
+  seconds: number;
+  /** Right answers, those before and after the window included. */
+  answers: number;
+  /** Right answers per second, summed over the connections: each from its first request to its last answer. */
+  goodputPerSecond: number;
+}
+
+/** Loads a server in turns that may be as short as its answers allow. */
+export interface ShortTurns {
+  /** Takes one turn. It ends when no request is open. */
+  take(turn: Turn): Promise<TurnResult>;
+  /** Returns the result of all windows so far. */
+  collect(): Promise<LoadResult>;
+}
+
 /** Established connections that are ready to send. Disposing ends every process behind them. */
 export interface LoadSession extends AsyncDisposable {
   /** Resolves when all connections are established or the deadline has passed. Throws if a generator fails. */
@@ -19,6 +44,8 @@ export interface LoadSession extends AsyncDisposable {
    * again, and its result covers both.
    */
   fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult>;
+  /** Absent if the engine supports only long windows. */
+  turns?: ShortTurns;
   /**
    * Returns the account of all requests since the first connect, at any time. Throws if a generator has failed. Absent if
    * the engine keeps none.

@@ -50,6 +50,7 @@ async function findEngine(name: string): Promise<FoundEngine> {
         name: 'autocannon',
         version: DRIVER_VERSION,
         argv: [...placed.generator, process.execPath, AUTOCANNON],
+        takesTurns: true,
       }),
   };
 }

@@ -2,10 +2,10 @@ import { BenchError } from '../errors.ts';
 import type { Connect, LoadResult } from '../results/record.ts';
 import type { Counts } from '../model.ts';
 import { start, type Child } from '../machine/subprocess.ts';
-import type { LoadEngine, LoadSession, Window } from './engine.ts';
+import type { LoadEngine, LoadSession, ShortTurns, Turn, TurnResult, Window } from './engine.ts';
 import { nextSender } from '../catalogue/workloads/ids.ts';
 import { sum } from '../numbers.ts';
-import { mergeConnects, mergeCounts, mergeReports, splitShares } from './merge.ts';
+import { mergeConnects, mergeCounts, mergeReports, mergeTurns, splitShares } from './merge.ts';
 import {
   readLines,
   type ArmedReport,
@@ -14,10 +14,15 @@ import {
   type LoadSpec,
   type Order,
   type Report,
+  type TurnedReport,
+  type TurnOrder,
 } from './protocol.ts';
 
 /** The delay between the order to fire and the warm-up, for each process that must receive it before the first begins. */
 const LEAD_MS = 10;
+
+/** The same for a short turn, before which every process is idle. */
+const TURN_LEAD_MS = 2;
 
 /** An engine whose generator processes are started by this command and speak the protocol of `protocol.ts`. */
 export interface FleetSpec {
@@ -26,6 +31,8 @@ export interface FleetSpec {
   /** Prefixed by the command that pins them to their cores. */
   argv: string[];
   env?: Record<string, string>;
+  /** True if its processes take short turns. */
+  takesTurns?: boolean;
 }
 
 /** Creates the engine of this name, with generator processes. */
@@ -36,7 +43,7 @@ export function createFleetEngine(fleet: FleetSpec): LoadEngine {
     open(spec, processes) {
       const length = Math.min(processes, spec.connections);
       const generators = Array.from({ length }, () => new Generator(fleet));
-      return new Fleet(fleet.name, spec, generators, 0);
+      return new Fleet(fleet, spec, generators, 0);
     },
   };
 }
@@ -66,7 +73,10 @@ class Generator {
   }
 
   /** Sends an order and returns its final report. Throws if the process fails first. */
-  ask<R extends ArmedReport | DoneReport | CountedReport>(order: Order, event: R['event']): Promise<R> {
+  ask<R extends ArmedReport | TurnedReport | DoneReport | CountedReport>(
+    order: Order,
+    event: R['event'],
+  ): Promise<R> {
     if (this.#broken) throw this.#broken;
     const waiting = Promise.withResolvers<Report>();
     this.#waiting.set(event, waiting);
@@ -99,22 +109,24 @@ class Generator {
 
 /** The generator processes of one trial. They share its connections exactly. */
 class Fleet implements LoadSession {
-  readonly #engine: string;
+  readonly turns?: ShortTurns;
+  readonly #fleet: FleetSpec;
   readonly #generators: Generator[];
   readonly #spec: LoadSpec;
   readonly #session: number;
   #connect: Connect | undefined;
   #isAsked = false;
 
-  constructor(engine: string, spec: LoadSpec, generators: Generator[], session: number) {
-    this.#engine = engine;
+  constructor(fleet: FleetSpec, spec: LoadSpec, generators: Generator[], session: number) {
+    this.#fleet = fleet;
     this.#spec = spec;
     this.#generators = generators;
     this.#session = session;
+    if (fleet.takesTurns) this.turns = { take: (turn) => this.#take(turn), collect: () => this.#collect() };
   }
 
   beside(spec: LoadSpec): LoadSession {
-    return new Fleet(this.#engine, spec, this.#generators, this.#session + 1);
+    return new Fleet(this.#fleet, spec, this.#generators, this.#session + 1);
   }
 
   get pids(): number[] {
@@ -172,7 +184,29 @@ class Fleet implements LoadSession {
         );
       }),
     );
-    return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#engine);
+    return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);
+  }
+
+  async #take({ rampSeconds, windowSeconds, load }: Turn): Promise<TurnResult> {
+    const processes = this.#generators.length;
+    const order: TurnOrder = {
+      do: 'turn',
+      session: this.#session,
+      atMs: Date.now() + (processes > 1 ? TURN_LEAD_MS : 0),
+      rampSeconds,
+      windowSeconds,
+      rate: load.mode === 'open' ? load.perSecond / processes : undefined,
+    };
+    const reports = this.#generators.map((generator) => generator.ask<TurnedReport>(order, 'turned'));
+    return mergeTurns(await Promise.all(reports));
+  }
+
+  async #collect(): Promise<LoadResult> {
+    if (this.#connect === undefined) throw new Error('collect before arm');
+    const order: Order = { do: 'collect', session: this.#session };
+    const reports = this.#generators.map((generator) => generator.ask<DoneReport>(order, 'done'));
+    const { timeoutSeconds } = this.#spec;
+    return mergeReports(await Promise.all(reports), this.#connect, timeoutSeconds, this.#fleet.name);
   }
 
   async count(): Promise<Counts> {

@@ -23,12 +23,15 @@ import {
   type FireOrder,
   type Order,
   type Report,
+  type TurnedReport,
+  type TurnOrder,
 } from './protocol.ts';
 import type { SchemaCheck } from '../catalogue/workloads/requests/schema.ts';
 import type { Connect } from '../results/record.ts';
 import type { Counts } from '../model.ts';
+import { countCompletions } from '../counts.ts';
 import { toAuthority } from '../machine/ports.ts';
-import { clamp } from '../numbers.ts';
+import { clamp, sum } from '../numbers.ts';
 
 const POLL_MS = 5;
 const FOREVER_SECONDS = 86_400;
@@ -73,7 +76,10 @@ async function carryOut(order: Order): Promise<void> {
   }
   const session = await sessions.get(order.session);
   if (session === undefined) return;
-  tell(order.do === 'fire' ? await session.fire(order) : { event: 'counted', lifetime: session.count() });
+  if (order.do === 'fire') tell(await session.fire(order));
+  else if (order.do === 'turn') tell(await session.turn(order));
+  else if (order.do === 'collect') tell(session.collect());
+  else tell({ event: 'counted', lifetime: session.count() });
 }
 
 /** Compiles the schemas of the routes, by their index. The compiler is loaded only if there is one. */
@@ -97,7 +103,8 @@ async function until(condition: () => boolean, mostMs: number): Promise<void> {
 
 /** Sleeps until a moment in ms since the epoch; returns at once if it has passed. */
 async function sleepUntil(atMs: number): Promise<void> {
-  await sleep(Math.max(0, atMs - Date.now()));
+  const milliseconds = atMs - Date.now();
+  if (milliseconds > 0) await sleep(milliseconds);
 }
 
 /** One moment on the clocks of this process. */
@@ -127,6 +134,7 @@ class Session {
   #hasFired = false;
   /** Totals over all openings of the window. */
   #openedAtMs: number | undefined;
+  #closedAtMs = 0;
   #windowSeconds = 0;
   readonly #use = { cpuUs: 0, seconds: 0, activeSeconds: 0 };
 
@@ -188,7 +196,7 @@ class Session {
             sender,
             readTiming,
           );
-          this.#lines.push({ slot, ask });
+          this.#lines.push({ slot, ask, first: { atMs: 0, completions: 0 } });
         },
       },
       (error) => {
@@ -224,16 +232,7 @@ class Session {
   /** Warms up, opens the window (again), closes it, drains, and returns the account of all its openings. */
   async fire(order: FireOrder): Promise<Report> {
     const ledger = this.#ledger;
-    await sleepUntil(order.atMs);
-    this.#arming = false;
-    this.#budget = Infinity;
-    if (order.rate !== undefined) this.#schedule = new Schedule(order.rate, this.#schedule?.report);
-    ledger.beginWarmup();
-    const { spreadSeconds } = this.#order;
-    if (spreadSeconds === undefined || order.rate !== undefined) this.#askAll();
-    else this.#askInTurn(spreadSeconds * 1000);
-    await sleepUntil(order.atMs + order.warmupSeconds * 1000);
-    ledger.endWarmup();
+    await this.#begin(order, order.warmupSeconds);
     if (order.amount !== undefined) {
       await this.#fallSilent();
       // The server is idle now. Its CPU is read before the first request, or the reading would miss some.
@@ -266,18 +265,79 @@ class Session {
     if (!this.#hasFired) await this.#awaitStragglers();
     this.#hasFired = true;
     const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
-    if (order.windowSeconds > 0) this.#openedAtMs ??= opened.epochMs;
+    this.#add(opened, closed, endMs, order.windowSeconds > 0);
+    return this.collect(connect);
+  }
+
+  /**
+   * Loads the server from silence to silence, with a window in between. No timer separates the last answer from the
+   * report: with short turns, the pauses between them would be a large part of the time.
+   */
+  async turn(order: TurnOrder): Promise<TurnedReport> {
+    const ledger = this.#ledger;
+    const okBefore = ledger.lifetime.ok;
+    const endedBefore = this.#ended();
+    await this.#begin(order, order.rampSeconds);
+    const opened = this.#mark();
+    const closing = Promise.withResolvers<Mark>();
+    ledger.onClose = () => {
+      // The answer that closes the window is the last to be followed by another request.
+      this.#budget = -Infinity;
+      closing.resolve(this.#mark());
+    };
+    ledger.open(order.windowSeconds * 1000);
+    this.#schedule?.open();
+    await Promise.race([closing.promise, sleep(order.windowSeconds * 1000)]);
+    ledger.close();
+    this.#schedule?.close();
+    const closed = await closing.promise;
+    await this.#drain();
+    this.#hasFired = true;
+    this.#add(opened, closed, closed.nowMs, true);
+    const answers = ledger.lifetime.ok - okBefore;
+    const ended = this.#ended() - endedBefore;
+    return {
+      event: 'turned',
+      seconds: Math.max(0, ...this.#lines.map(({ slot, first }) => spanOf(slot, first))),
+      answers,
+      goodputPerSecond: ended === 0 ? 0 : (answers / ended) * this.#pace(),
+    };
+  }
+
+  /** Starts the load, and returns at the end of the time before the window. */
+  async #begin({ atMs, rate }: FireOrder | TurnOrder, leadSeconds: number): Promise<void> {
+    await sleepUntil(atMs);
+    this.#arming = false;
+    this.#budget = Infinity;
+    if (rate !== undefined) this.#schedule = new Schedule(rate, this.#schedule?.report);
+    this.#ledger.beginWarmup();
+    const { spreadSeconds } = this.#order;
+    if (spreadSeconds === undefined || rate !== undefined) this.#askAll();
+    else this.#askInTurn(spreadSeconds * 1000);
+    await sleepUntil(atMs + leadSeconds * 1000);
+    this.#ledger.endWarmup();
+  }
+
+  /** Adds one opening of the window, which ended at this moment of the monotonic clock, to the totals. */
+  #add(opened: Mark, closed: Mark, endMs: number, isWindow: boolean): void {
+    if (isWindow) this.#openedAtMs ??= opened.epochMs;
+    this.#closedAtMs = closed.epochMs;
     this.#windowSeconds += (endMs - opened.nowMs) / 1000;
     const seconds = (closed.nowMs - opened.nowMs) / 1000;
     this.#use.seconds += seconds;
     this.#use.cpuUs += closed.cpuUs - opened.cpuUs;
     this.#use.activeSeconds +=
       seconds * performance.eventLoopUtilization(closed.loop, opened.loop).utilization;
+  }
+
+  /** Returns the account of all openings of the window. */
+  collect(connect = this.#connect(0)): DoneReport {
+    const ledger = this.#ledger;
     return {
       event: 'done',
       connect,
-      openedAtMs: this.#openedAtMs ?? opened.epochMs,
-      closedAtMs: closed.epochMs,
+      openedAtMs: this.#openedAtMs ?? this.#closedAtMs,
+      closedAtMs: this.#closedAtMs,
       windowSeconds: this.#windowSeconds,
       counts: ledger.window,
       lifetime: this.count(),
@@ -304,6 +364,24 @@ class Session {
     };
   }
 
+  /** Returns the requests that ended so far, whatever their outcome. */
+  #ended(): number {
+    return countCompletions(this.#ledger.lifetime);
+  }
+
+  /**
+   * Returns the answers per second of the last turn, summed over the connections. Each counts from its first request to
+   * its last answer: a count between two moments would be one answer too high or too low, which is much in a short turn.
+   */
+  #pace(): number {
+    return sum(
+      this.#lines.map(({ slot, first }) => {
+        const seconds = spanOf(slot, first);
+        return seconds > 0 ? (slot.completions - first.completions) / seconds : 0;
+      }),
+    );
+  }
+
   /** Returns the account of all requests so far. */
   count(): Counts {
     return { ...this.#ledger.lifetime, inFlight: this.#ledger.countInFlight() };
@@ -324,6 +402,25 @@ class Session {
     await until(() => this.#isQuiet(), patience * 1000);
   }
 
+  /** The same as `#fallSilent`, but returns with the last answer. */
+  async #drain(): Promise<void> {
+    this.#budget = -Infinity;
+    if (this.#isQuiet()) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const patience = setTimeout(resolve, Math.min(DRAIN_SECONDS, this.#order.timeoutSeconds) * 1000);
+    this.#ledger.onEnd = () => {
+      if (this.#ended() === this.#reserved && this.#isQuiet()) resolve();
+    };
+    // A connection that fails before it has sent its request returns its permission, and nothing ends.
+    const poll = setInterval(() => {
+      if (this.#isQuiet()) resolve();
+    }, POLL_MS);
+    await promise;
+    clearTimeout(patience);
+    clearInterval(poll);
+    this.#ledger.onEnd = () => {};
+  }
+
   /** Waits for as long as the slowest answer took: unsolicited answers show only when none is due. */
   async #awaitStragglers(): Promise<void> {
     const slowestMs = this.#ledger.histogram.maxValue / 1000;
@@ -337,17 +434,23 @@ class Session {
 
   #askAll(): void {
     this.#ledger.wake();
-    for (const { ask } of this.#lines) ask();
+    const atMs = performance.now();
+    for (const line of this.#lines) {
+      line.first = { atMs, completions: line.slot.completions };
+      line.ask();
+    }
   }
 
   /** Starts the slots one after the other over this time. A slot that is answered before its turn waits for it. */
   #askInTurn(spanMs: number): void {
-    for (const [index, { slot, ask }] of this.#lines.entries()) {
+    for (const [index, line] of this.#lines.entries()) {
+      const { slot, ask } = line;
       const afterMs = (index / this.#lines.length) * spanMs;
       slot.isHeld = true;
       setTimeout(() => {
         slot.isHeld = false;
         this.#ledger.wake([slot]);
+        line.first = { atMs: performance.now(), completions: slot.completions };
         ask();
       }, afterMs);
     }
@@ -369,6 +472,21 @@ interface Line {
   slot: Slot;
   /** Makes a paused connection send again. */
   ask: () => void;
+  /** The start of its current turn. */
+  first: Start;
+}
+
+/** The start of a turn of one connection. */
+interface Start {
+  /** On the monotonic clock. */
+  atMs: number;
+  /** The requests that had ended before. */
+  completions: number;
+}
+
+/** Returns the time from the start of a connection's turn to its last answer, in seconds; 0 without an answer. */
+function spanOf({ completions, lastEnd }: Slot, first: Start): number {
+  return completions > first.completions && lastEnd !== undefined ? (lastEnd - first.atMs) / 1000 : 0;
 }
 
 /** A histogram for autocannon that stores nothing; it passes each value to `take`. */

@@ -97,6 +97,8 @@ export class Ledger {
   stoodAt = -Infinity;
   /** Called when the window closes. */
   onClose: () => void = () => {};
+  /** Called when a request has ended. */
+  onEnd: () => void = () => {};
   /** The answers to each request so far. */
   readonly #answers: number[] = [];
   /** The account of each route; empty if there is only one. */
@@ -369,6 +371,7 @@ export class Ledger {
       }
     }
     slot.lastEnd = now;
+    this.onEnd();
   }
 
   #isRight(status: number, { request }: Slot): boolean {

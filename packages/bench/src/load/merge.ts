@@ -2,6 +2,7 @@ import { countCompletions } from '../counts.ts';
 import type { Connect, LoadResult, OwnLoadResult, Warmup } from '../results/record.ts';
 import type { Counts } from '../model.ts';
 import { encodeHistogram, mergeHistograms, summariseLatency } from '../histogram.ts';
+import type { TurnResult } from './engine.ts';
 import type { DoneReport } from './protocol.ts';
 import { sum } from '../numbers.ts';
 
@@ -77,6 +78,15 @@ export function mergeReports(
       : undefined,
     generators: reports.map((report) => report.use),
     ...(schedules.length > 0 ? { schedule: sumByKey(schedules) } : {}),
+  };
+}
+
+/** Merges the accounts of one turn by all generator processes. */
+export function mergeTurns(turns: readonly TurnResult[]): TurnResult {
+  return {
+    seconds: Math.max(...turns.map(({ seconds }) => seconds)),
+    answers: sum(turns.map(({ answers }) => answers)),
+    goodputPerSecond: sum(turns.map(({ goodputPerSecond }) => goodputPerSecond)),
   };
 }
 

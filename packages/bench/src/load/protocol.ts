@@ -7,7 +7,7 @@ import type { Counts } from '../model.ts';
  * ends when its stdin ends. Times are wall-clock, so that a generator could run on another machine; durations are
  * measured on its monotonic clock.
  */
-export type Order = ArmOrder | FireOrder | CountOrder;
+export type Order = ArmOrder | FireOrder | TurnOrder | CollectOrder | CountOrder;
 
 /** One request of the workload. */
 export interface RequestSpec {
@@ -90,13 +90,32 @@ export interface FireOrder {
   amountBefore?: number | undefined;
 }
 
+/** Loads a server for one short turn, from silence to silence. A report of its own would cost more than the turn. */
+export interface TurnOrder {
+  do: 'turn';
+  session: number;
+  /** The start of the turn, in ms since the epoch. */
+  atMs: number;
+  /** The time under load before the window. */
+  rampSeconds: number;
+  windowSeconds: number;
+  /** As in `FireOrder`. */
+  rate: number | undefined;
+}
+
+/** Asks for the account of a session over all its turns. */
+export interface CollectOrder {
+  do: 'collect';
+  session: number;
+}
+
 /** Asks for the account of all requests so far, at any time. */
 export interface CountOrder {
   do: 'count';
   session: number;
 }
 
-export type Report = ArmedReport | MarkReport | DoneReport | CountedReport | BrokenReport;
+export type Report = ArmedReport | MarkReport | TurnedReport | DoneReport | CountedReport | BrokenReport;
 
 /** Reports that the window has just opened or closed. */
 export interface MarkReport {
@@ -113,6 +132,17 @@ export interface RouteReport {
   counts: Counts;
   lifetime: Counts;
   latencyHistogram: string;
+}
+
+/** The account of one turn. Every request of it has ended, except those that the drain did not wait for. */
+export interface TurnedReport {
+  event: 'turned';
+  /** From the first request to the last answer. */
+  seconds: number;
+  /** Right answers, those before and after the window included. */
+  answers: number;
+  /** Right answers per second, summed over the connections: each from its first request to its last answer. */
+  goodputPerSecond: number;
 }
 
 /** The account of a session over all its windows. */

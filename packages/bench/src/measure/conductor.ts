@@ -1,13 +1,14 @@
 /** The conductor: fresh servers run at the same time, are loaded in turn, and each becomes a record. A single trial is a duel of one. */
 
 import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
-import type { LimitProof, LoadResult, Trial } from '../results/record.ts';
+import type { LimitProof, LoadResult, Trial, Turns as RecordedTurns } from '../results/record.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { planTurns } from '../plan/turns.ts';
+import { planTurns, type Turns } from '../plan/turns.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
 import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { joinSampled, type Sampled } from '../resources/sampler.ts';
+import { TurnTaker } from './turns.ts';
 import { accountFor, runWindow, watchForDeath } from './window.ts';
 
 /** The longest duration of a fixed amount of requests. */
@@ -63,8 +64,8 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
   }
   for (const side of sides) {
     await attempt(side, async () => {
-      const { life, load, samples, proof } = side;
-      if (load !== undefined) await life.take({ load, sampled: joinSampled(samples) }, proof);
+      const { life, load, samples, proof, turns } = side;
+      if (load !== undefined) await life.take({ load, sampled: joinSampled(samples), turns }, proof);
     });
   }
   return Promise.all(sides.map(({ life }) => life.end()));
@@ -78,6 +79,8 @@ interface Side {
   /** The results of all its windows so far. */
   load?: LoadResult;
   samples: Sampled[];
+  /** Its turns, if they were short. */
+  turns?: RecordedTurns;
   proof?: LimitProof;
   /** True if it has failed. */
   hasFailed(): boolean;
@@ -127,17 +130,43 @@ async function loadInTurn(
   for (const { side, session, death } of loaded) {
     await attempt(side, () => outlive(() => session.arm(), death));
   }
-  const turns =
-    loaded.length === 1 ? [{ turn: 0, window: wholeWindow(plan) }] : await planDuel(loaded, plan, outlive);
-  for (const { turn, window } of turns) {
+  if (loaded.length === 1) {
+    await openWindows(loaded, [{ turn: 0, window: wholeWindow(plan) }], outlive);
+    return;
+  }
+  const cycleSeconds = await warmUp(loaded, plan, outlive);
+  const takers = loaded.flatMap(({ ready, session }) => TurnTaker.of(ready, session.turns) ?? []);
+  const areShort = takers.length === loaded.length;
+  const { windowSeconds, waitSeconds, load } = plan;
+  const turns = planTurns({ sides: loaded.length, windowSeconds, cycleSeconds, waitSeconds, areShort });
+  if (areShort) {
+    await takeTurns(loaded, takers, turns, plan, outlive);
+    return;
+  }
+  const { order, rampSeconds, spanSeconds } = turns;
+  const window = { warmupSeconds: rampSeconds, windowSeconds: spanSeconds, load };
+  await openWindows(
+    loaded,
+    order.map((turn) => ({ turn, window })),
+    outlive,
+  );
+}
+
+/** Opens windows in this order, each sampled and reported in full. */
+async function openWindows(
+  loaded: readonly Loaded[],
+  windows: readonly { turn: number; window: Window }[],
+  outlive: Outlive,
+): Promise<void> {
+  for (const { turn, window } of windows) {
     const { side, ready, session, death } = loaded[turn] as Loaded;
-    const others = loaded.filter((one) => one.side !== side).flatMap((one) => one.ready.pids);
+    const ours = oursBeside(loaded, side);
     await attempt(side, async () => {
       using during = side.life.duringLoad();
       const run = (): ReturnType<typeof runWindow> =>
         runWindow(session, window, {
           sampler: ready.sampler,
-          ours: [...session.pids, ...others],
+          ours,
           onOpened: () => side.life.noteAge(),
           onClosed: () => during[Symbol.dispose](),
         });
@@ -148,17 +177,56 @@ async function loadInTurn(
   }
 }
 
+/** Takes short turns in order, and reads the result of each side at the end. */
+async function takeTurns(
+  loaded: readonly Loaded[],
+  takers: readonly TurnTaker[],
+  turns: Turns,
+  { load }: Plan,
+  outlive: Outlive,
+): Promise<void> {
+  const step = (index: number, act: (taker: TurnTaker, side: Side) => Promise<void>): Promise<void> => {
+    const { side, death } = loaded[index] as Loaded;
+    return attempt(side, () => outlive(() => act(takers[index] as TurnTaker, side), death));
+  };
+  for (const [index, { side }] of loaded.entries())
+    await step(index, (taker) => taker.begin(oursBeside(loaded, side)));
+  const begun = new Set<Side>();
+  for (const turn of turns.order) {
+    await step(turn, async (taker, side) => {
+      if (!begun.has(side)) side.life.noteAge();
+      begun.add(side);
+      await taker.take(turns, load);
+    });
+  }
+  for (const index of loaded.keys()) {
+    await step(index, async (taker, side) => {
+      const { load: result, sampled, turns: taken } = await taker.end();
+      side.load = result;
+      side.turns = taken;
+      if (sampled !== undefined) side.samples.push(sampled);
+    });
+  }
+}
+
+/** Returns the processes beside a server whose CPU belongs to the measurement. */
+function oursBeside(loaded: readonly Loaded[], side: Side): number[] {
+  const session = loaded.find((one) => one.side === side)?.session;
+  const others = loaded.filter((one) => one.side !== side).flatMap(({ ready }) => ready.pids);
+  return [...(session?.pids ?? []), ...others];
+}
+
 /** Plans the single window of a server that is loaded alone, with its warm-up. */
 function wholeWindow({ warmupSeconds, windowSeconds, load }: Plan): Window {
   return { warmupSeconds, windowSeconds: load.mode === 'amount' ? AMOUNT_SECONDS : windowSeconds, load };
 }
 
-/** Warms up each side and plans the turns by the answer time of the slowest. */
-async function planDuel(
+/** Warms up each side. Returns the time between the answers of a connection, in seconds, of the slowest. */
+async function warmUp(
   loaded: readonly Loaded[],
-  { warmupSeconds, windowSeconds, waitSeconds, load }: Plan,
+  { warmupSeconds, load }: Plan,
   outlive: Outlive,
-): Promise<{ turn: number; window: Window }[]> {
+): Promise<number> {
   /** The time between the answers of a connection, for each side. */
   const cycles: number[] = [];
   // Until its first window, a connection keeps itself alive by occasional requests. Later it is silent between windows.
@@ -171,13 +239,7 @@ async function planDuel(
       cycles.push(((connect.stood ?? 0) * warmupSeconds) / (lifetime?.ok ?? 0));
     });
   }
-  const cycleSeconds = Math.max(...cycles.filter(Number.isFinite), 0);
-  const needs = { sides: loaded.length, windowSeconds, cycleSeconds, waitSeconds };
-  const { order, rampSeconds, spanSeconds } = planTurns(needs);
-  return order.map((turn) => ({
-    turn,
-    window: { warmupSeconds: rampSeconds, windowSeconds: spanSeconds, load },
-  }));
+  return Math.max(...cycles.filter(Number.isFinite), 0);
 }
 
 /** Measures again with one more generator, if a core is free for it. */

@@ -40,6 +40,7 @@ import type { LoadSpec } from '../load/protocol.ts';
 import type { Expected } from './verify.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import type { Prepared } from '../prepare/prepare.ts';
+import type { CpuMeter } from '../resources/cpu-meter.ts';
 import type { Sampler } from '../resources/sampler.ts';
 import { UnansweredError } from '../machine/request.ts';
 import type { SeenServer } from './outside.ts';
@@ -62,6 +63,8 @@ export interface TrialEffects {
   companions: RunningCompanion[];
   /** Opens the sampler of a server and its companions; undefined if the process of the server is unknown. */
   resources(server: Server, companions: NamedProcess[]): Promise<Sampler | undefined>;
+  /** Opens the reader of a server's CPU between short turns; undefined if it cannot be read that often. */
+  meter(server: Server): CpuMeter | undefined;
   now(): number;
   /** Looks at a user's server from outside; absent if not needed. */
   seeServer?(server: Server, prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<SeenServer>;
@@ -88,8 +91,12 @@ export interface ReadyServer {
   server: Server;
   spec: LoadSpec;
   sampler: Sampler | undefined;
+  /** Undefined if its CPU cannot be read between short turns. */
+  meter: CpuMeter | undefined;
   /** The known processes of the server and its companions. */
   pids: number[];
+  /** True if a companion takes part in the trial. */
+  hasCompanions: boolean;
 }
 
 /** A companion in this trial. */
@@ -214,7 +221,14 @@ export class ServerLife {
       timing: draw.timing,
     };
     const pids = [server.pid() ?? [], ...processes.map(({ pid }) => pid)].flat();
-    return { server, spec, sampler: this.#sampler, pids };
+    return {
+      server,
+      spec,
+      sampler: this.#sampler,
+      meter: this.#effects.meter(server),
+      pids,
+      hasCompanions: this.#parts.length > 0,
+    };
   }
 
   async #see(server: Server, prepared: Prepared): Promise<void> {
@@ -273,7 +287,7 @@ export class ServerLife {
   }
 
   /** Judges the window and verifies the answers again. Throws if they are wrong now. */
-  async take({ load, sampled }: WindowResult, proof?: LimitProof): Promise<void> {
+  async take({ load, sampled, turns }: WindowResult, proof?: LimitProof): Promise<void> {
     const { plan, placed } = this.#context;
     const isAmount = plan.load.mode === 'amount';
     const resources = isAmount && sampled?.server ? overWindow(sampled.server, load) : sampled?.server;
@@ -308,6 +322,7 @@ export class ServerLife {
               server: resources,
               // An external tool is sampled from its start to its end.
               holdsAll: isAmount || load.lifetime === undefined,
+              answers: turns && sum(turns.answers),
               connections: this.#planned.connections,
             }),
           }),
@@ -318,6 +333,7 @@ export class ServerLife {
       host,
       ...this.#startup,
       ...this.#ageOf(load),
+      ...(turns === undefined ? {} : { turns }),
     };
     if (proof !== undefined) this.#add(judgeProof(proof));
     await this.#verifyAfter(load);

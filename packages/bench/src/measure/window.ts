@@ -2,7 +2,7 @@
 
 import { BenchError } from '../errors.ts';
 import type { Counts } from '../model.ts';
-import type { LoadResult } from '../results/record.ts';
+import type { LoadResult, Turns } from '../results/record.ts';
 import { describeEnd, type Server } from '../machine/launch.ts';
 import type { LoadSession, Window } from '../load/engine.ts';
 import type { Sampled, Sampler } from '../resources/sampler.ts';
@@ -14,6 +14,8 @@ export interface WindowResult {
   load: LoadResult;
   /** Undefined if the process of the server is unknown. */
   sampled: Sampled | undefined;
+  /** The turns of a duel whose turns are short. */
+  turns?: Turns | undefined;
 }
 
 /** Runs one window and samples it. `ours` are processes whose CPU belongs to the measurement. */

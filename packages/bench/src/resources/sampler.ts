@@ -96,6 +96,27 @@ export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
   };
 }
 
+/**
+ * Relates one long window of a server to its turns in it, which lasted this many seconds together: it was idle for the
+ * rest. The machine is seen over the whole window.
+ */
+export function overTurns({ server, host }: Sampled, seconds: number): Sampled {
+  if (server === undefined || seconds <= 0) return { host };
+  // A server rests between its turns, so its memory over time is not that under load.
+  const { memoryOverTime: _, busiest, cpuUserUs, cpuSystemUs, ...rest } = server;
+  const more = server.seconds / seconds;
+  const uses = busiest?.map(({ pid, cores, threads }): ProcessUse => ({
+    pid,
+    cores: cores * more,
+    threads: threads.map((one) => one * more),
+  }));
+  const coresUsed = (cpuUserUs + cpuSystemUs) / 1e6 / seconds;
+  return {
+    host,
+    server: { ...rest, seconds, cpuUserUs, cpuSystemUs, coresUsed, ...(uses && { busiest: uses }) },
+  };
+}
+
 /** Joins the figures if every window has one. */
 function joinAll(all: readonly (Resources | undefined)[]): Resources | undefined {
   return all.every((one) => one !== undefined) ? joinResources(all) : undefined;

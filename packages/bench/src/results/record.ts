@@ -370,6 +370,31 @@ const age = named(
 /** The age of a server when its window opened, or the first of its windows in a duel. */
 export type Age = Static<typeof age>;
 
+const turns = named(
+  'turns',
+  shape(
+    {
+      answers: Type.Array(count('count: right answers of the whole turn, from silence to silence')),
+      cpuUs: Type.Optional(
+        Type.Array(
+          amount("µs: CPU of the server's tree from the end of its previous turn to the end of this one"),
+          { description: 'Absent if the process of the server is not known.' },
+        ),
+      ),
+      goodputPerSecond: Type.Array(
+        amount('per second: right answers, each connection from its first request to its last answer'),
+      ),
+    },
+    {
+      description:
+        'The turns of a server in a duel, oldest first. Turns with the same place in the lists of two servers are neighbours in time. Absent if the engine or the companions need long windows.',
+    },
+  ),
+);
+
+/** The turns of a server in a duel. Turns with the same index of two servers are neighbours in time. */
+export type Turns = Static<typeof turns>;
+
 /** The fields of a window that was measured to its end. */
 const whole = { load, limit, host: hostWindow };
 const seen = {
@@ -400,6 +425,7 @@ const seen = {
   shape: Type.Optional(steadiness),
   startupSeconds: Type.Optional(span('s: from launch to the first right answer')),
   age: Type.Optional(age),
+  turns: Type.Optional(turns),
 };
 const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));
 const partial = named('partial', shape(Type.Partial(measured).properties));
@@ -627,5 +653,5 @@ export const record = Type.Unsafe<Trial>({
 export const RECORD_HEAD = {
   title: "The record of one trial: one line of a run's trials.jsonl",
   description:
-    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each.",
+    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each; the turns of a duel are new.",
 };

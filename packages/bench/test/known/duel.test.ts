@@ -7,7 +7,8 @@ import { readManifest } from '../../src/catalogue/manifest.ts';
 import { choosePlacement } from '../../src/machine/placement.ts';
 import { prepareAll } from '../../src/prepare/prepare.ts';
 import { run } from '../../src/measure/run.ts';
-import type { Trial } from '../../src/results/record.ts';
+import { sum as sumAll } from '../../src/numbers.ts';
+import type { Trial, Turns } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { openToken } from './leftovers.ts';
@@ -48,6 +49,26 @@ describe('a duel', () => {
       expect(age?.answers).toBe(ASKED_BEFORE + (load?.warmup?.answers ?? Number.NaN));
       expect(load?.warmup?.answers).toBeLessThanOrEqual(lifetime.ok - counts.ok);
       expect(load?.warmup?.answers).toBeGreaterThan(5);
+    }
+  });
+
+  it('reads the CPU of each turn after its last answer', async () => {
+    const trials = await duel('planted/burns', 'planted/steady', '--duration', '2');
+    for (const trial of trials) {
+      if (trial.status === 'failed') throw new Error(trial.reasons[0]?.text);
+      const { turns, load, server, cpuUsPerRequest } = trial.measured;
+      const { answers, cpuUs = [], goodputPerSecond } = turns as Turns;
+      expect([cpuUs.length, goodputPerSecond.length]).toEqual([answers.length, answers.length]);
+      // Every answer after the warm-up belongs to one turn; the first window opened within the first turn.
+      const before = (load.warmup?.answers ?? 0) - (answers[0] ?? 0);
+      expect(sumAll(answers)).toBeGreaterThanOrEqual(load.counts.ok);
+      expect(sumAll(answers)).toBeLessThanOrEqual((load.lifetime?.ok ?? 0) - before);
+      expect(sumAll(cpuUs) / sumAll(answers)).toBeCloseTo(cpuUsPerRequest ?? 0, 0);
+      expect(server?.seconds).toBeGreaterThanOrEqual(2);
+      // Each answer burns 500 µs. A turn that was read too early or too late would hold less than its answers burnt.
+      if (trial.target.variant !== 'burns') continue;
+      const overhead = answers.map((count, turn) => ((cpuUs[turn] ?? 0) - count * 500) / count);
+      expect(Math.min(...overhead)).toBeGreaterThan(0);
     }
   });
 

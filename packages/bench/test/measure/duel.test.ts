@@ -265,3 +265,84 @@ describe('the plan of a duel', () => {
     ]);
   });
 });
+
+describe('the short turns of a duel', () => {
+  const steps = /^(arm|fire|turn|collect|read CPU|sample start|sample stop|look)/;
+
+  it('are taken after the warm-up, and the CPU of a server is read after each of its turns', async () => {
+    const { world, trials } = await duel(
+      { turns: true },
+      '--duel --rounds 1 --connections 10 --duration 0.12',
+    );
+    expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
+    const turns = [0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0].flatMap((side) => [
+      `turn ${3000 + side} 0.02`,
+      `read CPU ${3000 + side}`,
+    ]);
+    expect(world.done.filter((what) => steps.test(what))).toEqual([
+      'arm',
+      'arm',
+      'fire',
+      'fire',
+      'sample start 4711,4709',
+      'read CPU 3000',
+      'sample start 4711,4710',
+      'read CPU 3001',
+      ...turns,
+      'sample stop',
+      'collect 3000',
+      'sample stop',
+      'collect 3001',
+    ]);
+  });
+
+  it('are kept in the record, and relate the resources to the time under load', async () => {
+    const { trials } = await duel({ turns: true }, '--duel --rounds 1 --connections 10 --duration 0.12');
+    for (const trial of trials) {
+      if (trial.status === 'failed') throw new Error('failed');
+      expect(trial.measured.turns).toEqual({
+        answers: Array(6).fill(1000),
+        cpuUs: Array(6).fill(10_000),
+        goodputPerSecond: Array(6).fill(40_000),
+      });
+      // The fake sampler sees 2.5 s of CPU for 6,000 answers in six turns of 25 ms.
+      expect(trial.measured.cpuUsPerRequest).toBeCloseTo(2.5e6 / 6000);
+      expect(trial.measured.server?.seconds).toBeCloseTo(0.15);
+      expect(trial.measured.server?.coresUsed).toBeCloseTo(2.5 / 0.15);
+    }
+  });
+
+  it('continue with the other server if one fails', async () => {
+    const { world, trials } = await duel(
+      { turns: true, at: { turn: (count) => (count === 2 ? fail('it is not well')() : undefined) } },
+      '--duel --rounds 1 --connections 10 --duration 0.12',
+    );
+    expect(trials.map(({ status }) => status)).toEqual(['ok', 'failed']);
+    expect(world.done.filter((what) => what.startsWith('turn 3000'))).toHaveLength(6);
+    expect(world.done.filter((what) => what.startsWith('turn 3001'))).toHaveLength(1);
+  });
+
+  it('are left for long windows if a companion takes part', async () => {
+    const { world } = await duel({ turns: true, looks: [{ requests: 0, fetchUs: 0 }] });
+    expect(world.done.filter((what) => what.startsWith('turn'))).toEqual([]);
+    expect(world.done.filter((what) => what.startsWith('fire'))).toHaveLength(6);
+  });
+
+  it.each([
+    ['at least 20 ms long', 0, 0.02],
+    ['ten answers long', 0.01, 0.1],
+    ['no longer than servers keep idle connections', 20, 1],
+  ])('are %s', (_, cycleSeconds, span) => {
+    const { spanSeconds } = planTurns({ sides: 2, windowSeconds: 10, cycleSeconds, areShort: true });
+    expect(spanSeconds).toBeCloseTo(span);
+  });
+
+  it.each([
+    [0, 0.002],
+    [0.05, 0.05],
+    [20, 0.5],
+  ])('begin with the time of one answer of %s s, between 2 ms and 0.5 s', (cycleSeconds, ramp) => {
+    const turns = planTurns({ sides: 2, windowSeconds: 5, cycleSeconds, areShort: true });
+    expect(turns.rampSeconds).toBe(ramp);
+  });
+});

@@ -5,7 +5,7 @@ import type { Attestation, Target } from '../../src/model.ts';
 import type { BackgroundUse } from '../../src/services/background/record.ts';
 import type { LoadResult, Trial } from '../../src/results/record.ts';
 import type { Server, Stopped } from '../../src/machine/launch.ts';
-import type { LoadSession } from '../../src/load/engine.ts';
+import type { LoadSession, Turn } from '../../src/load/engine.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
 import type { Sampled } from '../../src/resources/sampler.ts';
 import type { RunEffects } from '../../src/measure/run.ts';
@@ -30,6 +30,7 @@ export type Step =
   | 'open'
   | 'arm'
   | 'fire'
+  | 'turn'
   | 'sample start'
   | 'sample stop'
   | 'look'
@@ -55,6 +56,8 @@ export interface Twist {
   attestations?: () => Attestation[];
   /** Records which server each window loads, and for how long. */
   tellWindows?: boolean;
+  /** Lets the engine take short turns, between which the CPU of the servers can be read. */
+  turns?: boolean;
   /** Returns how the server ended; undefined while it runs. */
   ended?: () => string | undefined;
   /** The number of answers to background requests so far. */
@@ -114,6 +117,18 @@ export function createWorld(twist: Twist = {}): World {
       mark('closed');
       return twist.load ?? sampleLoad();
     },
+    ...(twist.turns === true && {
+      turns: {
+        async take({ windowSeconds }: Turn) {
+          await reach('turn', ` ${port} ${windowSeconds}`);
+          return { seconds: 0.025, answers: 1000, goodputPerSecond: 40_000 };
+        },
+        async collect() {
+          done.push(`collect ${port}`);
+          return twist.load ?? sampleLoad();
+        },
+      },
+    }),
     count: async () => (twist.load ?? sampleLoad()).lifetime ?? sampleCounts(),
     async [Symbol.asyncDispose]() {
       done.push('close');
@@ -159,6 +174,17 @@ export function createWorld(twist: Twist = {}): World {
         },
         [Symbol.dispose]() {
           done.push('sample end');
+        },
+      };
+    },
+    meter({ port }) {
+      if (twist.turns !== true) return undefined;
+      let readings = 0;
+      return {
+        source: 'fake',
+        readUs() {
+          done.push(`read CPU ${port}`);
+          return 10_000 * readings++;
         },
       };
     },

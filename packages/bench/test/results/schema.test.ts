@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseUse } from '../../src/services/database/record.ts';
 import type {
   Age,
+  Turns,
   FailedTrial,
   HostWindow,
   LoadResult,
@@ -128,6 +129,11 @@ const measured: Required<Measured> = {
   host,
   startupSeconds: 0.1,
   age: { secondsSinceStart: 2.4, secondsSinceAnswer: 2.3, answers: 41_000 } satisfies Required<Age>,
+  turns: {
+    answers: [820, 0],
+    cpuUs: [19_800, 0],
+    goodputPerSecond: [41_000, 0],
+  } satisfies Required<Turns>,
 };
 const time: Required<TimeReport> = {
   format: 'bsd',
