@@ -3,15 +3,16 @@ import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
 import { METRICS, type MetricId } from '../metrics.ts';
 import type { Target } from '../model.ts';
-import type { Trial } from '../results/record.ts';
+import type { Trial, Turns } from '../results/record.ts';
 import type { Plan } from '../plan/definition.ts';
 import { isRepeated, undisturbedOf } from '../plan/repeats.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { Comparison } from './comparison.ts';
 import { firstDecisive, fixedSchedule, lastLook } from './looks.ts';
 import { figureOf } from './metrics.ts';
-import { compareTable, differencesOf } from './paired.ts';
+import { compareTable, type Differences, differencesOf } from './paired.ts';
 import { shareRanks } from './ranks.ts';
+import { chooseDifferences, differenceOfTurns } from './turns.ts';
 import { compareUnpaired } from './unpaired.ts';
 import type { Factor } from './unlike.ts';
 
@@ -56,13 +57,7 @@ export function compareWithin(
   const targets = plan.targets.filter(({ id }) => trials.some(({ target }) => target.id === id));
   const { asked, pairs } = pairTargets(plan, targets, question.baseline);
   const { better } = METRICS[question.by];
-  const rows = pairs.map(({ connections, candidate, baseline }) =>
-    differencesOf(
-      figuresByRound(trials, candidate, connections, question.by, rounds),
-      figuresByRound(trials, baseline, connections, question.by, rounds),
-      better,
-    ),
-  );
+  const rows = pairs.map((pair) => differencesWithin(trials, pair, question.by, rounds));
   const comparisons = compareTable(rows, {
     schedule: scheduleOf(plan),
     better,
@@ -79,6 +74,37 @@ export function compareWithin(
     paired: true,
     rows: [...races.values()].flatMap((race) => rankRace(race, question.threshold)),
   };
+}
+
+/** Returns the log ratio of each round of a run: from turns if both trials of a round have them, otherwise from their figures. */
+export function differencesWithin(
+  trials: Trial[],
+  { connections, candidate, baseline }: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>,
+  by: MetricId,
+  rounds: number,
+): Differences {
+  const { better } = METRICS[by];
+  const [ours, theirs] = [candidate, baseline].map((target) => ({
+    trials: trialsByRound(trials, target, connections, rounds),
+    figures: figuresByRound(trials, target, connections, by, rounds),
+  })) as [ByRound, ByRound];
+  const fromTurns = ours.trials.map((trial, round) => {
+    const other = theirs.trials[round];
+    if (trial?.duel === undefined || trial.duel !== other?.duel) return undefined;
+    const [turns, others] = [turnsOf(trial), turnsOf(other)];
+    return turns && others && differenceOfTurns(turns, others, by, better);
+  });
+  return chooseDifferences(fromTurns, differencesOf(ours.figures, theirs.figures, better));
+}
+
+/** One target at one rung, by round. */
+interface ByRound {
+  trials: (Trial | undefined)[];
+  figures: (number | undefined)[];
+}
+
+function turnsOf(trial: Trial): Turns | undefined {
+  return trial.status === 'failed' ? undefined : trial.measured.turns;
 }
 
 /** The looks at which a run's comparisons may decide: its schedule, or one look after its fixed rounds. */
@@ -255,12 +281,21 @@ function figuresByRound(
   by: MetricId,
   rounds: number,
 ): (number | undefined)[] {
-  const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
-  return Array.from({ length: rounds }, (_, index) => {
-    const trial = here.find(({ round }) => round === index + 1);
+  return trialsByRound(trials, target, connections, rounds).map((trial) => {
     const figure = trial === undefined ? undefined : figureOf(trial, METRICS[by]);
     return figure?.valid === true ? figure.value : undefined;
   });
+}
+
+/** The trials of a target at a rung, by round; undefined if missing. */
+function trialsByRound(
+  trials: Trial[],
+  target: string,
+  connections: number,
+  rounds: number,
+): (Trial | undefined)[] {
+  const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
+  return Array.from({ length: rounds }, (_, index) => here.find(({ round }) => round === index + 1));
 }
 
 /** Ranks the targets that are compared with one baseline at one rung. */

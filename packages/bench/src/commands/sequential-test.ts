@@ -2,8 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compareWithin } from '../analyse/compare.ts';
-import { differencesOf } from '../analyse/paired.ts';
+import { compareWithin, differencesWithin } from '../analyse/compare.ts';
 import { readManifest } from '../catalogue/manifest.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import { findWorkload } from '../catalogue/workloads/index.ts';
@@ -67,6 +66,17 @@ function costsOf(trials: Trial[], target: string): (number | undefined)[] {
     .map((trial) => (trial.status === 'failed' ? undefined : trial.measured.cpuUsPerRequest));
 }
 
+/** Returns the log ratio of CPU per request of each round; null if a trial failed. */
+function costDifferences(
+  trials: Trial[],
+  candidate: string,
+  baseline: string,
+  rounds: number,
+): (number | null)[] {
+  const pair = { connections: CONNECTIONS, candidate, baseline };
+  return differencesWithin(trials, pair, 'cpu', rounds).map((difference) => difference ?? null);
+}
+
 function medianCost(trials: Trial[], target: string): number {
   return median(costsOf(trials, target).filter((cost) => cost !== undefined));
 }
@@ -108,9 +118,7 @@ export async function runTest(twins: Twins, index: number, means: Means): Promis
     verdict: comparison.verdict,
     byMoreThanThreshold: comparison.byMoreThanThreshold,
     ...(comparison.ratio === undefined ? {} : { ratio: comparison.ratio.estimate }),
-    differences: differencesOf(costsOf(trials, candidate.name), costsOf(trials, base.name), 'lower').map(
-      (difference) => difference ?? null,
-    ),
+    differences: costDifferences(trials, candidate.name, base.name, comparison.rounds + comparison.dropped),
     stock,
   };
 }
@@ -126,8 +134,7 @@ export async function repeatBothWays(target: string, means: Means): Promise<Pool
     const asked = { targets: [target], aa: true, duel: method === 'duel', rounds: 1 };
     const { trials } = await measure(readStacks([]), asked, means);
     if (means.isInterrupted()) return undefined;
-    const costs = [`${target} (A/A)`, target].map((id) => costsOf(trials, id));
-    const [difference] = differencesOf(costs[0] ?? [], costs[1] ?? [], 'lower');
+    const [difference] = costDifferences(trials, `${target} (A/A)`, target, 1);
     rounds.push({
       kind: 'noise',
       startedAt,
