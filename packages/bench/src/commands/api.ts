@@ -16,7 +16,9 @@ export type { ComparedRow, ComparedTable, Question } from '../analyse/compare.ts
 export type { Comparison } from '../analyse/comparison.ts';
 export type { Factor } from '../analyse/unlike.ts';
 export type { Target } from '../model.ts';
-export type { BenchOptions } from '../plan/options.ts';
+export type { AppOptions } from '../catalogue/apps/app.ts';
+export type { AskedOptions } from '../catalogue/workloads/requests/compose.ts';
+export type { BenchOptions, ServerOptions } from '../plan/options.ts';
 export type { Plan } from '../plan/definition.ts';
 export type { Host } from '../results/host.ts';
 export type { Measured, Reason, Trial } from '../results/record.ts';

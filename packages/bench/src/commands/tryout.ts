@@ -96,6 +96,8 @@ function failure(plan: Plan, { target, variant, stack }: Prepared, trial: Trial)
       ...(request === undefined ? [] : [`  asked:   ${request.method} ${request.path}`]),
       ...(lines.length === 0 ? ['  it printed nothing'] : ['  its last lines:', ...lines]),
     ].join('\n'),
-    'correct --run or --app; PORT and HOST are set in its environment too',
+    plan.apps === undefined
+      ? `correct the command in ${stack.manifest}`
+      : 'correct --run or --app; PORT and HOST are set in its environment too',
   );
 }

@@ -19,7 +19,7 @@ import { bench, compare, BenchError, type BenchResult, type StoredComparison, ty
 
 export async function measure(): Promise<string[]> {
   const lines: string[] = [];
-  const result: BenchResult = await bench({ targets: ['api'], stacks: ['stack.json'], rounds: 2, log: (line) => lines.push(line) });
+  const result: BenchResult = await bench({ apps: [{ folder: '.', run: 'node a.js' }], asked: { requests: [{ method: 'GET', path: '/' }], headers: {} }, matrix: { python: [], node: ['22'], packages: [] }, rounds: 2, log: (line) => lines.push(line) });
   const goodputs: number[] = result.trials.flatMap((trial: Trial) =>
     trial.status === 'failed' ? [] : [trial.measured.load.goodputPerSecond],
   );
@@ -88,12 +88,19 @@ describe('the package', () => {
 
   it('measures the app of a user from a folder that holds nothing else', () => {
     const folder = installed.makeProject('shop');
-    const server = `require('node:http').createServer((request, response) => response.end(request.url)).listen(process.env.PORT, process.env.HOST);`;
+    const server = [
+      `if (process.env.DATABASE_URL === undefined) throw new Error('no database');`,
+      `console.log(process.env.DATABASE_URL);`,
+      `const { createServer } = require('node:http');`,
+      `createServer((request, response) => response.end(request.url)).listen(process.env.PORT, process.env.HOST);`,
+    ].join('\n');
     writeFileSync(join(folder, 'server.cjs'), server);
     const before = treeOf(installed.package);
     const app = ['--app', '.', '--run', 'node server.cjs', '--get', '/items?limit=2'];
     const short = ['--rounds', '1', '--connections', '2', '--duration', '0.5', '--warmup', '0.2'];
-    const { status, stdout, stderr } = installed.run(folder, [...app, ...short, '--json']);
+    const { status, stdout, stderr } = installed.run(folder, [...app, ...short, '--json'], {
+      DATABASE_URL: 'postgres://me:not-for-you@localhost/shop',
+    });
     expect({ status, stderr }).toMatchObject({
       status: 0,
       stderr: expect.stringContaining('trying shop: node server.cjs'),
@@ -105,6 +112,12 @@ describe('the package', () => {
     expect(readFileSync(join(folder, 'server.cjs'), 'utf8')).toBe(server);
     expect(readdirSync(folder).toSorted()).toEqual(['.bench', 'server.cjs']);
     expect(treeOf(installed.package)).toEqual(before);
+    const left = globSync('.bench/results/**/*', { cwd: folder, withFileTypes: true }).filter((one) =>
+      one.isFile(),
+    );
+    expect(left.length).toBeGreaterThan(3);
+    const texts = left.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
+    expect([...texts, stdout, stderr].join('\n')).not.toContain('not-for-you');
     expect(installed.run(folder, ['report', 'latest']).stdout).toContain('shop: node server.cjs in .');
   });
 
