@@ -76,10 +76,10 @@ export async function prepareProject(
     : prepareNode(wanted, target.runtime, log);
 }
 
-function prepareProgram({ target, stack, variant }: Wanted): ReadyProject {
+function prepareProgram({ stack, variant }: Wanted): ReadyProject {
   return {
     root: stack.root,
-    command: locate(variant.command, { target, root: stack.root, bins: [] }),
+    command: locate(variant.command, { root: stack.root, bins: [] }),
     env: variant.env,
     digest: digestOf(filesOfProject(stack.root), ''),
     installed: [],
@@ -101,7 +101,7 @@ async function preparePython(
   if (lock === undefined && packages.length > 0) {
     throw new BenchError(
       'toolchain',
-      `${target.id}: the project lists no dependencies, so ${packages.join(', ')} cannot be added to them`,
+      `the project lists no dependencies, so ${packages.join(', ')} cannot be added to them`,
       'add a requirements.txt or a pyproject.toml, or omit --with',
     );
   }
@@ -113,7 +113,7 @@ async function preparePython(
   const runtime = { ...found.runtime, build };
   const started = { env: { ...environmentOfRuntime(spec), ...variant.env }, runtime, digest };
   if (lock === undefined) {
-    const place = { target, root, bins: [dirname(python)], python };
+    const place = { root, bins: [dirname(python)], python };
     const command = locate(variant.command, place);
     const env = { ...started.env, ...pathOf(place.bins), PYTHONDONTWRITEBYTECODE: '1' };
     return { ...started, root, command, env, interpreter: python, installed: [] };
@@ -131,7 +131,7 @@ async function preparePython(
   }
   const made = JSON.parse(readFileSync(ready, 'utf8')) as MadeEnvironment;
   const bin = join(folder, 'bin');
-  const place = { target, root, bins: [bin], python: join(bin, 'python') };
+  const place = { root, bins: [bin], python: join(bin, 'python') };
   return {
     ...started,
     root,
@@ -165,7 +165,7 @@ async function prepareNode(
   const packages = named.map(({ name, wanted }) => `${name}@${wanted}`);
   const digest = digestOf(filesOfProject(stack.root), packages.join(' '));
   const root = await provideModules({ target, stack, variant, project }, found, packages, log);
-  const place = { target, root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
+  const place = { root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
   return {
     root,
     command: locate(variant.command, place),
@@ -203,7 +203,7 @@ async function provideModules(
   const files = filesOfProject(dirname(lock.file));
   const key = digestOf(files, [stack.root, ...argv, ...packages].join(' '));
   const folder = join(HOME.cache, 'environments', `${stack.name}-${runtime.version}-${key}`);
-  const copy = { target: target.id, root: stack.root, lock, folder, bin: dirname(argv[0] ?? ''), packages };
+  const copy = { root: stack.root, lock, folder, bin: dirname(argv[0] ?? ''), packages };
   const ready = join(folder, READY);
   if (!existsSync(ready)) {
     using _ = await awaitLock(`${folder}.lock`, log);
@@ -235,7 +235,6 @@ function pathOf(bins: string[]): Record<string, string> {
 
 /** Where the program of a command is looked for. */
 interface Place {
-  target: Target;
   root: string;
   /** The folders of programs, before those of PATH. */
   bins: string[];
@@ -256,7 +255,7 @@ function locate(command: readonly string[], place: Place): string[] {
     if (isProgram(path)) return [path, ...args];
     throw new BenchError(
       'toolchain',
-      `${place.target.id}: ${program} is not a program in ${place.root}`,
+      `${program} is not a program in ${place.root}`,
       'build it first, or correct --run',
     );
   }
@@ -266,7 +265,7 @@ function locate(command: readonly string[], place: Place): string[] {
   if (found !== undefined) return [found, ...args];
   throw new BenchError(
     'toolchain',
-    `${place.target.id}: ${basename(program)} is not in the environment of the project${path.length === 0 ? '' : ', nor on PATH'}`,
+    `${basename(program)} is not in the environment of the project${path.length === 0 ? '' : ', nor on PATH'}`,
     python === undefined
       ? `install ${program}, or correct --run`
       : `add ${program} to the dependencies of the project: its lock makes the environment`,

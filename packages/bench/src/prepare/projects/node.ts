@@ -13,8 +13,6 @@ const STEP_MS = 600_000;
 
 /** A copy to make of a project. */
 export interface ProjectCopy {
-  /** The target as named in errors. */
-  target: string;
   root: string;
   lock: Lock;
   /** The folder of the copy. */
@@ -114,7 +112,7 @@ async function step(spec: ProjectCopy, argv: string[], cwd: string): Promise<voi
     const file = relative(spec.root, spec.lock.file);
     throw new BenchError(
       'toolchain',
-      `${spec.target}: ${file} cannot be installed: ${reasonIn(log) || error.message}`,
+      `${file} cannot be installed: ${reasonIn(log) || error.message}`,
       `bring ${file} up to date with its own tool, then try again`,
     );
   });

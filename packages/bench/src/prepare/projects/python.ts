@@ -16,7 +16,7 @@ const STEP_MS = 600_000;
 
 /** An environment to make for a project. */
 export interface ProjectEnvironment {
-  /** The target as named in errors. */
+  /** The target as named in warnings. */
   target: string;
   /** The folder of the project. */
   root: string;
@@ -193,7 +193,7 @@ async function step(spec: ProjectEnvironment, args: string[]): Promise<string> {
 }
 
 function explain(
-  { target, root, lock, version }: ProjectEnvironment,
+  { root, lock, version }: ProjectEnvironment,
   args: string[],
   error: SubprocessError,
 ): BenchError {
@@ -211,7 +211,7 @@ function explain(
   }
   return new BenchError(
     'toolchain',
-    `${target}: ${file} cannot be installed for Python ${version}: ${lastLine(stderr)}`,
+    `${file} cannot be installed for Python ${version}: ${lastLine(stderr)}`,
     args[0] === 'export' || args[0] === 'tool'
       ? `bring ${file} up to date with its own tool, or name another list: --lock <file>`
       : 'choose another interpreter, or another version with --with',
