@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import { BenchError } from '../errors.ts';
-import { ADDRESS } from './apps/app.ts';
+import { ADDRESS, startOf } from './apps/app.ts';
 import { findProject } from './apps/project.ts';
+import { leavesFolder, namesService, unknownPlaceholder, type Service, type Setup } from './apps/services.ts';
 import type { Deviation, Stack, Variant } from './stack.ts';
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
 import { describeSchemaError, readJsonFile, type JsonFile } from './json-file.ts';
@@ -12,6 +13,10 @@ import { REQUESTS_SCHEMA, toDraft, type RequestsFile } from './workloads/request
 
 const SCHEMA = new URL('../../schema/stack.schema.json', import.meta.url);
 const PLACEHOLDERS = new Set(['runtime', 'root', 'host', 'port', 'workers', 'threads']);
+/** Those of an app: its build has a folder in the cache, so that nothing is written into the project. */
+const APP_PLACEHOLDERS = new Set([...PLACEHOLDERS, 'build']);
+const SERVICE_PLACEHOLDERS = new Set(['root', 'host', 'port']);
+const SETUP_PLACEHOLDERS = new Set(['runtime', 'root']);
 
 const validate = new Ajv({ allErrors: true, strict: false, verbose: true })
   .addSchema(REQUESTS_SCHEMA, 'requests.schema.json')
@@ -23,6 +28,8 @@ interface Manifest extends Partial<RequestsFile> {
   framework: string;
   class: StackClass | 'unknown';
   runtime: RuntimeKind;
+  services?: Record<string, Service>;
+  setup?: Setup;
   build?: string[][];
   shares?: string[];
   lock?: string;
@@ -49,29 +56,38 @@ interface Manifest extends Partial<RequestsFile> {
  * the contract.
  */
 export function readManifest(file: string): Stack {
-  const read = readJsonFile(file, {
+  const hints = {
     missing: 'name the path of a stack.json, e.g. ../my-api/stack.json',
     wrong: CONTRACT_HINT,
-  });
+  };
+  return checkManifest(readJsonFile(file, hints), dirname(resolve(file)));
+}
+
+/** Returns the stack of a manifest in `root`. Throws a usage error if it violates the contract. */
+export function checkManifest(read: JsonFile, root: string): Stack {
   const manifest = read.value;
   if (!validate(manifest)) {
     const [first] = validate.errors ?? [];
     throw new BenchError('usage', describeSchemaError(read, first, 'a stack'), CONTRACT_HINT);
   }
-  refuseContradictions(read, manifest);
-  return toStack(manifest, dirname(resolve(file)), read);
+  refuseContradictions(read, manifest, root);
+  return toStack(manifest, root, read);
 }
 
 const CONTRACT_HINT = 'CONTRIBUTING.md, "Add a stack", shows a complete stack.json';
 
 function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
+  const start = ({ command, env = {} }: Pick<Manifest['variants'][string], 'command' | 'env'>) => {
+    if (manifest.requests === undefined) return { command, env };
+    const started = startOf({ words: command, env }, root);
+    return { command: started.words, env: { ...ADDRESS, ...started.env } };
+  };
   const variants = Object.entries(manifest.variants).map(([name, one]): [string, Variant] => [
     name,
     {
-      command: one.command,
+      ...start(one),
       groups: one.groups ?? [],
       build: one.build ?? [],
-      env: { ...(manifest.requests === undefined ? {} : ADDRESS), ...one.env },
       workloads: one.workloads ?? [],
       class: one.class ?? manifest.class,
       attest: one.attest ?? {},
@@ -96,9 +112,16 @@ function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
 }
 
 /** A manifest with its own requests describes a program of a user: its own lock makes the environment. */
-function ofUser(manifest: Manifest, root: string, read: JsonFile): Pick<Stack, 'requests' | 'project'> {
+function ofUser(
+  manifest: Manifest,
+  root: string,
+  read: JsonFile,
+): Pick<Stack, 'requests' | 'project' | 'surroundings'> {
   const { command = [] } = manifest.variants[manifest.default] ?? {};
+  const { services = {}, setup } = manifest;
+  const hasAny = Object.keys(services).length > 0 || setup !== undefined;
   return {
+    ...(hasAny ? { surroundings: { services, ...(setup === undefined ? {} : { setup }) } } : {}),
     requests: toDraft(manifest as RequestsFile, read, root),
     project: findProject(root, command, {
       named: manifest.lock,
@@ -109,7 +132,7 @@ function ofUser(manifest: Manifest, root: string, read: JsonFile): Pick<Stack, '
 }
 
 /** Checks what the schema cannot express: the default exists, placeholders are known, the command passes the port. */
-function refuseContradictions({ at }: JsonFile, manifest: Manifest): void {
+function refuseContradictions({ at }: JsonFile, manifest: Manifest, root: string): void {
   const fail = (path: (string | number)[], problem: string): never => {
     throw new BenchError('usage', `${at(path)}: ${problem}`, CONTRACT_HINT);
   };
@@ -129,7 +152,13 @@ function refuseContradictions({ at }: JsonFile, manifest: Manifest): void {
     const names = Object.keys(manifest.variants).join(', ');
     fail(['default'], `the default variant "${manifest.default}" is not among the variants (${names})`);
   }
-  const check = (path: (string | number)[], argv: string[]): void => {
+  const isOfUser = manifest.requests !== undefined;
+  for (const field of ['services', 'setup'] as const) {
+    if (isOfUser || manifest[field] === undefined) continue;
+    fail([field], `"${field}" has no effect without "requests": the workloads of Bench bring what they need`);
+  }
+  const usual = isOfUser ? APP_PLACEHOLDERS : PLACEHOLDERS;
+  const check = (path: (string | number)[], argv: string[], known = usual): void => {
     for (const [index, word] of argv.entries()) {
       if (word === '{threads}') {
         fail(
@@ -138,10 +167,10 @@ function refuseContradictions({ at }: JsonFile, manifest: Manifest): void {
         );
       }
       for (const [, placeholder = ''] of word.matchAll(/\{(\w*)\}/g)) {
-        if (!PLACEHOLDERS.has(placeholder)) {
+        if (!known.has(placeholder)) {
           fail(
             [...path, index],
-            `unknown placeholder {${placeholder}}, expected one of ${[...PLACEHOLDERS].map((one) => `{${one}}`).join(' ')}`,
+            `unknown placeholder {${placeholder}}, expected one of ${[...known].map((one) => `{${one}}`).join(' ')}`,
           );
         }
       }
@@ -178,4 +207,86 @@ function refuseContradictions({ at }: JsonFile, manifest: Manifest): void {
       );
     }
   }
+  if (isOfUser) refuseSurroundings(manifest, root, fail, check);
+}
+
+type Fail = (path: (string | number)[], problem: string) => never;
+type Check = (path: (string | number)[], argv: string[], known?: Set<string>) => void;
+
+/** Checks what only an app has: its services, its setup, and that nothing leads out of its folder. */
+function refuseSurroundings(manifest: Manifest, root: string, fail: Fail, check: Check): void {
+  const inside = (path: (string | number)[], file: string, what: string): void => {
+    if (leavesFolder(root, file)) fail(path, `${what} ${file} is outside the folder of the manifest`);
+  };
+  const program = (path: (string | number)[], [first = '']: string[]): void => {
+    if (first.includes('/')) inside([...path, 0], first, 'the program');
+  };
+  const env = (
+    path: (string | number)[],
+    values: Record<string, string> = {},
+    services: Record<string, Service>,
+  ): void => {
+    for (const [name, value] of Object.entries(values)) {
+      const unknown = unknownPlaceholder(value, services);
+      if (unknown === undefined) continue;
+      const names = Object.keys(services).flatMap((one) => [`{${one}.url}`]);
+      const known =
+        names.length === 0 ? 'no service starts before' : `services before it give ${names.join(' ')}`;
+      fail([...path, name], `nothing gives ${unknown} a value: ${known}`);
+    }
+  };
+  const command = (path: (string | number)[], argv: string[], known?: Set<string>): void => {
+    program(path, argv);
+    const index = argv.findIndex(namesService);
+    if (index >= 0)
+      fail([...path, index], `${argv[index]}: the address of a service goes into "env", not into a command`);
+    check(path, argv, known);
+  };
+  const { services = {}, setup, lock } = manifest;
+  if (lock !== undefined) inside(['lock'], lock, 'the lock');
+  const before: Record<string, Service> = {};
+  for (const [name, service] of Object.entries(services)) {
+    const path = ['services', name];
+    if (!('use' in service)) {
+      command([...path, 'command'], service.command, SERVICE_PLACEHOLDERS);
+      env([...path, 'env'], service.env, before);
+      const { ready } = service;
+      if (typeof ready === 'object' && 'command' in ready)
+        command([...path, 'ready', 'command'], ready.command, SERVICE_PLACEHOLDERS);
+    }
+    before[name] = service;
+  }
+  if (setup !== undefined) {
+    command(['setup', 'command'], setup.command, SETUP_PLACEHOLDERS);
+    env(['setup', 'env'], setup.env, services);
+  }
+  for (const [name, variant] of Object.entries(manifest.variants)) {
+    command(['variants', name, 'command'], variant.command);
+    env(['variants', name, 'env'], variant.env, services);
+  }
+  for (const [path, file] of filesOf(manifest)) inside(path, file, 'the file');
+}
+
+/** The file that a value names by `@file`. */
+function named(value: unknown): string[] {
+  return typeof value === 'string' && value.startsWith('@') ? [value.slice(1)] : [];
+}
+
+/** The files that the requests of a manifest name, with their places. */
+function filesOf({ requests = [], rows, login }: Manifest): [(string | number)[], string][] {
+  const found = requests.flatMap((one, index): [(string | number)[], string][] => {
+    if (typeof one === 'string') return [];
+    const { body, expect } = one;
+    return [
+      ...named(body).map((file): [(string | number)[], string] => [['requests', index, 'body'], file]),
+      ...[expect?.body, expect?.schema]
+        .flatMap(named)
+        .map((file): [(string | number)[], string] => [['requests', index, 'expect'], file]),
+    ];
+  });
+  return [
+    ...found,
+    ...named(login?.body).map((file): [(string | number)[], string] => [['login', 'body'], file]),
+    ...(rows === undefined ? [] : [[['rows'], rows] as [(string | number)[], string]]),
+  ];
 }

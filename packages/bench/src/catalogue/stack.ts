@@ -1,3 +1,4 @@
+import type { Surroundings } from './apps/services.ts';
 import type { Project } from './apps/project.ts';
 import type { Draft, Locate } from './workloads/requests/compose.ts';
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
@@ -42,6 +43,8 @@ export interface Stack {
   original?: string;
   /** The path of the manifest, or of the folder of an app, as a user would type it. */
   manifest: string;
+  /** What the server needs beside it; only that of a user. */
+  surroundings?: Surroundings;
   /** The project of a user: its own lock makes the environment, and nothing is asked of its server. */
   project?: Project;
   /** The requests that the manifest asks for, instead of a workload of Bench. */

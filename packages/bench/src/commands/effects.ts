@@ -104,6 +104,7 @@ export async function createEffects({
     effects,
     stop() {
       stopped = true;
+      for (const companion of companions) companion.interrupt?.();
       for (const server of live.values()) void server.stop();
     },
   };

@@ -1,11 +1,13 @@
 /** From a request to a stored run: the plan, the session, the measurement. */
 import { randomInt } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join, relative } from 'node:path';
 import { readApp } from '../catalogue/apps/app.ts';
 import { readStacks } from '../catalogue/stacks.ts';
-import { REQUESTS } from '../catalogue/workloads/requests/workload.ts';
 import type { BenchRequest } from '../cli/bench.ts';
 import { BenchError } from '../errors.ts';
+import { HOME } from '../home.ts';
 import { findCrossCheck } from '../load/engines.ts';
 import { tryCgroup } from '../machine/cgroup.ts';
 import { refuseCores } from '../machine/preflight.ts';
@@ -43,17 +45,25 @@ export async function foresee(written: BenchRequest): Promise<Foreseen> {
   // The CPU of a server that is already running is read from its processes, not from a cgroup.
   const mayDuel = asked.servers !== undefined || (await tryCgroup()).version !== undefined;
   const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await findCrossCheck() } : {};
-  const options = { ...asked, ...crossCheck, mayDuel };
+  const options = { ...asked, ...crossCheck, ...manifestOfProject(asked), mayDuel };
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
   const old = options.again === undefined ? undefined : readRun(findRun(options.again));
-  const run = stored?.plan.run ?? nameRun(old?.plan.workload ?? nameWorkload(options));
-  const plan = stored?.plan ?? planFrom(run, options, old);
+  const plan = stored?.plan ?? named(planFrom('', options, old));
+  const { run } = plan;
   refuseCores(plan.cores, availableParallelism());
   return { run, options, written: { ...options, ...present({ asked: written.asked }) }, plan, stored, old };
 }
 
-function nameWorkload({ asked, workload }: BenchOptions): string {
-  return asked === undefined ? workload : REQUESTS;
+/** In a user's project, its manifest is the default: `bench-http bench` needs no further words. */
+function manifestOfProject({ targets, stacks, apps, servers, all }: BenchOptions): { stacks?: string[] } {
+  const isNamed = [...targets, ...stacks, ...(apps ?? []), ...(servers ?? [])].length > 0 || all;
+  const file = join(HOME.root, 'stack.json');
+  if (HOME.kind !== 'project' || isNamed || !existsSync(file)) return {};
+  return { stacks: [relative(process.cwd(), file)] };
+}
+
+function named(plan: Plan): Plan {
+  return { ...plan, run: nameRun(plan.workload) };
 }
 
 /** Measures a request and stores the run. Undefined if it was interrupted before there was a plan. */

@@ -64,6 +64,7 @@ export const runServe = createRunner(SERVE, async (asked) => {
     params,
     workers,
     targets,
+    stacks: asked.stack,
     ...present({ upstream: asked.upstream }),
   };
   const found = await findCompanions(needs);
@@ -71,7 +72,7 @@ export const runServe = createRunner(SERVE, async (asked) => {
   await using parts = new AsyncDisposableStack();
   const given = [];
   for (const running of companions.all) {
-    given.push(parts.use(await running.begin(draw)).env);
+    given.push(parts.use(await running.begin(draw, { id: 'serve', target, prepared: ready })).env);
     logLine(`${running.name}: ${describe(running, target)}`);
   }
   const env = Object.assign({}, process.env, ready.env, Object.fromEntries(files), draw.env, ...given);

@@ -5,11 +5,12 @@ import { joinWords } from '../catalogue/apps/words.ts';
 import { BenchError } from '../errors.ts';
 import { describeOtherPorts, type Server } from '../machine/launch.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
-import { ServerLife, type TrialContext, type TrialEffects } from '../measure/life.ts';
+import { ServerLife, type TrialContext } from '../measure/life.ts';
+import type { RunEffects } from '../measure/run.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import type { Trial } from '../results/record.ts';
-import type { RunningCompanion } from '../services/companion.ts';
+import { CompanionError, type RunningCompanion } from '../services/companion.ts';
 import { createEffects } from './effects.ts';
 import type { Voice } from './voice.ts';
 
@@ -44,31 +45,41 @@ export async function tryTargets(
     means.voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
     const context = { plan, placed: means.placed, prepared: found, target: found.target };
     const first = { ...planned, id: `try${index + 1}-${planned.id}` };
-    const trial = await tryTarget(first, context, effects, means.voice);
+    const wrong = await tryTarget(first, context, effects, means.voice);
     if (effects.interrupted()) return true;
-    if (trial !== undefined) throw failure(plan, found, trial);
+    if (wrong !== undefined) throw wrong;
   }
   return false;
 }
 
-/** Starts a server and stops it. Returns the record if it failed. */
+/** Starts a server and stops it. Returns the error for the user if it failed. */
 async function tryTarget(
   planned: PlannedTrial,
-  context: TrialContext,
-  effects: TrialEffects,
+  context: TrialContext & { prepared: Prepared },
+  effects: RunEffects,
   voice: Voice,
-): Promise<Trial | undefined> {
+): Promise<BenchError | undefined> {
+  const { prepared } = context;
   let live: Server | undefined;
   const launch: typeof effects.launch = async (...asked) => (live = await effects.launch(...asked));
   const life = new ServerLife(planned, context, { ...effects, launch });
   using _ = reportWaiting(() => live, voice);
+  let beside: CompanionError | undefined;
   try {
     await life.start();
   } catch (error) {
+    if (error instanceof CompanionError) beside = error;
     life.fail(error);
   }
   const trial = await life.end();
-  return life.failed ? trial : undefined;
+  if (!life.failed || effects.interrupted()) return undefined;
+  return beside === undefined ? failure(context.plan, prepared, trial) : failureBeside(beside, prepared);
+}
+
+/** A service or the setup failed before the server was started. */
+function failureBeside({ message, details }: CompanionError, { target, stack }: Prepared): BenchError {
+  const lines = [`${target.id} cannot be measured: ${message}`, ...details.map((line) => `  ${line}`)];
+  return new BenchError('trial', lines.join('\n'), `correct "services" or "setup" in ${stack.manifest}`);
 }
 
 /** Says regularly what a server that does not answer yet does instead, until disposed. */

@@ -11,7 +11,7 @@ import { parseTime } from '../time-report.ts';
 import { describeListeners, findFreePort, isListening } from './ports.ts';
 import type { Cgroup } from './cgroup.ts';
 import { openCgroup } from './cgroup.ts';
-import { childrenOf, familyOf, portsOf, readText } from './procfs.ts';
+import { childrenOf, environHas, familyOf, listPids, portsOf, readProcess, readText } from './procfs.ts';
 import { runSync, start, type Child } from './subprocess.ts';
 import type { TimeCommand } from './time.ts';
 import { sum } from '../numbers.ts';
@@ -101,7 +101,7 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
   const dataFolder = join(spec.folder, 'data');
   for (const folder of ['logs', 'time', 'data']) mkdirSync(join(spec.folder, folder), { recursive: true });
 
-  const [number = ''] = spec.id.split('-', 1);
+  const number = numberOf(spec);
   // Names of one length in all trials: the size of the environment affects the memory layout of a server (Mytkowicz
   // et al. 2009).
   const files = Object.entries(spec.files).map(([variable, text]) => {
@@ -126,12 +126,16 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
       ...Object.fromEntries(files),
       ...fillEnvironment(spec.env, port),
       BENCH_TOKEN: spec.token,
+      [MARK]: `${spec.token}-${number}`,
     },
     // The shell becomes time(1), so that the pid and the group are those of the measured server.
   })`set -e; for file in ${cgroup?.procsFiles ?? []}; do echo $$ > "$file"; done; ulimit -n $(ulimit -Hn) || true; exec ${argv}`;
   closeSync(log);
   return new LaunchedServer({ spec, port, logFile, timeFile, cgroup, child, startedAtMs });
 }
+
+/** The variable that marks the processes of one server: some leave its process group. */
+const MARK = 'BENCH_SERVER';
 
 /** Describes how a server ended, with the last error of its log; undefined while it runs. */
 export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string | undefined {
@@ -146,6 +150,18 @@ export function describeOtherPorts(server: Pick<Server, 'port' | 'listensOn'>): 
   const ports = server.listensOn?.() ?? [];
   if (ports.length === 0 || ports.includes(server.port)) return undefined;
   return `the server listens on port ${ports.join(', ')}, not on ${server.port}`;
+}
+
+/** The part of an id that is unique in a run. */
+function numberOf({ id }: Pick<LaunchSpec, 'id'>): string {
+  return id.split('-', 1)[0] ?? id;
+}
+
+/** Describes what a program left behind that ended by itself, as a daemon does; empty if nothing. */
+function describeLeft(pids: readonly number[]): string {
+  const [first] = pids.map(readProcess).filter((one) => one !== undefined && !one.zombie);
+  if (first === undefined) return '';
+  return `, but its process ${first.pid} (${first.command}) still runs: it must stay in the foreground`;
 }
 
 /** Fills in the placeholders of a command. Without a number of threads, words with `{threads}` are omitted. */
@@ -201,7 +217,10 @@ class LaunchedServer implements Server {
       parts.child.once('exit', (status, signal) => {
         // time(1) and shells report a signal as 128 + its number.
         const killed = signal ?? (status !== null && status > 128 ? `signal ${status - 128}` : undefined);
-        this.#ended = killed === undefined ? `exit status ${status}` : `ended by ${killed}`;
+        // A daemon ends its first process rightly, and goes on in another one.
+        const mayBeDaemon = status === 0 && this.#stopped === undefined;
+        const left = mayBeDaemon ? describeLeft(this.#strays()) : '';
+        this.#ended = killed === undefined ? `exit status ${status}${left}` : `ended by ${killed}`;
         resolve();
       });
     });
@@ -270,9 +289,10 @@ class LaunchedServer implements Server {
       }
     }
     sendSignal(-this.#group, 'SIGKILL');
-    for (const pid of this.cgroup?.pids() ?? []) sendSignal(pid, 'SIGKILL');
+    for (const pid of this.#strays()) sendSignal(pid, 'SIGKILL');
     await this.#exit;
     await this.#emptyCgroup();
+    await this.#endStrays();
     this.#watchdog.stdin?.end('done\n');
     // A server that prints its requests also prints their tokens, and its command line can hold a password.
     const { logFile, timeFile } = this.#parts;
@@ -297,6 +317,27 @@ class LaunchedServer implements Server {
     };
     const timeout = { milliseconds: GRACE_MS, fallback: () => {} };
     await pWaitFor(isGone, { interval: POLL_MS, timeout });
+  }
+
+  /** Returns the processes of a server, of which some may have left its process group. */
+  #strays(): number[] {
+    const { cgroup, spec } = this.#parts;
+    if (cgroup !== undefined) return cgroup.pids();
+    // The search takes a few ms, and only the program of a user may do anything.
+    if (spec.isOfUser !== true || process.platform !== 'linux') return [];
+    const mark = `${spec.token}-${numberOf(spec)}`;
+    return listPids().filter((pid) => environHas(pid, MARK, mark) && readProcess(pid)?.zombie === false);
+  }
+
+  /** Waits until the processes that left the group are gone. A cgroup is empty by now. */
+  async #endStrays(): Promise<void> {
+    const deadline = performance.now() + GRACE_MS;
+    for (;;) {
+      const left = this.#strays();
+      if (left.length === 0 || performance.now() > deadline) return;
+      for (const pid of left) sendSignal(pid, 'SIGKILL');
+      await sleep(POLL_MS);
+    }
   }
 
   async #endsWithin(milliseconds: number): Promise<boolean> {

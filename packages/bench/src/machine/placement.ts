@@ -79,7 +79,9 @@ export function placeOn(
       ? [`${count(generators, 'generator')} share ${count(generator.length, 'core')}`]
       : []),
     ...(isBeside && spare.length === 0
-      ? [`the ${beside.join(' and the ')} shares the generators' cores`]
+      ? [
+          `the ${beside.join(' and the ')} share${beside.length === 1 && beside[0] !== 'services' ? 's' : ''} the generators' cores`,
+        ]
       : []),
   ];
   return {

@@ -169,9 +169,10 @@ export class ServerLife {
   async start(): Promise<ReadyServer> {
     const { plan, prepared, target } = this.#context;
     let draw = this.#draw;
+    const trial = { id: this.#planned.id, target, prepared };
     for (const running of this.#effects.companions) {
       if (running.head(target) === undefined) continue;
-      this.#parts.push({ name: running.name, companion: await running.begin(draw) });
+      this.#parts.push({ name: running.name, companion: await running.begin(draw, trial) });
     }
     const env = Object.assign({}, draw.env, ...this.#parts.map(({ companion }) => companion.env));
     const server = await this.#effects.launch(prepared as Prepared, this.#planned, { ...draw, env });

@@ -30,7 +30,9 @@ export interface Build {
 
 /** Returns true if the stack comes as sources that must be compiled. */
 export function isCompiled({ stack, variant }: Omit<Built, 'name'>): boolean {
-  return stack.runtime === 'none' && stack.build.length + variant.build.length > 0;
+  return (
+    stack.project === undefined && stack.runtime === 'none' && stack.build.length + variant.build.length > 0
+  );
 }
 
 /** Inspects the build of a compiled variant. Throws a toolchain error if a tool is missing. */

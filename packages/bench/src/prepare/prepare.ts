@@ -41,6 +41,8 @@ export interface Prepared {
   code?: CodeClaim;
   /** The executable that must serve, for a project of a user. */
   interpreter?: string;
+  /** The command that runs before each trial, for a project of a user. */
+  setup?: string[];
   /** Every package of its environment, for a project of a user. */
   packages?: string[];
 }
@@ -142,7 +144,7 @@ function digestOfFolder(folder: string): string {
 async function prepare(target: Target, stacks: Stack[], on: (doing: string) => void): Promise<Prepared> {
   const { stack, variant } = findStack(target, stacks);
   const wait = (waiting: string): void => on(`${target.id}: ${waiting}`);
-  if (stack.project !== undefined && !isCompiled({ stack, variant })) {
+  if (stack.project !== undefined) {
     const { root, ...ready } = await prepareProject(target, stack, variant, wait);
     return { target, stack: { ...stack, root }, variant, claims: variant.attest, ...ready };
   }

@@ -7,7 +7,7 @@ import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad, engineNamed } from '../catalogue/engines.ts';
 import { describeAsking, describeRequests } from './requests.ts';
 import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
-import type { CompanionRecords, Reason, Trial } from '../results/record.ts';
+import type { CompanionHeads, CompanionRecords, Reason, Trial } from '../results/record.ts';
 import { enginesOf, estimateSeconds } from '../plan/plan.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import type { Plan } from '../plan/definition.ts';
@@ -218,7 +218,7 @@ function describeEngines(plan: Plan): string[] {
 /** One line for each companion of the trial. */
 function describeCompanions({ companions = {}, placement }: Trial): string[] {
   // The background request has a separate line.
-  const { upstream, database, background: _, ...others } = companions;
+  const { upstream, database, services, background: _, ...others } = companions;
   const onCore = (name: string): string => {
     const cores = Object.entries(placement.beside ?? {}).find(([one]) => one === name)?.[1];
     return cores === undefined || placement.kind !== 'separate' ? '' : ` on core ${cores.join(',')}`;
@@ -232,8 +232,21 @@ function describeCompanions({ companions = {}, placement }: Trial): string[] {
       : [
           `database: PostgreSQL ${database.version}, ${database.kind}, max_connections ${database.maxConnections}${onCore('database')}`,
         ]),
+    ...(services === undefined ? [] : [`services: ${describeServices(services)}${onCore('services')}`]),
     ...Object.entries(others).map(([name, head]) => `${name}: ${JSON.stringify(head)}${onCore(name)}`),
   ];
+}
+
+/** The services of the manifest and how long each lives, and the setup. */
+function describeServices({ services, setup }: CompanionHeads['services']): string {
+  const told = services.map(({ name, kind, per, version = '' }) =>
+    kind === 'postgres'
+      ? `${name}: PostgreSQL ${version}, a new database per trial`
+      : `${name}: ${per === 'run' ? 'one for the run' : 'a new one per trial'}`,
+  );
+  return [...told, ...(setup === undefined ? [] : [`setup before each trial: ${joinWords(setup)}`])].join(
+    '; ',
+  );
 }
 
 function describeDisturbance({ background }: Plan): string[] {

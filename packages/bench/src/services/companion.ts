@@ -6,6 +6,7 @@
  * trial → its hooks, in the order in which `TrialCompanion` lists them → dispose, on every path.
  */
 import type { TSchema } from 'typebox';
+import type { Prepared } from '../prepare/prepare.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type { Server } from '../machine/launch.ts';
@@ -34,7 +35,16 @@ export interface CompanionParts {
 /** The facts that decide which companions a plan, or a command that serves one target, needs. */
 export type CompanionNeeds = Pick<
   Plan,
-  'workload' | 'params' | 'asked' | 'upstream' | 'background' | 'workers' | 'duel' | 'targets'
+  | 'workload'
+  | 'params'
+  | 'asked'
+  | 'upstream'
+  | 'background'
+  | 'workers'
+  | 'duel'
+  | 'targets'
+  | 'stacks'
+  | 'apps'
 >;
 
 /** One kind of companion: a line of the list. */
@@ -82,7 +92,17 @@ export interface RunningCompanion extends AsyncDisposable {
   /** Its part of the head of a target's records; undefined if it takes no part in the trials of that target. */
   head(target: Target): unknown;
   /** Begins its part in one trial. Throws if the trial cannot begin. */
-  begin(draw: Draw): Promise<TrialCompanion>;
+  begin(draw: Draw, trial: CompanionTrial): Promise<TrialCompanion>;
+  /** Called when the user interrupts: a start that waits ends at once. */
+  interrupt?(): void;
+}
+
+/** A trial as a companion sees it before the server starts. */
+export interface CompanionTrial {
+  id: string;
+  target: Target;
+  /** Undefined for a server that is already running. */
+  prepared: Pick<Prepared, 'env' | 'setup'> | undefined;
 }
 
 /** A process to sample over the window, with all its descendants. */
@@ -139,10 +159,13 @@ export type CompanionReason = 'companion' | 'upstream' | 'database';
 /** A failure of a companion, which says nothing about the server. */
 export class CompanionError extends BenchError {
   readonly reason: CompanionReason;
+  /** What a user needs to know beyond the message, line by line; a record keeps only the message. */
+  readonly details: readonly string[];
 
   /** `reason` is the companion's own row in the table of reasons, if it has one. */
-  constructor(message: string, reason: CompanionReason = 'companion') {
+  constructor(message: string, reason: CompanionReason = 'companion', details: readonly string[] = []) {
     super('trial', message);
     this.reason = reason;
+    this.details = details;
   }
 }

@@ -12,9 +12,10 @@ import type {
   RunningCompanion,
 } from './companion.ts';
 import { database } from './database/companion.ts';
+import { services } from './declared/companion.ts';
 import { upstream } from './upstream/companion.ts';
 
-export const COMPANIONS = { upstream, database, background };
+export const COMPANIONS = { upstream, database, services, background };
 
 /** Finds the companions that are needed. Throws a usage or toolchain error if one is not available. */
 export async function findCompanions(needs: CompanionNeeds): Promise<Companion[]> {

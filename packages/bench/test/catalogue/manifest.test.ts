@@ -190,7 +190,7 @@ describe('readManifest', () => {
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, runtime, build, shares, lock, runtimes, requests, headers, rows, login, default, variants',
+      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, runtime, build, services, setup, shares, lock, runtimes, requests, headers, rows, login, default, variants',
     ],
     [
       '"note": "with',
@@ -318,6 +318,92 @@ describe('a manifest with requests', () => {
   it('is the only one that names a lock', () => {
     expect(refuse('"default"', '"lock": "uv.lock", "default"')).toContain(
       '"lock" has no effect without "requests"',
+    );
+  });
+});
+
+const APP = `{
+  "name": "shop",
+  "language": "python",
+  "framework": "fastapi",
+  "class": "unknown",
+  "runtime": "python",
+  "default": "app",
+  "variants": {
+    "app": {
+      "command": ["uvicorn", "app:app", "--port", "{port}"],
+      "env": { "DATABASE_URL": "{db.url}", "CACHE": "{cache.host}:{cache.port}" }
+    }
+  },
+  "requests": [{ "request": "POST /orders", "body": "@order.json" }],
+  "services": {
+    "db": { "use": "postgres" },
+    "cache": { "command": ["redis-server", "--port", "{port}"], "env": { "DB": "{db.url}" } }
+  },
+  "setup": { "command": ["alembic", "upgrade", "head"], "env": { "SEED": "1" } }
+}`;
+
+describe('the manifest of an app', () => {
+  it('has no workloads: its own lock makes its environment, and its port is in its environment', () => {
+    const stack = read(APP);
+    expect(stack).toMatchObject({ project: { kind: 'python' }, surroundings: { services: { cache: {} } } });
+    expect(stack.variants['app']).toMatchObject({
+      class: 'unknown',
+      workloads: [],
+      env: { PORT: '{port}', HOST: '{host}', DATABASE_URL: '{db.url}' },
+    });
+  });
+
+  it.each([
+    [
+      '{db.url}", "CACHE',
+      '{db.port}", "CACHE',
+      '11: nothing gives {db.port} a value: services before it give {db.url} {cache.url}',
+    ],
+    [
+      '"DB": "{db.url}"',
+      '"DB": "{cache.url}"',
+      '17: nothing gives {cache.url} a value: services before it give {db.url}',
+    ],
+    ['app:app', '{db.url}', '10: {db.url}: the address of a service goes into "env", not into a command'],
+    ['"alembic"', '"../alembic"', '19: the program ../alembic is outside the folder of the manifest'],
+    ['"uvicorn"', '"./../uvicorn"', '10: the program ./../uvicorn is outside the folder of the manifest'],
+    [
+      '"redis-server"',
+      '"../../redis-server"',
+      '17: the program ../../redis-server is outside the folder of the manifest',
+    ],
+    ['@order.json', '@../secret.json', '14: the file ../secret.json is outside the folder of the manifest'],
+    [
+      '"services": {',
+      '"lock": "../requirements.txt",\n  "services": {',
+      '15: the lock ../requirements.txt is outside the folder of the manifest',
+    ],
+    [
+      '"use": "postgres"',
+      '"use": "mysql"',
+      '16: "services.db.use" must be equal to one of the allowed values (postgres)',
+    ],
+    [
+      '"--port", "{port}"], "env": { "DB"',
+      '"--port", "{prot}"], "env": { "DB"',
+      '17: unknown placeholder {prot}, expected one of {root} {host} {port}',
+    ],
+    [
+      '"env": { "SEED": "1" }',
+      '"timeout": 5',
+      '19: "setup" has no field "timeout", expected one of command, env, timeoutSeconds',
+    ],
+  ])('is refused with %s as %s', (piece, by, says) => {
+    expect(APP.split(piece).length).toBeGreaterThan(1);
+    const error = errorOf(() => read(APP.replace(piece, by)));
+    expect([error.code, error.message]).toEqual(['usage', `${file}:${says}`]);
+  });
+
+  it('is the only one with services', () => {
+    const setup = '"setup": { "command": ["true"] },';
+    expect(refuse('"default"', `${setup} "default"`)).toMatch(
+      /^\d+: "setup" has no effect without "requests"/,
     );
   });
 });

@@ -79,8 +79,7 @@ function nameOf(root: string): string {
 /** Returns an app as a stack with one variant. It states nothing, so nothing is attested but its runtime. */
 export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
   const root = resolve(folder);
-  const started = withoutScript({ words: command, env }, root);
-  const argv = withoutRunner(started.words);
+  const { words: argv, env: own } = startOf({ words: command, env }, root);
   const project = findProject(root, argv, { named: lock });
   return {
     name,
@@ -96,7 +95,7 @@ export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
         command: argv,
         groups: [],
         build: [],
-        env: { ...ADDRESS, ...started.env },
+        env: { ...ADDRESS, ...own },
         workloads: [],
         class: 'unknown',
         attest: {},
@@ -107,6 +106,12 @@ export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
     manifest: folder,
     project,
   };
+}
+
+/** Returns the command that starts a server itself, instead of a runner or a script of a package manager. */
+export function startOf(typed: Words, root: string): Words {
+  const { words, env } = withoutScript(typed, root);
+  return { words: withoutRunner(words), env };
 }
 
 const LANGUAGES: Record<RuntimeKind, string> = { python: 'python', node: 'javascript', none: 'unknown' };

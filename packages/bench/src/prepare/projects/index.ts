@@ -3,8 +3,10 @@ import {
   accessSync,
   constants,
   existsSync,
+  mkdirSync,
   readFileSync,
   realpathSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -19,6 +21,7 @@ import { BenchError } from '../../errors.ts';
 import { HOME } from '../../home.ts';
 import { awaitLock } from '../../machine/filelock.ts';
 import type { ResolvedRuntime, RuntimeSpec, Target } from '../../model.ts';
+import { findTool, runBuild } from '../builds.ts';
 import { digestOf } from '../digest.ts';
 import { findRuntime, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
@@ -37,6 +40,8 @@ export interface ReadyProject {
   interpreter?: string;
   /** The digest of the sources, the lock and the packages. */
   digest: string;
+  /** The command that runs before each trial, located in the same environment. */
+  setup?: string[];
   /** Packages that `--with` installed, with all that they changed. */
   installed: string[];
   /** Every package of the environment with its version; absent if it was not made here. */
@@ -70,27 +75,77 @@ export async function prepareProject(
       'omit --resolve, and name another version with --with',
     );
   }
-  if (target.runtime === undefined) return prepareProgram(wanted);
+  if (target.runtime === undefined) return prepareProgram(wanted, log);
   return project.kind === 'python'
     ? preparePython(wanted, target.runtime, log)
     : prepareNode(wanted, target.runtime, log);
 }
 
-function prepareProgram({ stack, variant }: Wanted): ReadyProject {
+/** Returns the commands of a variant with the paths of their programs. */
+function locateAll({ stack, variant }: Wanted, place: Place): Pick<ReadyProject, 'command' | 'setup'> {
+  const { setup } = stack.surroundings ?? {};
   return {
-    root: stack.root,
-    command: locate(variant.command, { root: stack.root, bins: [] }),
+    command: locate(variant.command, place),
+    ...(setup === undefined ? {} : { setup: locate(setup.command, place, 'the setup') }),
+  };
+}
+
+async function prepareProgram(wanted: Wanted, log: (line: string) => void): Promise<ReadyProject> {
+  const { stack, variant } = wanted;
+  const { root } = stack;
+  // A binary in the project is an output of its build.
+  const [binary = ''] = variant.command.map((word) => resolve(root, word.replaceAll('{root}', root)));
+  const sources = filesOfProject(root).filter((file) => file !== binary);
+  const commands = [...stack.build, ...variant.build];
+  const digest = digestOf(
+    commands.length === 0 ? [...sources, ...(isProgram(binary) ? [binary] : [])] : sources,
+    '',
+  );
+  // A copy of the project is another program, even with the same name.
+  const build = join(HOME.cache, 'builds', `${stack.name}-${digestOf([], resolve(root))}`);
+  if (commands.length > 0) {
+    using _ = await awaitLock(`${build}.lock`, log);
+    await buildProgram(wanted, commands, build, digest);
+  }
+  return {
+    root,
+    ...locateAll(wanted, { root, bins: [], build }),
     env: variant.env,
-    digest: digestOf(filesOfProject(stack.root), ''),
+    digest,
     installed: [],
   };
 }
 
+/** Builds a program in the folder of its project, into a folder of the cache. Does nothing if no file has changed. */
+async function buildProgram(
+  { target, stack }: Wanted,
+  commands: string[][],
+  build: string,
+  digest: string,
+): Promise<void> {
+  const words = commands.map((argv) =>
+    argv.map((word) => word.replaceAll('{root}', stack.root).replaceAll('{build}', build)),
+  );
+  const tools = await Promise.all(
+    [...new Set(words.map(([tool = '']) => tool))].map((tool) =>
+      findTool(tool, stack.root, `to build ${stack.name}`),
+    ),
+  );
+  const made = digestOf([], JSON.stringify([digest, words, tools.map(({ text }) => text)]));
+  const ready = join(build, `${READY}-${target.variant}`);
+  if (existsSync(ready) && readFileSync(ready, 'utf8') === made) return;
+  mkdirSync(build, { recursive: true });
+  rmSync(ready, { force: true });
+  for (const argv of words) await runBuild(argv, stack, target.variant);
+  writeFileSync(ready, made);
+}
+
 async function preparePython(
-  { target, stack, variant, project }: Wanted,
+  asked: Wanted,
   spec: RuntimeSpec,
   log: (line: string) => void,
 ): Promise<ReadyProject> {
+  const { target, stack, variant, project } = asked;
   const { root } = stack;
   const { lock } = project;
   const packages = packagesOf(target).map(({ wanted }) => wanted);
@@ -114,9 +169,9 @@ async function preparePython(
   const started = { env: { ...environmentOfRuntime(spec), ...variant.env }, runtime, digest };
   if (lock === undefined) {
     const place = { root, bins: [dirname(python)], python };
-    const command = locate(variant.command, place);
+    const commands = locateAll(asked, place);
     const env = { ...started.env, ...pathOf(place.bins), PYTHONDONTWRITEBYTECODE: '1' };
-    return { ...started, root, command, env, interpreter: python, installed: [] };
+    return { ...started, root, ...commands, env, interpreter: python, installed: [] };
   }
   const files = [...filesOfLock(root, lock), ...(isPackage(root) ? filesOfProject(root) : [])];
   const key = digestOf([...new Set(files)], [root, python, lock.kind, ...packages].join(' '));
@@ -135,7 +190,7 @@ async function preparePython(
   return {
     ...started,
     root,
-    command: locate(variant.command, place),
+    ...locateAll(asked, place),
     env: {
       ...started.env,
       ...pathOf(place.bins),
@@ -150,10 +205,11 @@ async function preparePython(
 }
 
 async function prepareNode(
-  { target, stack, variant, project }: Wanted,
+  asked: Wanted,
   spec: RuntimeSpec,
   log: (line: string) => void,
 ): Promise<ReadyProject> {
+  const { target, stack, variant, project } = asked;
   const found = await findRuntime(spec, {
     cache: HOME.cache,
     uv: undefined,
@@ -164,11 +220,11 @@ async function prepareNode(
   const named = packagesOf(target);
   const packages = named.map(({ name, wanted }) => `${name}@${wanted}`);
   const digest = digestOf(filesOfProject(stack.root), packages.join(' '));
-  const root = await provideModules({ target, stack, variant, project }, found, packages, log);
+  const root = await provideModules(asked, found, packages, log);
   const place = { root, bins: [...binsOf(root), dirname(found.argv[0] ?? '')], node: found.argv };
   return {
     root,
-    command: locate(variant.command, place),
+    ...locateAll(asked, place),
     env: { ...environmentOfRuntime(spec), ...variant.env, ...pathOf(place.bins) },
     runtime: {
       ...found.runtime,
@@ -238,6 +294,8 @@ interface Place {
   root: string;
   /** The folders of programs, before those of PATH. */
   bins: string[];
+  /** The folder that `{build}` means. */
+  build?: string;
   /** The interpreter that `python` and `{runtime}` mean. */
   python?: string;
   /** The words that `node` and `{runtime}` mean. */
@@ -245,8 +303,10 @@ interface Place {
 }
 
 /** Returns a command with the path of its program. Throws a toolchain error if there is no such program. */
-function locate(command: readonly string[], place: Place): string[] {
-  const [program = '', ...args] = command.map((word) => word.replaceAll('{root}', place.root));
+function locate(command: readonly string[], place: Place, what = '--run'): string[] {
+  const [program = '', ...args] = command.map((word) =>
+    word.replaceAll('{root}', place.root).replaceAll('{build}', place.build ?? ''),
+  );
   const { python, node } = place;
   if (python !== undefined && /^(\{runtime\}|python[\d.]*t?)$/.test(program)) return [python, ...args];
   if (node !== undefined && /^(\{runtime\}|node)$/.test(program)) return [...node, ...args];
@@ -256,7 +316,7 @@ function locate(command: readonly string[], place: Place): string[] {
     throw new BenchError(
       'toolchain',
       `${program} is not a program in ${place.root}`,
-      'build it first, or correct --run',
+      `build it first, or correct ${what}`,
     );
   }
   // Outside the environment, a Python program would run with other packages, on another interpreter.
@@ -267,7 +327,7 @@ function locate(command: readonly string[], place: Place): string[] {
     'toolchain',
     `${basename(program)} is not in the environment of the project${path.length === 0 ? '' : ', nor on PATH'}`,
     python === undefined
-      ? `install ${program}, or correct --run`
+      ? `install ${program}, or correct ${what}`
       : `add ${program} to the dependencies of the project: its lock makes the environment`,
   );
 }

@@ -1,5 +1,5 @@
 /** The files of a user's project: listed and copied, never changed. */
-import { cpSync, globSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
 /** Folders that tools make. */
@@ -21,12 +21,17 @@ const MADE = new Set([
   '.cache',
 ]);
 
+/** Cargo puts gigabytes beside its manifest. */
+function isMade({ name, parentPath }: { name: string; parentPath: string }): boolean {
+  return MADE.has(name) || (name === 'target' && existsSync(join(parentPath, 'Cargo.toml')));
+}
+
 /** Files that can hold secrets: a copy refers to them, so that no secret leaves the project. */
 const MAY_BE_SECRET = /^\.(env($|\.)|npmrc$|yarnrc|pypirc$|netrc$)/;
 
 /** Returns all files of a project, except for those that tools make. */
 export function filesOfProject(root: string): string[] {
-  return globSync('**/*', { cwd: root, withFileTypes: true, exclude: ({ name }) => MADE.has(name) })
+  return globSync('**/*', { cwd: root, withFileTypes: true, exclude: isMade })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
 }

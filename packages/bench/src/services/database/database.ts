@@ -4,6 +4,7 @@ import pWaitFor from 'p-wait-for';
 import { Client, type QueryResultRow } from 'pg';
 import type { Table } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
+import { hide, secretsOf } from '../../redact.ts';
 import type { Plan } from '../../plan/definition.ts';
 import { describeEnd, type Server } from '../../machine/launch.ts';
 import type { PinnedCommands } from '../../machine/placement.ts';
@@ -38,8 +39,16 @@ export interface Database extends AsyncDisposable {
   maxConnections: number;
   /** Creates a new table in its own database. Throws a database error if that fails. */
   open(table: Table): Promise<OpenTable>;
+  /** Creates an empty database. Disposing removes it. Throws a database error if that fails. */
+  openEmpty(): Promise<OpenDatabase>;
   /** Returns the process to sample; undefined if its processes are unknown. */
   process(): CompanionProcess | undefined;
+}
+
+/** An empty database. Disposing removes it. */
+export interface OpenDatabase extends AsyncDisposable {
+  /** Its address with the password. */
+  url: string;
 }
 
 /** The table of one trial. Disposing removes it. */
@@ -220,11 +229,23 @@ class StandingDatabase implements Database {
     this.#parts = parts;
   }
 
-  async open({ rows, inserts }: Table): Promise<OpenTable> {
+  async openEmpty(): Promise<OpenDatabase> {
     const { program, token } = this.#parts;
     const name = `${prefixOf(token)}${++this.#opened}`;
     const url = Object.assign(new URL(program.url), { pathname: `/${name}` }).href;
     await this.#ask(program.url, `create database ${name}`);
+    hide(secretsOf({ url }));
+    return {
+      url,
+      [Symbol.asyncDispose]: async () => {
+        await this.#ask(program.url, `drop database ${name} with (force)`);
+      },
+    };
+  }
+
+  async open({ rows, inserts }: Table): Promise<OpenTable> {
+    const opened = await this.openEmpty();
+    const { url } = opened;
     await this.#ask(url, CREATE);
     await this.#ask(url, FILL, [rows.map((row) => row.name), rows.map((row) => row.email)]);
     await this.#ask(url, 'vacuum analyze users');
@@ -236,9 +257,7 @@ class StandingDatabase implements Database {
         const [found] = await this.#ask<{ count: number }>(url, COUNT, row);
         return found?.count ?? 0;
       },
-      [Symbol.asyncDispose]: async () => {
-        await this.#ask(program.url, `drop database ${name} with (force)`);
-      },
+      [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
     };
   }
 

@@ -1,5 +1,5 @@
 import type { CompanionEvidence } from '../companion.ts';
-import type { Limit, LoadResult, Reason } from '../../results/record.ts';
+import type { CompanionName, Limit, LoadResult, Reason } from '../../results/record.ts';
 import type { UpstreamUse } from './record.ts';
 import { makeReason } from '../../reasons.ts';
 import { FULL, takesTheRest } from '../../saturation.ts';
@@ -18,11 +18,19 @@ export interface UpstreamEvidence extends CompanionEvidence {
  * Returns true if it saturated its core: with its one process, or with the share that generators on the same cores
  * left.
  */
-export function isUpstreamFull({ resources, placement, load }: CompanionEvidence): boolean {
+export function isUpstreamFull(evidence: CompanionEvidence): boolean {
+  return fillsItsCore(evidence, 'upstream');
+}
+
+/** The same for a companion whose work can be on one core. */
+export function fillsItsCore(
+  { resources, placement, load }: CompanionEvidence,
+  name: CompanionName,
+): boolean {
   if (resources === undefined) return false;
   const { coresUsed } = resources;
   const { kind, beside = {}, generator = [] } = placement;
-  const cores = beside.upstream ?? [];
+  const cores = beside[name] ?? [];
   const isShared = kind === 'separate' && cores.every((core) => generator.includes(core));
   return isShared ? takesTheRest(coresUsed, generator, load) : coresUsed >= FULL;
 }

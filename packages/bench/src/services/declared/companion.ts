@@ -1,0 +1,248 @@
+/** The services and the setup command that the manifest of an app declares. */
+import { accessSync, constants } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Service, ServiceAddress, Surroundings } from '../../catalogue/apps/services.ts';
+import type { Stack } from '../../catalogue/stack.ts';
+import { readStacks } from '../../catalogue/stacks.ts';
+import { AsyncDisposableStack } from '../../disposal.ts';
+import { BenchError } from '../../errors.ts';
+import { digestOf } from '../../prepare/digest.ts';
+import { findDatabase, startDatabase, type Database, type DatabaseProgram } from '../database/database.ts';
+import {
+  CompanionError,
+  type Companion,
+  type CompanionKind,
+  type CompanionMeans,
+  type CompanionProcess,
+  type CompanionTrial,
+  type RunningCompanion,
+  type TrialCompanion,
+} from '../companion.ts';
+import { fillsItsCore } from '../upstream/judge.ts';
+import { fillAll, refuseTakenPort, runSetup, startService, type ProgramMeans } from './program.ts';
+import { servicesRecord, type DeclaredServices, type ServicesUse } from './record.ts';
+
+/** A stack with services or a setup command. */
+interface Declared extends Surroundings {
+  stack: Stack;
+}
+
+export const services: CompanionKind<typeof servicesRecord> = {
+  name: 'services',
+  record: servicesRecord,
+  async find({ targets, stacks, apps, duel }): Promise<Companion | undefined> {
+    const named = new Set(targets.map(({ stack }) => stack));
+    const all = readStacks(stacks, apps).flatMap((stack): Declared[] =>
+      stack.surroundings !== undefined && named.has(stack.name) ? [{ ...stack.surroundings, stack }] : [],
+    );
+    if (all.length === 0) return undefined;
+    for (const one of all) await refuseMissing(one, duel === true && targets.length > 1);
+    const isStored = all.some((one) => usesPostgres(one));
+    const database = isStored ? await findDatabase() : undefined;
+    const text = JSON.stringify(all.map(({ services: found, setup }) => [found, setup]));
+    const engine = database === undefined ? '' : `, ${describeDatabase(database)}`;
+    return {
+      name: 'services',
+      version: `manifest ${digestOf([], text)}${engine}`,
+      isPlaced: all.some(({ services: found }) => Object.keys(found).length > 0),
+      start: (means) => startDeclared(all, database, means),
+    };
+  },
+};
+
+function usesPostgres({ services: found }: Declared): boolean {
+  return Object.values(found).some((one) => 'use' in one);
+}
+
+function describeDatabase({ kind, version }: DatabaseProgram): string {
+  return `${kind} ${version}`;
+}
+
+/** Throws for a service whose program is missing or whose port is taken, before anything starts. */
+async function refuseMissing({ stack, services: found }: Declared, isDuel: boolean): Promise<void> {
+  for (const [name, service] of Object.entries(found)) {
+    if ('use' in service) continue;
+    const [program = ''] = service.command;
+    if (!isOnPath(program, stack.root)) {
+      throw new BenchError(
+        'toolchain',
+        `${stack.name}: service ${name}: ${program} is ${program.includes('/') ? `not a program in ${stack.root}` : 'not on PATH'}`,
+        `install it, or correct "services" in ${stack.manifest}`,
+      );
+    }
+    if (isDuel && service.port !== undefined && service.per !== 'run') {
+      throw new BenchError(
+        'usage',
+        `service ${name} has the fixed port ${service.port}, and servers that run at once need one service each`,
+        'use {port} instead of a fixed port, add "per": "run", or measure with --separate',
+      );
+    }
+    await refuseTakenPort(name, service);
+  }
+}
+
+function isOnPath(program: string, root: string): boolean {
+  const paths = program.includes('/')
+    ? [resolve(root, program.replaceAll('{root}', root))]
+    : (process.env['PATH'] ?? '').split(':').map((folder) => join(folder, program));
+  return paths.some((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** What has started, and where it listens. */
+interface Started {
+  addresses: Record<string, ServiceAddress>;
+  processes: CompanionProcess[];
+}
+
+/** Starts what lives as long as the run. Throws a trial error with the last lines of a service that does not start. */
+async function startDeclared(
+  all: Declared[],
+  program: DatabaseProgram | undefined,
+  { token, folder, placed, owe }: CompanionMeans,
+): Promise<RunningCompanion> {
+  await using started = new AsyncDisposableStack();
+  let isStopped = false;
+  const meansFor = ({ stack }: Declared, id: string): ProgramMeans => ({
+    id,
+    token,
+    folder,
+    root: stack.root,
+    prefix: placed.beside ?? [],
+    isStopped: () => isStopped,
+  });
+  const database =
+    program === undefined
+      ? undefined
+      : started.use(
+          await startDatabase(program, { token, folder, placed, ...(owe === undefined ? {} : { owe }) }),
+        );
+  const shared = new Map<string, Started>();
+  for (const [index, one] of all.entries()) {
+    const given: Started = { addresses: {}, processes: [] };
+    shared.set(one.stack.name, given);
+    for (const [name, service] of Object.entries(one.services)) {
+      if ('use' in service || service.per !== 'run') continue;
+      const id = `run${index}s${Object.keys(given.addresses).length}-${name}`;
+      const running = await startService(name, service, given.addresses, meansFor(one, id)).catch(sayAll);
+      started.use(running);
+      given.addresses[name] = running.address;
+      given.processes.push({ pid: running.server.pid() ?? 0, cgroup: running.server.cgroup });
+    }
+  }
+  const kept = started.move();
+  return {
+    name: 'services',
+    head(target) {
+      const one = all.find(({ stack }) => stack.name === target.stack);
+      return one === undefined ? undefined : describeDeclared(one, program);
+    },
+    async begin(_draw, trial) {
+      const one = all.find(({ stack }) => stack.name === trial.target.stack);
+      const given = one && shared.get(one.stack.name);
+      if (one === undefined || given === undefined) throw new Error(`${trial.target.id} has no services`);
+      return beginTrial(one, trial, { given, database, meansFor: (id) => meansFor(one, id) });
+    },
+    interrupt() {
+      isStopped = true;
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** A service that does not start ends the run: the message then holds everything. */
+function sayAll(error: unknown): never {
+  if (!(error instanceof CompanionError)) throw error;
+  const lines = [error.message, ...error.details.map((line) => `  ${line}`)];
+  throw new BenchError('trial', lines.join('\n'), 'correct "services" in the manifest');
+}
+
+function describeDeclared(
+  { services: found, setup }: Declared,
+  program: DatabaseProgram | undefined,
+): DeclaredServices {
+  return {
+    services: Object.entries(found).map(([name, service]) =>
+      'use' in service
+        ? {
+            name,
+            kind: 'postgres' as const,
+            per: 'trial' as const,
+            ...(program === undefined ? {} : { version: describeDatabase(program) }),
+          }
+        : { name, kind: 'program' as const, per: service.per ?? 'trial', command: service.command },
+    ),
+    ...(setup === undefined ? {} : { setup: setup.command }),
+  };
+}
+
+/** What a trial finds. */
+interface TrialMeans {
+  given: Started;
+  database: Database | undefined;
+  meansFor: (id: string) => ProgramMeans;
+}
+
+/**
+ * Starts the services of one trial in their order, and runs the setup command. Throws a companion error if one of them
+ * fails; what has started is then stopped.
+ */
+async function beginTrial(
+  { services: declared, setup, stack }: Declared,
+  { id, target, prepared }: CompanionTrial,
+  { given, database, meansFor }: TrialMeans,
+): Promise<TrialCompanion> {
+  await using started = new AsyncDisposableStack();
+  const startedAt = performance.now();
+  const number = id.split('-', 1)[0] ?? id;
+  const addresses = { ...given.addresses };
+  const processes = [...given.processes];
+  const isOfTrial = ([name]: [string, Service]): boolean => given.addresses[name] === undefined;
+  for (const [index, [name, service]] of Object.entries(declared).filter(isOfTrial).entries()) {
+    if ('use' in service) {
+      if (database === undefined) throw new Error('a plan with a database, and none');
+      const opened = started.use(await database.openEmpty());
+      addresses[name] = { url: opened.url };
+      const process = database.process();
+      if (process !== undefined) processes.push(process);
+      continue;
+    }
+    const running = await startService(name, service, addresses, meansFor(`${number}s${index}-${name}`));
+    started.use(running);
+    addresses[name] = running.address;
+    processes.push({ pid: running.server.pid() ?? 0, cgroup: running.server.cgroup });
+  }
+  const readyAt = performance.now();
+  const env = fillAll(stack.variants[target.variant]?.env ?? {}, addresses);
+  const own = { ...prepared?.env, ...env };
+  const setupSeconds =
+    setup === undefined
+      ? undefined
+      : await runSetup(
+          setup,
+          {
+            command: prepared?.setup ?? setup.command,
+            env: { ...own, ...fillAll(setup.env ?? {}, addresses) },
+          },
+          { ...meansFor(`${number}setup-${stack.name}`), prefix: [] },
+        );
+  const use: ServicesUse = {
+    startSeconds: (readyAt - startedAt) / 1000,
+    ...(setupSeconds === undefined ? {} : { setupSeconds }),
+  };
+  const [only, ...others] = processes;
+  const kept = started.move();
+  return {
+    env,
+    process: () => (others.length === 0 ? only : undefined),
+    bottleneck: (evidence) => (fillsItsCore(evidence, 'services') ? 'services' : undefined),
+    record: (resources) => ({ ...use, ...(resources === undefined ? {} : { resources }) }),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}

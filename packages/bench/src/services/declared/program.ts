@@ -1,0 +1,222 @@
+/** The programs of a manifest: services that must become ready, and the setup command that must end. */
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  READY_SECONDS,
+  SETUP_SECONDS,
+  fillAddresses,
+  type ProgramService,
+  type ServiceAddress,
+  type Setup,
+} from '../../catalogue/apps/services.ts';
+import { joinWords } from '../../catalogue/apps/words.ts';
+import { BenchError } from '../../errors.ts';
+import { describeEnd, launch, type Server } from '../../machine/launch.ts';
+import { describeListeners, isListening } from '../../machine/ports.ts';
+import { sendRequest } from '../../machine/request.ts';
+import { run, SubprocessError } from '../../machine/subprocess.ts';
+import { CompanionError } from '../companion.ts';
+
+const POLL_MS = 20;
+const HOST = '127.0.0.1';
+/** How long one look at a service may take. */
+const LOOK_SECONDS = 5;
+
+/** The surroundings of a program. */
+export interface ProgramMeans {
+  /** Marks its processes. */
+  token: string;
+  /** The folder of the run, for its log. */
+  folder: string;
+  /** Names its log; the part before the first hyphen is unique in a run. */
+  id: string;
+  /** The folder of the project. */
+  root: string;
+  prefix: readonly string[];
+  /** Returns true if the user has interrupted. */
+  isStopped: () => boolean;
+}
+
+/** A service that is ready. Disposing stops it. */
+export interface RunningService extends AsyncDisposable {
+  address: Required<ServiceAddress>;
+  server: Server;
+}
+
+/** Throws a usage error if the fixed port of a service is taken. */
+export async function refuseTakenPort(name: string, { port }: ProgramService): Promise<void> {
+  if (port === undefined || !(await isListening(HOST, port))) return;
+  throw new BenchError(
+    'usage',
+    `service ${name}: port ${port} is taken by ${describeListeners(port)}`,
+    'stop that process, or omit "port" and use {port}: Bench then chooses a free one',
+  );
+}
+
+/** Starts a service and waits until it is ready. Throws a companion error with its last lines if it does not become so. */
+export async function startService(
+  name: string,
+  service: ProgramService,
+  addresses: Readonly<Record<string, ServiceAddress>>,
+  means: ProgramMeans,
+): Promise<RunningService> {
+  await refuseTakenPort(name, service);
+  const { port, env = {}, url = 'http://{host}:{port}', ready = 'tcp' } = service;
+  const server = await start(service.command, fillAll(env, addresses), means, port);
+  const fill = (text: string): string =>
+    text
+      .replaceAll('{host}', server.host)
+      .replaceAll('{port}', String(server.port))
+      .replaceAll('{root}', means.root);
+  try {
+    await untilReady(name, service, server, fill, means);
+  } catch (error) {
+    await server.stop();
+    if (!(error instanceof NotReady)) throw error;
+    throw new CompanionError(`service ${name} ${error.message}`, 'companion', [
+      `command: ${joinWords(service.command.map(fill))}`,
+      `asked:   ${describeReady(ready, server, fill)}`,
+      ...describeTail(server),
+    ]);
+  }
+  return {
+    server,
+    address: { host: server.host, port: String(server.port), url: fill(url) },
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+    },
+  };
+}
+
+/** Why a service is not ready. */
+class NotReady extends Error {}
+
+async function untilReady(
+  name: string,
+  { ready = 'tcp', timeoutSeconds = READY_SECONDS }: ProgramService,
+  server: Server,
+  fill: (text: string) => string,
+  { root, isStopped }: ProgramMeans,
+): Promise<void> {
+  const deadline = performance.now() + timeoutSeconds * 1000;
+  let last = 'no answer';
+  for (;;) {
+    const end = describeEnd(server);
+    if (end !== undefined) throw new NotReady(`ended before it was ready (${end})`);
+    if (isStopped()) throw new BenchError('interrupted', `interrupted while service ${name} started`);
+    const why = await look(ready, server, fill, root);
+    if (why === undefined) return;
+    last = why;
+    if (performance.now() > deadline) throw new NotReady(`is not ready after ${timeoutSeconds} s: ${last}`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Returns why a service is not ready; undefined if it is. */
+async function look(
+  ready: NonNullable<ProgramService['ready']>,
+  server: Server,
+  fill: (text: string) => string,
+  root: string,
+): Promise<string | undefined> {
+  if (ready === 'tcp') {
+    const isOpen = await isListening(server.host, server.port);
+    return isOpen ? undefined : `nothing listens on port ${server.port}`;
+  }
+  if ('http' in ready) {
+    const spec = { method: 'GET', path: ready.http, headers: {} };
+    return sendRequest(server, spec, LOOK_SECONDS).then(
+      ({ status }) => (status >= 200 && status < 300 ? undefined : `status ${status}`),
+      (error: Error) => error.message,
+    );
+  }
+  return run(ready.command.map(fill), { cwd: root, timeoutMs: LOOK_SECONDS * 1000 }).then(
+    () => undefined,
+    (error: unknown) => {
+      if (!(error instanceof SubprocessError)) throw error;
+      const [line = ''] = `${error.stderr}${error.stdout}`.trim().split('\n');
+      return [error.message, line].filter(Boolean).join(': ');
+    },
+  );
+}
+
+function describeReady(
+  ready: NonNullable<ProgramService['ready']>,
+  { host, port }: Server,
+  fill: (text: string) => string,
+): string {
+  if (ready === 'tcp') return `tcp ${host}:${port}`;
+  return 'http' in ready ? `GET http://${host}:${port}${ready.http}` : joinWords(ready.command.map(fill));
+}
+
+/**
+ * Runs the setup command to its end, in the environment of the server, and returns its duration in s. Throws a companion
+ * error with its last lines if it fails or does not end in time. Whatever it started is stopped.
+ */
+export async function runSetup(
+  { timeoutSeconds = SETUP_SECONDS, command: shown }: Setup,
+  { command, env }: { command: readonly string[]; env: Record<string, string> },
+  means: ProgramMeans,
+): Promise<number> {
+  const startedAt = performance.now();
+  const server = await start(command, env, means);
+  const deadline = startedAt + timeoutSeconds * 1000;
+  const fail = (what: string): never => {
+    throw new CompanionError(`setup ${what}`, 'companion', [
+      `command: ${joinWords(shown)}`,
+      ...describeTail(server),
+    ]);
+  };
+  try {
+    while (server.ended() === undefined) {
+      if (means.isStopped()) throw new BenchError('interrupted', 'interrupted during the setup');
+      if (performance.now() > deadline) fail(`did not end within ${timeoutSeconds} s`);
+      await sleep(POLL_MS);
+    }
+    const seconds = (performance.now() - startedAt) / 1000;
+    if (server.ended() !== 'exit status 0') fail(`failed: ${describeEnd(server)}`);
+    return seconds;
+  } finally {
+    await server.stop();
+  }
+}
+
+function start(
+  command: readonly string[],
+  env: Record<string, string>,
+  { id, token, folder, root, prefix }: ProgramMeans,
+  port?: number,
+): Promise<Server> {
+  const [program = '', ...args] = command.map((word) => word.replaceAll('{root}', root));
+  return launch({
+    id,
+    token,
+    command: [program.includes('/') ? resolve(root, program) : program, ...args],
+    cwd: root,
+    env,
+    files: {},
+    workers: 1,
+    prefix: [...prefix],
+    isOfUser: true,
+    time: undefined,
+    folder,
+    ...(port === undefined ? {} : { port }),
+  });
+}
+
+/** Fills in the addresses of services in an environment. */
+export function fillAll(
+  env: Readonly<Record<string, string>>,
+  addresses: Readonly<Record<string, ServiceAddress>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [name, fillAddresses(value, addresses)]),
+  );
+}
+
+function describeTail(server: Server): string[] {
+  const lines = server.logTail().filter((line) => line !== '');
+  return lines.length === 0
+    ? ['it printed nothing']
+    : ['its last lines:', ...lines.map((line) => `  | ${line}`)];
+}
