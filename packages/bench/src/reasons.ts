@@ -19,6 +19,7 @@ const UNDER_LOAD = metricsOf('pace', 'latency', 'tail', 'cpu', 'memory');
 const RATES = metricsOf('pace');
 const RATES_AND_CPU = metricsOf('pace', 'cpu');
 const RATES_AND_MEMORY = metricsOf('pace', 'memory');
+const ALL_BUT_MEMORY = metricsOf('pace', 'latency', 'tail', 'cpu');
 const LATENCY = metricsOf('latency');
 const TAIL = metricsOf('tail');
 const GOODPUT: readonly MetricId[] = ['goodput'];
@@ -205,6 +206,16 @@ const DEFINITIONS = {
     invalidates: UNDER_LOAD,
     text: (facts: Background) => describeBackground(facts),
   },
+  'not-warm': {
+    invalidates: ALL_BUT_MEMORY,
+    text: ({ seconds, warmSeconds, excess }: { seconds: number; warmSeconds: number; excess: number }) =>
+      `the warm-up of ${seconds} s was too short: in a study, this server took ${Math.ceil(warmSeconds)} s to warm up, and after ${seconds} s its CPU per request was × ${excess.toFixed(2)} of its last level`,
+  },
+  'never-warm': {
+    invalidates: ALL_BUT_MEMORY,
+    text: ({ processes, settled, observedSeconds }: Unsettled) =>
+      `the server does not settle: in a study, ${processes - settled} of ${processes} ${processes === 1 ? 'process' : 'processes'} found no steady level in ${Math.round(observedSeconds)} s`,
+  },
   trend: {
     invalidates: RATES_AND_CPU,
     text: (facts: Pace) => describePace(facts),
@@ -295,6 +306,12 @@ interface UpstreamCount {
   fetches: number;
   requests: number;
   isShort: boolean;
+}
+
+interface Unsettled {
+  processes: number;
+  settled: number;
+  observedSeconds: number;
 }
 
 interface Inserts {

@@ -22,6 +22,7 @@ const BACKGROUND = {
   statuses: [['500', 2]] as [string, number][],
   lost: 1,
 };
+const WARMUP = { seconds: 2, warmSeconds: 20.4, excess: 2.04 };
 const PACE = { shape: 'warm-up' as const, least: 2000, most: 3000, milliseconds: 250 };
 
 /** Facts for each sentence of each reason. */
@@ -79,6 +80,11 @@ const FACTS: Facts = {
   inserts: [INSERTS],
   'background-failed': [BACKGROUND],
   background: [BACKGROUND],
+  'not-warm': [WARMUP],
+  'never-warm': [
+    { processes: 5, settled: 2, observedSeconds: 59.8 },
+    { processes: 1, settled: 0, observedSeconds: 20 },
+  ],
   trend: [PACE, { ...PACE, shape: 'slowdown' }],
   unsteady: [{ ...PACE, shape: 'erratic' }],
   'server-unknown': [{ cores: 1.9 }],

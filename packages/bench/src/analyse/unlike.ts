@@ -3,6 +3,7 @@ import { describeLoad } from '../catalogue/engines.ts';
 import type { CompanionHeads, Placement } from '../results/record.ts';
 import { coresOf, enginesOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
+import { isWarm, warmupOf, warmupSecondsOf } from '../plan/warmup.ts';
 import type { Host } from '../results/host.ts';
 import { listAsked } from '../catalogue/workloads/requests/sent.ts';
 import { NOT_KEPT } from '../redact.ts';
@@ -49,7 +50,7 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('rungs', ({ plan }) => plan.rungs.join(', '));
   compare('timeout', ({ plan }) => plan.timeoutSeconds);
   compare('window', ({ plan }) => (plan.load.mode === 'amount' ? undefined : plan.windowSeconds));
-  compare('warm-up', ({ plan }) => plan.warmupSeconds);
+  compare('warm-up', ({ plan }) => describeWarmup(plan, plan === old.plan ? now.plan : old.plan));
   compare('load', ({ plan }) => describeLoad(plan.load));
   compare('workers', ({ plan }) => plan.workers);
   compare('threads', ({ plan }) => plan.threads);
@@ -132,6 +133,21 @@ function listSecrets({ plan: { asked } }: StoredRun): string[] {
 export function unlikeTargets({ plan }: StoredRun, across: Factor | undefined): string[] {
   const engines = enginesOf(plan);
   return engines.length > 1 && across !== 'engine' ? [`engine: ${engines.join(' and ')}`] : [];
+}
+
+/** Describes a warm-up, as two runs see it: warm is warm, however long it took. */
+function describeWarmup(now: Plan, other: Plan): string {
+  const cells = now.targets.flatMap(({ id: target }) =>
+    now.rungs.map((connections) => ({ target, connections })),
+  );
+  const unlike = cells.filter((cell) => {
+    const isCommon =
+      other.rungs.includes(cell.connections) && other.targets.some(({ id }) => id === cell.target);
+    if (!isCommon || warmupSecondsOf(now, cell) === warmupSecondsOf(other, cell)) return false;
+    return ![now, other].every((plan) => isWarm(warmupOf(plan, cell)));
+  });
+  const lengths = unlike.map((cell) => `${warmupSecondsOf(now, cell)} s of ${cell.target}`);
+  return [...new Set(lengths)].toSorted().join(', ') || 'alike';
 }
 
 function describeParams({ params = {} }: Plan): string | undefined {

@@ -19,6 +19,7 @@ import {
   type ServerOptions,
 } from '../plan/options.ts';
 import type { SequentialTest } from '../plan/definition.ts';
+import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import { toSecrets, type Secrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, type Values } from './command.ts';
 import {
@@ -166,10 +167,10 @@ const OPTIONS = {
     help: 'the measured window',
     usually: 'set by the workload',
   }),
-  warmup: option('<seconds>', seconds(0), {
+  warmup: option('<seconds>', wordOr('auto', seconds(0)), {
     group: LOAD,
-    help: 'load before the measured window',
-    usually: 'set by the workload',
+    help: `load before the measured window. auto: until each target is warm, from studies of fresh processes, at least as long as the workload says and at most ${LONGEST_WARMUP_SECONDS} s`,
+    usually: 'auto',
   }),
   timeout: option('<seconds>', seconds(), {
     group: LOAD,
@@ -404,7 +405,7 @@ export const BENCH = defineCommand({
         connections: values.connections,
         rounds: values.rounds,
         windowSeconds: values.duration,
-        warmupSeconds: values.warmup,
+        warmupSeconds: values.warmup === 'auto' ? undefined : values.warmup,
         timeoutSeconds: values.timeout,
         background: values.background,
         duel: values.separate ? false : values.duel || undefined,

@@ -10,7 +10,7 @@ import { ServerLife } from '../measure/life.ts';
 import type { Plan } from '../plan/definition.ts';
 import { redactUrl } from '../redact.ts';
 import { createEffects } from './effects.ts';
-import { prepareTargets } from './measure.ts';
+import { prepareTargets } from './prepare.ts';
 import type { Session } from './session.ts';
 import type { Voice } from './voice.ts';
 

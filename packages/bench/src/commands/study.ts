@@ -8,18 +8,23 @@ import { freshLauncher } from '../measure/launcher.ts';
 import type { Plan } from '../plan/definition.ts';
 import { enginesOf } from '../plan/plan.ts';
 import { describeProcess } from '../report/warm.ts';
-import type { Prepared } from '../prepare/prepare.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
+import type { Launchable, Prepared } from '../prepare/prepare.ts';
+import type { Host } from '../results/host.ts';
+import type { LeftOut } from '../results/run-file.ts';
+import type { Companion } from '../services/companion.ts';
+import { factsOf, keepWarmup } from './known.ts';
 import type { StudyFile } from '../results/study/record.ts';
 import { appendProcess, createStudy, readStudy, type StoredStudy } from '../results/study/store.ts';
 import { findCompanions, startCompanions } from '../services/index.ts';
 import { STUDY_SCHEMA } from '../versions.ts';
 import { createEffects } from './effects.ts';
-import { prepareMachine, prepareTargets, readVersions } from './measure.ts';
+import { prepareMachine, prepareTargets, readVersions } from './prepare.ts';
 import type { Session } from './session.ts';
 import type { Voice } from './voice.ts';
 
 /** The approximate time of a process beside its turns, in seconds: warming the generators, start, verification, stop. */
-const OVERHEAD_SECONDS = 5;
+export const PROCESS_SECONDS = 4;
 
 /** A study to measure. */
 export interface StudyJob {
@@ -33,21 +38,25 @@ export interface StudyJob {
   voice: Voice;
 }
 
-/** Prepares, measures and stores a study. Throws a usage or toolchain error before anything is measured. */
+/** A study that was measured and stored. */
+export interface MeasuredStudy {
+  study: StoredStudy;
+  interrupted: boolean;
+}
+
+/**
+ * Prepares, measures and stores a study, and keeps what it found out for later runs. Throws a usage or toolchain error
+ * before anything is measured.
+ */
 export async function measureStudy({
   plan,
   seconds,
   session,
   isNamed,
   voice,
-}: StudyJob): Promise<{ study: StoredStudy; interrupted: boolean }> {
-  if (process.platform !== 'linux') {
-    throw new BenchError(
-      'usage',
-      'a study of warm-up reads the CPU of short spans, which is not possible on this system',
-      'use Linux',
-    );
-  }
+}: StudyJob): Promise<MeasuredStudy> {
+  const reason = whyNoStudy();
+  if (reason !== undefined) throw new BenchError('usage', reason, 'use Linux');
   const preparing = voice.onInterrupt(
     () => voice.quit(() => session[Symbol.dispose]()),
     'stopping: nothing has been measured yet',
@@ -56,8 +65,34 @@ export async function measureStudy({
   const placed = await prepareMachine(plan, { session, launcher: freshLauncher, log: voice.log }, companions);
   const host = await readHost();
   const { prepared, leftOut } = await prepareTargets(plan, freshLauncher, { isNamed, log: voice.log });
+  const means = { session, voice, placed, host, companions, leftOut };
+  return observeTargets({ plan, seconds, prepared }, means, () => preparing[Symbol.dispose]());
+}
+
+/** Returns why no warm-up can be studied on this system; undefined if it can. */
+export function whyNoStudy(): string | undefined {
+  if (process.platform === 'linux') return undefined;
+  return 'a study of warm-up reads the CPU of short spans, which is not possible on this system';
+}
+
+/** The prepared machine of a study. */
+export interface StudyMachine {
+  session: Session;
+  voice: Voice;
+  placed: PinnedCommands;
+  host: Host;
+  companions: Companion[];
+  leftOut: LeftOut[];
+}
+
+/** Observes prepared targets, stores the study, and keeps what it found out. `onReady` is called before the first process. */
+export async function observeTargets(
+  { plan, seconds, prepared }: Pick<StudyJob, 'plan' | 'seconds'> & { prepared: readonly Launchable[] },
+  { session, voice, placed, host, companions, leftOut }: StudyMachine,
+  onReady: () => void = () => {},
+): Promise<MeasuredStudy> {
   const engines = await findEngines(enginesOf(plan));
-  const versions = readVersions(prepared, companions, engines);
+  const versions = readVersions([...prepared], companions, engines);
   const folder = createStudy({ ...describeStudy(plan, seconds), versions, leftOut }, host);
   const { token } = session;
   const owe = (server: string | undefined): void => session.owe(server);
@@ -71,7 +106,7 @@ export async function measureStudy({
     companions: running.all,
   });
   using _ = voice.onInterrupt(stop, 'stopping: completed processes are saved');
-  preparing[Symbol.dispose]();
+  onReady();
   const ready = new Map(
     prepared.flatMap((one) => ('attached' in one ? [] : [[one.target.id, one] as const])),
   );
@@ -79,7 +114,7 @@ export async function measureStudy({
   await using reference = await startReference(plan, placed, effects);
   for (const [index, planned] of due.entries()) {
     if (effects.interrupted()) break;
-    session.expect((due.length - index) * (seconds + OVERHEAD_SECONDS));
+    session.expect((due.length - index) * (seconds + PROCESS_SECONDS));
     const found = ready.get(planned.target) as Prepared;
     const studied = await observeProcess(
       { planned, context: { plan, placed, prepared: found, target: found.target } },
@@ -88,7 +123,9 @@ export async function measureStudy({
     appendProcess(folder, studied);
     voice.log(`[${index + 1}/${due.length}] ${describeProcess(studied)}`);
   }
-  return { study: readStudy(folder), interrupted: effects.interrupted() };
+  const study = readStudy(folder);
+  for (const one of ready.values()) keepWarmup(study, factsOf(one, plan, { host, placed }));
+  return { study, interrupted: effects.interrupted() };
 }
 
 function describeStudy(plan: Plan, seconds: number): Omit<StudyFile, 'versions' | 'leftOut'> {

@@ -10,6 +10,8 @@ import type {
   ServerBudget,
   Shape,
 } from '../results/record.ts';
+import type { PlannedWarmup } from '../plan/definition.ts';
+import { neverSettles, staysCold } from '../plan/warmup.ts';
 import { isFatal, makeReason } from '../reasons.ts';
 import { classifySlices, widenSlices } from '../steadiness.ts';
 import type { CompanionEvidence, TrialCompanion } from '../services/companion.ts';
@@ -227,6 +229,15 @@ function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
 /** Marks a server that does not answer after the load because it still works for clients that have left. */
 export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
   return makeReason('not-verified', { problem, inFlight });
+}
+
+/** Judges the warm-up of a trial by what a study says of its target. A server whose cost still changes has no figure that holds. */
+export function judgeWarmup(warmup: PlannedWarmup | undefined): Reason[] {
+  const { seconds, study } = warmup ?? {};
+  if (warmup === undefined || seconds === undefined || study === undefined) return [];
+  if (neverSettles(warmup)) return [makeReason('never-warm', study)];
+  const { warmSeconds = 0, excess = 1 } = study;
+  return staysCold(warmup) ? [makeReason('not-warm', { seconds, warmSeconds, excess })] : [];
 }
 
 /** The rise of goodput with one more generator from which on the first figure counts as limited by the client. */

@@ -4,6 +4,7 @@ import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
 import type { LimitProof, LoadResult, Trial, Turns as RecordedTurns } from '../results/record.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { planTurns, type Turns } from '../plan/turns.ts';
+import { warmupSecondsOf } from '../plan/warmup.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
 import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
@@ -39,7 +40,7 @@ export async function measureTrial(
 export async function measureTogether(entries: readonly Entry[], effects: TrialEffects): Promise<Trial[]> {
   const sides = entries.map(({ planned, context }): Side => {
     const life = new ServerLife(planned, context, effects);
-    return { life, samples: [], hasFailed: () => life.failed, fail: (error) => life.fail(error) };
+    return { life, planned, samples: [], hasFailed: () => life.failed, fail: (error) => life.fail(error) };
   });
   for (const side of sides) {
     await attempt(side, async () => {
@@ -74,6 +75,7 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
 /** One server and its results so far. */
 interface Side {
   life: ServerLife;
+  planned: PlannedTrial;
   /** Undefined until it is up and verified. */
   ready?: ReadyServer;
   /** The results of all its windows so far. */
@@ -131,7 +133,11 @@ async function loadInTurn(
     await attempt(side, () => outlive(() => session.arm(), death));
   }
   if (loaded.length === 1) {
-    await openWindows(loaded, [{ turn: 0, window: wholeWindow(plan) }], outlive);
+    await openWindows(
+      loaded,
+      [{ turn: 0, window: wholeWindow(plan, (loaded[0] as Loaded).side.planned) }],
+      outlive,
+    );
     return;
   }
   const cycleSeconds = await warmUp(loaded, plan, outlive);
@@ -217,8 +223,13 @@ function oursBeside(loaded: readonly Loaded[], side: Side): number[] {
 }
 
 /** Plans the single window of a server that is loaded alone, with its warm-up. */
-function wholeWindow({ warmupSeconds, windowSeconds, load }: Plan): Window {
-  return { warmupSeconds, windowSeconds: load.mode === 'amount' ? AMOUNT_SECONDS : windowSeconds, load };
+function wholeWindow(plan: Plan, planned: PlannedTrial): Window {
+  const { windowSeconds, load } = plan;
+  return {
+    warmupSeconds: warmupSecondsOf(plan, planned),
+    windowSeconds: load.mode === 'amount' ? AMOUNT_SECONDS : windowSeconds,
+    load,
+  };
 }
 
 /** Warms up each side. Returns the time between the answers of a connection, in seconds, of the slowest. */
@@ -256,6 +267,7 @@ async function proveLimit(
   let problem: unknown;
   const more: Side = {
     life,
+    planned: side.planned,
     ready: { ...ready, sampler: undefined },
     samples: [],
     hasFailed: () => problem !== undefined,

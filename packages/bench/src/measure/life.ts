@@ -32,7 +32,8 @@ import {
 } from '../services/companion.ts';
 import { attest } from './attest.ts';
 import { derive, overWindow } from '../judge/derive.ts';
-import { judge, judgeProof, judgeUnverified } from '../judge/judge.ts';
+import { judge, judgeProof, judgeUnverified, judgeWarmup } from '../judge/judge.ts';
+import { warmupOf, warmupSecondsOf } from '../plan/warmup.ts';
 import type { CodeClaim } from '../prepare/imports.ts';
 import type { Server, Stopped } from '../machine/launch.ts';
 import type { LoadEngine } from '../load/engine.ts';
@@ -312,6 +313,7 @@ export class ServerLife {
       isClosedLoop: plan.load.mode === 'closed',
     });
     this.#add(judgement.reasons);
+    this.#add(judgeWarmup(warmupOf(plan, this.#planned)));
     this.#measured = {
       load,
       ...(resources === undefined
@@ -469,7 +471,7 @@ function headOf(
     ...(plan.cores === undefined ? {} : { cores: plan.cores }),
     ...(heads.length === 0 ? {} : { companions: Object.fromEntries(heads) }),
     placement: placed.placement,
-    warmupSeconds: plan.warmupSeconds,
+    warmupSeconds: warmupSecondsOf(plan, planned),
     plannedSeconds: plan.windowSeconds,
     timeoutSeconds: plan.timeoutSeconds,
     ...(plan.quick ? { quick: true } : {}),

@@ -22,6 +22,7 @@ import type { Trial } from '../results/record.ts';
 import { present, type BenchOptions, type ServerOptions } from './options.ts';
 import type { Plan, PlannedTrial } from './definition.ts';
 import { createRandom, type Random } from '../random.ts';
+import { warmupSecondsOf } from './warmup.ts';
 import { redactUrl } from '../redact.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import {
@@ -52,7 +53,7 @@ const FEWEST_TO_COMPARE = 6;
 const MOST_AT_ONCE = 10_000;
 
 /** A decision takes many rounds, so each is short and at one rung by default. */
-const SEQUENTIAL_TEST = { windowSeconds: 2, warmupSeconds: 1 };
+const SEQUENTIAL_TEST = { windowSeconds: 2 };
 
 /** A server that is already running answers at once, unless it still answers 503. */
 const ATTACHED_START_SECONDS = 5;
@@ -169,6 +170,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     trials: drawTrials({ targets, rungs, rounds, duel: isDuel }, seed),
     ...present({
       duel: isDuel ? (true as const) : undefined,
+      autoWarmup: isAutoWarmup(options) ? (true as const) : undefined,
       sequentialTest,
       params: Object.keys(params).length === 0 ? undefined : params,
       waitSeconds,
@@ -181,6 +183,14 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       apps: options.apps?.map(readApp),
     }),
   };
+}
+
+/**
+ * Returns true if the warm-up is chosen by target. A quick run has no time for it. A server that is already running has
+ * a past that no study of fresh processes knows.
+ */
+function isAutoWarmup({ warmupSeconds, quick, servers }: BenchOptions): boolean {
+  return warmupSeconds === undefined && !quick && servers === undefined;
 }
 
 /** Returns every trial of a plan, in an order drawn from the seed. */
@@ -407,8 +417,8 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
   const perStart = OVERHEAD_SECONDS + OVERHEAD_WAITS * (plan.waitSeconds ?? 0);
   const starts = new Set(trials.map(({ duel, id }) => duel ?? id)).size;
   return trials.reduce(
-    (sum, { connections }) =>
-      sum + connections / plan.connectsPerSecond + plan.warmupSeconds + plan.windowSeconds,
+    (sum, trial) =>
+      sum + trial.connections / plan.connectsPerSecond + warmupSecondsOf(plan, trial) + plan.windowSeconds,
     starts * perStart,
   );
 }

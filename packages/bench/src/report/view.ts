@@ -10,6 +10,7 @@ import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
 import type { CompanionHeads, CompanionRecords, Reason, Trial } from '../results/record.ts';
 import { enginesOf, estimateSeconds } from '../plan/plan.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
+import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { Host } from '../results/host.ts';
 import type { LeftOut } from '../results/run-file.ts';
@@ -156,6 +157,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
           ...describeCompanions(first),
           ...describeDisturbance(plan),
         ]),
+    ...describeWarmups(plan),
   ];
 }
 
@@ -486,8 +488,38 @@ function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): str
   return `${code}: ${seen.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${places.join(', ')}${effect}.`;
 }
 
-function describeSpan({ load, warmupSeconds, windowSeconds }: Plan): string {
-  return `${warmupSeconds} s warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds} s window`}`;
+function describeSpan(plan: Plan): string {
+  const { load, windowSeconds } = plan;
+  return `${describeLength(plan)} warm-up${load.mode === 'amount' ? '' : `, ${windowSeconds} s window`}`;
+}
+
+/** `2 s`; `2 to 24 s` if it differs by target; `2 to 30 s` in a plan that has not looked it up yet. */
+function describeLength({ warmupSeconds, autoWarmup, warmups }: Plan): string {
+  if (!autoWarmup) return `${warmupSeconds} s`;
+  const lengths = warmups?.map(({ seconds }) => seconds) ?? [warmupSeconds, LONGEST_WARMUP_SECONDS];
+  const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
+  return `${least < most ? `${least} to ${most}` : least} s`;
+}
+
+/** The targets whose warm-up is longer than that of the workload, or not known. */
+function describeWarmups({ autoWarmup, warmupSeconds, warmups = [] }: Plan): string[] {
+  if (!autoWarmup || warmups.length === 0) return [];
+  const unknown = [
+    ...new Set(warmups.filter(({ study }) => study === undefined).map(({ target }) => target)),
+  ];
+  const longer = Map.groupBy(
+    warmups.filter(({ seconds }) => seconds > warmupSeconds),
+    ({ target }) => target,
+  );
+  const parts = [
+    ...[...longer].map(
+      ([target, all]) => `${target} ${[...new Set(all.map(({ seconds }) => seconds))].join(' and ')} s`,
+    ),
+    ...(unknown.length === 0 ? [] : [`${unknown.join(', ')} ${warmupSeconds} s, not studied`]),
+  ];
+  return parts.length === 0
+    ? []
+    : [`warm-up by target, at most ${LONGEST_WARMUP_SECONDS} s: ${parts.join('; ')}`];
 }
 
 /** Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known. */
@@ -496,6 +528,7 @@ export function describePlan(plan: Plan, load = describeLoad(plan.load)): string
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, ${plan.asked === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
     `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
     ...describeDisturbance(plan),
+    ...describeWarmups(plan),
     ...describeSequentialTest(plan),
     `about ${formatSpan(estimateSeconds(plan))}${plan.sequentialTest === undefined ? '' : ' at most'}`,
     ...describeProspects(plan).map((line) => `warning: ${line}`),

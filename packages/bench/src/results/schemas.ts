@@ -4,7 +4,14 @@ import { host, HOST_HEAD } from './host.ts';
 import { NOISE_HEAD, POOL_HEAD, pooledNoise, pooledTest, poolFile, TEST_HEAD } from './pool/record.ts';
 import { record, RECORD_HEAD } from './record.ts';
 import { runFile, RUN_HEAD } from './run-file.ts';
-import { PROCESS_HEAD, studiedProcess, studyFile, STUDY_HEAD } from './study/record.ts';
+import {
+  KNOWN_HEAD,
+  knownWarmup,
+  PROCESS_HEAD,
+  studiedProcess,
+  studyFile,
+  STUDY_HEAD,
+} from './study/record.ts';
 
 export const SCHEMAS = {
   record: toDocument(record, RECORD_HEAD),
@@ -15,4 +22,5 @@ export const SCHEMAS = {
   pool: toDocument(poolFile, POOL_HEAD),
   'pool-test': toDocument(pooledTest, TEST_HEAD),
   'pool-noise': toDocument(pooledNoise, NOISE_HEAD),
+  warmup: toDocument(knownWarmup, KNOWN_HEAD),
 };

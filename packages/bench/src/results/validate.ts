@@ -5,7 +5,7 @@ import type { Host } from './host.ts';
 import type { PooledNoise, PooledTest, PoolFile } from './pool/record.ts';
 import type { Trial } from './record.ts';
 import type { RunFile } from './run-file.ts';
-import type { StudiedProcess, StudyFile } from './study/record.ts';
+import type { StoredWarmup, StudiedProcess, StudyFile } from './study/record.ts';
 
 /** The types of what is stored, by the names of their schemas. */
 export interface Stored {
@@ -17,6 +17,7 @@ export interface Stored {
   pool: PoolFile;
   'pool-test': PooledTest;
   'pool-noise': PooledNoise;
+  warmup: StoredWarmup;
 }
 
 /** Compiled at the first use: compiling takes longer than reading a run. */

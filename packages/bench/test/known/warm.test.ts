@@ -63,7 +63,7 @@ function costBetween(studied: StudiedProcess, fromSeconds: number, toSeconds: nu
 
 describe('a planted server in turns with the reference', () => {
   it('is seen at the cost that it has in each part of its life', async () => {
-    const [flat, warming] = (await observe(8, [], ['--more', String(UNITS), '--dear-seconds', '3'])) as [
+    const [flat, warming] = (await observe(6, [], ['--more', String(UNITS), '--dear-seconds', '3'])) as [
       StudiedProcess,
       StudiedProcess,
     ];

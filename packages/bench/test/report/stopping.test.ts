@@ -22,14 +22,14 @@ const decided = (line = '') => samplePlan(`--connections 10 --until-decided ${li
 
 describe('before a run', () => {
   it('says that a budget ends before the first look that can decide', () => {
-    // A round of two trials takes 12 s: start, stop and checks 3 s each, warm-up 1 s, window 2 s.
+    // A round of two trials takes 14 s: start, stop and checks 3 s each, warm-up 2 s, window 2 s.
     expect(describeProspects(decided('--budget 90s'))).toEqual([
-      'a budget of 90 s allows about 8 rounds, but the first look that can decide comes after 12: the run will probably end undecided. 12 rounds take about 3 min',
+      'a budget of 90 s allows about 7 rounds, but the first look that can decide comes after 12: the run will probably end undecided. 12 rounds take about 3 min',
     ]);
     expect(describeProspects(decided('--budget 10m'))).toEqual([]);
     expect(describeProspects(decided())).toEqual([]);
     expect(describePlan(decided('--budget 90s'))).toContain(
-      'warning: a budget of 90 s allows about 8 rounds',
+      'warning: a budget of 90 s allows about 7 rounds',
     );
   });
 

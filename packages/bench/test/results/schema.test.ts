@@ -218,6 +218,23 @@ const plan: Required<Plan> = {
   targets: [head.target] as unknown as Plan['targets'],
   load: { mode: 'open', perSecond: 2000 },
   duel: true,
+  autoWarmup: true,
+  warmups: [
+    {
+      target: 'fastify',
+      rungs: [10],
+      seconds: 24,
+      study: {
+        run: '20261122-120000-warm',
+        processes: 5,
+        settled: 5,
+        observedSeconds: 60,
+        warmSeconds: 19.5,
+        warmAnswers: 400_000,
+        excess: 1.01,
+      },
+    },
+  ],
   sequentialTest: { looks: '12/18/24', by: 'cpu', threshold: 0.02, budgetSeconds: 600 },
   params: { n: 20 },
   waitSeconds: 2,
@@ -279,14 +296,21 @@ const machine: Required<Host> = {
 };
 
 describe('the schemas that are shipped', () => {
-  it.each(['record', 'run', 'host', 'study', 'process', 'pool', 'pool-test', 'pool-noise'] as const)(
-    'are written from the definitions: %s',
-    async (name) => {
-      await expect(`${JSON.stringify(SCHEMAS[name], null, 2)}\n`).toMatchFileSnapshot(
-        `../../schema/${name}.schema.json`,
-      );
-    },
-  );
+  it.each([
+    'record',
+    'run',
+    'host',
+    'study',
+    'process',
+    'warmup',
+    'pool',
+    'pool-test',
+    'pool-noise',
+  ] as const)('are written from the definitions: %s', async (name) => {
+    await expect(`${JSON.stringify(SCHEMAS[name], null, 2)}\n`).toMatchFileSnapshot(
+      `../../schema/${name}.schema.json`,
+    );
+  });
 
   const lines = readFixture('run/trials.jsonl').trimEnd().split('\n');
 

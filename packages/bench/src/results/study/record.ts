@@ -1,6 +1,18 @@
 /** A stored study of warm-up: `study.json`, and one line of `processes.jsonl` for each process. */
 import { Type, type Static } from 'typebox';
-import { amount, count, flag, named, oneOf, ordinal, shape, span, text, texts } from '../../definitions.ts';
+import {
+  amount,
+  count,
+  flag,
+  mapOf,
+  named,
+  oneOf,
+  ordinal,
+  shape,
+  span,
+  text,
+  texts,
+} from '../../definitions.ts';
 import { attestation, params, resolvedRuntime, target } from '../../model.ts';
 import { REASON_CODES } from '../../reasons.ts';
 import { STUDY_SCHEMA } from '../../versions.ts';
@@ -92,6 +104,50 @@ export const studyFile = shape({
 
 /** `study.json`. */
 export type StudyFile = Static<typeof studyFile>;
+
+const age = {
+  seconds: amount('s: since the first right answer of the process'),
+  answers: count('count: right answers of the process under load'),
+};
+
+const level = shape(
+  {
+    fromSeconds: amount('s: age at its start'),
+    toSeconds: amount('s: age at its end'),
+    cpuRatio: span('ratio: CPU per request, fresh ÷ reference'),
+  },
+  { description: 'A stretch of the life of a process at one cost.' },
+);
+
+export const knownWarmup = shape({
+  schema: Type.Literal(STUDY_SCHEMA, { description: 'version: of this schema' }),
+  facts: mapOf(
+    Type.String(),
+    'Everything that the warm-up depends on: stack, runtime, workload, kind of rung, cores, CPU model. Another value of one of them is another file.',
+  ),
+  study: text('Id of the study.'),
+  studiedAt: text('ISO 8601.'),
+  seconds: span('s: for which each process was to be observed'),
+  processes: Type.Array(
+    shape({
+      observedSeconds: amount('s: for which it was observed'),
+      warm: Type.Optional(
+        shape(age, { description: 'The age from which on it was warm; absent if it did not settle.' }),
+      ),
+      levels: Type.Array(level, { description: 'In order of time.' }),
+    }),
+    { minItems: 1 },
+  ),
+});
+
+/** What is known of the warm-up of one target, in the state folder of the user. */
+export type StoredWarmup = Static<typeof knownWarmup>;
+
+export const KNOWN_HEAD = {
+  title: 'What is known of the warm-up of a target on this machine',
+  description:
+    'Written after a study, in the state folder of the user. History: 1 (2026-11-22) first version.',
+};
 
 export const STUDY_HEAD = {
   title: 'The plan of a study of warm-up, and the versions that it was made with: study.json',

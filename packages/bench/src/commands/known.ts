@@ -1,0 +1,92 @@
+/** What is known of warm-ups on this machine: looked up before a run, and kept after a study. */
+import { join } from 'node:path';
+import { toSeries } from '../analyse/warmup/pairs.ts';
+import { studyProcess } from '../analyse/warmup/process.ts';
+import { openState } from '../machine/state.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
+import type { Plan } from '../plan/definition.ts';
+import { coresOf } from '../plan/plan.ts';
+import { kindOfRung, type KnownWarmup, type RungKind } from '../plan/warmup.ts';
+import { digestOf } from '../prepare/digest.ts';
+import type { Prepared } from '../prepare/prepare.ts';
+import type { Host } from '../results/host.ts';
+import { readKnown, writeKnown, type WarmupFacts } from '../results/study/known.ts';
+import type { StoredStudy } from '../results/study/store.ts';
+
+/** The machine that a warm-up is known on. */
+export interface WarmupMachine {
+  host: Host;
+  placed: Pick<PinnedCommands, 'placement'>;
+}
+
+/** The facts that decide whether a warm-up is known, and the target that they describe. */
+export interface TargetFacts {
+  target: string;
+  facts: Record<RungKind, WarmupFacts>;
+}
+
+/** The folder of what is known. */
+function knownFolder(): string {
+  return join(openState(), 'warmups');
+}
+
+/** Returns everything that the warm-up of a target depends on, for each kind of rung. */
+export function factsOf(
+  { target, variant, digest, runtime, installed, packages = [] }: Prepared,
+  { workload, params, asked, upstream, workers, threads, ...plan }: Plan,
+  { host, placed }: WarmupMachine,
+): TargetFacts {
+  const facts = (rungs: RungKind): WarmupFacts => ({
+    stack: `${target.stack}/${target.variant}`,
+    // As in the manifest: the folder of a checkout or an environment changes nothing.
+    command: JSON.stringify([variant.command, variant.env]),
+    sources: digest,
+    runtime:
+      runtime === undefined ? 'binary' : JSON.stringify([runtime.spec, runtime.version, runtime.build]),
+    packages: [...installed, ...packages].join(', '),
+    workload: JSON.stringify([workload, params ?? {}]),
+    // Requests of a user may hold secrets.
+    requests: asked === undefined ? '' : digestOf([], JSON.stringify(asked)),
+    upstream: upstream ?? '',
+    rungs,
+    workers: JSON.stringify([workers, threads ?? null]),
+    cores: JSON.stringify([coresOf({ ...plan, workers } as Plan), placed.placement.kind, host.cores]),
+    cpu: host.cpuModel ?? 'unknown',
+  });
+  return { target: target.id, facts: { few: facts('few'), many: facts('many') } };
+}
+
+/** What is known of a target, and of which kind of rung. */
+export interface Found {
+  known: KnownWarmup;
+  /** True if another study would say more: the only process that was observed did not settle. */
+  isUncertain: boolean;
+}
+
+/** Looks up the warm-up of a target at rungs of one kind. Without a study there, one at the other kind counts. */
+export function findWarmup({ facts }: TargetFacts, kind: RungKind): Found | undefined {
+  const folder = knownFolder();
+  const found = readKnown(folder, facts[kind]) ?? readKnown(folder, facts[kind === 'few' ? 'many' : 'few']);
+  if (found === undefined) return undefined;
+  const { processes } = found;
+  return { known: found, isUncertain: processes.length === 1 && processes[0]?.warm === undefined };
+}
+
+/** Keeps what a study found out about a target; nothing if no process was observed to its end. */
+export function keepWarmup({ file, processes }: StoredStudy, { target, facts }: TargetFacts): void {
+  const studies = processes
+    .filter((one) => one.target.id === target && one.status === 'ok')
+    .flatMap((one) => studyProcess(toSeries(one)) ?? []);
+  if (studies.length === 0) return;
+  writeKnown(knownFolder(), {
+    facts: facts[kindOfRung(file.connections)],
+    study: file.run,
+    studiedAt: processes[0]?.startedAt ?? '',
+    seconds: file.seconds,
+    processes: studies.map(({ studied, warm, levels }) => ({
+      observedSeconds: studied.seconds,
+      ...(warm === undefined ? {} : { warm: { seconds: warm.seconds, answers: warm.answers } }),
+      levels,
+    })),
+  });
+}

@@ -1,0 +1,90 @@
+/** What every measuring command does before it measures: the machine, the targets and the versions. */
+import { BenchError } from '../errors.ts';
+import { readFacts } from '../machine/facts.ts';
+import { tryCgroup } from '../machine/cgroup.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
+import { preflight } from '../machine/preflight.ts';
+import type { FoundEngine } from '../load/engines.ts';
+import type { Launcher } from '../measure/launcher.ts';
+import { digestOf } from '../prepare/digest.ts';
+import { describeOtherPackages } from '../prepare/projects/packages.ts';
+import { groupMissing, type Launchable } from '../prepare/prepare.ts';
+import { coresOf } from '../plan/plan.ts';
+import type { Plan } from '../plan/definition.ts';
+import type { LeftOut, Versions } from '../results/run-file.ts';
+import type { Companion } from '../services/companion.ts';
+import type { Session } from './session.ts';
+import type { Voice } from './voice.ts';
+
+/** Checks the machine for a plan and places its processes. Throws a usage error if the plan cannot run here. */
+export async function prepareMachine(
+  plan: Plan,
+  { session, launcher, log }: { session: Session; launcher: Launcher; log: Voice['log'] },
+  companions: Companion[],
+): Promise<PinnedCommands> {
+  if (plan.duel && plan.attached === undefined) {
+    const { reason } = await tryCgroup();
+    if (reason !== undefined) {
+      throw new BenchError(
+        'usage',
+        `a duel reads CPU from a cgroup, which cannot be created: ${reason}`,
+        'measure with --separate',
+      );
+    }
+  }
+  const beside = companions.filter(({ isPlaced }) => isPlaced).map(({ name }) => name);
+  const needs = { serverCores: coresOf(plan), generators: plan.generators, beside };
+  const findings = preflight(await readFacts(), {
+    ...needs,
+    connections: Math.max(...plan.rungs) * (plan.duel ? plan.targets.length : 1),
+    connectsPerSecond: plan.connectsPerSecond,
+  });
+  for (const { level, what, advice } of findings) {
+    if (level === 'stop') throw new BenchError('usage', what, advice);
+    if (level === 'warn') log(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
+  }
+  return session.place(needs, launcher.place);
+}
+
+/** Prepares the targets of a plan, and reports those that are missing. Throws if a named one is. */
+export async function prepareTargets(
+  plan: Plan,
+  launcher: Launcher,
+  { isNamed, log }: { isNamed: boolean; log: Voice['log'] },
+): Promise<{ prepared: Launchable[]; leftOut: LeftOut[] }> {
+  const { ready: prepared, missing } = await launcher.prepare(plan, log);
+  const [first] = missing;
+  if (first !== undefined && (isNamed || prepared.length === 0 || process.env['CI'] !== undefined)) {
+    throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
+  }
+  for (const line of describeOtherPackages(prepared)) log(`warning: ${line}`);
+  const leftOut = missing.map(({ target, reason, hint }) => ({ target: target.id, reason, hint }));
+  for (const { targets, reason, hint } of groupMissing(missing))
+    log(`${targets.join(', ')} left out: ${reason} (${hint})`);
+  return { prepared, leftOut };
+}
+
+/**
+ * Returns the versions that a resumed run must find unchanged: companions, engines, runtimes, packages of `--with`,
+ * and the sources and locks of each target.
+ */
+export function readVersions(
+  prepared: Launchable[],
+  companions: Companion[],
+  engines: FoundEngine[],
+): Versions {
+  return Object.fromEntries([
+    ['node', process.versions.node],
+    ...companions.flatMap(({ name, version }) => (version === undefined ? [] : [[name, version]])),
+    ...engines.map(({ name, version }) => [`engine ${name}`, version]),
+    ...prepared.map((one) => [one.target.id, describeVersion(one)]),
+  ]) as Versions;
+}
+
+function describeVersion(one: Launchable): string {
+  if ('attached' in one) return one.version;
+  const packages = one.packages === undefined ? [] : [`packages ${digestOf([], one.packages.join(' '))}`];
+  return [one.runtime?.version ?? 'binary', ...one.installed, ...packages, `sources ${one.digest}`].join(
+    ', ',
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * How long each target is loaded before its window. A study of warm-up says from which age on its processes are warm;
+ * without one, the workload says how long.
+ *
+ * The age counts in seconds of the clock, not in answers. Some runtimes recompile after a number of calls (V8), others
+ * after a delay (.NET), and a study cannot tell which. In a study the process is under load for about two thirds of the
+ * time, in a trial all the time. After the same seconds a trial has therefore given at least as many answers, and the
+ * condition of both kinds is met. It costs up to a third of the warm-up of a runtime that counts calls.
+ */
+import type { Plan, PlannedTrial, PlannedWarmup } from './definition.ts';
+
+/** The longest warm-up that a plan chooses, in seconds. */
+export const LONGEST_WARMUP_SECONDS = 30;
+
+/** Processes of one target differ in the age at which they are warm, and a study has observed only a few. */
+const MARGIN = 1.2;
+
+/** Levels closer than that are equal. */
+const ALIKE = 0.05;
+
+/** From this number of connections on, a server is always busy, so that answers come at its own pace. */
+const BUSY_CONNECTIONS = 10;
+
+/** The kinds of rungs that are studied separately: a server that waits for its few clients gives fewer answers. */
+export type RungKind = 'few' | 'many';
+
+/** Returns the kind of a rung. */
+export function kindOfRung(connections: number): RungKind {
+  return connections < BUSY_CONNECTIONS ? 'few' : 'many';
+}
+
+/** What a study found out about the warm-up of a target. */
+export interface KnownWarmup {
+  /** The id of the study. */
+  study: string;
+  processes: {
+    /** For how long it was observed, in seconds. */
+    observedSeconds: number;
+    /** The age from which on it was warm; absent if it did not settle. */
+    warm?: { seconds: number; answers: number };
+    /** Its CPU per request by age, relative to the reference. */
+    levels: { fromSeconds: number; toSeconds: number; cpuRatio: number }[];
+  }[];
+}
+
+/** The target and rungs of a warm-up to plan. */
+export interface WarmupNeeds {
+  target: string;
+  rungs: number[];
+  /** The shortest warm-up: that of the workload, or the one that was asked for. */
+  seconds: number;
+  /** False if the user set the warm-up: it is then kept, whatever is known. */
+  isAuto: boolean;
+}
+
+/** Plans the warm-up of a target at rungs of one kind. */
+export function planWarmup(
+  { target, rungs, seconds: least, isAuto }: WarmupNeeds,
+  known: KnownWarmup | undefined,
+): PlannedWarmup {
+  if (known === undefined) return { target, rungs, seconds: least };
+  const { study, processes } = known;
+  const warm = processes.flatMap((one) => one.warm ?? []);
+  const settles = 2 * warm.length > processes.length;
+  const warmSeconds = Math.max(0, ...warm.map(({ seconds }) => seconds));
+  const wanted = settles && isAuto ? Math.ceil(MARGIN * warmSeconds) : 0;
+  const seconds = Math.max(least, Math.min(wanted, LONGEST_WARMUP_SECONDS));
+  const excess = excessAt(seconds, processes);
+  return {
+    target,
+    rungs,
+    seconds,
+    study: {
+      run: study,
+      processes: processes.length,
+      settled: warm.length,
+      observedSeconds: Math.min(...processes.map(({ observedSeconds }) => observedSeconds)),
+      ...(settles ? { warmSeconds, warmAnswers: Math.max(0, ...warm.map(({ answers }) => answers)) } : {}),
+      ...(excess === undefined ? {} : { excess }),
+    },
+  };
+}
+
+/** Returns CPU per request at an age ÷ at the end, the geometric mean over processes; undefined without levels. */
+function excessAt(seconds: number, processes: KnownWarmup['processes']): number | undefined {
+  const logs = processes.flatMap(({ levels }) => {
+    const last = levels.at(-1);
+    const now = levels.find(({ toSeconds }) => toSeconds > seconds) ?? last;
+    return last === undefined || now === undefined ? [] : [Math.log(now.cpuRatio / last.cpuRatio)];
+  });
+  if (logs.length === 0) return undefined;
+  return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
+}
+
+/** Returns the planned warm-up of a trial; undefined if it was not planned by target. */
+export function warmupOf(
+  { warmups = [] }: Pick<Plan, 'warmups'>,
+  { target, connections }: Pick<PlannedTrial, 'target' | 'connections'>,
+): PlannedWarmup | undefined {
+  return warmups.find((one) => one.target === target && one.rungs.includes(connections));
+}
+
+/** Returns the warm-up of a trial in seconds. */
+export function warmupSecondsOf(
+  plan: Pick<Plan, 'warmups' | 'warmupSeconds'>,
+  trial: Pick<PlannedTrial, 'target' | 'connections'>,
+): number {
+  return warmupOf(plan, trial)?.seconds ?? plan.warmupSeconds;
+}
+
+/** Returns true if the study says that the target does not settle. */
+export function neverSettles({ study }: PlannedWarmup): boolean {
+  return study !== undefined && study.warmSeconds === undefined;
+}
+
+/** Returns true if the study says that the target is still changing after its warm-up. */
+export function staysCold({ seconds, study }: PlannedWarmup): boolean {
+  const { warmSeconds = 0, excess = 1 } = study ?? {};
+  return warmSeconds > seconds && Math.abs(Math.log(excess)) > Math.log(1 + ALIKE);
+}
+
+/** Returns true if a study says that the target is warm after its warm-up. */
+export function isWarm(warmup: PlannedWarmup | undefined): boolean {
+  return warmup?.study !== undefined && !neverSettles(warmup) && !staysCold(warmup);
+}
