@@ -277,6 +277,7 @@ class Session {
     const ledger = this.#ledger;
     const okBefore = ledger.lifetime.ok;
     const endedBefore = this.#ended();
+    ledger.timesByStart = true;
     await this.#begin(order, order.rampSeconds);
     const opened = this.#mark();
     const closing = Promise.withResolvers<Mark>();
@@ -287,13 +288,16 @@ class Session {
     };
     ledger.open(order.windowSeconds * 1000);
     this.#schedule?.open();
-    await Promise.race([closing.promise, sleep(order.windowSeconds * 1000)]);
+    // A timer can fire up to 1 ms early.
+    await Promise.race([closing.promise, sleep(order.windowSeconds * 1000 + 1)]);
     ledger.close();
     this.#schedule?.close();
     const closed = await closing.promise;
     await this.#drain();
     this.#hasFired = true;
-    this.#add(opened, closed, closed.nowMs, true);
+    // Answers after the window's time are not counted, so neither is the time for which a busy process kept it open.
+    const endMs = Math.min(closed.nowMs, opened.nowMs + order.windowSeconds * 1000);
+    this.#add(opened, closed, endMs, true);
     const answers = ledger.lifetime.ok - okBefore;
     const ended = this.#ended() - endedBefore;
     return {

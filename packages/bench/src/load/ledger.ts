@@ -95,6 +95,11 @@ export class Ledger {
   standing = 0;
   /** The time at which the last connection was established, in ms of the monotonic clock. */
   stoodAt = -Infinity;
+  /**
+   * True if latencies and cycles belong to the window in which they began, even if they end after it; by default they
+   * belong to the one in which they end. A short window ends before its slow answers do, and would omit them.
+   */
+  timesByStart = false;
   /** Called when the window closes. */
   onClose: () => void = () => {};
   /** Called when a request has ended. */
@@ -112,6 +117,7 @@ export class Ledger {
   #open = false;
   #openedAt = 0;
   #closesAt = Infinity;
+  #closedAt = -Infinity;
   /** The start of the current warm-up, in ms of the monotonic clock; undefined outside a warm-up. */
   #warmingSince: number | undefined;
   /** The time under load in earlier warm-ups, in ms. */
@@ -273,12 +279,12 @@ export class Ledger {
         const slice = Math.floor((this.#openBefore + now - this.#openedAt) / SLICE_MS);
         this.slices.ok[slice] = (this.slices.ok[slice] ?? 0) + 1;
         this.bodyBytes = bodyBytes;
-        if (!first) this.#record(slot, now, milliseconds);
       }
     } else if (this.#warmingSince !== undefined && outcome === 'ok') {
       const slice = Math.floor((this.#warmedBefore + now - this.#warmingSince) / SLICE_MS);
       this.warmup.ok[slice] = (this.warmup.ok[slice] ?? 0) + 1;
     }
+    if (outcome === 'ok' && !first && this.#isTimed(slot)) this.#record(slot, now, milliseconds);
     this.#end(slot, outcome, now);
   }
 
@@ -328,7 +334,8 @@ export class Ledger {
     if (!this.#open) return;
     this.#open = false;
     this.#countOpen('inFlight');
-    this.#openBefore += Math.min(performance.now(), this.#closesAt) - this.#openedAt;
+    this.#closedAt = Math.min(performance.now(), this.#closesAt);
+    this.#openBefore += this.#closedAt - this.#openedAt;
     this.slices.ok = padSlices(this.slices.ok, this.#openBefore);
     this.#silent = this.slots.filter(
       (slot, index) => slot.completions === this.#silentBefore?.[index],
@@ -364,14 +371,18 @@ export class Ledger {
     slot.pending = false;
     this.#count(slot, outcome, this.#open);
     slot.completions++;
-    if (this.#open) {
-      if (slot.lastEnd !== undefined) {
-        this.cycleUs.sum += (now - slot.lastEnd) * 1000;
-        this.cycleUs.count++;
-      }
+    if (slot.lastEnd !== undefined && this.#isTimed(slot)) {
+      this.cycleUs.sum += (now - slot.lastEnd) * 1000;
+      this.cycleUs.count++;
     }
     slot.lastEnd = now;
     this.onEnd();
+  }
+
+  /** True if the latency and the cycle of the request that ends belong to the window. */
+  #isTimed({ lastEnd = -Infinity }: Slot): boolean {
+    if (!this.timesByStart) return this.#open;
+    return lastEnd >= this.#openedAt && (this.#open || lastEnd < this.#closedAt);
   }
 
   #isRight(status: number, { request }: Slot): boolean {

@@ -43,7 +43,7 @@ describe('a duel', () => {
       expect(counts.ok).toBeGreaterThan(0);
       expect(counts.ok + counts.inFlight).toBe(counts.sent);
       expect(lifetime.ok).toBe(lifetime.sent);
-      expect(windowSeconds).toBeGreaterThanOrEqual(2);
+      expect(windowSeconds).toBeCloseTo(2);
       // Its age counts the common warm-up and no answer to one of its windows.
       const { age, load } = trial.status === 'failed' ? {} : trial.measured;
       expect(age?.answers).toBe(ASKED_BEFORE + (load?.warmup?.answers ?? Number.NaN));
