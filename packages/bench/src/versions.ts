@@ -10,7 +10,7 @@ export const RUN_SCHEMA = 4;
 export const STUDY_SCHEMA = 1;
 
 /** The version of `pool.json` and its entries. */
-export const POOL_SCHEMA = 2;
+export const POOL_SCHEMA = 3;
 
 /**
  * The version of the load driver, which is autocannon 9.0.0 with the accounting of Bench. Raise it with every change

@@ -169,7 +169,7 @@ export const NEW = defineCommand({
 export const POWER = defineCommand({
   name: 'bench:power',
   about:
-    'Measures how often a comparison is right: two builds of one server, one of which uses 6 %, 0 % or 3 % more CPU per request, compared for at most 2 minutes each. Results are added to a pool. Stock autocannon runs beside each of them.',
+    'Measures how often a comparison is right: two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, compared for at most 2 minutes each. Results are added to a pool. Stock autocannon runs beside each of them.',
   options: {
     tests: option('<n>', wholeNumber(0), {
       help: 'sequential tests to add; 0 only prints the pool',

@@ -4,7 +4,7 @@ import type { Stack } from '../catalogue/stack.ts';
 import type { Twins } from '../results/pool/record.ts';
 
 /** The extra cost per request of the costlier twin, as shares. 0 is A/A. */
-export const EFFECTS = [0.06, 0, 0.03] as const;
+export const EFFECTS = [0.03, 0, 0.015] as const;
 export type Effect = (typeof EFFECTS)[number];
 
 /** The approximate cost per request of the base, in µs of CPU. */

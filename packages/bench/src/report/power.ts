@@ -26,7 +26,7 @@ function renderEffects(effects: EffectSummary[]): string {
     'same',
     'undecided',
     'faster',
-    'by > 2 %',
+    `by > ${formatShare(effects[0]?.tests[0]?.threshold ?? 0.02)}`,
     'right when quiet',
     'ratio',
     'spread',

@@ -16,7 +16,7 @@ describe('twins', () => {
     const costOf = (count: number) => bareUs + count * unitUs;
     expect(costOf(units.base)).toBeCloseTo(100);
     for (const effect of EFFECTS)
-      expect(costOf(units[effect]) / costOf(units.base)).toBeCloseTo(1 + effect, 4);
+      expect(costOf(units[effect] ?? Number.NaN) / costOf(units.base)).toBeCloseTo(1 + effect, 4);
     expect(units[0]).toBe(units.base);
   });
 

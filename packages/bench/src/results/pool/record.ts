@@ -12,8 +12,13 @@ const twins = shape(
       {
         base: count('units: work of the base'),
         0: count('units: work of the twin without a difference'),
+        0.015: Type.Optional(
+          count('units: work of the twin that uses 1.5 % more CPU; absent from pools of schema 1 and 2'),
+        ),
         0.03: count('units: work of the twin that uses 3 % more CPU'),
-        0.06: count('units: work of the twin that uses 6 % more CPU'),
+        0.06: Type.Optional(
+          count('units: work of the twin that uses 6 % more CPU; only in pools of schema 1 and 2'),
+        ),
       },
       { description: 'The work in each request.' },
     ),
@@ -42,7 +47,7 @@ export type PoolFile = Static<typeof poolFile>;
 export const POOL_HEAD = {
   title: "The machine and the twins of a pool of sequential tests: a pool's pool.json",
   description:
-    'Written before the first entry and never changed. History: 1 (2026-11-21) first version; 2 (2026-11-22) a sequential test has its kind by that name, no longer sitting.',
+    'Written before the first entry and never changed. History: 1 (2026-11-21) first version; 2 (2026-11-22) a sequential test has its kind by that name, no longer sitting; 3 (2026-11-22) twins differ by 1.5 or 3 %, no longer by 6 %, and a test has its threshold.',
 };
 
 const difference = Type.Union([
@@ -54,6 +59,11 @@ export const pooledTest = shape({
   kind: Type.Literal('sequential-test'),
   startedAt: text('ISO 8601.'),
   effect: amount('share: how much more CPU the candidate uses, as planted'),
+  threshold: Type.Optional(
+    amount(
+      'share: the smallest difference that mattered; absent from pools of schema 1 and 2, where it was 0.02',
+    ),
+  ),
   copied: Type.Boolean({ description: 'True if the candidate is the same program in another folder.' }),
   seconds: amount('s: length of the test'),
   rounds: count('count: rounds of the test, failed ones included'),
