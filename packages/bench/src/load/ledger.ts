@@ -18,6 +18,13 @@ export type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
 /** The width of a slice; it divides every width that steadiness needs. */
 const SLICE_MS = 50;
 
+/** Scatters a number over 32 bits (Mueller's finalizer): neighbours have nothing in common. */
+function scatter(number: number): number {
+  let bits = Math.imul(number ^ (number >>> 16), 0x45d9f3b);
+  bits = Math.imul(bits ^ (bits >>> 16), 0x45d9f3b);
+  return (bits ^ (bits >>> 16)) >>> 0;
+}
+
 /** The state of one connection, across all its reconnects. */
 export class Slot {
   /** True if a request was sent and has no outcome yet. */
@@ -104,7 +111,7 @@ export class Ledger {
   onClose: () => void = () => {};
   /** Called when a request has ended. */
   onEnd: () => void = () => {};
-  /** The answers to each request so far. */
+  /** The answers of each route so far whose right body is known. */
   readonly #answers: number[] = [];
   /** The account of each route; empty if there is only one. */
   readonly #accounts: RouteAccount[] = [];
@@ -212,16 +219,18 @@ export class Ledger {
   }
 
   /**
-   * Chooses whether every byte of an answer is checked: one in `hashEvery` to each request. Requests begin at different
-   * places of that count, so that each of them has its turn, however long their cycle is.
+   * Chooses whether every byte of an answer is checked: one in `hashEvery` of each route, among those whose right answer is
+   * known. With rows, scattered numbers choose: counted off, the same rows could have every turn.
    */
   #choose(slot: Slot): void {
     const { request } = slot;
-    const schema = this.#schemas[this.#routeOf[request] ?? 0];
+    const route = this.#routeOf[request] ?? 0;
+    const schema = this.#schemas[route];
     if ((this.#expected?.[request] ?? null) === null && schema === undefined) return;
-    const answers = this.#answers[request] ?? 0;
-    this.#answers[request] = answers + 1;
-    if ((answers + request) % this.#hashEvery !== 0) return;
+    const answers = this.#answers[route] ?? 0;
+    this.#answers[route] = answers + 1;
+    const hasRows = (this.#routes[route]?.count ?? 1) > 1;
+    if ((hasRows ? scatter(answers) : answers) % this.#hashEvery !== 0) return;
     if (schema === undefined) slot.hash = createHash('sha256');
     else slot.pieces = [];
   }

@@ -55,6 +55,11 @@ const MOST_AT_ONCE = 10_000;
 /** A decision takes many rounds, so each is short and at one rung by default. */
 const SEQUENTIAL_TEST = { windowSeconds: 2 };
 
+/** One body in this many is compared byte by byte. */
+const HASH_EVERY = 64;
+/** Nothing is known of the answers of a user, and there can be many different ones. */
+const HASH_EVERY_ASKED = 16;
+
 /** A server that is already running answers at once, unless it still answers 503. */
 const ATTACHED_START_SECONDS = 5;
 
@@ -161,7 +166,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     connectsPerSecond: options.connectsPerSecond,
     startSeconds: attached === undefined ? (workload.startSeconds ?? 30) : ATTACHED_START_SECONDS,
     barrierSeconds: workload.barrierSeconds ?? 30,
-    hashEvery: 64,
+    hashEvery: asked === undefined ? HASH_EVERY : HASH_EVERY_ASKED,
     engine,
     load,
     quick: options.quick,

@@ -472,3 +472,25 @@ describe('short windows', () => {
     expect(cycleUs.sum / cycleUs.count).toBeGreaterThan(15_000);
   });
 });
+
+describe('the bodies of a route with rows', () => {
+  it.each([2, 16, 48, 64, 100])('are compared for each of %d rows, one body in 16 in all', (count) => {
+    const rows = Array.from({ length: count }, () => EXPECTED);
+    const requests = rows.map(() => ({ method: 'GET', path: '/', headers: {} }));
+    const routes = [{ first: 0, count, statuses: ['2xx' as const] }];
+    const ledger = new Ledger({ expected: rows, hashEvery: 16, requests, routes });
+    const slot = ledger.addSlot();
+    const seen = new Set<number>();
+    const passes = 400;
+    for (let index = 0; index < passes * count; index++) {
+      slot.request = index % count;
+      const before = ledger.bodiesHashed;
+      answer(ledger, slot);
+      if (ledger.bodiesHashed > before) seen.add(slot.request);
+    }
+    expect(seen.size).toBe(count);
+    const usual = (passes * count) / 16;
+    // Five standard deviations; the choice is the same every time.
+    expect(Math.abs(ledger.bodiesHashed - usual)).toBeLessThan(5 * Math.sqrt(usual));
+  });
+});
