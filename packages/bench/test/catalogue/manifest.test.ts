@@ -112,7 +112,7 @@ describe('readManifest', () => {
     )
       .replace(',\n      "workloads": ["devices"]', '')
       // Bench does not build the program of a user.
-      .replaceAll(/ *"build": .*\n/g, '');
+      .replaceAll(/ *"build": .*/g, '');
     const { requests, variants } = read(asking);
     expect(variants['node']?.workloads).toEqual([]);
     expect(requests?.draft).toEqual({
