@@ -7,7 +7,7 @@ import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { METRIC_IDS } from '../metrics.ts';
 import { UPSTREAMS } from '../upstreams.ts';
 import { BenchError } from '../errors.ts';
-import { commandLine } from '../home.ts';
+import { commandLine, HOME } from '../home.ts';
 import { benchOptions, DEFAULT_THRESHOLD, present, type BenchOptions } from '../plan/options.ts';
 import { BENCH, WAITS } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
@@ -279,6 +279,40 @@ export const SERVE = defineCommand({
   read: ({ param, ...values }, [target]) => ({ ...values, params: Object.fromEntries(param), target }),
 });
 
+/** A parsed `bench-http init` command. */
+export interface InitRequest {
+  folder: string;
+  run?: string | undefined;
+  get: string[];
+  output?: string | undefined;
+  yes: boolean;
+}
+
+export const INIT = defineCommand({
+  // pnpm has an init of its own.
+  name: HOME.kind === 'repository' ? 'bench:init' : 'init',
+  about:
+    'Looks at a project, starts its server, asks it, and writes the stack.json that worked. Prints what it found and what it assumed. Changes no other file.',
+  arguments: {
+    terms: '[folder]',
+    noun: 'folder',
+    help: 'the folder of the project (default: the current one)',
+    example: 'bench-http init ./my-api',
+  },
+  options: {
+    run: option('<command>', text, {
+      help: 'the command that starts the server, with {port}; PORT and HOST are set too',
+      usually: 'found in the project',
+    }),
+    get: repeated('<path>', text, { help: 'a path to ask, instead of one that the server offers' }),
+    output: option('<file>', text, { help: 'another file in the folder', usually: 'stack.json' }),
+    yes: flag({ help: 'choose the first of several possibilities instead of asking' }),
+  },
+  notes:
+    'Exit codes: 0 written, 1 the server does not start or answer, 2 bad usage or an\nopen question, 3 a toolchain is missing, 130 interrupted.',
+  read: (values, [folder = '.']): InitRequest => ({ ...values, folder }),
+});
+
 export const STACKS = defineCommand({
   name: 'stacks',
   about:
@@ -384,6 +418,7 @@ export const COMMANDS = {
   check: CHECK,
   clean: CLEAN,
   compare: COMPARE,
+  init: INIT,
   new: NEW,
   power: POWER,
   preflight: PREFLIGHT,

@@ -10,6 +10,10 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Runner> }> =
     about: 'study how long servers take to warm up',
     load: async () => (await import('./warm.ts')).runWarm,
   },
+  init: {
+    about: 'look at a project, and write the manifest that starts its server',
+    load: async () => (await import('./init.ts')).runInit,
+  },
   compare: {
     about: 'compare the targets of a run, or two runs',
     load: async () => (await import('./compare.ts')).runCompare,

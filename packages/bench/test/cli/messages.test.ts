@@ -110,6 +110,7 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
   calibrate: ['everything', '--rounds 3'],
   check: ['--fixx', 'fastify gin'],
   clean: ['--yes', '--force'],
+  init: ['a b', '--get', '--run', '--nonsense', '--yes=no'],
   compare: [
     '',
     'a b c',
