@@ -89,6 +89,27 @@ export const repeats = named(
 /** The target that another one repeats, and how. */
 export type Repeats = Static<typeof repeats>;
 
+export const copy = named(
+  'copy',
+  shape(
+    {
+      kind: oneOf(
+        ['revision', 'working-tree', 'folder'] as const,
+        'A commit (--rev main); the files of the project with their uncommitted changes (--rev .); another folder (--copy).',
+      ),
+      name: text('As typed: main, HEAD, ., ./a.'),
+      commit: Type.Optional(
+        text('Hash of the commit; for a working tree, of the commit that it is based on.'),
+      ),
+      subject: Type.Optional(text('First line of the message of that commit.')),
+    },
+    { description: 'The copy of the project that is measured; absent if it is measured where it is.' },
+  ),
+);
+
+/** A copy of a user's project: a commit, the working tree, or another folder. */
+export type Copy = Static<typeof copy>;
+
 export const target = named(
   'target',
   shape(
@@ -109,6 +130,7 @@ export const target = named(
       resolved: flag(
         'Locked versions without a wheel for the runtime were replaced by the newest that have one (--resolve); runtime.build.resolved names them.',
       ),
+      copy: Type.Optional(copy),
       repeats: Type.Optional(repeats),
       engine: Type.Optional(text('The engine that loads it, if it is not the engine of the plan.')),
     },

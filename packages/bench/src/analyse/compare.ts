@@ -22,7 +22,8 @@ export interface Question {
   /** The smallest difference that matters, as a share. */
   threshold: number;
   /**
-   * One of three forms: the id of a target; `@` and a runtime, to compare each stack with itself on that runtime; or
+   * One of four forms: the id of a target; `@` and a runtime, to compare each stack with itself on that runtime; the name
+   * of a copy, such as a revision, to compare each target with itself there; or
    * `undisturbed`, to compare each target that has a background request with itself without one. The default is
    * `undisturbed` if such targets exist, otherwise the first target or runtime.
    */
@@ -149,18 +150,23 @@ function crossedPairs(targets: Target[]): Map<string, string> {
   );
 }
 
-/** Chooses the default baseline: `undisturbed` if targets have a background request; the first runtime if stacks run on several; otherwise the first target. */
+/**
+ * Chooses the default baseline: `undisturbed` if targets have a background request; the first copy of the project if
+ * several targets run in each of several copies; the first runtime if stacks run on several; otherwise the first target.
+ */
 function defaultBaseline(targets: Target[]): string {
   if (targets.some((target) => isDisturbed(target, targets))) return UNDISTURBED;
   const [first] = targets;
+  const copies = new Set(targets.map(({ copy }) => copy?.name));
+  if (copies.size > 1) return targets.length > copies.size ? (first?.copy?.name ?? '') : (first?.id ?? '');
   const others = targets.filter(({ stack, variant }) => stack === first?.stack && variant === first.variant);
   const runtimes = new Set(others.map(({ runtime }) => runtime?.spec));
   return runtimes.size > 1 ? `@${first?.runtime?.spec}` : (first?.id ?? '');
 }
 
 /**
- * Maps the id of each target to its baseline: the target of that id, the same stack and variant on the runtime `@3.11`,
- * or itself undisturbed. Targets without a baseline are omitted. Throws a usage error if no target matches.
+ * Maps the id of each target to its baseline: the target of that id, the same stack and variant on the runtime `@3.11` or
+ * in the named copy, or itself undisturbed. Targets without a baseline are omitted. Throws a usage error if no target matches.
  */
 function chooseBaselines(targets: Target[], asked: string): Map<string, string> {
   if (asked === UNDISTURBED && defaultBaseline(targets) === UNDISTURBED) {
@@ -171,11 +177,15 @@ function chooseBaselines(targets: Target[], asked: string): Map<string, string> 
       }),
     );
   }
-  const isRuntime = asked.startsWith('@');
-  const found = targets.filter(({ id, runtime }) => (isRuntime ? `@${runtime?.spec}` : id) === asked);
+  const form = formOf(asked, targets);
+  const found = targets.filter(
+    ({ id, runtime, copy }) =>
+      ({ copy: copy?.name, runtime: `@${runtime?.spec}`, target: id })[form] === asked,
+  );
   if (found.length === 0) {
-    const names = targets.flatMap(({ id, runtime }) => [
+    const names = targets.flatMap(({ id, runtime, copy }) => [
       id,
+      ...(copy === undefined ? [] : [copy.name]),
       ...(runtime === undefined ? [] : [`@${runtime.spec}`]),
     ]);
     throw new BenchError(
@@ -185,15 +195,23 @@ function chooseBaselines(targets: Target[], asked: string): Map<string, string> 
     );
   }
   const baselineOf = (target: Target): string | undefined =>
-    found.find((one) => !isRuntime || isSameButRuntime(one, target, targets))?.id;
+    found.find((one) => form === 'target' || isSameBut(form, one, target, targets))?.id;
   const pairs = targets.map((target) => [target.id, baselineOf(target)] as const);
   return new Map(
     pairs.flatMap(([id, baseline]) => (baseline === undefined || baseline === id ? [] : [[id, baseline]])),
   );
 }
 
-function isSameButRuntime(a: Target, b: Target, targets: Target[]): boolean {
+/** What a baseline names: a copy of the project, a runtime or one target. */
+function formOf(asked: string, targets: Target[]): 'copy' | 'runtime' | 'target' {
+  if (targets.some(({ copy }) => copy?.name === asked)) return 'copy';
+  return asked.startsWith('@') ? 'runtime' : 'target';
+}
+
+function isSameBut(factor: 'copy' | 'runtime', a: Target, b: Target, targets: Target[]): boolean {
   return (
+    (factor === 'copy' || a.copy?.name === b.copy?.name) &&
+    (factor === 'runtime' || a.runtime?.spec === b.runtime?.spec) &&
     a.stack === b.stack &&
     a.variant === b.variant &&
     String(a.packages) === String(b.packages) &&
@@ -274,7 +292,7 @@ export function isDecided(plan: Plan, trials: Trial[]): boolean {
 }
 
 /** The figures of a target at a rung, by round; undefined if the trial failed, is missing or is invalid for this metric. */
-function figuresByRound(
+export function figuresByRound(
   trials: Trial[],
   target: string,
   connections: number,

@@ -52,15 +52,15 @@ interface Manifest extends Partial<RequestsFile> {
 }
 
 /**
- * Reads one `stack.json`. Throws a usage error with file and line if the file is missing, is not JSON or violates
- * the contract.
+ * Reads one `stack.json`. `root` is the folder that it describes; by default, its own. Throws a usage error with file and
+ * line if the file is missing, is not JSON or violates the contract.
  */
-export function readManifest(file: string): Stack {
+export function readManifest(file: string, root = dirname(resolve(file))): Stack {
   const hints = {
     missing: 'name the path of a stack.json, e.g. ../my-api/stack.json',
     wrong: CONTRACT_HINT,
   };
-  return checkManifest(readJsonFile(file, hints), dirname(resolve(file)));
+  return checkManifest(readJsonFile(file, hints), root);
 }
 
 /** Returns the stack of a manifest in `root`. Throws a usage error if it violates the contract. */

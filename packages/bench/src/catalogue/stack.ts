@@ -45,6 +45,8 @@ export interface Stack {
   manifest: string;
   /** What the server needs beside it; only that of a user. */
   surroundings?: Surroundings;
+  /** The name of the copy of the project that it is in; absent for the original. */
+  copy?: string;
   /** The project of a user: its own lock makes the environment, and nothing is asked of its server. */
   project?: Project;
   /** The requests that the manifest asks for, instead of a workload of Bench. */

@@ -23,7 +23,7 @@ export const FIRST_FIVE = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn
  */
 export function readStacks(own: string[] = [], apps: App[] = []): Stack[] {
   const stacks: Stack[] = [];
-  const manifests = [...manifestsAtHome(), ...own].map(readManifest);
+  const manifests = [...manifestsAtHome(), ...own].map((file) => readManifest(file));
   for (const stack of [...manifests, ...apps.map(toStack)]) {
     const taken = stacks.find(({ name }) => name === stack.name);
     if (taken === undefined) stacks.push(stack);

@@ -4,6 +4,7 @@ import { COMPARE, type CompareRequest } from '../cli/commands.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
 import { describeChanges } from '../report/changes.ts';
+import { describeCopies } from '../report/copies.ts';
 import { renderComparison } from '../report/compare.ts';
 import { toJson } from '../report/json.ts';
 import { describeEnding } from '../report/stopping.ts';
@@ -42,7 +43,8 @@ export function compareStored(options: Omit<CompareRequest, 'json' | 'failOn' | 
     );
   }
   marks.push(...unlike.map((difference) => `FORCED although unlike: ${difference}`));
-  if (second === undefined) marks.push(...describeEnding(first.plan, first.trials));
+  if (second === undefined)
+    marks.push(...describeCopies(first.plan), ...describeEnding(first.plan, first.trials));
   else marks.push(...describeUnknown(first, second), ...describeChanges(first, second));
   const table =
     second === undefined

@@ -16,7 +16,7 @@ import type { Versions } from '../results/run-file.ts';
 import { findCompanions, startCompanions } from '../services/index.ts';
 import { createEffects } from './effects.ts';
 import { planWarmups } from './learn.ts';
-import { prepareMachine, prepareTargets, readVersions } from './prepare.ts';
+import { placePlanned, prepareMachine, prepareTargets, readVersions } from './prepare.ts';
 import type { Session } from './session.ts';
 import { tryTargets } from './tryout.ts';
 import type { Voice } from './voice.ts';
@@ -50,9 +50,10 @@ export async function measurePlan({
   isNamed,
   voice,
 }: Job): Promise<MeasuredRun> {
+  let release = (): void => session[Symbol.dispose]();
   const quitOnInterrupt = (): Disposable =>
     voice.onInterrupt(
-      () => voice.quit(() => session[Symbol.dispose]()),
+      () => voice.quit(() => release()),
       stored === undefined ? 'stopping: nothing has been measured yet' : undefined,
     );
   using preparing = quitOnInterrupt();
@@ -63,7 +64,16 @@ export async function measurePlan({
   const placed = await prepareMachine(asked, { session, launcher, log: voice.log }, companions);
   const host = await readHost();
   if (stored !== undefined) refuseOtherHost(stored, host, placed);
-  const { prepared, leftOut } = await prepareTargets(asked, launcher, { isNamed, log: voice.log });
+  using copies = await placePlanned(asked, voice.log);
+  release = () => {
+    copies[Symbol.dispose]();
+    session[Symbol.dispose]();
+  };
+  const { prepared, leftOut } = await prepareTargets(asked, launcher, {
+    isNamed,
+    log: voice.log,
+    copies: copies.stacks,
+  });
   const isOfUser = prepared.some((one) => 'stack' in one && one.stack.project !== undefined);
   if (isOfUser && stored === undefined) {
     const trial = session.makeFolder('try');

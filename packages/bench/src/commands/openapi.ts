@@ -10,7 +10,7 @@ import { ServerLife } from '../measure/life.ts';
 import type { Plan } from '../plan/definition.ts';
 import { redactUrl } from '../redact.ts';
 import { createEffects } from './effects.ts';
-import { prepareTargets } from './prepare.ts';
+import { placePlanned, prepareTargets } from './prepare.ts';
 import type { Session } from './session.ts';
 import type { Voice } from './voice.ts';
 
@@ -51,7 +51,12 @@ export async function askForRoutes(
   voice.log(`asking ${plan.targets[0]?.id} for ${path}`);
   const launcher = await chooseLauncher(plan);
   const first = { ...plan, targets: plan.targets.slice(0, 1) };
-  const { prepared } = await prepareTargets(first, launcher, { isNamed: true, log: voice.log });
+  using copies = await placePlanned(first, voice.log);
+  const { prepared } = await prepareTargets(first, launcher, {
+    isNamed: true,
+    log: voice.log,
+    copies: copies.stacks,
+  });
   const [found] = prepared;
   const [planned] = plan.trials.filter(({ target }) => target === found?.target.id);
   if (found === undefined || planned === undefined || 'attached' in found)

@@ -1,11 +1,15 @@
 /** What every measuring command does before it measures: the machine, the targets and the versions. */
+import type { Stack } from '../catalogue/stack.ts';
+import { readStacks } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
+import { HOME } from '../home.ts';
 import { readFacts } from '../machine/facts.ts';
 import { tryCgroup } from '../machine/cgroup.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { preflight } from '../machine/preflight.ts';
 import type { FoundEngine } from '../load/engines.ts';
 import type { Launcher } from '../measure/launcher.ts';
+import { placeCopies, type PlacedCopies } from '../prepare/copies/index.ts';
 import { digestOf } from '../prepare/digest.ts';
 import { describeOtherPackages } from '../prepare/projects/packages.ts';
 import { groupMissing, type Launchable } from '../prepare/prepare.ts';
@@ -46,15 +50,26 @@ export async function prepareMachine(
   return session.place(needs, launcher.place);
 }
 
+/** Lays out the copies of projects that a plan measures. Disposing removes them. */
+export async function placePlanned(
+  { targets, stacks, apps = [], attached }: Plan,
+  log: Voice['log'],
+): Promise<PlacedCopies> {
+  const known = attached === undefined ? readStacks(stacks, apps) : [];
+  return placeCopies({ targets, stacks: known, apps, cache: HOME.cache, log });
+}
+
 /** Prepares the targets of a plan, and reports those that are missing. Throws if a named one is. */
 export async function prepareTargets(
   plan: Plan,
   launcher: Launcher,
-  { isNamed, log }: { isNamed: boolean; log: Voice['log'] },
+  { isNamed, log, copies }: { isNamed: boolean; log: Voice['log']; copies: readonly Stack[] },
 ): Promise<{ prepared: Launchable[]; leftOut: LeftOut[] }> {
-  const { ready: prepared, missing } = await launcher.prepare(plan, log);
+  const { ready: prepared, missing } = await launcher.prepare(plan, log, copies);
   const [first] = missing;
-  if (first !== undefined && (isNamed || prepared.length === 0 || process.env['CI'] !== undefined)) {
+  // A comparison of copies needs all of them.
+  const isRequired = isNamed || copies.length > 0 || process.env['CI'] !== undefined;
+  if (first !== undefined && (isRequired || prepared.length === 0)) {
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
   }
   for (const line of describeOtherPackages(prepared)) log(`warning: ${line}`);

@@ -64,7 +64,11 @@ export async function measureStudy({
   const companions = await findCompanions(plan);
   const placed = await prepareMachine(plan, { session, launcher: freshLauncher, log: voice.log }, companions);
   const host = await readHost();
-  const { prepared, leftOut } = await prepareTargets(plan, freshLauncher, { isNamed, log: voice.log });
+  const { prepared, leftOut } = await prepareTargets(plan, freshLauncher, {
+    isNamed,
+    log: voice.log,
+    copies: [],
+  });
   const means = { session, voice, placed, host, companions, leftOut };
   return observeTargets({ plan, seconds, prepared }, means, () => preparing[Symbol.dispose]());
 }

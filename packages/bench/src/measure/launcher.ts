@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { readStacks } from '../catalogue/stacks.ts';
+import type { Stack } from '../catalogue/stack.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { attachLauncher } from './attach.ts';
 import { askableEnvironment, reportingEnvironment } from '../prepare/imports.ts';
@@ -27,8 +28,12 @@ export interface LaunchMeans {
 export interface Launcher {
   /** Chooses the cores of the server and of the load. */
   place: (needs: PlacementNeeds) => Promise<PinnedCommands>;
-  /** Prepares the targets of a plan for launch. */
-  prepare(plan: Plan, tell: (doing: string) => void): Promise<{ ready: Launchable[]; missing: Missing[] }>;
+  /** Prepares the targets of a plan for launch. `copies` are the stacks in the copies of their projects. */
+  prepare(
+    plan: Plan,
+    tell: (doing: string) => void,
+    copies?: readonly Stack[],
+  ): Promise<{ ready: Launchable[]; missing: Missing[] }>;
   /** Provides the server of each trial. */
   open(means: LaunchMeans): TrialEffects['launch'];
 }
@@ -61,8 +66,8 @@ export function runtimeFile(folder: string, trial: string): string {
 /** Starts a fresh server for each trial. */
 export const freshLauncher: Launcher = {
   place: choosePlacement,
-  async prepare({ targets, stacks, apps }, tell) {
-    const known = readStacks(stacks, apps);
+  async prepare({ targets, stacks, apps }, tell, copies = []) {
+    const known = [...readStacks(stacks, apps), ...copies];
     for (const line of describeWork(await surveyWork(targets, known))) tell(line);
     const { prepared, missing } = await prepareAll(targets, known, tell);
     return { ready: prepared, missing };

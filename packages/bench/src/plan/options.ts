@@ -2,7 +2,7 @@
 import type { AppOptions } from '../catalogue/apps/app.ts';
 import { DEFAULT_CONNECT_RATE, type EngineName } from '../catalogue/engines.ts';
 import type { Matrix } from '../catalogue/stacks.ts';
-import type { BackgroundRequest, LoadMode, UpstreamKind } from '../model.ts';
+import type { BackgroundRequest, Copy, LoadMode, UpstreamKind } from '../model.ts';
 import type { AskedOptions } from '../catalogue/workloads/requests/compose.ts';
 import type { SequentialTest } from './definition.ts';
 
@@ -16,6 +16,8 @@ export interface BenchOptions {
   stacks: string[];
   /** Server programs of the user, measured without a manifest. */
   apps?: AppOptions[];
+  /** Copies of the project: every target is measured in each of them. */
+  copies?: Copy[];
   matrix: Matrix;
   workload: string;
   /** Parameters of the workload by name. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { readApp } from '../catalogue/apps/app.ts';
+import { spreadCopies } from '../catalogue/copies.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { DEFAULT_CONNECT_RATE, ENGINES, refuseEngine, type EngineName } from '../catalogue/engines.ts';
 import { mostRounds, scheduleNamed } from '../catalogue/looks.ts';
@@ -84,7 +85,11 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const chosen = { ...short, ...(options.quick ? quick : {}), ...options };
   const spread =
     attached === undefined
-      ? spreadTargets(chooseTargets(options, stacks, asked !== undefined), options.matrix)
+      ? spreadCopies(
+          spreadTargets(chooseTargets(options, stacks, asked !== undefined), options.matrix),
+          options.copies ?? [],
+          stacks,
+        )
       : attached.map((server) => attachedTarget(server, asked));
   const named = options.resolve ? resolveTargets(spread) : spread;
   const { background } = options;

@@ -397,7 +397,7 @@ export interface FoundStack {
 
 /** Returns the stack of a target. Throws a usage error if it no longer exists. */
 export function findStack(target: Target, stacks: Stack[]): FoundStack {
-  const stack = stacks.find(({ name }) => name === target.stack);
+  const stack = stacks.find(({ name, copy }) => name === target.stack && copy === target.copy?.name);
   const variant = stack?.variants[target.variant];
   if (stack === undefined || variant === undefined)
     throw new BenchError('usage', `the stack of ${target.id} no longer exists`);

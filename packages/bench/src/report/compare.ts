@@ -42,9 +42,11 @@ function describeConfidence({ rows }: ComparedTable): string {
   return intervals > 1 ? `; all ${intervals} intervals hold simultaneously with 95 % confidence` : '';
 }
 
-function describeBaseline({ paired, baseline = '' }: ComparedTable): string {
+function describeBaseline({ paired, baseline = '', rows }: ComparedTable): string {
   if (!paired) return 'new against old';
   if (baseline === UNDISTURBED) return 'against itself undisturbed';
+  if (rows.length > 0 && rows.every((row) => row.baseline !== baseline) && !baseline.startsWith('@'))
+    return `against itself in ${baseline}`;
   return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;
 }
 

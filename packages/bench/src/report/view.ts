@@ -5,6 +5,7 @@ import type { Figure, Row } from '../analyse/summary.ts';
 import { summarise } from '../analyse/summary.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad, engineNamed } from '../catalogue/engines.ts';
+import { describeCopies } from './copies.ts';
 import { describeAsking, describeRequests } from './requests.ts';
 import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
 import type { CompanionHeads, CompanionRecords, Reason, Trial } from '../results/record.ts';
@@ -150,6 +151,7 @@ function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
             describePlacement(first),
           ].join(', '),
           ...describeApps(plan),
+          ...describeCopies(plan),
           ...describeAttached(plan, trials),
           ...describeAge(trials),
           ...describeAsking(plan, trials),

@@ -29,6 +29,11 @@ function isMade({ name, parentPath }: { name: string; parentPath: string }): boo
 /** Files that can hold secrets: a copy refers to them, so that no secret leaves the project. */
 const MAY_BE_SECRET = /^\.(env($|\.)|npmrc$|yarnrc|pypirc$|netrc$)/;
 
+/** Returns true for the name of a file with settings that can hold secrets, such as `.env`. */
+export function holdsSettings(name: string): boolean {
+  return MAY_BE_SECRET.test(name);
+}
+
 /** Returns all files of a project, except for those that tools make. */
 export function filesOfProject(root: string): string[] {
   return globSync('**/*', { cwd: root, withFileTypes: true, exclude: isMade })
@@ -46,7 +51,7 @@ export function copyProject(root: string, folder: string): void {
       if (source === root) return true;
       const name = basename(source);
       if (MADE.has(name)) return false;
-      if (!MAY_BE_SECRET.test(name) || !isFile(source)) return true;
+      if (!holdsSettings(name) || !isFile(source)) return true;
       const target = join(folder, relative(root, source));
       mkdirSync(dirname(target), { recursive: true });
       symlinkSync(source, target);

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { compareWithin, foreseeTable } from '../../src/analyse/compare.ts';
+import type { Copy } from '../../src/model.ts';
+import { benchOptions } from '../../src/plan/options.ts';
+import { makePlan } from '../../src/plan/plan.ts';
+import type { Plan } from '../../src/plan/definition.ts';
+import { errorOf, sampleStack } from '../samples.ts';
+
+const COPIES: Copy[] = [
+  { kind: 'revision', name: 'main', commit: '1111111aaaa', subject: 'Serve orders' },
+  { kind: 'revision', name: 'HEAD', commit: '2222222bbbb', subject: 'Cache orders' },
+];
+
+function planOf(node: string[], copies = COPIES): Plan {
+  const stack = { ...sampleStack('shop'), project: { kind: 'node' as const } };
+  const options = benchOptions({
+    targets: ['shop'],
+    matrix: { python: [], node, packages: [] },
+    connections: [10],
+    rounds: 6,
+    copies,
+  });
+  return makePlan(options, [stack], '20261122-120000-devices', 1);
+}
+
+describe('a plan with copies of a project', () => {
+  it('measures every target in each copy, with its commit in the name', () => {
+    expect(planOf(['22', '24']).targets.map(({ id }) => id)).toEqual([
+      'shop@22[main 1111111]',
+      'shop@22[HEAD 2222222]',
+      'shop@24[main 1111111]',
+      'shop@24[HEAD 2222222]',
+    ]);
+  });
+
+  it('refuses a stack of Bench', () => {
+    const options = benchOptions({ targets: ['vanilla'], copies: COPIES });
+    const error = errorOf(() => makePlan(options, [sampleStack('vanilla')], '20261122-120000-devices', 1));
+    expect(error.message).toBe('--rev is for your own service, and vanilla is a stack of Bench');
+  });
+});
+
+/** The pairs that a comparison of all trials has. */
+function pairsOf(plan: Plan, baseline?: string): string[] {
+  const trials = plan.trials.map((planned) => ({
+    ...planned,
+    target: plan.targets.find(({ id }) => id === planned.target),
+    status: 'failed',
+    reasons: [],
+  }));
+  const question = { by: 'cpu', threshold: 0.02, ...(baseline === undefined ? {} : { baseline }) } as const;
+  const { rows } = compareWithin({ plan, trials: trials as never }, question);
+  return rows.map(({ candidate, baseline: of }) => `${candidate} against ${of}`);
+}
+
+describe('a comparison of copies', () => {
+  it('has the first copy as its baseline', () => {
+    expect(pairsOf(planOf([]))).toEqual(['shop[HEAD 2222222] against shop[main 1111111]']);
+  });
+
+  it('compares each runtime with itself in the first copy', () => {
+    const pairs = [
+      'shop@22[HEAD 2222222] against shop@22[main 1111111]',
+      'shop@24[HEAD 2222222] against shop@24[main 1111111]',
+    ];
+    expect(pairsOf(planOf(['22', '24']))).toEqual(pairs);
+    expect(pairsOf(planOf(['22', '24']), 'main')).toEqual(pairs);
+    expect(foreseeTable(planOf(['22', '24'])).rows).toBe(2);
+  });
+
+  it('compares each copy with itself on a runtime, if that is asked for', () => {
+    expect(pairsOf(planOf(['22', '24']), '@22')).toEqual([
+      'shop@24[main 1111111] against shop@22[main 1111111]',
+      'shop@24[HEAD 2222222] against shop@22[HEAD 2222222]',
+    ]);
+  });
+});
