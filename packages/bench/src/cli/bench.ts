@@ -1,4 +1,6 @@
 /** `pnpm bench`: its options, and how they become the options of a plan. */
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import type { AppOptions } from '../catalogue/apps/app.ts';
 import { splitVersions } from '../catalogue/packages.ts';
 import { CROSS_CHECKS, DEFAULT_CONNECT_RATE, ENGINE_NAMES } from '../catalogue/engines.ts';
@@ -46,6 +48,10 @@ export interface BenchRequest extends BenchOptions {
   /** True if the rate of the open loop is half of the slowest target's goodput, measured first. */
   autoRate: boolean;
   dryRun: boolean;
+  /** Revisions of the project to measure; `.` is the working tree. */
+  revisions?: string[];
+  /** Measures a commit once if two revisions name it, instead of refusing them: a job may run on the baseline itself. */
+  mayRepeatRevisions?: boolean;
   /** A stored run to complete. */
   resume?: string;
   /** A stored run whose plan is measured again. */
@@ -57,7 +63,12 @@ export interface BenchRequest extends BenchOptions {
   json: boolean;
   detail: boolean;
   wait: boolean;
+  /** The verdicts of the comparison that make the command fail. */
+  failOn?: (typeof VERDICTS)[number][];
 }
+
+/** The verdicts of comparisons. */
+export const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;
 
 const WAIT = 'wait for another run on this machine to end';
 
@@ -75,13 +86,24 @@ const COMPARE = 'Comparing';
 const OUTPUT = 'Output and stored runs';
 
 /** Options that leave a stored plan unchanged. A URL and headers supply the secrets that it does not keep. */
-const BESIDE_STORED = ['json', 'detail', 'dry-run', 'header', 'url', 'wait'];
+const BESIDE_STORED = ['fail-on', 'json', 'detail', 'dry-run', 'header', 'url', 'wait'];
 const NO_TARGETS = 'omit the targets, or --url';
 const NO_TARGETS_APP = 'omit the targets, or --app';
 /** Options that say what to ask. */
 const ASKS = ['url', 'get', 'request', 'requests', 'openapi'];
 /** Options that choose, prepare or start a server, or choose the workload of its stack. */
-const LAUNCHES = ['workload', 'param', 'upstream', 'python', 'node', 'with', 'workers', 'threads'];
+const LAUNCHES = [
+  'rev',
+  'copy',
+  'workload',
+  'param',
+  'upstream',
+  'python',
+  'node',
+  'with',
+  'workers',
+  'threads',
+];
 const ALREADY_RUNNING =
   'the server of --url is already running: omit the other option, or launch the server with --stack <file>';
 
@@ -96,18 +118,33 @@ const OPTIONS = {
     group: OWN,
     help: 'the folder of your project; its own lock makes the environment, and its files are never changed',
     needs: 'run',
-    conflicts: { arguments: NO_TARGETS_APP, all: NO_TARGETS_APP, stack: 'measure them in two runs' },
+    conflicts: {
+      copy: 'name the folders with --copy alone',
+      arguments: NO_TARGETS_APP,
+      all: NO_TARGETS_APP,
+      stack: 'measure them in two runs',
+    },
   }),
   run: option('<command>', text, {
     group: OWN,
     help: "the command that starts its server, with {port}: 'uvicorn app:app --port {port}'; PORT and HOST are set too",
-    needs: 'app',
+    needs: ['app', 'copy'],
   }),
   lock: option('<file>', text, {
     group: OWN,
-    help: 'the lock or the list of requirements, in the folder of --app',
+    help: 'the lock or the list of requirements, in the folder of the project',
     usually: 'the one that is found there',
-    needs: 'app',
+    needs: ['app', 'copy'],
+  }),
+  rev: repeated('<revision>', text, {
+    group: OWN,
+    help: 'a commit or a branch of the project, in an environment of its own; . is the working tree; give two to compare them',
+    conflicts: { copy: 'measure them in two runs' },
+  }),
+  copy: repeated('<folder>', text, {
+    group: OWN,
+    help: 'a copy of the project, instead of --app; give two to compare them',
+    conflicts: { all: NO_TARGETS_APP },
   }),
   workload: option('<name>', oneOf(WORKLOAD_NAMES), {
     group: WHAT,
@@ -345,6 +382,12 @@ const OPTIONS = {
     needs: 'until-decided',
   }),
 
+  'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
+    group: COMPARE,
+    help: `exit with 1 if the comparison finds one of these: ${VERDICTS.join(', ')}`,
+    conflicts: { quick: 'a quick run is too short for a comparison' },
+  }),
+
   'dry-run': flag({
     group: OUTPUT,
     help: 'print the plan and how long it takes; start nothing',
@@ -386,7 +429,7 @@ export const BENCH = defineCommand({
     ...benchOptions({
       targets,
       all: values.all,
-      stacks: values.stack,
+      stacks: toStacks(values),
       matrix: {
         python: values.python ?? [],
         node: values.node ?? [],
@@ -419,6 +462,10 @@ export const BENCH = defineCommand({
         upstream: values.upstream,
         ...(isStored(values) ? {} : toAsked(values)),
         apps: toApps(values),
+        copies:
+          values.copy.length === 0
+            ? undefined
+            : values.copy.map((name) => ({ kind: 'folder' as const, name })),
       }),
     }),
     autoRate: values.rate === 'auto',
@@ -431,6 +478,8 @@ export const BENCH = defineCommand({
       again: values.again,
       secrets: isStored(values) ? toSecrets(values.url[0]?.url, values.header) : undefined,
       openapi: values.openapi,
+      failOn: values.failOn,
+      revisions: values.rev.length === 0 ? undefined : values.rev,
     }),
   }),
 });
@@ -446,9 +495,29 @@ function toLoad({ rate, amount }: Values<typeof OPTIONS>): LoadMode {
   return amount === undefined ? { mode: 'closed' } : { mode: 'amount', requests: amount };
 }
 
-function toApps({ app, run, lock }: Values<typeof OPTIONS>): AppOptions[] | undefined {
-  if (app === undefined || run === undefined) return undefined;
-  return [{ folder: app, run, ...present({ lock }) }];
+function toApps({ app, run, lock, copy: copies }: Values<typeof OPTIONS>): AppOptions[] | undefined {
+  const folder = app ?? copies[0];
+  if (folder === undefined || run === undefined) return undefined;
+  return [{ folder, run, ...present({ lock, name: app === undefined ? nameOfCopies(copies) : undefined }) }];
+}
+
+/** The name that all copies share; undefined if their folders are those of the project itself. */
+function nameOfCopies(copies: readonly string[]): string | undefined {
+  const names = new Set(copies.map((folder) => basename(resolve(folder))));
+  return names.size > 1 ? 'app' : undefined;
+}
+
+/** The manifests; that of the first copy if neither a manifest nor a command is named. */
+function toStacks({ stack, run, copy: [first] }: Values<typeof OPTIONS>): string[] {
+  if (first === undefined || run !== undefined || stack.length > 0) return stack;
+  if (existsSync(join(HOME.root, 'stack.json'))) return stack;
+  const own = join(first, 'stack.json');
+  if (existsSync(own)) return [own];
+  throw new BenchError(
+    'usage',
+    `--copy ${first}: the folder has no stack.json, and --run names no command`,
+    "add --run, e.g. --run 'uvicorn app:app --port {port}'",
+  );
 }
 
 function toSequentialTest(values: Values<typeof OPTIONS>): SequentialTest | undefined {

@@ -9,7 +9,7 @@ import { UPSTREAMS } from '../upstreams.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine, HOME } from '../home.ts';
 import { benchOptions, DEFAULT_THRESHOLD, present, type BenchOptions } from '../plan/options.ts';
-import { BENCH, WAITS } from './bench.ts';
+import { BENCH, VERDICTS, WAITS } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
 import { listOf, oneOf, pair, share, span, text, wholeNumber } from './values.ts';
 
@@ -64,6 +64,24 @@ export const CLEAN = defineCommand({
   read: ({ yes }, names) => ({ yes, names }),
 });
 
+export const CI = defineCommand({
+  // pnpm has a command named ci.
+  name: HOME.kind === 'repository' ? 'bench:ci' : 'ci',
+  about:
+    'Measures the targets of bench.config.json and judges its budgets. Prints them, and writes a summary in Markdown: to .bench/summary.md, and to that of a GitHub job.',
+  options: {
+    config: option('<file>', text, {
+      help: 'the configuration',
+      usually: 'bench.config.json of the project',
+    }),
+    'dry-run': flag({ help: 'print the plans and how long they take; start nothing' }),
+    ...WAITS,
+  },
+  notes:
+    'Exit codes: 0 every budget is kept or undecided, 1 a budget is broken or a trial failed,\n2 the configuration is not valid, 3 a toolchain is missing, 130 interrupted.',
+  read: (values) => values,
+});
+
 /** A parsed `pnpm compare` command. */
 export interface CompareRequest {
   runs: string[];
@@ -74,8 +92,6 @@ export interface CompareRequest {
   force: boolean;
   json: boolean;
 }
-
-const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;
 
 export const COMPARE = defineCommand({
   name: 'compare',
@@ -90,7 +106,7 @@ export const COMPARE = defineCommand({
   options: {
     by: option('<metric>', oneOf(METRIC_IDS), { help: METRIC_IDS.join(', '), default: 'cpu' }),
     baseline: option('<target>', text, {
-      help: 'the target that the others are compared with; @3.12 compares each stack with itself on that runtime; undisturbed compares each target with and without its background request',
+      help: 'the target that the others are compared with; @3.12 compares each stack with itself on that runtime; the name of a revision or a copy, such as main, with itself there; undisturbed compares each target with and without its background request',
       usually: 'the pairs that the run was planned for, otherwise its first target',
     }),
     threshold: option('<share>', share, { help: 'the smallest difference that matters', usually: '2%' }),
@@ -416,6 +432,7 @@ export const COMMANDS = {
   build: BUILD,
   calibrate: CALIBRATE,
   check: CHECK,
+  ci: CI,
   clean: CLEAN,
   compare: COMPARE,
   init: INIT,

@@ -31,6 +31,8 @@ export interface BenchInput extends Partial<BenchOptions> {
   resume?: string;
   /** The id or the folder of a run whose plan is measured again. Excludes the options of a plan. */
   again?: string;
+  /** Revisions of the project to measure, such as `main`; `.` is the working tree. */
+  revisions?: string[];
   /** True for an open loop at half of the slowest goodput, which is measured first. */
   autoRate?: boolean;
   /** Waits for another run on this machine to end; otherwise `bench` throws. */
@@ -62,7 +64,7 @@ export interface BenchResult {
  * `BenchError` for a request that is not valid, for a missing toolchain, and while another run measures.
  */
 export async function bench(input: BenchInput = {}): Promise<BenchResult> {
-  const { resume, again, autoRate = false, wait = false, log, signal, ...options } = input;
+  const { resume, again, revisions, autoRate = false, wait = false, log, signal, ...options } = input;
   const voice = programVoice(log, signal);
   const foreseen = await foresee({
     ...benchOptions(options),
@@ -71,7 +73,7 @@ export async function bench(input: BenchInput = {}): Promise<BenchResult> {
     dryRun: false,
     json: false,
     detail: false,
-    ...present({ resume, again }),
+    ...present({ resume, again, revisions }),
   });
   const measured = await measureForeseen(foreseen, voice);
   if (measured === undefined) throw new BenchError('interrupted', 'interrupted before the rate was known');

@@ -1,12 +1,14 @@
-import { compareRuns, compareWithin } from '../analyse/compare.ts';
+import { compareRuns, compareWithin, type ComparedTable } from '../analyse/compare.ts';
 import { describeUnknown, unlikeRuns } from '../analyse/unlike.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { BENCH, type BenchRequest } from '../cli/bench.ts';
+import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
 import type { Plan } from '../plan/definition.ts';
 import { DEFAULT_THRESHOLD } from '../plan/options.ts';
 import { enginesOf } from '../plan/plan.ts';
 import { describeChanges } from '../report/changes.ts';
+import { describeCopies } from '../report/copies.ts';
 import { renderComparison } from '../report/compare.ts';
 import { describeDetail } from '../report/detail.ts';
 import { renderJson } from '../report/json.ts';
@@ -20,6 +22,7 @@ import { createRunner, logLine, print, printJson, terminal, widthFor } from './s
 export const runBench = createRunner(BENCH, async (asked) => {
   const foreseen = await foresee(asked);
   const { options, old } = foreseen;
+  refuseFailOn(foreseen.plan, old, options);
   if (options.dryRun) return print(describeDry(foreseen.plan, options));
   const measured = await measureForeseen(foreseen, terminal);
   if (measured === undefined) return 130;
@@ -28,13 +31,31 @@ export const runBench = createRunner(BENCH, async (asked) => {
   if (options.json) printJson(renderJson(source));
   else if (source.trials.length > 0) print(renderTerminal(toView(source), widthFor(options)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
-  if (!options.json) print(describeComparison(readRun(folder), old));
+  const compared = compareMeasured(readRun(folder), old);
+  if (!options.json) print(compared.text);
   for (const line of describeEnding(plan, source.trials, interrupted)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
   if (interrupted) logLine(`to continue: ${commandLine(`bench --resume ${plan.run}`)}`);
   if (interrupted) return 130;
-  return source.trials.some(({ status }) => status === 'failed') ? 1 : 0;
+  const verdicts = compared.tables.flatMap(({ rows }) => rows.map(({ comparison }) => comparison.verdict));
+  const found = (options.failOn ?? []).filter((verdict) => verdicts.includes(verdict));
+  if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
+  return found.length > 0 || source.trials.some(({ status }) => status === 'failed') ? 1 : 0;
 });
+
+/** Throws a usage error if `--fail-on` could find nothing: the plan compares no targets. */
+function refuseFailOn(plan: Plan, old: StoredRun | undefined, { failOn }: BenchRequest): void {
+  if (failOn === undefined || old !== undefined || plan.background !== undefined) return;
+  if (plan.targets.length < 2) {
+    throw new BenchError('usage', '--fail-on compares targets, and the plan has one', 'name a second target');
+  }
+  if (plan.rounds >= FEWEST_ROUNDS || plan.sequentialTest !== undefined) return;
+  throw new BenchError(
+    'usage',
+    `--fail-on needs a comparison, and ${plan.rounds} rounds are too few for one`,
+    `add --until-decided, or --rounds ${FEWEST_ROUNDS} or more`,
+  );
+}
 
 /** Describes a plan. If its rate is measured first, the description includes the run that measures it. */
 function describeDry(plan: Plan, options: BenchRequest): string {
@@ -44,20 +65,27 @@ function describeDry(plan: Plan, options: BenchRequest): string {
   return `${first}\n\nthen: ${describePlan(plan, 'open loop at half of the slowest goodput')}\n`;
 }
 
-/**
- * Returns the verdicts on the targets, or on the run and the old one that it repeats; empty if the run is not meant
- * to compare.
- */
-function describeComparison(run: StoredRun, old: StoredRun | undefined): string {
+/** The comparisons of a run, as data and as text; empty if the run is not meant to compare. */
+interface Compared {
+  tables: ComparedTable[];
+  text: string;
+}
+
+function show(tables: ComparedTable[], title: string, marks: string[]): Compared {
+  return { tables, text: tables.map((table) => renderComparison(table, title, marks)).join('') };
+}
+
+/** Compares the targets of a run, or the run with the old one that it repeats. */
+function compareMeasured(run: StoredRun, old: StoredRun | undefined): Compared {
   const { plan } = run;
   // A second engine only checks the goodput of the first.
   const usual = enginesOf(plan).length > 1 ? 'goodput' : 'cpu';
   const { by = usual, threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
   const title = `run ${plan.run}`;
-  if (plan.quick) return '';
+  if (plan.quick) return show([], title, []);
   if (old !== undefined) {
     const table = compareRuns(old, run, { by, threshold });
-    return renderComparison(table, `${old.plan.run} → ${plan.run}`, [
+    return show([table], `${old.plan.run} → ${plan.run}`, [
       ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
       ...describeUnknown(old, run),
       ...describeChanges(old, run),
@@ -66,11 +94,14 @@ function describeComparison(run: StoredRun, old: StoredRun | undefined): string 
   // The cost of a background request is the purpose of the run, however many rounds it has.
   if (plan.background !== undefined) {
     const metrics = plan.sequentialTest === undefined ? (['goodput', 'p99'] as const) : [by];
-    return metrics
-      .map((metric) => renderComparison(compareWithin(run, { by: metric, threshold }), title, []))
-      .join('');
+    return show(
+      metrics.map((metric) => compareWithin(run, { by: metric, threshold })),
+      title,
+      [],
+    );
   }
   const targets = new Set(run.trials.map(({ target }) => target.id));
-  if (targets.size < 2 || (plan.rounds < FEWEST_ROUNDS && plan.sequentialTest === undefined)) return '';
-  return renderComparison(compareWithin(run, { by, threshold }), title, []);
+  if (targets.size < 2 || (plan.rounds < FEWEST_ROUNDS && plan.sequentialTest === undefined))
+    return show([], title, []);
+  return show([compareWithin(run, { by, threshold })], title, describeCopies(plan));
 }

@@ -18,6 +18,10 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Runner> }> =
     about: 'compare the targets of a run, or two runs',
     load: async () => (await import('./compare.ts')).runCompare,
   },
+  ci: {
+    about: 'measure what bench.config.json names, and judge its budgets',
+    load: async () => (await import('./ci.ts')).runCi,
+  },
   report: {
     about: 'print a stored run again',
     load: async () => (await import('./report.ts')).runReport,

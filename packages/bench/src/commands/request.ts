@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { readApp } from '../catalogue/apps/app.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import type { BenchRequest } from '../cli/bench.ts';
@@ -15,6 +15,7 @@ import type { Plan } from '../plan/definition.ts';
 import { present, type BenchOptions } from '../plan/options.ts';
 import { makePlan, nameRun, repeatPlan } from '../plan/plan.ts';
 import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
+import { findRevisions } from '../prepare/copies/revisions.ts';
 import { hide } from '../redact.ts';
 import { describeLeftOut } from '../report/requests.ts';
 import { describeProspects } from '../report/stopping.ts';
@@ -41,7 +42,7 @@ export interface Foreseen {
 
 /** Makes the plan of a request. Throws a usage error if it cannot be made. */
 export async function foresee(written: BenchRequest): Promise<Foreseen> {
-  const asked = await addRoutes(written);
+  const asked = await addCopies(await addRoutes(written));
   // The CPU of a server that is already running is read from its processes, not from a cgroup.
   const mayDuel = asked.servers !== undefined || (await tryCgroup()).version !== undefined;
   const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await findCrossCheck() } : {};
@@ -52,6 +53,16 @@ export async function foresee(written: BenchRequest): Promise<Foreseen> {
   const { run } = plan;
   refuseCores(plan.cores, availableParallelism());
   return { run, options, written: { ...options, ...present({ asked: written.asked }) }, plan, stored, old };
+}
+
+/** Returns the options with the revisions as copies of the project. Throws a usage error for an unknown one. */
+async function addCopies({ revisions = [], ...options }: BenchRequest): Promise<BenchRequest> {
+  if (revisions.length === 0) return options;
+  const [app] = options.apps ?? [];
+  const [manifest] = options.stacks;
+  const folder = app?.folder ?? (manifest === undefined ? HOME.root : dirname(manifest));
+  const { mayRepeatRevisions: mayRepeat = false } = options;
+  return { ...options, copies: await findRevisions(resolve(folder), revisions, { mayRepeat }) };
 }
 
 /** In a user's project, its manifest is the default: `bench-http bench` needs no further words. */

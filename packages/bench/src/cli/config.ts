@@ -1,0 +1,258 @@
+/** `bench.config.json`: what a job of CI measures, and the budgets that it must keep. */
+import { dirname, resolve } from 'node:path';
+import { Ajv } from 'ajv';
+import type { Budget } from '../analyse/budgets.ts';
+import { describeSchemaError, readJsonFile, type JsonFile } from '../catalogue/json-file.ts';
+import { BenchError } from '../errors.ts';
+import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
+import { BENCH, type BenchRequest } from './bench.ts';
+import type { OptionSpec } from './command.ts';
+import { share, suggest } from './values.ts';
+
+/** Rounds of a run whose configuration names no number: enough for an interval, also with several rows. */
+const ROUNDS = 12;
+
+/** Options of `bench` that belong to a command line, not to a file. */
+const NOT_IN_FILE = new Set([
+  'again',
+  'resume',
+  'dry-run',
+  'json',
+  'detail',
+  'wait',
+  'quick',
+  'fail-on',
+  'strict',
+  'rate',
+]);
+
+const HINT = 'docs/ci.md shows a complete bench.config.json';
+
+type Value = string | number | boolean | (string | number)[];
+
+interface ConfigFile {
+  bench: Record<string, Value> & { targets?: string[] };
+  budgets: {
+    metric: MetricId;
+    rate?: number;
+    connections?: number;
+    of?: string;
+    atMost?: string | number;
+    atLeast?: string | number;
+    against?: string;
+    worseByAtMost?: string | number;
+  }[];
+}
+
+/** The configuration of a job. */
+export interface Config {
+  /** The folder of the file: its paths are relative to it. */
+  folder: string;
+  /** The budgets with their places in the file, such as `bench.config.json:12`. */
+  budgets: { budget: Budget; place: string }[];
+  /** One run for each rate that budgets name; the rate is absent for that of the options. */
+  runs: { rate?: number; request: () => BenchRequest }[];
+}
+
+/** Returns the JSON Schema of the file: the options of `bench` by their names, and the budgets. */
+export function configSchema(): object {
+  const options = Object.entries(BENCH.options).filter(([name]) => !NOT_IN_FILE.has(name));
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'bench.config.json: what a job of CI measures, and the budgets that it must keep',
+    type: 'object',
+    required: ['bench', 'budgets'],
+    additionalProperties: false,
+    properties: {
+      $schema: { type: 'string' },
+      bench: {
+        description:
+          'The options of bench by their names, without the dashes. Paths are relative to the file.',
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          targets: {
+            description: 'stack[/variant][@runtime], globs allowed; the stack.json of the project by default',
+            type: 'array',
+            items: { type: 'string', minLength: 1 },
+          },
+          ...Object.fromEntries(options.map(([name, spec]) => [name, schemaOf(spec)])),
+        },
+      },
+      budgets: {
+        type: 'array',
+        minItems: 1,
+        items: {
+          type: 'object',
+          required: ['metric'],
+          additionalProperties: false,
+          properties: {
+            metric: { enum: [...METRIC_IDS] },
+            rate: { description: 'Requests per second of an open loop.', type: 'integer', minimum: 1 },
+            connections: {
+              description: 'The rung to which it applies; all by default.',
+              type: 'integer',
+              minimum: 1,
+            },
+            of: {
+              description:
+                'The target or the revision to which it applies; all but the baselines by default.',
+              type: 'string',
+            },
+            atMost: {
+              description: 'The limit with its unit, e.g. 20ms; for latency, CPU, memory and start-up.',
+              type: 'string',
+            },
+            atLeast: { description: 'The limit of goodput, e.g. 1000/s.', type: 'string' },
+            against: { description: 'The baseline: a target, or a revision such as main.', type: 'string' },
+            worseByAtMost: {
+              description: 'The share by which it may be worse than the baseline, e.g. 3%.',
+              type: 'string',
+            },
+          },
+        },
+      },
+    },
+  };
+}
+
+function schemaOf({ value, help, many }: OptionSpec<unknown>): object {
+  if (value === undefined) return { description: help, type: 'boolean' };
+  const one = { type: ['string', 'number'] };
+  const isList = many || value.includes('list');
+  const list = { type: 'array', minItems: 1, items: one };
+  return { description: help, ...(isList ? { anyOf: [{ type: ['string', 'number'] }, list] } : one) };
+}
+
+/** Reads a configuration. Throws a usage error with file, line and pointer if it is missing or not valid. */
+export function readConfig(file: string): Config {
+  const read = readJsonFile(file, { missing: HINT, wrong: HINT });
+  const validate = new Ajv({ allErrors: true, allowUnionTypes: true, verbose: true }).compile<ConfigFile>(
+    configSchema(),
+  );
+  if (!validate(read.value)) {
+    const [first] = validate.errors ?? [];
+    throw new BenchError('usage', describeSchemaError(read, first, 'the configuration'), HINT);
+  }
+  const { bench, budgets } = read.value;
+  const own = budgets.map((one, index) => ({
+    budget: toBudget(one, index, read),
+    place: read.at(['budgets', index]),
+  }));
+  const rates = [...new Set(own.map(({ budget }) => budget.rate))];
+  return {
+    folder: dirname(resolve(file)),
+    budgets: own,
+    runs: rates.map((rate) => ({
+      ...(rate === undefined ? {} : { rate }),
+      request: () => toRequest(bench, rate, read),
+    })),
+  };
+}
+
+/** Parses the options as a command line. An error names their place in the file. */
+function toRequest(bench: ConfigFile['bench'], rate: number | undefined, read: JsonFile): BenchRequest {
+  const { targets = [], ...options } = bench;
+  const words = Object.entries(options).flatMap(([name, value]) => wordsOf(name, value));
+  const hasRounds = 'rounds' in options || 'until-decided' in options;
+  try {
+    return BENCH.parse([
+      ...targets,
+      ...words,
+      ...(hasRounds ? [] : [`--rounds=${ROUNDS}`]),
+      ...(rate === undefined ? [] : [`--rate=${rate}`]),
+    ]);
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    const [, name = ''] = /--([\w-]+)/.exec(error.message) ?? [];
+    const path = name in options ? ['bench', name] : ['bench'];
+    throw new BenchError(error.code, `${read.at(path)}: /${path.join('/')}: ${error.message}`, error.hint);
+  }
+}
+
+function wordsOf(name: string, value: Value): string[] {
+  if (typeof value === 'boolean') return value ? [`--${name}`] : [];
+  const values = [value].flat().map(String);
+  return BENCH.options[name]?.many === true
+    ? values.map((one) => `--${name}=${one}`)
+    : [`--${name}=${values.join(',')}`];
+}
+
+function toBudget(one: ConfigFile['budgets'][number], index: number, read: JsonFile): Budget {
+  const { metric, atMost, atLeast, against, worseByAtMost, ...place } = one;
+  const fail = (field: string | undefined, problem: string, hint = HINT): never => {
+    const path = ['budgets', index, ...(field === undefined ? [] : [field])];
+    throw new BenchError('usage', `${read.at(path)}: /${path.join('/')}: ${problem}`, hint);
+  };
+  const { better, unit } = METRICS[metric];
+  const [limit, wrong] =
+    better === 'lower' ? (['atMost', 'atLeast'] as const) : (['atLeast', 'atMost'] as const);
+  const isRelative = against !== undefined || worseByAtMost !== undefined;
+  const figure = limit === 'atMost' ? atMost : atLeast;
+  if (one[wrong] !== undefined)
+    return fail(wrong, `${metric} is better if it is ${better}, so its limit is "${limit}"`);
+  if ((figure !== undefined) === isRelative)
+    return fail(undefined, `a budget has either "${limit}", or "against" and "worseByAtMost"`);
+  if (figure !== undefined) {
+    const value = toFigure(String(figure), unit);
+    if (value === undefined)
+      return fail(limit, `"${figure}" is not a figure with a unit of ${metric}`, `e.g. ${EXAMPLES[unit]}`);
+    return { metric, ...place, limit: { kind: 'figure', value } };
+  }
+  if (against === undefined || worseByAtMost === undefined)
+    return fail(undefined, 'a budget with one of "against" and "worseByAtMost" needs the other');
+  try {
+    const part = share(String(worseByAtMost), 'worseByAtMost');
+    return { metric, ...place, limit: { kind: 'worse', share: part, against } };
+  } catch {
+    return fail('worseByAtMost', `"${worseByAtMost}" is not a share between 0 and 1`, 'e.g. 3%');
+  }
+}
+
+const TIMES = { us: 1, µs: 1, ms: 1e3, s: 1e6 };
+
+/** The factors from the units of a file to that of the metric. */
+const UNITS: Record<Unit, Record<string, number>> = {
+  'per second': { '/s': 1 },
+  µs: TIMES,
+  'µs per request': TIMES,
+  bytes: { kB: 1e3, KiB: 2 ** 10, MB: 1e6, MiB: 2 ** 20, GB: 1e9, GiB: 2 ** 30 },
+  s: { ms: 1e-3, s: 1 },
+};
+
+const EXAMPLES: Record<Unit, string> = {
+  'per second': '1000/s',
+  µs: '20ms',
+  'µs per request': '250us',
+  bytes: '200MiB',
+  s: '2s',
+};
+
+/** Reads a figure such as `20 ms` in the unit of its metric; undefined if it is not one. */
+function toFigure(typed: string, unit: Unit): number | undefined {
+  const [, digits, name = ''] = /^(\d+(?:\.\d+)?)\s*(\S+)$/.exec(typed.trim()) ?? [];
+  const factor = Object.hasOwn(UNITS[unit], name) ? UNITS[unit][name] : undefined;
+  const value = Number(digits) * (factor ?? 0);
+  return value > 0 ? value : undefined;
+}
+
+/** Throws a usage error if a budget names a rung or a target that its run does not have. */
+export function refuseUnmeasured(
+  { budget: { connections, of }, place }: Config['budgets'][number],
+  rungs: readonly number[],
+  names: readonly string[],
+): void {
+  if (connections !== undefined && !rungs.includes(connections)) {
+    throw new BenchError(
+      'usage',
+      `${place}: the run has no rung of ${connections} connections`,
+      `add it to "connections": it has ${rungs.join(', ')}`,
+    );
+  }
+  if (of === undefined || names.includes(of)) return;
+  throw new BenchError(
+    'usage',
+    `${place}: the run has no target "${of}"`,
+    suggest(of, names) ?? names.join(', '),
+  );
+}

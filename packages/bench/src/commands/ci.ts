@@ -1,0 +1,139 @@
+/** Measures what `bench.config.json` names, and judges its budgets. */
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { compareWithin } from '../analyse/compare.ts';
+import { judgeBudget, type JudgedBudget } from '../analyse/budgets.ts';
+import { CI } from '../cli/commands.ts';
+import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
+import { HOME, makeProjectFolder } from '../home.ts';
+import type { Plan } from '../plan/definition.ts';
+import { describeBudget, renderBudgets, renderSummary } from '../report/budgets.ts';
+import { renderComparison } from '../report/compare.ts';
+import { describeCopies } from '../report/copies.ts';
+import { renderMarkdown } from '../report/markdown.ts';
+import { toOutput } from '../report/printable.ts';
+import { describePlan, toView } from '../report/view.ts';
+import { readRun, shown, type StoredRun } from '../results/store.ts';
+import { foresee, measureForeseen, type Foreseen } from './request.ts';
+import { createRunner, logLine, print, terminal } from './shell.ts';
+
+/** A run of a job. */
+interface JobRun {
+  rate: number | undefined;
+  foreseen: Foreseen;
+}
+
+export const runCi = createRunner(CI, async ({ config: file, dryRun, wait }) => {
+  const config = readConfig(file ?? join(HOME.root, 'bench.config.json'));
+  process.chdir(config.folder);
+  const runs = await foreseeRuns(config, wait);
+  if (dryRun) return print(`${runs.map(({ foreseen }) => describePlan(foreseen.plan)).join('\n\n')}\n`);
+  const measured: { rate: number | undefined; run: StoredRun }[] = [];
+  for (const { rate, foreseen } of runs) {
+    const ended = await measureForeseen(foreseen, terminal);
+    if (ended === undefined || ended.interrupted) return 130;
+    measured.push({ rate, run: readRun(ended.folder) });
+  }
+  const judged = config.budgets.flatMap(({ budget }): JudgedBudget[] => {
+    const found = measured.find(({ rate }) => rate === budget.rate);
+    return found === undefined ? [] : [judgeBudget(found.run, budget, baselinesOf(config))];
+  });
+  const verdict = conclude(
+    judged,
+    measured.map(({ run }) => run),
+  );
+  const summary = renderSummary(
+    verdict.words,
+    judged,
+    measured.map(({ run }) => describeRun(run, config)),
+  );
+  print(`${renderBudgets(judged)}\n`);
+  for (const line of verdict.warnings) logLine(`warning: ${line}`);
+  const saved = writeSummary(toOutput(summary));
+  logLine(`${verdict.words}; the summary is in ${shown(saved)}`);
+  return verdict.isBroken ? 1 : 0;
+});
+
+/** Makes the plans of all runs before the first is measured. Throws a usage error if a budget does not fit its run. */
+async function foreseeRuns(config: Config, wait: boolean): Promise<JobRun[]> {
+  const runs: JobRun[] = [];
+  for (const { rate, request } of config.runs) {
+    const foreseen = await foresee({ ...request(), wait, mayRepeatRevisions: true });
+    const run = rate === undefined ? foreseen.run : `${foreseen.run}-${rate}`;
+    const { rungs, targets } = foreseen.plan;
+    const names = targets.flatMap(({ id, copy }) => (copy === undefined ? [id] : [id, copy.name]));
+    for (const one of config.budgets) {
+      if (one.budget.rate === rate) refuseUnmeasured(one, rungs, names);
+    }
+    runs.push({ rate, foreseen: { ...foreseen, run, plan: { ...foreseen.plan, run } } });
+  }
+  return runs;
+}
+
+function baselinesOf({ budgets }: Config): string[] {
+  return budgets.flatMap(({ budget: { limit } }) => (limit.kind === 'worse' ? [limit.against] : []));
+}
+
+/** The result of a job: broken if a budget is broken or a trial failed. Anything undecided is a warning. */
+function conclude(
+  judged: readonly JudgedBudget[],
+  runs: readonly StoredRun[],
+): { words: string; isBroken: boolean; warnings: string[] } {
+  const rows = judged.flatMap(({ budget, rows: all }) => all.map((row) => ({ budget, ...row })));
+  const broken = rows.filter(({ verdict }) => verdict === 'broken');
+  const undecided = rows.filter(({ verdict }) => verdict === 'undecided');
+  const failed = runs.flatMap(({ trials }) => trials.filter(({ status }) => status === 'failed'));
+  const uncompared = judged.filter((one) => one.rows.length === 0);
+  const said = [
+    ...(broken.length > 0 ? [`${broken.length} of ${rows.length} budget checks broken`] : []),
+    ...(failed.length > 0 ? [`${failed.length} failed ${failed.length === 1 ? 'trial' : 'trials'}`] : []),
+    ...(undecided.length > 0 ? [`${undecided.length} of ${rows.length} budget checks undecided`] : []),
+  ];
+  return {
+    words: said.length > 0 ? `Bench: ${said.join(', ')}` : `Bench: all ${rows.length} budget checks kept`,
+    isBroken: broken.length + failed.length > 0,
+    warnings: [
+      ...undecided.map(
+        ({ budget, target, connections }) =>
+          `undecided: ${describeBudget(budget)}, ${target} at ${connections} connections. More rounds narrow the interval`,
+      ),
+      ...uncompared.map(
+        ({ budget }) => `not compared: ${describeBudget(budget)}. The run has no other target`,
+      ),
+    ],
+  };
+}
+
+/** Returns the tables of a run as Markdown. */
+function describeRun(run: StoredRun, { budgets }: Config): string {
+  const metrics = budgets.flatMap(({ budget: { metric, rate, limit } }) =>
+    limit.kind === 'worse' && rate === rateOf(run.plan)
+      ? [{ by: metric, threshold: limit.share, baseline: limit.against }]
+      : [],
+  );
+  const tables = run.plan.targets.length < 2 ? [] : metrics.map((question) => compareWithin(run, question));
+  const compared = tables
+    .filter(({ rows }) => rows.length > 0)
+    .map(
+      (table) =>
+        `\`\`\`text\n${renderComparison(table, `run ${run.plan.run}`, describeCopies(run.plan))}\`\`\`\n`,
+    );
+  return [`### Run ${run.plan.run}`, '', renderMarkdown(toView(run)), ...compared].join('\n');
+}
+
+function rateOf({ load }: Plan): number | undefined {
+  return load.mode === 'open' ? load.perSecond : undefined;
+}
+
+/** Writes the summary to the project, and to that of a GitHub job. Returns the path of the first. */
+function writeSummary(text: string): string {
+  const file =
+    HOME.kind === 'repository' ? join(HOME.results, 'summary.md') : join(HOME.root, '.bench', 'summary.md');
+  if (HOME.kind === 'project')
+    makeProjectFolder({ ...HOME, results: join(HOME.root, '.bench', basename(HOME.results)) });
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  const { GITHUB_STEP_SUMMARY: job = '' } = process.env;
+  if (job !== '' && existsSync(dirname(job))) appendFileSync(job, text);
+  return file;
+}

@@ -1,0 +1,93 @@
+/** The budgets of a job in words, as a text and as Markdown. */
+import type { Budget, JudgedBudget, JudgedRow } from '../analyse/budgets.ts';
+import { METRICS, type MetricId, type Unit } from '../metrics.ts';
+import {
+  formatBytes,
+  formatChange,
+  formatCost,
+  formatCount,
+  formatShare,
+  formatUs,
+  formatWhole,
+} from './format.ts';
+import { toLine } from './printable.ts';
+import { renderRows } from './terminal.ts';
+
+const HEADS = ['budget', 'target', 'connections', 'measured (95 % interval)', 'verdict'];
+
+/** Describes a budget: `p99 at 500/s at most 20.0 ms`, `CPU µs/req at most 3 % worse than main`. */
+export function describeBudget({ metric, rate, limit }: Budget): string {
+  const { label, better } = METRICS[metric];
+  const at = rate === undefined ? label : `${label} at ${formatWhole(rate)}/s`;
+  return limit.kind === 'figure'
+    ? `${at} at ${better === 'lower' ? 'most' : 'least'} ${format(metric, limit.value)}`
+    : `${at} at most ${formatShare(limit.share)} worse than ${limit.against}`;
+}
+
+/** Renders the budgets as plain rows. */
+export function renderBudgets(judged: readonly JudgedBudget[]): string {
+  return renderRows(HEADS, judged.flatMap(rowsOf));
+}
+
+/** Renders the summary of a job: its verdict, its budgets and the tables of its runs. */
+export function renderSummary(
+  verdict: string,
+  judged: readonly JudgedBudget[],
+  runs: readonly string[],
+): string {
+  return [
+    `## ${verdict}`,
+    '',
+    toRow(HEADS),
+    toRow(HEADS.map(() => '---')),
+    ...judged.flatMap(rowsOf).map(toRow),
+    '',
+    ...runs,
+    '',
+  ].join('\n');
+}
+
+function toRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => toLine(cell).replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function rowsOf({ budget, rows }: JudgedBudget): string[][] {
+  const said = describeBudget(budget);
+  if (rows.length === 0) return [[said, '—', '—', 'no other target to compare', 'not compared']];
+  return rows.map((row) => [
+    said,
+    row.target,
+    formatWhole(row.connections),
+    describeMeasured(row, budget),
+    row.verdict === 'undecided' ? `undecided: ${describeWhy(row)}` : row.verdict,
+  ]);
+}
+
+function describeMeasured({ comparison: { ratio } }: JudgedRow, { metric, limit }: Budget): string {
+  if (ratio === undefined) return '—';
+  const show = (factor: number): string =>
+    limit.kind === 'figure' ? format(metric, factor * limit.value) : formatChange(factor);
+  const { interval } = ratio;
+  const range = interval ?? ratio.range;
+  const words = `${show(range.low)} to ${show(range.high)}`;
+  return interval === undefined ? `observed ${words}` : `${show(ratio.estimate)} (${words})`;
+}
+
+function describeWhy({ comparison }: JudgedRow): string {
+  if (comparison.rounds === 0) return 'no valid figures';
+  if (comparison.verdict !== 'undecided' || comparison.why === 'wide')
+    return 'the interval contains the limit';
+  return comparison.why === 'too-few-rounds' ? 'too few rounds' : 'too many invalid rounds';
+}
+
+const FORMATS: Record<Unit, (value: number) => string> = {
+  'per second': (value) => `${formatCount(value)}/s`,
+  µs: formatUs,
+  'µs per request': (value) => `${formatCost(value)} µs`,
+  bytes: formatBytes,
+  s: (seconds) => formatUs(seconds * 1e6),
+};
+
+function format(metric: MetricId, value: number): string {
+  return FORMATS[METRICS[metric].unit](value);
+}

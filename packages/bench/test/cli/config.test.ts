@@ -1,0 +1,138 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { configSchema, readConfig, refuseUnmeasured } from '../../src/cli/config.ts';
+import { errorOf } from '../samples.ts';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bench-config-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(config: unknown): string {
+  const file = join(folder, 'bench.config.json');
+  writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config, null, 2));
+  return file;
+}
+
+const BENCH = {
+  app: '.',
+  run: 'uvicorn app:app --port {port}',
+  get: '/orders?limit=20',
+  rev: ['main', 'HEAD'],
+  connections: [10, 100],
+};
+
+/** The message for a configuration with this budget, without the folder. */
+function refusalOf(budget: object, bench: object = BENCH): string {
+  const file = write({ bench, budgets: [budget] });
+  const error = errorOf(() => readConfig(file).runs.map(({ request }) => request()));
+  expect(error.code).toBe('usage');
+  return error.message.replace(`${folder}/`, '');
+}
+
+describe('bench.config.json', () => {
+  it('has a schema with every option that belongs into a file', async () => {
+    const text = `${JSON.stringify(configSchema(), null, 2)}\n`;
+    await expect(text).toMatchFileSnapshot('../../schema/config.schema.json');
+  });
+
+  it('names the options of bench, and budgets in the units of their metrics', () => {
+    const { budgets, runs } = readConfig(
+      write({
+        bench: BENCH,
+        budgets: [
+          { metric: 'p99', rate: 500, atMost: '20 ms' },
+          { metric: 'cpu', against: 'main', worseByAtMost: '3%' },
+          { metric: 'memory', atMost: '200MiB', connections: 100 },
+          { metric: 'goodput', atLeast: '1000/s', of: 'HEAD' },
+        ],
+      }),
+    );
+    expect(budgets.map(({ budget }) => budget)).toEqual([
+      { metric: 'p99', rate: 500, limit: { kind: 'figure', value: 20_000 } },
+      { metric: 'cpu', limit: { kind: 'worse', share: 0.03, against: 'main' } },
+      { metric: 'memory', connections: 100, limit: { kind: 'figure', value: 209_715_200 } },
+      { metric: 'goodput', of: 'HEAD', limit: { kind: 'figure', value: 1000 } },
+    ]);
+    expect(runs.map(({ rate, request }) => ({ rate, ...request() }))).toMatchObject([
+      { rate: 500, load: { mode: 'open', perSecond: 500 }, revisions: ['main', 'HEAD'], rounds: 12 },
+      { rate: undefined, load: { mode: 'closed' }, connections: [10, 100] },
+    ]);
+  });
+
+  it.each([
+    ['an unknown metric', { metric: 'speed', atMost: '1ms' }, 'bench.config.json:17: "budgets.0.metric"'],
+    [
+      'a wrong unit',
+      { metric: 'p99', atMost: '20MB' },
+      'bench.config.json:18: /budgets/0/atMost: "20MB" is not',
+    ],
+    ['no unit', { metric: 'p99', atMost: '20' }, 'bench.config.json:18: /budgets/0/atMost: "20" is not'],
+    [
+      'the wrong direction',
+      { metric: 'goodput', atMost: '20/s' },
+      'bench.config.json:18: /budgets/0/atMost: goodput is better if it is higher, so its limit is "atLeast"',
+    ],
+    ['no limit', { metric: 'p99' }, 'bench.config.json:16: /budgets/0: a budget has either "atMost", or'],
+    [
+      'half a limit',
+      { metric: 'p99', against: 'main' },
+      'bench.config.json:16: /budgets/0: a budget with one of',
+    ],
+    [
+      'a wrong share',
+      { metric: 'cpu', against: 'main', worseByAtMost: '300%' },
+      'bench.config.json:19: /budgets/0/worseByAtMost: "300%" is not a share',
+    ],
+  ])('is refused with %s', (_, budget, message) => {
+    expect(refusalOf(budget)).toContain(message);
+  });
+
+  it('names the place of an option that bench refuses', () => {
+    const budget = { metric: 'p99', atMost: '20ms' };
+    expect(refusalOf(budget, { ...BENCH, duration: 'long' })).toContain(
+      'bench.config.json:14: /bench/duration: --duration long: expected a number of seconds',
+    );
+    expect(refusalOf(budget, { ...BENCH, colour: 'red' })).toContain(
+      'bench.config.json:14: "bench" has no field "colour"',
+    );
+  });
+
+  it('is valid as the documents show it', () => {
+    const file = new URL('../../../../docs/examples/bench.config.json', import.meta.url);
+    const { runs } = readConfig(fileURLToPath(file));
+    expect(runs.map(({ request }) => request().revisions)).toEqual([
+      ['main', 'HEAD'],
+      ['main', 'HEAD'],
+    ]);
+    const page = readFileSync(new URL('../ci.md', file), 'utf8');
+    expect(page).toContain(readFileSync(file, 'utf8'));
+  });
+
+  it('is refused if it is missing or not JSON', () => {
+    expect(errorOf(() => readConfig(join(folder, 'none.json'))).message).toContain('cannot be read');
+    expect(errorOf(() => readConfig(write('{\n"bench": }'))).message).toContain(
+      'bench.config.json:2: not JSON',
+    );
+  });
+
+  it('refuses a budget for what the run does not measure', () => {
+    const limit = { kind: 'figure', value: 1 } as const;
+    const at = (more: object) => ({
+      budget: { metric: 'p99', limit, ...more } as const,
+      place: 'bench.config.json:9',
+    });
+    expect(errorOf(() => refuseUnmeasured(at({ connections: 7 }), [10], [])).message).toBe(
+      'bench.config.json:9: the run has no rung of 7 connections',
+    );
+    expect(errorOf(() => refuseUnmeasured(at({ of: 'mian' }), [10], ['main'])).hint).toBe(
+      'did you mean main?',
+    );
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runSync, SubprocessError } from '../../src/machine/subprocess.ts';
+
+const COMMAND = fileURLToPath(new URL('../../bench-http.mjs', import.meta.url));
+const SERVER = `require('node:http').createServer((request, response) => response.end('ok')).listen(process.env.PORT, process.env.HOST);`;
+
+let folder: string;
+let shop: string;
+
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'bench-ci-')));
+  shop = join(folder, 'shop');
+  mkdirSync(shop);
+  writeFileSync(join(shop, 'server.cjs'), SERVER);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a job with these budgets. */
+function runJob(
+  rounds: number,
+  budgets: object[],
+): { status: number | null; stdout: string; stderr: string; step: string } {
+  const short = { rounds, connections: [2], amount: 40, warmup: 0 };
+  const bench = { app: '.', run: 'node server.cjs', get: '/orders', ...short };
+  writeFileSync(join(shop, 'bench.config.json'), JSON.stringify({ bench, budgets }));
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(VITEST|NODE_ENV$|DEBUG$|CI$)/.test(name),
+  );
+  const step = join(folder, 'step.md');
+  writeFileSync(step, 'before\n');
+  const env = {
+    ...Object.fromEntries(inherited),
+    BENCH_STATE: join(folder, 'state'),
+    BENCH_CACHE: join(folder, 'cache'),
+    GITHUB_STEP_SUMMARY: step,
+  };
+  try {
+    const ended = runSync([process.execPath, COMMAND, 'ci'], { cwd: shop, env });
+    return { status: 0, ...ended, step: readFileSync(step, 'utf8') };
+  } catch (error) {
+    if (!(error instanceof SubprocessError)) throw error;
+    const { status, stdout, stderr } = error;
+    return { status, stdout, stderr, step: readFileSync(step, 'utf8') };
+  }
+}
+
+describe('a job of CI', () => {
+  it('fails if a budget is broken, and writes the summary for the job and for the project', () => {
+    const { status, stdout, stderr, step } = runJob(6, [
+      { metric: 'startup', atMost: '1ms' },
+      { metric: 'startup', atMost: '600s' },
+    ]);
+    expect({ status, stderr }).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(
+        'Bench: 1 of 2 budget checks broken; the summary is in .bench/summary.md',
+      ),
+    });
+    expect(stdout).toMatch(/start-up at most 1.00 ms .* broken/);
+    expect(stdout).toMatch(/start-up at most 600 s .* kept/);
+    const summary = readFileSync(join(shop, '.bench', 'summary.md'), 'utf8');
+    expect(summary).toMatch(/^## Bench: 1 of 2 budget checks broken\n/);
+    expect(summary).toMatch(/\| start-up at most 1.00 ms \| shop \| 2 \| .* \| broken \|/);
+    expect(step).toBe(`before\n${summary}`);
+  });
+
+  it('passes with a warning if nothing is decided', () => {
+    const { status, stderr } = runJob(1, [{ metric: 'startup', atMost: '1ms' }]);
+    expect(status).toBe(0);
+    expect(stderr).toContain('warning: undecided: start-up at most 1.00 ms, shop at 2 connections.');
+    expect(stderr).toContain('Bench: 1 of 1 budget checks undecided');
+  });
+});

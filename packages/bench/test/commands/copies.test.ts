@@ -1,0 +1,163 @@
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runSync, SubprocessError } from '../../src/machine/subprocess.ts';
+import type { Trial } from '../../src/results/record.ts';
+
+const COMMAND = fileURLToPath(new URL('../../bench-http.mjs', import.meta.url));
+const SHORT = ['--rounds', '1', '--connections', '2', '--amount', '40', '--warmup', '0', '--separate'];
+const SERVER = `
+const { version } = require('./version.cjs');
+console.log('serving ' + version);
+require('node:http').createServer((request, response) => response.end('ok')).listen(process.env.PORT, process.env.HOST);
+`;
+
+let folder: string;
+let shop: string;
+
+function git(...args: string[]): string {
+  const identity = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.org'];
+  return runSync(['git', ...identity, ...args], { cwd: shop }).stdout;
+}
+
+function writeVersion(root: string, version: string): void {
+  writeFileSync(join(root, 'version.cjs'), `exports.version = '${version}';`);
+}
+
+/** Runs `bench-http` in the folder of the user. */
+function bench(cwd: string, args: string[]): { status: number | null; stdout: string; stderr: string } {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(VITEST|NODE_ENV$|DEBUG$|CI$)/.test(name),
+  );
+  const env = {
+    ...Object.fromEntries(inherited),
+    BENCH_STATE: join(folder, 'state'),
+    BENCH_CACHE: join(folder, 'cache'),
+  };
+  try {
+    return { status: 0, ...runSync([process.execPath, COMMAND, ...args], { cwd, env }) };
+  } catch (error) {
+    if (!(error instanceof SubprocessError)) throw error;
+    const { status, stdout, stderr } = error;
+    return { status, stdout, stderr };
+  }
+}
+
+/** The version that each target of the newest run served, by the names of its copies. */
+function versionsServed(project: string, trials: Trial[]): Record<string, string | undefined> {
+  const logs = globSync('.bench/results/*/logs/*.log', { cwd: project });
+  return Object.fromEntries(
+    trials.map(({ id, target }) => {
+      const log = logs.find((file) => file.includes(id)) ?? '';
+      return [target.copy?.name ?? '', /serving (\S+)/.exec(readFileSync(join(project, log), 'utf8'))?.[1]];
+    }),
+  );
+}
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'bench-copies-')));
+  shop = join(folder, 'shop');
+  mkdirSync(shop);
+  writeFileSync(join(shop, 'server.cjs'), SERVER);
+  writeVersion(shop, 'first');
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the copies of a project', () => {
+  it('are two commits and the working tree, each served from its own files', () => {
+    git('init', '--quiet', '--initial-branch=main');
+    git('add', '.');
+    git('commit', '--quiet', '--message', 'Serve orders');
+    git('switch', '--quiet', '--create', 'cache');
+    writeVersion(shop, 'second');
+    const manifest = {
+      name: 'shop',
+      language: 'javascript',
+      framework: 'unknown',
+      class: 'unknown',
+      runtime: 'node',
+      default: 'app',
+      variants: { app: { command: ['node', 'server.cjs'] } },
+      requests: [{ request: 'GET /orders' }],
+    };
+    writeFileSync(join(shop, 'stack.json'), JSON.stringify(manifest));
+    git('add', '.');
+    git('commit', '--quiet', '--message', 'Cache orders');
+    writeVersion(shop, 'third');
+    writeFileSync(join(shop, '.gitignore'), '.bench\n');
+    const state = (): string[] =>
+      ['status', 'worktree list', 'stash list'].map((words) => git(...words.split(' ')));
+    const before = state();
+
+    const { status, stdout, stderr } = bench(shop, [
+      '--rev',
+      'main',
+      '--rev',
+      'cache',
+      '--rev',
+      '.',
+      ...SHORT,
+      '--json',
+    ]);
+
+    expect({ status, stderr }).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(
+        /main \w{7} has no manifest of shop: the current stack.json is used for it/,
+      ),
+    });
+    const { trials } = JSON.parse(stdout) as { trials: Trial[] };
+    expect(versionsServed(shop, trials)).toEqual({ main: 'first', cache: 'second', '.': 'third' });
+    const [main, cache] = ['main', 'cache'].map((name) => git('rev-parse', name).trim());
+    expect(trials.map(({ target }) => target).toSorted((a, b) => (a.id < b.id ? -1 : 1))).toMatchObject([
+      {
+        id: `shop[cache ${cache?.slice(0, 7)}]`,
+        copy: { kind: 'revision', commit: cache, subject: 'Cache orders' },
+      },
+      {
+        id: `shop[main ${main?.slice(0, 7)}]`,
+        copy: { kind: 'revision', commit: main, subject: 'Serve orders' },
+      },
+      { id: `shop[working tree of ${cache?.slice(0, 7)}]`, copy: { kind: 'working-tree', commit: cache } },
+    ]);
+    expect(bench(shop, ['report', 'latest']).stdout).toContain(`main ${main?.slice(0, 7)}: Serve orders`);
+    expect(state()).toEqual(before);
+    expect(globSync('cache/revisions/*/*', { cwd: folder })).toEqual([]);
+  });
+
+  it('are two folders', () => {
+    const other = join(folder, 'other');
+    mkdirSync(other);
+    writeFileSync(join(other, 'server.cjs'), SERVER);
+    writeVersion(other, 'second');
+    const files = (): string[] => [shop, other].flatMap((root) => readdirSync(root));
+    const before = files();
+    const run = ['--run', 'node server.cjs', '--get', '/orders'];
+    const { status, stdout } = bench(folder, [
+      '--copy',
+      './shop',
+      '--copy',
+      './other',
+      ...run,
+      ...SHORT,
+      '--json',
+    ]);
+    expect(status).toBe(0);
+    const { trials } = JSON.parse(stdout) as { trials: Trial[] };
+    expect(trials.map(({ target }) => target.id).toSorted()).toEqual(['app[./other]', 'app[./shop]']);
+    expect(versionsServed(folder, trials)).toEqual({ './shop': 'first', './other': 'second' });
+    expect(files()).toEqual(before);
+  });
+});

@@ -1,0 +1,3 @@
+import { runCi } from 'bench-http/commands/ci';
+
+process.exitCode = await runCi(process.argv.slice(2));
