@@ -70,7 +70,7 @@ export interface BenchRequest extends BenchOptions {
 /** The verdicts of comparisons. */
 export const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;
 
-const WAIT = 'wait for another run on this machine to end';
+const WAIT = 'if another run is measuring on this machine, wait until it ends';
 
 /** The option that all measuring commands share. */
 export const WAITS = { wait: flag({ help: WAIT }) };
@@ -116,7 +116,7 @@ const OPTIONS = {
   stack: repeated('<file>', text, { group: WHAT, help: 'a stack.json from outside the repository' }),
   app: option('<folder>', text, {
     group: OWN,
-    help: 'the folder of your project; its own lock makes the environment, and its files are never changed',
+    help: 'the folder of your project; Bench builds the environment from its lock file, and never changes its files',
     needs: 'run',
     conflicts: {
       copy: 'name the folders with --copy alone',
@@ -127,13 +127,13 @@ const OPTIONS = {
   }),
   run: option('<command>', text, {
     group: OWN,
-    help: "the command that starts its server, with {port}: 'uvicorn app:app --port {port}'; PORT and HOST are set too",
+    help: "the command that starts its server; Bench replaces {port}, as in 'uvicorn app:app --port {port}', and sets PORT and HOST",
     needs: ['app', 'copy'],
   }),
   lock: option('<file>', text, {
     group: OWN,
     help: 'the lock or the list of requirements, in the folder of the project',
-    usually: 'the one that is found there',
+    usually: 'the one that Bench finds there',
     needs: ['app', 'copy'],
   }),
   rev: repeated('<revision>', text, {
@@ -168,7 +168,7 @@ const OPTIONS = {
   }),
   quick: flag({
     group: WHAT,
-    help: 'a first impression in under a minute; its figures are never compared',
+    help: 'a first impression in under a minute; too short for a comparison',
     conflicts: { 'until-decided': 'omit --quick to get a verdict', aa: 'omit --quick to compare' },
   }),
 
@@ -182,7 +182,7 @@ const OPTIONS = {
   }),
   with: repeated('<package>', text, {
     group: ON,
-    help: 'a version instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; give it twice to compare two',
+    help: 'a package to use instead of the locked one: fastapi==0.115 (Python), fastify@5.1.0 (npm), or the folder of a checkout; repeat it to compare them',
   }),
   resolve: flag({
     group: ON,
@@ -224,7 +224,7 @@ const OPTIONS = {
   }),
   rate: option('<n>', wordOr('auto', wholeNumber()), {
     group: LOAD,
-    help: 'an open loop: n requests start per second, and latency counts from the intended start; auto measures all targets first and takes half of the slowest goodput',
+    help: 'an open loop: n requests start per second, and latency counts from the intended start. auto: measure all targets first, and use half of the slowest goodput',
     usually: 'a closed loop',
     conflicts: { 'prove-limit': 'an open loop limits the goodput to its rate' },
   }),
@@ -244,7 +244,7 @@ const OPTIONS = {
   }),
   engine: option('<name>', oneOf(ENGINE_NAMES), {
     group: LOAD,
-    help: ENGINE_NAMES.join(', '),
+    help: `the program that sends the load: ${ENGINE_NAMES.join(', ')}`,
     usually: 'autocannon',
   }),
   'cross-check': option('[engine]', wordOr('any', oneOf(ENGINE_NAMES)), {
@@ -283,7 +283,7 @@ const OPTIONS = {
   }),
   requests: option('<file>', text, {
     group: ASK,
-    help: 'send the requests of this JSON file: with weights, expectations and a login',
+    help: 'send the requests of this JSON file, which can have weights, expected answers and a login',
   }),
   openapi: option('<document>', text, {
     group: ASK,
@@ -303,7 +303,7 @@ const OPTIONS = {
   }),
   body: option('<text>', (typed) => typed, {
     group: ASK,
-    help: 'the body to send: a text or @file',
+    help: 'the body to send: text or @file',
     needs: ['url', 'request'],
   }),
   rows: option('<file>', text, {
@@ -313,8 +313,8 @@ const OPTIONS = {
   }),
   expect: option('<text>', (typed) => typed, {
     group: ASK,
-    help: 'the right answer: a text or @file',
-    usually: 'as before the load, if it is the same twice',
+    help: 'the right answer: text or @file',
+    usually: 'the answer before the load, if two requests get the same',
     needs: ASKS,
   }),
   'expect-status': option('<list>', listOf(status), {
@@ -341,26 +341,26 @@ const OPTIONS = {
   }),
   pid: repeated('[name=]<n>', namedPid, {
     group: URL_GROUP,
-    help: 'the process of that server, to measure its CPU and memory',
-    usually: 'the process that listens there',
+    help: 'the process of the server of --url, to measure its CPU and memory',
+    usually: 'the process that listens on its port',
     needs: 'url',
   }),
 
   duel: flag({
     group: COMPARE,
-    help: 'run all targets of a round at once and alternate short windows, which is more precise',
+    help: 'run all targets of a round at once and load them in short turns, which is more precise',
     conflicts: { separate: 'omit one of them' },
   }),
-  separate: flag({ group: COMPARE, help: 'run one server at a time' }),
+  separate: flag({ group: COMPARE, help: 'run one server at a time, never a duel' }),
   aa: flag({ group: COMPARE, help: 'measure the first target twice, to show the noise of this machine' }),
   'until-decided': flag({
     group: COMPARE,
-    help: 'stop at the first look at which every comparison has its verdict',
+    help: 'look at the results after some rounds, and stop when every comparison has a verdict',
     conflicts: { rounds: 'the schedule sets the number of rounds; --looks chooses another schedule' },
   }),
   looks: option('<rounds>', oneOf(SCHEDULE_NAMES), {
     group: COMPARE,
-    help: `the schedule of looks: ${SCHEDULE_NAMES.join(', ')}`,
+    help: `the rounds after which --until-decided looks: ${SCHEDULE_NAMES.join(', ')}`,
     usually: SCHEDULE_NAMES[0] ?? '',
     needs: 'until-decided',
   }),
@@ -390,7 +390,7 @@ const OPTIONS = {
 
   'dry-run': flag({
     group: OUTPUT,
-    help: 'print the plan and how long it takes; start nothing',
+    help: 'print the plan and how long it takes, but measure nothing',
     conflicts: { json: 'a plan is printed as text only', detail: 'a dry run measures nothing' },
   }),
   detail: flag({ group: OUTPUT, help: 'print every column and every trial' }),

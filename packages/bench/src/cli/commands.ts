@@ -15,7 +15,8 @@ import { listOf, oneOf, pair, share, span, text, wholeNumber } from './values.ts
 
 export const BUILD = defineCommand({
   name: 'build',
-  about: 'Builds the environments, dependencies and binaries of stacks. A run does so on first use.',
+  about:
+    'Builds the environments, dependencies and binaries of stacks in advance. Otherwise the first run of a stack builds them.',
   arguments: {
     terms: '[stack...]',
     noun: 'stack',
@@ -38,7 +39,7 @@ export const CALIBRATE = defineCommand({
 export const CHECK = defineCommand({
   name: 'check',
   about:
-    'Checks format, lint, types and unit tests: formatters first, and compiled languages last. Ends with the jobs that failed and their errors.',
+    'Checks formatting, lint, types and unit tests. Formatters run first, and compiled languages last. Prints the failed jobs and their errors at the end.',
   arguments: {
     terms: '[name]',
     noun: 'name',
@@ -53,7 +54,7 @@ export const CHECK = defineCommand({
 export const CLEAN = defineCommand({
   name: 'clean',
   about:
-    'Lists the files that the project keeps on this machine, with sizes, and removes those that you name. It asks first. Published runs are kept.',
+    'Lists what Bench keeps on this machine, with sizes. Removes the items that you name, but asks first. Never removes published runs.',
   arguments: {
     terms: '[name...]',
     noun: 'name',
@@ -95,7 +96,8 @@ export interface CompareRequest {
 
 export const COMPARE = defineCommand({
   name: 'compare',
-  about: 'Compares the targets of one run with a baseline, paired by round, or the same targets in two runs.',
+  about:
+    'Compares the targets inside one run with a baseline, round by round. With two runs, compares each target with itself.',
   arguments: {
     terms: '<run> [later-run]',
     noun: 'run',
@@ -149,7 +151,7 @@ export const NEW = defineCommand({
     terms: '<stack> <name>',
     noun: 'stack',
     plural: 'arguments',
-    help: 'the word stack',
+    help: 'the word "stack"',
     more: 'the name of the stack: lower-case letters, digits and dashes',
     example: NEW_EXAMPLE,
   },
@@ -185,15 +187,18 @@ export const NEW = defineCommand({
 export const POWER = defineCommand({
   name: 'bench:power',
   about:
-    'Measures how often a comparison is right: two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, compared for at most 2 minutes each. Results are added to a pool. Stock autocannon runs beside each of them.',
+    'Measures how often a comparison is right: two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, compared for at most 2 minutes each. Measures both builds with stock autocannon too. Adds the results to a pool.',
   options: {
     tests: option('<n>', wholeNumber(0), {
-      help: 'sequential tests to add; 0 only prints the pool',
+      help: 'comparisons to add; 0 only prints the pool',
       usually: '3',
     }),
-    noise: option('<n>', wholeNumber(0), { help: 'A/A rounds to add, separate and as duels', default: 0 }),
+    noise: option('<n>', wholeNumber(0), {
+      help: 'A/A rounds to add, as separate trials and as duels',
+      default: 0,
+    }),
     target: option('<name>', text, { help: 'the target of --noise', usually: 'vanilla', needs: 'noise' }),
-    pool: option('<folder>', text, { help: 'the pool', usually: 'results/power' }),
+    pool: option('<folder>', text, { help: 'the folder of the pool', usually: 'results/power' }),
     ...WAITS,
   },
   read: (values) => values,
@@ -224,7 +229,7 @@ export const PREFLIGHT = defineCommand({
 export const RECHECK = defineCommand({
   name: 'recheck',
   about:
-    'Reads published figures, tables of autocannon and reports of time(1), and reports which of them contradict each other. Measures nothing.',
+    'Reads autocannon tables and time(1) reports from a text file, and prints which figures contradict each other. Measures nothing.',
   arguments: {
     terms: '<file>',
     noun: 'file',
@@ -245,7 +250,9 @@ export const REPORT = defineCommand({
     example: commandLine('report latest'),
   },
   options: {
-    ladder: flag({ help: 'print the goodput of each target by number of connections, and its knee' }),
+    ladder: flag({
+      help: 'print the goodput of each target by number of connections, and the knee after which it stops growing',
+    }),
     detail: flag({ help: 'print every column and every trial' }),
     markdown: flag({ help: 'print Markdown' }),
     json: flag({
@@ -263,7 +270,7 @@ export const REPORT = defineCommand({
 export const SELF = defineCommand({
   name: 'bench:self',
   about:
-    'Measures this instrument: the cost of its load driver beside stock autocannon, the cost of sampling, and the share of time spent in windows.',
+    'Measures this instrument: the cost of its load driver beside stock autocannon, the cost of sampling, and the share of a run that is spent measuring.',
   options: { rounds: option('<n>', wholeNumber(), { help: 'rounds', default: 3 }), ...WAITS },
   read: (values) => values,
 });
@@ -332,7 +339,7 @@ export const INIT = defineCommand({
 export const STACKS = defineCommand({
   name: 'stacks',
   about:
-    'Lists every target with its workloads and its state: ready, built on first use, or missing with the reason. Then lists the runtimes in the same way; unverified means that nobody has measured on that runtime yet.',
+    'Lists every target with its workloads and its state: ready, built on first use, or missing with the reason. Then lists the runtimes in the same way. An unverified runtime has never been measured.',
   options: {},
   read: () => ({}),
 });
@@ -352,7 +359,7 @@ const STUDY = { connections: 10, seconds: 60, processes: 5 };
 export const WARM = defineCommand({
   name: 'warm',
   about:
-    'Studies how long fresh servers take to warm up. Each process is loaded in short turns with a warm reference on the same core, so that the ratio of the two does not contain the pace of the machine. Prints how long each target takes, how much faster it becomes, and the kinds of its processes.',
+    'Studies how long fresh servers take to warm up. Each process is loaded in short turns with a warm reference on the same core, so that the speed of the machine cancels out in the ratio of the two. Prints how long each target takes, how much faster it becomes, and the kinds of its processes if they settle at different levels.',
   arguments: {
     terms: '<target...>',
     noun: 'target',
