@@ -172,6 +172,29 @@ describe('a service and a setup', () => {
   });
 });
 
+describe('a build', () => {
+  it('goes to the cache, so that the project stays as it is', async () => {
+    await using place = new Place();
+    const file = write(place, {
+      build: [['cp', 'serve', '{build}/server']],
+      command: ['{build}/server'],
+      env: { APP_VALUE: 'built' },
+      requests: [{ request: 'GET /', expect: { body: { value: 'built' } } }],
+    });
+    const script = '#!/usr/bin/env node\nimport(process.cwd() + "/server.mjs");\n';
+    writeFileSync(join(place.folder, 'serve'), script, { mode: 0o755 });
+    const before = readdirSync(place.folder);
+    const cache = join(place.folder, 'state', 'cache');
+    const { status, stderr } = await place.run('bench', ['--stack', file, ...FEW, '--rounds', '1'], {
+      BENCH_CACHE: cache,
+    });
+    expect([status, stderr]).toEqual([0, expect.stringContaining('trying shop: {build}/server')]);
+    expect(statusesOf(place.trials())).toEqual(['measured']);
+    expect(readdirSync(place.folder).filter((name) => !before.includes(name))).toEqual(['results']);
+    expect(readdirSync(join(cache, 'builds'))[0]).toMatch(/^shop-/);
+  });
+});
+
 describe.runIf(hasProc)('a manifest that is wrong ends with a message, and leaves nothing running', () => {
   it('if the setup fails', async () => {
     await using place = new Place();
