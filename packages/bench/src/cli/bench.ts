@@ -132,7 +132,7 @@ const OPTIONS = {
   }),
   lock: option('<file>', text, {
     group: OWN,
-    help: 'the lock or the list of requirements, in the folder of the project',
+    help: 'the lock file or requirements file, in the folder of the project',
     usually: 'the one that Bench finds there',
     needs: ['app', 'copy'],
   }),
@@ -390,7 +390,7 @@ const OPTIONS = {
 
   'dry-run': flag({
     group: OUTPUT,
-    help: 'print the plan and how long it takes, but measure nothing',
+    help: 'print the plan and how long it takes, but start nothing',
     conflicts: { json: 'a plan is printed as text only', detail: 'a dry run measures nothing' },
   }),
   detail: flag({ group: OUTPUT, help: 'print every column and every trial' }),
