@@ -182,5 +182,8 @@ describe('a revision that cannot be measured', () => {
       '--rev main and --rev HEAD are the same commit',
     );
     expect((await refusalOf('HEAD', '.')).message).toContain('the working tree has no uncommitted changes');
+    expect(await findRevisions(project, ['main', 'HEAD', '.'], { mayRepeat: true })).toMatchObject([
+      { name: 'main' },
+    ]);
   });
 });
