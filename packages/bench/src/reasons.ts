@@ -216,6 +216,11 @@ const DEFINITIONS = {
     text: ({ processes, settled, observedSeconds }: Unsettled) =>
       `the server does not settle: in a study, ${processes - settled} of ${processes} ${processes === 1 ? 'process' : 'processes'} found no steady level in ${Math.round(observedSeconds)} s`,
   },
+  'ratio-trend': {
+    invalidates: RATES_AND_CPU,
+    text: ({ other, change, when }: { other: string; change: number; when: TrendTime }) =>
+      `CPU per request relative to ${other} still changed ${when}, by a factor of ${change.toFixed(2)}: one of the two servers was not warm`,
+  },
   trend: {
     invalidates: RATES_AND_CPU,
     text: (facts: Pace) => describePace(facts),
@@ -307,6 +312,9 @@ interface UpstreamCount {
   requests: number;
   isShort: boolean;
 }
+
+/** The part of a duel in which a ratio changes. */
+export type TrendTime = 'after the warm-up' | 'in the window';
 
 interface Unsettled {
   processes: number;

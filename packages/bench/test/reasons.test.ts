@@ -85,6 +85,7 @@ const FACTS: Facts = {
     { processes: 5, settled: 2, observedSeconds: 59.8 },
     { processes: 1, settled: 0, observedSeconds: 20 },
   ],
+  'ratio-trend': [{ other: 'fastify', change: 0.81, when: 'in the window' }],
   trend: [PACE, { ...PACE, shape: 'slowdown' }],
   unsteady: [{ ...PACE, shape: 'erratic' }],
   'server-unknown': [{ cores: 1.9 }],

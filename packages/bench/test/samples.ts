@@ -284,7 +284,7 @@ export function sampleStudy(targets: string[], given: Partial<StudyFile> = {}): 
 
 /** A turn of a thousand answers that cost this many times those of the reference. */
 function sampleTurn(cost: number): Turn {
-  return { cpuUs: cost * 40 * 1000, answers: 1000, goodputPerSecond: 10_000 / cost, windowSeconds: 0.1 };
+  return { cpuUs: cost * 40 * 1000, answers: 1000, goodputPerSecond: 10_000 / cost, seconds: 0.1 };
 }
 
 /** A process whose pairs of turns have these ratios of CPU per request, five a second. */

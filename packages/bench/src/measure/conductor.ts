@@ -9,7 +9,10 @@ import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } fr
 import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { joinSampled, type Sampled } from '../resources/sampler.ts';
+import { findTrend, logRatios } from '../judge/trend.ts';
+import { makeReason, type TrendTime } from '../reasons.ts';
 import { TurnTaker } from './turns.ts';
+import { warmTogether } from './warm-together.ts';
 import { accountFor, runWindow, watchForDeath } from './window.ts';
 
 /** The longest duration of a fixed amount of requests. */
@@ -213,6 +216,14 @@ async function takeTurns(
       if (sampled !== undefined) side.samples.push(sampled);
     });
   }
+  const costs = loaded.map(({ side }) => costsOf(side.turns));
+  const trends = costs.map((own) => findTrend(logRatios(own, costs[0] ?? [])));
+  noteTrends(loaded, trends, 'in the window');
+}
+
+/** The CPU per request of each turn, in µs; empty if it was not read. */
+function costsOf({ cpuUs = [], answers = [] }: Partial<RecordedTurns> = {}): number[] {
+  return cpuUs.map((us, turn) => us / (answers[turn] ?? 0));
 }
 
 /** Returns the processes beside a server whose CPU belongs to the measurement. */
@@ -232,25 +243,47 @@ function wholeWindow(plan: Plan, planned: PlannedTrial): Window {
   };
 }
 
-/** Warms up each side. Returns the time between the answers of a connection, in seconds, of the slowest. */
-async function warmUp(
-  loaded: readonly Loaded[],
-  { warmupSeconds, load }: Plan,
-  outlive: Outlive,
-): Promise<number> {
-  /** The time between the answers of a connection, for each side. */
-  const cycles: number[] = [];
+/**
+ * Warms up the sides of a duel by turns, all for as long as the slowest to warm up needs. Returns the time between the
+ * answers of a connection, in seconds, of the slowest to answer.
+ */
+async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): Promise<number> {
+  const { load } = plan;
   // Until its first window, a connection keeps itself alive by occasional requests. Later it is silent between windows.
-  for (const { side, session, death } of loaded) {
-    await attempt(side, async () => {
-      const { lifetime, connect } = await outlive(
-        () => session.fire({ warmupSeconds, windowSeconds: 0, load }, () => {}),
-        death,
-      );
-      cycles.push(((connect.stood ?? 0) * warmupSeconds) / (lifetime?.ok ?? 0));
-    });
+  const sides = loaded.map(({ side, ready, session, death }) => ({
+    meter: ready.meter,
+    fire: async (warmupSeconds: number): Promise<LoadResult | undefined> => {
+      let result: LoadResult | undefined;
+      await attempt(side, async () => {
+        result = await outlive(
+          () => session.fire({ warmupSeconds, windowSeconds: 0, load }, () => {}),
+          death,
+        );
+      });
+      return result;
+    },
+  }));
+  const seconds = Math.max(...loaded.map(({ side }) => warmupSecondsOf(plan, side.planned)));
+  const { cycleSeconds, trends } = await warmTogether(sides, seconds);
+  noteTrends(loaded, trends, 'after the warm-up');
+  return cycleSeconds;
+}
+
+/** Notes on both servers of a pair that the ratio of their CPU per request changes. The first one is the reference. */
+function noteTrends(
+  loaded: readonly Loaded[],
+  trends: readonly (number | undefined)[],
+  when: TrendTime,
+): void {
+  const [first] = loaded;
+  for (const [index, change] of trends.entries()) {
+    const other = loaded[index];
+    if (change === undefined || first === undefined || other === undefined) continue;
+    other.side.life.note(makeReason('ratio-trend', { other: first.side.planned.target, change, when }));
+    first.side.life.note(
+      makeReason('ratio-trend', { other: other.side.planned.target, change: 1 / change, when }),
+    );
   }
-  return Math.max(...cycles.filter(Number.isFinite), 0);
 }
 
 /** Measures again with one more generator, if a core is free for it. */

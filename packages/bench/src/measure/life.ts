@@ -380,6 +380,11 @@ export class ServerLife {
     this.#failed ||= fatal.length > 0;
   }
 
+  /** Adds a reason that the load has shown. */
+  note(reason: Reason): void {
+    this.#add([reason]);
+  }
+
   /** Marks the trial as failed for this reason. */
   fail(error: unknown): void {
     this.#reasons.unshift(toReason(error));

@@ -2,8 +2,9 @@
 import type { LoadResult } from '../results/record.ts';
 import type { StudiedProcess, Turn, TurnPair } from '../results/study/record.ts';
 import { BenchError } from '../errors.ts';
-import type { LoadSession, Window } from '../load/engine.ts';
-import { openCpuMeter, type CpuMeter } from '../resources/cpu-meter.ts';
+import type { LoadSession, ShortTurns } from '../load/engine.ts';
+import { clamp } from '../numbers.ts';
+import type { CpuMeter } from '../resources/cpu-meter.ts';
 import { STUDY_SCHEMA } from '../versions.ts';
 import type { Entry } from './conductor.ts';
 import { ServerLife, type ReadyServer, type TrialEffects } from './life.ts';
@@ -14,11 +15,11 @@ import { accountFor, watchForDeath } from './window.ts';
  * The windows of both servers, in seconds. Neighbours of 20 to 400 ms agree equally well, so many short ones say most.
  * The fresh process has the longer ones: it is then under load for most of the time, as in a trial.
  */
-const WINDOW_SECONDS = { fresh: 0.1, reference: 0.05, most: 1 };
+const WINDOW_SECONDS = { fresh: 0.06, reference: 0.03, most: 1 };
 /** A window holds this many answers of each connection, unless it would become too long. */
 const CYCLES = 10;
 /** The time from the first request of a turn to the opening of its window: one answer of each connection. */
-const RAMP_SECONDS = { least: 0.005, most: 0.5 };
+const RAMP_SECONDS = { least: 0.002, most: 0.5 };
 /**
  * Load on the reference before each process, in seconds. The generators are new for each process: they must not become
  * faster while the fresh process does.
@@ -110,10 +111,10 @@ async function takeTurns(
 ): Promise<LoadResult | undefined> {
   await using generators = effects.load(target).open(reference.ready.spec, plan.generators);
   using warm = await Side.open(reference.ready, generators);
-  await warm.turn({ warmupSeconds: 0, windowSeconds: LEAD_SECONDS });
+  await warm.take({ rampSeconds: 0, windowSeconds: LEAD_SECONDS });
   const ready = await life.start();
   const session = generators.beside?.(ready.spec);
-  if (session === undefined) throw new Error('this engine cannot load two servers in turn');
+  if (session === undefined) throw new Error(NO_TURNS);
   await using _ = accountFor(session, (counts) => life.account(counts));
   using fresh = await Side.open(ready, session);
   course.cpuSource = fresh.meter.source;
@@ -130,13 +131,15 @@ async function takeTurns(
       reference: beside.turn,
     });
   }
-  return fresh.load;
+  return session.turns?.collect();
 }
+
+const NO_TURNS = 'this engine cannot load two servers in turn';
 
 /** A turn and its place in the life of its server. */
 interface Taken {
   turn: Turn;
-  /** The middle of its window, on the monotonic clock. */
+  /** The middle of its load, on the monotonic clock. */
   middleMs: number;
   /** Right answers of the server since the session was opened. */
   answersSoFar: number;
@@ -148,71 +151,61 @@ interface Taken {
  */
 class Side implements Disposable {
   readonly meter: CpuMeter;
-  /** The result of all its turns. */
-  load: LoadResult | undefined;
-  readonly #ready: ReadyServer;
-  readonly #session: LoadSession;
+  readonly #connections: number;
+  readonly #turns: ShortTurns;
   readonly #death: ReturnType<typeof watchForDeath>;
-  #cpuUs = 0;
-  #answers = 0;
+  #cpuUs: number;
+  #answers: number;
   /** The time between the answers of a connection, in seconds. */
   #cycleSeconds = 0;
 
-  private constructor(ready: ReadyServer, session: LoadSession, meter: CpuMeter) {
-    this.#ready = ready;
-    this.#session = session;
+  private constructor(ready: ReadyServer, turns: ShortTurns, meter: CpuMeter, answers: number) {
+    this.#connections = ready.spec.connections;
+    this.#turns = turns;
     this.meter = meter;
+    this.#answers = answers;
+    this.#cpuUs = meter.readUs();
     this.#death = watchForDeath(ready.server);
   }
 
   /** Opens the connections of a server. Throws if its CPU cannot be read, or if it ends. */
-  static async open(ready: ReadyServer, session: LoadSession): Promise<Side> {
-    const { server } = ready;
-    const meter = openCpuMeter(server.pid(), server.cgroup);
+  static async open({ meter, ...ready }: ReadyServer, session: LoadSession): Promise<Side> {
     if (meter === undefined)
       throw new BenchError('trial', `CPU cannot be read on ${process.platform} for a study`, 'use Linux');
-    const side = new Side(ready, session, meter);
-    await Promise.race([session.arm(), side.#death.promise]);
-    side.#answers = (await session.count?.())?.ok ?? 0;
-    side.#cpuUs = meter.readUs();
-    return side;
+    if (session.turns === undefined) throw new Error(NO_TURNS);
+    using death = watchForDeath(ready.server);
+    await Promise.race([session.arm(), death.promise]);
+    const { ok = 0 } = (await session.count?.()) ?? {};
+    return new Side({ meter, ...ready }, session.turns, meter, ok);
   }
 
   /** Takes a turn whose window lasts at least this long, in seconds. */
   async next(leastSeconds: number): Promise<Taken> {
-    const { least, most } = RAMP_SECONDS;
     const wanted = Math.min(WINDOW_SECONDS.most, CYCLES * this.#cycleSeconds);
-    return this.turn({
-      warmupSeconds: Math.min(most, Math.max(least, this.#cycleSeconds)),
+    return this.take({
+      rampSeconds: clamp(this.#cycleSeconds, RAMP_SECONDS.least, RAMP_SECONDS.most),
       windowSeconds: Math.max(leastSeconds, wanted),
     });
   }
 
   /** Loads the server once. Throws if it ends or answers nothing. */
-  async turn(window: Omit<Window, 'load'>): Promise<Taken> {
-    const before = this.load;
-    const fired = this.#session.fire({ ...window, load: { mode: 'closed' } }, () => {});
+  async take(turn: { rampSeconds: number; windowSeconds: number }): Promise<Taken> {
+    const taken = this.#turns.take({ ...turn, load: { mode: 'closed' } });
     // If the server ends first, nobody awaits the rest of the turn.
-    fired.catch(() => {});
-    const load = await Promise.race([fired, this.#death.promise]);
+    taken.catch(() => {});
+    const { seconds, answers, goodputPerSecond } = await Promise.race([taken, this.#death.promise]);
+    const endMs = performance.now();
     const cpuUs = this.meter.readUs();
-    this.load = load;
-    const windowSeconds = load.windowSeconds - (before?.windowSeconds ?? 0);
-    const inWindow = load.counts.ok - (before?.counts.ok ?? 0);
-    const answersSoFar = load.lifetime?.ok ?? this.#answers + inWindow;
-    const answers = answersSoFar - this.#answers;
     if (answers === 0) throw new BenchError('trial', 'no right answer in a turn of the study');
-    const turn: Turn = {
-      cpuUs: cpuUs - this.#cpuUs,
-      answers,
-      goodputPerSecond: inWindow / windowSeconds,
-      windowSeconds,
-    };
+    const spentUs = cpuUs - this.#cpuUs;
     this.#cpuUs = cpuUs;
-    this.#answers = answersSoFar;
-    this.#cycleSeconds = (this.#ready.spec.connections * windowSeconds) / Math.max(inWindow, answers / 2);
-    const closedMs = load.closedAtMs - performance.timeOrigin;
-    return { turn, middleMs: closedMs - (windowSeconds * 1000) / 2, answersSoFar };
+    this.#answers += answers;
+    this.#cycleSeconds = (this.#connections * seconds) / answers;
+    return {
+      turn: { cpuUs: spentUs, answers, goodputPerSecond, seconds },
+      middleMs: endMs - (seconds * 1000) / 2,
+      answersSoFar: this.#answers,
+    };
   }
 
   [Symbol.dispose](): void {

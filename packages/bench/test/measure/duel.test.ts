@@ -272,7 +272,7 @@ describe('the short turns of a duel', () => {
   it('are taken after the warm-up, and the CPU of a server is read after each of its turns', async () => {
     const { world, trials } = await duel(
       { turns: true },
-      '--duel --rounds 1 --connections 10 --duration 0.12',
+      '--duel --rounds 1 --connections 10 --duration 0.12 --warmup 0.1',
     );
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
     const turns = [0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0].flatMap((side) => [
@@ -282,8 +282,12 @@ describe('the short turns of a duel', () => {
     expect(world.done.filter((what) => steps.test(what))).toEqual([
       'arm',
       'arm',
+      'read CPU 3000',
+      'read CPU 3001',
       'fire',
+      'read CPU 3000',
       'fire',
+      'read CPU 3001',
       'sample start 4711,4709',
       'read CPU 3000',
       'sample start 4711,4710',
@@ -323,7 +327,8 @@ describe('the short turns of a duel', () => {
   });
 
   it('are left for long windows if a companion takes part', async () => {
-    const { world } = await duel({ turns: true, looks: [{ requests: 0, fetchUs: 0 }] });
+    const line = '--duel --rounds 1 --connections 10 --duration 0.2 --warmup 0.1';
+    const { world } = await duel({ turns: true, looks: [{ requests: 0, fetchUs: 0 }] }, line);
     expect(world.done.filter((what) => what.startsWith('turn'))).toEqual([]);
     expect(world.done.filter((what) => what.startsWith('fire'))).toHaveLength(6);
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
-import type { LoadSession } from '../../src/load/engine.ts';
-import type { Cgroup } from '../../src/machine/cgroup.ts';
+import type { LoadSession, Turn } from '../../src/load/engine.ts';
+import type { Server } from '../../src/machine/launch.ts';
 import { startReference } from '../../src/measure/reference.ts';
 import type { TrialEffects } from '../../src/measure/life.ts';
 import { observeProcess } from '../../src/measure/warmup.ts';
@@ -38,35 +38,28 @@ async function observe(twist: Twist, seconds = 2): Promise<{ studied: StudiedPro
   const plan = samplePlan('--connections 10 --rounds 1 --separate', ['vanilla', 'fastify']);
   const world = createWorld();
   const turns: string[] = [];
-  const ended = new Map<string, string>();
+  const launched = new Map<Server, 'fresh' | 'reference'>();
   const cpuUs = { fresh: 0, reference: 0 };
   const session = (which: 'fresh' | 'reference'): LoadSession => {
-    let total = sampleCounts({ ok: 0, sent: 0 });
-    let windowSeconds = 0;
-    let lifetime = 10;
+    let ok = 10;
+    const take = async ({ rampSeconds, windowSeconds }: Turn) => {
+      turns.push(which);
+      twist.onTurn?.(turns.length, which);
+      const length = rampSeconds + windowSeconds;
+      const answers = answersIn(length);
+      const cost = which === 'fresh' ? (twist.costUs ?? (() => REFERENCE_US))(ok) : REFERENCE_US;
+      cpuUs[which] += answers * cost + (which === 'fresh' ? (twist.besideUs ?? 0) : 0);
+      ok += answers;
+      vi.advanceTimersByTime(1000 * length);
+      return { seconds: length, answers, goodputPerSecond: answers / length };
+    };
     return {
       pids: [],
       beside: () => session('fresh'),
       arm: async () => {},
-      count: async () => sampleCounts({ ok: lifetime, sent: lifetime }),
-      async fire(window) {
-        turns.push(which);
-        twist.onTurn?.(turns.length, which);
-        const before = lifetime;
-        lifetime += answersIn(window.warmupSeconds + window.windowSeconds);
-        const cost = which === 'fresh' ? (twist.costUs ?? (() => REFERENCE_US))(before) : REFERENCE_US;
-        cpuUs[which] += (lifetime - before) * cost + (which === 'fresh' ? (twist.besideUs ?? 0) : 0);
-        vi.advanceTimersByTime(1000 * (window.warmupSeconds + window.windowSeconds));
-        const inWindow = answersIn(window.windowSeconds);
-        total = sampleCounts({ ok: total.ok + inWindow, sent: total.sent + inWindow });
-        windowSeconds += window.windowSeconds;
-        return sampleLoad({
-          counts: total,
-          lifetime: sampleCounts({ ok: lifetime, sent: lifetime }),
-          windowSeconds,
-          closedAtMs: performance.timeOrigin + performance.now(),
-        });
-      },
+      count: async () => sampleCounts({ ok }),
+      fire: () => Promise.reject(new Error('a long window')),
+      turns: { take, collect: async () => sampleLoad() },
       async [Symbol.asyncDispose]() {},
     };
   };
@@ -75,14 +68,13 @@ async function observe(twist: Twist, seconds = 2): Promise<{ studied: StudiedPro
     companions: [],
     async launch(prepared, planned, draw) {
       const server = await world.effects.launch(prepared, planned, draw);
-      const which = planned.target === 'reference' ? 'reference' : 'fresh';
-      const cgroup = {
-        version: 'v2',
-        pids: () => [server.pid()],
-        readCpu: () => ({ totalUs: cpuUs[which], userUs: 0, systemUs: 0 }),
-      } as unknown as Cgroup;
-      return { ...server, cgroup, ended: () => ended.get(which) };
+      launched.set(server, planned.target === 'reference' ? 'reference' : 'fresh');
+      return server;
     },
+    meter: (server) => ({
+      source: 'cgroup v2',
+      readUs: () => cpuUs[launched.get(server) ?? 'fresh'],
+    }),
     load: () => ({ name: 'fake', open: () => session('reference') }),
   };
   await using reference = await startReference(plan, placed, effects);

@@ -24,10 +24,10 @@ const turn = named(
     {
       cpuUs: amount('µs: user and system CPU from the end of its previous turn to the end of this one'),
       answers: count('count: right answers in that time'),
-      goodputPerSecond: amount('per second: right answers in the window of the turn'),
-      windowSeconds: span('s: length of the window'),
+      goodputPerSecond: amount('per second: right answers, summed over the connections'),
+      seconds: span('s: from its first request to its last answer'),
     },
-    { description: 'One turn of one server: a short ramp, a window, and the answers that were still due.' },
+    { description: 'One turn of one server, from silence to silence.' },
   ),
 );
 
@@ -38,7 +38,7 @@ const turnPair = named(
   'pair',
   shape(
     {
-      seconds: amount('s: since the first right answer of the process, at the middle of its window'),
+      seconds: amount('s: since the first right answer of the process, at the middle of its turn'),
       answers: count('count: right answers of the process under load so far, at the end of its turn'),
       fresh: turn,
       reference: turn,

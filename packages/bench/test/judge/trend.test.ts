@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { findTrend, logRatios } from '../../src/judge/trend.ts';
+import { createRandom } from '../../src/random.ts';
+
+const TRIES = 400;
+
+/** The share of series of this length, with this change over them, in which a trend is found. */
+function shareFound(length: number, change: number, { correlation = 0, isBursty = false } = {}): number {
+  const random = createRandom(3);
+  let found = 0;
+  for (let trial = 0; trial < TRIES; trial++) {
+    let noise = 0;
+    const logs = Array.from({ length }, (_, at) => {
+      const burst = isBursty && random.float() < 0.1 ? 0.5 * random.normal() : 0;
+      noise = correlation * noise + Math.sqrt(1 - correlation ** 2) * 0.04 * random.normal();
+      return (Math.log(1 + change) * at) / (length - 1) + noise + burst;
+    });
+    if (findTrend(logs) !== undefined) found++;
+  }
+  return found / TRIES;
+}
+
+describe('a trend in the ratio of a duel', () => {
+  it('is rarely seen where there is none', () => {
+    for (const length of [10, 24, 100]) {
+      expect(shareFound(length, 0)).toBeLessThanOrEqual(0.01);
+      expect(shareFound(length, 0, { isBursty: true })).toBeLessThanOrEqual(0.01);
+      expect(shareFound(length, 0, { correlation: 0.3 })).toBeLessThanOrEqual(0.02);
+    }
+  });
+
+  it('is seen where a server gets 20 % faster, also in bursts', () => {
+    expect(shareFound(24, -0.2)).toBeGreaterThan(0.95);
+    expect(shareFound(100, 0.2, { isBursty: true })).toBeGreaterThan(0.95);
+  });
+
+  it('is none if it is sure but small', () => {
+    expect(findTrend(Array.from({ length: 100 }, (_, at) => at * 1e-4))).toBeUndefined();
+  });
+
+  it('is given as the factor over the ratios', () => {
+    const logs = Array.from({ length: 21 }, (_, at) => (Math.log(0.5) * at) / 20);
+    expect(findTrend(logs)).toBeCloseTo(0.5);
+    expect(findTrend(logs.slice(0, 9))).toBeUndefined();
+  });
+
+  it('omits turns without a cost', () => {
+    expect(logRatios([2, Number.NaN, 4, 8], [1, 1, 0, 4])).toEqual([Math.log(2), Math.log(2)]);
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { warmTogether, type WarmingSide } from '../../src/measure/warm-together.ts';
+import { LONGEST_WARMUP_SECONDS } from '../../src/plan/warmup.ts';
+import { sampleCounts, sampleLoad } from '../samples.ts';
+
+/** A server that answers 1,000 times a second, at this cost by its time under load. */
+function sideOf(
+  costUs: (seconds: number) => number,
+  fired: string[] = [],
+  name = 'a',
+): WarmingSide & { seconds: () => number } {
+  let [seconds, ok, cpuUs] = [0, 0, 0];
+  return {
+    seconds: () => seconds,
+    meter: { source: 'test', readUs: () => cpuUs },
+    async fire(length) {
+      fired.push(name);
+      cpuUs += 1000 * length * costUs(seconds);
+      seconds += length;
+      ok += 1000 * length;
+      return sampleLoad({ lifetime: sampleCounts({ ok, sent: ok }) });
+    },
+  };
+}
+
+/** A small noise without chance, so that a level has no ties. */
+const level = (cost: number) => (seconds: number) => cost * (1 + 0.002 * Math.sin(97 * seconds));
+
+describe('the warm-up of a duel', () => {
+  it('takes turns so that no server waits for long, for the time that was planned', async () => {
+    const fired: string[] = [];
+    const [a, b] = [sideOf(level(10), fired, 'a'), sideOf(level(20), fired, 'b')];
+    const { cycleSeconds, trends } = await warmTogether([a, b], 2);
+    expect(fired.join('')).toMatch(/^(abba){8}$/);
+    expect([a.seconds(), b.seconds()]).toEqual([2, 2]);
+    expect(trends).toEqual([undefined, undefined]);
+    // Ten connections, 1,000 answers a second.
+    expect(cycleSeconds).toBeCloseTo(0.01);
+  });
+
+  it('goes on while one server gets faster than the other, and stops when it is warm', async () => {
+    const warming = (seconds: number) => level(20 - 2 * Math.min(5, seconds))(seconds);
+    const [a, b] = [sideOf(level(10)), sideOf(warming)];
+    const { trends } = await warmTogether([a, b], 2);
+    expect(trends).toEqual([undefined, undefined]);
+    expect(b.seconds()).toBeGreaterThan(5);
+    expect(b.seconds()).toBeLessThan(12);
+    expect(a.seconds()).toBe(b.seconds());
+  });
+
+  it('says so if a server still changes after the longest warm-up', async () => {
+    const [a, b] = [sideOf(level(10)), sideOf((seconds) => 10 + seconds)];
+    const { trends } = await warmTogether([a, b], 2);
+    expect(b.seconds()).toBe(LONGEST_WARMUP_SECONDS);
+    expect(trends).toEqual([undefined, expect.closeTo(1.07, 1)]);
+  });
+
+  it('needs no CPU time: then each server has turns of 2 s', async () => {
+    const fired: string[] = [];
+    const sides = ['a', 'b'].map((name) => ({ ...sideOf(level(10), fired, name), meter: undefined }));
+    const { trends } = await warmTogether(sides, 4);
+    expect(fired.join('')).toBe('abba');
+    expect(trends).toEqual([undefined, undefined]);
+  });
+
+  it('goes on with one server if the other has failed', async () => {
+    const a = sideOf(level(10));
+    const gone: WarmingSide = { meter: undefined, fire: async () => undefined };
+    const { cycleSeconds } = await warmTogether([a, gone], 2);
+    expect(a.seconds()).toBe(2);
+    expect(cycleSeconds).toBeCloseTo(0.01);
+  });
+});
