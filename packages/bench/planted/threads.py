@@ -204,7 +204,7 @@ class Planted:
 
 
 def read_request(connection: socket.socket, text: bytes = b"") -> tuple[bytes, bytes]:
-    """Returns the next request and the bytes after it; an empty request and the rest if the client has closed its side."""
+    """Returns the next request and the bytes after it. The request is empty if the client closed its side."""
     while True:
         end = text.find(b"\r\n\r\n")
         if end >= 0:
