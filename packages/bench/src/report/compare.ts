@@ -45,7 +45,7 @@ function describeConfidence({ rows }: ComparedTable): string {
 function describeBaseline({ paired, baseline = '', rows }: ComparedTable): string {
   if (!paired) return 'new against old';
   if (baseline === UNDISTURBED) return 'against itself undisturbed';
-  if (rows.length > 0 && rows.every((row) => row.baseline !== baseline) && !baseline.startsWith('@'))
+  if (rows.some((row) => row.baseline !== baseline && row.baseline.includes(`[${baseline}`)))
     return `against itself in ${baseline}`;
   return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;
 }
