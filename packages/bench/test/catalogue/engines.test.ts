@@ -11,7 +11,7 @@ const duelOf = (engine: string) => {
 };
 
 describe('--engine', () => {
-  it.each(ENGINE_NAMES)('%s is planned', (engine) => {
+  it.each(ENGINE_NAMES)('%s is accepted', (engine) => {
     expect(samplePlan(`--engine ${engine}`).engine).toBe(engine);
   });
 
@@ -24,14 +24,14 @@ describe('--engine', () => {
     expect(samplePlan('--amount 20000')).toMatchObject(amount);
   });
 
-  it('leaves out the usual rungs that it does not reach', () => {
+  it('omits the default rungs that the engine does not support', () => {
     expect(samplePlan('').rungs).toEqual([10, 100, 1000, 10_000]);
     expect(samplePlan('--engine aiohttp').rungs).toEqual([10, 100, 1000, 10_000]);
     expect(samplePlan('--engine wrk').rungs).toEqual([10, 100, 1000]);
     expect(samplePlan('--engine requests').rungs).toEqual([1]);
   });
 
-  it('is no duel unless it is autocannon', () => {
+  it('allows a duel only with autocannon', () => {
     expect(duelOf('autocannon')).toBe(true);
     expect(duelOf('wrk')).toBeUndefined();
   });
@@ -52,17 +52,17 @@ describe('--engine', () => {
     '--cross-check wrk --connections 10000',
     '--cross-check wrk --amount 20000',
     '--engine wrk --connect-rate 100',
-  ])('refuses %s', (line) => {
+  ])('rejects %s', (line) => {
     const { code, hint } = errorOf(() => samplePlan(line));
     expect(code).toBe('usage');
     expect(hint).toBeTruthy();
   });
 
-  it('accepts a rate of connects that only the engine of a cross-check cannot keep', () => {
+  it('accepts a connect rate that only the engine of the cross-check does not support', () => {
     expect(samplePlan('--cross-check oha --connect-rate 100').connectsPerSecond).toBe(100);
   });
 
-  it('leaves requests with ids of their own to those who know answers by them', () => {
+  it('accepts requests with unique ids only for engines that check the ids of answers', () => {
     const requests = [{ method: 'POST', body: `{"id":"${ID}"}` }];
     const wanted = {
       rungs: [1],
@@ -78,7 +78,7 @@ describe('--engine', () => {
     expect(() => refuseEngine('autocannon', wanted)).not.toThrow();
   });
 
-  it('lets the Python clients do what they can', () => {
+  it('accepts the options that the Python clients support', () => {
     for (const line of [
       '--amount 20000',
       '--generators 2',
@@ -92,7 +92,7 @@ describe('--engine', () => {
 const crossCheckOf = (...args: string[]) => BENCH.parse(args).crossCheck;
 
 describe('--cross-check', () => {
-  it('may name its engine, or stand alone wherever it stands', () => {
+  it('accepts an engine or no value, in any position', () => {
     expect(crossCheckOf('--cross-check', 'oha', 'fastify')).toBe('oha');
     expect(crossCheckOf('--cross-check', 'fastify')).toBe('any');
     expect(crossCheckOf('fastify', '--cross-check')).toBe('any');
@@ -100,7 +100,7 @@ describe('--cross-check', () => {
     expect(BENCH.parse(['--cross-check', 'fastify']).targets).toEqual(['fastify']);
   });
 
-  it('plans every target once by each engine, in every round', () => {
+  it('plans every target once per engine in every round', () => {
     const plan = samplePlan('--cross-check wrk --rounds 4 --connections 10');
     expect(plan.targets.map(({ id, engine, repeats }) => [id, engine, repeats])).toEqual([
       ['vanilla', undefined, undefined],
@@ -115,7 +115,7 @@ describe('--cross-check', () => {
     expect(enginesOf(plan)).toEqual(['autocannon', 'wrk']);
   });
 
-  it('keeps to the rungs that both engines reach', () => {
+  it('uses only the rungs that both engines support', () => {
     expect(samplePlan('--cross-check wrk').rungs).toEqual([10, 100, 1000]);
     expect(samplePlan('--engine aiohttp --cross-check threads').rungs).toEqual([10, 100, 1000]);
   });

@@ -38,7 +38,7 @@ const GOOD = `{
   }
 }`;
 
-/** The path of a file beside the manifest, as a user would type it. */
+/** Returns the path of a file next to the manifest, as a user would type it. */
 const near = (name: string) => showPath(join(folder, name));
 
 function read(text: string): ReturnType<typeof readManifest> {
@@ -46,7 +46,7 @@ function read(text: string): ReturnType<typeof readManifest> {
   return readManifest(file);
 }
 
-/** The message for GOOD with one piece of its text replaced. */
+/** Returns the error message for GOOD with one piece of its text replaced. */
 function refuse(piece: string, by: string): string {
   expect(GOOD.split(piece).length).toBeGreaterThan(1);
   const error = errorOf(() => read(GOOD.replace(piece, by)));
@@ -56,7 +56,7 @@ function refuse(piece: string, by: string): string {
 }
 
 describe('readManifest', () => {
-  it('reads a stack, with what it leaves out filled in', () => {
+  it('reads a stack and fills in the defaults', () => {
     expect(read(GOOD)).toMatchObject({
       name: 'my-api',
       runtime: 'node',
@@ -72,7 +72,7 @@ describe('readManifest', () => {
     });
   });
 
-  it('reads the dependency groups of a Python stack, and refuses them elsewhere', () => {
+  it('reads the dependency groups of a Python stack, and rejects them in other stacks', () => {
     const grouped = GOOD.replace('"env": {', '"groups": ["uvloop"], "env": {');
     expect(
       read(grouped.replace('"runtime": "node"', '"runtime": "python"')).variants['tuned']?.groups,
@@ -82,7 +82,7 @@ describe('readManifest', () => {
     );
   });
 
-  it('reads which defaults a variant does not keep, which its note explains', () => {
+  it('reads the defaults from which a variant deviates, and requires a note that explains why', () => {
     const deviating = GOOD.replace('"note":', '"deviates": ["backlog"], "note":');
     expect(read(deviating).variants['tuned']?.deviates).toEqual(['backlog']);
     expect(refuse('"note": "with the switch on"', '"deviates": ["backlog"]')).toBe(
@@ -90,13 +90,13 @@ describe('readManifest', () => {
     );
   });
 
-  it('reads which versions of its runtime it runs on', () => {
+  it('reads the runtime versions that a stack supports', () => {
     const runtimes = '"runtime": "node", "runtimes": ["24", "26.1"],';
     expect(read(GOOD.replace('"runtime": "node",', runtimes)).runtimes).toEqual(['24', '26.1']);
     expect(refuse('"runtime": "node",', runtimes.replace('24', '>=24'))).toContain('"runtimes.0" must match');
   });
 
-  it('names a file of this folder as it would be typed here', () => {
+  it('shows its path relative to the current directory', () => {
     const own = join(ROOT, 'packages/vanilla/stack.json');
     expect(readManifest(own).manifest).toBe(relative(process.cwd(), own));
   });
@@ -111,7 +111,7 @@ describe('readManifest', () => {
   "requests": ["GET /a", { "request": "POST /b", "weight": 3, "body": "@b.json", "expect": { "status": 201 } }],`,
     )
       .replace(',\n      "workloads": ["devices"]', '')
-      // Bench does not build the program of a user.
+      // Bench does not build a user's program.
       .replaceAll(/ *"build": .*/g, '');
     const { requests, variants } = read(asking);
     expect(variants['node']?.workloads).toEqual([]);
@@ -154,7 +154,7 @@ describe('readManifest', () => {
     ],
     ['"GET /a"', '7', /^10: "requests\.0" must be string,object/],
     ['"requests": ["GET /a"],', '', /"node" lists no "workloads", and the manifest has no "requests"/],
-  ])('says on which line a request is wrong: %s', (piece, by, message) => {
+  ])('names the line of an invalid request: %s', (piece, by, message) => {
     const asking = GOOD.replace(
       '"default": "node",',
       '"default": "node",\n\n  "requests": ["GET /a"],',
@@ -164,7 +164,7 @@ describe('readManifest', () => {
     );
   });
 
-  it('says when there is no file', () => {
+  it('says that a missing file cannot be read', () => {
     const missing = join(folder, 'no', 'stack.json');
     expect(errorOf(() => readManifest(missing))).toMatchObject({
       code: 'usage',
@@ -181,7 +181,7 @@ describe('readManifest', () => {
     ],
     ['"runtime": "node"', '"runtime": node', '6: not JSON: InvalidSymbol'],
     ['"FAST": "1"', '"FAST": "1', '18: not JSON: UnexpectedEndOfString'],
-  ])('says on which line it is not JSON: %s', (piece, by, message) => {
+  ])('names the line of a JSON syntax error: %s', (piece, by, message) => {
     expect(refuse(piece, by)).toBe(message);
   });
 
@@ -219,7 +219,7 @@ describe('readManifest', () => {
       '"node server.ts {port}"',
       '11: "variants.node.command" must be array',
     ],
-  ])('says on which line the contract is broken: %s', (piece, by, message) => {
+  ])('names the line that breaks the contract: %s', (piece, by, message) => {
     expect(refuse(piece, by)).toBe(message);
   });
 
@@ -269,7 +269,7 @@ describe('readManifest', () => {
       '"{out}"',
       '7: unknown placeholder {out}, expected one of {runtime} {root} {host} {port} {workers} {threads}',
     ],
-  ])('says on which line it contradicts itself: %s by %s', (piece, by, message) => {
+  ])('names the line of a contradiction: %s replaced by %s', (piece, by, message) => {
     expect(refuse(piece, by)).toBe(message);
   });
 });
@@ -288,7 +288,7 @@ describe('a manifest with requests', () => {
 
   afterEach(() => rmSync(join(folder, 'deploy.txt'), { force: true }));
 
-  it('describes a program of a user: its own lock, its address in the environment, nothing attested', () => {
+  it("describes a user's program: its own lock, its address in the environment, nothing attested", () => {
     writeFileSync(join(folder, 'deploy.txt'), '');
     const stack = read(JSON.stringify({ ...OWN, lock: 'deploy.txt' }));
     expect(stack.project).toEqual({
@@ -303,22 +303,22 @@ describe('a manifest with requests', () => {
     });
   });
 
-  it('runs on the runtime that it names, whatever its command is', () => {
+  it('uses the runtime that it names, regardless of its command', () => {
     const { project } = read(JSON.stringify({ ...OWN, runtime: 'none' }));
     expect(project).toEqual({ kind: 'none' });
   });
 
   it.each([
     ['a lock that does not exist', { ...OWN, lock: 'gone.txt' }, '"lock": gone.txt'],
-    ['a build of a script', { ...OWN, build: [['make']] }, 'Bench builds only binaries of a user'],
-  ])('is refused with %s', (_, manifest, problem) => {
+    ['a build step for a script', { ...OWN, build: [['make']] }, 'Bench builds only binaries of a user'],
+  ])('is rejected with %s', (_, manifest, problem) => {
     const error = errorOf(() => read(JSON.stringify(manifest)));
     expect(error.code).toBe('usage');
     expect(error.message).toMatch(/^\S+:1: /);
     expect(error.message).toContain(problem);
   });
 
-  it('is the only one that names a lock', () => {
+  it('is the only kind of manifest that accepts a lock', () => {
     expect(refuse('"default"', '"lock": "uv.lock", "default"')).toContain(
       '"lock" has no effect without "requests"',
     );
@@ -347,7 +347,7 @@ const APP = `{
 }`;
 
 describe('the manifest of an app', () => {
-  it('has no workloads: its own lock makes its environment, and its port is in its environment', () => {
+  it('has no workloads, uses its own lock, and sets host and port in the environment', () => {
     const stack = read(APP);
     expect(stack).toMatchObject({ project: { kind: 'python' }, surroundings: { services: { cache: {} } } });
     expect(stack.variants['app']).toMatchObject({
@@ -397,13 +397,13 @@ describe('the manifest of an app', () => {
       '"timeout": 5',
       '19: "setup" has no field "timeout", expected one of command, env, timeoutSeconds',
     ],
-  ])('is refused with %s as %s', (piece, by, says) => {
+  ])('is rejected with %s replaced by %s', (piece, by, says) => {
     expect(APP.split(piece).length).toBeGreaterThan(1);
     const error = errorOf(() => read(APP.replace(piece, by)));
     expect([error.code, error.message]).toEqual(['usage', `${file}:${says}`]);
   });
 
-  it('is the only one with services', () => {
+  it('is the only kind of manifest that accepts a setup', () => {
     const setup = '"setup": { "command": ["true"] },';
     expect(refuse('"default"', `${setup} "default"`)).toMatch(
       /^\d+: "setup" has no effect without "requests"/,

@@ -35,7 +35,7 @@ describe('a package', () => {
     expect(parsePackage(text)).toEqual([{ kind: 'node', name, wanted }]);
   });
 
-  it('in a folder is what its manifest says', () => {
+  it('in a folder has the language and name of its manifest', () => {
     const python = checkout('python', { 'pyproject.toml': PYPROJECT });
     const node = checkout('node', { 'package.json': '{ "name": "fastify" }' });
     expect(parsePackage(python)).toEqual([
@@ -46,19 +46,22 @@ describe('a package', () => {
     ]);
   });
 
-  it('in a folder with both manifests is for both, unless one of them has no name', () => {
+  it('in a folder with both manifests is for both languages, unless one manifest has no name', () => {
     const both = { 'pyproject.toml': PYPROJECT, 'package.json': '{ "name": "mine" }' };
     const tools = { 'pyproject.toml': PYPROJECT, 'package.json': '{ "private": true }' };
     expect(parsePackage(checkout('both', both)).map(({ kind }) => kind)).toEqual(['python', 'node']);
     expect(parsePackage(checkout('tools', tools)).map(({ kind }) => kind)).toEqual(['python']);
   });
 
-  it.each(['fastapi', './nowhere', '@fastify/error'])('is refused where it is neither: %j', (text) => {
-    const { exitCode, message, hint } = errorOf(() => parsePackage(text));
-    expect(exitCode).toBe(2);
-    expect(message).toBe(`--with ${text}: not a version, and not a checkout`);
-    expect(hint).toMatch(/fastapi==0\.115 .*fastify@5\.1\.0 /);
-  });
+  it.each(['fastapi', './nowhere', '@fastify/error'])(
+    'is rejected if it is neither a version nor a checkout: %j',
+    (text) => {
+      const { exitCode, message, hint } = errorOf(() => parsePackage(text));
+      expect(exitCode).toBe(2);
+      expect(message).toBe(`--with ${text}: not a version, and not a checkout`);
+      expect(hint).toMatch(/fastapi==0\.115 .*fastify@5\.1\.0 /);
+    },
+  );
 });
 
 describe('a package for none of the targets', () => {
@@ -67,14 +70,17 @@ describe('a package for none of the targets', () => {
     ['fastapi[all]==0.115', 'node', 'Python', 'write a version from npm as fastapi@0.115'],
     ['fastapi@0.115', 'python', 'Node', 'write a version for Python as fastapi==0.115'],
     ['fastify@5', 'none', 'Node', 'write a version for Python as fastify==5'],
-  ] as const)('is refused, with what to type: %s for %s', (text, runtime, language, advice) => {
-    const { exitCode, message, hint } = errorOf(() => refuseStray([text], [runtime]));
-    expect(exitCode).toBe(2);
-    expect(message).toBe(`--with ${text} is for ${language}, and no target runs on it`);
-    expect(hint).toBe(advice);
-  });
+  ] as const)(
+    'is rejected, with the correct syntax as a hint: %s for %s',
+    (text, runtime, language, advice) => {
+      const { exitCode, message, hint } = errorOf(() => refuseStray([text], [runtime]));
+      expect(exitCode).toBe(2);
+      expect(message).toBe(`--with ${text} is for ${language}, and no target runs on it`);
+      expect(hint).toBe(advice);
+    },
+  );
 
-  it('is refused beside one that has a target', () => {
+  it('is rejected even if another package has a target', () => {
     const packages = ['fastify@5', 'fastapi==0.115'];
     expect(errorOf(() => refuseStray(packages, ['node'])).message).toContain('--with fastapi==0.115 ');
     expect(() => refuseStray(packages, ['node', 'python'])).not.toThrow();
@@ -89,7 +95,7 @@ describe('several versions in one --with', () => {
     ['fastapi>=0.115,<0.117', ['fastapi>=0.115,<0.117']],
     ['fastapi==0.115', ['fastapi==0.115']],
     ['./a,b', ['./a,b']],
-  ])('are as many alternatives: %s', (text, alternatives) => {
+  ])('become separate alternatives: %s', (text, alternatives) => {
     expect(splitVersions(text)).toEqual(alternatives);
   });
 });

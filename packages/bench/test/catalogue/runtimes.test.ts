@@ -24,7 +24,7 @@ describe('a runtime specifier', () => {
     [python('/opt/mine/bin/python'), { base: '/opt/mine/bin/python', jit: false, env: {} }],
     [node('22'), { base: '22', jit: false, env: {} }],
     [node('bun'), { base: 'bun', jit: false, env: {} }],
-  ])('is taken apart: $spec', (spec, parts) => {
+  ])('is parsed: $spec', (spec, parts) => {
     expect(parseRuntime(spec)).toEqual(parts);
   });
 
@@ -36,19 +36,19 @@ describe('a runtime specifier', () => {
     node('22+jit'),
     node(''),
     python('3.14{PYTHON_GIL}'),
-  ])('is refused where it cannot be: $kind $spec', (spec) => {
+  ])('is rejected if it is invalid: $kind $spec', (spec) => {
     const error = errorOf(() => parseRuntime(spec));
     expect(error.exitCode).toBe(2);
     expect(error.message).toContain(`@${spec.spec}`);
   });
 
-  it('turns the JIT on or off by name, never by chance', () => {
+  it('always sets the JIT of Python explicitly', () => {
     expect(environmentOfRuntime(python('3.14+jit'))).toEqual({ PYTHON_JIT: '1' });
     expect(environmentOfRuntime(python('3.14{PYTHON_GIL=0}'))).toEqual({ PYTHON_JIT: '0', PYTHON_GIL: '0' });
     expect(environmentOfRuntime(node('22'))).toEqual({});
   });
 
-  it('has the live process confirm JIT and GIL', () => {
+  it('requires the running process to confirm JIT and GIL', () => {
     expect(claimsOfRuntime(python('3.14+jit'))).toEqual({ jit: true });
     expect(claimsOfRuntime(python('3.13'))).toEqual({ jit: false });
     expect(claimsOfRuntime(python('3.14t'))).toEqual({ jit: false, gil: false });
@@ -56,7 +56,7 @@ describe('a runtime specifier', () => {
     expect(claimsOfRuntime(node('22'))).toEqual({});
   });
 
-  it('that a stack does not run on is refused, with one that will do', () => {
+  it('that a stack does not support is rejected, with a supported one as a hint', () => {
     const old = { ...sampleStack('old'), runtimes: ['3.11', '3.10.2'] };
     for (const version of ['3.11.7', '3.10.2']) refuseUnfit(old, pythonOf(version));
     refuseUnfit(sampleStack('any'), pythonOf('3.13.0'));
@@ -70,8 +70,8 @@ describe('a runtime specifier', () => {
   });
 });
 
-describe('the runtimes that are known', () => {
-  it('can be asked for, and are unverified where they have to confirm that the GIL is off', () => {
+describe('the known runtimes', () => {
+  it('can be parsed, and are unverified if they must confirm that the GIL is off', () => {
     for (const { unverified, ...spec } of RUNTIMES) {
       expect(parseRuntime(spec).base).toBe(spec.spec);
       expect(unverified !== undefined).toBe(claimsOfRuntime(spec)['gil'] === false);
@@ -83,7 +83,7 @@ describe('a matrix', () => {
   const pythonTarget = { ...sampleTarget('fastapi'), runtime: python('3.13') };
   const nodeTarget = { ...sampleTarget('vanilla'), runtime: node('26') };
 
-  it('spreads each target over the runtimes of its kind', () => {
+  it('expands each target to the runtimes of its language', () => {
     const spread = spreadTargets([pythonTarget, nodeTarget], {
       python: ['3.12', '3.14+jit'],
       node: [],
@@ -96,13 +96,13 @@ describe('a matrix', () => {
     ]);
   });
 
-  it('leaves a target that names its runtime as it is', () => {
+  it('leaves a target that names its runtime unchanged', () => {
     const named = { ...pythonTarget, id: 'fastapi@3.11', runtime: python('3.11') };
     const spread = spreadTargets([named], { python: ['3.12'], node: [], packages: [] });
     expect(spread).toEqual([named]);
   });
 
-  it('makes an alternative of each package', () => {
+  it('creates one target per package version', () => {
     const packages = ['fastapi==0.115', 'fastapi==0.163'];
     const spread = spreadTargets([pythonTarget], { python: [], node: [], packages });
     expect(spread.map((target) => [target.id, target.packages])).toEqual([
@@ -123,7 +123,7 @@ describe('a matrix', () => {
     ]);
   });
 
-  it('marks the Python targets that may leave their locks, so that every table says so', () => {
+  it('marks Python targets as resolved in their ids, and rejects a run without any', () => {
     const resolved = resolveTargets([pythonTarget, nodeTarget]);
     expect(resolved.map((target) => [target.id, target.resolved])).toEqual([
       ['fastapi[resolved]', true],
@@ -134,7 +134,7 @@ describe('a matrix', () => {
     );
   });
 
-  it('leaves a target as it is for which there is no package', () => {
+  it('leaves a target without a matching package unchanged', () => {
     const [, other] = spreadTargets([pythonTarget, nodeTarget], {
       python: [],
       node: [],
@@ -143,13 +143,13 @@ describe('a matrix', () => {
     expect(other).toEqual(nodeTarget);
   });
 
-  it('refuses a package that no target is for', () => {
+  it('rejects a package that matches no target', () => {
     const packages = ['fastapi==0.115'];
     const { message } = errorOf(() => spreadTargets([nodeTarget], { python: [], node: [], packages }));
     expect(message).toBe('--with fastapi==0.115 is for Python, and no target runs on it');
   });
 
-  it('refuses a runtime that cannot be', () => {
+  it('rejects an invalid runtime', () => {
     expect(
       errorOf(() => spreadTargets([nodeTarget], { python: [], node: ['3.14t'], packages: [] })).exitCode,
     ).toBe(2);

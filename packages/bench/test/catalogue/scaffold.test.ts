@@ -39,7 +39,7 @@ function make(
 
 describe('a new stack', () => {
   it.each(LANGUAGES)(
-    'in %s has a manifest that keeps the contract, and its name in every file',
+    'in %s has a valid manifest, and no trace of the template name in any file',
     (language) => {
       const made = make({ language });
       for (const [path, text] of Object.entries(made)) {
@@ -56,7 +56,7 @@ describe('a new stack', () => {
     },
   );
 
-  it('in Python is a module whose name an import can have', () => {
+  it('in Python has a module name that can be imported', () => {
     expect(Object.keys(make({ language: 'python' }))).toContain('python/my-api/src/bench_my_api/app.py');
   });
 
@@ -66,7 +66,7 @@ describe('a new stack', () => {
     );
   });
 
-  it('depends on the framework that is named', () => {
+  it('depends on the given packages', () => {
     const node = make({ language: 'typescript', packages: ['@scope/quick'] }, ['4.5.6']);
     expect(JSON.parse(node['packages/my-api/package.json'] ?? '')).toHaveProperty('dependencies', {
       '@bench/contract': 'workspace:*',
@@ -75,13 +75,13 @@ describe('a new stack', () => {
     expect(node['pnpm-workspace.yaml']).toContain(
       "catalog:\n  '@scope/quick': 4.5.6\n  '@types/pg': 1.0.0\n",
     );
-    // In the order that the formatter wants.
+    // In the order that the formatter expects.
     expect(node['packages/my-api/package.json']).toMatch(/contract": .*\n.*scope/);
     const python = make({ language: 'python', packages: ['quart', 'hypercorn'] });
     expect(python['python/my-api/pyproject.toml']).toContain('"bench-contract", "hypercorn", "quart", ');
   });
 
-  it('leaves the version of a package that the catalog has already', () => {
+  it('keeps the version of a package that is already in the catalog', () => {
     expect(make({ language: 'typescript', packages: ['fastify'] }, ['9.9.9'])).not.toHaveProperty(
       'pnpm-workspace.yaml',
     );
@@ -93,7 +93,7 @@ describe('a new stack', () => {
     );
   });
 
-  it('overwrites nothing: neither a stack nor any other folder', () => {
+  it('never overwrites a stack or any other folder', () => {
     write('packages/contract/package.json', '{}');
     write('python/clients/pyproject.toml', '');
     for (const name of ['taken', 'contract', 'clients']) {

@@ -24,7 +24,7 @@ const refuse = (pattern: string, workload = 'devices') => {
 };
 
 describe('expandTargets', () => {
-  it('takes the default variant of a name, and is silent about it', () => {
+  it('uses the default variant of a stack, and omits it from the id', () => {
     expect(expandTargets(['uvicorn'], STACKS, 'devices')).toEqual([
       {
         id: 'uvicorn',
@@ -39,7 +39,7 @@ describe('expandTargets', () => {
     expect(idsOf(['uvicorn/mypyc'])).toEqual(['uvicorn']);
   });
 
-  it('takes the first runtime that a stack names, unless told', () => {
+  it('uses the first runtime of a stack unless the target names one', () => {
     const old: Stack = { ...sampleStack('old'), runtime: 'python', runtimes: ['3.11', '3.10'] };
     const specs = expandTargets(['old', 'old@3.13'], [old], 'devices').map(({ runtime }) => runtime?.spec);
     expect(specs).toEqual(['3.11', '3.13']);
@@ -56,7 +56,7 @@ describe('expandTargets', () => {
     expect(idsOf(patterns)).toEqual(ids);
   });
 
-  it('keeps the order that was typed, and names each target once', () => {
+  it('keeps the given order and removes duplicates', () => {
     expect(idsOf(['vanilla', 'fast*', 'fastapi/model', 'vanilla'])).toEqual([
       'vanilla',
       'fastify',
@@ -64,7 +64,7 @@ describe('expandTargets', () => {
     ]);
   });
 
-  it('takes a runtime after the @, for a glob as well', () => {
+  it('accepts a runtime after @, for a glob too', () => {
     expect(idsOf(['uvicorn/*@3.14t', 'uvicorn@3.13'])).toEqual([
       'uvicorn@3.14t',
       'uvicorn/interpreted@3.14t',
@@ -74,12 +74,12 @@ describe('expandTargets', () => {
     expect(target).toMatchObject({ variant: 'interpreted', runtime: { kind: 'python', spec: '3.15+jit' } });
   });
 
-  it('gives a binary no runtime', () => {
+  it('gives a binary no runtime, and rejects one after @', () => {
     expect(expandTargets(['gin'], STACKS, 'devices')[0]).not.toHaveProperty('runtime');
     expect(refuse('gin@1.22').message).toContain('gin');
   });
 
-  it('names the nearest stacks for one that is not there', () => {
+  it('suggests similar names for an unknown stack', () => {
     expect(refuse('fastfy').message).toBe('unknown stack "fastfy"');
     expect(refuse('fastfy').hint).toMatch(/^did you mean fastify[,?]/);
     expect(refuse('unicorn@3.13').hint).toMatch(/^did you mean uvicorn[,?]/);
@@ -88,14 +88,14 @@ describe('expandTargets', () => {
       expect(refuse(pattern).message).toMatch(/^unknown stack/);
   });
 
-  it('names the nearest variants for one that is not there', () => {
+  it('suggests similar names for an unknown variant', () => {
     expect(refuse('fastapi/raww')).toEqual({
       message: 'fastapi has no variant "raww"',
       hint: expect.stringMatching(/^did you mean fastapi\/raw[,?]/),
     });
   });
 
-  it('says what a target offers instead of the workload that it does not', () => {
+  it('lists the workloads of a target that does not offer the requested one', () => {
     expect(refuse('fastapi/def')).toEqual({
       message: 'fastapi/def does not offer the workload "devices"',
       hint: 'fastapi/def offers wait',
@@ -105,7 +105,7 @@ describe('expandTargets', () => {
     expect(refuse('fast*', 'wait').message).toBe('no target of "fast*" offers the workload "wait"');
   });
 
-  it('takes a pattern by its letters, not as an expression', () => {
+  it('treats regular expression syntax in a pattern as plain text', () => {
     expect(refuse('fastif.').message).toBe('unknown stack "fastif."');
     expect(refuse('(vanilla').message).toContain('unknown stack');
   });
@@ -114,7 +114,7 @@ describe('expandTargets', () => {
 describe('the stacks of the repository', () => {
   const stacks = readStacks();
 
-  it('keep the contract, one name each', () => {
+  it('have unique names and ids, and offer at least one workload per target', () => {
     expect(stacks.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['fastapi', 'fastify', 'litestar', 'uvicorn', 'vanilla']),
     );
@@ -128,7 +128,7 @@ describe('the stacks of the repository', () => {
     }
   });
 
-  it('start a server by no shell and no launcher', () => {
+  it('start their servers without a shell or a launcher', () => {
     const commands = stacks.flatMap(({ variants }) => Object.values(variants).map(({ command }) => command));
     for (const [program = ''] of commands) expect(program).not.toMatch(/\b(sh|bash|pnpm|npx|uv|tsx)$/);
   });

@@ -49,7 +49,7 @@ function runJob(
   }
 }
 
-describe('a job of CI', () => {
+describe('a CI job', () => {
   it('fails if a budget is broken, and writes the summary for the job and for the project', () => {
     const { status, stdout, stderr, step } = runJob(6, [
       { metric: 'startup', atMost: '1ms' },

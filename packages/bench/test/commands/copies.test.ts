@@ -35,7 +35,7 @@ function writeVersion(root: string, version: string): void {
   writeFileSync(join(root, 'version.cjs'), `exports.version = '${version}';`);
 }
 
-/** Runs `bench-http` in the folder of the user. */
+/** Runs `bench-http` in the user's folder. */
 function bench(cwd: string, args: string[]): { status: number | null; stdout: string; stderr: string } {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(VITEST|NODE_ENV$|DEBUG$|CI$)/.test(name),
@@ -54,7 +54,7 @@ function bench(cwd: string, args: string[]): { status: number | null; stdout: st
   }
 }
 
-/** The version that each target of the newest run served, by the names of its copies. */
+/** Returns the version that each target of the newest run served, by the name of its copy. */
 function versionsServed(project: string, trials: Trial[]): Record<string, string | undefined> {
   const logs = globSync('.bench/results/*/logs/*.log', { cwd: project });
   return Object.fromEntries(
@@ -76,7 +76,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the copies of a project', () => {
-  it('are two commits and the working tree, each served from its own files', () => {
+  it('can be two commits and the working tree, each served from its own files', () => {
     git('init', '--quiet', '--initial-branch=main');
     git('add', '.');
     git('commit', '--quiet', '--message', 'Serve orders');
@@ -137,7 +137,7 @@ describe('the copies of a project', () => {
     expect(globSync('cache/revisions/*/*', { cwd: folder })).toEqual([]);
   });
 
-  it('are two folders', () => {
+  it('can be two folders, to which no files are added', () => {
     const other = join(folder, 'other');
     mkdirSync(other);
     writeFileSync(join(other, 'server.cjs'), SERVER);

@@ -26,11 +26,11 @@ const placed = {
   generator: [],
 };
 
-/** Ratios of five pairs a second, of a process that is twice as dear until this age. */
+/** Returns the ratios of a process, five per second. It uses twice as much CPU until this age. */
 const dearUntil = (age: number, seconds = 60) =>
   Array.from({ length: seconds * 5 }, (_, at) => (at / 5 < age ? 2 : 1) * (1 + 0.02 * Math.sin(at ** 2)));
 
-/** Keeps a study in which every process of fastify is dear until this age. */
+/** Stores a study in which every process of fastify uses twice as much CPU until this age. */
 function know(plan: Plan, age: number, { seconds = 60, connections = 10, processes = 3 } = {}): void {
   const [, fastify] = prepareFor(plan);
   if (fastify === undefined) throw new Error('no fastify');
@@ -45,7 +45,7 @@ function know(plan: Plan, age: number, { seconds = 60, connections = 10, process
   keepWarmup(study, factsOf(fastify, plan, { host, placed }));
 }
 
-/** Plans the warm-ups of a run, which starts no study: it is too short. */
+/** Plans the warm-ups of a run, and throws if this starts a study. */
 async function learn(plan: Plan, machine: Partial<StudyMachine> = {}) {
   const lines: string[] = [];
   const voice = { log: (line: string) => void lines.push(line) } as StudyMachine['voice'];
@@ -60,8 +60,8 @@ async function learn(plan: Plan, machine: Partial<StudyMachine> = {}) {
 const warmupOf = ({ warmups = [] }: Plan, target = 'fastify') =>
   warmups.filter((one) => one.target === target);
 
-describe('what a run knows of warm-ups', () => {
-  it('is what a study found out about the same target', async () => {
+describe('the known warm-up of a target', () => {
+  it('comes from a study of the same target', async () => {
     const plan = samplePlan('--connections 10,100 --rounds 1 --separate');
     know(plan, 20);
     const { plan: planned, interrupted, lines } = await learn(plan);
@@ -75,7 +75,7 @@ describe('what a run knows of warm-ups', () => {
     expect(interrupted).toBe(false);
   });
 
-  it('holds for the same sources, runtime, workload and machine only', async () => {
+  it('applies only to the same machine and the same number of workers', async () => {
     const plan = samplePlan('--connections 10 --rounds 1 --separate');
     know(plan, 20);
     const elsewhere = await learn(plan, { host: { ...host, cpuModel: 'another' } });
@@ -83,7 +83,7 @@ describe('what a run knows of warm-ups', () => {
     for (const planned of [elsewhere.plan, other]) expect(warmupOf(planned)[0]?.study).toBeUndefined();
   });
 
-  it('is better than nothing at another kind of rung', async () => {
+  it('is used for another kind of rung if that kind was not studied', async () => {
     const plan = samplePlan('--connections 1,10 --rounds 1 --separate');
     know(plan, 20, { connections: 10 });
     expect(warmupOf((await learn(plan)).plan)).toMatchObject([
@@ -97,7 +97,7 @@ describe('what a run knows of warm-ups', () => {
     ]);
   });
 
-  it('marks a warm-up that the user has set, and starts no study for it', async () => {
+  it('is recorded with a warm-up that the user sets, and starts no study', async () => {
     const plan = samplePlan('--connections 10 --rounds 12 --warmup 2 --separate');
     know(plan, 20);
     const { plan: planned, lines } = await learn(plan);
@@ -105,7 +105,7 @@ describe('what a run knows of warm-ups', () => {
     expect(lines).toEqual([]);
   });
 
-  it('is looked up neither for a quick run nor for a plan that has its warm-ups', async () => {
+  it('is not looked up for a quick run or for a plan that already has warm-ups', async () => {
     const quick = samplePlan('--quick --connections 10');
     know(quick, 20);
     expect((await learn(quick)).plan).toBe(quick);
@@ -113,7 +113,7 @@ describe('what a run knows of warm-ups', () => {
     expect((await learn(plan)).plan).toBe(plan);
   });
 
-  it('is not forgotten for a shorter study', () => {
+  it('is not replaced by a shorter study', () => {
     const plan = samplePlan('--connections 10');
     const [, fastify] = prepareFor(plan);
     const read = () => findWarmup(factsOf(fastify!, plan, { host, placed }), 'many');

@@ -8,12 +8,12 @@ import { Installed } from '../packed.ts';
 
 const MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
 
-/** The files of the package. */
+/** Returns the files of a package. */
 function treeOf(folder: string): string[] {
   return globSync('**/*', { cwd: folder, exclude: ['node_modules'] }).toSorted();
 }
 
-/** A program that uses the package; `@ts-expect-error` fails the check if the line after it is right. */
+/** A program that uses the package. `@ts-expect-error` fails the check if the next line has no error. */
 const CONSUMER = `
 import { bench, compare, BenchError, type BenchResult, type StoredComparison, type Trial } from 'bench-http';
 
@@ -45,14 +45,14 @@ describe('the package', () => {
   });
   afterAll(() => installed[Symbol.dispose]());
 
-  it('holds JavaScript, declarations and schemas, but no sources', () => {
+  it('contains JavaScript, declarations and schemas, but no sources', () => {
     const files = globSync('**/*', { cwd: installed.package, exclude: ['node_modules'] });
     expect(files).toContain('bench-http.mjs');
     expect(files).toContain('dist/bench/schema/stack.schema.json');
     expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
   });
 
-  it('depends on published versions only, and names no registry', () => {
+  it('depends only on published versions, and names no registry', () => {
     const text = readFileSync(join(installed.package, 'package.json'), 'utf8');
     const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> };
     expect(Object.values(dependencies).filter((version) => !/^\d/.test(version))).toEqual([]);
@@ -69,7 +69,7 @@ describe('the package', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('starts in an empty folder, where it has no stacks and leaves nothing behind', () => {
+  it('starts in an empty folder without any stacks, and leaves nothing behind', () => {
     const folder = installed.makeProject('empty');
     expect(installed.run(folder, ['--version'])).toMatchObject({ status: 0, stdout: '0.1.0\n' });
     expect(installed.run(folder, ['--help']).stdout).toContain(
@@ -86,7 +86,7 @@ describe('the package', () => {
     expect(globSync('**/*', { cwd: folder, exclude: [] })).toEqual([]);
   });
 
-  it('measures the app of a user from a folder that holds nothing else', () => {
+  it("measures a user's app in a folder that contains nothing else", () => {
     const folder = installed.makeProject('shop');
     const server = [
       `if (process.env.DATABASE_URL === undefined) throw new Error('no database');`,
@@ -121,7 +121,7 @@ describe('the package', () => {
     expect(installed.run(folder, ['report', 'latest']).stdout).toContain('shop: node server.cjs in .');
   });
 
-  it('says at once why the app of a user does not start', () => {
+  it("says immediately why a user's app does not start", () => {
     const folder = installed.makeProject('broken');
     writeFileSync(
       join(folder, 'server.cjs'),
@@ -144,7 +144,7 @@ describe('the package', () => {
     expect(installed.run(folder, ['report', 'latest']).stderr).toContain('has no runs yet');
   });
 
-  it('is typed for a program that imports it', () => {
+  it('provides types to a program that imports it', () => {
     const folder = installed.makeProject('consumer');
     symlinkSync(join(installed.folder, 'tools', 'node_modules'), join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');

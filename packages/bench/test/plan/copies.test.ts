@@ -24,7 +24,7 @@ function planOf(node: string[], copies = COPIES): Plan {
 }
 
 describe('a plan with copies of a project', () => {
-  it('measures every target in each copy, with its commit in the name', () => {
+  it('measures every target in each copy, and puts the commit into the target id', () => {
     expect(planOf(['22', '24']).targets.map(({ id }) => id)).toEqual([
       'shop@22[main 1111111]',
       'shop@22[HEAD 2222222]',
@@ -33,14 +33,14 @@ describe('a plan with copies of a project', () => {
     ]);
   });
 
-  it('refuses a stack of Bench', () => {
+  it('rejects a built-in stack', () => {
     const options = benchOptions({ targets: ['vanilla'], copies: COPIES });
     const error = errorOf(() => makePlan(options, [sampleStack('vanilla')], '20261122-120000-devices', 1));
     expect(error.message).toBe('--rev is for your own service, and vanilla is a stack of Bench');
   });
 });
 
-/** The pairs that a comparison of all trials has. */
+/** Returns the pairs that a comparison of all trials would compare. */
 function pairsOf(plan: Plan, baseline?: string): string[] {
   const trials = plan.trials.map((planned) => ({
     ...planned,
@@ -54,11 +54,11 @@ function pairsOf(plan: Plan, baseline?: string): string[] {
 }
 
 describe('a comparison of copies', () => {
-  it('has the first copy as its baseline', () => {
+  it('uses the first copy as the baseline', () => {
     expect(pairsOf(planOf([]))).toEqual(['shop[HEAD 2222222] against shop[main 1111111]']);
   });
 
-  it('compares each runtime with itself in the first copy', () => {
+  it('compares each copy with the first one on the same runtime', () => {
     const pairs = [
       'shop@22[HEAD 2222222] against shop@22[main 1111111]',
       'shop@24[HEAD 2222222] against shop@24[main 1111111]',
@@ -68,7 +68,7 @@ describe('a comparison of copies', () => {
     expect(foreseeTable(planOf(['22', '24'])).rows).toBe(2);
   });
 
-  it('compares each copy with itself on a runtime, if that is asked for', () => {
+  it('compares the runtimes within each copy if the baseline is a runtime', () => {
     expect(pairsOf(planOf(['22', '24']), '@22')).toEqual([
       'shop@24[main 1111111] against shop@22[main 1111111]',
       'shop@24[HEAD 2222222] against shop@22[HEAD 2222222]',

@@ -7,7 +7,7 @@ import { errorOf, samplePlan, sampleStack } from '../samples.ts';
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
 
 describe('makePlan', () => {
-  it('holds every target at every rung once in each round', () => {
+  it('includes every target at every rung once per round', () => {
     const { trials } = samplePlan('--connections 100,10 --rounds 5', FOUR);
     const block = FOUR.flatMap((target) => [`${target} at 10`, `${target} at 100`]).toSorted();
     for (const [index, round] of [1, 2, 3, 4, 5].entries()) {
@@ -18,13 +18,13 @@ describe('makePlan', () => {
     expect(trials.map(({ order }) => order)).toEqual(trials.map((_, index) => index));
   });
 
-  it('gives every trial an id and a seed of its own', () => {
+  it('gives every trial a unique id and a unique seed', () => {
     const { trials } = samplePlan('--rounds 6', FOUR);
     expect(new Set(trials.map(({ id }) => id)).size).toBe(trials.length);
     expect(new Set(trials.map(({ seed }) => seed)).size).toBe(trials.length);
   });
 
-  it('names files by ids that hold nothing a file name cannot', () => {
+  it('uses only characters in trial ids that are safe in file names', () => {
     const { trials } = makePlan(
       BENCH.parse(['uvicorn/interpreted@26{A=1}', '--rounds', '1', '--connections', '10']),
       [sampleStack('uvicorn', { mypyc: {}, interpreted: {} })],
@@ -34,20 +34,20 @@ describe('makePlan', () => {
     expect(trials.map(({ id }) => id)).toEqual(['001-uvicorn_interpreted_26_A_1_-c10-r1']);
   });
 
-  it('is the same for the same seed and another for another', () => {
+  it('repeats the order for the same seed, and changes it for another', () => {
     expect(samplePlan('--rounds 4', FOUR, 42)).toEqual(samplePlan('--rounds 4', FOUR, 42));
     const orderOf = (seed: number) =>
       samplePlan('--rounds 4', FOUR, seed).trials.map(({ id }) => id.slice(4));
     expect(orderOf(42)).not.toEqual(orderOf(43));
   });
 
-  it('puts any two targets in the order of a fair coin, independently from round to round', () => {
+  it('orders any two targets like a fair coin toss, independently in each round', () => {
     const rounds = 2000;
     const { trials } = samplePlan(`--rounds ${rounds} --connections 10`, FOUR, 7);
     const place = new Map(trials.map(({ target, round, order }) => [`${target} ${round}`, order]));
     const isFirst = (a: string, b: string, round: number) =>
       place.get(`${a} ${round}`)! < place.get(`${b} ${round}`)!;
-    // Five standard deviations of so many coins: the seed is fixed, so this either holds or does not.
+    // Five standard deviations of this many coin tosses. The seed is fixed, so the test is deterministic.
     const far = 5 * Math.sqrt(rounds / 4);
     for (const [index, a] of FOUR.entries()) {
       for (const b of FOUR.slice(index + 1)) {
@@ -59,7 +59,7 @@ describe('makePlan', () => {
     }
   });
 
-  it('puts the targets in every order equally often, not only every two of them', () => {
+  it('produces all orders of four targets equally often', () => {
     const rounds = 2400;
     const { trials } = samplePlan(`--rounds ${rounds} --connections 10`, FOUR, 11);
     const orders = Array.from({ length: rounds }, (_, round) =>
@@ -73,11 +73,11 @@ describe('makePlan', () => {
     for (const count of often) expect(Math.abs(count - 100)).toBeLessThan(5 * Math.sqrt(100));
   });
 
-  it('sorts the rungs and counts each once', () => {
+  it('sorts the rungs and removes duplicates', () => {
     expect(samplePlan('--connections 1000,10,1000,100').rungs).toEqual([10, 100, 1000]);
   });
 
-  it("takes the workload's defaults, and the first five stacks", () => {
+  it('uses the defaults of the workload and the default stacks, or all stacks with --all', () => {
     const names = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn', 'another'];
     const stacks = names.map((name) => sampleStack(name));
     const plan = makePlan(BENCH.parse([]), stacks, 'a-run', 1);
@@ -95,7 +95,7 @@ describe('makePlan', () => {
     expect(all.targets.map(({ id }) => id)).toEqual(names);
   });
 
-  it('takes with --all every variant that offers the workload', () => {
+  it('selects for each stack one variant that offers the workload, with --all', () => {
     const stacks = [
       sampleStack('fastapi', { model: {}, httpx: { workloads: ['gather'] } }),
       sampleStack('flask', { uwsgi: { workloads: ['gather'] }, gthread: {} }),
@@ -106,7 +106,7 @@ describe('makePlan', () => {
     expect(targetsOf('--all', '--workload', 'gather')).toEqual(['fastapi/httpx', 'flask']);
   });
 
-  it('measures without targets those of the first five that offer the workload, else all that do', () => {
+  it('selects the default stacks that offer the workload if no target is named, or else all that do', () => {
     const stacks = [
       sampleStack('vanilla', { node: { workloads: ['devices', 'gather'] } }),
       sampleStack('fastapi'),
@@ -118,7 +118,7 @@ describe('makePlan', () => {
     expect(targetsOf('fib')).toEqual(['flask']);
   });
 
-  it('has a database where its workload asks one, and may be a duel', () => {
+  it('needs a database only if the workload uses one, and allows a duel with it', () => {
     const plan = samplePlan('--workload users --param rows=0 --duel');
     expect(plan).toMatchObject({ duel: true, params: { rows: 0, pool: 5, overflow: 10, pooltimeout: 30 } });
     expect(plan).toMatchObject({ rungs: [1, 12, 24, 48, 200], windowSeconds: 10, timeoutSeconds: 40 });
@@ -127,7 +127,7 @@ describe('makePlan', () => {
     expect(asksDatabase(samplePlan(''))).toBe(false);
   });
 
-  it('has an upstream where its workload asks one', () => {
+  it('keeps the upstream of a workload that uses one, and rejects --upstream for any other', () => {
     const stacks = ['vanilla', 'fastify'].map((name) =>
       sampleStack(name, { node: { workloads: ['devices', 'gather'] } }),
     );
@@ -144,7 +144,7 @@ describe('makePlan', () => {
     });
   });
 
-  it('measures every target once more with a request in its background, and in no duel', () => {
+  it('measures every target a second time with the background request, and never in a duel', () => {
     const names = ['vanilla', 'fastify'];
     const plan = samplePlan('--background "GET /fib/42" --rounds 6 --connections 10', names);
     expect(plan).toMatchObject({ background: { method: 'GET', path: '/fib/42' } });
@@ -173,7 +173,7 @@ describe('makePlan', () => {
     expect(errorOf(() => makePlan(running, stacks, 'a-run', 1)).message).toContain('--background');
   });
 
-  it('has windows of five waits or more, in whole, where answers wait by design', () => {
+  it('uses windows of at least five whole waits if the workload waits by design', () => {
     const stacks = ['fastapi', 'flask'].map((name) =>
       sampleStack(name, { node: { workloads: ['devices', 'repository'] } }),
     );
@@ -207,14 +207,14 @@ describe('makePlan', () => {
     expect(samplePlan('')).not.toHaveProperty('waitSeconds');
   });
 
-  it('measures the stacks of --stack alone, when no target is named', () => {
+  it('measures only the stacks given with --stack if no target is named', () => {
     const stacks = [sampleStack('vanilla'), { ...sampleStack('my-api'), manifest: '../my-api/stack.json' }];
     const plan = makePlan(BENCH.parse(['--stack', '../my-api/stack.json']), stacks, 'a-run', 1);
     expect(plan.targets.map(({ id }) => id)).toEqual(['my-api']);
     expect(plan.stacks).toEqual(['../my-api/stack.json']);
   });
 
-  it('makes --quick short, and gives way to what was asked for beside it', () => {
+  it('shortens the run with --quick, except for options that are set explicitly', () => {
     expect(samplePlan('--quick')).toMatchObject({
       quick: true,
       rungs: [10, 1000],
@@ -228,13 +228,13 @@ describe('makePlan', () => {
     });
   });
 
-  it('refuses an amount below the connections', () => {
+  it('rejects an amount smaller than the number of connections', () => {
     const { code, message } = errorOf(() => samplePlan('--connections 10,100 --amount 99'));
     expect([code, message]).toEqual(['usage', '--amount 99 is less than the 100 connections']);
     expect(samplePlan('--connections 10,100 --amount 100').load).toEqual({ mode: 'amount', requests: 100 });
   });
 
-  it('refuses a workload that is not there', () => {
+  it('rejects an unknown workload', () => {
     for (const name of ['device', 'constructor']) {
       expect(errorOf(() => makePlan(benchOptions({ workload: name }), [], 'a-run', 1))).toMatchObject({
         code: 'usage',
@@ -243,7 +243,7 @@ describe('makePlan', () => {
     }
   });
 
-  it('takes the parameters of its workload, the usual ones unless told', () => {
+  it('uses the default parameters of the workload, or those given with --param', () => {
     const stacks = [sampleStack('fastapi', { def: { workloads: ['fib'] } })];
     const paramsOf = (...more: string[]) =>
       makePlan(BENCH.parse(['fastapi', '--workload', 'fib', ...more]), stacks, 'a-run', 1).params;
@@ -253,12 +253,12 @@ describe('makePlan', () => {
     expect(errorOf(() => samplePlan('--param n=24')).code).toBe('usage');
   });
 
-  it('gives a server as many cores as it has workers, unless told', () => {
+  it('gives a server one core per worker, or the number set with --cores', () => {
     expect(coresOf(samplePlan('--workers 3'))).toBe(3);
     expect(coresOf(samplePlan('--workers 1 --cores 2'))).toBe(2);
   });
 
-  it('asks for threads only where they can be chosen, and names those', () => {
+  it('rejects --threads for a target with a fixed number, and suggests targets that accept it', () => {
     const command = ['{runtime}', '{port}', '--threads={threads}'];
     const stacks = [
       sampleStack('fastapi', { model: {}, def: { command }, sync: { command, workloads: ['wait'] } }),
@@ -271,11 +271,11 @@ describe('makePlan', () => {
       message: expect.stringMatching(/^fastapi /),
       hint: expect.stringMatching(/: fastapi\/def, flask$/),
     });
-    // One thread is what a server has anyway.
+    // Every server has one thread by default.
     expect(planOf('fastapi', '--threads', '1').threads).toBe(1);
   });
 
-  it('keeps the request to a running server', () => {
+  it('stores the request to a server that is already running', () => {
     const plan = samplePlan('--url http://127.0.0.1:3000/a --method put --header x:1');
     expect(plan.asked).toEqual({
       requests: [{ method: 'PUT', path: '/a', weight: 1, headers: { x: '1' } }],
@@ -292,14 +292,14 @@ describe('makePlan', () => {
 });
 
 describe('estimateSeconds', () => {
-  it('counts the start of the servers of a duel once', () => {
+  it('counts the start-up of the servers in a duel only once', () => {
     const words = '--connections 10 --rounds 1 --duration 5 --warmup 2';
     const [apart, duel] = [samplePlan(`${words} --separate`), samplePlan(`${words} --duel`)];
     expect(duel.trials).toHaveLength(2);
     expect(estimateSeconds(apart) - estimateSeconds(duel)).toBeCloseTo(3);
   });
 
-  it('adds up connects, warm-up, window and what surrounds them', () => {
+  it('adds up connecting, warm-up, window and overhead', () => {
     const plan = samplePlan('--connections 10,10000 --rounds 1 --duration 5 --warmup 2', ['vanilla']);
     const connecting = 10 / 2000 + 10_000 / 2000;
     expect(estimateSeconds(plan)).toBeGreaterThanOrEqual(2 * (5 + 2) + connecting);

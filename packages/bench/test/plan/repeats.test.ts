@@ -7,7 +7,7 @@ const LINE = '--aa --background "GET /a" --cross-check aiohttp --connections 10'
 const { targets } = samplePlan(LINE, ['vanilla']);
 
 describe('a plan with an A/A target, a background request and a second engine', () => {
-  it('lets each target differ in one thing from the one that it repeats', () => {
+  it('changes only one property between a target and its repeat', () => {
     expect(targets.map(({ id, repeats }) => [id, repeats])).toEqual([
       ['vanilla', undefined],
       ['vanilla by aiohttp', { of: 'vanilla', as: 'cross-check' }],
@@ -18,7 +18,7 @@ describe('a plan with an A/A target, a background request and a second engine', 
     ]);
   });
 
-  it('follows the targets that repeat others', () => {
+  it('recognises a repeat of a repeat', () => {
     const repeated = (as: 'a/a' | 'background' | 'cross-check') =>
       targets.filter((target) => isRepeated(as, target, targets)).map(({ id }) => id);
     expect(repeated('a/a')).toEqual(['vanilla (A/A)', 'vanilla (A/A) by aiohttp']);
@@ -26,7 +26,7 @@ describe('a plan with an A/A target, a background request and a second engine', 
     expect(repeated('cross-check')).toEqual(targets.filter(({ engine }) => engine).map(({ id }) => id));
   });
 
-  it('finds the same target without its background request, by the same engine', () => {
+  it('finds the target without the background request, measured by the same engine', () => {
     expect(targets.map((target) => undisturbedOf(target, targets))).toEqual([
       undefined,
       undefined,
@@ -41,7 +41,7 @@ describe('a plan with an A/A target, a background request and a second engine', 
     expect(undisturbedOf(targets.at(-2)!, alone)).toBeUndefined();
   });
 
-  it('comes to an end if a stored target repeats itself', () => {
+  it('terminates if a stored target repeats itself', () => {
     const odd: Target = { ...targets[0]!, repeats: { of: 'vanilla', as: 'a/a' } };
     expect(isRepeated('background', odd, [odd])).toBe(false);
     expect(undisturbedOf(odd, [odd])).toBeUndefined();

@@ -15,7 +15,7 @@ import { samplePlan } from '../samples.ts';
 
 type Process = KnownWarmup['processes'][number];
 
-/** A process that is this much dearer until an age, after which it is warm. */
+/** Returns a process that uses `dearer` times as much CPU per request until it is warm. */
 function warmAt(seconds: number, dearer = 2): Process {
   return {
     observedSeconds: 60,
@@ -38,23 +38,23 @@ function plan(processes: Process[] | undefined, { seconds = 2, isAuto = true } =
 }
 
 describe('the warm-up of a target', () => {
-  it('is that of the workload if nothing is known', () => {
+  it('is the default of the workload if the target was not studied', () => {
     expect(plan(undefined)).toEqual({ target: 'fastify', rungs: [10, 100], seconds: 2 });
   });
 
-  it('is at least that of the workload', () => {
+  it('is never shorter than the default of the workload', () => {
     const warmup = plan([warmAt(0), warmAt(0.6)]);
     expect(warmup.seconds).toBe(2);
     expect([isWarm(warmup), judgeWarmup(warmup)]).toEqual([true, []]);
   });
 
-  it('lasts until the slowest process of the study was warm, with a margin, in whole seconds', () => {
+  it('covers the slowest process of the study plus a margin, in whole seconds', () => {
     const warmup = plan([warmAt(4), warmAt(9.5)]);
     expect(warmup).toMatchObject({ seconds: 12, study: { warmSeconds: 9.5, settled: 2, processes: 2 } });
     expect(isWarm(warmup)).toBe(true);
   });
 
-  it('has a limit, and a target that needs more is suspect', () => {
+  it('has an upper limit, and a target that needs more is suspect', () => {
     const warmup = plan([warmAt(45)]);
     expect(warmup.seconds).toBe(LONGEST_WARMUP_SECONDS);
     expect(staysCold(warmup)).toBe(true);
@@ -62,16 +62,16 @@ describe('the warm-up of a target', () => {
     expect(judgeWarmup(warmup)[0]?.text).toMatch(/30 s was too short.* 45 s .*× 2\.00/);
   });
 
-  it('stays as the user asked, and is marked if the study knows better', () => {
+  it('keeps the value set by the user, and adds a reason if the study shows that it is too short', () => {
     const warmup = plan([warmAt(20)], { isAuto: false });
     expect(warmup.seconds).toBe(2);
     expect(judgeWarmup(warmup)).toMatchObject([{ code: 'not-warm' }]);
-    // Within 5 % nobody needs to be told.
+    // An excess of up to 5 % is not reported.
     expect(judgeWarmup(plan([warmAt(20, 1.03)], { isAuto: false }))).toEqual([]);
     expect(judgeWarmup(plan([warmAt(20)], { isAuto: false, seconds: 25 }))).toEqual([]);
   });
 
-  it('of a target that does not settle is that of the workload, and makes it suspect', () => {
+  it('is the default of the workload for a target that never settles, which is suspect', () => {
     const warmup = plan([restless, restless, warmAt(5)]);
     expect(warmup.seconds).toBe(2);
     expect([neverSettles(warmup), isWarm(warmup)]).toEqual([true, false]);
@@ -79,17 +79,17 @@ describe('the warm-up of a target', () => {
     expect(reason).toMatchObject({ code: 'never-warm' });
     expect(reason?.invalidates).toEqual(expect.arrayContaining(['goodput', 'cpu', 'p99']));
     expect(reason?.invalidates).not.toContain('memory');
-    // One of three does not decide.
+    // One process of three is not enough.
     expect(judgeWarmup(plan([restless, warmAt(1), warmAt(5)]))).toEqual([]);
   });
 });
 
 describe('the plan', () => {
-  it('knows the kinds of rungs that are studied separately', () => {
+  it('distinguishes rungs with few and with many connections', () => {
     expect([1, 9, 10, 10_000].map(kindOfRung)).toEqual(['few', 'few', 'many', 'many']);
   });
 
-  it('chooses the warm-up by target unless the user did, the run is quick, or the server is already running', () => {
+  it('chooses the warm-up per target unless the user sets it, the run is quick, or the server is already running', () => {
     expect(samplePlan('').autoWarmup).toBe(true);
     expect(samplePlan('--warmup auto').autoWarmup).toBe(true);
     expect(samplePlan('--until-decided')).toMatchObject({ autoWarmup: true, warmupSeconds: 2 });
@@ -98,7 +98,7 @@ describe('the plan', () => {
     expect(samplePlan('--url http://127.0.0.1:1/').autoWarmup).toBeUndefined();
   });
 
-  it('counts the warm-up of each trial in its estimate', () => {
+  it('includes the warm-up of each trial in its estimate', () => {
     const before = samplePlan('--rounds 1 --connections 10 --separate');
     const after = { ...before, warmups: [{ target: 'fastify', rungs: [10], seconds: 24 }] };
     expect(estimateSeconds(after) - estimateSeconds(before)).toBeCloseTo(22);

@@ -17,15 +17,15 @@ const trials = plan.trials.map(({ target: id, round }) => {
   };
 });
 
-/** The note on limits of a run with these companions. */
+/** Returns the note on limits of a run with these companions. */
 function limitBeside(companions: object): string | undefined {
   const run = readGoldenRun();
   const beside = run.trials.map((trial) => ({ ...trial, companions }));
   return toView({ ...run, trials: beside }).notes.find((note) => note.startsWith('limit'));
 }
 
-describe('a run with a request in the background', () => {
-  it('names the request, its outcome, and the figures that include its cost', () => {
+describe('a run with a background request', () => {
+  it('names the request, its outcome, and the metrics that include its cost', () => {
     const { setting, notes } = toView({ plan, host: readGoldenRun().host, leftOut: [], trials });
     expect(setting.at(-1)).toBe('background: GET /fib/42, kept in flight during the warm-up and the window');
     expect(notes.at(-1)).toBe(
@@ -35,7 +35,7 @@ describe('a run with a request in the background', () => {
     expect(describePlan(plan)).toContain('background: GET /fib/42');
   });
 
-  it('describes the requests of each trial in the detail', () => {
+  it('describes the background requests of each trial in the detailed report', () => {
     const detail = describeDetail(trials);
     expect(detail).toContain(
       'background, 7.0 s with the warm-up: 3 sent, 2 with status 200, 1 unfinished and cancelled; mean 2.00 s, max 3.00 s',
@@ -43,7 +43,7 @@ describe('a run with a request in the background', () => {
     expect(detail).toContain('1 sent, 1 unfinished and cancelled\n');
   });
 
-  it('is not explained as a limit, and neither is a companion that was none', () => {
+  it('does not list the background request or an unknown companion as a possible limit', () => {
     const upstream = { kind: 'node', version: '26' };
     expect(limitBeside({ background: plan.background, later: {} })).toContain(
       'the server, the load generator',
@@ -51,7 +51,7 @@ describe('a run with a request in the background', () => {
     expect(limitBeside({ later: {}, upstream })).toContain('the server, the upstream, the load generator');
   });
 
-  it('is not mentioned without one', () => {
+  it('is the only run whose report mentions the background', () => {
     const view = toView(readGoldenRun());
     expect([...view.notes, ...view.setting].join()).not.toContain('background');
   });

@@ -20,11 +20,11 @@ it.each<[ServerBudget, string]>([
     'its process used 0.98 cores; under a GIL, Python code can use 1 core at most',
   ],
   [{ by: 'cores', usedCores: 1.9, usableCores: 2 }, 'the server used 1.90 cores and can use 2 cores at most'],
-])('a budget reads %j', (budget, text) => {
+])('describes the CPU budget %j', (budget, text) => {
   expect(describeBudget(budget)).toBe(text);
 });
 
-it('the report says of a saturated server that it had cores which it could not use', () => {
+it('the report says that a saturated server could not use all its cores', () => {
   const { trials: _, ...run } = readGoldenRun();
   const notesOf = (trial: Trial): string[] => toView({ ...run, trials: [trial] }).notes;
   const note = `limit server, vanilla at 10: ${describeBudget(LOOP)}.`;

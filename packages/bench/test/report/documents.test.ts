@@ -16,7 +16,7 @@ import { readFixture } from '../samples.ts';
 
 const DOCUMENTS = listDocuments();
 
-/** The options that each command has, by its help. */
+/** The options of each command, from its help text. */
 const OPTIONS = new Map(
   readFixture('golden/help.txt')
     .split(/^\$ pnpm /m)
@@ -24,7 +24,7 @@ const OPTIONS = new Map(
     .map((help) => [help.split(' ', 1)[0], [...help.matchAll(/--[a-z][a-z-]*/g)].map(([name]) => name)]),
 );
 
-/** The commands that a document shows, each as its words. */
+/** Returns the commands that a document shows, each split into words. */
 function listCommands(document: string): string[][] {
   const blocks = [...document.matchAll(/^ *```(?:sh)?\n(?<code>.*?)^ *```$/gms)];
   const spans = [...document.matchAll(/`(?<code>(?:npx -y )?pnpm(?:@12)? [^`\n]+)`/g)];
@@ -39,7 +39,7 @@ function listCommands(document: string): string[][] {
 describe.each(DOCUMENTS)('%s', (path) => {
   const document = readDocument(path);
 
-  it('quotes the published runs as they are', async () => {
+  it('quotes the published runs unchanged', async () => {
     await expect(renderBlocks(document)).toMatchFileSnapshot(join(ROOT, path));
   });
 
@@ -48,7 +48,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
     expect(findBlocks(document)).toHaveLength(opened.length);
   });
 
-  it('takes each figure in bold from one of its blocks', () => {
+  it('uses bold only for figures that occur in one of its blocks', () => {
     const quoted = findBlocks(renderBlocks(document))
       .map(({ text }) => text)
       .join('\n');
@@ -64,7 +64,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
     expect(missing).toEqual([]);
   });
 
-  it('shows only options that its commands have', () => {
+  it('shows each command only with options that exist', () => {
     const unknown = listCommands(document).flatMap(([command = '', ...words]) => {
       const known = OPTIONS.get(command.replace(/^bench:(?!power|self).*/, 'bench')) ?? [];
       return words
@@ -75,11 +75,11 @@ describe.each(DOCUMENTS)('%s', (path) => {
   });
 });
 
-/** What people read who use the commands; CONTRIBUTING names options of other programs too. */
+/** The documents for users. CONTRIBUTING also names options of other programs. */
 const MANUALS = DOCUMENTS.filter((path) => path === 'README.md' || path.startsWith('docs/'));
 
 describe.each(MANUALS)('the prose of %s', (path) => {
-  it('names only options that some command has', () => {
+  it('names only options that exist', () => {
     const all = [...OPTIONS.values()].flat();
     const named = [...readDocument(path).matchAll(/`(?<name>--[a-z-]+)[^`\n]*`/g)];
     const names = named.map(({ groups }) => groups?.['name'] ?? '');
@@ -94,13 +94,13 @@ describe('README.md', () => {
     expect(findBlocks(readme).map(({ kind }) => kind)).toContain('run');
   });
 
-  it('keeps within 200 lines', () => {
+  it('has at most 200 lines', () => {
     expect(readme.split('\n').length).toBeLessThanOrEqual(200);
   });
 });
 
 describe('CONTRIBUTING.md', () => {
-  it('names the rooms that exist, and no other', () => {
+  it('lists exactly the folders of packages/bench/src', () => {
     const named = [...readDocument('CONTRIBUTING.md').matchAll(/^\| `(?<room>[a-z]+)\/` \|/gm)];
     const rooms = readdirSync(join(ROOT, 'packages/bench/src'), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
@@ -110,14 +110,14 @@ describe('CONTRIBUTING.md', () => {
 });
 
 describe('docs/reading-a-report.md', () => {
-  it('explains every code of a reason', () => {
+  it('explains every reason code', () => {
     const page = readDocument('docs/reading-a-report.md');
     expect(REASON_CODES.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
   });
 });
 
 describe('the documents', () => {
-  it.each(['compare', 'power', 'calibration'])('quote a published %s', (kind) => {
+  it.each(['compare', 'power', 'calibration'])('quote at least one published %s', (kind) => {
     const kinds = DOCUMENTS.flatMap((path) => findBlocks(readDocument(path)).map((block) => block.kind));
     expect(kinds).toContain(kind);
   });

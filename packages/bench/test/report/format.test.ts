@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatBytes, formatCost, formatCount, formatSpan, formatUs } from '../../src/report/format.ts';
 
-describe('numbers as people read them', () => {
+describe('formatting of numbers', () => {
   it.each([
     [0, '0.0'],
     [3.14, '3.1'],
@@ -60,7 +60,7 @@ describe('numbers as people read them', () => {
     expect(formatSpan(seconds)).toBe(text);
   });
 
-  it('never shows a larger value as a smaller text of the same unit', () => {
+  it('never formats a longer time as a shorter one', () => {
     const values = Array.from({ length: 4000 }, (_, index) => 1.005 ** index).filter((value) => value < 1e8);
     const inUs = values.map((value) => {
       const [figure, unit] = formatUs(value).split(' ');

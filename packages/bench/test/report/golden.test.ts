@@ -10,7 +10,7 @@ import { renderTerminal } from '../../src/report/terminal.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleLoad, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 
-// A new metric changes no golden file.
+// Limits the metrics, so that a new one changes no golden file.
 vi.mock(import('../../src/metrics.ts'), async (original) => {
   const { limitMetrics } = await import('../shown-metrics.ts');
   return limitMetrics(await original());
@@ -36,7 +36,7 @@ describe('the committed run', () => {
     await expect(text).toMatchFileSnapshot(golden('terminal-80.txt'));
   });
 
-  it('leaves out no more columns than it takes, the least important first', () => {
+  it('omits only as many columns as necessary, the least important first', () => {
     const whole = /^┌.*┐$/m.exec(renderTerminal(toView(run)))?.[0].length ?? 0;
     const [none, one, some, all] = [whole, whole - 1, 120, 20].map(
       (width) => omittedAt(width)?.split(', ') ?? [],
@@ -52,7 +52,7 @@ describe('the committed run', () => {
     expect(order.filter((column) => known.includes(column))).toEqual(known);
   });
 
-  it('is shown as it goes, one plain line a trial', async () => {
+  it('prints one plain progress line per trial', async () => {
     const written: string[] = [];
     const show = showProgress(run.plan, {
       isLive: false,
@@ -72,8 +72,8 @@ describe('the committed run', () => {
     await expect(describeDetail(run.trials)).toMatchFileSnapshot(golden('detail.txt'));
   });
 
-  it('is one JSON document', async () => {
-    // One trial of each status keeps the file short; the rows are of all of them.
+  it('is rendered as one JSON document', async () => {
+    // One trial of each status keeps the file short. The rows summarise all trials.
     const text = renderJson(run);
     const document = JSON.parse(text) as { trials: { status: string }[] };
     expect(document.trials).toEqual(run.trials);
@@ -85,11 +85,11 @@ describe('the committed run', () => {
     expect(text).toMatch(/^\{\n {2}"schema": 3,\n[^]*\}\n$/);
   });
 
-  it('is planned in words', async () => {
+  it('has a plan that is described as text', async () => {
     await expect(`${describePlan(run.plan)}\n`).toMatchFileSnapshot(golden('plan.txt'));
   });
 
-  it('shows the resources of the servers, if given, and the parameters of the workload', () => {
+  it('shows the workers, threads and cores of the servers and the parameters of the workload', () => {
     const plan = { ...run.plan, workers: 1, threads: 2, cores: 4, workload: 'fib', params: { n: 24 } };
     expect(describePlan(plan)).toContain('workload fib n=24\n');
     expect(describePlan(plan)).toContain(', 1 worker of 2 threads on 4 cores, ');
@@ -133,7 +133,7 @@ const trialOf = (target: string, round: number, told: number, rest: number): OkT
     },
   );
 
-describe('a run whose servers ask a database', () => {
+describe('a run whose servers query a database', () => {
   const memoryOverTime = Array.from({ length: 30 }, (_, seconds) => ({
     seconds,
     bytes: 5e7 + seconds * 1e4,
@@ -159,7 +159,7 @@ describe('a run whose servers ask a database', () => {
     ]);
   };
 
-  it('names it, its work, and the change of memory', () => {
+  it('shows the database, its inserts, and the change in memory', () => {
     const view = toView({ ...run, trials: [trial] });
     expect(view.setting).toContain('database: PostgreSQL 18.4, embedded, max_connections 500 on core 1');
     expect(view.notes.join('\n')).toContain(
@@ -172,7 +172,7 @@ describe('a run whose servers ask a database', () => {
     expect(detail).toContain('memory changed by +586 KiB ± 0.00 KiB per minute\n');
   });
 
-  it('says when a change of memory is not distinguishable from 0, and omits it for short windows', () => {
+  it('says if the change in memory is not distinguishable from 0, and omits it for short windows', () => {
     expect(detailOf(40, (second) => 5e7 + (second % 2) * 1e6)).toMatch(
       /memory changed by .* per minute: not distinguishable from 0/,
     );
@@ -180,7 +180,7 @@ describe('a run whose servers ask a database', () => {
   });
 });
 
-describe('a run whose servers report their time', () => {
+describe('a run whose servers send Server-Timing', () => {
   const trials = [
     trialOf('fastify', 1, 700, 250),
     trialOf('fastify', 2, 900, 350),
@@ -188,7 +188,7 @@ describe('a run whose servers report their time', () => {
   ];
   const view = toView({ ...run, trials });
 
-  it('shows it beside the latency, with the rest of the latency', () => {
+  it('shows the reported time next to the latency, and the rest of the latency', () => {
     expect(view.columns.slice(3, 7)).toEqual(['p50', 'p99', 'gather', 'respond']);
     const cells = view.groups[0]?.rows.map((row) => [row[0], row[5], row[6]]);
     expect(cells).toEqual([
@@ -209,7 +209,7 @@ describe('a run whose servers report their time', () => {
     expect(describeDetail(trials)).toContain('upstream: 500,000 requests, 810 µs per fixture without load');
   });
 
-  it('shows goodput as a lower bound when the upstream was busy', () => {
+  it('shows goodput as a lower bound if the upstream was saturated', () => {
     const bound: Reason = { code: 'upstream-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };
     const { measured } = trials[0]!;
     const only = toView({ ...run, trials: [suspectTrial('fastify', measured, [bound])] });
@@ -232,14 +232,14 @@ describe('the table rows of each kind of trial', () => {
   const cellOf = (target: string, rung: string, column: string) =>
     rowOf(target, rung)[view.columns.indexOf(column)];
 
-  it('shows nothing where nothing was measured: no 0, no -1', () => {
+  it('shows a dash for a metric that was not measured, never 0 or -1', () => {
     const text = renderTerminal(view);
     expect(text).not.toMatch(/\b0\.0\b|-1\b|NaN|undefined|Infinity/);
     expect(cellOf('uvicorn/interpreted', '10', 'CPU µs/req')).toBe('—');
     expect(cellOf('uvicorn/interpreted', '10', 'status')).toBe('1 ok, 1 failed');
   });
 
-  it('names every kind of reason once, with every row it was seen in', () => {
+  it('lists every kind of reason once, with every row that it affects', () => {
     const text = view.notes.join('\n');
     const kinds = new Set(run.trials.flatMap(({ reasons }) => reasons.map(({ code }) => code)));
     expect(kinds.size).toBeGreaterThan(3);
@@ -254,11 +254,11 @@ describe('the table rows of each kind of trial', () => {
     expect(text).toContain('litestar was skipped: CPython 3.13 is not here');
   });
 
-  it('marks a figure only if it is invalid in every round', () => {
+  it('marks a metric as invalid only if it is invalid in every round', () => {
     expect(cellOf('uvicorn/interpreted', '100', 'goodput/s')).toMatch(/ \?$/);
     expect(cellOf('uvicorn/interpreted', '100', 'start-up')).not.toMatch(/\?/);
     expect(cellOf('fastify', '10', 'goodput/s')).not.toMatch(/[?≥]/);
-    // One of its two rounds is a lower bound, and so is their median.
+    // One of the two rounds is a lower bound, so the median is one too.
     expect(cellOf('vanilla', '100', 'goodput/s')).toMatch(/^≥ /);
   });
 
@@ -269,7 +269,7 @@ describe('the table rows of each kind of trial', () => {
     expect(describeDetail([stalled!])).toContain('p99 ≥ 10.0 s');
   });
 
-  it('shows goodput as a lower bound when the generator was saturated', () => {
+  it('shows goodput as a lower bound if the generator was saturated', () => {
     const bound = run.trials.filter(({ reasons }) => reasons.some(({ code }) => code === 'generator-bound'));
     expect(bound.length).toBeGreaterThan(0);
     const only = toView({ ...run, trials: bound });
@@ -280,13 +280,13 @@ describe('the table rows of each kind of trial', () => {
     for (const cell of goodput) expect(cell).toMatch(/^≥ [\d,]+$/);
   });
 
-  it('labels a run with --quick', () => {
+  it('labels a quick run', () => {
     expect(toView({ ...run, plan: { ...run.plan, quick: true } }).title).toContain('quick run (--quick)');
   });
 });
 
 describe('showProgress on a terminal', () => {
-  it('does not follow a clock that is set forward during the run', () => {
+  it('estimates the time left correctly if the system clock is set forward', () => {
     const plan = samplePlan('--connections 10 --rounds 8 --duration 5 --warmup 2', ['vanilla']);
     const written: string[] = [];
     vi.useFakeTimers({ toFake: ['Date', 'performance'] });
@@ -309,7 +309,7 @@ describe('showProgress on a terminal', () => {
     expect(written.at(-1)).toMatch(/ · 40 s left$/);
   });
 
-  it('keeps one live line with the time left, below the trials that ended', () => {
+  it('shows one live line with the time left below the completed trials', () => {
     const plan = samplePlan('--connections 10 --rounds 2 --duration 5 --warmup 2', ['vanilla']);
     const written: string[] = [];
     const show = showProgress(plan, {
@@ -328,7 +328,7 @@ describe('showProgress on a terminal', () => {
   });
 });
 
-describe('a run that kept the age of its servers', () => {
+describe('a run that recorded the age of its servers', () => {
   const ages = [
     { secondsSinceStart: 2.31, secondsSinceAnswer: 2.21, answers: 41_000 },
     { secondsSinceStart: 2.6, secondsSinceAnswer: 2.1, answers: 9_500 },
@@ -340,7 +340,7 @@ describe('a run that kept the age of its servers', () => {
     }),
   );
 
-  it('shows it for all trials on every page, and for each in the detail', () => {
+  it('shows the range of ages in every report, and the age of each server in the detail', () => {
     const line = 'process age at the window: 2.3 to 2.6 s, 9,500 to 41,000 answers';
     const view = toView({ ...run, trials });
     expect(view.setting).toContain(line);
@@ -355,7 +355,7 @@ describe('a run that kept the age of its servers', () => {
     expect(describeDetail(trials)).toContain('warm-up, goodput in its four quarters: 10, 100, 200, 400/s');
   });
 
-  it('shows no answers that no engine counted, and no age of records that do not tell it', () => {
+  it('omits answers that were not counted, and ages that were not recorded', () => {
     const [{ answers: _, ...age }] = ages as [(typeof ages)[0]];
     const told = okTrial('fastify', sampleMeasured({ given: { age } }));
     expect(describeDetail([told])).toContain('process age at the window: 2.3 s; 2.2 s since');

@@ -40,7 +40,7 @@ const trial = (
     : suspectTrial(target, measured, [reason], head);
 };
 
-/** A pool that bends between two rungs, one that falls, one beyond the generator, and one that died. */
+/** Four targets: a knee between two rungs, falling goodput, more goodput than the generator can load, and a crash. */
 const run = {
   ...readGoldenRun(),
   trials: [
@@ -60,7 +60,7 @@ const run = {
 };
 
 describe('the ladder', () => {
-  it('is shown by target', async () => {
+  it('is grouped by target', async () => {
     const text = renderLadder(toLadderView(run));
     expect(text).not.toMatch(/NaN|undefined|Infinity|-1\b/);
     await expect(text).toMatchFileSnapshot('../fixtures/golden/ladder.txt');
@@ -71,13 +71,13 @@ describe('the ladder', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
-  it('is a Markdown table as well', () => {
+  it('is rendered as a Markdown table', () => {
     const text = renderMarkdown(toLadderView(run));
     expect(text).toContain('**pool (framework): knee between 100 and 1,000 connections');
     expect(text).toContain('| ---: | ---: | --- | ---: | ---: | ---: | --- |');
   });
 
-  it('puts its knees in one line below the ordinary table, and not into the Markdown that pages quote', () => {
+  it('adds one line with its knees below the terminal table, but not to the Markdown', () => {
     const view = toView(run);
     const line =
       '  knee, beyond which more connections add no goodput: falling at 10 or fewer, pool between 100 and 1,000; none found for swift, frail. --ladder shows the reason.\n';

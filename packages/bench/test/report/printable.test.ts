@@ -10,20 +10,20 @@ import { toView } from '../../src/report/view.ts';
 import { failedTrial, readGoldenRun } from '../samples.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-/** Sets the title of a terminal, clears it, does so in 8 bits, goes back to the start of the line, and reverses what follows. */
+/** Sets the terminal title, clears the screen (7-bit and 8-bit), returns to the start of the line, and reverses the following text. */
 const HOSTILE = '\u001B]0;owned\u0007 \u001B[2J \u009B2J\u0085 \rok \u202Eko\u0000';
 const SHOWN = String.raw`\u001b]0;owned\u0007 \u001b[2J \u009b2J\u0085 \u000dok \u202eko\u0000`;
 const run = readGoldenRun();
 const trial = { ...failedTrial('x', `it said: ${HOSTILE}\n[2/2] x: ok`), logTail: [HOSTILE] };
 const source = { ...run, trials: [trial] };
 
-describe('what a server says', () => {
-  it('is shown, not obeyed', () => {
+describe('the output of a server', () => {
+  it('is shown with its control characters escaped', () => {
     expect(toPrintable(`${HOSTILE}\nnext`)).toBe(`${SHOWN}\nnext`);
     expect(toPrintable('µs — ≥ 12,3 │ é 👍🏽')).toBe('µs — ≥ 12,3 │ é 👍🏽');
   });
 
-  it('adds no line to the progress or a report', () => {
+  it('cannot add a line to the progress or to a report', () => {
     expect(toOutput(describeTrial(trial, 1, 2))).toMatch(/: failed — it said: .*\[2\/2\] x: ok$/);
     for (const render of [renderTerminal, renderMarkdown]) {
       const text = toOutput(render(toView(source)));
@@ -33,7 +33,7 @@ describe('what a server says', () => {
     }
   });
 
-  it('is the same in a JSON document, whose text holds no control character either', () => {
+  it('is unchanged in a JSON document, whose text contains no control characters', () => {
     const text = toPrintable(renderJson(source));
     // oxlint-disable-next-line no-control-regex
     expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
@@ -41,7 +41,7 @@ describe('what a server says', () => {
   });
 });
 
-it('no script or command but shell.ts writes to a terminal', () => {
+it('only shell.ts writes to the terminal, no other script or command', () => {
   const wrong = globSync(['scripts/*.ts', 'packages/bench/src/commands/*.ts'], { cwd: ROOT }).filter((file) =>
     /process\.std(out|err)\.write|console\.|process\.std(out|err)\b\)/.test(
       readFileSync(join(ROOT, file), 'utf8'),

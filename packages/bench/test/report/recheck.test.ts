@@ -10,7 +10,7 @@ describe('renderRecheck', () => {
     await expect(renderRecheck(FOUND)).toMatchFileSnapshot('../fixtures/golden/recheck.txt');
   });
 
-  it('keeps within the width of a page, except for file names', () => {
+  it('keeps indented lines within 100 columns', () => {
     const long = renderRecheck(FOUND)
       .split('\n')
       .filter((line) => line.startsWith('  ') && line.length > 100);
@@ -23,12 +23,12 @@ describe('renderRecheck', () => {
     expect(text).toContain('no table above matches');
   });
 
-  it('says that an altered text contradicts itself', () => {
+  it('reports contradictions in an altered text', () => {
     const altered = readFixture('recheck/readme.md').replace('# of samples: 5', '# of samples: 10');
     expect(renderRecheck(recheck(altered, 'README.md'))).toContain('contradict each other');
   });
 
-  it('never says NaN, Infinity or undefined', () => {
+  it('never prints NaN, Infinity or undefined', () => {
     const lines = readFixture('recheck/readme.md').split('\n');
     const shortened = lines.flatMap((_, left) => {
       try {

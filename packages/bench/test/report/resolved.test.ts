@@ -5,7 +5,7 @@ import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.t
 
 const plan = samplePlan('--rounds 2 --connections 10', ['uvicorn']);
 
-/** The notes of two rounds of a target on such an interpreter. */
+/** Returns the notes of a run with two rounds of a target on this build of Python. */
 function notesOf(target: Partial<Target>, build: Record<string, string>): string {
   const runtime = { kind: 'python', spec: '3.14t', version: '3.14.6', build } as const;
   const trials = plan.trials.map(({ target: id, round }) => {
@@ -16,7 +16,7 @@ function notesOf(target: Partial<Target>, build: Record<string, string>): string
 }
 
 describe('a run with --resolve', () => {
-  it('names once the versions used instead of the locked ones', () => {
+  it('lists the versions used instead of the locked ones, only once', () => {
     const notes = notesOf({ resolved: true }, { resolved: 'httptools 0.8.0 instead of 0.9.0' });
     expect(notes.split('--resolve used')).toHaveLength(2);
     expect(notes).toContain(
@@ -28,7 +28,7 @@ describe('a run with --resolve', () => {
     expect(notesOf({ resolved: true }, {})).toContain('--resolve used every locked version.');
   });
 
-  it('says nothing of it where nobody asked for it', () => {
+  it('is the only run whose report mentions --resolve', () => {
     expect(notesOf({}, {})).not.toContain('--resolve');
   });
 });

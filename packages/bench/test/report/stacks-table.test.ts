@@ -7,7 +7,7 @@ import { readStackRows } from '../documents.ts';
 
 const ROWS = readStackRows();
 
-/** What fixes the versions of a stack: its own locks, that of its language's workspace, the catalog. */
+/** Returns the text that pins the versions of a stack: its locks, the lock of its language's workspace, and the catalog. */
 function locksOf({ root }: Stack): string {
   const own = globSync(['requirements*.txt', 'go.mod', '*.csproj', 'package.json'], { cwd: root });
   const shared = ['../rustcontract/Cargo.lock', '../../pnpm-workspace.yaml'];
@@ -19,7 +19,7 @@ function escape(text: string): string {
   return text.replaceAll(/[.+*?^$()[\]{}|\\/]/g, String.raw`\$&`);
 }
 
-/** A name and its version, as pip, Go, Cargo, pnpm or MSBuild write the two. */
+/** Returns true if the locks pin this version, in the syntax of pip, Go, Cargo, pnpm or MSBuild. */
 function isFixed(locks: string, name: string, version: string): boolean {
   const between = String.raw`(?:\[[^\]]*\])?(?:==| v|"\nversion = "|'?: |)`;
   return new RegExp(
@@ -31,7 +31,7 @@ function isFixed(locks: string, name: string, version: string): boolean {
 const stacks = readStacks();
 
 describe('the table of stacks', () => {
-  it('has a row for each stack and no other', () => {
+  it('has exactly one row per stack', () => {
     expect(ROWS.map(({ name }) => name).toSorted()).toEqual(stacks.map(({ name }) => name).toSorted());
   });
 });
@@ -40,17 +40,17 @@ describe.each(stacks)('the row of $name', (stack) => {
   const { name, variants, default: usual } = stack;
   const row = ROWS.find((one) => one.name === name);
 
-  it('has its class', () => {
+  it('shows the class of the default variant', () => {
     expect(row?.kind).toBe(variants[usual]?.class);
   });
 
-  it('has the versions that are locked', () => {
+  it('shows the locked versions', () => {
     const locks = locksOf(stack);
     const told = row?.versions.split(', ').map((text) => text.split(' '));
     expect(told?.filter(([of = '', version = '']) => !isFixed(locks, of, version))).toEqual([]);
   });
 
-  it('names every variant, unless there is only one', () => {
+  it('names every variant if there are several', () => {
     const names = Object.keys(variants);
     const missing = names.length < 2 ? [] : names.filter((one) => !row?.what.includes(`\`${one}\``));
     expect(missing).toEqual([]);

@@ -6,7 +6,7 @@ import { okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `stack-${index}`);
 
-/** Rounds in which `fastify` costs `ratio` times as much as `vanilla`, with 2 % of noise. */
+/** Returns rounds in which `fastify` costs `ratio` times as much as `vanilla`, with 2 % noise. */
 function rounds(ratio: number, count: number): Trial[] {
   return Array.from({ length: count }, (_, index) => {
     const round = index + 1;
@@ -20,8 +20,8 @@ function rounds(ratio: number, count: number): Trial[] {
 
 const decided = (line = '') => samplePlan(`--connections 10 --until-decided ${line}`);
 
-describe('before a run', () => {
-  it('says that a budget ends before the first look that can decide', () => {
+describe('describeProspects', () => {
+  it('warns if the time budget ends before the first look that can decide', () => {
     // A round of two trials takes 14 s: start, stop and checks 3 s each, warm-up 2 s, window 2 s.
     expect(describeProspects(decided('--budget 90s'))).toEqual([
       'a budget of 90 s allows about 7 rounds, but the first look that can decide comes after 12: the run will probably end undecided. 12 rounds take about 3 min',
@@ -33,7 +33,7 @@ describe('before a run', () => {
     );
   });
 
-  it('says which look is the first that can decide a large table', () => {
+  it('names the first look that can decide a large table', () => {
     const plan = samplePlan('--connections 10 --until-decided', names(15));
     expect(describeProspects(plan)).toEqual([
       '14 comparisons share one error budget: the look after 12 rounds cannot decide them. The first that can comes after 18',
@@ -46,14 +46,14 @@ describe('before a run', () => {
       '8 rounds cannot decide 14 comparisons in one table: use --rounds 10 or more',
     ]);
     expect(describeProspects(samplePlan('--connections 10,100 --rounds 10', names(8)))).toEqual([]);
-    // Too few for any comparison: such a run is not made for one.
+    // Too few rounds for any comparison: such a run is not meant for one.
     expect(describeProspects(samplePlan('--rounds 3', names(8)))).toEqual([]);
     expect(describeProspects(samplePlan('--rounds 8', ['vanilla']))).toEqual([]);
   });
 });
 
-describe('after a run', () => {
-  it('says why it stopped', () => {
+describe('describeEnding', () => {
+  it('says why the run stopped', () => {
     expect(describeEnding(decided(), rounds(1.2, 12))).toEqual([
       'stopped after 12 of at most 24 rounds: every comparison is decided',
     ]);
@@ -71,7 +71,7 @@ describe('after a run', () => {
     ]);
   });
 
-  it('says nothing of fixed rounds, and nothing where no round was finished', () => {
+  it('returns nothing for a fixed number of rounds, and nothing if no round is complete', () => {
     expect(describeEnding(samplePlan('--connections 10 --rounds 12'), rounds(1.2, 12))).toEqual([]);
     expect(describeEnding(decided(), [])).toEqual([]);
   });
@@ -82,14 +82,14 @@ describe('the report of a run', () => {
   const view = (plan: ReturnType<typeof samplePlan>, trials: Trial[]) =>
     toView({ plan, host, leftOut: [], trials });
 
-  it('is titled by the rounds that were measured', () => {
+  it('shows the number of measured rounds in its title', () => {
     expect(view(decided(), rounds(1.2, 11)).title).toBe('devices, 11 of 24 rounds');
     expect(view(samplePlan('--connections 10 --rounds 12'), rounds(1.2, 12)).title).toBe(
       'devices, 12 rounds',
     );
   });
 
-  it('explains a mark only where it occurs', () => {
+  it('explains only the marks that occur', () => {
     const plan = samplePlan('--connections 10 --rounds 1', ['vanilla']);
     const notes = (trials: Trial[]) => view(plan, trials).notes.join('\n');
     const one = notes([okTrial('vanilla', sampleMeasured({ cpu: 100 }))]);

@@ -6,7 +6,7 @@ import { readGoldenRun, sampleStudiedProcess, sampleStudy } from '../samples.ts'
 
 const { host } = readGoldenRun();
 
-/** Processes of a target with this ratio of CPU per request at each age, and a noise of 3 %. */
+/** Returns processes of a target with this ratio of CPU per request at each age, and 3 % noise. */
 function processesOf(
   target: string,
   count: number,
@@ -23,7 +23,7 @@ function processesOf(
 }
 
 describe('the report of a study', () => {
-  it('says how long each target takes, what it gains, and what kinds of processes it has', async () => {
+  it('shows the warm-up time, the gain and the kinds of processes of each target', async () => {
     const processes = [
       ...processesOf('flat', 5, () => 0.5),
       ...processesOf('late', 5, (seconds) => (seconds < 20 ? 1 : 0.5)),
@@ -39,7 +39,7 @@ describe('the report of a study', () => {
     await expect(text).toMatchFileSnapshot('../fixtures/golden/warm.txt');
   });
 
-  it('draws a curve over its whole height, but noise near its foot', () => {
+  it('draws a curve over the full height, but noise only near the bottom', () => {
     expect(drawCurve([1, 1.19, 1.41, 1.68, 2, undefined], 1, 2)).toBe('▁▃▄▆█ ');
     expect(drawCurve([1, 1.02, 1.05], 1, 1.05)).toBe('▁▂▃');
   });

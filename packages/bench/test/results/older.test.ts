@@ -18,11 +18,11 @@ describe('a run of schema 1', () => {
     ['an open loop', { engine: 'paced', rate: 2000 }, { engine: 'autocannon', load: OPEN }],
     ['an amount', { engine: 'wrk', amount: 500 }, { engine: 'wrk', load: { mode: 'amount', requests: 500 } }],
     ['a closed loop', { engine: 'oha' }, { engine: 'oha', load: { mode: 'closed' } }],
-  ])('has the load mode of %s', (_, stored, read) => {
+  ])('is upgraded to the load mode of %s', (_, stored, read) => {
     expect(runOf(stored)).toEqual({ schema: RUN_SCHEMA, plan: { schema: RUN_SCHEMA, ...read }, leftOut: [] });
   });
 
-  it('is read as a whole from the disk', () => {
+  it('is upgraded with its plan and its trials when it is read', () => {
     expect(JSON.parse(readFixture('run/run.json'))).toMatchObject({ schema: 1 });
     const { schema, plan, trials } = readGoldenRun();
     expect({ schema, plan }).toMatchObject({
@@ -45,15 +45,15 @@ describe('a trial of schema 1', () => {
     measured: { load: { ...load, engine: 'autocannon' } },
   };
 
-  it('has the rate of its plan', () => {
+  it('takes the rate from its plan', () => {
     expect(upgradeTrial(trial, { rate: 2000 })).toEqual({ ...read, load: OPEN });
   });
 
-  it('has the rate of its own schedule if its plan has none, as in a calibration', () => {
+  it('takes the rate from its schedule if the plan has none, as in a calibration', () => {
     expect(upgradeTrial(trial, {})).toEqual({ ...read, load: { mode: 'open', perSecond: 400 } });
   });
 
-  it('has no load mode if nothing tells it', () => {
+  it('has no load mode if neither the plan nor the trial implies one', () => {
     const failed = { schema: 1, engine: 'paced', status: 'failed' };
     expect(upgradeTrial(failed, {})).toEqual({
       schema: RECORD_SCHEMA,
@@ -63,7 +63,7 @@ describe('a trial of schema 1', () => {
     });
   });
 
-  it('keeps what it told of companions', () => {
+  it('keeps the data of its companions', () => {
     const database = { kind: 'embedded', version: '18.4', maxConnections: 500 };
     const use = { inserts: { acknowledged: 1, stored: 1, unanswered: 0 } };
     const stored = {
@@ -84,7 +84,7 @@ describe('a trial of schema 1', () => {
     });
   });
 
-  it('has the amount of its plan, and its engine', () => {
+  it('takes the amount from its plan and keeps its engine', () => {
     expect(upgradeTrial({ schema: 1, engine: 'k6' }, { amount: 500 })).toEqual({
       schema: RECORD_SCHEMA,
       engine: 'k6',
@@ -96,7 +96,7 @@ describe('a trial of schema 1', () => {
 const target = (id: string, fields: object = {}) => ({ id, stack: 'vanilla', ...fields });
 
 describe('a run of schema 2', () => {
-  it('has one field for the three ways in which a target repeats another', () => {
+  it('is upgraded to one field for the three ways in which a target repeats another', () => {
     const targets = [
       target('a'),
       target('a (A/A)', { aaOf: 'a' }),
@@ -126,7 +126,7 @@ describe('a run of schema 2', () => {
     expect(trials.map((trial) => trial['target'])).toEqual((read['plan'] as { targets: unknown }).targets);
   });
 
-  it('has its sequential test under the name of now, and the version of its driver', () => {
+  it('is upgraded to the current name of the sequential test, and gets the version of its driver', () => {
     const rule = { looks: '12/18/24', by: 'cpu', threshold: 0.02 };
     const plan = {
       schema: 2,
@@ -144,12 +144,12 @@ describe('a run of schema 2', () => {
 });
 
 describe('an entry of a pool', () => {
-  it('has the kind of now', () => {
+  it('is upgraded to the current name of its kind', () => {
     const kinds = ['sitting', 'sequential-test', 'noise'].map((kind) => upgradePooled({ kind })['kind']);
     expect(kinds).toEqual(['sequential-test', 'sequential-test', 'noise']);
   });
 
-  it('is read so from the published pool', () => {
+  it('has the current kind if it is read from the published pool', () => {
     const entries = readPool(join(ROOT, 'results/published/20261121-221151-power'))?.entries ?? [];
     expect(entries.filter(({ kind }) => kind === 'sequential-test')).toHaveLength(60);
     expect(new Set(entries.map(({ kind }) => kind))).toEqual(new Set(['sequential-test', 'noise']));
@@ -159,7 +159,7 @@ describe('an entry of a pool', () => {
 describe('a run by URL of schema 2', () => {
   const read = readRun(fileURLToPath(new URL('../fixtures/url-run/', import.meta.url)));
 
-  it('has one request, and one server that was already running', () => {
+  it('is upgraded to one request and one server that was already running', () => {
     const stored = JSON.parse(readFixture('url-run/run.json')) as {
       plan: { url: { digests: { body: string } } };
     };
@@ -185,7 +185,7 @@ describe('a run by URL of schema 2', () => {
     expect(read.plan).not.toHaveProperty('url');
   });
 
-  it('has the same request in its record', () => {
+  it('has the same request in the records of its trials', () => {
     const [trial] = read.trials;
     expect(trial?.workload).toBe('requests');
     expect(trial?.requests?.requests).toEqual([
@@ -216,26 +216,26 @@ describe('a pool', () => {
   it.each([
     ['a test without a verdict', test.replace('"verdict"', '"word"'), 'verdict is missing'],
     [
-      'a figure that is a text',
+      'a string instead of a number',
       noise.replace(/"difference":[^,}]*/, '"difference":"0.1"'),
       'difference has none',
     ],
     ['an unknown kind', test.replace('sitting', 'seance'), 'kind'],
-    ['no object', '[]', 'kind is missing'],
-  ])('is refused with %s, by file and line', (_, line, problem) => {
+    ['a line that is not an object', '[]', 'kind is missing'],
+  ])('is rejected with %s, naming file and line', (_, line, problem) => {
     writeFileSync(join(folder, 'pool.jsonl'), `${test}\n${line}\n`);
     expect(() => readPool(folder)).toThrow(`pool.jsonl:2: not part of a pool: ${problem}`);
   });
 
-  it('is refused if a newer version wrote it', () => {
+  it('is rejected if a newer version wrote it', () => {
     const file = join(folder, 'pool.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('"schema": 1', '"schema": 99'));
     expect(() => readPool(folder)).toThrow('written by a newer version (schema 99;');
   });
 });
 
-describe('a run and a trial of the present schemas', () => {
-  it('are left as they are', () => {
+describe('a run and a trial of the current schemas', () => {
+  it('are left unchanged', () => {
     const run = { schema: RUN_SCHEMA, plan: { schema: RUN_SCHEMA, load: OPEN } };
     const trial = { schema: RECORD_SCHEMA, engine: 'autocannon', load: OPEN };
     expect([upgradeRun(run), upgradeTrial(trial, run.plan)]).toEqual([run, trial]);
@@ -247,7 +247,7 @@ describe('the published runs', () => {
     join(ROOT, file, '..'),
   );
 
-  it('are all readable, and no engine is called paced', () => {
+  it('are all readable, and none has the old engine name paced', () => {
     expect(folders.length).toBeGreaterThan(20);
     for (const folder of folders) {
       const { plan, trials } = readRun(folder);

@@ -19,7 +19,7 @@ const PUBLISHED = fileURLToPath(new URL('../../../../results/published/', import
 
 const isRecord = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(readSchema('record'));
 
-/** What a trial has of these parts, whatever became of it. */
+/** Returns the measurements of a trial, which are partial if it failed. */
 function partsOf(trial: Trial): Partial<Measured> {
   return (trial.status === 'failed' ? trial.partial : trial.measured) ?? {};
 }
@@ -33,7 +33,7 @@ const written = readFileSync(join(FIRST, 'trials.jsonl'), 'utf8')
 describe('a run of version 1', () => {
   const { trials } = readRun(FIRST);
 
-  it('is read in the present shape', () => {
+  it('is read in the current format', () => {
     expect(written.map(({ schema }) => schema)).toEqual([1, 1, 1]);
     for (const trial of trials) {
       isRecord(trial);
@@ -41,7 +41,7 @@ describe('a run of version 1', () => {
     }
   });
 
-  it('keeps its figures, under the names of now', () => {
+  it('keeps its values under the current names', () => {
     expect(written.map(({ measured }) => measured['shape'])).toContain('none');
     expect(trials.map((trial) => partsOf(trial).shape)).toEqual(
       written.map(({ measured }) =>
@@ -58,15 +58,15 @@ describe('a run of version 1', () => {
   });
 });
 
-/** Figures that every version has by the same name. */
+/** Returns the values that have the same name in every version. */
 function figures(trial: object): unknown[] {
   const { load, server } = (trial as { measured: Measured }).measured;
   return [load.goodputPerSecond, load.counts, load.latencyUs, server?.peakBytes];
 }
 
-describe('a committed run of each version', () => {
+describe('a committed run', () => {
   it.each(Array.from({ length: RECORD_SCHEMA }, (_, index) => index + 1))(
-    '%i is written in it and read in the present shape',
+    'of version %i is stored in that version and read in the current one',
     (version) => {
       const folder = fileURLToPath(new URL(`../fixtures/records-${version}/`, import.meta.url));
       const lines = readFileSync(join(folder, 'trials.jsonl'), 'utf8').trimEnd().split('\n');
@@ -78,7 +78,7 @@ describe('a committed run of each version', () => {
     },
   );
 
-  it('includes the present one, and no version is without', () => {
+  it('exists for every version, including the current one', () => {
     const folders = globSync('records-*', { cwd: fileURLToPath(new URL('../fixtures/', import.meta.url)) });
     expect(folders.toSorted()).toEqual(
       Array.from({ length: RECORD_SCHEMA }, (_, index) => `records-${index + 1}`),
@@ -90,7 +90,7 @@ describe('a run of version 2, with targets that repeat others and a sequential t
   const folder = fileURLToPath(new URL('../fixtures/runs-2/', import.meta.url));
   const run = readRun(folder);
 
-  it('is read in the present shape', () => {
+  it('is read in the current format', () => {
     const stored = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as {
       schema: number;
       plan: { sitting: object };
@@ -111,7 +111,7 @@ describe('a run of version 2, with targets that repeat others and a sequential t
     expect(new Set(drivers.map(String))).toEqual(new Set(['autocannon,1', 'wrk,']));
   });
 
-  it('is shown as the version that wrote it showed it', () => {
+  it('is reported exactly as the version that wrote it did', () => {
     const table = compareWithin(run, { by: 'cpu', threshold: 0.02 });
     const text = [
       renderTerminal(toView(run)),
@@ -122,7 +122,7 @@ describe('a run of version 2, with targets that repeat others and a sequential t
   });
 });
 
-it('every published run is read in the present shape', () => {
+it('every published run is read in the current format', () => {
   const runs = listRuns(PUBLISHED).map((id) => readRun(join(PUBLISHED, id)));
   expect(runs.length).toBeGreaterThan(5);
   const wrong = runs.flatMap(({ folder, trials }) =>
@@ -140,7 +140,7 @@ const readHost = (retransmits: number): unknown =>
   upgradeTrial({ schema: 2, measured: { host: { retransmits, throttled: 0 } } }, {});
 
 describe('a record', () => {
-  it('of an older version has no negative count', () => {
+  it('of an older version loses its negative counts', () => {
     expect(readHost(-3)).toEqual({ schema: RECORD_SCHEMA, measured: { host: { throttled: 0 } } });
     expect(readHost(3)).toEqual({
       schema: RECORD_SCHEMA,
@@ -148,7 +148,7 @@ describe('a record', () => {
     });
   });
 
-  it('of an older version has the codes of now', () => {
+  it('of an older version is upgraded to the current reason codes', () => {
     const reasons = [
       reason('foreign-cpu', ['goodput']),
       reason('foreign-answer', ['goodput', 'startup']),

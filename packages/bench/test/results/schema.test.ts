@@ -41,7 +41,7 @@ const isRecord = ajv.getSchema('record.schema.json') as ValidateFunction;
 const isRun = ajv.compile(readSchema('run'));
 const isHost = ajv.compile(readSchema('host'));
 
-/** What is wrong with a value, one line each; none when it keeps the schema. */
+/** Returns the violations of a schema, one line each. */
 function wrongWith(isValid: ValidateFunction, value: unknown): string[] {
   isValid(value);
   return (isValid.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
@@ -49,7 +49,7 @@ function wrongWith(isValid: ValidateFunction, value: unknown): string[] {
 
 type Json = Record<string, unknown>;
 
-/** A copy with one field (`a.b.c`) set, or taken away where `value` is undefined. */
+/** Returns a copy with one field (`a.b.c`) set, or removed if `field` is undefined. */
 function withField(value: Json, path: string, field: unknown): Json {
   const copy = structuredClone(value);
   const keys = path.split('.');
@@ -60,7 +60,7 @@ function withField(value: Json, path: string, field: unknown): Json {
   return copy;
 }
 
-// Every optional field is there, by its type: a field that model.ts gains has to be put here, and so into the schema.
+// `Required` demands every optional field: a new field must be added here, and therefore to the schema.
 const latency: Required<LatencyUs> = {
   mean: 1,
   p50: 1,
@@ -295,7 +295,7 @@ const machine: Required<Host> = {
   node: 'v26.10.0',
 };
 
-describe('the schemas that are shipped', () => {
+describe('the shipped schemas', () => {
   it.each([
     'record',
     'run',
@@ -306,7 +306,7 @@ describe('the schemas that are shipped', () => {
     'pool',
     'pool-test',
     'pool-noise',
-  ] as const)('are written from the definitions: %s', async (name) => {
+  ] as const)('are generated from the definitions: %s', async (name) => {
     await expect(`${JSON.stringify(SCHEMAS[name], null, 2)}\n`).toMatchFileSnapshot(
       `../../schema/${name}.schema.json`,
     );
@@ -314,7 +314,7 @@ describe('the schemas that are shipped', () => {
 
   const lines = readFixture('run/trials.jsonl').trimEnd().split('\n');
 
-  it('hold for a run of schema 1 as it is read', () => {
+  it('accept a run of schema 1 after its upgrade', () => {
     const golden = readGoldenRun();
     expect(lines).toHaveLength(12);
     for (const trial of golden.trials) expect(wrongWith(isRecord, asStored(trial))).toEqual([]);
@@ -325,7 +325,7 @@ describe('the schemas that are shipped', () => {
     expect(new Set(golden.trials.map(({ status }) => status))).toEqual(new Set(['ok', 'suspect', 'failed']));
   });
 
-  it('know every field that the model has', () => {
+  it('accept every field of the model', () => {
     expect(wrongWith(isRecord, asStored(suspect))).toEqual([]);
     expect(wrongWith(isRecord, asStored(failed))).toEqual([]);
     expect(wrongWith(isRecord, asStored(toldTrial))).toEqual([]);
@@ -334,7 +334,7 @@ describe('the schemas that are shipped', () => {
     expect(wrongWith(isHost, machine)).toEqual([]);
   });
 
-  it('say the unit of every figure first', () => {
+  it('begin the description of every number with its unit', () => {
     const units =
       /^(version|count|seed|s|ms|ms since the epoch|µs|bytes|cores|per second|share|ratio|status|signal|port|process): ./;
     for (const name of ['record', 'run', 'host']) {
@@ -344,15 +344,15 @@ describe('the schemas that are shipped', () => {
     }
   });
 
-  it('let no object have fields that they do not name, but for maps', () => {
+  it('forbid unknown fields in every object except maps', () => {
     const open = ['record', 'run', 'host', 'pool', 'pool-test', 'pool-noise'].flatMap((name) =>
       openObjects(readSchema(name), name),
     );
     expect(open).toEqual([]);
   });
 
-  it('require whatever the model does', () => {
-    // By their types these hold what must be there, and nothing that may be absent.
+  it('require every field that the model requires', () => {
+    // These records contain the required fields, and only the optional fields listed below.
     const least = [
       asStored(okTrial('fastify', sampleMeasured())),
       asStored(failedTrial('fastify', 'it died')),
@@ -368,7 +368,7 @@ describe('the schemas that are shipped', () => {
     }
   });
 
-  it('are of the version that is written, and tell their history', () => {
+  it('have the current version, and describe their history', () => {
     expect(readSchema('record')).toMatchObject({ properties: { schema: { const: RECORD_SCHEMA } } });
     expect(readSchema('run')).toMatchObject({ properties: { schema: { const: RUN_SCHEMA } } });
     for (const name of ['record', 'run', 'host', 'pool', 'pool-test', 'pool-noise']) {
@@ -379,7 +379,7 @@ describe('the schemas that are shipped', () => {
 });
 
 describe('a record', () => {
-  // A stored run is read in a test only: it does not keep the schemas while these are written anew.
+  // Read before the tests, not on import: the stored run can violate the schemas while they are regenerated.
   let ok: Json;
   beforeAll(() => {
     ok = asStored(readGoldenRun().trials[0]!);
@@ -388,34 +388,34 @@ describe('a record', () => {
   it.each([
     ['without the length of its window', 'measured.load.windowSeconds', undefined],
     ['without its goodput', 'measured.load.goodputPerSecond', undefined],
-    ['without one class of its counts', 'measured.load.counts.reset', undefined],
+    ['without one of its counts', 'measured.load.counts.reset', undefined],
     ['without its statuses', 'measured.load.statusCodes', undefined],
-    ['without CPU in the kernel', 'measured.server.cpuSystemUs', undefined],
-    ['without the cores of a generator', 'measured.load.generators.0.cpuUs', undefined],
-    ['without a window of load', 'measured.load', undefined],
+    ['without kernel CPU time', 'measured.server.cpuSystemUs', undefined],
+    ['without the CPU time of a generator', 'measured.load.generators.0.cpuUs', undefined],
+    ['without its load', 'measured.load', undefined],
     ['with a -1 for what was not measured', 'measured.cpuUsPerRequest', -1],
     ['with a -1 in its latency', 'measured.load.latencyUs.p99', -1],
-    ['with a -1 of the host', 'measured.host.otherProcessesCores', -1],
-    ['with no memory as 0', 'measured.server.idleBytes', 0],
-    ['with a unit in a string', 'measured.load.latencyUs.p50', '173us'],
+    ['with a -1 in a host metric', 'measured.host.otherProcessesCores', -1],
+    ['with 0 for missing memory', 'measured.server.idleBytes', 0],
+    ['with a string that contains a unit', 'measured.load.latencyUs.p50', '173us'],
     ['with a null', 'measured.startupSeconds', null],
-    ['with half a request', 'measured.load.counts.ok', 0.5],
+    ['with a fractional request count', 'measured.load.counts.ok', 0.5],
     ['with a share above 1', 'measured.load.generators.0.utilisation', 1.1],
-    ['with a field that is not known', 'measured.load.latencyUs.p99ms', 3],
-    ['with a field of its own', 'hostname', 'a-machine'],
-    ['with a status that is not known', 'status', 'fine'],
-    ['with a path out of its folder', 'files', ['../../secret.log']],
+    ['with an unknown field', 'measured.load.latencyUs.p99ms', 3],
+    ['with an unknown field at the top level', 'hostname', 'a-machine'],
+    ['with an unknown status', 'status', 'fine'],
+    ['with a path outside its folder', 'files', ['../../secret.log']],
     ['with an absolute path', 'files', ['/tmp/server.log']],
-    ['of another schema', 'schema', RECORD_SCHEMA + 1],
+    ['with another schema version', 'schema', RECORD_SCHEMA + 1],
     ['with a local time', 'startedAt', '2026-11-20 13:17'],
-    ['that is ok with a reason', 'reasons', [{ code: 'errors', text: 'some', invalidates: [] }]],
-    ['that is suspect without a reason', 'status', 'suspect'],
-  ])('is refused %s', (_what, path, value) => {
+    ['if it is ok but has a reason', 'reasons', [{ code: 'errors', text: 'some', invalidates: [] }]],
+    ['if it is suspect but has no reason', 'status', 'suspect'],
+  ])('is rejected %s', (_what, path, value) => {
     expect(wrongWith(isRecord, ok)).toEqual([]);
     expect(wrongWith(isRecord, withField(ok, path, value))).not.toEqual([]);
   });
 
-  it('is refused when it failed and yet has figures, or has none and did not', () => {
+  it('is rejected if it failed but has measurements, or if it succeeded without any', () => {
     const broken = asStored(failedTrial('fastify', 'the server died under load'));
     expect(wrongWith(isRecord, broken)).toEqual([]);
     expect(
@@ -426,7 +426,7 @@ describe('a record', () => {
     expect(wrongWith(isRecord, { ...ok, partial: ok['measured'] })).not.toEqual([]);
   });
 
-  it('is refused when a reason spoils a metric that there is not', () => {
+  it('is rejected if a reason invalidates an unknown metric', () => {
     const reasons = [{ code: 'errors', text: 'some', invalidates: ['p98'] }];
     expect(wrongWith(isRecord, { ...asStored(suspect), reasons })).not.toEqual([]);
   });
@@ -437,28 +437,28 @@ describe('the limit of a record', () => {
     ['upstream', true],
     ['database', true],
     ['background', false],
-  ])('%s: %s', (limit, isValid) => {
+  ])('%s is valid: %s', (limit, isValid) => {
     const trial = withField(asStored(okTrial('vanilla', sampleMeasured())), 'measured.limit', limit);
     expect(wrongWith(isRecord, trial).length === 0).toBe(isValid);
   });
 });
 
 describe('a host and a run', () => {
-  it.each(['hostname', 'user', 'env'])('are refused with a %s', (field) => {
+  it.each(['hostname', 'user', 'env'])('are rejected with the field %s', (field) => {
     expect(wrongWith(isHost, { ...machine, [field]: 'x' })).not.toEqual([]);
     expect(wrongWith(isRun, { ...run, [field]: 'x' })).not.toEqual([]);
   });
 
-  it('are refused with a figure that was not measured', () => {
+  it('are rejected with a number outside its range', () => {
     expect(wrongWith(isHost, { ...machine, somaxconn: -1 })).not.toEqual([]);
     expect(wrongWith(isHost, { ...machine, openFiles: { soft: Infinity, hard: 1 } })).not.toEqual([]);
     expect(wrongWith(isRun, { ...run, plan: { ...plan, windowSeconds: 0 } })).not.toEqual([]);
   });
 });
 
-/** Fields of the samples that may be absent: their values say more than the least. */
+/** Optional fields that the samples contain. */
 const OPTIONAL = [
-  // Schema 1 did not always tell it.
+  // Schema 1 did not always record it.
   'load',
   'measured.load.schedule',
   'target.packages',
@@ -473,7 +473,7 @@ const OPTIONAL = [
   'measured.load.latencyUs.p99',
   'measured.load.meanCycleUs',
   'measured.load.bodyBytes',
-  // Without it, a load is by an engine that need not tell the rest.
+  // Without it, the load comes from an engine that may omit the rest.
   'measured.load.lifetime',
   'measured.load.counts.failed',
   'measured.load.generators.0.utilisation',

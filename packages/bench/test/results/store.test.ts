@@ -27,7 +27,7 @@ import type { RunFile } from '../../src/results/run-file.ts';
 import { RECORD_SCHEMA, RUN_SCHEMA } from '../../src/versions.ts';
 import { errorOf, failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
 
-// The store keeps runs below the repository: for these tests that is a folder of their own.
+// The store keeps runs inside the repository. These tests use a temporary folder instead.
 const { ROOT } = vi.hoisted(() => ({ ROOT: { folder: '' } }));
 vi.mock('../../src/home.ts', async (importOriginal) => {
   const { mkdtempSync: make } = await import('node:fs');
@@ -59,7 +59,7 @@ const trials = [
 ];
 const stored = JSON.parse(JSON.stringify(trials)) as typeof trials;
 
-/** A run with these three trials, and the path of its lines. */
+/** Creates a run with these three trials, and returns its folder and the file of its trials. */
 function makeRun(id = 'a-run'): { folder: string; lines: string } {
   const folder = createRun(runOf(id), host);
   appendTrials(folder, trials);
@@ -72,12 +72,12 @@ const refuse = (call: () => unknown) => {
   return error;
 };
 
-describe('a run that is stored', () => {
-  it('stands apart from the runs of the repository', () => {
+describe('a stored run', () => {
+  it('is kept apart from the runs of the repository by these tests', () => {
     expect(RESULTS).toBe(join(ROOT.folder, 'results'));
   });
 
-  it('reads back as it was, trial by trial', () => {
+  it('is read back unchanged, with all its trials', () => {
     const { folder } = makeRun();
     expect(readRun(folder)).toEqual({
       ...JSON.parse(JSON.stringify(runOf('a-run'))),
@@ -87,11 +87,11 @@ describe('a run that is stored', () => {
     });
   });
 
-  it('has no trials until there is one', () => {
+  it('has no trials when it is new', () => {
     expect(readRun(createRun(runOf('a-run'), host)).trials).toEqual([]);
   });
 
-  it('cannot be made where nothing can be written', () => {
+  it('cannot be created in a place that is not writable', () => {
     rmSync(RESULTS, { recursive: true });
     writeFileSync(RESULTS, 'in the way');
     const { message, hint } = refuse(() => createRun(runOf('a-run'), host));
@@ -100,7 +100,7 @@ describe('a run that is stored', () => {
     expect(hint).toContain('a writable folder');
   });
 
-  it('has a size', () => {
+  it('has the total size of its files', () => {
     const { folder } = makeRun();
     const bytes = ['run.json', 'host.json', 'trials.jsonl'].map(
       (name) => readFileSync(join(folder, name)).length,
@@ -112,13 +112,13 @@ describe('a run that is stored', () => {
 describe('a run whose harness was killed', () => {
   const torn = '{"schema":1,"id":"004-d","sta';
 
-  it('loses the trial in flight, and no other', () => {
+  it('loses only the trial in progress', () => {
     const { folder, lines } = makeRun();
     appendFileSync(lines, torn);
     expect(readRun(folder).trials).toEqual(stored);
   });
 
-  it('is mended before it goes on, so that the next trial has a line of its own', () => {
+  it('is repaired before it resumes, so that the next trial starts on a new line', () => {
     const { folder, lines } = makeRun();
     const whole = readFileSync(lines, 'utf8');
     appendFileSync(lines, torn);
@@ -130,7 +130,7 @@ describe('a run whose harness was killed', () => {
     expect(readRun(folder).trials).toEqual([...stored, stored[0]]);
   });
 
-  it('is mended in its first trial, and before it', () => {
+  it('is repaired if it was killed during or before its first trial', () => {
     const { folder, lines } = makeRun();
     writeFileSync(lines, torn);
     mendRun(folder);
@@ -143,12 +143,12 @@ describe('a run whose harness was killed', () => {
 
 describe('a run that cannot be read', () => {
   it.each([
-    ['is no JSON', '{"schema":1,', /^cannot be read: .+$/],
+    ['is not JSON', '{"schema":1,', /^cannot be read: .+$/],
     ['is empty', '', /^cannot be read: .+$/],
-    ['is nothing', 'null', /^not a trial record: schema is missing$/],
-    ['is a figure', '7', /^not a trial record: schema is missing$/],
-    ['is no trial', '{"schema":1,"id":"x"}', /^not a trial record: run is missing$/],
-  ])('names file and line that %s', (_what, line, problem) => {
+    ['is null', 'null', /^not a trial record: schema is missing$/],
+    ['is a number', '7', /^not a trial record: schema is missing$/],
+    ['is not a trial', '{"schema":1,"id":"x"}', /^not a trial record: run is missing$/],
+  ])('names the file and the number of a line that %s', (_what, line, problem) => {
     const { folder, lines } = makeRun();
     const [first = '', ...rest] = readFileSync(lines, 'utf8').split('\n');
     writeFileSync(lines, [first, line, ...rest].join('\n'));
@@ -158,7 +158,7 @@ describe('a run that cannot be read', () => {
     expect(message.slice(lines.length + 4)).toMatch(problem);
   });
 
-  it('refuses a newer schema of a trial, by its line', () => {
+  it('names the line of a trial with a newer schema', () => {
     const { folder, lines } = makeRun();
     appendFileSync(lines, `${JSON.stringify({ ...trials[0], schema: RECORD_SCHEMA + 1 })}\n`);
     expect(refuse(() => readRun(folder))).toMatchObject({
@@ -167,7 +167,7 @@ describe('a run that cannot be read', () => {
     });
   });
 
-  it('refuses a reason that it does not know, by its line', () => {
+  it('names the line of a trial with an unknown reason', () => {
     const { folder, lines } = makeRun();
     const reasons = [{ code: 'bad-luck', text: 'seen', invalidates: [] }];
     appendFileSync(lines, `${JSON.stringify({ ...trials[0], status: 'suspect', reasons })}\n`);
@@ -178,11 +178,11 @@ describe('a run that cannot be read', () => {
   });
 
   it.each([
-    ['a text for a figure', 'measured.load.goodputPerSecond', '5/s', 'must be number, not "5/s"'],
-    ['a figure below 0', 'measured.load.counts.ok', -1, 'must be >= 0, not -1'],
-    ['a field without its value', 'measured.load.counts.reset', undefined, 'is missing'],
+    ['a string instead of a number', 'measured.load.goodputPerSecond', '5/s', 'must be number, not "5/s"'],
+    ['a negative number', 'measured.load.counts.ok', -1, 'must be >= 0, not -1'],
+    ['a missing field', 'measured.load.counts.reset', undefined, 'is missing'],
     ['a field that belongs to failed trials', 'partial', {}, 'does not belong to a trial of this status'],
-  ])('names the path of %s, by its line', (_what, path, value, problem) => {
+  ])('names the line and the path of %s', (_what, path, value, problem) => {
     const { folder, lines } = makeRun();
     const trial = structuredClone(stored[0]) as unknown as Record<string, unknown>;
     const keys = path.split('.');
@@ -200,25 +200,25 @@ describe('a run that cannot be read', () => {
   it.each([
     ['run.json', { rounds: 0 }, 'not a plan: plan.rounds must be >= 1, not 0'],
     ['run.json', { rouns: 1 }, 'not a plan: unknown field plan.rouns'],
-  ])('names the path in %s that does not keep its schema', (name, part, problem) => {
+  ])('names the field in %s that violates the schema', (name, part, problem) => {
     const run = runOf('a-run');
     const folder = createRun({ ...run, plan: { ...run.plan, ...part } }, host);
     expect(refuse(() => readRun(folder)).message).toBe(`${join(folder, name)}: ${problem}`);
   });
 
-  it('names the field that a host does not have', () => {
+  it('names the field in host.json that violates the schema', () => {
     const folder = createRun(runOf('a-run'), { ...host, cores: 0 });
     expect(refuse(() => readRun(folder)).message).toBe(
       `${join(folder, 'host.json')}: not a host description: cores must be >= 1, not 0`,
     );
   });
 
-  it('refuses a newer schema of the run', () => {
+  it('says that run.json has a newer schema', () => {
     const folder = createRun({ ...runOf('a-run'), schema: RUN_SCHEMA + 1 }, host);
     expect(refuse(() => readRun(folder)).message).toMatch(/run\.json: written by a newer version/);
   });
 
-  it.each(['run.json', 'host.json'])('names %s that is broken, or gone', (name) => {
+  it.each(['run.json', 'host.json'])('names %s if it is broken or missing', (name) => {
     for (const text of ['{', 'null', '']) {
       const { folder } = makeRun();
       writeFileSync(join(folder, name), text);
@@ -252,7 +252,7 @@ describe('findRun', () => {
     expect(listRuns(join(RESULTS, 'nowhere'))).toEqual([]);
   });
 
-  it('finds the newest by the word latest, and the run rather than its probe', () => {
+  it('finds the newest run by the word latest, and ignores its probe', () => {
     createRun(runOf('20261120-100000-devices'), host);
     const newest = createRun(runOf('20261121-090000-url'), host);
     createRun(runOf('20261121-090000-url-probe'), host);
@@ -267,7 +267,7 @@ describe('findRun', () => {
     });
   });
 
-  it('suggests similar ids for one that is not there, else the newest', () => {
+  it('suggests similar ids for an unknown id, or else the newest runs', () => {
     for (const id of ['20261120-100000-devices', '20261120-200000-devices', '20261120-300000-url'])
       createRun(runOf(id), host);
     expect(refuse(() => findRun('20261120-100001-devices'))).toMatchObject({
@@ -284,11 +284,11 @@ describe('findRun', () => {
 });
 
 describe('versionDifferences', () => {
-  it('finds none between equals', () => {
+  it('finds none between equal versions', () => {
     expect(versionDifferences({ node: '26.1', fastify: 'x' }, { fastify: 'x', node: '26.1' })).toEqual([]);
   });
 
-  it('names what changed, what is gone and what is new', () => {
+  it('lists changed, removed and added versions', () => {
     expect(
       versionDifferences({ node: '26.1', gone: '1', same: '=' }, { node: '26.2', same: '=', fresh: '2' }),
     ).toEqual(['node: 26.1 then, 26.2 now', 'gone: 1 then, absent now', 'fresh: absent then, 2 now']);

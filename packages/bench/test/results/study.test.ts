@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(parent, { recursive: true }));
 
 describe('a stored study', () => {
-  it('is read as it was written, without the process that a kill cut short', () => {
+  it('is read as it was written, without a process whose line is incomplete', () => {
     const processes = [sampleStudiedProcess('a', [1.5, 1]), sampleStudiedProcess('a', [], { status: 'cut' })];
     const folder = createStudy(sampleStudy(['a']), host, parent);
     for (const one of processes) appendProcess(folder, one);
@@ -25,9 +25,9 @@ describe('a stored study', () => {
   });
 
   it.each([
-    ['a newer version', { schema: STUDY_SCHEMA + 1 }, 'newer version'],
+    ['a line of a newer version', { schema: STUDY_SCHEMA + 1 }, 'newer version'],
     ['an unknown field', { schema: STUDY_SCHEMA, more: true }, 'is missing'],
-  ])('of %s is refused with its place', (_, line, words) => {
+  ])('with %s is rejected, naming file and line', (_, line, words) => {
     const folder = createStudy(sampleStudy(['a']), host, parent);
     appendProcess(folder, sampleStudiedProcess('a', [1]));
     writeFileSync(join(folder, 'processes.jsonl'), `${JSON.stringify(line)}\n`, { flag: 'a' });

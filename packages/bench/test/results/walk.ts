@@ -2,7 +2,7 @@
 
 type Json = Record<string, unknown>;
 
-/** The paths of all fields, at any depth. */
+/** Returns the paths of all fields, at any depth. */
 export function pathsOf(value: unknown, path = ''): string[] {
   if (value === null || typeof value !== 'object') return [];
   const isList = Array.isArray(value);
@@ -14,7 +14,7 @@ export function pathsOf(value: unknown, path = ''): string[] {
 
 const FIGURES = ['count', 'ordinal', 'amount', 'span'].map((name) => `#/definitions/${name}`);
 
-/** Every figure with its description, at any depth; the definitions that only say a range are not figures. */
+/** Returns every number with its description, at any depth, except for definitions that only set a range. */
 export function figuresOf(schema: unknown, path = ''): [string, string][] {
   if (schema === null || typeof schema !== 'object') return [];
   const { type, $ref, description = '' } = schema as { type?: string; $ref?: string; description?: string };
@@ -26,7 +26,7 @@ export function figuresOf(schema: unknown, path = ''): [string, string][] {
   return isFigure && !isRange ? [[path, description], ...inside] : inside;
 }
 
-/** Objects that let any field in; what stands under `allOf` narrows an object that is described elsewhere. */
+/** Returns the objects that accept any field. Those under `allOf` narrow an object that is described elsewhere. */
 export function openObjects(schema: unknown, path: string): string[] {
   if (schema === null || typeof schema !== 'object') return [];
   const { type, additionalProperties, properties } = schema as Json;

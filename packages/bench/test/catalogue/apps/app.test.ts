@@ -10,7 +10,7 @@ function stackOf(folder: string, run: string, lock?: string): Stack {
   return toStack(readApp({ folder, run, ...(lock === undefined ? {} : { lock }) }));
 }
 
-describe('an app of a user', () => {
+describe("a user's app", () => {
   let place: string;
 
   beforeEach(() => {
@@ -18,7 +18,7 @@ describe('an app of a user', () => {
   });
   afterEach(() => rmSync(place, { recursive: true, force: true }));
 
-  /** Makes a project with these files; their contents are empty unless given. */
+  /** Creates a project with these files, which are empty by default. */
   function makeProject(...files: (string | [name: string, text: string])[]): string {
     const folder = join(place, 'my Service_1');
     mkdirSync(folder, { recursive: true });
@@ -30,7 +30,7 @@ describe('an app of a user', () => {
     return folder;
   }
 
-  it('becomes a stack that claims nothing and takes its address from the command and from its environment', () => {
+  it('becomes a stack that attests nothing, with its address in the command and the environment', () => {
     const stack = stackOf(makeProject('requirements.txt'), 'A=1 uvicorn app:app --port {port}');
     expect(stack).toMatchObject({ name: 'my-service-1', runtime: 'python', framework: 'unknown' });
     const { app } = stack.variants;
@@ -49,7 +49,7 @@ describe('an app of a user', () => {
     [['package-lock.json', 'package.json'], 'node a.js', 'npm', 'package-lock.json'],
     [['yarn.lock', 'package.json'], 'tsx a.ts', 'yarn', 'yarn.lock'],
     [['package.json'], 'node a.js', 'package', 'package.json'],
-  ])('takes its environment from the best of %s', (files, run, kind, file) => {
+  ])('uses the preferred lock or manifest of %s', (files, run, kind, file) => {
     const { project } = stackOf(makeProject(...files.map((name): [string, string] => [name, '{}'])), run);
     expect(project?.lock?.kind).toBe(kind);
     expect(basename(project?.lock?.file ?? '')).toBe(file);
@@ -64,7 +64,7 @@ describe('an app of a user', () => {
     expect(alone.project?.lock?.kind).toBe('pyproject');
   });
 
-  it('takes the lock that the user names', () => {
+  it('uses the lock that the user names', () => {
     const folder = makeProject('uv.lock', 'deploy/all.txt');
     const { project } = stackOf(folder, 'uvicorn a:b', 'deploy/all.txt');
     expect(project?.lock).toEqual({ kind: 'requirements', file: join(folder, 'deploy', 'all.txt') });
@@ -74,7 +74,7 @@ describe('an app of a user', () => {
     ['uv run uvicorn a:b', ['uvicorn', 'a:b']],
     ['poetry run gunicorn a:b', ['gunicorn', 'a:b']],
     ['npx tsx a.ts', ['tsx', 'a.ts']],
-  ])('starts its server without the runner: %s', (run, command) => {
+  ])('starts its server directly instead of by a runner: %s', (run, command) => {
     expect(stackOf(makeProject(), run).variants['app']?.command).toEqual(command);
   });
 
@@ -87,7 +87,7 @@ describe('an app of a user', () => {
     expect(stackOf(folder, 'yarn dev').variants['app']?.command).toEqual(['node', 'dev.js']);
   });
 
-  it('runs on what its command or its files tell, or on nothing that Bench provides', () => {
+  it('infers its runtime from its command or its files, or has none', () => {
     expect(stackOf(makeProject('go.mod'), './server --port {port}').runtime).toBe('none');
     expect(stackOf(makeProject('go.mod'), 'serve').runtime).toBe('none');
     expect(stackOf(makeProject('requirements.txt'), 'serve').runtime).toBe('python');
@@ -96,7 +96,7 @@ describe('an app of a user', () => {
     );
   });
 
-  it('runs on the Python that its project pins', () => {
+  it('uses the Python version that its project pins', () => {
     const folder = makeProject('requirements.txt', ['.python-version', '3.12.4\n']);
     expect(stackOf(folder, 'python a.py').project?.version).toBe('3.12');
   });
@@ -105,12 +105,12 @@ describe('an app of a user', () => {
     ['a folder that does not exist', './nowhere', 'serve', undefined, '--app ./nowhere: not a folder'],
     ['an unknown placeholder', '', 'serve {prt}', undefined, 'unknown placeholder {prt}'],
     ['a secret', '', 'API_TOKEN=abc serve', undefined, '--run API_TOKEN=…: the plan is stored'],
-    ['two lists of requirements', '', 'python a.py', undefined, 'requirements-a.txt, requirements-b.txt'],
+    ['two requirements files', '', 'python a.py', undefined, 'requirements-a.txt, requirements-b.txt'],
     ['a lock that does not exist', '', 'python a.py', 'uv.lock', 'uv.lock does not exist'],
-    ['a lock that is none', '', 'python a.py', 'a.toml', '--lock a.toml: not a lock of Python'],
-    ['a lock of a binary', '', './serve', 'a.toml', 'runs on neither Python nor Node'],
-    ['a command that tells no language', 'both', 'serve', undefined, 'a project in Python and in Node'],
-  ])('is refused with %s', (_, folder, run, lock, problem) => {
+    ['a lock in an unknown format', '', 'python a.py', 'a.toml', '--lock a.toml: not a lock of Python'],
+    ['a lock for a binary', '', './serve', 'a.toml', 'runs on neither Python nor Node'],
+    ['a command that implies no language', 'both', 'serve', undefined, 'a project in Python and in Node'],
+  ])('is rejected with %s', (_, folder, run, lock, problem) => {
     const root = makeProject('requirements-a.txt', 'requirements-b.txt', 'a.toml');
     mkdirSync(join(root, 'both'));
     for (const name of ['package.json', 'requirements.txt']) writeFileSync(join(root, 'both', name), '{}');

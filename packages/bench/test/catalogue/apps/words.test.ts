@@ -12,7 +12,7 @@ describe('a command line', () => {
     expect(splitCommand(line, '--run')).toEqual({ words, env: {} });
   });
 
-  it('may set variables before the command, and only there', () => {
+  it('can set variables before the command, and only there', () => {
     expect(splitCommand("A=1 B='x y' node s.js C=2", '--run')).toEqual({
       words: ['node', 's.js', 'C=2'],
       env: { A: '1', B: 'x y' },
@@ -28,13 +28,13 @@ describe('a command line', () => {
     ["serve 'a", "the quote ' is not closed"],
     ['', 'expected a command'],
     ['A=1', 'expected a command'],
-  ])('that needs a shell is refused: %s', (line, problem) => {
+  ])('is rejected if it is invalid or needs a shell: %s', (line, problem) => {
     const error = errorOf(() => splitCommand(line, '--run'));
     expect(error.code).toBe('usage');
     expect(error.message).toContain(problem);
   });
 
-  it('is written so that a shell would read the same words', () => {
+  it('is quoted so that it splits into the same words', () => {
     const words = ['node', '-e', "it's", '{port}', 'a b', ''];
     expect(splitCommand(joinWords(words), '--run').words).toEqual(words);
   });

@@ -20,18 +20,18 @@ describe('devices', () => {
   };
   const wrongWith = (given: Partial<Answer>): string | undefined => draw.check({ ...right, ...given }, 0);
 
-  it('draws the same from the same seed, and other devices from another', () => {
+  it('draws the same devices for the same seed, and different ones for other seeds', () => {
     expect(goldenOf(1)).toBe(golden);
     const draws = Array.from({ length: 200 }, (_, seed) => goldenOf(seed));
     expect(new Set(draws).size).toBe(200);
   });
 
-  it('draws as many bytes each time', () => {
+  it('draws the same number of bytes for every seed', () => {
     const lengths = Array.from({ length: 500 }, (_, seed) => Buffer.byteLength(goldenOf(seed)));
     expect(new Set(lengths)).toEqual(new Set([Buffer.byteLength(golden)]));
   });
 
-  it('draws three devices with every field', () => {
+  it('draws three devices with all fields', () => {
     const list = JSON.parse(golden) as Record<string, unknown>[];
     expect(list).toHaveLength(3);
     for (const device of list) {
@@ -46,12 +46,12 @@ describe('devices', () => {
     }
   });
 
-  it('asks for one list, whose right answers are the same bytes each time', () => {
+  it('requests one list, whose correct answers are identical byte by byte', () => {
     expect(draw.requests).toEqual([{ method: 'GET', path: '/api/devices', headers: {} }]);
     expect(draw.fixedBody).toBe(true);
   });
 
-  it('takes the drawn list for right, however it is spaced and its keys are ordered', () => {
+  it('accepts the drawn list with any whitespace and any order of keys', () => {
     expect(draw.check(right, 0)).toBeUndefined();
     const spaced = JSON.stringify(JSON.parse(golden), null, 2);
     expect(wrongWith({ body: Buffer.from(spaced), contentType: 'application/json' })).toBeUndefined();
@@ -61,7 +61,7 @@ describe('devices', () => {
     expect(wrongWith({ body: Buffer.from(JSON.stringify(turned)) })).toBeUndefined();
   });
 
-  it('finds a hard-coded list wrong, and one in another order', () => {
+  it('rejects a hard-coded list, and a list in another order', () => {
     expect(wrongWith({ body: Buffer.from(goldenOf(2)) })).toMatch(/^wrong body: "…/);
     const list = JSON.parse(golden) as object[];
     expect(wrongWith({ body: Buffer.from(JSON.stringify(list.toReversed())) })).toMatch(/^wrong body/);
@@ -69,12 +69,12 @@ describe('devices', () => {
     expect(wrongWith({ body: Buffer.from(golden.replace(/"id":(\d)/, '"id":"$1"')) })).toMatch(/^wrong body/);
   });
 
-  it('finds a body wrong that is not JSON', () => {
+  it('rejects a body that is not JSON', () => {
     expect(wrongWith({ body: Buffer.from('') })).toBe('the body is not JSON: ');
     expect(wrongWith({ body: Buffer.from(golden.slice(0, -1)) })).toMatch(/^the body is not JSON: \[\{/);
   });
 
-  it('finds another status wrong, whatever the body', () => {
+  it('rejects any status other than 200, regardless of the body', () => {
     expect(wrongWith({ status: 500, body: Buffer.from('oh  no\n') })).toBe(
       'status 500 instead of 200: oh no ',
     );
@@ -82,15 +82,15 @@ describe('devices', () => {
   });
 
   it.each(['text/plain', '', 'application/jsonp', 'text/html; application/json'])(
-    'finds the content type %j wrong',
+    'rejects the content type %j',
     (contentType) => {
       expect(wrongWith({ contentType })).toBe(`content type "${contentType}" instead of application/json`);
     },
   );
 });
 
-describe('what workloads check with', () => {
-  it('knows equal values by equal texts', () => {
+describe('the helpers that check answers', () => {
+  it('give equal JSON values the same canonical text', () => {
     expect(canonicalise('{"b":1,"a":{"d":[2,{"f":1,"e":2}],"c":null}}')).toBe(
       '{"a":{"c":null,"d":[2,{"e":2,"f":1}]},"b":1}',
     );
@@ -98,7 +98,7 @@ describe('what workloads check with', () => {
     expect(() => canonicalise('{')).toThrow(SyntaxError);
   });
 
-  it('shows where a body begins to differ', () => {
+  it('show where a body begins to differ', () => {
     const answer = { status: 200, contentType: 'application/json', body: Buffer.from('{"name":"pump 7"}') };
     expect(checkJson(answer, '{"name":"pump 8"}')).toBe(
       'wrong body: "…{"name":"pump 7"}…" instead of "…{"name":"pump 8"}…"',
@@ -106,7 +106,7 @@ describe('what workloads check with', () => {
     expect(checkJson(answer, '{"name":"pump 7"}')).toBeUndefined();
   });
 
-  it('keeps an excerpt short', () => {
+  it('keep an excerpt short', () => {
     expect(excerpt(Buffer.from('a \n b'))).toBe('a b');
     expect(excerpt('x'.repeat(200))).toBe(`${'x'.repeat(120)}…`);
   });

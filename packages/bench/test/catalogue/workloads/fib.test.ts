@@ -17,21 +17,21 @@ describe('fib', () => {
     [20, 10_946],
     [30, 1_346_269],
     [45, 1_836_311_903],
-  ])('takes fib(%i) = %i for right, and nothing beside it', (n, number) => {
+  ])('accepts only fib(%i) = %i, with no other fields', (n, number) => {
     expect(wrongWith(n, `{ "fib": ${number} }`)).toBeUndefined();
     expect(wrongWith(n, `{"fib":${number + 1}}`)).toMatch(/^wrong body/);
     expect(wrongWith(n, `{"fib":"${number}"}`)).toMatch(/^wrong body/);
     expect(wrongWith(n, `{"fib":${number},"n":${n}}`)).toMatch(/^wrong body/);
   });
 
-  it('asks for the same in every trial: the work must not be drawn', () => {
+  it('sends the same request in every trial, because the work must not vary', () => {
     const paths = [0, 0.3, 0.9].map((number) => fib.draw(() => number, { n: 24 }).requests);
     expect(paths).toEqual(paths.map(() => [{ method: 'GET', path: '/fib/24', headers: {} }]));
   });
 });
 
 describe('asyncfib', () => {
-  it('asks for the same number by another way', () => {
+  it('requests the same number from another path', () => {
     const draw = asyncfib.draw(() => 0.5, { n: 24 });
     expect(draw.requests[0]?.path).toBe('/asyncfib/24');
     expect(draw.timing).toBe('fib');
@@ -41,7 +41,7 @@ describe('asyncfib', () => {
 });
 
 describe('the parameters of a workload', () => {
-  it('are the usual ones unless told', () => {
+  it('have defaults', () => {
     expect(completeParams(fib, {})).toEqual({ n: 20 });
     expect(completeParams(fib, { n: 0 })).toEqual({ n: 0 });
     expect(completeParams(findWorkload('devices'), {})).toEqual({});

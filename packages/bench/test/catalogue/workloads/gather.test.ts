@@ -9,7 +9,7 @@ const answer = (body: string, contentType = 'application/json') =>
   draw.check({ status: 200, contentType, body: Buffer.from(body) }, 0);
 
 describe('gather', () => {
-  it('asks for what the upstream serves, as often as there are fixtures', () => {
+  it('requests /data, for which the server fetches each fixture once', () => {
     expect(findWorkload('gather')).toBe(gather);
     expect(draw.requests).toEqual([{ method: 'GET', path: '/data', headers: {} }]);
     expect(JSON.parse(draw.files['BENCH_FIXTURES'] ?? '')).toEqual([
@@ -21,7 +21,7 @@ describe('gather', () => {
     expect(draw.timing).toBe('gather');
   });
 
-  it('takes all objects in the order of the fixtures, and nothing less', () => {
+  it('accepts only a complete list of objects in the order of the fixtures', () => {
     const items = texts.flatMap((text) => JSON.parse(text) as object[]);
     expect(items).toHaveLength(6);
     expect(answer(JSON.stringify(items, null, 1))).toBeUndefined();

@@ -8,7 +8,7 @@ import type { RequestSpec } from '../../../src/load/protocol.ts';
 const post = (body: string): RequestSpec => ({ method: 'POST', path: '/', headers: {}, body });
 
 describe('ids', () => {
-  it('are as long as their placeholder, found in any text, and no two are the same', () => {
+  it('are unique, as long as their placeholder, and found in any text', () => {
     const [one, other] = [createIds(nextSender()), createIds(nextSender())];
     const given = Array.from({ length: 300 }, () => [one(), other()]).flat();
     expect(new Set(given).size).toBe(600);
@@ -19,7 +19,7 @@ describe('ids', () => {
     expect(idsIn(`${given[0]}, ${given[1]}`)).toEqual(given.slice(0, 2));
   });
 
-  it('are had by requests with the placeholder in their body', () => {
+  it('are used by requests with the placeholder in their body', () => {
     expect(haveIds([post('{}'), post(`{"id":"${ID}"}`)])).toBe(true);
     expect(haveIds([post('{}'), { method: 'GET', path: '/', headers: {} }])).toBe(false);
   });
@@ -37,14 +37,14 @@ describe('the sender', () => {
     expect([slot.request, slot.own]).toEqual([0, undefined]);
   });
 
-  it('notes which of several requests a slot sends', () => {
+  it('records which of several requests a slot sends', () => {
     const sender = createSender({ ...address, requests: [post('{}'), post('[]')], sender: 1 });
     const slots = [new Slot(), new Slot(), new Slot()];
     for (const slot of slots) sender.take(slot);
     expect(slots.map(({ request }) => request)).toEqual([0, 1, 0]);
   });
 
-  it('replaces each placeholder by a new id, and leaves earlier bytes unchanged', () => {
+  it('replaces the placeholders of each request with a new id, and leaves earlier bytes unchanged', () => {
     const sender = createSender({ ...address, requests: [post(`["${ID}","${ID}"]`)], sender: 7 });
     const slots = [new Slot(), new Slot()];
     const sent = slots.map((slot) => sender.take(slot));
@@ -56,11 +56,11 @@ describe('the sender', () => {
   });
 });
 
-describe('an answer to a request with an id of its own', () => {
+describe('an answer to a request with a unique id', () => {
   const [own, another] = ['bench-000001-00000001', 'bench-000002-00000001'];
   const expected = { bytes: 0, sha256: '', around: ['{"id":"', '"}'] };
 
-  /** What an answer with this body is counted as, in a window. */
+  /** Returns the counts of the window after an answer with this body. */
   function judge(body: string, status = 200) {
     const ledger = new Ledger({ expected: [expected], hashEvery: 64, requests: [post('')] });
     ledger.open(1e9);
@@ -74,16 +74,16 @@ describe('an answer to a request with an id of its own', () => {
   }
 
   it.each([
-    ['tells it, and is whole', `{"id":"${own}"}`, { ok: 1, crossed: 0 }],
-    ['tells that of another', `{"id":"${another}"}`, { mismatch: 1, crossed: 1 }],
-    ['tells both', `{"id":"${own}","was":"${another}"}`, { mismatch: 1, crossed: 1 }],
-    ['tells it, with something wrong beside it', `{"id":"${own}" }`, { mismatch: 1, crossed: 0 }],
-    ['tells none', '{"id":""}', { mismatch: 1, crossed: 0 }],
-  ])('that %s', (_, body, counted) => {
+    ['contains the id and is otherwise correct', `{"id":"${own}"}`, { ok: 1, crossed: 0 }],
+    ['contains the id of another request', `{"id":"${another}"}`, { mismatch: 1, crossed: 1 }],
+    ['contains both ids', `{"id":"${own}","was":"${another}"}`, { mismatch: 1, crossed: 1 }],
+    ['contains the id but differs elsewhere', `{"id":"${own}" }`, { mismatch: 1, crossed: 0 }],
+    ['contains no id', '{"id":""}', { mismatch: 1, crossed: 0 }],
+  ])('is counted correctly if it %s', (_, body, counted) => {
     expect(judge(body)).toMatchObject(counted);
   });
 
-  it('is an error before it is anybody’s', () => {
+  it('is counted as an error before its id is checked', () => {
     expect(judge(`{"id":"${another}"}`, 500)).toMatchObject({
       non2xx: 1,
       mismatch: 0,
@@ -91,7 +91,7 @@ describe('an answer to a request with an id of its own', () => {
     });
   });
 
-  it('is right with nothing but its id, where right answers differ in their bytes', () => {
+  it('is checked only for its id if no exact body is expected', () => {
     const judgeAny = (body: string) => {
       const ledger = new Ledger({ expected: undefined, hashEvery: 64, requests: [post('')] });
       const slot = ledger.addSlot();

@@ -17,7 +17,7 @@ describe('repository', () => {
     );
   const sent = draw.requests.map(({ body = '' }) => JSON.parse(body) as Record<string, unknown>);
 
-  it('posts to three endpoints in turn, each time with an id of its own, and says how long to wait', () => {
+  it('posts to three endpoints in turn with unique ids, and sets the waiting time', () => {
     expect(draw.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /customers',
       'POST /products',
@@ -28,7 +28,7 @@ describe('repository', () => {
     expect(repository.waitSeconds?.({ ms: 30 })).toBe(0.03);
   });
 
-  it('takes what was sent for right, in any order of fields, and nothing else', () => {
+  it('accepts only the data that was sent, with fields in any order', () => {
     const [customer = {}, product = {}] = sent;
     expect(wrongWith(0, { saved: 'customer', data: customer })).toBeUndefined();
     expect(wrongWith(1, { data: product, saved: 'product' })).toBeUndefined();
@@ -37,7 +37,7 @@ describe('repository', () => {
     expect(wrongWith(0, { saved: 'customer', data: { ...customer, id: `${ID}0` } })).toMatch(/^wrong body/);
   });
 
-  it('draws other data for another trial, in as many bytes', () => {
+  it('draws different data of the same size for each trial', () => {
     expect(drawOf(1).requests).toEqual(draw.requests);
     const bodies = Array.from({ length: 100 }, (_, seed) => drawOf(seed).requests.map(({ body }) => body));
     expect(new Set(bodies.map(([first]) => first)).size).toBe(100);
@@ -45,7 +45,7 @@ describe('repository', () => {
       expect(new Set(lengths).size).toBe(1);
   });
 
-  it('has bad bodies for each endpoint: no JSON, without an id, with a field of another type', () => {
+  it('has three invalid bodies for each endpoint', () => {
     expect(draw.refused).toHaveLength(9);
     for (const { path, body = '' } of draw.refused ?? []) {
       const good = draw.requests.find((request) => request.path === path)?.body;

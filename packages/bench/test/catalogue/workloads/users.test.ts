@@ -16,7 +16,7 @@ describe('users', () => {
   const draw = drawOf(users);
   const rows = draw.table?.rows.map((row, index) => ({ id: index + 1, ...row })) ?? [];
 
-  it('takes the rows that were put there, in their order, for right, and nothing else', () => {
+  it('accepts only the rows of the table, in their order', () => {
     expect(rows).toHaveLength(100);
     expect(check(draw, rows)).toBeUndefined();
     expect(check(draw, rows.slice(1))).toMatch(/^wrong body/);
@@ -24,7 +24,7 @@ describe('users', () => {
     expect(check(draw, [])).toMatch(/^wrong body/);
   });
 
-  it('draws others for each trial, as long in each, or none at all', () => {
+  it('draws different rows of the same size for each trial, or none with rows=0', () => {
     const other = drawOf(users, 2).table?.rows ?? [];
     expect(other[0]).not.toEqual(draw.table?.rows[0]);
     expect(JSON.stringify(other)).toHaveLength(JSON.stringify(draw.table?.rows).length);
@@ -33,7 +33,7 @@ describe('users', () => {
     expect(check(none, [])).toBeUndefined();
   });
 
-  it('tells servers of the pool, that of the document unless told', () => {
+  it('passes the pool settings to the servers, or their defaults', () => {
     expect(draw.env).toEqual({ BENCH_POOL_SIZE: '5', BENCH_POOL_OVERFLOW: '10', BENCH_POOL_TIMEOUT: '30' });
     expect(drawOf(usersInsert, 1, { pool: 20, overflow: 0, pooltimeout: 2 }).env).toEqual({
       BENCH_POOL_SIZE: '20',
@@ -47,13 +47,13 @@ describe('users-insert', () => {
   const draw = drawOf(usersInsert);
   const user = draw.table?.inserts;
 
-  it('begins with an empty table, and sends what it expects to be stored', () => {
+  it('begins with an empty table, and sends the row that it expects to be stored', () => {
     expect(draw.table?.rows).toEqual([]);
     expect(JSON.parse(draw.requests[0]?.body ?? '')).toEqual(user);
     expect(drawOf(usersInsert, 2).table?.inserts).not.toEqual(user);
   });
 
-  it('takes that row with any whole number as its id for right, and nothing else', () => {
+  it('accepts only the row that was sent, with any integer as its id', () => {
     expect(check(draw, { id: 7, ...user }, 201)).toBeUndefined();
     expect(check(draw, { email: user?.email, name: user?.name, id: 70_000 }, 201)).toBeUndefined();
     expect(check(draw, { id: 7, ...user }, 200)).toMatch(/^status 200 instead of 201/);

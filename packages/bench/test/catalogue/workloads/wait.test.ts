@@ -18,7 +18,7 @@ describe.each([
     [50, '{"duration":0.05}'],
     [1, '{ "duration": 1e-3 }'],
     [2000, '{"duration":2.0}'],
-  ])('tells the server to wait %i ms, and takes %s for right', (ms, right) => {
+  ])('tells the server to wait %i ms, and accepts %s', (ms, right) => {
     const draw = workload.draw(() => 0.5, { ms });
     expect(draw).toMatchObject({ env: { BENCH_WAIT_MS: String(ms) }, timing: 'wait' });
     expect(draw.requests).toEqual([{ method: 'GET', path, headers: {} }]);
@@ -27,7 +27,7 @@ describe.each([
   });
 });
 
-describe('the window of a wait', () => {
+describe('the window of a workload that waits', () => {
   it.each([
     ['', { windowSeconds: 5, warmupSeconds: 2, timeoutSeconds: 10 }],
     ['--param ms=30', { windowSeconds: 5.01, warmupSeconds: 2, timeoutSeconds: 10 }],
@@ -36,11 +36,11 @@ describe('the window of a wait', () => {
     ['--param ms=2000 --quick', { windowSeconds: 10, warmupSeconds: 2 }],
     ['--param ms=2000 --until-decided', { windowSeconds: 10, warmupSeconds: 2 }],
     ['--param ms=2000 --duration 12 --warmup 1', { windowSeconds: 12, warmupSeconds: 1 }],
-  ])('holds whole waits, and at least five unless told: %s', (line, spans) => {
+  ])('contains only whole waits, at least five by default: %s', (line, spans) => {
     expect(samplePlan(`--workload asyncwait ${line}`)).toMatchObject(spans);
   });
 
-  it('may be one of a duel, whose turns hold whole waits', () => {
+  it('can be part of a duel, whose turns contain whole waits', () => {
     const names = ['vanilla', 'fastify'];
     const stacks = names.map((name) => sampleStack(name, { node: { workloads: ['devices', 'wait'] } }));
     const planOf = (...words: string[]) =>

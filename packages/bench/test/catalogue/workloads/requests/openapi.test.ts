@@ -43,7 +43,7 @@ const pathsOf = (document: object, headers = {}) =>
   readOpenapi(JSON.stringify(document), 'api.json', headers).requests.map((one) => one.path);
 
 describe('readOpenapi', () => {
-  it('asks for GET routes without required parameters, and those with examples', () => {
+  it('requests GET routes whose required parameters all have examples', () => {
     expect(pathsOf(DOCUMENT)).toEqual([
       '/api/v1/orders',
       '/api/v1/orders/7',
@@ -55,7 +55,7 @@ describe('readOpenapi', () => {
     expect(requests.every(({ method, weight }) => method === 'GET' && weight === 1)).toBe(true);
   });
 
-  it('says why each other route is left out', () => {
+  it('gives a reason for each omitted route', () => {
     expect(readOpenapi(JSON.stringify(DOCUMENT), 'api.json').leftOut).toEqual([
       { route: 'POST /orders', reason: 'not a GET request' },
       { route: 'DELETE /orders/{id}', reason: 'not a GET request' },
@@ -66,11 +66,11 @@ describe('readOpenapi', () => {
     ]);
   });
 
-  it('asks for protected routes if the requests carry credentials', () => {
+  it('requests protected routes if credentials are given', () => {
     expect(pathsOf(DOCUMENT, { authorization: 'Bearer x' })).toContain('/api/v1/me');
   });
 
-  it('never leaves a placeholder of Bench in a path', () => {
+  it('escapes Bench placeholders in examples', () => {
     const given = { '/a/{id}': { get: { parameters: [path('id', { example: '{env:SECRET}' })] } } };
     expect(pathsOf({ openapi: '3.0.0', paths: given })).toEqual(['/a/%7Benv%3ASECRET%7D']);
   });
@@ -91,7 +91,7 @@ paths:
     ]);
   });
 
-  it('refuses other texts, with the line of a mistake, and a document without a route to ask', () => {
+  it('rejects other texts, syntax errors with their line, and documents without a usable route', () => {
     expect(errorOf(() => readOpenapi('{"a":1}', 'a.json')).message).toBe('a.json: not an OpenAPI document');
     expect(errorOf(() => readOpenapi('openapi: 3\n  paths: {', 'a.yaml')).message).toMatch(
       /^a\.yaml:\d: neither JSON nor YAML: /,
@@ -102,7 +102,7 @@ paths:
     );
   });
 
-  it('survives references that lead nowhere or in a circle', () => {
+  it('tolerates unresolved and circular references', () => {
     const parameters = [{ $ref: '#/components/parameters/A' }, { $ref: 'other.yaml#/x' }];
     const components = { parameters: { A: { $ref: '#/components/parameters/A' } } };
     expect(pathsOf({ openapi: '3.0.0', paths: { '/a': { get: { parameters } } }, components })).toEqual([

@@ -38,13 +38,13 @@ const asked = (...requests: Partial<AskedRequest>[]) =>
   requests.map((one): AskedRequest => ({ method: 'GET', path: '/', weight: 1, headers: {}, ...one }));
 
 describe('one request', () => {
-  it('has its path, query and headers', () => {
+  it('is sent with its path, query and headers', () => {
     const { requests, fixedBody } = drawOf({ headers: { authorization: 'x' } });
     expect(requests).toEqual([{ ...GET, headers: { authorization: 'x' } }]);
     expect(fixedBody).toBe(true);
   });
 
-  it('sends a body as JSON by default, and the contents of a file by @', () => {
+  it('sends a body as JSON by default, and the contents of a file given with @', () => {
     const body = `@${write('order.json', '{"n":1}')}`;
     const POST = [{ method: 'POST', path: '/orders' }];
     expect(drawOf({ requests: POST, body }).requests[0]).toMatchObject({
@@ -75,14 +75,14 @@ describe('one request', () => {
   });
 });
 
-describe('a right answer', () => {
-  it('has any 2xx by default, and is learned before the load', () => {
+describe('a correct answer', () => {
+  it('has any 2xx status by default, and is learned before the load starts', () => {
     for (const status of [200, 201, 204, 299]) expect(check({}, status, 'whatever')).toBeUndefined();
     for (const status of [199, 301, 404, 500]) expect(check({}, status, 'no')).toBe(`status ${status}: no`);
     expect(drawOf({}).routes).toMatchObject([{ learns: true, isFixed: true, statuses: ['2xx'] }]);
   });
 
-  it('has one of the expected statuses, and then any body', () => {
+  it('has one of the expected statuses, with any body', () => {
     const given = { statuses: [404, '3xx' as const] };
     for (const status of [404, 301]) expect(check(given, status)).toBeUndefined();
     expect(check(given, 200, 'ok')).toBe('status 200 instead of 404 or 3xx: ok');
@@ -123,7 +123,7 @@ describe('a right answer', () => {
 describe('several requests', () => {
   const draft = { requests: asked({ path: '/a', weight: 7 }, { path: '/b', weight: 2 }, { path: '/c' }) };
 
-  it('have their weights exactly in each cycle, spread over it', () => {
+  it('occur in each cycle exactly as often as their weights, spread over the cycle', () => {
     const { order = [] } = drawOf({ requests: [], draft });
     expect(order.map((index) => 'abc'[index]).join('')).toBe('aabaacaaba');
   });
@@ -143,7 +143,7 @@ describe('rows', () => {
   const drawRows = (name: string, text: string, requests = ROUTES, seed = 1) =>
     drawOf({ requests: [], draft: { requests, rows: write(name, text) } }, seed);
 
-  it('fill in path, header and body, each written as its place needs', () => {
+  it('fill in path, header and body, each with the escaping it needs', () => {
     const { requests, routes } = drawRows('odd.csv', 'id,n\n"a/b ""é",7\n');
     expect(routes?.map(({ first, count }) => [first, count])).toEqual([
       [0, 1],
@@ -155,13 +155,13 @@ describe('rows', () => {
     expect(requests[2]?.row).toMatch(/odd\.csv:2$/);
   });
 
-  it('keep the numbers of JSON lines', () => {
+  it('keep the types of values in JSON Lines', () => {
     const { requests } = drawRows('odd.jsonl', '{"id":1,"n":{"a":true}}\n\n{"id":"x","n":null}\n');
     const bodies = requests.flatMap(({ body }) => body ?? []);
     expect(bodies.toSorted()).toEqual(['{"id":"x","n":null}', '{"id":1,"n":{"a":true}}']);
   });
 
-  it('are shuffled by the seed of the trial, each once', () => {
+  it('are shuffled by the seed of the trial, and each is used once', () => {
     const text = `id,n\n${Array.from({ length: 50 }, (_, id) => `${id},0`).join('\n')}\n`;
     const paths = (seed: number) =>
       drawRows('many.csv', text, ROUTES, seed)
@@ -172,7 +172,7 @@ describe('rows', () => {
     expect(new Set(paths(1)).size).toBe(50);
   });
 
-  it('are sampled from a file that is too long, and their answers from those that are used', () => {
+  it('are sampled if the file is too long, and only some of them are probed', () => {
     const text = `id,n\n${Array.from({ length: 12_000 }, (_, id) => `${id},0`).join('\n')}\n`;
     const { routes, probes } = drawRows('long.csv', text, ROUTES.slice(0, 2));
     expect(routes?.map(({ count }) => count)).toEqual([10_000, 1]);
@@ -188,7 +188,7 @@ describe('rows', () => {
     ['bad.jsonl', '{"id":1,"n":1}\n{"id":\n', /bad\.jsonl:2: not JSON$/],
     ['list.jsonl', '{"id":1}\n[1]\n', /list\.jsonl:2: not a JSON object$/],
     ['less.jsonl', '{"id":1,"n":1}\n{"id":1}\n', /less\.jsonl:2: the row has no "n"$/],
-  ])('of %s are refused with file and line', (name, text, message) => {
+  ])('of %s are rejected, naming the file and line', (name, text, message) => {
     expect(errorOf(() => drawRows(name, text)).message).toMatch(message);
   });
 
@@ -224,7 +224,7 @@ describe('a login', () => {
     return drawOf({ requests: [], draft }).login!;
   };
 
-  it('takes its secrets from the environment, and gives its token to every request', () => {
+  it('reads its secrets from the environment, and adds its token to every request', () => {
     const login = open();
     expect(login.request.body).toBe('{"user":"ada","password":"correct horse"}');
     expect(login.complete(answer('{"data":{"token":"tok/en-1"}}'))).toMatchObject({
@@ -240,7 +240,7 @@ describe('a login', () => {
     expect(open({ cookie: 'sid' }).complete(answer('', 200, cookies))).toBeTypeOf('object');
   });
 
-  it('says why there is no token, and quotes nothing of the answer', () => {
+  it('explains a missing token without quoting the answer', () => {
     expect(open().complete(answer('{"data":{"access":"secret-token"}}'))).toBe(
       'the body has no /data/token; its fields are access',
     );
@@ -249,7 +249,7 @@ describe('a login', () => {
     expect(open().complete(answer('{"data":{"token":"abc"}}'))).toContain('3 characters');
   });
 
-  it('is redacted in every text, with its body, its password and its token', () => {
+  it('has its body, password and token redacted in every text', () => {
     const login = open();
     login.complete(answer('{"data":{"token":"tok/en-2"}}'));
     const shown = redact(`Bearer tok/en-2 tok%2Fen-2 ${login.request.body} correct horse`);
@@ -257,7 +257,7 @@ describe('a login', () => {
     expect(redact({ login: LOGIN })).toEqual({ login: { ...LOGIN, body: '(not kept)' } });
   });
 
-  it('needs the variables that it names', () => {
+  it('requires the environment variables that it names', () => {
     const draft = { requests: asked({}), login: { ...LOGIN, body: '{env:BENCH_TEST_UNSET}' } };
     expect(errorOf(() => ask({ requests: [], draft })).message).toBe(
       'the login: the variable BENCH_TEST_UNSET is not set',
