@@ -79,7 +79,7 @@ export const CI = defineCommand({
     ...WAITS,
   },
   notes:
-    'Exit codes: 0 every budget is kept or undecided, 1 a budget is broken or a trial failed,\n2 the configuration is not valid, 3 a toolchain is missing, 130 interrupted.',
+    'Exit codes: 0 every budget is kept or undecided, 1 a budget is broken or a trial\nfailed, 2 the configuration is not valid, 3 a toolchain is missing,\n130 interrupted.',
   read: (values) => values,
 });
 
