@@ -27,7 +27,7 @@ const ROOMS = [
 /** The rooms that touch the machine while something is measured. */
 const MEASURING = ['machine', 'prepare', 'services', 'load', 'resources', 'judge', 'measure'];
 
-/** What every room may import. */
+/** Files that every room may import. */
 const FOUNDATIONS = [
   'model.ts',
   'errors.ts',
@@ -50,21 +50,21 @@ const FOUNDATIONS = [
   'disposal.ts',
 ];
 
-/** Understand and show what is stored, and so run without what measures. */
+/** The rooms that analyse and show stored runs, without the code that measures. */
 const READERS = ['analyse', 'report'];
 
 /** Definitions load TypeBox, which takes longer than a report. */
 const DEFINING = /^(model|definitions)\.ts$|(^|\/)(definition|record|run-file)\.ts$/;
 
-/** Started as a process of its own: what is on its command line comes from the harness, not from a user. */
+/** Started as separate processes: the harness writes their command line, not a user. */
 const PROGRAMS = ['load/stock.ts'];
 
 interface Import {
   from: string;
   to: string;
-  /** Written as a path: must be a file of ours. */
+  /** Written as a path, so it must be a file of this package. */
   relative: boolean;
-  /** Only a type: gone when it runs. */
+  /** Only types, which are erased at run time. */
   erased: boolean;
 }
 
@@ -94,7 +94,7 @@ function importsOf(from: string): Import[] {
   });
 }
 
-/** Whether a clause such as `type { A } ` or `{ type A, type B } ` brings in nothing but types. */
+/** Checks if a clause such as `type { A } ` or `{ type A, type B } ` imports only types. */
 function isErased(clause: string): boolean {
   if (/^type\s/.test(clause)) return true;
   const [, names = ''] = /^\{([^}]*)\}\s*$/.exec(clause) ?? [];
@@ -106,7 +106,7 @@ function isOurs({ to }: Import): boolean {
   return sources.includes(to);
 }
 
-/** A file's room; undefined for a foundation. */
+/** The room of a file, or undefined for a foundation. */
 function roomOf(file: string): string | undefined {
   if (FOUNDATIONS.includes(file)) return undefined;
   return file.split('/')[0];
@@ -120,7 +120,7 @@ function importedBy(file: string): string[] {
 function reachedByReaders(): Set<string> {
   const running = imports.filter((found) => isOurs(found) && !found.erased);
   const reached = new Set(sources.filter((file) => READERS.includes(roomOf(file) ?? '')));
-  // A set hands out what is added to it while it is walked.
+  // The loop also visits the files that it adds to the set.
   for (const file of reached) {
     for (const { to } of running.filter(({ from }) => from === file)) reached.add(to);
   }
@@ -131,23 +131,23 @@ function show(found: readonly Import[]): string[] {
   return found.map(({ from, to }) => `${from} imports ${to}`);
 }
 
-describe('the direction of imports', () => {
-  it('is read from the sources, every one of them', () => {
+describe('the architecture', () => {
+  it('is checked on all imports of all source files', () => {
     expect(sources.length).toBeGreaterThan(40);
     expect(show(imports.filter((found) => found.relative && !isOurs(found)))).toEqual([]);
     const ends = sources.map((file) => read(file).match(/^(?:import |\}).*from '.*;$/gm)?.length ?? 0);
     expect(imports.length).toBeGreaterThanOrEqual(ends.reduce((sum, count) => sum + count, 0));
   });
 
-  it('knows the room of every file', () => {
+  it('has a room for every file', () => {
     const rooms = sources.map(roomOf).filter((room) => room !== undefined);
     expect([...new Set(rooms)].filter((room) => !ROOMS.includes(room))).toEqual([]);
   });
 
-  it('goes from later rooms to earlier ones only', () => {
+  it('lets a room import only earlier rooms', () => {
     const wrong = imports.filter(isOurs).filter(({ from, to, erased }) => {
       const [source, target] = [roomOf(from), roomOf(to)];
-      // The types of what is stored may be imported by all.
+      // Every file may import the types of stored results.
       if (target === undefined || (target === 'results' && erased)) return false;
       return source === undefined || ROOMS.indexOf(target) > ROOMS.indexOf(source);
     });
@@ -166,7 +166,7 @@ describe('the direction of imports', () => {
     expect(show(running)).toEqual([]);
   });
 
-  it('ends at the nouns, which import only the building blocks of definitions, and at the errors', () => {
+  it('lets the model import only the building blocks of definitions, and the errors nothing', () => {
     expect(importedBy('errors.ts')).toEqual([]);
     expect(importedBy('definitions.ts')).toEqual(['typebox']);
     expect(importedBy('model.ts').toSorted()).toEqual(['definitions.ts', 'typebox', 'upstreams.ts']);
@@ -176,7 +176,7 @@ describe('the direction of imports', () => {
     expect([...reachedByReaders()].filter((file) => DEFINING.test(file))).toEqual([]);
   });
 
-  it('lets analyse and report run without what measures', () => {
+  it('lets analyse and report run without the code that measures', () => {
     const direct = imports.filter(
       ({ from, to }) => READERS.includes(roomOf(from) ?? '') && MEASURING.includes(roomOf(to) ?? ''),
     );

@@ -20,11 +20,11 @@ describe('a cut into stretches', () => {
     expect(stretches.map(({ centre }) => Math.round(centre))).toEqual([0, 10, 5]);
   });
 
-  it('makes no level of a single outlier', () => {
+  it('does not make a level of a single outlier', () => {
     expect(cutIntoStretches([...around(0, 20), 500, ...around(0, 20)], RULES)).toHaveLength(1);
   });
 
-  it('has no stretches in fewer values than the shortest level', () => {
+  it('is empty for fewer values than the shortest stretch', () => {
     expect(cutIntoStretches([1], RULES)).toEqual([]);
     expect(cutIntoStretches([], RULES)).toEqual([]);
   });

@@ -31,7 +31,7 @@ describe('the stacks for a Node without explicit resource management', () => {
     expect(released.slice(3)).toEqual(['b later', 'a later']);
   });
 
-  it('hand on what they hold', async () => {
+  it('hand over their resources by move', async () => {
     const { released, of } = track();
     const stack = new AsyncStack();
     stack.use(of('kept'));
@@ -42,7 +42,7 @@ describe('the stacks for a Node without explicit resource management', () => {
     expect(released).toEqual(['kept later']);
   });
 
-  it('release everything although one fails, and then throw', () => {
+  it('release everything even if one release fails, and then throw', () => {
     const { released, of } = track();
     const stack = new SyncStack();
     stack.use(of('first'));

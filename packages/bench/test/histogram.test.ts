@@ -22,14 +22,14 @@ const summarise = (us: readonly number[], timeouts = 0): LatencyUs | undefined =
   summariseLatency(histogramOf(us), timeouts, 10);
 
 describe('createHistogram', () => {
-  it('keeps µs that autocannon gives as fractions of ms, to three digits', () => {
+  it('records fractions of ms in µs, to three digits', () => {
     const histogram = histogramOf([143.4, 0.2, 1_234_567]);
     expect(histogram.minNonZeroValue).toBe(1);
     expect(histogram.getValueAtPercentile(50)).toBe(143);
     expect(Math.abs(histogram.maxValue / 1_234_567 - 1)).toBeLessThan(0.001);
   });
 
-  it.each([119, 150, 3000, 80_000])('keeps a latency of %d s as what it was', (seconds) => {
+  it.each([119, 150, 3000, 80_000])('records a latency of %d s within 0.1 %%', (seconds) => {
     const histogram = histogramOf([seconds * 1e6]);
     expect(Math.abs(histogram.maxValue / (seconds * 1e6) - 1)).toBeLessThan(0.001);
     const merged = mergeHistograms([encodeHistogram(histogram), encodeHistogram(histogramOf([5]))]);
@@ -39,7 +39,7 @@ describe('createHistogram', () => {
 });
 
 describe('mergeHistograms', () => {
-  it('holds every value of each, count by count', () => {
+  it('keeps every value of each histogram', () => {
     const random = createRandom(5);
     const parts = [1, 2, 3].map(() => Array.from({ length: 3000 }, () => 1 + Math.exp(18 * random.float())));
     const merged = mergeHistograms(parts.map((part) => encodeHistogram(histogramOf(part))));
@@ -47,19 +47,19 @@ describe('mergeHistograms', () => {
     expect(encodeHistogram(merged)).toBe(encodeHistogram(histogramOf(parts.flat())));
   });
 
-  it('takes in what is far above all it holds so far', () => {
+  it('accepts a value far above all others', () => {
     const merged = mergeHistograms([[5], [3000e6], []].map((part) => encodeHistogram(histogramOf(part))));
     expect(merged.totalCount).toBe(2);
     expect(merged.maxValue).toBeGreaterThan(2990e6);
   });
 
-  it('refuses what is no histogram', () => {
+  it('rejects data that is not a histogram', () => {
     expect(() => mergeHistograms(['bm90IG9uZQ=='])).toThrow(/header|cookie|encod/i);
   });
 });
 
 describe('summariseLatency', () => {
-  it('gives each percentile in µs', () => {
+  it('returns each percentile in µs', () => {
     const latency = summarise(upTo(100_000))!;
     const exact = {
       p50: 50_000,
@@ -84,27 +84,27 @@ describe('summariseLatency', () => {
     ['p97_5', 400],
     ['p99', 1000],
     ['p99_9', 10_000],
-  ])('gives %s from %d answers on: ten lie beyond it', (name, answers) => {
+  ])('returns %s only from %d answers on, so that ten are beyond it', (name, answers) => {
     expect(summarise(upTo(answers))).toHaveProperty(name);
     expect(summarise(upTo(answers - 1))).not.toHaveProperty(name);
   });
 
-  it('gives nothing where nothing was answered, and no percentile of few', () => {
+  it('returns nothing without answers, and no percentile of too few answers', () => {
     expect(summarise([])).toBeUndefined();
     expect(summarise([], 100)).toBeUndefined();
     expect(Object.keys(summarise([7])!).toSorted()).toEqual(['max', 'mean']);
   });
 
-  it('counts the timed-out above all answers, as lower bounds', () => {
+  it('counts timeouts above all answers, as lower bounds', () => {
     const latency = summarise(upTo(9700), 300)!;
     expect(latency.atLeast).toEqual(['p97_5', 'p99', 'p99_9']);
     for (const name of ['p97_5', 'p99', 'p99_9'] as const) expect(latency[name]).toBe(10e6);
-    // The 50th of 10,000 in all is the 5,000th of those that were answered.
+    // The 50th percentile of 10,000 requests is the 5,000th answer.
     expect(Math.abs(latency.p50! / 5000 - 1)).toBeLessThan(0.001);
     expect(Math.abs(latency.p90! / 9000 - 1)).toBeLessThan(0.001);
   });
 
-  it('takes a percentile for answered whose last answer is just in time', () => {
+  it('does not mark a percentile as a lower bound if timeouts begin just above it', () => {
     for (const [answered, timeouts, name] of [
       [990, 10, 'p99'],
       [9990, 10, 'p99_9'],

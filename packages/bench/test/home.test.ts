@@ -44,7 +44,7 @@ describe('the folders of a command', () => {
     'go.mod',
     'Cargo.toml',
     '.git',
-  ])('are those of the nearest project, which %s marks', (marker) => {
+  ])('are those of the nearest project, marked by %s', (marker) => {
     const root = makeFolder('work/service', marker);
     const { results, ...rest } = findHome(makeFolder('work/service/src/api'), {}, user);
     expect(results).toBe(join(root, '.bench', 'results'));
@@ -53,7 +53,7 @@ describe('the folders of a command', () => {
     expect(rest.cache.endsWith('bench-http')).toBe(true);
   });
 
-  it('are those of the current folder if no project is near', () => {
+  it('are those of the current folder if there is no project', () => {
     const folder = makeFolder('empty/inner');
     expect(findHome(folder, {}, user).root).toBe(folder);
   });
@@ -64,7 +64,7 @@ describe('the folders of a command', () => {
     expect(findHome(folder, {}, user).root).toBe(folder);
   });
 
-  it('take a folder with the files of another repository for a project', () => {
+  it('are those of a project in another repository with similar files', () => {
     const root = makeFolder('other', 'package.json');
     for (const [file, text] of [
       ['scripts/bench.ts', ''],
@@ -91,7 +91,7 @@ describe('the folders of a command', () => {
     expect(readFileSync(join(folder, '.bench', '.gitignore'), 'utf8')).toBe('*\n');
   });
 
-  it('leave a project alone whose results are elsewhere', () => {
+  it('are not created in a project whose results are elsewhere', () => {
     const folder = makeFolder('service', 'go.mod');
     makeProjectFolder(findHome(folder, { BENCH_RESULTS: join(place, 'r') }, user));
     expect(existsSync(join(folder, '.bench'))).toBe(false);

@@ -14,7 +14,7 @@ describe('a metric is one entry', () => {
     expect(columns.filter((column) => labels.includes(column))).toEqual(labels);
   });
 
-  it('whose column is absent where it is optional and no row has a figure', () => {
+  it('whose column is absent if it is optional and no row has a value', () => {
     const { trials: _, ...run } = readGoldenRun();
     const columnsOf = (startupSeconds: number | undefined): string[] => {
       const given = startupSeconds === undefined ? {} : { startupSeconds };
@@ -32,7 +32,7 @@ describe('a metric is one entry', () => {
     }
   });
 
-  it('that is invalid where a side that it depends on is in doubt', () => {
+  it('that is invalid if something that it depends on is in doubt', () => {
     expect(metricsOf('pace')).toEqual(expect.arrayContaining(['goodput', 'p50', 'p99']));
     expect(metricsOf('pace')).not.toContain('cpu');
     expect(metricsOf('tail')).toContain('p99');

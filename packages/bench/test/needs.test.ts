@@ -8,11 +8,11 @@ import { run, type SubprocessError } from '../src/machine/subprocess.ts';
 import { describeSkips, holdAgainst } from './skips.ts';
 
 const VITEST = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
-/** A PATH that holds nothing at all. */
+/** An empty folder, for PATH. */
 const nothing = mkdtempSync(join(tmpdir(), 'bench-needs-'));
 afterAll(() => rmSync(nothing, { recursive: true }));
 
-/** Runs the tests of an engine that is a program on PATH, where no program is. */
+/** Runs the tests of an engine that has to be on PATH, with an empty PATH. */
 function runBare(env: Record<string, string>): Promise<{ status: number | null; output: string }> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$|CI$)/.test(name));
   const args = [VITEST, 'run', 'packages/bench/test/known/engines.test.ts', '-t', '^wrk '];
@@ -24,7 +24,7 @@ function runBare(env: Record<string, string>): Promise<{ status: number | null; 
 }
 
 describe('a tool that is not on PATH', () => {
-  it('skips the tests that need it, by its name', async () => {
+  it('skips the tests that need it, and is named', async () => {
     const { status, output } = await runBare({});
     expect(output).toContain(
       'Skipped, because something is missing here:\n  wrk is not on PATH, but needed to send the load (2 tests)',
@@ -46,7 +46,7 @@ describe('the skips of a run', () => {
     { name: 'c', why: undefined },
   ];
 
-  it('are told by what is missing, and not where there are none', () => {
+  it('are grouped by what is missing, and omitted if nothing is', () => {
     expect(describeSkips(skipped)).toEqual([
       'Skipped, because something is missing here:',
       '  go is not on PATH (2 tests)',
@@ -54,7 +54,7 @@ describe('the skips of a run', () => {
     expect(describeSkips(skipped.slice(2))).toEqual([]);
   });
 
-  it('have to be those that are listed: no more, and no less', () => {
+  it('must be exactly those that are listed', () => {
     expect(holdAgainst(['a', 'b', 'c'], skipped, true)).toEqual([]);
     expect(holdAgainst(['a', 'd'], skipped, true)).toEqual([
       'packages/bench/test/skipped-under-ci.json:',
@@ -64,7 +64,7 @@ describe('the skips of a run', () => {
     ]);
   });
 
-  it('of a run of some files may be fewer, and leave out what was not asked for', () => {
+  it('may be fewer than listed if only some files run', () => {
     expect(holdAgainst(['a', 'b', 'd'], skipped, false)).toEqual([]);
     expect(holdAgainst(['a'], skipped, false)).toEqual([
       'packages/bench/test/skipped-under-ci.json:',

@@ -8,7 +8,7 @@ describe('createRandom', () => {
     [1, [0.4143997614965732, 0.3868573653355908, 0.967716195918118]],
     [20240229, [0.5613695939450505, 0.6569560668133876, 0.8633993047850613]],
     [Number.MAX_SAFE_INTEGER, [0.04254553797168481, 0.3694926223812637, 0.14317705854789753]],
-  ])('gives the stream of seed %i for ever', (seed, expected) => {
+  ])('always gives the same stream for seed %i', (seed, expected) => {
     const random = createRandom(seed);
     expect(expected.map(() => random.float())).toEqual(expected);
   });
@@ -33,11 +33,11 @@ describe('createRandom', () => {
     expect(inLowerThird / 30_000).toBeCloseTo(1 / 3, 1.7);
   });
 
-  it.each([0, -1, 1.5, 2 ** 33])('cannot draw below %d', (n) => {
+  it.each([0, -1, 1.5, 2 ** 33])('refuses to draw below %d', (n) => {
     expect(() => createRandom(1).below(n)).toThrow(RangeError);
   });
 
-  it('tosses a coin that no earlier toss foretells', () => {
+  it('tosses a fair coin, independent of the previous toss', () => {
     const random = createRandom(4);
     const tosses = Array.from({ length: 40_000 }, () => random.coin());
     const heads = tosses.filter(Boolean).length;

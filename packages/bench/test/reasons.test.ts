@@ -104,12 +104,12 @@ describe('the table of reasons', () => {
     await expect(lines.join('')).toMatchFileSnapshot('fixtures/golden/reasons.txt');
   });
 
-  it('is what the schema of records knows', () => {
+  it('matches the schema of records', () => {
     const { definitions } = readSchema('record') as { definitions: { reason: object } };
     expect(definitions.reason).toMatchObject({ properties: { code: { enum: REASON_CODES } } });
   });
 
-  it('gives the code, the text and what is invalid', () => {
+  it('gives the code, the text and the invalid metrics', () => {
     expect(makeReason('steal', { cores: 0.25 })).toEqual({
       code: 'steal',
       text: 'the hypervisor took 25 % of a core',
@@ -117,7 +117,7 @@ describe('the table of reasons', () => {
     });
   });
 
-  it('says which reasons are fatal: those that leave no metric', () => {
+  it('says which reasons are fatal: those that leave no valid metric', () => {
     const reasons = REASON_CODES.map((code): Reason => ({ code, text: 'seen', invalidates: [] }));
     expect(reasons.filter(isFatal).map(({ code }) => code)).toEqual([
       'trial',
@@ -141,7 +141,7 @@ describe('the table of reasons', () => {
     expect(makeReason('wrong-body', { count: 1 }).invalidates).toEqual(METRIC_IDS);
   });
 
-  it('says which reasons leave a lower bound, and of what', () => {
+  it('says which reasons leave a lower bound, and of which metric', () => {
     const bounds = REASON_CODES.flatMap((code) =>
       METRIC_IDS.filter((id) => makesLowerBound({ code, text: '', invalidates: [] }, id)).map(
         (id) => `${code} ${id}`,
@@ -154,7 +154,7 @@ describe('the table of reasons', () => {
     expect(figureOf(trial, METRICS.p50)).toMatchObject({ valid: false, atLeast: false });
   });
 
-  it('is the only place that makes reasons or knows what they mean', () => {
+  it('is the only file that creates reasons', () => {
     const made = globSync('**/*.ts', { cwd: SOURCE }).filter(
       (file) => file !== 'reasons.ts' && /\binvalidates: \[/.test(readFileSync(join(SOURCE, file), 'utf8')),
     );

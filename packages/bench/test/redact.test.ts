@@ -22,7 +22,7 @@ describe('the name of a secret', () => {
     'auth',
     'sessionid',
     'jwt',
-  ])('%s', (name) => expect(isSecretName(name)).toBe(true));
+  ])('can be %s', (name) => expect(isSecretName(name)).toBe(true));
 
   it.each([
     'accept',
@@ -34,7 +34,7 @@ describe('the name of a secret', () => {
     'page',
     'x-request-id',
     'passage',
-  ])('is not %s', (name) => expect(isSecretName(name)).toBe(false));
+  ])('cannot be %s', (name) => expect(isSecretName(name)).toBe(false));
 });
 
 describe('a URL', () => {
@@ -84,7 +84,7 @@ describe('a record', () => {
     expect(redact(redact(record))).toEqual(redact(record));
   });
 
-  it('repeats no secret that a server repeats', () => {
+  it('contains no secret that a server echoes', () => {
     const basic = `Basic ${Buffer.from('me:correct horse').toString('base64')}`;
     hide(
       secretsOf({
@@ -98,7 +98,7 @@ describe('a record', () => {
     expect(redact({ basic })).toEqual({ basic: '(not kept)' });
   });
 
-  it('hides no value so short that it stands in other words', () => {
+  it('hides no value so short that it occurs in other text', () => {
     hide(['12', '', undefined]);
     expect(redact('12,345 requests')).toBe('12,345 requests');
   });

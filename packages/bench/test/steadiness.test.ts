@@ -57,16 +57,16 @@ function countShapes(draw: Draw, slices: number, windows: number): Record<Shape,
 
 describe('stationary noise', () => {
   const independent: [string, Draw][] = [
-    ['Poisson, 1 a slice', poisson(1)],
-    ['Poisson, 12 a slice', poisson(12)],
-    ['Poisson, 100 a slice', poisson(100)],
+    ['Poisson, 1 per slice', poisson(1)],
+    ['Poisson, 12 per slice', poisson(12)],
+    ['Poisson, 100 per slice', poisson(100)],
     ['normal, 2 %', normal(0.02)],
     ['normal, 10 %', normal(0.1)],
     ['normal, 25 %', normal(0.25)],
     ['t3, 5 %', t3(0.05)],
     ['t3, 10 %', t3(0.1)],
   ];
-  it.each(independent)('%s: not flat in one window of 100 at most', (_, draw) => {
+  it.each(independent)('is flat in at least 99 of 100 windows: %s', (_, draw) => {
     expect(1500 - countShapes(draw, 8, 1500).flat).toBeLessThanOrEqual(15);
     expect(1500 - countShapes(draw, 20, 1500).flat).toBeLessThanOrEqual(15);
     expect(500 - countShapes(draw, 40, 500).flat).toBeLessThanOrEqual(5);
@@ -76,20 +76,20 @@ describe('stationary noise', () => {
     ['autocorrelation 0.3, 5 %', autocorrelated(0.05, 0.3)],
     ['autocorrelation 0.5, 3 %', autocorrelated(0.03, 0.5)],
     ['autocorrelation 0.5, 10 %', autocorrelated(0.1, 0.5)],
-    ['one slice in twenty at 60 %', pausing(0.05)],
+    ['one slice in 20 at 60 %', pausing(0.05)],
   ];
-  it.each(dependent)('%s: not flat in two windows of 100 at most', (_, draw) => {
+  it.each(dependent)('is flat in at least 98 of 100 windows: %s', (_, draw) => {
     expect(3000 - countShapes(draw, 20, 3000).flat).toBeLessThanOrEqual(60);
     expect(1000 - countShapes(draw, 40, 1000).flat).toBeLessThanOrEqual(20);
   });
 
-  it('counts that hardly vary are flat', () => {
+  it('is flat if the counts hardly vary', () => {
     expect(classifySlices(slicesOf(20, (slice) => 12 + (slice % 2)))?.shape).toBe('flat');
     expect(classifySlices(slicesOf(20, () => 0))?.shape).toBe('flat');
     expect(classifySlices(slicesOf(20, () => 5000))?.shape).toBe('flat');
   });
 
-  it('a window of 45 s is read like a short one: what lasts is what lasts a tenth of it', () => {
+  it('is flat in a window of 45 s, where a change counts if it lasts a tenth of the window', () => {
     expect(countShapes(normal(0.05), 180, 200).flat).toBeGreaterThanOrEqual(198);
     const stalled = (length: number) => normal(0.05, (slice) => (slice >= 90 && slice < 90 + length ? 0 : 1));
     expect(countShapes(stalled(5), 180, 100).flat).toBeGreaterThanOrEqual(98);
@@ -123,14 +123,14 @@ describe('short windows', () => {
     [2, 10],
     [2.5, 10],
     [5, 20],
-  ])('a window of %d s has %d slices', (windowSeconds, slices) => {
+  ])('of %d s have %d slices', (windowSeconds, slices) => {
     const ok = Array.from({ length: windowSeconds * 20 }, () => 1);
     const { counts } = widenSlices({ milliseconds: 50, ok }, { windowSeconds });
     expect(counts).toHaveLength(slices);
     expect(classifySlices(counts)?.shape).toBe('flat');
   });
 
-  it('a window too short for slices of 100 ms is not judged', () => {
+  it('too short for slices of 100 ms are not judged', () => {
     const { counts } = widenSlices(
       { milliseconds: 50, ok: Array.from({ length: 14 }, () => 1) },
       { windowSeconds: 0.7 },
@@ -139,7 +139,7 @@ describe('short windows', () => {
   });
 
   it.each([20, 50, 100, 200])(
-    'of 2 s, stationary noise that is correlated over %d ms: not flat in two windows of 100 at most',
+    'of 2 s are flat in at least 98 of 100 cases with noise correlated over %d ms',
     (correlationMs) => {
       const random = createRandom(correlationMs);
       let moving = 0;
@@ -155,30 +155,30 @@ describe('short windows', () => {
   );
 
   it.each<[string, Draw]>([
-    ['Poisson, 1 a slice', poisson(1)],
-    ['Poisson, 100 a slice', poisson(100)],
+    ['Poisson, 1 per slice', poisson(1)],
+    ['Poisson, 100 per slice', poisson(100)],
     ['normal, 10 %', normal(0.1)],
     ['t3, 5 %', t3(0.05)],
-  ])('of ten slices, %s: not flat in one window of 100 at most', (_, draw) => {
+  ])('of ten slices are flat in at least 99 of 100 cases: %s', (_, draw) => {
     expect(1500 - countShapes(draw, 10, 1500).flat).toBeLessThanOrEqual(15);
   });
 
   it.each<[string, Shape, (slice: number, slices: number) => number]>([
-    ['half speed for the first 0.6 s', 'warm-up', (slice) => (slice < 3 ? 0.5 : 1)],
+    ['at half speed for the first 0.6 s', 'warm-up', (slice) => (slice < 3 ? 0.5 : 1)],
     ['30 % slower in the second half', 'slowdown', (slice, n) => (slice < n / 2 ? 1 : 0.7)],
-  ])('of 2 s sees a server that is %s', (_, shape, factor) => {
+  ])('of 2 s show a server that is %s', (_, shape, factor) => {
     expect(countShapes(normal(0.03, factor), 10, 400)[shape]).toBeGreaterThanOrEqual(380);
   });
 });
 
 describe('moving windows', () => {
   const moves: [string, Shape, (slice: number, slices: number) => number][] = [
-    ['slow by 30 % for the first second', 'warm-up', (slice) => (slice < 4 ? 0.7 : 1)],
-    ['half speed for the first half second', 'warm-up', (slice) => (slice < 2 ? 0.5 : 1)],
+    ['30 % slower in the first second', 'warm-up', (slice) => (slice < 4 ? 0.7 : 1)],
+    ['at half speed for the first half second', 'warm-up', (slice) => (slice < 2 ? 0.5 : 1)],
     ['approaching its level', 'warm-up', (slice) => 1 - 0.4 * Math.exp(-slice / 4)],
     ['in two steps up', 'warm-up', (slice, n) => 0.6 + 0.2 * Math.floor((3 * slice) / n)],
     ['30 % slower in the last second', 'slowdown', (slice, n) => (slice >= n - 4 ? 0.7 : 1)],
-    ['slower by half from the middle on', 'slowdown', (slice, n) => (slice < n / 2 ? 1 : 0.5)],
+    ['at half speed from the middle on', 'slowdown', (slice, n) => (slice < n / 2 ? 1 : 0.5)],
     ['stalled for a second in the middle', 'erratic', (slice) => (slice >= 8 && slice < 12 ? 0 : 1)],
     [
       'slow for half a second at the start and again later',
@@ -194,7 +194,7 @@ describe('moving windows', () => {
     expect(countShapes(normal(0.03, factor), 40, 100)[shape]).toBeGreaterThanOrEqual(98);
   });
 
-  it('10 % in the first second is seen now and then, 10 % for half of the window mostly', () => {
+  it('10 % slower in the first second are sometimes detected, in the first half usually', () => {
     const firstSecond = countShapes(
       normal(0.03, (slice) => (slice < 4 ? 0.9 : 1)),
       20,
@@ -209,14 +209,14 @@ describe('moving windows', () => {
     expect(half['warm-up']).toBeGreaterThan(300);
   });
 
-  it('a change under 5 % is no change', () => {
+  it('with a change under 5 % are flat', () => {
     expect(classifySlices(slicesOf(20, (slice) => (slice < 10 ? 1000 : 1040)))?.shape).toBe('flat');
     expect(classifySlices(slicesOf(20, (slice) => (slice < 10 ? 1000 : 1060)))?.shape).toBe('warm-up');
   });
 });
 
 describe('levels', () => {
-  it('say where the count changed, and from what to what', () => {
+  it('say where the count changed, and its value before and after', () => {
     const counts = slicesOf(20, (slice) => (slice < 5 ? 700 : 1000) + (slice % 3));
     expect(classifySlices(counts)).toEqual({
       shape: 'warm-up',
@@ -227,7 +227,7 @@ describe('levels', () => {
     });
   });
 
-  it('are in slices, and cover all of them, where slices were read in blocks', () => {
+  it('are in slices, and cover all of them, even if slices were read in blocks', () => {
     const levels = classifySlices(slicesOf(182, (slice) => (slice < 60 ? 500 : 1000)))?.levels;
     expect(levels).toEqual([
       { from: 0, to: 60, perSlice: 500 },
@@ -236,13 +236,13 @@ describe('levels', () => {
   });
 });
 
-describe('limits', () => {
-  it('under 8 slices nothing is said', () => {
+describe('classifySlices', () => {
+  it('returns nothing for fewer than 8 slices', () => {
     expect(classifySlices([1, 2, 3, 4, 5, 6, 7])).toBeUndefined();
     expect(classifySlices([])).toBeUndefined();
   });
 
-  it('a count that is none is an error', () => {
+  it('rejects counts that are negative or NaN', () => {
     expect(() => classifySlices([1, 2, Number.NaN, 4, 5, 6, 7, 8])).toThrow(RangeError);
     expect(() => classifySlices([1, 2, -3, 4, 5, 6, 7, 8])).toThrow(RangeError);
   });

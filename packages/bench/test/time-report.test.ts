@@ -6,7 +6,7 @@ const fixture = (name: string): string =>
   readFileSync(new URL(`./fixtures/time/${name}.txt`, import.meta.url), 'utf8');
 
 describe('parseTime, GNU', () => {
-  it('reads every figure that Linux keeps, and no other', () => {
+  it('reads every value that Linux provides, and no other', () => {
     expect(parseTime(fixture('gnu-exit-0'))).toEqual({
       format: 'gnu',
       elapsedSeconds: 1.31,
@@ -27,7 +27,7 @@ describe('parseTime, GNU', () => {
     expect(parseTime(fixture('gnu-exit-3'))).toMatchObject({ exitStatus: 3, maxResidentBytes: 1544 * 1024 });
   });
 
-  it('reads the signal that ended the command, which has no exit status then', () => {
+  it('reads the signal that ended the command, and then no exit status', () => {
     const report = parseTime(fixture('gnu-signal-15'));
     expect(report.terminatedBySignal).toBe(15);
     expect(report).not.toHaveProperty('exitStatus');
@@ -52,7 +52,7 @@ describe('parseTime, GNU', () => {
 });
 
 describe('parseTime, BSD', () => {
-  it('reads every figure that macOS keeps, sizes in bytes as they are', () => {
+  it('reads every value that macOS provides, with sizes in bytes', () => {
     expect(parseTime(fixture('bsd-fastapi'))).toEqual({
       format: 'bsd',
       elapsedSeconds: 24.33,
@@ -95,7 +95,7 @@ describe('parseTime, BSD', () => {
   });
 });
 
-describe('parseTime, neither', () => {
+describe('parseTime, another format', () => {
   it.each(['', 'Listening on 127.0.0.1:8080\n', 'loaded 24 real devices\nfound 3 user records\n'])(
     'refuses %j',
     (text) => {

@@ -4,7 +4,7 @@ import type { Plan } from '../../src/plan/definition.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { errorOf, failedTrial, okTrial, sampleMeasured, samplePlan } from '../samples.ts';
 
-/** A run of vanilla, which uses 100 µs of CPU per request, and of fastify, which uses this much of it. */
+/** A run in which vanilla uses 100 µs of CPU per request, and fastify `cpuOf(round)` µs. */
 function runOf(cpuOf: (round: number) => number, rounds = 12): { plan: Plan; trials: Trial[] } {
   const trials = Array.from({ length: rounds }, (_, index) => index + 1).flatMap((round) => [
     okTrial('vanilla', sampleMeasured({ cpu: 100 }), { round }),
@@ -23,7 +23,7 @@ function verdictsOf(rows: readonly JudgedRow[]): string[] {
   return rows.map(({ target, verdict }) => `${target} ${verdict}`);
 }
 
-/** Figures around a centre, by ±1 %. */
+/** Values within ±1 % of a centre. */
 const around =
   (centre: number) =>
   (round: number): number =>
@@ -31,33 +31,33 @@ const around =
 
 describe('a budget against a baseline', () => {
   it.each([
-    ['is broken by a whole interval beyond the limit', 108, 'broken'],
-    ['is kept by a whole interval within the limit', 101, 'kept'],
+    ['is broken if the whole interval is beyond the limit', 108, 'broken'],
+    ['is kept if the whole interval is within the limit', 101, 'kept'],
     ['is undecided if the interval contains the limit', 103, 'undecided'],
-    ['is kept by a target that is better', 80, 'kept'],
+    ['is kept if the target is better than the baseline', 80, 'kept'],
   ])('%s', (_, cpu, verdict) => {
     const { rows } = judgeBudget(runOf(around(cpu)), worse(0.03), ['vanilla']);
     expect(verdictsOf(rows)).toEqual([`fastify ${verdict}`]);
   });
 
-  it('is undecided with too few rounds, whatever the figures', () => {
+  it('is undecided with too few rounds, whatever the difference', () => {
     const { rows } = judgeBudget(runOf(around(150), 3), worse(0.03), ['vanilla']);
     expect(verdictsOf(rows)).toEqual(['fastify undecided']);
   });
 
-  it('needs that baseline', () => {
+  it('is rejected if the run does not have that baseline', () => {
     const budget: Budget = { metric: 'cpu', limit: { kind: 'worse', share: 0.03, against: 'main' } };
     const error = errorOf(() => judgeBudget(runOf(around(100)), budget, ['main']));
     expect(error.message).toBe('the run has no target "main"');
   });
 });
 
-describe('a budget with a figure', () => {
+describe('a budget with an absolute limit', () => {
   it.each([
     ['broken', 100],
     ['kept', 120],
     ['undecided', 110],
-  ])('is %s by about 110 µs if the limit is %d', (verdict, limit) => {
+  ])('is %s at about 110 µs if the limit is %d', (verdict, limit) => {
     const { rows } = judgeBudget(runOf(around(110)), atMost(limit), ['vanilla']);
     expect(verdictsOf(rows)).toEqual([`fastify ${verdict}`]);
   });
@@ -67,7 +67,7 @@ describe('a budget with a figure', () => {
     expect(verdictsOf(rows)).toEqual(['vanilla kept', 'fastify broken']);
   });
 
-  it('applies to the target and to the rung that it names', () => {
+  it('applies only to the target and the rung that it names', () => {
     const run = runOf(around(110));
     expect(verdictsOf(judgeBudget(run, { ...atMost(90), of: 'vanilla' }, ['vanilla']).rows)).toEqual([
       'vanilla broken',
@@ -75,13 +75,13 @@ describe('a budget with a figure', () => {
     expect(judgeBudget(run, { ...atMost(90), connections: 100 }, []).rows).toEqual([]);
   });
 
-  it('is a least figure if more is better', () => {
+  it('is a minimum if higher is better', () => {
     const budget: Budget = { metric: 'goodput', limit: { kind: 'figure', value: 20_000 } };
     const { rows } = judgeBudget(runOf(around(110)), budget, ['vanilla']);
     expect(verdictsOf(rows)).toEqual(['fastify broken']);
   });
 
-  it('is undecided if too many rounds have no valid figure', () => {
+  it('is undecided if too many rounds have no valid value', () => {
     const { plan, trials } = runOf(around(150));
     const spoilt = trials.map((trial) =>
       trial.target.id === 'fastify' && trial.round <= 2

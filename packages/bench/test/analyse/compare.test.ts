@@ -22,7 +22,7 @@ import {
 
 const CPU = { by: 'cpu', threshold: 0.02 } as const;
 
-/** A run of `vanilla` and `fastify` at 10 connections, in which the second costs `ratio` times the first, with 1 % of noise. */
+/** A run of `vanilla` and `fastify` at 10 connections, in which fastify uses `ratio` times the CPU of vanilla, with 1 % noise. */
 function sampleRun(ratio: number, rounds = 12, seed = 7): StoredRun {
   const random = createRandom(seed);
   const plan = samplePlan(`--connections 10 --rounds ${rounds}`);
@@ -37,11 +37,11 @@ function sampleRun(ratio: number, rounds = 12, seed = 7): StoredRun {
   return { schema: 1, plan, versions: { node: '26.10.0' }, leftOut: [], folder: '', host, trials };
 }
 
-/** CPU of a target of the matrix, µs: Node 26 costs a fifth less. */
+/** The CPU per request of a target in µs. Node 26 uses 20 % less than Node 22. */
 const cost = (id: string) =>
   ({ vanilla: 100, fastify: 200 })[id.split('@')[0] as 'vanilla'] * (id.endsWith('26') ? 0.8 : 1);
 
-/** Rounds of each target at 1,000 a second, and at a tenth of that with this request in its background. */
+/** A run in which each target answers 1,000 requests/s, and 100/s with this request in the background. */
 function disturbedRun(request: string, line = '', rounds = 12): StoredRun {
   const plan = samplePlan(`--connections 10 --rounds ${rounds} --background "${request}" ${line}`);
   const trials = plan.trials.map(({ target: id, round }) => {
@@ -52,7 +52,7 @@ function disturbedRun(request: string, line = '', rounds = 12): StoredRun {
   return { ...sampleRun(1), plan, trials };
 }
 
-/** The same run over an upstream. */
+/** The sample run with this upstream. */
 function over(kind: string, version: string): StoredRun {
   const run = sampleRun(1);
   const trials = run.trials.map((trial) => ({ ...trial, companions: { upstream: { kind, version } } }));
@@ -65,39 +65,39 @@ const on = (kind: 'embedded' | 'external', version: string, maxConnections: numb
   return { ...run, trials: run.trials.map((trial) => ({ ...trial, companions: { database } })) };
 };
 
-describe('targets of one run', () => {
-  it('tells a dearer one from its baseline, whatever the weather of a round', () => {
+describe('compareWithin', () => {
+  it('finds a target with more CPU per request slower, despite noise shared by a round', () => {
     const [row] = compareWithin(sampleRun(1.06), CPU).rows;
     expect(row?.comparison.verdict).toBe('slower');
     expect(row?.comparison.ratio?.estimate).toBeCloseTo(1.06, 1);
     expect(row?.candidate).toBe('fastify');
   });
 
-  it('turns the verdict with the baseline', () => {
+  it('reverses the verdict if the other target is the baseline', () => {
     const [row] = compareWithin(sampleRun(1.06), { ...CPU, baseline: 'fastify' }).rows;
     expect(row?.comparison.verdict).toBe('faster');
     expect(row?.candidate).toBe('vanilla');
   });
 
-  it('calls equals the same', () => {
+  it('finds equal targets the same', () => {
     expect(compareWithin(sampleRun(1), CPU).rows[0]?.comparison.verdict).toBe('same');
   });
 
-  it('says nothing of three rounds', () => {
+  it('is undecided after three rounds, and ranks nothing', () => {
     const [row] = compareWithin(sampleRun(1.5, 3), CPU).rows;
     expect(row?.comparison.verdict).toBe('undecided');
     expect(row?.comparison).toMatchObject({ why: 'too-few-rounds' });
     expect(row?.rank).toBeUndefined();
   });
 
-  it('drops the block of a failed trial, and does not decide where too many are gone', () => {
+  it('drops the round of a failed trial, and is undecided if too many rounds are dropped', () => {
     const run = sampleRun(1.2);
     run.trials[0] = failedTrial('vanilla', 'it died', { round: 1 });
     const [row] = compareWithin(run, CPU).rows;
     expect(row?.comparison).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', dropped: 1 });
   });
 
-  it('drops figures that a reason spoils, for that metric alone', () => {
+  it('drops values that a reason invalidates, for that metric only', () => {
     const run = sampleRun(1.2);
     run.trials = run.trials.map((trial) =>
       trial.status === 'failed' || trial.round > 2
@@ -115,7 +115,7 @@ describe('targets of one run', () => {
     expect(compareWithin(run, { ...CPU, by: 'goodput' }).rows[0]?.comparison.dropped).toBe(2);
   });
 
-  it('compares each stack with itself on the runtime that is named, and leaves out those that are not on it', () => {
+  it('compares each stack with itself on the baseline runtime, and omits stacks that did not run on it', () => {
     const names = ['vanilla', 'fastify'];
     const stacks = names.map((name) => sampleStack(name));
     const options = BENCH.parse([...names, '--node', '22,26', '--rounds', '12', '--connections', '10']);
@@ -141,7 +141,7 @@ describe('targets of one run', () => {
     expect(errorOf(() => compareWithin({ plan, trials }, { ...CPU, baseline: '@23' })).hint).toContain('@22');
   });
 
-  it('compares each package with itself on that runtime, not with another package', () => {
+  it('compares each package version with the same version on the baseline runtime', () => {
     const words = ['fastify', '--node', '22,26', '--with', 'fastify@5.1.0', '--with', 'fastify@5.2.0'];
     const options = BENCH.parse([...words, '--rounds', '12', '--connections', '10']);
     const plan = makePlan(options, [sampleStack('fastify')], 'a-run', 1);
@@ -157,21 +157,21 @@ describe('targets of one run', () => {
     ]);
   });
 
-  it('refuses a baseline that is not in the run, with the nearest', () => {
+  it('rejects a baseline that is not in the run, and suggests the nearest name', () => {
     const error = errorOf(() => compareWithin(sampleRun(1), { ...CPU, baseline: 'vanila' }));
     expect([error.exitCode, error.hint]).toEqual([2, expect.stringContaining('vanilla')]);
   });
 });
 
-/** The first `rounds` rounds of a sequential test with these looks. */
+/** The first `rounds` rounds of a run with --until-decided. */
 function testOf(ratio: number, rounds: number, { names = ['vanilla', 'fastify'], aa = false } = {}) {
   const { trials } = sampleRun(ratio, rounds);
   const plan = samplePlan(`--connections 10 --until-decided ${aa ? '--aa' : ''}`, names);
   return { plan, trials };
 }
 
-describe('a run that is to be decided', () => {
-  it('stops at a look that has a verdict, and at no other round', () => {
+describe('a run', () => {
+  it('with --until-decided stops only at a look with a verdict', () => {
     const decided = Array.from({ length: 24 }, (_, index) => {
       const { plan, trials } = testOf(1.1, index + 1);
       return isDecided(plan, trials) ? [index + 1] : [];
@@ -179,7 +179,7 @@ describe('a run that is to be decided', () => {
     expect(decided).toEqual([12, 18, 24]);
   });
 
-  it('goes on while the interval is too wide', () => {
+  it('continues while the interval is too wide', () => {
     const { plan, trials } = testOf(1.02, 12);
     expect(compareWithin({ plan, trials }, CPU).rows[0]?.comparison).toMatchObject({
       verdict: 'undecided',
@@ -188,7 +188,7 @@ describe('a run that is to be decided', () => {
     expect(isDecided(plan, trials)).toBe(false);
   });
 
-  it('does not look while a trial of the round is missing', () => {
+  it('does not stop at a look while a trial of its round is missing', () => {
     const { plan, trials } = testOf(1.1, 12);
     expect(isDecided(plan, trials.slice(0, -1))).toBe(false);
     expect(compareWithin({ plan, trials: trials.slice(0, -1) }, CPU).rows[0]?.comparison).toMatchObject({
@@ -197,7 +197,7 @@ describe('a run that is to be decided', () => {
     });
   });
 
-  it('waits for no target that repeats another, unless there is nothing else', () => {
+  it('does not wait for a repeated target, unless it is the only candidate', () => {
     const noise = testOf(1.02, 12);
     const repeat = (id: string) => ({
       ...noise.plan.targets[0]!,
@@ -214,12 +214,12 @@ describe('a run that is to be decided', () => {
     expect(isDecided(beside, [...renamed, ...dearer])).toBe(true);
   });
 
-  it('is stopped by nothing where the number of rounds is fixed', () => {
+  it('with a fixed number of rounds never stops early', () => {
     const { plan, trials } = sampleRun(1.5, 12);
     expect(isDecided(plan, trials)).toBe(false);
   });
 
-  it('keeps what an interrupted run of fixed rounds can say: nothing yet', () => {
+  it('with a fixed number of rounds is undecided if it was interrupted', () => {
     const { plan } = sampleRun(1.5, 12);
     const { trials } = sampleRun(1.5, 8);
     expect(compareWithin({ plan, trials }, CPU).rows[0]?.comparison).toMatchObject({
@@ -233,7 +233,7 @@ describe('targets with a request in the background', () => {
   const GOODPUT = { by: 'goodput', threshold: 0.02 } as const;
   const run = disturbedRun('GET /fib/42');
 
-  it('are compared each with itself without it', () => {
+  it('are each compared with the same target without it', () => {
     const table = compareWithin(run, GOODPUT);
     expect(table.baseline).toBe('undisturbed');
     expect(table.rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
@@ -247,7 +247,7 @@ describe('targets with a request in the background', () => {
     expect(renderComparison(table, 'run', [])).toContain('against itself undisturbed');
   });
 
-  it('keep company of their kind where a runtime is the baseline', () => {
+  it('are compared under the same request if a runtime is the baseline', () => {
     const { rows } = compareWithin(disturbedRun('GET /fib/42', '--node 22,26'), {
       ...GOODPUT,
       baseline: '@22',
@@ -259,13 +259,13 @@ describe('targets with a request in the background', () => {
     );
   });
 
-  it('are no baseline of a run that has none', () => {
+  it('are required for the baseline "undisturbed"', () => {
     expect(errorOf(() => compareWithin(sampleRun(1), { ...GOODPUT, baseline: 'undisturbed' })).message).toBe(
       'the run has no target "undisturbed"',
     );
   });
 
-  it('make a run unlike others, unless the background is what is compared', () => {
+  it('make a run unlike others without --across background', () => {
     const without = { ...disturbedRun('GET /fib/42'), plan: samplePlan('--connections 10 --rounds 12') };
     expect(unlikeRuns(without, run, undefined)).toEqual(['background: none and GET /fib/42']);
     expect(unlikeRuns(without, run, 'background')).toEqual([]);
@@ -285,8 +285,8 @@ describe('targets with a request in the background', () => {
   });
 });
 
-describe('runs of two times', () => {
-  it('compares each target with itself, unpaired', () => {
+describe('two runs', () => {
+  it('are compared target by target, unpaired', () => {
     const [old, now] = [sampleRun(1), sampleRun(1.4, 12, 8)];
     const table = compareRuns(old, now, CPU);
     expect(table.paired).toBe(false);
@@ -297,13 +297,13 @@ describe('runs of two times', () => {
     expect(verdicts['vanilla']).not.toBe('slower');
   });
 
-  it('counts only the rounds that were measured where a run ended early', () => {
+  it('are compared by the rounds that were measured if one ended early', () => {
     const old = sampleRun(1);
     const stopped = sampleRun(1.5, 12, 8);
     stopped.plan = { ...stopped.plan, rounds: 24 };
     const [row] = compareRuns(old, stopped, CPU).rows.filter(({ candidate }) => candidate === 'fastify');
     expect(row?.comparison).toMatchObject({ verdict: 'slower', rounds: 12, dropped: 0 });
-    // Of the round that Ctrl-C cut short, nothing counts.
+    // A round that Ctrl-C cut short does not count.
     const cut = { ...stopped, trials: stopped.trials.slice(0, -1) };
     const again = compareRuns(old, cut, CPU).rows.find(({ candidate }) => candidate === 'fastify');
     expect(again?.comparison).toMatchObject({ verdict: 'slower', rounds: 11, dropped: 0 });
@@ -321,7 +321,7 @@ describe('runs of two times', () => {
     ['cores', (run: StoredRun) => void (run.host = { ...run.host, cores: 96 })],
     ['kernel', (run: StoredRun) => void (run.host = { ...run.host, release: '1.0' })],
     ['placement', (run: StoredRun) => void (run.trials[0]!.placement = { kind: 'shared' })],
-  ])('are unlike by %s, by name', (factor, change) => {
+  ])('are unlike if they differ in %s', (factor, change) => {
     const now = structuredClone(sampleRun(1));
     change(now);
     const found = unlikeRuns(sampleRun(1), now, undefined);
@@ -329,20 +329,20 @@ describe('runs of two times', () => {
     expect(found[0]).toContain(factor);
   });
 
-  it('may differ in the one factor that is declared', () => {
+  it('may differ in the one factor that --across names', () => {
     const now = structuredClone(sampleRun(1));
     now.plan.workers = 2;
     expect(unlikeRuns(sampleRun(1), now, 'workers')).toEqual([]);
     expect(unlikeRuns(sampleRun(1), now, 'engine')).toHaveLength(1);
   });
 
-  it('may be one process of threads and several processes, where the workers are declared', () => {
+  it('may be one process with threads and several processes with --across workers', () => {
     const [threads, processes] = [structuredClone(sampleRun(1)), structuredClone(sampleRun(1))];
     Object.assign(threads.plan, { workers: 1, threads: 2, cores: 2 });
     processes.plan.workers = 2;
     expect(unlikeRuns(threads, processes, 'workers')).toEqual([]);
     expect(unlikeRuns(threads, processes, 'threads')).toEqual(['workers: 1 and 2']);
-    // On other cores they are unlike all the same.
+    // A different number of cores still makes them unlike.
     processes.plan.cores = 4;
     expect(unlikeRuns(threads, processes, 'workers')).toEqual(['cores: 2 and 4']);
     expect(describeChanges(threads, processes)).toEqual([
@@ -352,7 +352,7 @@ describe('runs of two times', () => {
     ]);
   });
 
-  it('may be on other cores, and so placed otherwise, where the cores are declared', () => {
+  it('may use other cores, and so another placement, with --across cores', () => {
     const now = structuredClone(sampleRun(1));
     now.plan.cores = 2;
     now.trials[0]!.placement = { kind: 'shared' };
@@ -360,7 +360,7 @@ describe('runs of two times', () => {
     expect(unlikeRuns(sampleRun(1), now, 'workers')).toHaveLength(2);
   });
 
-  it('refuses to mix upstreams, unless they are what is compared', () => {
+  it('may not use different kinds of upstream without --across upstream', () => {
     const nginx = over('nginx', '1.22.1');
     expect(unlikeRuns(nginx, over('embedded', '26.10.0'), undefined)).toEqual([
       'upstream: nginx and embedded',
@@ -372,7 +372,7 @@ describe('runs of two times', () => {
     ]);
   });
 
-  it('refuses to mix databases, unless they are what is compared', () => {
+  it('may not use different databases without --across database', () => {
     const embedded = on('embedded', '18.4', 500);
     expect(unlikeRuns(embedded, on('embedded', '18.4', 500), undefined)).toEqual([]);
     expect(unlikeRuns(embedded, on('external', '18.4', 100), undefined)).toEqual([
@@ -382,7 +382,7 @@ describe('runs of two times', () => {
     expect(unlikeRuns(embedded, on('external', '15.1', 100), 'database')).toEqual([]);
   });
 
-  it('refuses to mix companions that it knows nothing of', () => {
+  it('may not use different companions of an unknown kind', () => {
     const cached = (size: number): StoredRun => {
       const run = sampleRun(1);
       const trials = run.trials.map(
@@ -395,22 +395,22 @@ describe('runs of two times', () => {
     expect(unlikeRuns(sampleRun(1), cached(2), undefined)).toEqual(['cache: none and {"size":2}']);
   });
 
-  it('name what changed in the environment', () => {
+  it('are reported with what changed in the environment', () => {
     const now = { ...sampleRun(1), versions: { node: '27.0.0' } };
     expect(describeChanges(sampleRun(1), now)).toEqual(['changed: node 26.10.0 → 27.0.0']);
     expect(describeChanges(now, now)).toEqual([expect.stringMatching(/^no changes in /)]);
   });
 });
 
-describe('the table', () => {
-  it('gives ratio, and the verdict with difference and interval', () => {
+describe('renderComparison', () => {
+  it('shows the ratio, the verdict, the difference and its interval', () => {
     const text = renderComparison(compareWithin(sampleRun(1.06), CPU), 'run', ['a mark']);
     expect(text).toMatch(/fastify\s+× 1\.0\d\d\s+slower: \+6\.\d % \(\+\d\.\d % to \+\d\.\d %\)\s+12/);
     expect(text).toContain('a mark');
     expect(text).not.toContain('hold simultaneously');
   });
 
-  it('says how sure all intervals are together, where there are several', () => {
+  it('states the simultaneous confidence of several intervals', () => {
     const { plan, trials, ...rest } = sampleRun(1.06);
     const thrice = trials
       .filter(({ target }) => target.id === 'fastify')
@@ -422,12 +422,12 @@ describe('the table', () => {
     );
   });
 
-  it('says that a metric has no figures, where nothing measured it', () => {
+  it('says that a metric has no valid figures if it was not measured', () => {
     const table = compareRuns(sampleRun(1), sampleRun(1), { ...CPU, by: 'memory' });
     expect(renderComparison(table, 'run', [])).toMatch(/—\s+undecided: no valid figures on both sides\s+0/);
   });
 
-  it('shows the observed range without an interval, and the rounds that are needed', () => {
+  it('shows the observed range and the rounds needed if there is no interval', () => {
     expect(renderComparison(compareWithin(sampleRun(1.2, 5), CPU), 'run', [])).toMatch(
       /undecided: too few rounds; observed \+\d+ % to \+\d+ %; about \d+ rounds would show 6 %/,
     );
@@ -435,11 +435,11 @@ describe('the table', () => {
 });
 
 describe('the command line of compare', () => {
-  it('asks by CPU and 2 % unless told', () => {
+  it('defaults to CPU and a threshold of 2 %', () => {
     expect(COMPARE.parse(['a']).question).toEqual({ by: 'cpu', threshold: 0.02 });
   });
 
-  it('reads shares with and without the sign', () => {
+  it('reads a threshold with or without a percent sign', () => {
     expect(COMPARE.parse(['a', '--threshold', '3%']).question.threshold).toBe(0.03);
     expect(COMPARE.parse(['a', '--threshold', '0.05']).question.threshold).toBe(0.05);
   });

@@ -42,7 +42,7 @@ describe('crossCheck', () => {
     );
   });
 
-  it('names figures that are lower bounds or missing', () => {
+  it('reports lower bounds and missing results', () => {
     const [trial] = trialsOf('vanilla', [1000]);
     const bound = suspectTrial('vanilla', sampleMeasured({ goodput: 1000 }), [BOUND]);
     const other = trialsOf('vanilla by wrk', [2000]);
@@ -52,7 +52,7 @@ describe('crossCheck', () => {
     );
   });
 
-  it('is silent where one engine measured', () => {
+  it('returns nothing if only one engine measured', () => {
     const rows = summarise(trialsOf('vanilla', [1000]));
     expect(crossCheck(rows, samplePlan('').targets, 'autocannon')).toEqual([]);
     expect(disagrees({} as never)).toBe(false);
@@ -69,7 +69,7 @@ describe('a comparison across engines', () => {
     ],
   };
 
-  it('is one of each target with itself', () => {
+  it('compares each target with itself', () => {
     const table = compareWithin(run, { by: 'goodput', threshold: 0.02 });
     expect(table.baseline).toBe('autocannon');
     expect(
@@ -77,7 +77,7 @@ describe('a comparison across engines', () => {
     ).toEqual([['vanilla by wrk', 'vanilla', 'faster']]);
   });
 
-  it('is refused unless it is what is asked, inside a run and between two', () => {
+  it('requires --across engine, within a run and between two runs', () => {
     expect(unlikeTargets(run, undefined)).toEqual(['engine: autocannon and wrk']);
     expect(unlikeTargets(run, 'engine')).toEqual([]);
     const [old, now] = [structuredClone(readGoldenRun()), structuredClone(readGoldenRun())];

@@ -1,4 +1,4 @@
-/** Rounds at which one looks, and up to which signed-rank sum the look excludes 0; none where it cannot. */
+/** One look: its round, and the largest signed-rank sum at which it excludes 0. `k` is undefined if none does. */
 export interface Boundary {
   rounds: number;
   k: number | undefined;
@@ -19,7 +19,7 @@ export function jointError(looks: readonly Boundary[]): number {
   return error;
 }
 
-/** Upper and lower bounds of the same from pairs of looks alone (Hunter 1976; Worsley 1982): quick at any size. */
+/** Bounds of the same probability from pairs of looks only (Hunter 1976; Worsley 1982): quick at any size. */
 export function boundJointError(looks: readonly { rounds: number; k: number }[]): {
   low: number;
   high: number;
@@ -37,7 +37,7 @@ export function boundJointError(looks: readonly { rounds: number; k: number }[])
   return { low: singles - pairs, high: singles - neighbours };
 }
 
-/** Probability that every one of these looks excludes 0, on whichever side. */
+/** The probability that all of these looks exclude 0, on either side. */
 export function crossAll(looks: readonly { rounds: number; k: number }[]): number {
   let probability = 0;
   for (let sides = 0; sides < 2 ** (looks.length - 1); sides++) {
@@ -60,12 +60,12 @@ interface Grid {
   sums: Int32Array[];
 }
 
-/** Probability that in every look the ranks of the elements of its sign sum to at most its k. */
+/** The probability that in every look the ranks of its sign sum to at most its k. */
 function crossOn(looks: readonly Side[]): number {
   const grid = gridOf(looks);
   const sizes = looks.map(({ rounds }, i) => rounds - (looks[i - 1]?.rounds ?? 0));
   const total = looks.at(-1)!.rounds;
-  // By how many elements of each group have come so far: the chances of the sums.
+  // The chances of the sums, by the number of elements of each group so far.
   let layer = new Map([
     [sizes.map(() => 0).join(), { come: sizes.map(() => 0), chances: new Float64Array(grid.cells) }],
   ]);

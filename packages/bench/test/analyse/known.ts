@@ -1,4 +1,4 @@
-/** The answers of scipy: fixtures/scipy/generate.py says how they were made. */
+/** The results of scipy, computed by fixtures/scipy/generate.py. */
 import { readFileSync } from 'node:fs';
 
 interface Known {
@@ -27,7 +27,7 @@ export const known: Known = JSON.parse(
   readFileSync(new URL('../fixtures/scipy/known.json', import.meta.url), 'utf8'),
 );
 
-/** Equal but for rounding: `digits` significant digits. */
+/** Rounds to `digits` significant digits. */
 export function roundTo(value: number, digits = 10): number {
   return Number(value.toPrecision(digits));
 }

@@ -7,7 +7,7 @@ import { failedTrial, okTrial, sampleMeasured, suspectTrial } from '../samples.t
 const bound: Reason = { code: 'generator-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };
 const spoilt: Reason = { code: 'other-processes', text: 'others', invalidates: ['goodput', 'p50', 'p99'] };
 
-/** What was measured at a rung: goodput of each round, and what there is against all of them. */
+/** One rung: its connections, the goodput of each round, and the reason that all of them carry. */
 type Step = [connections: number, goodputs: number[], reason?: Reason | 'failed'];
 
 const trialsOf = (target: string, steps: Step[]): Trial[] =>
@@ -25,31 +25,31 @@ const trialsOf = (target: string, steps: Step[]): Trial[] =>
 const climb = (...steps: Step[]): Ladder => toLadders(summarise(trialsOf('a', steps)), false)[0]!;
 
 describe('the knee', () => {
-  it('is at the first rung or below where nothing is gained from there on', () => {
+  it('is at or below the first rung if no higher rung gains anything', () => {
     expect(climb([10, [1000]], [100, [1010]], [1000, [990]]).knee).toEqual({ at: 10 });
   });
 
-  it('lies between the rung that was short in every round and the one that reached the ceiling', () => {
+  it('is between a rung below the ceiling in every round and the rung that reached it', () => {
     const { knee } = climb([10, [200, 195]], [100, [800, 790]], [1000, [805, 800]]);
     expect(knee).toMatchObject({ at: 100, above: 10 });
   });
 
-  it('is found where the bounds meet: 40 threads that wait 50 ms queue from 40 connections on', () => {
+  it('includes the connections from which requests queue: 40, for 40 threads that wait 50 ms', () => {
     const { knee } = climb([10, [200]], [100, [800]], [1000, [800]]);
     expect(knee).toEqual({ at: 100, above: 10, queuesFrom: 40 });
   });
 
-  it('has no rung to lie above where one of its rounds reached the ceiling', () => {
+  it('has no lower bound if a round of the rung below reached the ceiling', () => {
     const { knee } = climb([10, [780, 1020, 800]], [100, [1000, 1010, 990]], [1000, [1000, 1000, 1000]]);
     expect(knee).toEqual({ at: 100, queuesFrom: 12.5 });
   });
 
-  it('takes 5 % for none: 95 of 100 has reached it, 94 has not', () => {
+  it('tolerates 5 %: 95 % of the ceiling has reached it, 94 % has not', () => {
     expect(climb([10, [950]], [100, [1000]], [1000, [1000]]).knee).toMatchObject({ at: 10 });
     expect(climb([10, [940]], [100, [1000]], [1000, [1000]]).knee).toMatchObject({ at: 100, above: 10 });
   });
 
-  it('passes over a rung below it that does not hold', () => {
+  it('skips a lower rung without a valid result', () => {
     const failed = climb([10, [200]], [100, [1], 'failed'], [1000, [800]], [10_000, [810]]);
     expect(failed.knee).toMatchObject({ at: 1000, above: 10 });
     const bounded = climb([10, [200], bound], [100, [800]], [1000, [800]]);
@@ -57,7 +57,7 @@ describe('the knee', () => {
   });
 });
 
-describe('no knee is named', () => {
+describe('no knee is reported', () => {
   it.each<[Ladder['knee'], Step[]]>([
     [
       { why: 'too-few-rungs' },
@@ -82,7 +82,7 @@ describe('no knee is named', () => {
         [1000, [900]],
       ],
     ],
-    // What the generator held back may be more than what was measured below it.
+    // A saturated generator may hide more goodput than the lower rungs reached.
     [
       { why: 'lower-bound', connections: 1000 },
       [
@@ -123,11 +123,11 @@ describe('no knee is named', () => {
         [1000, [400], spoilt],
       ],
     ],
-  ])('%o', (knee, steps) => {
+  ])('with the reason %o', (knee, steps) => {
     expect(climb(...steps).knee).toEqual(knee);
   });
 
-  it('in an open loop, whose rate sets the goodput', () => {
+  it('in an open loop, where the rate sets the goodput', () => {
     const rows = summarise(
       trialsOf('a', [
         [10, [100]],
@@ -140,13 +140,13 @@ describe('no knee is named', () => {
 });
 
 describe('the fall', () => {
-  it('is the rung from which on every round lies below all rounds of the highest', () => {
+  it('is the first rung from which every round is below all rounds of the best rung', () => {
     const { fall } = climb([10, [900, 1000, 1100]], [100, [880, 920, 940]], [1000, [600, 700, 800]]);
     expect(fall?.connections).toBe(1000);
     expect(fall?.share).toBeCloseTo(0.3);
   });
 
-  it('is none within 5 %, where goodput comes back, or where only a lower bound is below', () => {
+  it('is absent within 5 %, if goodput recovers, or if only a lower bound is lower', () => {
     expect(climb([10, [1000]], [100, [960]], [1000, [955]]).fall).toBeUndefined();
     expect(climb([10, [1000]], [100, [700]], [1000, [990]]).fall).toBeUndefined();
     expect(climb([10, [1000]], [100, [990]], [1000, [400], bound]).fall).toBeUndefined();
@@ -154,7 +154,7 @@ describe('the fall', () => {
 });
 
 describe('toLadders', () => {
-  it('gives each target its own rungs, by rising connections', () => {
+  it('lists the rungs of each target by increasing connections', () => {
     const trials = [
       ...trialsOf('a', [
         [100, [1]],

@@ -42,7 +42,7 @@ function withK(name: string): { rounds: number; k: number }[] {
 }
 
 describe('the joint error', () => {
-  it('is computed as enumeration gives it', () => {
+  it('equals the result of enumeration', () => {
     const looks = [
       { rounds: 3, k: 0 },
       { rounds: 5, k: 1 },
@@ -58,20 +58,20 @@ describe('the joint error', () => {
     ['12/18/24', 0.0473655],
     ['10/15/20', 0.048262],
     ['6/12/18', 0.0481868],
-  ])('of %s is below a twentieth, exactly %d', (name, error) => {
+  ])('of %s is below 5 %%: exactly %d', (name, error) => {
     expect(jointError(withK(name))).toBeCloseTo(error, 7);
     expect(error).toBeLessThanOrEqual(0.05);
   });
 
-  // Exactly it is 0.0500444, which takes a minute to compute; the bounds rest on exact pairs of looks.
-  it('of 18/27/36 is a twentieth', () => {
+  // The exact value, 0.0500444, takes a minute to compute. The bounds use exact pairs of looks.
+  it('of 18/27/36 is about 5 %', () => {
     const { low, high } = boundJointError(withK('18/27/36'));
     expect(low).toBeGreaterThan(0.048);
     expect(high).toBeLessThan(0.0505);
   });
 
   it.each(Object.keys(SCHEDULES))(
-    'of %s is about what it may be: a tenth more k at the end is too much',
+    'of %s uses nearly all of 5 %%: a last k that is 10 %% larger exceeds it',
     (name) => {
       const looks = withK(name);
       const last = looks.at(-1)!;
@@ -80,7 +80,7 @@ describe('the joint error', () => {
     },
   );
 
-  it.each(Object.keys(SCHEDULES))('of %s, shared by any number of rows, is 5 %% at most', (name) => {
+  it.each(Object.keys(SCHEDULES))('of %s is at most 5 %% for any number of rows', (name) => {
     const schedule = scheduleNamed(name);
     for (const rows of [2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 20, 30, 60, 120]) {
       const looks = schedule.flatMap((look) => {
@@ -93,7 +93,7 @@ describe('the joint error', () => {
     }
   });
 
-  it('would be more than 5 % if each row had a plain share of every look', () => {
+  it('would exceed 5 % if the rows shared every look equally', () => {
     const looks = withK('18/27/36').map(({ rounds, k }) => ({
       rounds,
       k: trimFor(rounds, errorOfTrim(rounds, k) / 14)!,
@@ -103,7 +103,7 @@ describe('the joint error', () => {
 });
 
 describe('schedules', () => {
-  it('hold the constants of their names', () => {
+  it('have the rounds of their names and the expected k', () => {
     for (const [name, schedule] of Object.entries(SCHEDULES)) {
       expect(schedule.map(({ rounds }) => rounds).join('/')).toBe(name);
     }
@@ -113,18 +113,18 @@ describe('schedules', () => {
     expect(withK('18/27/36').map(({ k }) => k)).toEqual([22, 92, 204]);
   });
 
-  it('an unknown name is named, with those that there are', () => {
+  it('reject an unknown name, and quote it', () => {
     expect(() => scheduleNamed('1/2/3')).toThrow(BenchError);
     expect(() => scheduleNamed('toString')).toThrow(/toString/);
   });
 
-  it('looks come in order', () => {
+  it('give the last look at or before a round', () => {
     const schedule = scheduleNamed('12/18/24');
     const last = [0, 11, 12, 17, 18, 24, 30].map((rounds) => lastLook(schedule, rounds)?.rounds);
     expect(last).toEqual([undefined, undefined, 12, 12, 18, 24, 24]);
   });
 
-  it('a fixed number of rounds has one look with all of the budget, from 6 rounds on', () => {
+  it('of a fixed number of rounds have one look with the whole error budget, from 6 rounds on', () => {
     expect(fixedSchedule(5)).toEqual([{ rounds: 5 }]);
     expect(fixedSchedule(6)).toEqual([{ rounds: 6, k: 0 }]);
     expect(fixedSchedule(20)).toEqual([{ rounds: 20, k: 52 }]);
@@ -133,7 +133,7 @@ describe('schedules', () => {
     expect(levelOf({ rounds: 5 }, fixedSchedule(5))).toBe(0);
   });
 
-  it('a look spends what its k says, nothing without', () => {
+  it('spend at each look the error of its k, and nothing without a k', () => {
     const schedule = scheduleNamed('6/12/18');
     expect(schedule.map((look) => levelOf(look, schedule))).toEqual([0, 50 / 4096, 0.0431671142578125]);
   });
@@ -144,7 +144,7 @@ describe('schedules', () => {
     [6, 12, 8],
     [14, 18, 10],
     [30, 18, 11],
-  ])('%i rows can be decided after %i rounds of 12/18/24, or after %i fixed ones', (rows, look, fixed) => {
+  ])('can decide %i rows after %i rounds of 12/18/24, or after %i fixed rounds', (rows, look, fixed) => {
     expect(firstDecisive(scheduleNamed('12/18/24'), rows)?.rounds).toBe(look);
     expect(fewestRounds(rows)).toBe(fixed);
     expect(trimFor(fixed, 0.05 / rows)).toBeGreaterThanOrEqual(0);

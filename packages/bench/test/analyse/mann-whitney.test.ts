@@ -12,8 +12,8 @@ import { quantileOfSorted } from '../../src/analyse/quantiles.ts';
 import { createRandom } from '../../src/random.ts';
 import { known, roundTo } from './known.ts';
 
-describe('against scipy', () => {
-  it.each(known.mannWhitney)('$first.length and $second.length values', (sample) => {
+describe('the results agree with scipy', () => {
+  it.each(known.mannWhitney)('for $first.length and $second.length values', (sample) => {
     const { first, second } = sample;
     const { u, p } = mannWhitneyP(first, second);
     expect(u).toBe(sample.u);
@@ -27,7 +27,7 @@ describe('against scipy', () => {
     );
   });
 
-  it.each(known.mannWhitneyTied)('ties: $first and $second', (sample) => {
+  it.each(known.mannWhitneyTied)('for ties: $first and $second', (sample) => {
     const { u, p } = mannWhitneyP(sample.first, sample.second);
     expect(u).toBe(sample.u);
     expect(roundTo(p)).toBe(roundTo(sample.p));
@@ -37,13 +37,13 @@ describe('against scipy', () => {
 const toSixths = (chances: Float64Array) => [...chances].map((chance) => roundTo(chance * 6));
 
 describe('mannWhitneyChances', () => {
-  it('are those of all choices', () => {
+  it('returns the distribution over all choices', () => {
     expect(toSixths(mannWhitneyChances(2, [1, 1, 1, 1]))).toEqual([1, 0, 1, 0, 2, 0, 1, 0, 1]);
     expect(toSixths(mannWhitneyChances(2, [2, 2]))).toEqual([1, 0, 0, 0, 4, 0, 0, 0, 1]);
     expect([...mannWhitneyChances(2, [4])]).toEqual([0, 0, 0, 0, 1, 0, 0, 0, 0]);
   });
 
-  it('keep their smallest value exact at 20 and 20', () => {
+  it('keeps the smallest chance exact for 20 and 20 values', () => {
     const chances = mannWhitneyChances(
       20,
       Array.from({ length: 40 }, () => 1),
@@ -53,7 +53,7 @@ describe('mannWhitneyChances', () => {
     expect(chances.reduce((sum, chance) => sum + chance, 0)).toBeCloseTo(1, 12);
   });
 
-  it('need something on both sides', () => {
+  it('rejects an empty sample', () => {
     expect(() => mannWhitneyP([], [1])).toThrow(RangeError);
     expect(() => mannWhitneyP([1], [])).toThrow(RangeError);
   });
@@ -64,7 +64,7 @@ describe('samples too large for the exact distribution', () => {
     [30, 30],
     [50, 60],
     [80, 40],
-  ])('%i and %i values: the approximation is close and errs on the safe side', (n, m) => {
+  ])('get a close and conservative approximation: %i and %i values', (n, m) => {
     for (const alpha of [0.05, 0.01, 0.05 / 30]) {
       const [exact, near] = [exactTrim(n, m, alpha), approximateTrim(n, m, alpha)];
       expect(near).toBeLessThanOrEqual(exact);
@@ -72,7 +72,7 @@ describe('samples too large for the exact distribution', () => {
     }
   });
 
-  it('the p value continues the exact one, with and without ties', () => {
+  it('get a p value consistent with the exact one, with and without ties', () => {
     const random = createRandom(31);
     const draw = (count: number, shift: number, step: number) =>
       Array.from({ length: count }, () => Math.round((shift + random.normal()) / step) * step);
@@ -85,7 +85,7 @@ describe('samples too large for the exact distribution', () => {
       ];
       const approximate = mannWhitneyP(more, others);
       expect(approximate.u).toBe(4 * exact.u);
-      // Doubling both samples multiplies the distance in standard deviations by √2, about.
+      // Doubling both samples multiplies the distance in standard deviations by about √2.
       const z = upperPoint(exact.p / 2) * Math.SQRT2;
       expect(upperPoint(approximate.p / 2) / z).toBeCloseTo(1, 1);
     }
@@ -105,7 +105,7 @@ describe('the normal distribution', () => {
     expect(upperPoint(tail)).toBeCloseTo(z, 5);
   });
 
-  it('has no point beyond all of it', () => {
+  it('has no point for a tail of 0 or 1', () => {
     expect(() => upperPoint(0)).toThrow(RangeError);
     expect(() => upperPoint(1)).toThrow(RangeError);
   });

@@ -1,10 +1,10 @@
 /**
- * Sequential tests as they are run: a round measures both targets one after the other, a fair coin says which goes first, and
- * the machine's noise belongs to the place in time, not to the target.
+ * Simulated sequential tests. A round measures both targets in turn, and a fair coin decides which goes first.
+ * The machine's noise depends on the position in time, not on the target.
  */
 import type { Random } from '../../src/random.ts';
 
-/** Log noise at consecutive places in time, of no particular scale. */
+/** Unscaled log noise at consecutive positions in time. */
 type Weather = (random: Random, places: number) => number[];
 
 const independent =
@@ -47,7 +47,7 @@ export const NOISES: readonly Noise[] = ['normal', 't3', 'bursts', 'drift'];
 const UNIT_PLACES = 20_000;
 const UNIT_LENGTH = 48;
 
-/** Draws tests of `rounds` log ratios: `effect` (a share) and noise with a standard deviation of `sd` a round. */
+/** Draws tests of `rounds` log ratios: `effect`, a share, plus noise with a standard deviation of `sd` per round. */
 export function drawTests(
   noise: Noise,
   sd: number,
@@ -66,7 +66,7 @@ export function drawTests(
   };
 }
 
-/** Root mean square of what one round sees of the weather, whichever target went first. */
+/** The root mean square of the noise in one round, whichever target went first. */
 function deviationOf(weather: Weather, random: Random): number {
   let squares = 0;
   let rounds = 0;

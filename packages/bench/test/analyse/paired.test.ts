@@ -14,7 +14,7 @@ const drawn = (random: Random, rounds: number, centre: number, sd: number): numb
   Array.from({ length: rounds }, () => centre + sd * random.normal());
 
 describe('differencesOf', () => {
-  it('pairs round with round, and drops the block of a figure that is missing or has no ratio', () => {
+  it('pairs values by round, and drops rounds with a value that is missing or has no ratio', () => {
     expect(differencesOf([110, undefined, 0, 100, 50], [100, 100, 100, undefined], 'lower')).toEqual([
       Math.log(1.1),
       undefined,
@@ -24,7 +24,7 @@ describe('differencesOf', () => {
     ]);
   });
 
-  it('is above 0 where the candidate is worse', () => {
+  it('is positive if the candidate is worse', () => {
     expect(differencesOf([90], [100], 'higher')[0]).toBeGreaterThan(0);
     expect(differencesOf([90], [100], 'lower')[0]).toBeLessThan(0);
   });
@@ -34,7 +34,7 @@ describe('compareRounds', () => {
   const random = createRandom(11);
   const slow = drawn(random, 24, Math.log(1.08), 0.03);
 
-  it('takes the interval of the look, of the rounds up to it', () => {
+  it('uses the interval of the last look, and only the rounds up to it', () => {
     for (const [rounds, upTo, k] of [
       [12, 12, 4],
       [17, 12, 4],
@@ -48,7 +48,7 @@ describe('compareRounds', () => {
     }
   });
 
-  it('says by how much, as a factor', () => {
+  it('returns the difference as a ratio', () => {
     const comparison = compareRounds(slow, RULES);
     expect(comparison.byMoreThanThreshold).toBe(true);
     expect(comparison.ratio?.estimate).toBe(Math.exp(comparison.estimate!));
@@ -59,7 +59,7 @@ describe('compareRounds', () => {
     });
   });
 
-  it('more of a metric that should be high is faster, and its ratio still above 1', () => {
+  it('calls a higher value faster if higher is better, with a ratio above 1', () => {
     const goodput = drawn(random, 24, 0, 0.01).map((log) => 1000 * Math.exp(log + 0.1));
     const differences = differencesOf(
       goodput,
@@ -71,7 +71,7 @@ describe('compareRounds', () => {
     expect(comparison.ratio?.interval?.low).toBeGreaterThan(1.05);
   });
 
-  it('before the first look there is an estimate and a range, no interval', () => {
+  it('returns an estimate and a range, but no interval, before the first look', () => {
     const comparison = compareRounds(slow.slice(0, 11), RULES);
     expect(comparison).toMatchObject({ verdict: 'undecided', why: 'too-few-rounds', rounds: 11 });
     expect(comparison.interval).toBeUndefined();
@@ -83,7 +83,7 @@ describe('compareRounds', () => {
     });
   });
 
-  it('fixed: decides from 6 rounds on', () => {
+  it('decides from 6 rounds on if their number is fixed', () => {
     const clear = [0.1, 0.11, 0.12, 0.1, 0.13, 0.12];
     expect(compareRounds(clear, fixed(6))).toMatchObject({
       verdict: 'slower',
@@ -95,7 +95,7 @@ describe('compareRounds', () => {
     });
   });
 
-  it('an undecided one foresees how many rounds it takes', () => {
+  it('estimates the rounds needed if it is undecided', () => {
     const noisy = drawn(createRandom(12), 24, 0, 0.2);
     const comparison = compareRounds(noisy, RULES);
     expect(comparison).toMatchObject({ verdict: 'undecided', why: 'wide' });
@@ -106,7 +106,7 @@ describe('compareRounds', () => {
     });
   });
 
-  it('one block of 24 dropped: the level of the look, the interval of the 23 left', () => {
+  it('keeps the level of the look if one of 24 rounds is dropped', () => {
     const row: (number | undefined)[] = slow
       .with(7, Number.NaN)
       .map((d) => (Number.isNaN(d) ? undefined : d));
@@ -115,7 +115,7 @@ describe('compareRounds', () => {
     expect(comparison.interval).toEqual(intervalWithin(walshAverages(slow.toSpliced(7, 1)), 70));
   });
 
-  it('more than 5 % of the blocks dropped: undecided', () => {
+  it('is undecided if more than 5 % of the rounds are dropped', () => {
     const row = slow.map((d, round) => (round === 3 || round === 20 ? undefined : d));
     const comparison = compareRounds(row, RULES);
     expect(comparison).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', rounds: 22, dropped: 2 });
@@ -124,7 +124,7 @@ describe('compareRounds', () => {
     expect(compareRounds(row.slice(0, 12), RULES)).toMatchObject({ why: 'blocks-dropped', rounds: 11 });
   });
 
-  it('nothing at all is undecided without figures', () => {
+  it('is undecided without values, and rejects a threshold of 0', () => {
     expect(compareRounds([], RULES)).toEqual({
       paired: true,
       verdict: 'undecided',
@@ -145,7 +145,7 @@ describe('compareRounds', () => {
 });
 
 describe('compareTable', () => {
-  it('widens all intervals of a table alike, whatever the other rows show', () => {
+  it('widens all intervals equally, whatever the other rows show', () => {
     const random = createRandom(13);
     const rows = [drawn(random, 20, 0.3, 0.02), drawn(random, 20, 0.2, 0.02), drawn(random, 20, 0, 0.02)];
     const table = compareTable(rows, fixed(20));
@@ -157,16 +157,16 @@ describe('compareTable', () => {
     }
   });
 
-  it('foresees no number of rounds that were already measured', () => {
-    // Wide only because the truth lies near the threshold: 6 % would have shown after 12 rounds.
+  it('omits the rounds needed if that number was already measured', () => {
+    // Undecided only because the true difference is near the threshold: 12 rounds would have shown 6 %.
     const near = drawn(createRandom(21), 12, 0.018, 0.01);
     expect(compareRounds(near, RULES)).toMatchObject({ verdict: 'undecided', why: 'wide' });
     expect(compareRounds(near, RULES)).not.toHaveProperty('neededRounds');
-    // Before the first look there is always more to measure.
+    // Before the first look, more rounds are always needed.
     expect(compareRounds(near.slice(0, 9), RULES)).toMatchObject({ neededRounds: 12 });
   });
 
-  it('verdict and adjusted p value come from the same interval', () => {
+  it('derives the verdict and the adjusted p value from the same interval', () => {
     const random = createRandom(14);
     let decided = 0;
     for (let table = 0; table < 300; table++) {
@@ -183,7 +183,7 @@ describe('compareTable', () => {
     expect(decided).toBeGreaterThan(20);
   });
 
-  it('with too few rounds for its size a table decides nothing', () => {
+  it('decides nothing with too few rounds for the number of rows', () => {
     const clear = [0.1, 0.11, 0.12, 0.1, 0.13, 0.12];
     expect(compareTable([clear, clear], fixed(6)).map(({ verdict }) => verdict)).toEqual([
       'undecided',
@@ -191,7 +191,7 @@ describe('compareTable', () => {
     ]);
   });
 
-  it('a comparison that cannot be made still takes its share', () => {
+  it('counts a row without values when it corrects for multiple rows', () => {
     const row = drawn(createRandom(15), 20, 0.1, 0.05);
     const [, beside] = compareTable([[undefined], row], fixed(20));
     expect(beside?.adjustedP).toBeCloseTo(2 * compareRounds(row, fixed(20)).adjustedP, 12);

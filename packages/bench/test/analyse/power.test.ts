@@ -12,7 +12,7 @@ function sequentialTest(
   verdict: PooledTest['verdict'],
   given: Partial<PooledTest> = {},
 ): PooledTest {
-  // 1 % of noise, the same for every test.
+  // 1 % noise, the same in every test.
   const differences = Array.from(
     { length: 12 },
     (_, round) => Math.log(1 + effect) + (round % 2 === 0 ? 0.01 : -0.01),
@@ -46,7 +46,7 @@ const noise = (method: PooledNoise['method'], difference: number | null): Pooled
 const summaryOf = (entries: Pooled[]) => summarisePool(entries, LOOKS, createRandom(1));
 
 describe('the summary of a pool', () => {
-  it('counts verdicts by what was planted, the largest first', () => {
+  it('counts verdicts by planted effect, largest first', () => {
     const { effects } = summaryOf([
       sequentialTest(0, 'same'),
       sequentialTest(0.06, 'slower', { byMoreThanThreshold: true }),
@@ -67,7 +67,7 @@ describe('the summary of a pool', () => {
     expect(effects[0]?.ratio).toBeCloseTo(1.06, 6);
   });
 
-  it('tells quiet tests from noisy ones by the spread of their rounds', () => {
+  it('distinguishes quiet from noisy tests by the spread of their rounds', () => {
     const noisy = Array.from({ length: 12 }, (_, round) => (round % 2 === 0 ? 0.1 : -0.1));
     const { effects } = summaryOf([
       sequentialTest(0.06, 'undecided', { differences: noisy }),
@@ -76,7 +76,7 @@ describe('the summary of a pool', () => {
     expect(effects[0]).toMatchObject({ quiet: 1, quietRight: 1 });
   });
 
-  it('lets stock autocannon name the one that it printed more for, from 2 % apart on', () => {
+  it('counts the server that stock autocannon rated higher, from a difference of 2 % on', () => {
     const { effects } = summaryOf([
       sequentialTest(0.06, 'slower', stock(1050, 1000)),
       sequentialTest(0.06, 'slower', stock(1000, 1050)),
@@ -86,7 +86,7 @@ describe('the summary of a pool', () => {
     expect(effects[0]?.stock).toEqual({ runs: 3, baseline: 1, candidate: 1 });
   });
 
-  it('takes the noise of each target and kind of trial apart, failed rounds aside', () => {
+  it('reports the noise by target and method, without failed rounds', () => {
     const { noise: found } = summaryOf([
       noise('duel', 0.01),
       noise('separate', 0.1),
@@ -101,7 +101,7 @@ describe('the summary of a pool', () => {
     expect(found[1]!.deviation / found[0]!.deviation).toBeCloseTo(10);
   });
 
-  it('draws tests anew from 100 A/A rounds on', () => {
+  it('resamples tests from 100 A/A rounds on', () => {
     const random = createRandom(3);
     const aa = () =>
       sequentialTest(0, 'same', { differences: Array.from({ length: 24 }, () => 0.02 * random.normal()) });
@@ -113,7 +113,7 @@ describe('the summary of a pool', () => {
     expect(resampled?.planted.verdicts.slower).toBeGreaterThan(0.95);
   });
 
-  it('is shown with the machine it is of', async () => {
+  it('is rendered with the machine that it was measured on', async () => {
     const { host } = readGoldenRun();
     const twins = { unitNs: 4.8, bareUs: 20, units: { base: 16_700, 0.06: 17_900, 0: 16_700, 0.03: 17_300 } };
     const entries = [

@@ -6,7 +6,7 @@ import { known, roundTo } from './known.ts';
 
 describe('quantile', () => {
   it.each(known.quantiles)(
-    'is numpy’s linear one for $values.length values',
+    'equals numpy’s linear quantile for $values.length values',
     ({ values, shares, quantiles }) => {
       expect(shares.map((share) => roundTo(quantile(values, share)))).toEqual(
         quantiles.map((q) => roundTo(q)),
@@ -14,13 +14,13 @@ describe('quantile', () => {
     },
   );
 
-  it('leaves the values in their order', () => {
+  it('does not reorder the values', () => {
     const values = [3, 1, 2];
     expect(median(values)).toBe(2);
     expect(values).toEqual([3, 1, 2]);
   });
 
-  it('throws where there is none', () => {
+  it('throws without values, and for a share outside 0 to 1', () => {
     expect(() => median([])).toThrow(RangeError);
     expect(() => quantile([1], 1.01)).toThrow(RangeError);
     expect(() => quantile([1], Number.NaN)).toThrow(RangeError);
@@ -29,13 +29,13 @@ describe('quantile', () => {
 
 describe('deviation', () => {
   it.each(known.quantiles)(
-    'is scipy’s median_abs_deviation for $values.length values',
+    'equals scipy’s median_abs_deviation for $values.length values',
     ({ values, deviation }) => {
       expect(roundTo(medianAbsoluteDeviation(values))).toBe(roundTo(deviation));
     },
   );
 
-  it('is the standard deviation of a normal sample, and stays so with a tenth of it gone wild', () => {
+  it('equals the standard deviation of a normal sample, even if 10 % of it are outliers', () => {
     const random = createRandom(1);
     const sample = Array.from({ length: 20_000 }, (_, i) => 0.03 * random.normal() * (i % 10 === 0 ? 50 : 1));
     expect(robustDeviation(sample.filter((_, i) => i % 10))).toBeCloseTo(0.03, 3);

@@ -5,7 +5,7 @@ import { createRandom } from '../../src/random.ts';
 
 const RULES = { schedule: scheduleNamed('12/18/24'), better: 'lower', threshold: 0.02 } as const;
 
-/** A pool as a machine gives it: lopsided and with an outlier now and then. */
+/** A realistic pool: skewed, with an occasional outlier. */
 function drawPool(rounds: number, sd: number): number[] {
   const random = createRandom(27);
   return Array.from({ length: rounds }, (_, i) => sd * random.normal() + 0.01 + (i % 25 === 0 ? 4 * sd : 0));
@@ -21,14 +21,14 @@ describe('replayTest', () => {
     expect(replayTest(late, RULES)).toMatchObject({ verdict: 'slower', rounds: 18 });
   });
 
-  it('never looks between the looks', () => {
+  it('evaluates nothing between the looks', () => {
     expect(replayTest(even(11, 0.1), RULES)).toMatchObject({ verdict: 'undecided', rounds: 11 });
     expect(replayTest(even(15, 0.1), RULES)).toMatchObject({ verdict: 'slower', rounds: 12 });
   });
 });
 
 describe('resampleTests', () => {
-  it('a pool of A/A rounds, flipped: 2,000 tests stay within the promised errors', () => {
+  it('keeps 2,000 tests from an A/A pool within the promised error rates', () => {
     for (const sd of [0.03, 0.054]) {
       const shares = resampleTests(drawPool(100, sd), { ...RULES, tests: 2000, effect: 0 }, createRandom(28));
       expect(shares.verdicts.faster + shares.verdicts.slower).toBeLessThanOrEqual(0.055);
@@ -38,7 +38,7 @@ describe('resampleTests', () => {
     }
   });
 
-  it('6 % planted at sd(d) 5.4 % is found in 95 % of them', () => {
+  it('finds a planted 6 % at sd(d) = 5.4 % in 95 % of the tests', () => {
     const pool = drawPool(100, 0.045);
     const shares = resampleTests(pool, { ...RULES, tests: 1000, effect: 0.06 }, createRandom(29));
     expect(shares.verdicts.slower).toBeGreaterThanOrEqual(0.95);
@@ -49,14 +49,14 @@ describe('resampleTests', () => {
     expect(shares.meanRounds).toBeLessThan(20);
   });
 
-  it('a constant bias of the pool is flipped away', () => {
+  it('removes a constant bias of the pool by flipping signs', () => {
     const biased = Array.from({ length: 40 }, (_, i) => 0.05 + 0.001 * i);
     const shares = resampleTests(biased, { ...RULES, tests: 1000, effect: 0 }, createRandom(30));
     expect(shares.verdicts.slower).toBeLessThan(0.05);
     expect(shares.verdicts.faster).toBeLessThan(0.05);
   });
 
-  it('is the same for the same seed, and needs a pool as long as its schedule', () => {
+  it('returns the same for the same seed, and rejects a pool shorter than the schedule', () => {
     const pool = drawPool(30, 0.03);
     const rules = { ...RULES, tests: 50, effect: 0 };
     expect(resampleTests(pool, rules, createRandom(1))).toEqual(resampleTests(pool, rules, createRandom(1)));

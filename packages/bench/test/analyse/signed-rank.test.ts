@@ -11,12 +11,12 @@ import {
 import { createRandom } from '../../src/random.ts';
 import { known, roundTo } from './known.ts';
 
-describe('against scipy', () => {
-  it.each(known.signedRankErrors)('2 P(T ≤ k) for every k at n = $n', ({ n, errors }) => {
+describe('the results agree with scipy', () => {
+  it.each(known.signedRankErrors)('for 2 P(T ≤ k) at every k, n = $n', ({ n, errors }) => {
     expect(errors.map((_, k) => roundTo(errorOfTrim(n, k)))).toEqual(errors.map((error) => roundTo(error)));
   });
 
-  it.each(known.signedRank)('$differences.length differences at alpha = $alpha', (sample) => {
+  it.each(known.signedRank)('for $differences.length differences at alpha = $alpha', (sample) => {
     const { differences, alpha } = sample;
     const averages = walshAverages(differences);
     expect(roundTo(estimateCentre(averages))).toBe(roundTo(sample.estimate));
@@ -31,14 +31,14 @@ describe('against scipy', () => {
 });
 
 describe('trimFor', () => {
-  it('gives 95 % from 6 differences on', () => {
+  it('allows 95 % confidence from 6 differences on', () => {
     expect([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((n) => trimFor(n, 0.05))).toEqual(
       [-1, -1, -1, -1, -1, 0, 2, 3, 5, 8].map((k) => (k < 0 ? undefined : k)),
     );
     expect(trimFor(0, 0.05)).toBeUndefined();
   });
 
-  it('is the largest k whose error is not above the level, and gives a level made from k its k back', () => {
+  it('returns the largest k whose error is within the level, and inverts errorOfTrim', () => {
     for (let n = 6; n <= 40; n++) {
       for (const alpha of [0.05, 0.05 / 2, 0.05 / 3, 0.05 / 7, 0.001]) {
         const k = trimFor(n, alpha) ?? -1;
@@ -49,7 +49,7 @@ describe('trimFor', () => {
     }
   });
 
-  it('needs more differences for less error', () => {
+  it('needs more differences for a lower error', () => {
     expect(trimFor(8, 0.05 / 10)).toBeUndefined();
     expect(trimFor(9, 0.05 / 10)).toBe(0);
   });
@@ -61,14 +61,14 @@ describe('signedRankTail', () => {
     expect([...signedRankTail(0)]).toEqual([1]);
   });
 
-  it('refuses what no sample has', () => {
+  it('rejects a sample size that is negative or not an integer', () => {
     expect(() => signedRankTail(-1)).toThrow(RangeError);
     expect(() => signedRankTail(2.5)).toThrow(RangeError);
   });
 });
 
 describe('test and interval', () => {
-  it('never contradict each other, ties and zeros included', () => {
+  it('never contradict each other, even with ties and zeros', () => {
     const random = createRandom(8);
     for (let sample = 0; sample < 3000; sample++) {
       const n = 6 + random.below(15);
@@ -86,11 +86,11 @@ describe('test and interval', () => {
     }
   });
 
-  it('zeros say nothing', () => {
+  it('find no significance in zero differences', () => {
     expect(signedRankP(walshAverages([0, 0, 0, 0, 0, 0, 0, 0]))).toBe(1);
   });
 
-  it('an interval that leaves nothing is an error', () => {
+  it('reject a trim that leaves no averages', () => {
     expect(() => intervalWithin(walshAverages([1, 2]), 2)).toThrow(RangeError);
     expect(() => intervalWithin(walshAverages([]), 0)).toThrow(RangeError);
     expect(() => estimateCentre(walshAverages([]))).toThrow(RangeError);

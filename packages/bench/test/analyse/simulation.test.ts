@@ -10,7 +10,7 @@ import { type Noise, NOISES, drawTests } from './noise.ts';
 const USUAL = scheduleNamed('12/18/24');
 const RULES = { schedule: USUAL, better: 'lower', threshold: 0.02 } as const;
 
-/** How sequential tests end under this noise; `sd` is the standard deviation of one round's log ratio. */
+/** Simulates sequential tests under this noise. `sd` is the standard deviation of one round's log ratio. */
 function simulate(
   noise: Noise,
   sd: number,
@@ -33,20 +33,23 @@ function drawTable(effects: readonly number[], random: Random): number[][] {
 const differs = ({ verdict }: Comparison): boolean => verdict === 'faster' || verdict === 'slower';
 
 describe.each(NOISES)('%s noise', (noise) => {
-  it.each([0.03, 0.08])('A/A at sd(d) = %d: faster or slower ≤ 0.055, by more ≤ 0.01', (sd) => {
-    const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0, 5000);
-    expect(verdicts.faster + verdicts.slower).toBeLessThanOrEqual(0.055);
-    expect(byMoreThanThreshold).toBeLessThanOrEqual(0.01);
-  });
+  it.each([0.03, 0.08])(
+    'A/A at sd(d) = %d: faster or slower ≤ 0.055, "by more than 2 percent" ≤ 0.01',
+    (sd) => {
+      const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0, 5000);
+      expect(verdicts.faster + verdicts.slower).toBeLessThanOrEqual(0.055);
+      expect(byMoreThanThreshold).toBeLessThanOrEqual(0.01);
+    },
+  );
 
-  it('A/A at sd(d) = 0.01 is the same, never faster or slower', () => {
+  it('A/A at sd(d) = 0.01: same > 0.99, never faster or slower', () => {
     const { verdicts } = simulate(noise, 0.01, 0, 1000);
     expect(verdicts.same).toBeGreaterThan(0.99);
     expect(verdicts.faster + verdicts.slower).toBe(0);
   });
 
   it.each([0.01, 0.03, 0.08])(
-    'exactly +2 percent at sd(d) = %d: by more, same, faster each ≤ 0.035',
+    'exactly +2 percent at sd(d) = %d: "by more than 2 percent", same and faster each ≤ 0.035',
     (sd) => {
       const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0.02, 2000);
       expect(byMoreThanThreshold).toBeLessThanOrEqual(0.035);
@@ -55,7 +58,7 @@ describe.each(NOISES)('%s noise', (noise) => {
     },
   );
 
-  it('+6 and +3 percent at sd(d) = 0.054: the first is found, neither is denied', () => {
+  it('+6 and +3 percent at sd(d) = 0.054: +6 is found, neither is called same or faster', () => {
     const six = simulate(noise, 0.054, 0.06, 1000).verdicts;
     expect(six.slower).toBeGreaterThanOrEqual(0.95);
     expect(six.faster + six.same).toBe(0);
@@ -63,15 +66,18 @@ describe.each(NOISES)('%s noise', (noise) => {
     expect(three.faster + three.same).toBeLessThanOrEqual(0.005);
   });
 
-  it.each([6, 12])('%i rounds and one look: A/A ≤ 0.055, exactly +2 percent by more ≤ 0.035', (rounds) => {
-    const none = simulate(noise, 0.08, 0, 2000, fixedSchedule(rounds)).verdicts;
-    expect(none.faster + none.slower).toBeLessThanOrEqual(0.055);
-    const two = simulate(noise, 0.03, 0.02, 2000, fixedSchedule(rounds));
-    expect(two.byMoreThanThreshold).toBeLessThanOrEqual(0.035);
-  });
+  it.each([6, 12])(
+    '%i rounds and one look: wrong A/A verdicts ≤ 0.055, exactly +2 called "by more" ≤ 0.035',
+    (rounds) => {
+      const none = simulate(noise, 0.08, 0, 2000, fixedSchedule(rounds)).verdicts;
+      expect(none.faster + none.slower).toBeLessThanOrEqual(0.055);
+      const two = simulate(noise, 0.03, 0.02, 2000, fixedSchedule(rounds));
+      expect(two.byMoreThanThreshold).toBeLessThanOrEqual(0.035);
+    },
+  );
 });
 
-describe('the simulation can tell', () => {
+describe('the simulation shows that', () => {
   it('looking after every round is wrong far more often', () => {
     const draw = drawTests('normal', 0.08, 0, createRandom(2));
     const everyRound = Array.from({ length: 19 }, (_, i) => 6 + i);
@@ -83,7 +89,7 @@ describe('the simulation can tell', () => {
     expect(wrong.length).toBeGreaterThan(120);
   });
 
-  it('a table whose rows do not share the budget is wrong far more often', () => {
+  it('a table whose rows do not share the error budget is wrong far more often', () => {
     const random = createRandom(3);
     const tables = Array.from({ length: 500 }, () => drawTable([0, 0, 0, 0, 0, 0], random));
     const wrong = tables.filter((rows) => rows.some((row) => differs(compareRounds(row, RULES))));
@@ -92,7 +98,7 @@ describe('the simulation can tell', () => {
 });
 
 describe('a table of six rows against one baseline', () => {
-  it('of equals: any faster or slower at any look ≤ 0.055', () => {
+  it('has a faster or slower row at any look in ≤ 0.055 of tables if all are equal', () => {
     const random = createRandom(3);
     const tables = Array.from({ length: 1000 }, () => drawTable([0, 0, 0, 0, 0, 0], random));
     const wrong = tables.filter((rows) =>
@@ -104,7 +110,7 @@ describe('a table of six rows against one baseline', () => {
     expect(wrong.length / tables.length).toBeLessThanOrEqual(0.055);
   });
 
-  it('of three that differ and three that do not: any wrong claim ≤ 0.055, the three found', () => {
+  it('finds the three rows that differ, with a wrong verdict in ≤ 0.055 of tables', () => {
     const random = createRandom(4);
     const tables = Array.from({ length: 1000 }, () =>
       compareTable(drawTable([0.3, -0.2, 0.15, 0, 0, 0], random), RULES).map(({ verdict }) => verdict),

@@ -4,13 +4,13 @@ import { createRandom } from '../../src/random.ts';
 
 const MIB = 2 ** 20;
 
-/** A reading a second. */
+/** One reading per second. */
 function readings(count: number, bytesAt: (second: number) => number) {
   return Array.from({ length: count }, (_, seconds) => ({ seconds, bytes: bytesAt(seconds) }));
 }
 
 describe('the slope of memory', () => {
-  it('is what memory moves by in a minute', () => {
+  it('is the change of memory per minute', () => {
     const slope = slopeOf(readings(60, (second) => 50 * MIB + second * 1000));
     expect(slope?.bytesPerMinute).toBeCloseTo(60_000, 3);
     expect(slope?.isDistinct).toBe(true);
@@ -20,7 +20,7 @@ describe('the slope of memory', () => {
     );
   });
 
-  it('is 0 and not told where memory stays as it is', () => {
+  it('is 0 and not significant if memory is constant', () => {
     expect(slopeOf(readings(60, () => 50 * MIB))).toEqual({
       bytesPerMinute: 0,
       marginPerMinute: 0,
@@ -28,12 +28,12 @@ describe('the slope of memory', () => {
     });
   });
 
-  it('is not known from a few readings', () => {
+  it('is unknown with fewer than 20 readings', () => {
     expect(slopeOf(readings(19, (second) => second))).toBeUndefined();
     expect(slopeOf([])).toBeUndefined();
   });
 
-  it('is told from 0 in about one of 20 series of noise only, like neighbours or not', () => {
+  it('is distinguishable from 0 in about 5 % of pure noise series, correlated or not', () => {
     const random = createRandom(7);
     for (const likeness of [0, 0.5]) {
       let told = 0;

@@ -18,7 +18,7 @@ describe("Student's t", () => {
     expect(studentPoint(10, 0.01)).toBeCloseTo(3.1693, 4);
   });
 
-  it('refuses what has no point', () => {
+  it('rejects 0 degrees of freedom and a level of 0', () => {
     expect(() => studentPoint(0)).toThrow(RangeError);
     expect(() => studentPoint(5, 0)).toThrow(RangeError);
   });

@@ -29,13 +29,13 @@ const limited = (limit: Limit, round: number): Trial =>
   okTrial('a', sampleMeasured({ given: { limit } }), { round });
 
 describe('figureOf', () => {
-  it('gives what was measured, and whether it holds', () => {
+  it('returns the measured value, and whether it is valid', () => {
     const trial = at('a', 5000, 20, ['goodput']);
     expect(figureOf(trial, METRICS.goodput)).toMatchObject({ value: 5000, valid: false });
     expect(figureOf(trial, METRICS.cpu)).toMatchObject({ value: 20, valid: true });
   });
 
-  it('gives nothing for what was not measured, and for a trial that failed', () => {
+  it('returns nothing for an unmeasured metric and for a failed trial', () => {
     expect(figureOf(at('a', 1, 1), METRICS.startup)).toBeUndefined();
     for (const id of METRIC_IDS) expect(figureOf(failedTrial('a', 'died'), METRICS[id])).toBeUndefined();
     const { load } = sampleMeasured();
@@ -66,7 +66,7 @@ describe('figureOf', () => {
 });
 
 describe('summarise', () => {
-  it('gives the median of the rounds with their range', () => {
+  it('returns the median of the rounds and their range', () => {
     const trials = [at('a', 300, 3), at('a', 100, 1, undefined, 2), at('a', 170, 2, undefined, 3)];
     const [row, ...rest] = summarise(trials);
     expect(rest).toEqual([]);
@@ -87,7 +87,7 @@ describe('summarise', () => {
     expect(even[0]?.figures.goodput?.median).toBe(200);
   });
 
-  it('leaves out the rounds in which a metric was spoilt, of that metric alone', () => {
+  it('omits the rounds in which a metric is invalid, for that metric only', () => {
     const trials = [
       at('a', 900, 30, ['goodput']),
       at('a', 100, 10, undefined, 2),
@@ -99,13 +99,13 @@ describe('summarise', () => {
     expect(row?.reasons).toEqual([{ reason: spoil('goodput'), rounds: 1 }]);
   });
 
-  it('shows a metric that was spoilt in every round, and says so', () => {
+  it('keeps a metric that is invalid in every round, and marks it', () => {
     const [row] = summarise([at('a', 100, 10, ['goodput']), at('a', 200, 10, ['goodput'], 2)]);
     expect(row?.figures.goodput).toMatchObject({ median: 150, rounds: 2, valid: false });
     expect(row?.figures.cpu?.valid).toBe(true);
   });
 
-  it('takes nothing from a failed round', () => {
+  it('uses no value of a failed round', () => {
     const [row] = summarise([failedTrial('a', 'died'), at('a', 100, 10, undefined, 2)]);
     expect(row).toMatchObject({ rounds: 2, statuses: { ok: 1, suspect: 0, failed: 1 } });
     expect(row?.figures.goodput).toMatchObject({ median: 100, rounds: 1 });
@@ -113,7 +113,7 @@ describe('summarise', () => {
     expect(lost).toMatchObject({ figures: {}, limits: [] });
   });
 
-  it('ranks by CPU per request at each rung; who has none that holds comes last', () => {
+  it('sorts by CPU per request at each rung, targets without a valid value last', () => {
     const trials = [
       failedTrial('lost', 'died'),
       at('spoilt', 900, 1, ['cpu']),
@@ -132,7 +132,7 @@ describe('summarise', () => {
     ]);
   });
 
-  it('counts a reason by its code over the rounds, and names the limits, most frequent first', () => {
+  it('counts the rounds of each reason, and lists the limits by frequency', () => {
     expect(summarise([limited('waiting', 1), limited('server', 2), limited('server', 3)])[0]?.limits).toEqual(
       ['server', 'waiting'],
     );

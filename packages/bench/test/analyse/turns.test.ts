@@ -9,7 +9,7 @@ import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.t
 const ANSWERS = 400;
 const PAIRS = 50;
 
-/** The cost of a request in each turn, in µs. */
+/** Turns with these costs per request, in µs. */
 const turnsOf = (costs: number[]): Turns => ({
   answers: costs.map(() => ANSWERS),
   cpuUs: costs.map((cost) => cost * ANSWERS),
@@ -17,8 +17,8 @@ const turnsOf = (costs: number[]): Turns => ({
 });
 
 /**
- * The turns of two servers, of which the second costs `ratio` times the first. A burst triples the cost of one turn in
- * 20; `extra` is a cost of the second server alone, in one turn of 10.
+ * The turns of two servers. The second costs `ratio` times as much as the first. A burst triples the cost of one turn in
+ * 20; `extra` is an added cost of the second server in one turn of 10.
  */
 function sampleTurns(random: Random, ratio: number, extra = 0): [Turns, Turns] {
   const noise = () => Math.exp(0.04 * random.normal()) * (random.float() < 0.05 ? 3 : 1);
@@ -50,14 +50,14 @@ function duelOf(ratio: number, { extra = 0, rounds = 12, seed = 7 } = {}) {
 const CPU = { by: 'cpu', threshold: 0.02 } as const;
 
 describe('a round of turns', () => {
-  it('is the centre of the ratios of neighbours', () => {
+  it('yields the centre of the ratios of neighbouring turns', () => {
     const [base, other] = [turnsOf([10, 20, 10, 40, 10]), turnsOf([11, 22, 11, 4, 11])];
     expect(differenceOfTurns(other, base, 'cpu', 'lower')).toBeCloseTo(Math.log(1.1));
     expect(differenceOfTurns(base, other, 'cpu', 'lower')).toBeCloseTo(-Math.log(1.1));
     expect(differenceOfTurns(other, base, 'goodput', 'higher')).toBeCloseTo(Math.log(1.1));
   });
 
-  it('omits pairs in which a server answered nothing, but needs half of them', () => {
+  it('omits pairs in which a server answered nothing, and needs more than half of the pairs', () => {
     const base = turnsOf(Array(8).fill(10));
     const other = turnsOf(Array(8).fill(11));
     other.answers[0] = 0;
@@ -66,7 +66,7 @@ describe('a round of turns', () => {
     expect(differenceOfTurns(other, base, 'cpu', 'lower')).toBeUndefined();
   });
 
-  it('has no latency, no memory, and no CPU that was not read', () => {
+  it('yields no latency, no memory, and no CPU that was not read', () => {
     const { cpuUs: _, ...unread } = turnsOf(Array(8).fill(10));
     const turns = turnsOf(Array(8).fill(10));
     expect(differenceOfTurns(unread, turns, 'cpu', 'lower')).toBeUndefined();
@@ -98,13 +98,13 @@ describe('a comparison of a duel', () => {
     expect(compareWithin(figures, CPU).rows[0]!.comparison.verdict).toBe('undecided');
   });
 
-  it('compares the figures of rounds that are not the same duel', () => {
+  it('uses the totals of trials that are not the same duel', () => {
     const apart = duelOf(1.03);
     apart.trials = apart.trials.map((trial, index) => ({ ...trial, duel: `c10-${index}` }));
     expect(compareWithin(apart, CPU).rows[0]!.comparison.verdict).toBe('undecided');
   });
 
-  it('uses the sums if a server has a cost that most of its turns do not have', () => {
+  it('uses the sums if a server has a cost in only a few of its turns', () => {
     // 50 % more in every tenth turn is 5 % more CPU per request, and the centre of the turns hardly moves.
     const [turns, sums] = [false, true].map((isLong) => {
       const run = duelOf(1, { extra: 0.5, rounds: isLong ? 60 : 5 });
@@ -116,11 +116,11 @@ describe('a comparison of a duel', () => {
 });
 
 describe('the choice between turns and sums', () => {
-  it('keeps a dropped round dropped, and takes the figure of a round without turns', () => {
+  it('keeps a dropped round dropped, and uses the sum of a round without turns', () => {
     expect(chooseDifferences([0.1, 0.2, undefined], [0.3, undefined, 0.4])).toEqual([0.1, undefined, 0.4]);
   });
 
-  it('takes the sums if they differ from the turns in one direction', () => {
+  it('uses the sums if they differ from the turns in one direction', () => {
     const sums = [0.05, 0.06, 0.04, 0.05, 0.07, 0.055];
     expect(
       chooseDifferences(

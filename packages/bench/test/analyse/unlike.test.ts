@@ -30,12 +30,12 @@ const file = (digest: string) => one({ body: '@a.json' }, { '@a.json': digest })
 describe('runs of user requests', () => {
   const plain = runOf();
 
-  it('are alike if they ask and expect the same', () => {
+  it('are alike if they send and expect the same', () => {
     expect(differences(plain, runOf())).toEqual([]);
     expect(differences(one({ body: '{}' }), one({ body: '{}' }))).toEqual([]);
   });
 
-  it('are unlike by path, weight, body, header and expected answer, by name', () => {
+  it('are unlike if a path, weight, body, header or expected answer differs', () => {
     expect(differences(plain, one({ path: '/users' }))).toEqual(['request: POST /orders and POST /users']);
     expect(differences(both(1), both(2))).toEqual(['request 2: POST /b × 1 and POST /b × 2']);
     expect(differences(one({ body: '{"a":1}' }), one({ body: '{"a":2}' }))).toEqual([
@@ -57,7 +57,7 @@ describe('runs of user requests', () => {
     expect(differences(one({ body: '{}' }), json)).toEqual([]);
   });
 
-  it('are unlike by the content of a file, and by their rows and login', () => {
+  it('are unlike if the content of a file, the rows or the login differ', () => {
     expect(differences(file('1'.repeat(64)), file('2'.repeat(64)))).toEqual([
       'request body: 1111111111111111 and 2222222222222222',
     ]);
@@ -67,7 +67,7 @@ describe('runs of user requests', () => {
     expect(differences(plain, runOf({ login }))).toEqual(['login: none and POST /in']);
   });
 
-  it('report what no record can show', () => {
+  it('report what a record cannot show', () => {
     const secret = one({ headers: { authorization: 'Bearer abcdef' } });
     expect(differences(secret, secret)).toEqual([]);
     expect(describeUnknown(secret, secret)).toEqual([
@@ -82,7 +82,7 @@ describe('runs of user requests', () => {
   });
 });
 
-/** A run of a load driver of this version. */
+/** A run with this version of a load driver. */
 function sentBy(engine: 'autocannon' | 'wrk', version?: string): StoredRun {
   const plan = samplePlan(`--engine ${engine} --connections 10`, ['vanilla']);
   const driver = version === undefined ? {} : { driver: { name: engine, version } };
@@ -92,18 +92,18 @@ function sentBy(engine: 'autocannon' | 'wrk', version?: string): StoredRun {
 describe('runs of two versions of the load driver', () => {
   const [old, now] = [sentBy('autocannon', '1'), sentBy('autocannon', '2')];
 
-  it('are unlike, unless the engine is what is compared', () => {
+  it('are unlike without --across engine', () => {
     expect(unlikeRuns(old, old, undefined)).toEqual([]);
     expect(unlikeRuns(old, now, undefined)).toEqual(['load driver: autocannon 1 and autocannon 2']);
     expect(unlikeRuns(old, now, 'workers')).toHaveLength(1);
     expect(unlikeRuns(old, now, 'engine')).toEqual([]);
   });
 
-  it('of two engines are unlike by the engine alone', () => {
+  it('are unlike only by the engine if the engines differ', () => {
     expect(unlikeRuns(old, sentBy('wrk', '4.1.0'), undefined)).toEqual(['engine: autocannon and wrk']);
   });
 
-  it('are not refused if one does not tell its version, and the output says so', () => {
+  it('are alike if one version is unknown, and the output says so', () => {
     const silent = sentBy('wrk');
     expect(unlikeRuns(silent, sentBy('wrk', '4.2.0'), undefined)).toEqual([]);
     expect(describeUnknown(silent, sentBy('wrk', '4.2.0'))).toEqual([

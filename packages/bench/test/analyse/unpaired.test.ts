@@ -8,7 +8,7 @@ const figures = (random: Random, count: number, level: number, noise: number): n
   Array.from({ length: count }, () => level * Math.exp(noise * random.normal()));
 
 describe('compareUnpaired', () => {
-  it('finds a shift, marks it unpaired, and turns it by what is better', () => {
+  it('finds a shift, marks it unpaired, and names it by what is better', () => {
     const random = createRandom(16);
     const row = { candidate: figures(random, 12, 110, 0.02), baseline: figures(random, 10, 100, 0.02) };
     const [lower] = compareUnpaired([row], RULES);
@@ -21,13 +21,13 @@ describe('compareUnpaired', () => {
     expect(lower?.interval?.low).toBeGreaterThan(0);
   });
 
-  it('equal figures are the same', () => {
+  it('finds equal values the same', () => {
     const random = createRandom(17);
     const row = { candidate: figures(random, 20, 100, 0.005), baseline: figures(random, 20, 100, 0.005) };
     expect(compareUnpaired([row], RULES)[0]?.verdict).toBe('same');
   });
 
-  it('too few figures give an estimate and a range, no interval', () => {
+  it('returns an estimate and a range, but no interval, for too few values', () => {
     const [few] = compareUnpaired([{ candidate: [110, 111, 112], baseline: [100, 101, 102] }], RULES);
     expect(few).toMatchObject({ verdict: 'undecided', why: 'too-few-rounds', adjustedP: 0.1 });
     expect(few?.interval).toBeUndefined();
@@ -38,7 +38,7 @@ describe('compareUnpaired', () => {
     });
   });
 
-  it('figures without a ratio are dropped; more than 5 % of a side leave it undecided', () => {
+  it('drops values without a ratio, and is undecided if they exceed 5 % of a side', () => {
     const random = createRandom(18);
     const candidate = figures(random, 20, 110, 0.02);
     const baseline = figures(random, 20, 100, 0.02);
@@ -51,7 +51,7 @@ describe('compareUnpaired', () => {
     expect(two).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', dropped: 2 });
   });
 
-  it('several share one budget', () => {
+  it('divides the error budget among several rows', () => {
     const random = createRandom(19);
     const row = { candidate: figures(random, 8, 104, 0.02), baseline: figures(random, 8, 100, 0.02) };
     const noise = { candidate: figures(random, 8, 100, 0.02), baseline: figures(random, 8, 100, 0.02) };
@@ -61,7 +61,7 @@ describe('compareUnpaired', () => {
     expect(shared!.interval!.low).toBeLessThan(alone!.interval!.low);
   });
 
-  it('says faster or slower of equal sides in at most 5.5 % of 2,000 pairs', () => {
+  it('calls equal sides faster or slower in at most 5.5 % of 2,000 pairs', () => {
     const random = createRandom(20);
     let wrong = 0;
     for (let pair = 0; pair < 2000; pair++) {

@@ -27,7 +27,7 @@ describe('judge', () => {
     },
   );
 
-  it('follows the threshold', () => {
+  it('depends on the threshold, which must be positive', () => {
     expect(judge(0.05, { low: 0.03, high: 0.07 }, thetaOf(0.04)).byMoreThanThreshold).toBe(false);
     expect(judge(0.05, { low: 0.03, high: 0.07 }, thetaOf(0.06)).verdict).toBe('undecided');
     expect(judge(0.05, { low: 0.03, high: 0.07 }, thetaOf(0.1)).verdict).toBe('same');
@@ -36,19 +36,19 @@ describe('judge', () => {
   });
 });
 
-describe('direction', () => {
-  it('is above 0 where the candidate is worse: more of what should be low, less of what should be high', () => {
+describe('the direction', () => {
+  it('is positive if the candidate is worse, whether lower or higher is better', () => {
     expect(logRatio(106, 100, 'lower')).toBeCloseTo(Math.log(1.06), 12);
     expect(logRatio(106, 100, 'higher')).toBeCloseTo(-Math.log(1.06), 12);
     expect(logRatio(100, 106, 'higher')).toBeGreaterThan(0);
   });
 
-  it.each([0, -1, Number.NaN, Infinity, undefined])('%s has no ratio', (figure) => {
+  it.each([0, -1, Number.NaN, Infinity, undefined])('is undefined for %s', (figure) => {
     expect(logRatio(figure, 100, 'lower')).toBeUndefined();
     expect(logRatio(100, figure, 'lower')).toBeUndefined();
   });
 
-  it('ratios are of the metric itself, bounds rising, whichever way is better', () => {
+  it('does not affect ratios, which are of the metric itself, with ascending bounds', () => {
     const figures = {
       estimate: Math.log(1.25),
       interval: { low: 0, high: Math.log(2) },
@@ -77,7 +77,7 @@ describe('foreseeRounds', () => {
     expect(foreseeRounds(spread)).toBe(16);
   });
 
-  it('grows with the square of what is not sought, and is never below 6', () => {
+  it('grows as the sought effect shrinks, and is never below 6', () => {
     expect(foreseeRounds(spread, 0.03)).toBe(62);
     expect(foreseeRounds([0.01, 0.01, 0.01])).toBe(6);
     expect(foreseeRounds([0.1, -0.1])).toBeUndefined();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { derive, overWindow } from '../../src/judge/derive.ts';
 import { sampleCounts, sampleLoad } from '../samples.ts';
 
-/** 100 requests in 10 ms, of a server that was sampled for 100 ms and used 8 ms of CPU. */
+/** 100 requests in 10 ms, to a server that was sampled for 100 ms and used 8 ms of CPU. */
 const load = sampleLoad({
   counts: sampleCounts({ ok: 100 }),
   windowSeconds: 0.01,
@@ -19,14 +19,14 @@ const server = {
 };
 
 describe('CPU and context switches per request', () => {
-  it('are the totals over the answers where the sampled span holds every request', () => {
+  it('are totals divided by answers if the sampled span covers every request', () => {
     expect(derive({ load, server, holdsAll: true, connections: 10 })).toEqual({
       cpuUsPerRequest: 80,
       contextSwitchesPerRequest: 2,
     });
   });
 
-  it('are ratios of rates where the load went on at the edges of the sampled span', () => {
+  it('are ratios of rates if the load continued at the edges of the sampled span', () => {
     // 50,000 answers in 5 s; sampled for 5.05 s, in which 50,500 were answered.
     const wide = {
       ...server,
@@ -45,18 +45,18 @@ describe('CPU and context switches per request', () => {
     expect(contextSwitchesPerRequest).toBeCloseTo(2);
   });
 
-  it('are absent without a right answer', () => {
+  it('are absent without a correct answer', () => {
     const none = sampleLoad({ counts: sampleCounts({ non2xx: 100 }), goodputPerSecond: 0 });
     expect(derive({ load: none, server, holdsAll: true, connections: 10 })).toEqual({});
   });
 });
 
 describe('overWindow', () => {
-  it('gives the cores used while the requests were under way', () => {
+  it('returns the cores used while the requests were in flight', () => {
     expect(overWindow(server, load)).toEqual({ ...server, seconds: 0.01, coresUsed: 0.8 });
   });
 
-  it('leaves a span alone that is no longer than the window', () => {
+  it('does not change a span no longer than the window', () => {
     expect(overWindow(server, sampleLoad())).toEqual(server);
   });
 });

@@ -24,7 +24,7 @@ function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> 
   };
 }
 
-/** What a verdict comes to: code and invalidated metrics of each reason. */
+/** The code and the invalidated metrics of each reason. */
 function reasonsOf(evidence: Evidence): Record<string, readonly string[]> {
   return Object.fromEntries(judge(evidence).reasons.map(({ code, invalidates }) => [code, invalidates]));
 }
@@ -40,12 +40,12 @@ const withCounts = (given: Parameters<typeof sampleCounts>[0]): Evidence =>
 const judged = (given: Partial<LoadResult>) => judge(evidenceOf({}, { load: sampleTold(given) }));
 const using = (cores: number) => judged({ generators: [{ cpuUs: cores * 5e6, seconds: 5, cores: 2 }] });
 
-describe('a window by an engine that does not account for every request', () => {
-  it('is not judged by what it does not tell', () => {
+describe('a window measured by an engine that does not account for every request', () => {
+  it('is not judged by what the engine does not report', () => {
     expect(judged({})).toMatchObject({ failed: false, reasons: [], limit: 'waiting', shape: undefined });
   });
 
-  it('is judged by what it tells', () => {
+  it('is judged by what the engine reports', () => {
     expect(judged({ counts: { ok: 0, failed: 7 } })).toMatchObject({
       failed: true,
       reasons: [{ code: 'no-answers' }, { code: 'errors' }],
@@ -55,7 +55,7 @@ describe('a window by an engine that does not account for every request', () => 
     ]);
   });
 
-  it('is its own limit when it has used up all its cores, and not before', () => {
+  it('is limited by the generator only if that used up all its cores', () => {
     expect(using(1.7)).toMatchObject({ limit: 'waiting', reasons: [] });
     expect(using(1.9)).toMatchObject({ limit: 'generator', reasons: [{ code: 'generator-bound' }] });
   });
@@ -72,7 +72,7 @@ describe('judge', () => {
     });
   });
 
-  it('fails a trial whose account does not close, by a single request', () => {
+  it('fails a trial if a single request is unaccounted for', () => {
     const counts = { ...sampleCounts({ ok: 50_000, inFlight: 10 }), sent: 50_011 };
     const evidence = evidenceOf({ counts });
     expect(judge(evidence).failed).toBe(true);
@@ -86,7 +86,7 @@ describe('judge', () => {
     expect(reasonsOf(evidence)).toEqual({ 'wrong-body': ALL });
   });
 
-  it('tells answers that belonged to another request from wrong bodies', () => {
+  it('distinguishes answers to another request from wrong bodies', () => {
     const crossed = evidenceOf({ counts: sampleCounts({ ok: 50_000, mismatch: 3 }), crossed: 3 });
     expect(judge(crossed).failed).toBe(true);
     expect(reasonsOf(crossed)).toEqual({ 'crossed-answers': ALL });
@@ -95,7 +95,7 @@ describe('judge', () => {
     expect(textOf(both)).toBe('1 answers belonged to another request\n2 answers had a wrong body');
   });
 
-  it('fails a trial without a right answer, and says what there was instead', () => {
+  it('fails a trial without a correct answer, and reports the other outcomes', () => {
     const evidence = evidenceOf({
       counts: sampleCounts({ non2xx: 400, reset: 3, inFlight: 10 }),
       latencyUs: undefined,
@@ -114,7 +114,7 @@ describe('judge', () => {
     expect(textOf(nothing)).toContain('no requests');
   });
 
-  it('doubts rates and memory where not all connections stood', () => {
+  it('invalidates rates and memory if not all connections were established', () => {
     const connect = { asked: 10, stood: 8, seconds: 30, refused: 0, retried: 0 };
     expect(reasonsOf(evidenceOf({ connect }))).toEqual({ 'not-all-stood': RATES_AND_MEMORY });
     expect(textOf(evidenceOf({ connect }))).toContain(
@@ -127,7 +127,7 @@ describe('judge', () => {
   });
 
   it.each(['non2xx', 'timeout', 'reset', 'closedEarly'] as const)(
-    'lets 0.1 %% of %s pass, and no more',
+    'tolerates 0.1 %% of %s, and no more',
     (outcome) => {
       expect(reasonsOf(withCounts({ [outcome]: 50 }))).toEqual({});
       const evidence = withCounts({ [outcome]: 51 });
@@ -147,8 +147,8 @@ const paired = (mean: number, given: Partial<OwnLoadResult> = {}) =>
   reasonsOf(evidenceOf({ latencyUs: { mean, max: mean }, ...given }));
 
 describe("Little's law", () => {
-  it('holds within 5 %, and finds connections that starve', () => {
-    // 10,000 completions a second: the mean cycle says how many connections that takes.
+  it('holds within 5 %, and detects starved connections', () => {
+    // At 10,000 completions/s, the mean cycle time gives the number of connections.
     expect(reasonsOf(evidenceOf({ meanCycleUs: 951 }))).toEqual({});
     expect(reasonsOf(evidenceOf({ meanCycleUs: 1049 }))).toEqual({});
     const starved = evidenceOf({ meanCycleUs: 700, latencyUs: undefined });
@@ -159,7 +159,7 @@ describe("Little's law", () => {
     expect(reasonsOf(evidenceOf({ meanCycleUs: 1060 }))).toEqual({ little: RATES_AND_MEMORY });
   });
 
-  it('names the connections that got no answer at all', () => {
+  it('reports connections without any answer', () => {
     const silent = evidenceOf({ silentConnections: 1 });
     expect(reasonsOf(silent)).toEqual({ little: RATES_AND_MEMORY });
     expect(textOf(silent)).toContain('1 got no answer in the window');
@@ -171,7 +171,7 @@ describe("Little's law", () => {
     expect(reasonsOf(evidenceOf({ ...few, silentConnections: 6 }))).toHaveProperty('little');
   });
 
-  it('is lenient where the edges of the window weigh more', () => {
+  it('is more tolerant in a window of few cycles', () => {
     const counts = sampleCounts({ ok: 20, inFlight: 10 });
     const slow = {
       counts,
@@ -183,10 +183,10 @@ describe("Little's law", () => {
     expect(reasonsOf(evidenceOf({ ...slow, meanCycleUs: 1.8e6 }))).toHaveProperty('little');
   });
 
-  it('finds latencies that were paired with other requests, by their sum', () => {
+  it('detects latencies paired with other requests, by their sum', () => {
     expect(paired(1049)).toEqual({});
     expect(paired(1051)).toEqual({ pairing: ['p50', 'p99'] });
-    // Half of the completions are quick errors, so that right answers may take twice the mean cycle.
+    // Half of the completions are quick errors, so correct answers may take twice the mean cycle.
     const counts = sampleCounts({ ok: 25_000, non2xx: 25_000, inFlight: 10 });
     expect(paired(1900, { counts })).not.toHaveProperty('pairing');
     expect(paired(2200, { counts })).toHaveProperty('pairing');
@@ -200,7 +200,7 @@ const busy = (use: Partial<GeneratorUse>): GeneratorUse => ({
   ...use,
 });
 
-describe('what was saturated', () => {
+describe('the limit', () => {
   it.each([
     ['server', 0.9, 1, 0.9],
     ['generator', 0.9, 1, 0.91],
@@ -218,7 +218,7 @@ describe('what was saturated', () => {
     expect(judge(evidence).limit).toBe(limit);
   });
 
-  it('is the generator by its CPU as well, and by any of several', () => {
+  it('is the generator if any of several has used up its CPU', () => {
     const generators = [busy({}), busy({ cpuUs: 4.6e6 })];
     const evidence = evidenceOf({ generators });
     expect(findLimit(evidence)).toBe('generator');
@@ -226,7 +226,7 @@ describe('what was saturated', () => {
     expect(textOf(evidence)).toContain('the generator was 92 % busy while the server used 0.50 cores');
   });
 
-  it('marks the latency and goodput of a saturated generator, also beside a saturated server', () => {
+  it('invalidates latency and goodput if the generator is saturated, even if the server is too', () => {
     const both = evidenceOf({ generators: [busy({ utilisation: 1 })] }, { server: sampleResources(0.98) });
     expect(judge(both).limit).toBe('generator');
     expect(reasonsOf(both)).toEqual({ 'generator-bound': RATES });
@@ -245,19 +245,19 @@ describe('what was saturated', () => {
     expect(findLimit(evidenceOf({ generators: [busy({ cpuUs: 2e6 })] }, given))).toBe(limit);
   });
 
-  it('leaves CPU and memory to a trial that the generator bounded', () => {
+  it('does not invalidate CPU and memory if it is the generator', () => {
     const { 'generator-bound': spoilt } = reasonsOf(evidenceOf({ generators: [busy({ utilisation: 1 })] }));
     expect(spoilt).not.toContain('cpu');
     expect(spoilt).not.toContain('memory');
   });
 
-  it('is told without a server whose resources are not known', () => {
+  it('is known even if the resources of the server are not', () => {
     const evidence = evidenceOf({ generators: [busy({ utilisation: 1 })] }, { server: undefined });
     expect(judge(evidence)).toMatchObject({ limit: 'generator', failed: false });
     expect(textOf(evidence)).not.toContain('while the server');
   });
 
-  it('was the client when one generator more raises goodput by more than 3 %', () => {
+  it('is the generator if one more generator raises goodput by more than 3 %', () => {
     expect(judgeProof({ goodputPerSecond: 103, ratio: 1.03 })).toEqual([]);
     expect(judgeProof({ goodputPerSecond: 104, ratio: 1.04 })).toMatchObject([
       { code: 'generator-bound', invalidates: RATES },
@@ -270,7 +270,7 @@ const slicesOf = (counts: number[]): Partial<OwnLoadResult> => ({
   slices: { milliseconds: 250, ok: counts },
 });
 
-/** A window of 2 s, by slices of 50 ms. */
+/** A window of 2 s, in slices of 50 ms. */
 const shortWindow = (ok: number[]): Evidence =>
   evidenceOf({
     counts: sampleCounts({ ok: 20_000, inFlight: 10 }),
@@ -292,7 +292,7 @@ describe('the shape of the window', () => {
   });
 
   it.each([{ otherProcessesCores: 0.2 }, { stealCores: 0.2 }])(
-    'is the machine’s when that was busy: %j',
+    'is attributed to the machine if that was busy: %j',
     (host) => {
       const evidence = evidenceOf(slicesOf([...level(2500, 10), ...level(1500, 11)]), { host });
       expect(judge(evidence).shape).toBe('slowdown');
@@ -300,11 +300,11 @@ describe('the shape of the window', () => {
     },
   );
 
-  it('does not look at the last slice, which is cut short', () => {
+  it('ignores the last slice, which is incomplete', () => {
     expect(judge(evidenceOf(slicesOf([...level(2500, 20), 3]))).shape).toBe('flat');
   });
 
-  it('is judged of a window of 2 s, the default of --until-decided', () => {
+  it('is found in a window of 2 s, the default of --until-decided', () => {
     expect(judge(shortWindow([...level(500, 40), 2])).shape).toBe('flat');
     const slowing = shortWindow([...level(500, 20), ...level(300, 20)]);
     expect(judge(slowing).shape).toBe('slowdown');
@@ -313,7 +313,7 @@ describe('the shape of the window', () => {
     );
   });
 
-  it('joins slices that are shorter than a cycle', () => {
+  it('is found in joined slices if a cycle is longer than a slice', () => {
     // Every connection answers once a second, all in the same slice.
     const pulses = Array.from({ length: 61 }, (_, index) => (index % 4 === 0 ? 100 : 0));
     const counts = sampleCounts({ ok: 1500, inFlight: 100 });
@@ -337,13 +337,13 @@ describe('the host', () => {
     ['listen-overflows', { listenOverflows: 0 }, { listenOverflows: 1 }, ['p99']],
     ['retransmits', { retransmits: 50 }, { retransmits: 51 }, ['p99']],
     ['throttled', { throttled: 0 }, { throttled: 1 }, RATES_AND_CPU],
-  ])('%s', (code, fine, bad, invalidates) => {
+  ])('invalidates metrics only beyond the tolerance for %s', (code, fine, bad, invalidates) => {
     expect(reasonsOf(evidenceOf({}, { host: fine }))).toEqual({});
     expect(reasonsOf(evidenceOf({}, { host: bad }))).toEqual({ [code]: invalidates });
     expect(judge(evidenceOf({}, { host: bad })).failed).toBe(false);
   });
 
-  it('names figures in words', () => {
+  it('is described by shares of a core', () => {
     expect(textOf(evidenceOf({}, { host: { otherProcessesCores: 0.184 } }))).toBe(
       'other processes used 18 % of a core',
     );
@@ -351,7 +351,7 @@ describe('the host', () => {
 });
 
 describe('several reasons at once', () => {
-  it('stand with what failed the trial first', () => {
+  it('are listed with the fatal one first', () => {
     const evidence = evidenceOf(
       { counts: sampleCounts({ ok: 50_000, mismatch: 1, timeout: 500, inFlight: 10 }) },
       { host: { retransmits: 400 } },
@@ -360,14 +360,14 @@ describe('several reasons at once', () => {
   });
 });
 
-describe('what is not the server’s own limit', () => {
-  it('is other processes where they left no CPU of the machine', () => {
+describe('a limit outside the server', () => {
+  it('is other processes if they used up the CPU of the machine', () => {
     const crowded = evidenceOf({}, { host: { otherProcessesCores: 1.6 }, machineCores: 2 });
     expect(judge(crowded).limit).toBe('others');
     expect(judge({ ...crowded, machineCores: 8 }).limit).toBe('waiting');
   });
 
-  it('is unknown where the server is, and such a trial is never ok', () => {
+  it('is unknown if the server process is, and such a trial is never ok', () => {
     const hidden = evidenceOf({}, { server: undefined, host: { unattributedCores: 1.9 } });
     expect(judge(hidden)).toMatchObject({
       failed: false,
@@ -378,15 +378,15 @@ describe('what is not the server’s own limit', () => {
   });
 });
 
-describe('answers that no request had asked for', () => {
-  it('fail the trial, be it one', () => {
+describe('answers without a request', () => {
+  it('fail the trial, even a single one', () => {
     const seen = judge(evidenceOf({ unsolicited: 1 }));
     expect(seen).toMatchObject({ failed: true, reasons: [{ code: 'unsolicited', invalidates: ALL }] });
     expect(seen.reasons[0]?.text).toMatch(/^1 answer arrived without a request/);
     expect(textOf(evidenceOf({ unsolicited: 12 }))).toMatch(/^12 answers arrived/);
   });
 
-  it('are no reason where there were none', () => {
+  it('add no reason if there were none', () => {
     expect(judge(evidenceOf({ unsolicited: 0 }))).toMatchObject({ failed: false, reasons: [] });
   });
 });
@@ -396,7 +396,7 @@ describe('answers that waited in the generator', () => {
   const between = (least: { p50: number; p99: number }) =>
     evidenceOf({ latencyUs, latencyAtLeastUs: { ...latencyUs, ...least }, meanCycleUs: undefined });
 
-  it('leave no percentile that is known by less than 10 %', () => {
+  it('invalidate percentiles that are uncertain by more than 10 %', () => {
     expect(reasonsOf(between({ p50: 50_000, p99: 60_000 }))).toEqual({ 'late-reads': ['p50', 'p99'] });
     expect(textOf(between({ p50: 50_000, p99: 60_000 }))).toBe(
       'answers waited in the load generator: p50 is 50.0 to 80.0 ms, p99 is 60.0 to 100.0 ms',
@@ -404,7 +404,7 @@ describe('answers that waited in the generator', () => {
     expect(reasonsOf(between({ p50: 79_000, p99: 60_000 }))).toEqual({ 'late-tail': ['p99'] });
   });
 
-  it('spoil nothing where the two agree, within a millisecond or 10 %', () => {
+  it('invalidate nothing if the two bounds agree within 1 ms or 10 %', () => {
     expect(reasonsOf(between({ p50: 73_000, p99: 91_000 }))).toEqual({});
     const short = { latencyUs: { mean: 900, p50: 900, max: 2000 } };
     expect(reasonsOf(evidenceOf({ ...short, latencyAtLeastUs: { mean: 1, p50: 1, max: 1 } }))).toEqual({});

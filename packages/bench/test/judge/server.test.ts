@@ -12,7 +12,7 @@ interface Given {
   busiest?: ProcessUse[];
 }
 
-/** A server of one process with these threads, unless told. */
+/** A server with one worker and 2 cores by default. */
 function evidenceOf({
   coresUsed,
   busiest,
@@ -49,29 +49,29 @@ const loops = (...cores: number[]): Given => ({
 });
 
 describe('a server with more cores than it can use', () => {
-  it('is saturated when its one event loop is, beside helper threads', () => {
+  it('is saturated when its event loop is, despite helper threads', () => {
     const given = { coresUsed: 1.2, busiest: [processOf(7, 0.97, 0.13, 0.1)] };
     expect(findBudget(evidenceOf(given))).toEqual({ by: 'threads', usedCores: 0.97, usableCores: 1 });
     expect(limitOf(given)).toBe('server');
   });
 
-  it('waits while its event loop has time to spare', () => {
+  it('is not saturated while its event loop has spare time', () => {
     expect(limitOf({ coresUsed: 1, busiest: [processOf(7, 0.85, 0.15)] })).toBe('waiting');
   });
 
-  it('is not judged by one full thread where another has work as well', () => {
+  it('is judged by its cores if a second thread is busy too', () => {
     const given = { coresUsed: 1.5, busiest: [processOf(7, 0.92, 0.58)] };
     expect(findBudget(evidenceOf(given))).toEqual({ by: 'cores', usedCores: 1.5, usableCores: 2 });
     expect(limitOf(given)).toBe('waiting');
   });
 
-  it('is saturated when the loops of all its workers are, not when that of one is', () => {
+  it('is saturated only when the event loops of all its workers are', () => {
     expect(limitOf(loops(0.97, 0.95))).toBe('server');
     expect(limitOf(loops(0.97, 0.5))).toBe('waiting');
     expect(limitOf(loops(0.97))).toBe('waiting');
   });
 
-  it('is saturated when the threads that share a GIL have used up one core together', () => {
+  it('is saturated when the threads that share a GIL together use up one core', () => {
     const given = {
       coresUsed: 0.98,
       busiest: [processOf(7, 0.4, 0.3, 0.28)],
@@ -83,7 +83,7 @@ describe('a server with more cores than it can use', () => {
     expect(limitOf({ ...given, attested: [] })).toBe('waiting');
   });
 
-  it('has a GIL in each of its processes', () => {
+  it('has one GIL per process', () => {
     const attested = [
       { pid: 7, gil: true },
       { pid: 8, gil: true },
@@ -97,7 +97,7 @@ describe('a server with more cores than it can use', () => {
 });
 
 describe('a server that can use all its cores', () => {
-  it('is judged by them', () => {
+  it('is judged by its cores', () => {
     const given = { coresUsed: 0.95, budgetCores: 1, busiest: [processOf(7, 0.95)] };
     expect(findBudget(evidenceOf(given))).toEqual({ by: 'cores', usedCores: 0.95, usableCores: 1 });
     expect(isUsedUp(findBudget(evidenceOf({ coresUsed: 1.8 })))).toBe(true);

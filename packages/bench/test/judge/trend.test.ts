@@ -21,7 +21,7 @@ function shareFound(length: number, change: number, { correlation = 0, isBursty 
 }
 
 describe('a trend in the ratio of a duel', () => {
-  it('is rarely seen where there is none', () => {
+  it('is rarely found in pure noise', () => {
     for (const length of [10, 24, 100]) {
       expect(shareFound(length, 0)).toBeLessThanOrEqual(0.01);
       expect(shareFound(length, 0, { isBursty: true })).toBeLessThanOrEqual(0.01);
@@ -29,16 +29,16 @@ describe('a trend in the ratio of a duel', () => {
     }
   });
 
-  it('is seen where a server gets 20 % faster, also in bursts', () => {
+  it('is found if the ratio changes by 20 %, even with bursts', () => {
     expect(shareFound(24, -0.2)).toBeGreaterThan(0.95);
     expect(shareFound(100, 0.2, { isBursty: true })).toBeGreaterThan(0.95);
   });
 
-  it('is none if it is sure but small', () => {
+  it('is ignored if it is significant but small', () => {
     expect(findTrend(Array.from({ length: 100 }, (_, at) => at * 1e-4))).toBeUndefined();
   });
 
-  it('is given as the factor over the ratios', () => {
+  it('is returned as the factor from the first to the last ratio', () => {
     const logs = Array.from({ length: 21 }, (_, at) => (Math.log(0.5) * at) / 20);
     expect(findTrend(logs)).toBeCloseTo(0.5);
     expect(findTrend(logs.slice(0, 9))).toBeUndefined();

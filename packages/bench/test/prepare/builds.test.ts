@@ -24,7 +24,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-/** A stack whose builds are those of the shell: its binary is its source and the shared one, and a line for each build. */
+/** A stack that the shell builds. Each build appends its source and the shared source to its binary. */
 function compiled({ build = [], command = ['{root}/bin/api', '{port}'] }: Partial<Variant> = {}): Built {
   const steps = [['sh', '-c', 'cat main ../shared/src/lib >> "$1"', 'sh', '{root}/bin/api']];
   const stack: Stack = {
@@ -53,7 +53,7 @@ describe('provideBuild', () => {
     ['api/main', 'one shared new shared '],
     ['api/another', 'one shared one shared '],
     ['shared/src/lib', 'one shared one new '],
-  ])('builds again for other sources: %s', async (path, text) => {
+  ])('rebuilds if a source changes: %s', async (path, text) => {
     const built = compiled();
     const { digest } = await provideBuild(built, cache);
     write(path, 'new ');
@@ -62,7 +62,7 @@ describe('provideBuild', () => {
     expect(readFileSync(binary, 'utf8')).toBe(text);
   });
 
-  it('builds again what another source was built over', async () => {
+  it('rebuilds if the binary was overwritten by a build of other sources', async () => {
     const built = compiled();
     await provideBuild(built, cache);
     for (const text of ['two ', 'one ']) {
@@ -72,7 +72,7 @@ describe('provideBuild', () => {
     expect(readFileSync(binary, 'utf8')).toBe('one shared two shared one shared ');
   });
 
-  it('builds again when the binary is gone', async () => {
+  it('rebuilds if the binary is missing', async () => {
     const built = compiled();
     await provideBuild(built, cache);
     rmSync(binary);
@@ -81,12 +81,12 @@ describe('provideBuild', () => {
     expect(existsSync(binary)).toBe(true);
   });
 
-  it('builds what a variant alone needs after what all need', async () => {
+  it('runs the build of the variant after that of the stack', async () => {
     await provideBuild(compiled({ build: [['sh', '-c', 'echo two >> bin/api']] }), cache);
     expect(readFileSync(binary, 'utf8')).toBe('one shared two\n');
   });
 
-  it('says how a build ended that failed, without the places of this machine, and tries again', async () => {
+  it('reports the last lines of a failed build without local paths, and retries', async () => {
     const script = 'seq 30; echo "/root/go/pkg/a.go:3: no such thing at https://proxy.test/a" >&2; exit 1';
     const built = compiled({ build: [['sh', '-c', script]] });
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -99,7 +99,7 @@ describe('provideBuild', () => {
     }
   });
 
-  it('says what is missing, why, and how to get it', async () => {
+  it('reports a missing tool, why it is needed, and how to install it', async () => {
     const built = compiled({ build: [['no-such-tool', 'build']] });
     await expect(provideBuild(built, cache)).rejects.toMatchObject({
       code: 'toolchain',
@@ -115,7 +115,7 @@ describe('findTool', () => {
     expect((await findTool('node', folder, 'here')).name).toMatch(/^node \d+\.\d+\.\d+$/);
   });
 
-  it('is content with one that does not tell', async () => {
+  it('accepts a tool without a version', async () => {
     expect(await findTool('test', folder, 'here')).toEqual({ name: 'test', text: '' });
   });
 });
@@ -125,11 +125,11 @@ describe('outputsOf', () => {
     ['{root}/bin/api', 'api/bin'],
     ['{root}/target/release/api', 'api/target'],
     ['{root}/../shared/target/release/api', 'shared/target'],
-  ])('gives the entry of the folder that a binary lies in: %s', (command, entry) => {
+  ])('returns the output folder of a binary: %s', (command, entry) => {
     expect(outputsOf(compiled({ command: [command, '{port}'] }).stack)).toEqual([join(folder, entry)]);
   });
 
-  it('is nothing for what is not built here', () => {
+  it('returns nothing for a stack that is not built here', () => {
     const { stack } = compiled();
     expect(outputsOf(compiled({ command: ['/usr/bin/api', '{port}'] }).stack)).toEqual([]);
     expect(outputsOf({ ...stack, build: [] })).toEqual([]);

@@ -35,7 +35,7 @@ const filesIn = (folder: string) =>
   ['app.py', 'work.py', '.venv/lib/x.py'].map((name) => join(place, folder, name));
 
 describe('findCode', () => {
-  it('counts the files of the copy, and tells two copies from each other by their contents', () => {
+  it('counts the files of the copy, and distinguishes two copies by their contents', () => {
     const [a, b] = ['a', 'b'].map((folder) =>
       findCode(claim(folder), [...filesIn(folder), '/usr/lib/os.py']),
     );
@@ -45,32 +45,32 @@ describe('findCode', () => {
     expect(findCode(claim('b'), filesIn('b')).sha256).toBe(a?.sha256);
   });
 
-  it('fails for a file of the original, whatever else is of the copy', () => {
+  it('fails if any file is from the original', () => {
     const files = [join(place, 'a', 'app.py'), join(place, 'shop', 'work.py')];
     expect(errorOf(() => findCode(claim('a'), files)).message).toMatch(
       /^--with \.\/a: the server runs .*shop\/work\.py, which is not in the copy$/,
     );
-    // Tools and packages of the original's environment may serve both.
+    // Both may use tools and packages from the environment of the original.
     expect(findCode(claim('a'), [join(place, 'a', 'app.py'), join(place, 'shop/.venv/lib/x.py')]).files).toBe(
       1,
     );
   });
 
-  it('fails for a server that has loaded nothing of the copy, or tells nothing', () => {
+  it('fails if the server loaded no file of the copy, or did not report its files', () => {
     expect(errorOf(() => findCode(claim('a'), ['/usr/lib/os.py'])).message).toContain(
       'loaded none of its files',
     );
     expect(errorOf(() => findCode(claim('a'), [])).message).toContain('did not report its code');
   });
 
-  it('knows a copy inside the original, and one behind a link', () => {
+  it('recognises a copy inside the original, and one behind a link', () => {
     const inner = [write('shop/copies/c/app.py', 'c')];
     expect(findCode({ ...claim('a'), folder: join(place, 'shop/copies/c') }, inner).files).toBe(1);
     symlinkSync(join(place, 'a'), join(place, 'link'));
     expect(findCode({ ...claim('a'), folder: join(place, 'link') }, filesIn('a')).files).toBe(2);
   });
 
-  it('counts what was installed from the folder', () => {
+  it('counts files installed from the folder', () => {
     const file = write('env/site-packages/shop/app.py', 'x');
     const installed = { root: join(place, 'env/site-packages'), files: [file] };
     expect(findCode({ ...claim('a'), installed }, [file])).toMatchObject({ files: 1 });
@@ -80,7 +80,7 @@ describe('findCode', () => {
 describe('a copy of a stack', () => {
   const stack = { name: 'shop', root: join(place, 'shop') };
 
-  it('has the same stack.json or the same package, and is not the stack itself', () => {
+  it('has the same name in stack.json or in its package, and is not the stack itself', () => {
     write('shop/pyproject.toml', '[project]\nname = "shop"\n');
     write('b/pyproject.toml', '[project]\nname = "shop"\n');
     write('other/pyproject.toml', '[project]\nname = "fastapi"\n');

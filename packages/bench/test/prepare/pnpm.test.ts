@@ -7,7 +7,7 @@ describe('pnpm', () => {
     ['/opt/corepack/pnpm.cjs', [process.execPath, '/opt/corepack/pnpm.cjs']],
     ['/usr/lib/node_modules/npm/bin/npm-cli.js', ['npx', '--yes', 'pnpm@12']],
     ['', ['npx', '--yes', 'pnpm@12']],
-  ])('is the one that runs this, else one through npx: %j', (path, words) => {
+  ])('is the pnpm that started the harness, otherwise one through npx: %j', (path, words) => {
     expect(pnpmCommand(path)).toEqual(words);
   });
 });

@@ -43,7 +43,7 @@ function script(name: string, text: string): string {
 const FROM_SOURCE = 'echo "   Built slow==1.2" >&2';
 const NOT_BUILT = `printf '%s\\n' 'error: Failed to build \`slow==1.2\`' '  cause: no compiler' >&2; exit 1`;
 
-/** A uv for which `slow==1.2` has no wheel: it notes what it is asked, and builds as told. */
+/** A uv for which `slow==1.2` has no wheel: it logs its arguments, and runs `build` to build from source. */
 function fakeUv(build: string): string {
   return script(
     'uv',
@@ -81,7 +81,7 @@ async function make(build: string, resolve = false): ReturnType<typeof makeEnvir
 }
 
 describe('the locks of a variant', () => {
-  it('are that of its stack and one for each of its groups', () => {
+  it('are that of its stack and one per group', () => {
     const { stack, variant } = pythonStack({ ...LOCKED, 'requirements-fast.txt': '' }, ['fast']);
     expect(locksOf(stack, variant)).toEqual([
       join(root, 'requirements.txt'),
@@ -89,7 +89,7 @@ describe('the locks of a variant', () => {
     ]);
   });
 
-  it('are missed where there are dependencies to lock', () => {
+  it('are required if there are dependencies', () => {
     const { stack, variant } = pythonStack({ 'pyproject.toml': '' });
     expect(errorOf(() => locksOf(stack, variant))).toMatchObject({
       code: 'toolchain',
@@ -102,18 +102,18 @@ describe('the locks of a variant', () => {
     expect(errorOf(() => locksOf(ours, variant)).hint).toBe('run python/lock.sh contract');
   });
 
-  it('are none for a stack that depends on nothing', () => {
+  it('are empty for a stack without dependencies', () => {
     const { stack, variant } = pythonStack({});
     expect(locksOf(stack, variant)).toEqual([]);
   });
 });
 
 describe('an environment', () => {
-  it('says what was built from source', async () => {
+  it('reports what was built from source', async () => {
     expect(await make(FROM_SOURCE)).toEqual({ built: ['slow==1.2'], resolved: [] });
   });
 
-  it('that cannot be made names the package, and the versions that have a wheel', async () => {
+  it('that cannot be created causes an error with the package and the versions that have a wheel', async () => {
     script('python3', 'echo "ERROR: Could not find a version (from versions: 0.9, 1.0, 1.1)" >&2; exit 1');
     vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
     await expect(make(NOT_BUILT)).rejects.toMatchObject({
@@ -123,7 +123,7 @@ describe('an environment', () => {
     });
   });
 
-  it('that cannot be made is no less an error where nobody knows of wheels', async () => {
+  it('that cannot be created causes an error even if the versions with a wheel are unknown', async () => {
     script('python3', 'exit 1');
     vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
     await expect(make(NOT_BUILT)).rejects.toMatchObject({
@@ -131,7 +131,7 @@ describe('an environment', () => {
     });
   });
 
-  it('takes by --resolve what has a wheel, and says in place of what', async () => {
+  it('uses versions with a wheel for --resolve, and reports what they replace', async () => {
     const { resolved } = await make(NOT_BUILT, true);
     expect(resolved).toEqual(['slow 1.1 instead of 1.2', 'new 7, which is not locked']);
     expect(readFileSync(log, 'utf8')).toMatch(/compile .*--no-build/);
@@ -180,7 +180,7 @@ describe('python/lock.sh', () => {
   it('finds the uv that the harness fetched', async () => {
     expect(await lock('quart==0.23\n', '/usr/bin:/bin')).toBe('');
     expect(readFileSync(join(python, 'quart', 'requirements.txt'), 'utf8')).toBe('quart==0.23\n');
-    // From the oldest Python on that the stack names.
+    // Resolved for the oldest Python that the stack supports.
     expect(readFileSync(log, 'utf8')).toMatch(/compile .*--python-version 3\.12 .*requirements\.txt/);
   });
 

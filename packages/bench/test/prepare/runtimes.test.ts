@@ -32,7 +32,7 @@ describe('the line that says what went wrong', () => {
     ['a cause', 'error: it failed\n  Caused by: `https://a.example/x`\n', 'Caused by: `…`'],
     ['neither', 'one\ntwo\n', 'two'],
     ['nothing', undefined, ''],
-  ])('of %s is whole, and names no address', (_, text, line) => {
+  ])('is complete and contains no address: %s', (_, text, line) => {
     expect(lastLine(text)).toBe(line);
   });
 });

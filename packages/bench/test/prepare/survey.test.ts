@@ -5,8 +5,8 @@ import { groupMissing, reportProgress } from '../../src/prepare/prepare.ts';
 import { describeWork, surveyWork } from '../../src/prepare/survey.ts';
 import { sampleStack, sampleTarget } from '../samples.ts';
 
-describe('what has to be made', () => {
-  it('is told with its tools and the time that it takes', () => {
+describe('the announced work', () => {
+  it('is listed with its tools and the estimated time', () => {
     expect(
       describeWork([
         { kind: 'tool', name: 'uv', by: 'pip', seconds: 10 },
@@ -30,16 +30,16 @@ describe('what has to be made', () => {
     [55, '60 seconds'],
     [60, '1 minute'],
     [61, '2 minutes'],
-  ])('takes %d seconds, in words: %s', (seconds, words) => {
+  ])('rounds %d seconds up to %s', (seconds, words) => {
     const [first] = describeWork([{ kind: 'tool', name: 'uv', by: 'pip', seconds }]);
     expect(first).toBe(`To build first, once: about ${words}.`);
   });
 
-  it('is not told where there is nothing', () => {
+  it('is empty if there is nothing to build', () => {
     expect(describeWork([])).toEqual([]);
   });
 
-  it('is a compiled stack once, whatever its variants, and none whose tool is missing', async () => {
+  it('lists a compiled stack once for all variants, and omits one whose tool is missing', async () => {
     const command = ['{root}/bin/none', '{port}'];
     const compiled = (name: string, tool: string): Stack => ({
       ...sampleStack(name, { one: { command }, two: { command } }),
@@ -59,7 +59,7 @@ describe('a long preparation', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('says that it goes on, until it ends', () => {
+  it('reports progress every 20 s until it ends', () => {
     const said: string[] = [];
     const still = reportProgress('preparing rocket', (line) => said.push(line));
     vi.advanceTimersByTime(45_000);
@@ -70,7 +70,7 @@ describe('a long preparation', () => {
 });
 
 describe('targets that are missing', () => {
-  it('for the same reason are told together', () => {
+  it('are grouped by reason', () => {
     const missing = ['fastapi', 'gin', 'litestar'].map((name) => ({
       target: sampleTarget(name),
       reason: name === 'gin' ? 'go is not on PATH' : 'uv cannot reach its registry',

@@ -35,7 +35,7 @@ describe('a registry that cannot be reached', () => {
       "Couldn't connect to server (Failed to connect to 127.0.0.1 port 9 after 0 ms)",
       'CARGO_NET_OFFLINE',
     ],
-  ])('is asked no more by %s as long as the command runs', (tool, output, says, variable) => {
+  ])('is not contacted by %s again while the command runs', (tool, output, says, variable) => {
     const env: NodeJS.ProcessEnv = {};
     expect(unreachedError(tool, output, env)).toMatchObject({
       code: 'toolchain',
@@ -47,7 +47,7 @@ describe('a registry that cannot be reached', () => {
   it.each([
     ['uv', UV, UV_LATER],
     ['cargo', CARGO, CARGO_LATER],
-  ])('is told in the same words each time, so that %s is told once', (tool, first, later) => {
+  ])('is reported in the same words each time, so that %s is reported once', (tool, first, later) => {
     const env: NodeJS.ProcessEnv = {};
     const told = unreachedError(tool, first, env)?.message;
     expect(unreachedError(tool, later, env)?.message).toBe(told);
@@ -58,13 +58,13 @@ describe('a registry that cannot be reached', () => {
     ['uv', UV_LATER],
     ['cargo', "error[E0308]: mismatched types\nerror: could not compile `bench-actix` (bin 'bench-actix')"],
     ['sh', CARGO],
-  ])('is not what else %s says: %#', (tool, output) => {
+  ])('is not inferred from other output of %s: %#', (tool, output) => {
     const env: NodeJS.ProcessEnv = {};
     expect(unreachedError(tool, output, env)).toBeUndefined();
     expect(env).toEqual({});
   });
 
-  it('is not blamed for another failure that comes later', () => {
+  it('is not blamed for a later failure', () => {
     const env: NodeJS.ProcessEnv = {};
     unreachedError('cargo', CARGO, env);
     expect(unreachedError('cargo', 'error[E0308]: mismatched types', env)).toBeUndefined();

@@ -21,7 +21,7 @@ describe('parsePs', () => {
     expect(processes[0]?.userUs).toBe((812 * 60 + 44.1) * 1e6);
   });
 
-  it('reads a decimal comma, and passes over lines of another kind', () => {
+  it('reads a decimal comma, and skips other lines', () => {
     expect(parsePs('  PID  PPID\n 7 1 0:01,50 0:00,25 100\n')).toMatchObject([
       { userUs: 1_500_000, systemUs: 250_000 },
     ]);
@@ -29,14 +29,14 @@ describe('parsePs', () => {
 });
 
 describe('familyIn', () => {
-  it('takes children of children, and never all that the kernel started', () => {
+  it('includes grandchildren, but never everything that the kernel started', () => {
     const processes = parsePs(LISTING);
     expect(familyIn(processes, [SERVER]).map(({ pid }) => pid)).toEqual([4180, 4181, 4182]);
     expect(familyIn(processes, [0]).map(({ pid }) => pid)).toEqual([0]);
     expect(familyIn(processes, [99_999])).toEqual([]);
   });
 
-  it('is summed', () => {
+  it('returns processes that sumCpu adds up', () => {
     expect(sumCpu(familyIn(parsePs(LISTING), [SERVER]))).toEqual({
       totalUs: 13_030_000,
       userUs: 10_130_000,
@@ -46,11 +46,11 @@ describe('familyIn', () => {
 });
 
 describe('otherProcessesUs', () => {
-  it('counts what others burnt: old ones since then, new ones whole, the kernel and ours not', () => {
-    const after = LISTING.replace('3:05.91    0:44.02', '3:06.41    0:44.12') // 0.6 s of a stranger
+  it('counts old and new processes, but neither the kernel nor the given ones', () => {
+    const after = LISTING.replace('3:05.91    0:44.02', '3:06.41    0:44.12') // 0.6 s of another process
       .replace('0:09.63', '0:59.63') // the server
       .replace('1893:02.77', '1899:02.77') // the kernel
-      .concat(' 4400   501   0:00.20    0:00.05   1000\n'); // a new stranger
+      .concat(' 4400   501   0:00.20    0:00.05   1000\n'); // a new other process
     expect(otherProcessesUs(parsePs(LISTING), parsePs(after), [HARNESS])).toBeCloseTo(850_000, 0);
   });
 });

@@ -16,7 +16,7 @@ import { startWorker } from './worker.ts';
 
 const MIB = 1024 * 1024;
 
-/** A condition that holds from the `count`-th time on that it is asked. */
+/** Returns a condition that is false `count` times, and then true. */
 const timesTrue = (count: number) => (): boolean => --count < 0;
 
 const window = (cpu: number, peakBytes: number, otherProcessesCores?: number): Sampled => ({
@@ -41,7 +41,7 @@ const window = (cpu: number, peakBytes: number, otherProcessesCores?: number): S
   },
 });
 
-/** A sampler that has seen this, and writes down what is done to it. */
+/** A sampler that returns `sampled`, and adds its calls to `done`. */
 function sampledAs(name: string, sampled: Sampled, done: string[]): Sampler {
   return {
     idle: async () => done.push(`${name} idle`),
@@ -52,7 +52,7 @@ function sampledAs(name: string, sampled: Sampled, done: string[]): Sampler {
 }
 
 describe('sampleTogether', () => {
-  it('keeps what the upstream cost apart from the server, and out of other processes', async () => {
+  it('reports the upstream separately from the server and from other processes', async () => {
     const done: string[] = [];
     const [server, upstream] = [window(1, 90, 0.3), window(0.4, 20)];
     const both = sampleTogether(sampledAs('server', server, done), [
@@ -71,7 +71,7 @@ describe('sampleTogether', () => {
     ]);
   });
 
-  it('has nothing of an upstream that ended in the window', async () => {
+  it('omits a companion that ended in the window', async () => {
     const both = sampleTogether(sampledAs('server', window(1, 90), []), [
       { name: 'database', sampler: sampledAs('database', { host: {} }, []), pid: 77 },
     ]);
@@ -85,7 +85,7 @@ const using = (busiest: ProcessUse[], seconds: number): Sampled => ({
 });
 
 describe('joinSampled', () => {
-  it('adds up what was spent and seen, and averages the shares of the machine', () => {
+  it('sums totals and counts, and averages the shares of the machine', () => {
     expect(joinSampled([window(1, 90, 0.3), window(0.6, 80, 0.1)])).toEqual({
       server: {
         source: 'cgroup v1',
@@ -129,12 +129,12 @@ describe('joinSampled', () => {
     expect(second?.cores).toBeCloseTo(0.6);
   });
 
-  it('never gives less than none, though the coarseness of a window may come out below it', () => {
+  it('never returns a negative share, although a coarse window may have one', () => {
     expect(joinSampled([window(1, 90, 0.3), window(1, 90, -0.1)])?.host.otherProcessesCores).toBeCloseTo(0.1);
     expect(joinSampled([window(1, 90, -0.1)])?.host.otherProcessesCores).toBe(0);
   });
 
-  it('leaves out what one window lacks', () => {
+  it('omits what one window lacks', () => {
     expect(joinSampled([window(1, 90, 0.3), window(1, 90)])?.host).not.toHaveProperty('otherProcessesCores');
     expect(joinSampled([window(1, 90), { host: {} }])).not.toHaveProperty('server');
     expect(joinSampled([])).toBeUndefined();
@@ -161,14 +161,14 @@ describe('hostBetween', () => {
     totals: { ...totals, stealUs: 100_000 },
   };
 
-  it('counts as other processes what is neither server nor ours nor harness', () => {
+  it('counts as other processes all but the server, the harness and the processes it started', () => {
     const host = hostBetween(opened, closed);
     expect(host.otherProcessesCores).toBeCloseTo((4 - 1.9 - 1.4 - 0.1) / 2, 9);
     expect(host.harnessCores).toBeCloseTo(0.05, 9);
     expect(host.stealCores).toBeCloseTo(0.03, 9);
   });
 
-  it('leaves out what was not read', () => {
+  it('omits what was not read', () => {
     const host = hostBetween({ ...opened, everyoneUs: undefined, totals: undefined }, closed);
     expect(host).not.toHaveProperty('otherProcessesCores');
     expect(host).not.toHaveProperty('stealCores');
@@ -177,7 +177,7 @@ describe('hostBetween', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('openSampler', () => {
-  it('tells what a server cost in a window, and its memory before and at its end', async () => {
+  it('returns the CPU of a server in a window, and its memory before and at the end', async () => {
     await using server = await startWorker();
     using sampler = await openSampler({ serverPid: server.pid });
     await server.ask('burn 200');
@@ -190,21 +190,21 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     expect(found).toMatchObject({ idleBytes, processes: 1 });
     const { cpuUserUs = 0, cpuSystemUs = 0, coresUsed = 0, seconds = 0 } = found ?? {};
     expect(cpuUserUs + cpuSystemUs).toBeGreaterThan(burntUs - 40_000);
-    // The burning before the window, 200 ms more, is not in it.
+    // The 200 ms of CPU before the window are not counted.
     expect(cpuUserUs + cpuSystemUs).toBeLessThan(burntUs + 150_000);
     expect(coresUsed * seconds * 1e6).toBeCloseTo(cpuUserUs + cpuSystemUs, 0);
-    // Its share of the pages of Node itself is smaller by the end when more processes of Node have come.
+    // Its share of the pages of Node itself shrinks if more Node processes start in the window.
     expect(found?.loadedBytes).toBeGreaterThan((idleBytes ?? Infinity) + 31 * MIB);
     expect(found?.peakBytes).toBeGreaterThanOrEqual(found?.loadedBytes ?? Infinity);
     expect(found?.contextSwitches).toBeGreaterThan(0);
-    // One thread of it burnt; a reading of ticks and one of ns lie at most a few ticks apart.
+    // One of its threads used the CPU. Readings in ticks and in ns differ by at most a few ticks.
     const [busiest] = found?.busiest ?? [];
     expect(busiest?.pid).toBe(server.pid);
     expect((busiest?.threads[0] ?? 0) * seconds * 1e6).toBeGreaterThan(burntUs - 40_000);
     expect(host.otherProcessesSource).toBeDefined();
   });
 
-  it('keeps the most memory that it saw, though a worker took it along', async () => {
+  it('keeps the peak memory after the process that held it has ended', async () => {
     await using server = await startWorker();
     const { pid = 0 } = await server.ask('holder 32');
     using sampler = await openSampler({ serverPid: server.pid });
@@ -216,13 +216,13 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     expect(found?.processes).toBe(1);
   });
 
-  it('looks at memory while the window is open', async () => {
+  it('samples memory while the window is open', async () => {
     await using server = await startWorker();
     using sampler = await openSampler({ serverPid: server.pid, memoryIntervalMs: 10 });
     await sampler.start([]);
     const before = await sampler.idle();
     const { pid = 0 } = await server.ask('holder 32');
-    // Timers that are due run in order: three rounds of a slower one leave at least one sample.
+    // Due timers run in order: three rounds of a slower timer guarantee at least one sample.
     await vi.waitUntil(timesTrue(3), { interval: 20 });
     process.kill(pid, 'SIGKILL');
     await expect.poll(() => readProcess(pid)?.zombie ?? true).toBe(true);
@@ -230,7 +230,7 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     expect(found?.peakBytes).toBeGreaterThan((before ?? Infinity) + 31 * MIB);
   });
 
-  it('reads the cgroup that the server is in, and only then', async () => {
+  it('reads the cgroup only if the server is in it', async () => {
     const { cgroup } = openCgroup(`sampler-${process.pid}`);
     if (cgroup === undefined) return;
     const sourceOf = async (joins: string[]): Promise<string | undefined> => {
@@ -245,7 +245,7 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     await expect.poll(() => cgroup.remove()).toEqual([]);
   });
 
-  it('leaves out of memory what stands above the server in its cgroup, as time(1) does', async () => {
+  it('excludes the memory of a parent in the cgroup of the server, such as time(1)', async () => {
     const { cgroup } = openCgroup(`wrapped-${process.pid}`);
     if (cgroup === undefined) return;
     {
@@ -260,7 +260,7 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     await expect.poll(() => cgroup.remove()).toEqual([]);
   });
 
-  it('counts what a stranger burns as other processes', async () => {
+  it('counts the CPU of an unrelated process as other processes', async () => {
     await using server = await startWorker();
     await using stranger = await startWorker();
     using sampler = await openSampler({ serverPid: server.pid });
@@ -273,7 +273,7 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     expect(host.otherProcessesCores).toBeGreaterThan((burntUs - 40_000) / windowUs);
   });
 
-  it('gives no server figures when the server ended in the window', async () => {
+  it('returns nothing for a server that ended in the window', async () => {
     const server = await startWorker();
     using sampler = await openSampler({ serverPid: server.pid });
     await sampler.start([]);
@@ -283,7 +283,7 @@ describe.skipIf(process.platform !== 'linux')('openSampler', () => {
     expect(sampled.host.harnessCores).toBeGreaterThan(0);
   });
 
-  it('refuses a server that is not there, and a window that was not opened', async () => {
+  it('rejects a server that is not running, and a window that was not opened', async () => {
     const server = await startWorker();
     const sampler = await openSampler({ serverPid: server.pid });
     await expect(sampler.stop()).rejects.toMatchObject({ code: 'trial' });

@@ -13,7 +13,7 @@ describe('a series', () => {
   });
 
   it.each([119, 120, 300, 3600, 100_000])(
-    'of %i readings has no more than 120, evenly spread to its end',
+    'of %i readings keeps fewer than 120, evenly spaced to its end',
     (count) => {
       const kept = seriesOf(count);
       expect(kept.length).toBeLessThan(120);

@@ -3,17 +3,17 @@ import { cpuBetween } from '../../src/machine/cpu.ts';
 import { busiestBetween, ProcessTree, sumPssBytes, switchesBetween } from '../../src/resources/tree.ts';
 import { startWorker } from './worker.ts';
 
-/** Two figures in ticks of 10 ms, cut off, for each of two processes at two moments. */
+/** The largest error: two values in ticks of 10 ms, truncated, of two processes at two times. */
 const TICKS_US = 80_000;
 
 describe('cpuBetween', () => {
-  it('divides the precise total as its parts moved', () => {
+  it('splits the precise total in proportion to the change of its parts', () => {
     const before = { totalUs: 1000, userUs: 500, systemUs: 500 };
     const after = { totalUs: 101_000, userUs: 30_500, systemUs: 10_500 };
     expect(cpuBetween(before, after)).toEqual({ userUs: 75_000, systemUs: 25_000 });
   });
 
-  it('keeps the total where no part moved', () => {
+  it('counts the total as user time if no part changed', () => {
     const part = { userUs: 10_000, systemUs: 10_000 };
     expect(cpuBetween({ totalUs: 0, ...part }, { totalUs: 700, ...part })).toEqual({
       userUs: 700,
@@ -23,7 +23,7 @@ describe('cpuBetween', () => {
 });
 
 describe('switchesBetween', () => {
-  it('counts new threads whole, gone ones not, and an id given away again from 0', () => {
+  it('counts new threads in full, ended ones not at all, and a reused id from 0', () => {
     const before = new Map([
       [1, 100],
       [2, 50],
@@ -39,7 +39,7 @@ describe('switchesBetween', () => {
 });
 
 describe('busiestBetween', () => {
-  it('gives processes and their threads by the cores that they used, and leaves out idle ones', () => {
+  it('sorts processes and threads by the cores that they used, and omits idle ones', () => {
     const before = new Map([[10, new Map([[10, 1e6]])]]);
     const after = new Map([
       [9, new Map([[9, 1000]])],
@@ -61,14 +61,14 @@ describe('busiestBetween', () => {
     expect(third).toBeUndefined();
   });
 
-  it('counts a thread id that was given away again from 0', () => {
+  it('counts a reused thread id from 0', () => {
     const before = new Map([[10, new Map([[10, 5e6]])]]);
     expect(busiestBetween(before, new Map([[10, new Map([[10, 1e6]])]]), 2)).toMatchObject([{ cores: 0.5 }]);
   });
 });
 
 describe.skipIf(process.platform !== 'linux')('ProcessTree', () => {
-  it('counts what a process burns', async () => {
+  it('counts the CPU time of a process', async () => {
     await using worker = await startWorker();
     const tree = new ProcessTree([worker.pid]);
     const before = tree.readCpu();
@@ -77,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')('ProcessTree', () => {
     expect(Math.abs(spent - burntUs)).toBeLessThan(TICKS_US);
   });
 
-  it('counts a child that came and went, once', async () => {
+  it('counts a child that has ended once', async () => {
     await using worker = await startWorker();
     const tree = new ProcessTree([worker.pid]);
     const before = tree.readCpu();
@@ -86,11 +86,11 @@ describe.skipIf(process.platform !== 'linux')('ProcessTree', () => {
     const spent = tree.readCpu().totalUs - before.totalUs;
     expect(tree.members().map(({ pid }) => pid)).toEqual([worker.pid]);
     expect(spent).toBeGreaterThan(burntUs + (own['burntUs'] ?? 0) - TICKS_US);
-    // Twice the child would be 400 ms more; starting it costs the parent some.
+    // Counting the child twice would add 400 ms. Starting it costs the parent some time.
     expect(spent).toBeLessThan(burntUs + 300_000);
   });
 
-  it('keeps a member that is orphaned, and what it burnt when it is gone', async () => {
+  it('keeps an orphaned member until it ends', async () => {
     const parent = await startWorker();
     const tree = new ProcessTree([parent.pid]);
     const { pid = 0 } = await parent.ask('sleeper');
@@ -102,7 +102,7 @@ describe.skipIf(process.platform !== 'linux')('ProcessTree', () => {
     await expect.poll(() => tree.members().filter(({ zombie }) => !zombie)).toEqual([]);
   });
 
-  it('sums proportional memory over its processes', async () => {
+  it('sums the proportional set size of its processes', async () => {
     await using worker = await startWorker();
     const tree = new ProcessTree([worker.pid]);
     const alone = sumPssBytes(tree.members()) ?? 0;

@@ -1,4 +1,4 @@
-/** A child process that burns CPU when told to and says how much it burnt: what the readings are checked against. */
+/** A child process that burns CPU on command and reports how much, as a reference for the readings. */
 
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -43,14 +43,14 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
 console.log('{}');
 `;
 
-/** One such child; disposing kills it and what it started, and waits until it is gone. */
+/** Such a child. Disposing kills it and its children, and waits until it has ended. */
 export interface Worker extends AsyncDisposable {
   pid: number;
-  /** Tells it one thing and waits for what it answers. */
+  /** Sends one command and waits for the answer. */
   ask(command: string): Promise<Record<string, number>>;
 }
 
-/** Starts one and waits until it is ready; `joins` are files it writes its own id to first, as a launched server does. */
+/** Starts a worker and waits until it is ready. It first writes its id to the files `joins`, as a server does. */
 export async function startWorker(
   joins: readonly string[] = [],
   env: Record<string, string> = {},

@@ -27,15 +27,15 @@ describe('readDocument', () => {
   });
 
   it.each([
-    ['line ends of Windows', (text: string) => text.replaceAll('\n', '\r\n')],
-    ['marks of a quotation', (text: string) => text.replace(/^(?=.)/gm, '> ')],
+    ['Windows line endings', (text: string) => text.replaceAll('\n', '\r\n')],
+    ['Markdown quote markers', (text: string) => text.replace(/^(?=.)/gm, '> ')],
     [
       'colours',
       (text: string) =>
         text.replaceAll('│', `${ESC}[90m│${ESC}[39m`).replaceAll('Req/Sec', `${ESC}[1mReq/Sec${ESC}[22m`),
     ],
     ['a progress bar', (text: string) => text.replace(/^(?=.*│ Latency)/gm, `running [=  ] 50%\r${ESC}[K`)],
-    ['bars of ASCII', (text: string) => text.replaceAll('│', '|')],
+    ['ASCII bars', (text: string) => text.replaceAll('│', '|')],
     [
       'German separators',
       (text: string) =>
@@ -48,7 +48,7 @@ describe('readDocument', () => {
     expect(times).toEqual(PLAIN.times);
   });
 
-  it('takes tables without a fold between them apart', () => {
+  it('separates tables without a fold between them', () => {
     const bare = README.replace(/^<\/?details>$|<summary>.*/gm, '');
     expect(readDocument(bare, 'README.md').tests.map(({ samples }) => samples)).toEqual([
       5,
@@ -59,7 +59,7 @@ describe('readDocument', () => {
     ]);
   });
 
-  it('takes no prose for a table, a report or a part of one', () => {
+  it('does not mistake prose for a table, a report or a part of one', () => {
     const prose =
       '10 connections\n# of samples: 3\n12 errors (0 timeouts)\n24 real\nMaximum resident set size\n';
     const { tests, times } = readDocument(prose, 'README.md');
@@ -77,12 +77,12 @@ describe('readDocument', () => {
 });
 
 describe('the source', () => {
-  it('holds no figure of the document that it is tested with', () => {
+  it('contains no number of the document that it is tested with', () => {
     const root = fileURLToPath(new URL('../../../src/', import.meta.url));
     const source = globSync(['analyse/recheck/*.ts', 'report/recheck*.ts', 'time-report.ts'], { cwd: root })
       .map((file) => readFileSync(`${root}${file}`, 'utf8').replaceAll('_', ''))
       .join('\n');
-    // Round figures such as 10000 are anybody's: timeouts, marks, bounds of a format.
+    // Round numbers such as 10000 may occur anywhere: timeouts, marks, bounds of a format.
     const figures = [...README.matchAll(/\d[\d,.]*\d/g)]
       .flatMap(([figure]) => [figure, figure.replaceAll(',', '')])
       .filter((figure) => figure.replace(/[.,]/g, '').length >= 4 && !/^10*$/.test(figure));

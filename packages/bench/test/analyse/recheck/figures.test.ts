@@ -47,7 +47,7 @@ describe('parseBytes', () => {
     expect(found?.high).toBeCloseTo(high, 0);
   });
 
-  it('refuses what is no size', () => {
+  it('refuses text that is not a size', () => {
     expect(parseBytes('17 m')).toBeUndefined();
   });
 });

@@ -17,13 +17,13 @@ function nth(index: number, edit?: (text: string) => string): CheckedTest {
   return found;
 }
 
-/** The bounds as people read them. */
+/** The bounds, rounded. */
 function bounds({ goodput }: CheckedTest): (number | undefined)[] {
   if ('missing' in goodput) return [];
   return [goodput.low, goodput.high].map((bound) => (bound === undefined ? undefined : Math.round(bound)));
 }
 
-/** One autocannon test as it prints it, with what a case is about put in. */
+/** The output of one autocannon test, with these parts replaced. */
 function print(told: { head?: string; latency?: string; average?: string; rest?: string[] }): string {
   return [
     ...(told.head ?? 'Running 10s test @ http://localhost:3000\n100 connections').split('\n'),
@@ -43,7 +43,7 @@ function only(text: string): CheckedTest {
   return found;
 }
 
-/** A report of GNU time(1) on a command that lived longer than the test of `print`. */
+/** A report of GNU time(1) on a command that ran longer than the test of `print`. */
 function report(command: string): string {
   return readFixture('time/gnu-exit-0.txt')
     .replace(/being timed: ".*"/, `being timed: "${command}"`)
@@ -88,18 +88,18 @@ describe('the bounds of goodput in a published README', () => {
 });
 
 describe('a copy that was altered in one place', () => {
-  it('contradicts itself in its totals and its bytes when the samples were changed', () => {
+  it('contradicts itself in its totals and its ticks if the samples were changed', () => {
     const found = nth(FASTAPI, (text) => text.replace('# of samples: 5', '# of samples: 10'));
     expect(found.totals?.verdict).toBe('contradiction');
     expect(found.ticks?.contradiction).toBe(true);
   });
 
-  it('has lost requests when the total was raised', () => {
+  it('has lost requests if the total was raised', () => {
     const found = nth(FASTIFY, (text) => text.replace('464k requests', '500k requests'));
     expect(found.totals?.verdict).toBe('lost');
   });
 
-  it('has too few under way when its errors were taken out of the total', () => {
+  it('has too few requests in flight if its errors were removed from the total', () => {
     const found = nth(FASTIFY, (text) =>
       text.replace('464k requests', '446k requests').replace('8k errors (0 timeouts)', ''),
     );
@@ -107,7 +107,7 @@ describe('a copy that was altered in one place', () => {
     expect(found).not.toHaveProperty('errors');
   });
 
-  it('has room in Little’s law with more connections', () => {
+  it('has idle connections by Little’s law if the connections were raised', () => {
     const found = nth(FASTAPI, (text) => text.replace('10000 connections', '30000 connections'));
     expect(found.little?.verdict).toBe('idle');
     expect(found.little?.capacity).toBe(30_000);
@@ -126,14 +126,14 @@ describe('Little’s law', () => {
     expect(nth(FASTIFY).little).toMatchObject({ verdict: 'too-many', latencyTooLong: true });
   });
 
-  it('allows for whole milliseconds', () => {
+  it('allows for rounding to whole milliseconds', () => {
     expect(nth(LITESTAR).little).toMatchObject({
       verdict: 'agrees',
       latencyMs: { low: 1.03, high: expect.closeTo(2.03, 9) as number },
     });
   });
 
-  it('counts a pipeline as requests under way', () => {
+  it('counts pipelined requests as in flight', () => {
     const head = 'Running 10s test @ http://localhost:3000\n10 connections with 10 pipelining factor';
     expect(only(print({ head, latency: '99 ms', average: '1,000' })).little).toMatchObject({
       capacity: 100,
@@ -141,13 +141,13 @@ describe('Little’s law', () => {
     });
   });
 
-  it('needs connections', () => {
+  it('is not checked without the number of connections', () => {
     expect(only(print({ head: 'the figures' }))).not.toHaveProperty('little');
   });
 });
 
-describe('what is counted', () => {
-  it('leaves out what is not 2xx, which is counted exactly, and bodies that differ', () => {
+describe('goodput', () => {
+  it('excludes answers other than 2xx, and mismatched bodies', () => {
     const rest = [
       '# of samples: 10',
       '8000 2xx responses, 2000 non 2xx responses',
@@ -158,7 +158,7 @@ describe('what is counted', () => {
     expect(goodput).toMatchObject({ from: 'responses', answers: 10_000, right: { low: 7500, high: 7500 } });
   });
 
-  it('falls back to the requests sent, less all that may have gone unanswered', () => {
+  it('falls back to the requests sent, minus those that may be unanswered', () => {
     const rest = ['20k requests in 12.5s, 1 MB read', '2k errors (10 timeouts)'];
     const found = only(print({ rest }));
     expect(found.goodput).toMatchObject({
@@ -175,13 +175,13 @@ describe('what is counted', () => {
     expect(found.little?.capacity).toBe(8);
   });
 
-  it('knows that a number of requests ends within a tick', () => {
+  it('allows for an incomplete last tick if the number of requests was fixed', () => {
     const head = 'Running 5000 requests test @ http://localhost:3000\n100 connections';
     const rest = ['# of samples: 5', '5k requests in 5.01s, 500 kB read'];
     expect(bounds(only(print({ head, rest })))).toEqual([998, 1248]);
   });
 
-  it('does not take ticks of another length for seconds', () => {
+  it('does not mistake ticks of another length for seconds', () => {
     const rest = [
       'Req/Bytes counts sampled every 0.5 seconds.',
       '# of samples: 20',
@@ -196,14 +196,14 @@ describe('what is counted', () => {
     });
   });
 
-  it('has an upper bound alone without the time taken, a lower one without the time asked for', () => {
+  it('has only an upper bound without the elapsed time, only a lower one without the requested time', () => {
     expect(bounds(only(print({ rest: ['# of samples: 10'] })))).toEqual([undefined, 1000]);
     const lower = only(print({ head: 'the figures', average: '2,000' }));
     expect(bounds(lower)).toEqual([1996, undefined]);
     expect(lower).not.toHaveProperty('verdict');
   });
 
-  it('divides by no time of 0', () => {
+  it('is not divided by an elapsed time of 0', () => {
     const rest = ['# of samples: 0', '0 requests in 0s, 0 B read', '100 errors (0 timeouts)'];
     const found = only(print({ latency: '0 ms', average: '0', rest }));
     expect(bounds(found)).toEqual([undefined, 0]);
@@ -212,13 +212,13 @@ describe('what is counted', () => {
 });
 
 describe('latency', () => {
-  it('shows retransmitted connects only where the tail stands apart', () => {
+  it('shows retransmitted connects only if the tail is separate', () => {
     expect(nth(FASTAPI).latency?.retransmits.map(({ mark }) => mark)).toEqual([1, 3, 7]);
     expect(nth(LITESTAR).latency?.retransmits).toEqual([]);
     expect(nth(FASTAPI, (text) => text.replace('376 ms', '976 ms')).latency?.retransmits).toEqual([]);
   });
 
-  it('wonders at one longer than the default timeout', () => {
+  it('reports a maximum above the default timeout', () => {
     expect(nth(VANILLA).latency?.pastTimeoutMs).toBe(11_079);
     expect(nth(FASTAPI).latency).not.toHaveProperty('pastTimeoutMs');
   });
@@ -234,7 +234,7 @@ describe('which process a report covers', () => {
     expect(nth(index).time?.check).toMatchObject({ covers, impossible });
   });
 
-  it('tells a launcher by too little CPU and no messages', () => {
+  it('is the launcher if there is too little CPU and no message', () => {
     const check = nth(FASTIFY).time?.check;
     expect(check?.cpuUsPerAnswer).toBeCloseTo(3.03, 2);
     expect(check).toMatchObject({
@@ -245,7 +245,7 @@ describe('which process a report covers', () => {
     });
   });
 
-  it('tells another process by cycles too few for the CPU', () => {
+  it('is only a direct child, for the cycles, if they are too few for the CPU time', () => {
     expect(nth(VANILLA).time?.check).toMatchObject({ launcher: 'pnpm run', directChildOnly: true });
   });
 
@@ -263,14 +263,14 @@ describe('which process a report covers', () => {
     expect(time?.check.cpuUsPerAnswer).toBeCloseTo(92, 6);
   });
 
-  it('is not told around a launcher without answers to hold it against', () => {
+  it('is unknown for a launcher without answers to compare with', () => {
     const { tests: none, times } = recheck(report('pnpm start'), 'pasted.txt');
     expect(none).toEqual([]);
     expect(times[0]?.check.covers).toBe('unknown');
   });
 });
 
-describe('pairs', () => {
+describe('the pairing', () => {
   it('gives each report the nearest table above it', () => {
     expect(tests().map(({ time }) => time?.printed.command)).toEqual([
       'bench-fastapi',
@@ -281,7 +281,7 @@ describe('pairs', () => {
     ]);
   });
 
-  it('leaves a report alone whose command did not live as long as the test', () => {
+  it('omits a report whose command ended before the test', () => {
     const found = recheck(README.replace('24.33  real', '4.33  real'), 'README.md');
     expect(found.tests[FASTAPI]).not.toHaveProperty('time');
     expect(found.times).toHaveLength(1);

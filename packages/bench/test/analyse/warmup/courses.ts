@@ -1,6 +1,6 @@
 /**
- * Planted courses of a process under noise as it was recorded: independent from pair to pair, heavy tails (robust
- * deviation 4 to 8 %, one pair in eight far out), a slow drift of about 1 %, and a neighbour in bursts if wanted.
+ * Planted courses of a process, with noise like that of recordings: independent from pair to pair, heavy tails (robust
+ * deviation 4 to 8 %, one pair in eight far out), a slow drift of about 1 %, and optionally a neighbour in bursts.
  */
 import type { ProcessSeries, WarmPair } from '../../../src/analyse/warmup/study.ts';
 import type { Random } from '../../../src/random.ts';

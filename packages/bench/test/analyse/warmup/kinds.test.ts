@@ -87,20 +87,20 @@ const drawT5 = (random: Random): number => {
 };
 
 describe('recorded processes', () => {
-  it('of vanilla are one kind, with a deviation of 1.5 %', () => {
+  it('of vanilla form one kind, with a deviation of 1.5 %', () => {
     const { kinds, deviation } = findKinds(VANILLA);
     expect(kinds).toHaveLength(1);
     expect(kinds[0]?.share).toBe(1);
     expect(deviation).toBeCloseTo(0.015, 3);
   });
 
-  it('of fastify against fastify are cheap ÷ dear, alike, and dear ÷ cheap', () => {
+  it('of fastify against fastify form three kinds: cheap ÷ expensive, equal, expensive ÷ cheap', () => {
     const { kinds } = findKinds(FASTIFY);
     expect(kinds.map(({ processes }) => processes.length)).toEqual([11, 3, 10]);
     expect(kinds.map(({ centre }) => Number(centre.toFixed(2)))).toEqual([0.82, 1.01, 1.21]);
   });
 
-  it('of fastify against vanilla are two kinds, and a quarter is dear', () => {
+  it('of fastify against vanilla form two kinds, and 25 % are expensive', () => {
     const { kinds } = findKinds(FASTIFY_VANILLA);
     expect(kinds.map(({ processes }) => processes)).toEqual([
       [0, 2, 4, 5, 6, 7, 9, 10, 11],
@@ -135,7 +135,7 @@ describe('processes of one kind', () => {
     expect(split).toBeLessThanOrEqual(15);
   });
 
-  it('whose figures are noisy are not split if their deviation is given', () => {
+  it('with noisy ratios are not split if their deviation is given', () => {
     const random = createRandom(9);
     for (const count of [5, 12, 24]) {
       let [split, naive] = [0, 0];
@@ -149,7 +149,7 @@ describe('processes of one kind', () => {
     }
   });
 
-  it('are not split by one whose level is hardly known', () => {
+  it('are not split by a process with an uncertain level', () => {
     const rest = figures(1, 1.01, 0.99, 1.005, 0.995, 1.002, 0.998);
     expect(findKinds([...rest, { ratio: 1.12, interval: { low: 1.11, high: 1.13 } }]).kinds).toHaveLength(2);
     expect(findKinds([...rest, { ratio: 1.12, interval: { low: 0.95, high: 1.32 } }]).kinds).toHaveLength(1);
@@ -174,7 +174,7 @@ describe('processes of two kinds', () => {
     expect(found).toBeGreaterThanOrEqual(190);
   });
 
-  it('cannot be of no process, or of a figure that is not above 0', () => {
+  it('require at least one process, positive ratios and a positive deviation', () => {
     expect(() => findKinds([])).toThrow(RangeError);
     expect(() => findKinds(figures(1, 0))).toThrow(RangeError);
     expect(() => findKinds(figures(1), 0)).toThrow(RangeError);
@@ -185,7 +185,7 @@ describe('a comparison of kinds', () => {
   const cheap = [1.19, 1.2, 1.18, 1.21, 1.2];
   const dear = [1.43, 1.44, 1.42];
 
-  it('says the shift within kinds, the shares and the ratio of the means', () => {
+  it('gives the shift within kinds, the shares and the ratio of the means', () => {
     const baseline = figures(...cheap, ...dear);
     const candidate = figures(...[...cheap.slice(0, 2), ...dear, 1.43].map((one) => one * 0.97));
     const compared = compareKinds(baseline, candidate);
@@ -219,7 +219,7 @@ describe('a comparison of kinds', () => {
     );
   });
 
-  it('has no interval for one process each', () => {
+  it('has no interval for one process per target', () => {
     const { withinKinds, fleet } = compareKinds(figures(1), figures(1.1));
     expect(withinKinds).toEqual({ ratio: expect.closeTo(1.1, 10) });
     expect(fleet.interval).toBeUndefined();

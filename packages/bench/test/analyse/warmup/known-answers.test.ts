@@ -17,7 +17,7 @@ import {
 
 const STUDIES = 20;
 const PROCESSES = 5;
-/** Processes of one kind differ by that much. */
+/** The standard deviation between processes of one kind. */
 const DEVIATION = 0.015;
 
 interface Answer {
@@ -29,18 +29,22 @@ interface Answer {
 const ANSWERS: [string, Course, Answer][] = [
   ['flat', flat, { class: 'flat', warm: { seconds: 0 }, last: 1 }],
   [
-    'twice as dear for the first 200,000 answers',
+    'twice as expensive for the first 200,000 answers',
     twiceFirst,
     { class: 'warm-up', warm: { answers: 200_000 }, last: 1 },
   ],
-  ['10 % dearer for the first 20 s', tenPercentFirst, { class: 'warm-up', warm: { seconds: 20 }, last: 1 }],
+  [
+    '10 % more expensive for the first 20 s',
+    tenPercentFirst,
+    { class: 'warm-up', warm: { seconds: 20 }, last: 1 },
+  ],
   [
     'level for 15 s, then twice as fast',
     twiceAsFastLater,
     { class: 'warm-up', warm: { seconds: 15 }, last: 0.5 },
   ],
   ['a leak', leak, { class: 'slowdown' }],
-  ['now fast, now slow, every 3 s', nowAndThen, { class: 'no steady state' }],
+  ['alternately fast and slow, every 3 s', nowAndThen, { class: 'no steady state' }],
 ];
 
 function drawStudy(course: Course, random: Random, neighbour: boolean): TargetStudy {
@@ -74,13 +78,13 @@ describe.each([
   ['on a quiet machine', false],
   ['beside a neighbour in bursts', true],
 ])('%s', (_, neighbour) => {
-  it.each(ANSWERS)('%s: right in at least 19 of 20 studies', (__, course, answer) => {
+  it.each(ANSWERS)('%s: classified correctly in at least 19 of 20 studies', (__, course, answer) => {
     const random = createRandom(11);
     const studies = Array.from({ length: STUDIES }, () => drawStudy(course, random, neighbour));
     expect(studies.filter((study) => isRight(study, answer)).length).toBeGreaterThanOrEqual(19);
   });
 
-  it('two kinds 20 % apart by coin: right in at least 19 of 20 studies', () => {
+  it('two kinds 20 % apart, at random: found in at least 19 of 20 studies', () => {
     const random = createRandom(12);
     let right = 0;
     for (let study = 0; study < STUDIES; study++) {

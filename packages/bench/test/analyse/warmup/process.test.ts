@@ -69,7 +69,7 @@ describe('recorded series', () => {
     expect(study.lastOverEarlyCpu!.interval!.high).toBeGreaterThan(1);
   });
 
-  it('of fastify: warm after 1 to 3 s, 1.5 times as dear as vanilla', () => {
+  it('of fastify: warm after 1 to 3 s, with 1.5 times the CPU of vanilla', () => {
     const study = studyRecorded('f2');
     expect(study.class).toBe('warm-up');
     expect(study.warm!.seconds).toBeGreaterThan(0.8);
@@ -95,7 +95,7 @@ describe('the course of a process', () => {
     expect(study.lastOverEarlyGoodput?.ratio).toBeCloseTo(2, 9);
   });
 
-  it('that becomes dearer once, and stays so, is a slowdown that settled', () => {
+  it('that becomes more expensive once and stays so is a slowdown that settled', () => {
     const study = studyProcess(exact(60, (seconds) => (seconds < 20 ? 1 : 1.2)))!;
     expect(study).toMatchObject({ class: 'slowdown', warm: { seconds: expect.closeTo(20, 9) } });
     expect(study.moving).toBeUndefined();
@@ -134,7 +134,7 @@ describe('the course of a process', () => {
     expect(study.lastOverEarlyCpu).toBeUndefined();
   });
 
-  it('is unknown from fewer than 20 pairs, and pairs without CPU time do not count', () => {
+  it('is unknown with fewer than 20 pairs, not counting pairs without CPU time', () => {
     const { pairs } = exact(2, () => 1);
     expect(studyProcess({ pairs })).toBeDefined();
     expect(studyProcess({ pairs: pairs.slice(1) })).toBeUndefined();
@@ -171,7 +171,7 @@ describe('the course of a target', () => {
     expect(study.lastOverEarlyCpu?.interval?.low).toBeLessThan(0.5);
   });
 
-  it('is inconsistent otherwise, and ages and kinds are of those that settled', () => {
+  it('is inconsistent otherwise, with ages and kinds of the processes that settled', () => {
     const study = studyTarget([odd, one, other]);
     expect(study).toMatchObject({ class: 'inconsistent', settled: 2 });
     expect(study.kinds?.kinds.map(({ processes }) => processes)).toEqual([[1, 2]]);
@@ -184,7 +184,7 @@ describe('the course of a target', () => {
     expect(study.kinds).toBeUndefined();
   });
 
-  it('cannot be of no process', () => {
+  it('requires at least one process', () => {
     expect(() => studyTarget([])).toThrow(RangeError);
   });
 });

@@ -129,7 +129,7 @@ describe('the revisions of a project', () => {
     expect(described.trim()).toBe('v1.2');
   });
 
-  it('are found in the remote, as a job of CI needs it', async () => {
+  it('are found in the remote, as a CI job needs', async () => {
     const main = commit('Serve orders');
     git('update-ref', 'refs/remotes/origin/release', main);
     expect(await findRevisions(project, ['release'])).toMatchObject([{ name: 'release', commit: main }]);
@@ -137,7 +137,7 @@ describe('the revisions of a project', () => {
 });
 
 describe('a revision that cannot be measured', () => {
-  it('is an unknown name: the nearest are named', async () => {
+  it('has an unknown name, and the nearest one is suggested', async () => {
     commit('Serve orders');
     git('branch', 'feature/cache');
     const { code, message, hint } = await refusalOf('feature/cash');
@@ -148,7 +148,7 @@ describe('a revision that cannot be measured', () => {
     });
   });
 
-  it('is one of a shallow clone', async () => {
+  it('is missing from a shallow clone', async () => {
     commit('Serve orders');
     write('src/server.js', 'two');
     commit('Cache orders');
@@ -160,7 +160,7 @@ describe('a revision that cannot be measured', () => {
     expect(read(root, 'src/server.js')).toBe('two');
   });
 
-  it('is in no repository', async () => {
+  it('is outside a repository', async () => {
     const error = await findRevisions(folder, ['main']).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: 'usage',

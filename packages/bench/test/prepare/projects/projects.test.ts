@@ -41,7 +41,7 @@ afterAll(() => {
   for (const folder of [place, PLACE.cache]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** The contents of a folder by path: a change of any file, or a new one, changes it. */
+/** The entries of a folder by path, each file with its digest. */
 function treeOf(folder: string): Record<string, string> {
   const paths = globSync('**/*', { cwd: folder, withFileTypes: true }).map(({ parentPath, name }) =>
     join(parentPath, name),
@@ -88,7 +88,7 @@ async function prepare(
   return prepareAll(targets, [stack], (line) => lines.push(line));
 }
 
-/** Runs the command of a target as a server would be started, and returns what it prints. */
+/** Runs the command of a target like a server, and returns its output. */
 function runIt({ command: [program = '', ...args], env, stack }: Prepared): string {
   const ran = runSync([program, ...args], { cwd: stack.root, env: { ...process.env, ...env } });
   return ran.stdout.trim();
@@ -127,7 +127,7 @@ describe.for([
       runSync([uv.get(), 'lock', '--offline', '--quiet'], { cwd: root });
   });
 
-  it('gets its packages in an environment of its own, and stays as it is', async () => {
+  it('gets its packages in a separate environment, and is not changed', async () => {
     const before = treeOf(root);
     const { prepared, missing } = await prepare(root, ASK);
     expect(missing).toEqual([]);
@@ -139,14 +139,14 @@ describe.for([
     expect(Object.keys(before).some((file) => file.endsWith(lock))).toBe(true);
   });
 
-  it('keeps its environment until its lock changes', async () => {
+  it('reuses its environment while its lock is the same', async () => {
     await prepare(root, ASK);
     const before = environments();
     await prepare(root, ASK);
     expect(environments()).toEqual(before);
   });
 
-  it('gets other versions on top of its lock, and says so', async () => {
+  it('gets other versions on top of its lock, and reports them', async () => {
     const before = treeOf(root);
     vi.stubEnv('UV_FIND_LINKS', join(root, 'vendor'));
     vi.stubEnv('UV_OFFLINE', '1');
@@ -177,7 +177,7 @@ describe('a Node project with a lock', () => {
     runSync(['npm', 'install', '--package-lock-only', '--offline', '--ignore-scripts'], { cwd: root });
   });
 
-  it('runs from a copy with its lock installed, and stays as it is', async () => {
+  it('runs from a copy with its lock installed, and is not changed', async () => {
     const before = treeOf(root);
     const { prepared, missing } = await prepare(root, 'npm start');
     expect(missing).toEqual([]);
@@ -187,7 +187,7 @@ describe('a Node project with a lock', () => {
     expect(treeOf(root)).toEqual(before);
   });
 
-  it('leaves its secrets where they are', async () => {
+  it('is copied without its secrets', async () => {
     const { prepared } = await prepare(root, 'npm start');
     const copy = prepared[0]?.stack.root ?? '';
     expect(readlinkSync(join(copy, '.env'))).toBe(join(root, '.env'));
@@ -199,7 +199,7 @@ describe('a Node project with a lock', () => {
     ).not.toContain('abcdef');
   });
 
-  it('is left out with the reason of npm if its lock is not up to date', async () => {
+  it('is skipped with the reason of npm if its lock is out of date', async () => {
     const other = makeProject('stale', {
       'package.json': JSON.stringify({
         name: 'stale',
@@ -216,7 +216,7 @@ describe('a Node project with a lock', () => {
 });
 
 describe('a project without dependencies', () => {
-  it('runs where it is', async () => {
+  it('runs in place', async () => {
     const root = makeProject('plain', { 'server.js': 'console.log(process.cwd(), process.env.PORT)' });
     const [found] = (await prepare(root, 'node server.js')).prepared as [Prepared];
     expect(found.stack.root).toBe(root);
@@ -226,7 +226,7 @@ describe('a project without dependencies', () => {
   it.each([
     ['./server --port {port}', './server is not a program in'],
     ['no-such-program', 'no-such-program is not in the environment of the project, nor on PATH'],
-  ])('is left out if its program does not exist: %s', async (run, problem) => {
+  ])('is skipped if its program does not exist: %s', async (run, problem) => {
     const { missing } = await prepare(makeProject('gone', { 'go.mod': '' }), run);
     expect(missing[0]?.reason).toContain(problem);
     expect(missing[0]?.hint).toBeTruthy();
@@ -244,7 +244,7 @@ function withPackages(id: string, packages: string[], wanted: string[] = []): Pr
 }
 
 describe('the environments of one comparison', () => {
-  it('are told apart by packages that nobody asked for', () => {
+  it('are reported if unrequested packages differ', () => {
     const lines = describeOtherPackages([
       withPackages('api@3.12', ['a==1', 'b==1']),
       withPackages('api@3.13', ['a==1', 'b==2', 'c==1']),

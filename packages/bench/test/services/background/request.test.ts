@@ -13,7 +13,7 @@ afterEach(() => {
   server?.closeAllConnections();
 });
 
-/** A request kept in flight to a server that answers so, and how many it has read. */
+/** Keeps a request in flight to a server with this listener. `asked` lists the requests it received. */
 async function disturb(answer: RequestListener): Promise<{ background: Background; asked: string[] }> {
   const asked: string[] = [];
   const own = createServer((request, response) => {
@@ -27,7 +27,7 @@ async function disturb(answer: RequestListener): Promise<{ background: Backgroun
 }
 
 describe('a request kept in flight', () => {
-  it('is sent again when it is answered, and cancelled at the end: its connection is closed', async () => {
+  it('is sent again when answered, and cancelled at the end by closing its connection', async () => {
     const left = vi.fn<() => void>();
     const sockets = new Set<unknown>();
     const { background, asked } = await disturb((request, response) => {
@@ -45,7 +45,7 @@ describe('a request kept in flight', () => {
     expect(sockets.size).toBe(1);
   });
 
-  it('is counted by its status, and by what never came whole', async () => {
+  it('is counted by its status, or as lost if the answer is incomplete', async () => {
     const { background, asked } = await disturb((request, response) => {
       if (asked.length === 1) response.writeHead(404).end();
       else if (asked.length === 2) request.socket.destroy();
@@ -63,7 +63,7 @@ describe('a request kept in flight', () => {
     });
   });
 
-  it('tells no time where none was answered', async () => {
+  it('has no duration if none was answered', async () => {
     const { background, asked } = await disturb(() => {});
     await vi.waitFor(() => expect(asked).toHaveLength(1));
     expect(background.end()).toEqual({
@@ -76,13 +76,13 @@ describe('a request kept in flight', () => {
   });
 });
 
-describe('what is said against it', () => {
+describe('judgeBackground', () => {
   it.each([sampleBackground({ statusCodes: {} }), sampleBackground({ statusCodes: { 200: 9, 204: 1 } })])(
-    'is nothing of %j',
+    'finds nothing wrong with %j',
     (given) => expect(judgeBackground(given)).toEqual([]),
   );
 
-  it('invalidates all but the start-up when some failed, and fails the trial when none was right', () => {
+  it('invalidates all but the start-up if some requests failed, and fails the trial if none succeeded', () => {
     const some = judgeBackground(sampleBackground({ statusCodes: { 200: 7, 500: 2 }, lost: 1 }));
     expect(some).toEqual([
       {

@@ -12,7 +12,7 @@ describe('the inserts of a trial', () => {
     [1000, 1000, 0, []],
     [1000, 999, 0, ['inserts-lost']],
     [1000, 1001, 0, ['inserts-unacknowledged']],
-    // Those that were never answered may be there or not.
+    // Inserts that were never answered may or may not be stored.
     [1000, 1000, 5, []],
     [1000, 1005, 5, []],
     [1000, 1006, 5, ['inserts-unacknowledged']],
@@ -23,7 +23,7 @@ describe('the inserts of a trial', () => {
     for (const { invalidates } of reasons) expect(invalidates).toEqual(METRIC_IDS);
   });
 
-  it('are told of a trial that failed for another reason, and spoil nothing more', () => {
+  it('are reported for a trial that failed for another reason, and invalidate nothing more', () => {
     expect(makeReason('inserts', { acknowledged: 1520, stored: 1523, unanswered: 12 })).toEqual({
       code: 'inserts',
       text: '1,520 inserts were acknowledged, 12 never answered, and the table has 1,523: no acknowledged insert was lost',
@@ -44,14 +44,14 @@ describe('a database', () => {
   };
 
   it.each([
-    ['on a core of its own', apart, 0.91, 0.3, 'database'],
-    ['on a core of its own with time to spare', apart, 0.85, 0.3, 'waiting'],
-    ['beside the load, and more than that', beside, 0.6, 0.35, 'database'],
-    ['beside the load, and less than that', beside, 0.3, 0.65, 'waiting'],
-    ['whose cores are not known', elsewhere, 1.5, 0.3, 'waiting'],
-    ['on cores that all share', shared, 1.85, 0.1, 'database'],
-    ['on one of the cores that all share', shared, 1.1, 0.1, 'server'],
-  ] as const)('%s', (_, placement, cores, generator, limit) => {
+    ['on a separate core', apart, 0.91, 0.3, 'database'],
+    ['on a separate core with spare time', apart, 0.85, 0.3, 'waiting'],
+    ['on the core of the load, and busier than the load', beside, 0.6, 0.35, 'database'],
+    ['on the core of the load, and less busy than the load', beside, 0.3, 0.65, 'waiting'],
+    ['on unknown cores', elsewhere, 1.5, 0.3, 'waiting'],
+    ['on cores that all share, used up', shared, 1.85, 0.1, 'database'],
+    ['on cores that all share, about one of them used', shared, 1.1, 0.1, 'server'],
+  ] as const)('is judged as the limit by its cores: %s', (_, placement, cores, generator, limit) => {
     const load = sampleLoad({ generators: [{ cpuUs: generator * 5e6, seconds: 5, utilisation: generator }] });
     const evidence = { load, resources: sampleResources(cores), placement, besideRequests: 0 };
     const companion = {

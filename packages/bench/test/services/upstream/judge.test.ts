@@ -9,7 +9,7 @@ import { sampleCounts, sampleLoad, sampleResources } from '../../samples.ts';
 
 const RATES = ['goodput', 'p50', 'p99'];
 
-/** An upstream as it is looked at. */
+/** The evidence about an upstream. */
 interface Asked {
   requests: number;
   fetchUs: number;
@@ -18,7 +18,7 @@ interface Asked {
   besideRequests: number;
 }
 
-/** The upstream of a window of 50,000 answers of 10 fixtures each, on a core of its own. */
+/** The upstream of a window of 50,000 answers of 10 fixtures each, on a separate core. */
 function evidenceOf(given: Partial<Asked> = {}): Asked {
   return {
     requests: 500_000,
@@ -30,7 +30,7 @@ function evidenceOf(given: Partial<Asked> = {}): Asked {
   };
 }
 
-/** A window beside that upstream. */
+/** A window with that upstream. */
 function windowOf(
   { requests, fetchUs, resources, placement, besideRequests }: Asked,
   load: LoadResult,
@@ -69,7 +69,7 @@ function judgeOf(upstream: Asked, counts: Partial<Counts> = {}, statusCodes = {}
 }
 
 describe('the count of the upstream', () => {
-  it('is exact where every request was answered rightly', () => {
+  it('must be exact if every request was answered correctly', () => {
     expect(judgeOf(evidenceOf()).reasons).toEqual([]);
     for (const requests of [499_999, 500_001]) {
       const { failed, reasons } = judgeOf(evidenceOf({ requests }));
@@ -78,12 +78,12 @@ describe('the count of the upstream', () => {
     }
   });
 
-  it('leaves room for what companions asked of the server', () => {
+  it('allows for requests that companions sent to the server', () => {
     expect(judgeOf(evidenceOf({ requests: 500_010, besideRequests: 1 })).failed).toBe(false);
     expect(judgeOf(evidenceOf({ requests: 500_011, besideRequests: 1 })).failed).toBe(true);
   });
 
-  it('says what an answer from memory looks like, and what asking too often', () => {
+  it('reports too few requests as possible caching, and too many as more than needed', () => {
     expect(judgeOf(evidenceOf({ requests: 20 })).texts).toEqual([
       'upstream-count: 50,000 answers need 10 fixtures each, but the upstream got only 20 requests: the server may have cached fixtures',
     ]);
@@ -92,7 +92,7 @@ describe('the count of the upstream', () => {
     ]);
   });
 
-  it('leaves room for what was lost on its way, each for none to all of its fixtures', () => {
+  it('allows for 0 to 10 fixtures for each unfinished request', () => {
     const lost = { timeout: 2, inFlight: 1 };
     for (const requests of [500_000, 500_015, 500_030])
       expect(judgeOf(evidenceOf({ requests }), lost).failed).toBe(false);
@@ -102,7 +102,7 @@ describe('the count of the upstream', () => {
 });
 
 describe('an upstream', () => {
-  it('that fails requests is named for it', () => {
+  it('that fails requests is reported', () => {
     const { reasons, texts } = judgeOf(evidenceOf(), {}, { 502: 3 });
     expect(texts).toEqual([
       'upstream-failed: 3 requests were answered with 502: the upstream did not answer the server',
@@ -110,7 +110,7 @@ describe('an upstream', () => {
     expect(reasons[0]?.invalidates).toEqual(METRIC_IDS.filter((metric) => metric !== 'startup'));
   });
 
-  it('that is slow with nothing to do is named for it', () => {
+  it('that is slow without load is reported', () => {
     const { reasons, texts } = judgeOf(evidenceOf({ fetchUs: 203_400 }));
     expect(texts).toEqual([
       'upstream-slow: the upstream took 203 ms per fixture without load: the server had to wait for it',
@@ -118,7 +118,7 @@ describe('an upstream', () => {
     expect(reasons[0]?.invalidates).toEqual(RATES);
   });
 
-  it('that used up its core is the limit, but not where the server used up its own', () => {
+  it('that used up its core is the limit, unless the server used up its core too', () => {
     const full = evidenceOf({ resources: sampleResources(0.95) });
     const verdict = judgeOf(full);
     expect(verdict.limit).toBe('upstream');
@@ -128,7 +128,7 @@ describe('an upstream', () => {
     expect(both).toMatchObject({ limit: 'server', reasons: [] });
   });
 
-  it('that used up its core is not the limit beside a saturated generator, whose latency is invalid', () => {
+  it('that used up its core is not the limit if the generator is saturated', () => {
     const full = evidenceOf({ resources: sampleResources(0.95) });
     const both = judge(
       windowOf(
@@ -146,11 +146,11 @@ describe('an upstream', () => {
   });
 });
 
-/** A window whose one generator used so many cores. */
+/** A window in which the generator used this many cores. */
 const beside = (cores: number) =>
   sampleLoad({ generators: [{ cpuUs: cores * 5e6, seconds: 5, utilisation: cores }] });
 
-/** An upstream that used so many, on the core of that generator. */
+/** An upstream that used this many cores, on the core of the generator. */
 const shared = (cores: number) =>
   evidenceOf({
     resources: sampleResources(cores),
@@ -162,13 +162,13 @@ describe('isUpstreamFull', () => {
     [0.6, 0.35, true],
     [0.35, 0.6, false],
     [0.4, 0.3, false],
-  ])('beside a load on the same core: %d and %d of it, %s', (own, load, full) => {
+  ])('depends on which of upstream and load uses more of one core: %d and %d, %s', (own, load, full) => {
     expect(isUpstreamFull({ ...shared(own), load: beside(load), resources: shared(own).resources })).toBe(
       full,
     );
   });
 
-  it('goes by its one process where nothing is pinned, and by nothing where it was not sampled', () => {
+  it('depends on its one process if nothing is pinned, and is false if it was not sampled', () => {
     const isFull = (given: Pick<Asked, 'placement'> & { resources: Resources }) =>
       isUpstreamFull({ ...evidenceOf(given), ...given, load: beside(0.1) });
     const unpinned = { placement: { kind: 'unpinned' as const } };

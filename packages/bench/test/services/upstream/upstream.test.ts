@@ -13,7 +13,7 @@ afterEach(() => {
   rmSync(join(folder, 'nginx'), { force: true });
 });
 
-/** Puts an nginx on PATH, and nothing else, that says this of itself. */
+/** Creates an nginx for PATH that prints these lines. */
 function plantNginx(...says: string[]): void {
   const file = join(folder, 'nginx');
   writeFileSync(file, ['#!/bin/sh', ...says.map((line) => `echo '${line}' >&2`)].join('\n'));
@@ -27,7 +27,7 @@ describe('findUpstream', () => {
     ['nginx version: nginx/1.22.1', '1.22.1'],
     ['nginx version: nginx/1.18.0 (Ubuntu)', '1.18.0'],
     ['nginx version: openresty/1.21.4.1', '1.21.4.1'],
-  ])('takes nginx where it is on PATH: %s', async (says, version) => {
+  ])('uses nginx if it is on PATH: %s', async (says, version) => {
     plantNginx(says, STUB);
     vi.stubEnv('PATH', folder);
     expect(await findUpstream(undefined)).toMatchObject({ kind: 'nginx', version });
@@ -38,7 +38,7 @@ describe('findUpstream', () => {
     ['is not on PATH', []],
     ['was built without stub_status', ['nginx version: nginx/1.22.1', 'configure arguments:']],
     ['nginx -V does not print a version', ['something else']],
-  ])('takes our own where nginx %s, and refuses where that was asked for by name', async (why, says) => {
+  ])('uses the embedded upstream if nginx %s, and fails if nginx was requested', async (why, says) => {
     if (says.length > 0) plantNginx(...says);
     vi.stubEnv('PATH', folder);
     expect(await findUpstream(undefined)).toMatchObject({
@@ -50,7 +50,7 @@ describe('findUpstream', () => {
     expect(error).toMatchObject({ exitCode: 3, message: expect.stringContaining(why) as string });
   });
 
-  it('reads the count that each tells', async () => {
+  it('parses the request count of each kind', async () => {
     plantNginx('nginx version: nginx/1.22.1', STUB);
     vi.stubEnv('PATH', folder);
     const nginx = await findUpstream('nginx');
@@ -63,7 +63,7 @@ describe('findUpstream', () => {
 });
 
 describe('useBetween', () => {
-  it('subtracts the requests, and takes the slower fixture', () => {
+  it('subtracts the requests, and keeps the longer fetch time', () => {
     const before = { requests: 30, fetchUs: 900 };
     expect(useBetween(before, { requests: 530, fetchUs: 700 })).toEqual({ requests: 500, fetchUs: 900 });
   });
