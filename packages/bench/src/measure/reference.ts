@@ -25,6 +25,9 @@ const FLAGS = [
   '--max-semi-space-size=16',
 ];
 
+/** The argv of the reference, with the placeholders `{host}` and `{port}`. */
+export const REFERENCE_COMMAND = [process.execPath, ...FLAGS, SERVER, '--host', '{host}', '--port', '{port}'];
+
 /** The reference in words: its runtime and flags. */
 export const REFERENCE = `node ${process.versions.node} ${FLAGS.join(' ')}`;
 
@@ -85,7 +88,7 @@ export async function startReference(
 }
 
 function prepareReference(target: Target): Prepared {
-  const command = [process.execPath, ...FLAGS, SERVER, '--host', '{host}', '--port', '{port}'];
+  const command = REFERENCE_COMMAND;
   const variant: Variant = {
     command,
     groups: [],
