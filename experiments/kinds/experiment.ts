@@ -18,7 +18,7 @@ import { launch, type Server } from 'bench-http/machine/launch';
 import { sendRequest } from 'bench-http/machine/request';
 import { REFERENCE_COMMAND } from 'bench-http/measure/reference';
 import { awaitRightAnswer } from 'bench-http/measure/verify';
-import { medianOf } from 'bench-http/numbers';
+import { median } from 'bench-http/numbers';
 import { prepareAll, type Prepared } from 'bench-http/prepare/prepare';
 import { createRandom } from 'bench-http/random';
 import { PARTS, type Arm, type Step } from './arms.ts';
@@ -183,9 +183,9 @@ async function take(step: Step, { server, client, manner, found }: Living): Prom
     return;
   }
   const pairs = await takeTurns(client, await askReference(manner), step.measure);
-  found.ratios.push(round(medianOf(pairs.map((pair) => pair.own / pair.other)), 3));
-  found.cpuUs = round(medianOf(pairs.map(({ own }) => own)), 2);
-  found.referenceUs = round(medianOf(pairs.map((pair) => pair.other)), 2);
+  found.ratios.push(round(median(pairs.map((pair) => pair.own / pair.other)), 3));
+  found.cpuUs = round(median(pairs.map(({ own }) => own)), 2);
+  found.referenceUs = round(median(pairs.map((pair) => pair.other)), 2);
 }
 
 /** Takes turns with the reference in the order A B, B A, so that a trend of the machine cancels. */

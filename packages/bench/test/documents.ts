@@ -15,6 +15,7 @@ import { renderMarkdown } from '../src/report/markdown.ts';
 import { renderPower } from '../src/report/power.ts';
 import { describeMachine, showLimit, showMetric, toView } from '../src/report/view.ts';
 import { readPool } from '../src/results/pool/store.ts';
+import { drawAges, drawFeedback, drawKinds, drawOdds, readPart } from './kinds.ts';
 import { RESULTS, readRun, type StoredRun } from '../src/results/store.ts';
 
 /** A part of a document between `<!-- kind words -->` and `<!-- end -->`. */
@@ -118,6 +119,21 @@ const BLOCKS: Record<string, (words: string[]) => string> = {
 
   /** `calibration ID`: as `pnpm calibrate` printed it. */
   calibration: ([id = '']) => fence(readFileSync(join(folderOf(id), 'calibration.txt'), 'utf8')),
+
+  /** `kinds ID PART`: the kinds of processes that experiments/kinds found. */
+  kinds: ([id = '', part = '']) => drawKinds(readPart(folderOf(id), part)),
+
+  /** `odds ID`: the shares of the kinds, by the way in which processes were started. */
+  odds: ([id = '']) => drawOdds(readPart(folderOf(id), 'starts')),
+
+  /** `ages ID`: the same processes measured again and again. */
+  ages: ([id = '']) => drawAges(readPart(folderOf(id), 'ages')),
+
+  /** `feedback ID`: what V8 knew in each process, beside its kind. */
+  feedback: ([id = '']) => drawFeedback(readPart(folderOf(id), 'switches')),
+
+  /** `cause ID`: as experiments/kinds/cause.cjs printed it. */
+  cause: ([id = '']) => fence(readFileSync(join(folderOf(id), 'cause.txt'), 'utf8')),
 
   /** `bars ID cpu at 100`: a metric of all targets as bars. */
   bars: ([id = '', metric = '', ...rest]) => {
