@@ -5,7 +5,7 @@ import { findKinds, shareInterval } from '../src/analyse/warmup/kinds.ts';
 import type { Measured } from '../../../experiments/kinds/measured.ts';
 
 /** The deviation of processes of one kind: neighbours took time from the machine while it was measured. */
-const DEVIATION = 0.025;
+const DEVIATION = 0.04;
 
 /** Reads the processes of one part of the experiment. */
 export function readPart(folder: string, part: string): Measured[] {
