@@ -26,6 +26,8 @@ export interface Checks {
 export const LANGUAGES = ['typescript', 'python', 'go', 'rust', 'csharp'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
+/** The script of the HTML report runs in a browser, with other global names. */
+const PAGE = 'packages/bench/page';
 const RUST = 'packages/rustcontract/Cargo.toml';
 const GO_TEST = (folder: string): string => `go -C ${folder} vet ./... && go -C ${folder} test ./...`;
 /** gofmt lists unformatted files, but exits with 0. */
@@ -37,7 +39,10 @@ export function typescriptChecks(fix: boolean, folder = ''): Checks {
   return {
     format: [{ name: 'format', command: `oxfmt ${fix ? '' : '--check'} ${folder}` }],
     lint: [{ name: 'lint', command: `oxlint --deny-warnings ${fix ? '--fix' : ''} ${folder}` }],
-    verify: [{ name: 'types', command: 'tsc --noEmit' }],
+    verify: [
+      { name: 'types', command: 'tsc --noEmit' },
+      { name: 'types of the page', command: `tsc --noEmit -p ${PAGE}` },
+    ],
     compile: [],
   };
 }

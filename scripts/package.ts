@@ -5,6 +5,8 @@
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundlePage } from 'bench-http/commands/bundle';
+import { BUNDLE } from 'bench-http/commands/page';
 import { run } from 'bench-http/machine/subprocess';
 
 const PACKAGES = fileURLToPath(new URL('../packages/', import.meta.url));
@@ -12,12 +14,18 @@ const BENCH = join(PACKAGES, 'bench');
 const DIST = join(BENCH, 'dist');
 
 /** What a program reads beside the compiled modules. */
-const ASSETS = ['bench/src/**/*.{lua,js,py}', 'bench/schema/*.json', 'upstream/nginx.conf'];
+const ASSETS = [
+  'bench/src/**/*.{lua,js,cjs,py}',
+  'bench/schema/*.json',
+  'bench/page/*.css',
+  'upstream/nginx.conf',
+];
 
 rmSync(DIST, { recursive: true, force: true });
 await run(['tsc', '-p', 'tsconfig.dist.json'], { cwd: BENCH });
 for (const file of globSync(ASSETS, { cwd: PACKAGES })) cpSync(join(PACKAGES, file), join(DIST, file));
-for (const file of globSync('**/*.{js,d.ts}', { cwd: DIST })) relink(join(DIST, file));
+writeFileSync(join(DIST, 'bench', 'page', BUNDLE), await bundlePage());
+for (const file of globSync('*/src/**/*.{js,d.ts}', { cwd: DIST })) relink(join(DIST, file));
 
 /** Points imports of workspace packages, and those of declarations, to the compiled files. */
 function relink(file: string): void {

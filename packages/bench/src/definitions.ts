@@ -39,6 +39,9 @@ export const digest = (description?: string) =>
 /** A list of texts that are not empty. */
 export const texts = (description?: string) => Type.Array(text(), say(description));
 
+/** A command, word by word; a word can be empty, as in `--save ""`. */
+export const command = (description: string) => Type.Array(Type.String(), { description, minItems: 1 });
+
 /** One of these words. */
 export function oneOf<Word extends string>(words: readonly Word[], description?: string): TUnsafe<Word> {
   return Type.Unsafe<Word>({ ...say(description), enum: [...words] });

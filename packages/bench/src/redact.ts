@@ -11,7 +11,7 @@ const SHORTEST_HIDDEN = 6;
 
 /** The words that make the name of a header, a parameter or a variable the name of a secret. */
 const SECRET_NAME =
-  /(?:^|[^a-z])(?:keys?|sig|auth|pass|pwd|jwt|bearer|sid)(?:$|[^a-z])|token|secret|passw|passphrase|signature|credential|authori[sz]ation|authentication|cookie|session|api-?key|access-?key/;
+  /(?:^|[^a-z])(?:keys?|sig|auth|pass|pwd|jwt|bearer|sid)(?:$|[^a-z])|token|secret|passw|requirepass|passphrase|signature|credential|authori[sz]ation|authentication|cookie|session|api-?key|access-?key/;
 
 /** Values that this process sends and must never show. */
 const hidden = new Set<string>();
@@ -87,6 +87,50 @@ export function secretsOf({
     parsed?.password ?? '',
   ];
   return [...new Set(found.flatMap((value) => [value, encodeURIComponent(value)]))].filter(Boolean);
+}
+
+/** A secret in plain text: the variable or the option that holds it, and its value. */
+export interface Literal {
+  name: string;
+  value: string;
+}
+
+/** Returns the secrets in environment variables: values of variables with secret names, and passwords in URLs. */
+export function literalsInEnvironment(env: Readonly<Record<string, string>>): Literal[] {
+  return Object.entries(env).flatMap(([name, value]) => literalsIn(name, value));
+}
+
+/** Returns the secrets in a command: values of options with secret names, and passwords in URLs. */
+export function literalsInCommand(words: readonly string[]): Literal[] {
+  return words.flatMap((word, index) => {
+    const [, assigned, value = ''] = /^(-{0,2}[\w.-]+)=(.+)$/s.exec(word) ?? [];
+    if (assigned !== undefined) return literalsIn(assigned, value);
+    const before = words[index - 1] ?? '';
+    // The name of a secret is an option, and the word after it no other one.
+    const isValue = /^--?[a-z][\w-]*$/i.test(before) && !word.startsWith('-');
+    return literalsIn(isValue ? before : '', word);
+  });
+}
+
+/** Returns the values to hide for secrets in plain text, in every spelling that a program may print. */
+export function valuesOf(literals: readonly Literal[]): string[] {
+  return literals.flatMap(({ value }) => [value, encodeURIComponent(value)]);
+}
+
+/** Values of settings that have the name of a secret by chance, such as `MAX_KEYS=100000`. */
+const SETTING = /^(?:\d+(?:\.\d+)?[a-z]{0,2}|true|false|yes|no|on|off|none)$/i;
+
+/** Stands for a placeholder; valid as a host and as a port. */
+const FILLED = '0';
+
+function literalsIn(name: string, value: string): Literal[] {
+  // A placeholder is no secret: its value comes from elsewhere.
+  const filled = value.replaceAll(/\{[\w.:-]+\}/g, FILLED);
+  const inUrl = secretsOf({ url: filled }).filter((one) => one !== FILLED);
+  if (inUrl.length > 0) return inUrl.map((one) => ({ name: name === '' ? 'the URL' : name, value: one }));
+  if (filled !== value) return [];
+  const isSetting = SETTING.test(value) && !/pass/i.test(name);
+  return isSecretName(name) && !isSetting && value !== '' ? [{ name, value }] : [];
 }
 
 /** The parts of an Authorization value that are secret by themselves: the token, and the password of `Basic`. */

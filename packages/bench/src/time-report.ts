@@ -6,6 +6,59 @@ import type { TimeReport } from './results/record.ts';
 /** The fields of a report that are figures. */
 type Figure = Exclude<keyof TimeReport, 'format'>;
 
+/** The fields that say what a command used. */
+export type TimeField = Exclude<Figure, 'exitStatus' | 'terminatedBySignal'>;
+
+/**
+ * The processes that a field covers.
+ * - `command`: from the start of the command to its end
+ * - `tree`: the command and all its descendants that were waited for, added up
+ * - `largest process`: the largest single process of that tree, not the sum
+ * - `direct child`: the command itself, without its descendants
+ */
+export type TimeScope = 'command' | 'tree' | 'largest process' | 'direct child';
+
+/** What a field of a report means. */
+export interface TimeFieldHead {
+  label: string;
+  unit: 's' | 'bytes' | 'count';
+  scope: TimeScope;
+  /** The formats whose platform keeps it. */
+  formats: readonly TimeReport['format'][];
+}
+
+const BOTH = ['gnu', 'bsd'] as const;
+const BSD = ['bsd'] as const;
+const counted = (label: string, formats: TimeFieldHead['formats'] = BOTH): TimeFieldHead => ({
+  label,
+  unit: 'count',
+  scope: 'tree',
+  formats,
+});
+
+/** Every field in the order of a table. */
+export const TIME_FIELDS: Readonly<Record<TimeField, TimeFieldHead>> = {
+  elapsedSeconds: { label: 'elapsed', unit: 's', scope: 'command', formats: BOTH },
+  userSeconds: { label: 'user CPU', unit: 's', scope: 'tree', formats: BOTH },
+  systemSeconds: { label: 'system CPU', unit: 's', scope: 'tree', formats: BOTH },
+  maxResidentBytes: { label: 'max resident set', unit: 'bytes', scope: 'largest process', formats: BOTH },
+  peakFootprintBytes: { label: 'peak footprint', unit: 'bytes', scope: 'direct child', formats: BSD },
+  minorFaults: counted('minor page faults'),
+  majorFaults: counted('major page faults'),
+  voluntarySwitches: counted('voluntary switches'),
+  involuntarySwitches: counted('involuntary switches'),
+  fileInputs: counted('file system inputs'),
+  fileOutputs: counted('file system outputs'),
+  messagesSent: counted('messages sent', BSD),
+  messagesReceived: counted('messages received', BSD),
+  signalsReceived: counted('signals received', BSD),
+  instructions: { ...counted('instructions', BSD), scope: 'direct child' },
+  cycles: { ...counted('cycles', BSD), scope: 'direct child' },
+};
+
+/** The names of all fields, in the order of a table. */
+export const TIME_FIELD_NAMES = Object.keys(TIME_FIELDS) as readonly TimeField[];
+
 /** One line of a report: its label, its field, and its unit in the unit of the field. */
 type Line = readonly [label: string, field: Figure, unit?: number];
 

@@ -7,7 +7,10 @@ export const RECORD_SCHEMA = 5;
 export const RUN_SCHEMA = 4;
 
 /** The version of a stored study of warm-up. */
-export const STUDY_SCHEMA = 1;
+export const STUDY_SCHEMA = 2;
+
+/** The version of the JSON document that `report --json` prints. */
+export const REPORT_SCHEMA = 4;
 
 /** The version of `pool.json` and its entries. */
 export const POOL_SCHEMA = 3;

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -59,6 +59,16 @@ const DEFINING = /^(model|definitions)\.ts$|(^|\/)(definition|record|run-file)\.
 /** Started as separate processes: the harness writes their command line, not a user. */
 const PROGRAMS = ['load/stock.ts'];
 
+/** The script of the HTML report, which runs in a browser, and the files that it shares with the other reports. */
+const PAGE = join(ROOT, 'packages/bench/page');
+const SHARED_WITH_PAGE = [
+  'metrics.ts',
+  'numbers.ts',
+  'report/cells.ts',
+  'report/format.ts',
+  'report/knee.ts',
+];
+
 interface Import {
   from: string;
   to: string;
@@ -76,7 +86,7 @@ function read(file: string): string {
 }
 
 function importsOf(from: string): Import[] {
-  const text = read(from);
+  const text = readFileSync(resolve(SOURCE, from), 'utf8');
   const statements = [
     ...text.matchAll(/^\s*(?:import|export)\s(?<clause>[^'";]*?)from\s*'(?<path>[^']+)'/gm),
     ...text.matchAll(/^\s*import\s*(?<clause>)'(?<path>[^']+)'/gm),
@@ -116,10 +126,12 @@ function importedBy(file: string): string[] {
   return imports.filter(({ from }) => from === file).map(({ to }) => to);
 }
 
-/** The files that run when something stored is analysed or reported. */
+/** The files that run when something stored is analysed or reported. A definition runs only if another file imports it. */
 function reachedByReaders(): Set<string> {
   const running = imports.filter((found) => isOurs(found) && !found.erased);
-  const reached = new Set(sources.filter((file) => READERS.includes(roomOf(file) ?? '')));
+  const reached = new Set(
+    sources.filter((file) => READERS.includes(roomOf(file) ?? '') && !DEFINING.test(file)),
+  );
   // The loop also visits the files that it adds to the set.
   for (const file of reached) {
     for (const { to } of running.filter(({ from }) => from === file)) reached.add(to);
@@ -170,6 +182,18 @@ describe('the architecture', () => {
     expect(importedBy('errors.ts')).toEqual([]);
     expect(importedBy('definitions.ts')).toEqual(['typebox']);
     expect(importedBy('model.ts').toSorted()).toEqual(['definitions.ts', 'typebox', 'upstreams.ts']);
+  });
+
+  it('lets the page of the HTML report run only what needs no Node', () => {
+    const files = globSync('*.ts', { cwd: PAGE });
+    const shared = files.flatMap((file) =>
+      importsOf(join(PAGE, file))
+        .filter(({ to, erased }) => to.startsWith(SOURCE) && !erased)
+        .map(({ to }) => to.slice(SOURCE.length + 1)),
+    );
+    expect(new Set(shared)).toEqual(new Set(SHARED_WITH_PAGE));
+    const running = imports.filter(({ from, erased }) => SHARED_WITH_PAGE.includes(from) && !erased);
+    expect(running.filter(({ to }) => !SHARED_WITH_PAGE.includes(to))).toEqual([]);
   });
 
   it('keeps the definitions out of commands that only read', () => {

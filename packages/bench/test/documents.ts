@@ -13,9 +13,14 @@ import { describeDetail } from '../src/report/detail.ts';
 import { formatWhole } from '../src/report/format.ts';
 import { renderMarkdown } from '../src/report/markdown.ts';
 import { renderPower } from '../src/report/power.ts';
-import { describeMachine, showLimit, showMetric, toView } from '../src/report/view.ts';
+import { toModel } from '../src/report/model/model.ts';
+import { viewStudies } from '../src/report/warm.ts';
+import { showLimit, showMetric } from '../src/report/cells.ts';
+import { describeMachine, toView } from '../src/report/view.ts';
 import { readPool } from '../src/results/pool/store.ts';
 import { drawAges, drawFeedback, drawKinds, drawOdds, readPart } from './kinds.ts';
+import { readStudy, type StoredStudy } from '../src/results/study/store.ts';
+import { drawRecordings } from './recordings.ts';
 import { RESULTS, readRun, type StoredRun } from '../src/results/store.ts';
 
 /** A part of a document between `<!-- kind words -->` and `<!-- end -->`. */
@@ -99,10 +104,29 @@ export function readStackRows(): StackRow[] {
 /** What each kind of block shows. Words after the run limit it: `at 100` to a number of connections. */
 const BLOCKS: Record<string, (words: string[]) => string> = {
   /** `run ID [at 100]`: the report, as `pnpm report --markdown` prints it. */
-  run: ([id = '', ...rest]) => renderMarkdown(toView(readPublished(id, connectionsOf(rest)))),
+  run: ([id = '', ...rest]) => renderMarkdown(toView(toModel(readPublished(id, connectionsOf(rest))))),
 
   /** `detail ID`: one paragraph a trial, as `pnpm report --detail` prints them. */
   detail: ([id = '']) => fence(describeDetail(readPublished(id).trials)),
+
+  /** `turns ID NAME NAME`: recordings of two servers in turns. */
+  turns: ([id = '', ...names]) => drawRecordings(folderOf(id), names),
+
+  /** `beside METRIC METRIC at N of ID ID`: each target with its figures from several runs side by side. */
+  beside: (words) => {
+    const split = words.indexOf('of');
+    const at = words.indexOf('at');
+    const runs = words.slice(split + 1).map((id) => readPublished(id, connectionsOf(words.slice(at, split))));
+    return drawBeside(words.slice(0, at).map(metricOf), runs);
+  },
+
+  /** `warm ID ID` or `warm TARGET TARGET of ID ID`: studies of `pnpm warm`, or these targets of them, in one table. */
+  warm: (words) => {
+    const split = words.indexOf('of');
+    const studies = words.slice(split + 1).map((id) => readStudy(folderOf(id)));
+    const wanted = split === -1 ? undefined : words.slice(0, split);
+    return renderMarkdown(viewStudies(studies.map((study) => selectTargets(study, wanted))));
+  },
 
   /** `compare ID`: as `pnpm compare` prints it. */
   compare: ([id = '']) => {
@@ -237,7 +261,38 @@ function drawRows(metrics: MetricId[], runs: StoredRun[]): string {
   return [head, alignment, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
+/** Draws one row for each target: its figures after the warm-up of each run, side by side. */
+function drawBeside(metrics: MetricId[], runs: StoredRun[]): string {
+  const tables = runs.map(({ plan, trials }) => ({ plan, rows: summarise(trials) }));
+  const head = [
+    'target',
+    ...tables.flatMap(({ plan: { workload, warmupSeconds } }) =>
+      metrics.map((id) => `\`${workload}\` ${METRICS[id].label} after ${warmupSeconds} s`),
+    ),
+  ];
+  const targets = [...new Set(tables.flatMap(({ rows }) => rows.map(({ target }) => target)))];
+  const lines = targets.map((target) => [
+    target,
+    ...tables.flatMap(({ rows }) => {
+      const row = rows.find((one) => one.target === target);
+      return metrics.map((id) => (row === undefined ? '—' : showMetric(id, row)));
+    }),
+  ]);
+  const alignment = head.map((name) => (WORDS.has(name) ? '---' : '---:'));
+  return [head, alignment, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
 function showStatus({ statuses }: Row): string {
   const seen = Object.entries(statuses).filter(([, count]) => count > 0);
   return seen.map(([status, count]) => `${count} ${status}`).join(', ');
+}
+
+/** Returns a study of these targets only; all of them if `wanted` is undefined. */
+function selectTargets(study: StoredStudy, wanted: readonly string[] | undefined): StoredStudy {
+  const isWanted = (id: string): boolean => wanted === undefined || wanted.includes(id);
+  return {
+    ...study,
+    file: { ...study.file, targets: study.file.targets.filter(({ id }) => isWanted(id)) },
+    processes: study.processes.filter(({ target }) => isWanted(target.id)),
+  };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { METRIC_IDS, METRICS, metricsOf } from '../src/metrics.ts';
+import { toModel } from '../src/report/model/model.ts';
 import { toView } from '../src/report/view.ts';
 import { okTrial, readGoldenRun, readSchema, sampleMeasured } from './samples.ts';
 
@@ -9,7 +10,7 @@ describe('a metric is one entry', () => {
   });
 
   it('that has a column in every report, in the order of the table', () => {
-    const { columns } = toView(readGoldenRun());
+    const { columns } = toView(toModel(readGoldenRun()));
     const labels = METRIC_IDS.map((id) => METRICS[id].label);
     expect(columns.filter((column) => labels.includes(column))).toEqual(labels);
   });
@@ -18,7 +19,7 @@ describe('a metric is one entry', () => {
     const { trials: _, ...run } = readGoldenRun();
     const columnsOf = (startupSeconds: number | undefined): string[] => {
       const given = startupSeconds === undefined ? {} : { startupSeconds };
-      return toView({ ...run, trials: [okTrial('vanilla', sampleMeasured({ given }))] }).columns;
+      return toView(toModel({ ...run, trials: [okTrial('vanilla', sampleMeasured({ given }))] })).columns;
     };
     const { startup } = METRICS;
     const { column } = startup;

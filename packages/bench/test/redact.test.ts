@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { hide, isSecretName, redact, redactUrl, secretsOf, splitCredentials } from '../src/redact.ts';
+import {
+  hide,
+  isSecretName,
+  literalsInCommand,
+  literalsInEnvironment,
+  redact,
+  redactUrl,
+  secretsOf,
+  splitCredentials,
+} from '../src/redact.ts';
 
 describe('the name of a secret', () => {
   it.each([
@@ -35,6 +44,32 @@ describe('the name of a secret', () => {
     'x-request-id',
     'passage',
   ])('cannot be %s', (name) => expect(isSecretName(name)).toBe(false));
+});
+
+describe('a secret in plain text', () => {
+  it.each<[Record<string, string>, string[]]>([
+    [{ API_TOKEN: 'tok-1', PORT: '3000', MAX_KEYS: '100000', SESSION_TTL: '30m' }, ['API_TOKEN=tok-1']],
+    [
+      { DATABASE_URL: 'postgres://me:open%20it@db/shop' },
+      ['open it', 'open%20it', 'open%2520it'].map((one) => `DATABASE_URL=${one}`),
+    ],
+    [{ DB_PASSWORD: '123456' }, ['DB_PASSWORD=123456']],
+    [{ DATABASE_URL: '{db.url}', API_TOKEN: '{env:API_TOKEN}', REDIS: 'redis://:{db.port}@{db.host}/0' }, []],
+    [{ url: 'redis://:hidden-1@{host}:{port}/0' }, ['url=hidden-1']],
+  ])('is found in the environment %j', (env, found) => {
+    expect(literalsInEnvironment(env).map(({ name, value }) => `${name}=${value}`)).toEqual(found);
+  });
+
+  it.each([
+    ['serve --token tok-1 --port {port}', ['--token=tok-1']],
+    ['serve --api-key=tok-1 -secret tok-2', ['--api-key=tok-1', '-secret=tok-2']],
+    ['redis-server --requirepass tok-1', ['--requirepass=tok-1']],
+    ['serve --db postgres://me:tok-1@db/shop', ['--db=tok-1']],
+    ['serve postgres://me:tok-1@db/shop', ['the URL=tok-1']],
+    ['serve --auth --port 3000 --token {env:TOKEN} token', []],
+  ])('is found in the command %s', (line, found) => {
+    expect(literalsInCommand(line.split(' ')).map(({ name, value }) => `${name}=${value}`)).toEqual(found);
+  });
 });
 
 describe('a URL', () => {

@@ -17,10 +17,11 @@ import type {
   SuspectTrial,
   Trial,
   TrialHead,
+  Turns,
 } from '../src/results/record.ts';
 import { BENCH } from '../src/cli/bench.ts';
 import { RECORD_SCHEMA, STUDY_SCHEMA } from '../src/versions.ts';
-import type { StudiedProcess, StudyFile, Turn } from '../src/results/study/record.ts';
+import type { StudiedProcess, StudyFile } from '../src/results/study/record.ts';
 import { makePlan } from '../src/plan/plan.ts';
 import type { Plan } from '../src/plan/definition.ts';
 import { readRun, type StoredRun } from '../src/results/store.ts';
@@ -282,9 +283,13 @@ export function sampleStudy(targets: string[], given: Partial<StudyFile> = {}): 
   };
 }
 
-/** A turn of a thousand answers that cost this many times those of the reference. */
-function sampleTurn(cost: number): Turn {
-  return { cpuUs: cost * 40 * 1000, answers: 1000, goodputPerSecond: 10_000 / cost, seconds: 0.1 };
+/** Turns of a thousand answers that cost this many times those of the reference. */
+function sampleTurns(costs: readonly number[]): Turns {
+  return {
+    answers: costs.map(() => 1000),
+    cpuUs: costs.map((cost) => cost * 40 * 1000),
+    goodputPerSecond: costs.map((cost) => 10_000 / cost),
+  };
 }
 
 /** A process whose pairs of turns have these ratios of CPU per request, five a second. */
@@ -306,12 +311,12 @@ export function sampleStudiedProcess(
     connections: 10,
     status: 'ok',
     reasons: [],
-    pairs: ratios.map((ratio, index) => ({
-      seconds: 0.1 + index / 5,
-      answers: 1000 * (index + 1),
-      fresh: sampleTurn(ratio),
-      reference: sampleTurn(1),
-    })),
+    course: {
+      seconds: ratios.map((_, index) => 0.1 + index / 5),
+      answersBefore: 0,
+      fresh: sampleTurns(ratios),
+      reference: sampleTurns(ratios.map(() => 1)),
+    },
     files: ['logs/001-a.log'],
     ...given,
   };

@@ -13,6 +13,7 @@ import { figureOf } from './metrics.ts';
 import { compareTable, type Differences, differencesOf } from './paired.ts';
 import { shareRanks } from './ranks.ts';
 import { chooseDifferences, differenceOfTurns } from './turns.ts';
+import { compareTrialKinds, kindsOfRounds, type ComparedKinds, type ProcessKind } from './trial-kinds.ts';
 import { compareUnpaired } from './unpaired.ts';
 import type { Factor } from './unlike.ts';
 
@@ -41,6 +42,10 @@ export interface ComparedRow {
   comparison: Comparison;
   /** The rank among the targets with this baseline at this rung, the baseline included; 1 is best. Indistinguishable targets share a rank. Only within a run. */
   rank?: number;
+  /** The kinds of processes of the two targets, if one of them has several. Only by CPU per request. */
+  kinds?: ComparedKinds;
+  /** The kinds among the ratios of the rounds of a duel, if there are several. Only by CPU per request. */
+  roundKinds?: ProcessKind[];
 }
 
 /** All comparisons of one metric. They share one error budget. */
@@ -67,6 +72,8 @@ export function compareWithin(
   const compared = pairs.map((pair, index): ComparedRow => ({
     ...pair,
     comparison: comparisons[index] as Comparison,
+    ...kindsBetween(trials, trials, pair, question.by),
+    ...(plan.duel === true && question.by === 'cpu' ? kindsOfDuel(rows[index] ?? []) : {}),
   }));
   const races = Map.groupBy(compared, ({ connections, baseline }) => `${connections} ${baseline}`);
   return {
@@ -126,6 +133,11 @@ function pairTargets(
     [...baselines].map(([candidate, of]) => ({ connections, candidate, baseline: of })),
   );
   return { asked, pairs };
+}
+
+/** Throws a usage error if the targets of a plan have no such baseline. */
+export function requireBaseline({ targets }: Pick<Plan, 'targets'>, baseline: string): void {
+  chooseBaselines(targets, baseline);
 }
 
 /** The comparisons of a plan with its default baseline. */
@@ -261,8 +273,32 @@ export function compareRuns(
   return {
     ...question,
     paired: false,
-    rows: pairs.map((pair, index) => ({ ...pair, comparison: comparisons[index] as Comparison })),
+    rows: pairs.map((pair, index) => ({
+      ...pair,
+      comparison: comparisons[index] as Comparison,
+      ...kindsBetween(old.trials, now.trials, pair, question.by),
+    })),
   };
+}
+
+/** Compares the kinds of processes of two targets; empty if neither has several, and for every metric but CPU per request. */
+function kindsBetween(
+  old: Trial[],
+  now: Trial[],
+  { connections, candidate, baseline }: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>,
+  by: MetricId,
+): Pick<ComparedRow, 'kinds'> {
+  if (by !== 'cpu') return {};
+  const at = (trials: Trial[], id: string): Trial[] =>
+    trials.filter((trial) => trial.target.id === id && trial.connections === connections);
+  const kinds = compareTrialKinds(at(old, baseline), at(now, candidate));
+  return kinds === undefined ? {} : { kinds };
+}
+
+function kindsOfDuel(differences: Differences): Pick<ComparedRow, 'roundKinds'> {
+  const ratios = differences.flatMap((log) => (log === undefined ? [] : [Math.exp(log)]));
+  const roundKinds = kindsOfRounds(ratios);
+  return roundKinds === undefined ? {} : { roundKinds };
 }
 
 /** Counts the complete rounds: the last one counts only if all its trials are recorded. */
@@ -313,7 +349,8 @@ function trialsByRound(
   rounds: number,
 ): (Trial | undefined)[] {
   const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
-  return Array.from({ length: rounds }, (_, index) => here.find(({ round }) => round === index + 1));
+  const byRound = Map.groupBy(here, ({ round }) => round);
+  return Array.from({ length: rounds }, (_, index) => byRound.get(index + 1)?.[0]);
 }
 
 /** Ranks the targets that are compared with one baseline at one rung. */

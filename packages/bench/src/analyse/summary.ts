@@ -3,7 +3,9 @@ import { METRIC_IDS, METRICS, type Metric, type MetricId } from '../metrics.ts';
 import type { Limit, LoadResult, Reason, Trial } from '../results/record.ts';
 import type { StackClass } from '../model.ts';
 import { median, sum } from '../numbers.ts';
+import { medianInterval } from './median-interval.ts';
 import { figureOf } from './metrics.ts';
+import type { Interval } from './signed-rank.ts';
 
 /** One metric over the rounds of a target at a rung. */
 export interface Figure {
@@ -15,6 +17,8 @@ export interface Figure {
   atLeast: boolean;
   /** False if a reason invalidates it in every round: shown, but never ranked. */
   valid: boolean;
+  /** The 95 % confidence interval of the median; absent below six rounds, and if the figure is invalid or a lower bound. */
+  interval?: Interval;
 }
 
 /** A target at a rung, over all its rounds. */
@@ -119,6 +123,8 @@ function toFigure(trials: Trial[], metric: Metric): Figure | undefined {
   if (least === undefined) return undefined;
   const upperMiddle = values[values.length >> 1] as number;
   const bounds = used.filter(({ value, atLeast }) => atLeast && value <= upperMiddle);
+  const isExact = used.every(({ valid, atLeast }) => valid && !atLeast);
+  const interval = isExact ? medianInterval(values) : undefined;
   return {
     median: median(values),
     least,
@@ -126,6 +132,7 @@ function toFigure(trials: Trial[], metric: Metric): Figure | undefined {
     rounds: used.length,
     atLeast: bounds.length > 0,
     valid: isSound && bounds.every(({ valid }) => valid),
+    ...(interval && { interval }),
   };
 }
 

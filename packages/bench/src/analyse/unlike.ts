@@ -1,6 +1,6 @@
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad } from '../catalogue/engines.ts';
-import type { CompanionHeads, Placement } from '../results/record.ts';
+import type { CompanionHeads, Placement, Trial } from '../results/record.ts';
 import { coresOf, enginesOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import { isWarm, warmupOf, warmupSecondsOf } from '../plan/warmup.ts';
@@ -14,6 +14,7 @@ export const FACTORS = [
   'workers',
   'threads',
   'cores',
+  'collection',
   'engine',
   'background',
   'upstream',
@@ -51,6 +52,7 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   compare('timeout', ({ plan }) => plan.timeoutSeconds);
   compare('window', ({ plan }) => (plan.load.mode === 'amount' ? undefined : plan.windowSeconds));
   compare('warm-up', ({ plan }) => describeWarmup(plan, plan === old.plan ? now.plan : old.plan));
+  compare('collection', (run) => describeCollected(run, run === old ? now : old));
   compare('load', ({ plan }) => describeLoad(plan.load));
   compare('workers', ({ plan }) => plan.workers);
   compare('threads', ({ plan }) => plan.threads);
@@ -148,6 +150,20 @@ function describeWarmup(now: Plan, other: Plan): string {
   });
   const lengths = unlike.map((cell) => `${warmupSecondsOf(now, cell)} s of ${cell.target}`);
   return [...new Set(lengths)].toSorted().join(', ') || 'alike';
+}
+
+function haveCollected(trials: readonly Trial[]): boolean {
+  return trials.some((trial) => trial.status !== 'failed' && (trial.measured.age?.collected ?? 0) > 0);
+}
+
+/** Names the targets whose servers collected garbage before the load in this run, but not in the other. */
+function describeCollected(run: StoredRun, other: StoredRun): string {
+  const [own, others] = [run, other].map(({ trials }) => Map.groupBy(trials, ({ target }) => target.id));
+  const unlike = [...(own ?? [])].filter(([id, trials]) => {
+    const there = others?.get(id);
+    return there !== undefined && haveCollected(trials) && !haveCollected(there);
+  });
+  return unlike.map(([id]) => `before the load of ${id}`).join(', ') || 'none';
 }
 
 function describeParams({ params = {} }: Plan): string | undefined {

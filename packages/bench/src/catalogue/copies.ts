@@ -48,7 +48,7 @@ export function readInCopy(stack: Stack, app: App | undefined, copy: Copy, root:
       copy.kind === 'folder' ? 'name the folder of the project' : 'name a commit that has the service',
     );
   }
-  const mark = { name: stack.name, copy: copy.name };
+  const mark = { name: stack.name, copy: copy.name, original: stack.root };
   if (app !== undefined) {
     return { stack: { ...toStack({ ...app, folder: root }), ...mark }, usesCurrentManifest: false };
   }

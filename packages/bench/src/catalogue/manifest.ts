@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { BenchError } from '../errors.ts';
 import { ADDRESS, startOf } from './apps/app.ts';
 import { findProject } from './apps/project.ts';
 import { leavesFolder, namesService, unknownPlaceholder, type Service, type Setup } from './apps/services.ts';
 import type { Deviation, Stack, Variant } from './stack.ts';
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
+import { hide, literalsInCommand, literalsInEnvironment, valuesOf, type Literal } from '../redact.ts';
 import { describeSchemaError, readJsonFile, type JsonFile } from './json-file.ts';
 import { WORKLOAD_NAMES } from './workloads/index.ts';
 import { REQUESTS_SCHEMA, toDraft, type RequestsFile } from './workloads/requests/file.ts';
@@ -18,9 +19,14 @@ const APP_PLACEHOLDERS = new Set([...PLACEHOLDERS, 'build']);
 const SERVICE_PLACEHOLDERS = new Set(['root', 'host', 'port']);
 const SETUP_PLACEHOLDERS = new Set(['runtime', 'root']);
 
-const validate = new Ajv({ allErrors: true, strict: false, verbose: true })
-  .addSchema(REQUESTS_SCHEMA, 'requests.schema.json')
-  .compile<Manifest>(JSON.parse(readFileSync(SCHEMA, 'utf8')) as object);
+/** Compiled at the first use: not every command reads a manifest. */
+let compiled: ValidateFunction<Manifest> | undefined;
+
+function compile(): ValidateFunction<Manifest> {
+  return new Ajv({ allErrors: true, strict: false, verbose: true })
+    .addSchema(REQUESTS_SCHEMA, 'requests.schema.json')
+    .compile<Manifest>(JSON.parse(readFileSync(SCHEMA, 'utf8')) as object);
+}
 
 interface Manifest extends Partial<RequestsFile> {
   name: string;
@@ -32,6 +38,7 @@ interface Manifest extends Partial<RequestsFile> {
   setup?: Setup;
   build?: string[][];
   shares?: string[];
+  startTimeoutSeconds?: number;
   lock?: string;
   runtimes?: string[];
   default: string;
@@ -66,12 +73,33 @@ export function readManifest(file: string, root = dirname(resolve(file))): Stack
 /** Returns the stack of a manifest in `root`. Throws a usage error if it violates the contract. */
 export function checkManifest(read: JsonFile, root: string): Stack {
   const manifest = read.value;
+  const validate = (compiled ??= compile());
   if (!validate(manifest)) {
     const [first] = validate.errors ?? [];
     throw new BenchError('usage', describeSchemaError(read, first, 'a stack'), CONTRACT_HINT);
   }
   refuseContradictions(read, manifest, root);
-  return toStack(manifest, root, read);
+  const found = findLiterals(manifest);
+  hide(valuesOf(found.map(([, literal]) => literal)));
+  const literals = new Set(found.map(([path, { name }]) => `${read.at(path)}: ${name}`));
+  return { ...toStack(manifest, root, read), literals: [...literals] };
+}
+
+/** Finds the secrets that a manifest holds in plain text, with their places. */
+function findLiterals({ variants, services = {}, setup }: Manifest): [(string | number)[], Literal][] {
+  const programs: [
+    (string | number)[],
+    { command?: string[]; env?: Record<string, string>; url?: string },
+  ][] = [
+    ...Object.entries(variants).map(([name, one]) => [['variants', name], one] as [string[], typeof one]),
+    ...Object.entries(services).map(([name, one]) => [['services', name], one] as [string[], object]),
+    ...(setup === undefined ? [] : [[['setup'], setup] as [string[], Setup]]),
+  ];
+  return programs.flatMap(([path, { command = [], env = {}, url = '' }]) => [
+    ...literalsInCommand(command).map((one) => [[...path, 'command'], one] as [string[], Literal]),
+    ...literalsInEnvironment(env).map((one) => [[...path, 'env', one.name], one] as [string[], Literal]),
+    ...literalsInEnvironment({ url }).map((one) => [[...path, 'url'], one] as [string[], Literal]),
+  ]);
 }
 
 const CONTRACT_HINT = 'CONTRIBUTING.md, "Add a stack", shows a complete stack.json';
@@ -107,6 +135,7 @@ function toStack(manifest: Manifest, root: string, read: JsonFile): Stack {
     variants: Object.fromEntries(variants),
     root,
     manifest: read.shown,
+    ...(manifest.startTimeoutSeconds === undefined ? {} : { startSeconds: manifest.startTimeoutSeconds }),
     ...(manifest.requests === undefined ? {} : ofUser(manifest, root, read)),
   };
 }

@@ -39,10 +39,14 @@ export interface Stack {
   variants: Record<string, Variant>;
   /** The absolute path of its folder. */
   root: string;
-  /** The folder of the original, if `--with` replaced it with a copy. */
+  /** The folder of the original, if it is in a copy: of `--with`, `--copy` or `--rev`. */
   original?: string;
   /** The path of the manifest, or of the folder of an app, as a user would type it. */
   manifest: string;
+  /** The secrets that its manifest holds in plain text: place and name, such as `stack.json:12: API_TOKEN`. */
+  literals?: string[];
+  /** How long it may take to its first right answer; 30 s by default. */
+  startSeconds?: number;
   /** What the server needs beside it; only that of a user. */
   surroundings?: Surroundings;
   /** The name of the copy of the project that it is in; absent for the original. */

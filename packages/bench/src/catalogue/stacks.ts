@@ -129,7 +129,7 @@ export function targetsOf(stack: Stack): Target[] {
 
 function toTarget(stack: Stack, variant: string, found: Variant, runtime: string | undefined): Target {
   const named = variant === stack.default ? stack.name : `${stack.name}/${variant}`;
-  const spec = runtime ?? stack.project?.version ?? stack.runtimes[0] ?? DEFAULT_RUNTIMES[stack.runtime];
+  const spec = runtime ?? stack.runtimes[0] ?? stack.project?.version ?? DEFAULT_RUNTIMES[stack.runtime];
   return {
     id: runtime === undefined ? named : `${named}@${runtime}`,
     stack: stack.name,

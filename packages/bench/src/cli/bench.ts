@@ -138,7 +138,7 @@ const OPTIONS = {
   }),
   rev: repeated('<revision>', text, {
     group: OWN,
-    help: 'a commit or a branch of the project, in an environment of its own; . is the working tree; give two to compare them',
+    help: 'a commit or a branch of the project, in its own environment; . is the working tree; give two to compare them',
     conflicts: { copy: 'measure them in two runs' },
   }),
   copy: repeated('<folder>', text, {
@@ -209,6 +209,10 @@ const OPTIONS = {
     help: `load before the measured window. auto: until each target is warm, from studies of fresh processes, at least as long as the workload says and at most ${LONGEST_WARMUP_SECONDS} s`,
     usually: 'auto',
   }),
+  fresh: flag({
+    group: LOAD,
+    help: 'do not collect the garbage of Node servers before the load',
+  }),
   timeout: option('<seconds>', seconds(), {
     group: LOAD,
     help: 'the timeout of one request',
@@ -236,6 +240,11 @@ const OPTIONS = {
     group: LOAD,
     help: 'load processes',
     default: 1,
+  }),
+  'start-timeout': option('<seconds>', seconds(), {
+    group: SERVER,
+    help: 'how long a server may take to its first right answer',
+    usually: '30, or as the manifest says; 5 with --url',
   }),
   'connect-rate': option('<n>', wholeNumber(), {
     group: LOAD,
@@ -449,7 +458,9 @@ export const BENCH = defineCommand({
         rounds: values.rounds,
         windowSeconds: values.duration,
         warmupSeconds: values.warmup === 'auto' ? undefined : values.warmup,
+        fresh: values.fresh || undefined,
         timeoutSeconds: values.timeout,
+        startSeconds: values.startTimeout,
         background: values.background,
         duel: values.separate ? false : values.duel || undefined,
         sequentialTest: toSequentialTest(values),

@@ -8,10 +8,16 @@ import { METRIC_IDS } from '../metrics.ts';
 import { UPSTREAMS } from '../upstreams.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine, HOME } from '../home.ts';
-import { benchOptions, DEFAULT_THRESHOLD, present, type BenchOptions } from '../plan/options.ts';
+import {
+  benchOptions,
+  DEFAULT_THRESHOLD,
+  present,
+  START_SECONDS,
+  type BenchOptions,
+} from '../plan/options.ts';
 import { BENCH, VERDICTS, WAITS } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
-import { listOf, oneOf, pair, share, span, text, wholeNumber } from './values.ts';
+import { listOf, oneOf, pair, seconds, share, span, text, wholeNumber } from './values.ts';
 
 export const BUILD = defineCommand({
   name: 'build',
@@ -58,7 +64,7 @@ export const CLEAN = defineCommand({
   arguments: {
     terms: '[name...]',
     noun: 'name',
-    help: 'environments, builds, tools, runs, or one item of the list',
+    help: 'environments, builds, tools, revisions, runs, or one item of the list',
     example: commandLine('clean environments'),
   },
   options: { yes: flag({ help: 'remove without asking', needs: ARGUMENTS }) },
@@ -240,6 +246,30 @@ export const RECHECK = defineCommand({
   read: ({ json }, [file = '']) => ({ json, file }),
 });
 
+/** The formats of a report, other than the table for a terminal. */
+const FORMATS = ['markdown', 'html', 'json', 'csv', 'bmf', 'gab', 'gab-bigger'] as const;
+export type ReportFormat = (typeof FORMATS)[number];
+
+/** A parsed `pnpm report` command. */
+export interface ReportRequest {
+  run: string;
+  ladder: boolean;
+  time: boolean;
+  /** Writes the HTML report and opens it in a browser. */
+  open: boolean;
+  /** Texts with reports of time(1) to show beside those of the run. */
+  with: string[];
+  detail: boolean;
+  format?: ReportFormat;
+}
+
+/** Why the views of a table do not apply to formats that hold the whole run. */
+const WHOLE_RUN = {
+  ladder: 'the format holds every trial',
+  time: 'the format holds every trial',
+  detail: 'the format holds every trial',
+};
+
 export const REPORT = defineCommand({
   name: 'report',
   about: 'Prints the report of a stored run. Measures nothing.',
@@ -253,18 +283,34 @@ export const REPORT = defineCommand({
     ladder: flag({
       help: 'print the goodput of each target by number of connections, and the knee after which it stops growing',
     }),
+    time: flag({
+      help: 'print what /usr/bin/time says of each server: fields as rows, targets as columns',
+      conflicts: { ladder: 'print them one after the other' },
+    }),
+    with: repeated('<file>', text, {
+      help: 'a text with pasted reports of time -l (macOS) or time -v (GNU), to show beside those of the run; - is standard input',
+      needs: 'time',
+    }),
     detail: flag({ help: 'print every column and every trial' }),
-    markdown: flag({ help: 'print Markdown' }),
+    format: option('<name>', oneOf(FORMATS), {
+      help: 'print the report as markdown, html (one file with charts), json, csv (one row a trial), bmf (Bencher Metric Format), or for github-action-benchmark: gab has the metrics that should be low, gab-bigger those that should be high',
+    }),
     json: flag({
-      help: 'print the whole run as JSON',
-      conflicts: {
-        ladder: 'the JSON holds every trial',
-        detail: 'the JSON holds every trial',
-        markdown: 'omit one of them',
-      },
+      help: 'the same as --format json',
+      conflicts: { ...WHOLE_RUN, format: 'omit one of them' },
+    }),
+    open: flag({
+      help: 'open the report with charts in a browser: writes report.html into the folder of the run',
+      alone: { besides: [], because: 'shows every figure' },
     }),
   },
-  read: (values, [run = '']) => ({ ...values, run }),
+  read({ format, json, ...views }, [run = '']): ReportRequest {
+    const [view] = (['ladder', 'time', 'detail'] as const).filter((name) => views[name]);
+    if (view !== undefined && format !== undefined && format !== 'markdown') {
+      throw new BenchError('usage', `--format ${format} and --${view} cannot be combined`, WHOLE_RUN[view]);
+    }
+    return { ...views, run, ...present({ format: json ? 'json' : format }) };
+  },
 });
 
 export const SELF = defineCommand({
@@ -308,6 +354,7 @@ export interface InitRequest {
   run?: string | undefined;
   get: string[];
   output?: string | undefined;
+  startTimeout?: number | undefined;
   yes: boolean;
 }
 
@@ -329,6 +376,10 @@ export const INIT = defineCommand({
     }),
     get: repeated('<path>', text, { help: 'a path to ask, instead of one that the server offers' }),
     output: option('<file>', text, { help: 'another file in the folder', usually: 'stack.json' }),
+    'start-timeout': option('<seconds>', seconds(), {
+      help: 'how long the server may take to listen; written to the manifest',
+      usually: String(START_SECONDS),
+    }),
     yes: flag({ help: 'choose the first of several possibilities instead of asking' }),
   },
   notes:
@@ -381,6 +432,7 @@ export const WARM = defineCommand({
       help: 'fresh processes of each target',
       default: STUDY.processes,
     }),
+    fresh: flag({ help: 'as in pnpm bench' }),
     python: option('<list>', listOf(text), {
       help: 'the same targets on several Pythons, e.g. 3.14,3.14+jit',
     }),
@@ -416,6 +468,7 @@ export const WARM = defineCommand({
       workload: values.workload,
       workers: values.workers,
       resolve: values.resolve,
+      fresh: values.fresh,
       connections: [values.connections],
       rounds: values.processes,
       duel: false,

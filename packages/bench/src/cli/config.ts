@@ -2,9 +2,11 @@
 import { dirname, resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import type { Budget } from '../analyse/budgets.ts';
+import { requireBaseline } from '../analyse/compare.ts';
 import { describeSchemaError, readJsonFile, type JsonFile } from '../catalogue/json-file.ts';
 import { BenchError } from '../errors.ts';
 import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
+import type { Plan } from '../plan/definition.ts';
 import { BENCH, type BenchRequest } from './bench.ts';
 import type { OptionSpec } from './command.ts';
 import { share, suggest } from './values.ts';
@@ -238,10 +240,11 @@ function toFigure(typed: string, unit: Unit): number | undefined {
 
 /** Throws a usage error if a budget names a rung or a target that its run does not have. */
 export function refuseUnmeasured(
-  { budget: { connections, of }, place }: Config['budgets'][number],
-  rungs: readonly number[],
-  names: readonly string[],
+  { budget: { connections, of, limit }, place }: Config['budgets'][number],
+  plan: Pick<Plan, 'rungs' | 'targets'>,
 ): void {
+  const { rungs, targets } = plan;
+  const names = targets.flatMap(({ id, copy }) => (copy === undefined ? [id] : [id, copy.name]));
   if (connections !== undefined && !rungs.includes(connections)) {
     throw new BenchError(
       'usage',
@@ -249,10 +252,18 @@ export function refuseUnmeasured(
       `add it to "connections": it has ${rungs.join(', ')}`,
     );
   }
-  if (of === undefined || names.includes(of)) return;
-  throw new BenchError(
-    'usage',
-    `${place}: the run has no target "${of}"`,
-    suggest(of, names) ?? names.join(', '),
-  );
+  if (of !== undefined && !names.includes(of)) {
+    throw new BenchError(
+      'usage',
+      `${place}: the run has no target "${of}"`,
+      suggest(of, names) ?? names.join(', '),
+    );
+  }
+  if (limit.kind !== 'worse') return;
+  try {
+    requireBaseline(plan, limit.against);
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    throw new BenchError('usage', `${place}: ${error.message}`, error.hint);
+  }
 }

@@ -14,8 +14,10 @@ import { describeDetail } from '../report/detail.ts';
 import { renderJson } from '../report/json.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { describeEnding } from '../report/stopping.ts';
+import { toModel } from '../report/model/model.ts';
 import { describePlan, toView } from '../report/view.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
+import { writePage } from './page.ts';
 import { foresee, measureForeseen, planFrom, probing } from './request.ts';
 import { createRunner, logLine, print, printJson, terminal, widthFor } from './shell.ts';
 
@@ -29,12 +31,13 @@ export const runBench = createRunner(BENCH, async (asked) => {
   const { plan, source, folder, interrupted } = measured;
 
   if (options.json) printJson(renderJson(source));
-  else if (source.trials.length > 0) print(renderTerminal(toView(source), widthFor(options)));
+  else if (source.trials.length > 0) print(renderTerminal(toView(toModel(source)), widthFor(options)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
   const compared = compareMeasured(readRun(folder), old);
   if (!options.json) print(compared.text);
   for (const line of describeEnding(plan, source.trials, interrupted)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
+  if (source.trials.length > 0) logLine(`report with charts: ${shown(await writePage(source, folder))}`);
   if (interrupted) logLine(`to continue: ${commandLine(`bench --resume ${plan.run}`)}`);
   if (interrupted) return 130;
   const verdicts = compared.tables.flatMap(({ rows }) => rows.map(({ comparison }) => comparison.verdict));

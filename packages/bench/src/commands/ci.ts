@@ -12,6 +12,7 @@ import { renderComparison } from '../report/compare.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderMarkdown } from '../report/markdown.ts';
 import { toOutput } from '../report/printable.ts';
+import { toModel } from '../report/model/model.ts';
 import { describePlan, toView } from '../report/view.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
 import { foresee, measureForeseen, type Foreseen } from './request.ts';
@@ -60,10 +61,8 @@ async function foreseeRuns(config: Config, wait: boolean): Promise<JobRun[]> {
   for (const { rate, request } of config.runs) {
     const foreseen = await foresee({ ...request(), wait, mayRepeatRevisions: true });
     const run = rate === undefined ? foreseen.run : `${foreseen.run}-${rate}`;
-    const { rungs, targets } = foreseen.plan;
-    const names = targets.flatMap(({ id, copy }) => (copy === undefined ? [id] : [id, copy.name]));
     for (const one of config.budgets) {
-      if (one.budget.rate === rate) refuseUnmeasured(one, rungs, names);
+      if (one.budget.rate === rate) refuseUnmeasured(one, foreseen.plan);
     }
     runs.push({ rate, foreseen: { ...foreseen, run, plan: { ...foreseen.plan, run } } });
   }
@@ -118,7 +117,7 @@ function describeRun(run: StoredRun, { budgets }: Config): string {
       (table) =>
         `\`\`\`text\n${renderComparison(table, `run ${run.plan.run}`, describeCopies(run.plan))}\`\`\`\n`,
     );
-  return [`### Run ${run.plan.run}`, '', renderMarkdown(toView(run)), ...compared].join('\n');
+  return [`### Run ${run.plan.run}`, '', renderMarkdown(toView(toModel(run))), ...compared].join('\n');
 }
 
 function rateOf({ load }: Plan): number | undefined {

@@ -19,7 +19,9 @@ import { sum } from '../numbers.ts';
 const KINDS = {
   environments: () => foldersIn(join(CACHE, 'environments')),
   builds: () => [join(CACHE, 'builds'), ...new Set(readStacks().flatMap(outputsOf))],
-  tools: () => [join(CACHE, 'uv'), join(CACHE, 'tools')],
+  tools: () => [join(CACHE, 'uv'), join(CACHE, 'tools'), join(CACHE, 'runtimes')],
+  // A run removes its own; those of a killed run stay.
+  revisions: () => foldersIn(join(CACHE, 'revisions')),
   runs: () => [...listRuns(), ...listStudies()].map((run) => join(RESULTS, run)),
 };
 type Kind = keyof typeof KINDS;

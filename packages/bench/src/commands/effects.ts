@@ -1,8 +1,15 @@
 import { isDecided } from '../analyse/compare.ts';
 import { findEngines, type FoundEngine } from '../load/engines.ts';
 import type { Server } from '../machine/launch.ts';
+import { collectGarbage, isNode } from '../prepare/collect.ts';
 import { readRunningCode } from '../prepare/imports.ts';
-import { freshLauncher, importsFile, runtimeFile, type Launcher } from '../measure/launcher.ts';
+import {
+  collectedFile,
+  freshLauncher,
+  importsFile,
+  runtimeFile,
+  type Launcher,
+} from '../measure/launcher.ts';
 import { seeServer } from '../measure/outside.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { openCpuMeter } from '../resources/cpu-meter.ts';
@@ -80,6 +87,11 @@ export async function createEffects({
       return load;
     },
     companions,
+    async collect(server, prepared, { id }) {
+      const pid = server.pid();
+      if (plan.fresh === true || !isNode(prepared) || pid === undefined) return undefined;
+      return collectGarbage(pid, collectedFile(folder, id));
+    },
     readCode: (server, code, { id }, { requests: [first] }) =>
       readRunningCode(server, code, importsFile(folder, id), async () => first && sendRequest(server, first)),
     seeServer: (server, prepared, { id }, { requests: [first] }) =>

@@ -5,30 +5,38 @@ import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkManifest } from '../catalogue/manifest.ts';
 import { describeStart, findStarts, type Start } from '../catalogue/apps/starts.ts';
+import { findNeeds, type Need } from '../catalogue/apps/needs.ts';
+import { findPinned } from '../catalogue/apps/pinned.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import type { Stack } from '../catalogue/stack.ts';
+import type { AskedRequest } from '../catalogue/workloads/requests/definition.ts';
+import { readOpenapi } from '../catalogue/workloads/requests/openapi.ts';
 import { targetsOf } from '../catalogue/stacks.ts';
 import { INIT, type InitRequest } from '../cli/commands.ts';
 import { BenchError } from '../errors.ts';
-import { describeEnd, describeOtherPorts, launch, type Server } from '../machine/launch.ts';
+import { describeElsewhere, describeEnd, launch, type Server } from '../machine/launch.ts';
 import { isListening } from '../machine/ports.ts';
 import { sendRequest } from '../machine/request.ts';
+import { START_SECONDS } from '../plan/options.ts';
 import { prepareAll, type Prepared } from '../prepare/prepare.ts';
+import { findDeclared } from '../services/declared/companion.ts';
+import type { Draw } from '../catalogue/workloads/workload.ts';
+import { countOf } from '../report/format.ts';
 import { openSession } from './session.ts';
 import { createRunner, logLine, onInterrupt, print } from './shell.ts';
 
 const POLL_MS = 20;
-/** How long a server may take to listen. */
-const START_SECONDS = 30;
 /** A server that listens elsewhere for this long does not take the port that it is given. */
 const ELSEWHERE_MS = 3000;
+/** Where frameworks serve their OpenAPI document. */
+const DOCUMENTS = ['/openapi.json', '/openapi.yaml', '/swagger.json', '/v3/api-docs'];
 /** How many routes of an OpenAPI document are tried. */
 const MOST_ROUTES = 20;
 /** The paths that are tried if nothing names one. */
 const USUAL_PATHS = ['/', '/health', '/healthz'];
 /** The files that are listed as found. */
 const TELLING =
-  /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|Procfile)$/;
+  /^(pyproject\.toml|uv\.lock|poetry\.lock|requirements.*\.txt|\.python-version|\.nvmrc|\.node-version|package\.json|pnpm-lock\.yaml|package-lock\.json|yarn\.lock|go\.mod|Cargo\.(toml|lock)|Procfile)$/;
 
 export const runInit = createRunner(INIT, async (asked) => {
   const root = resolve(asked.folder);
@@ -39,39 +47,15 @@ export const runInit = createRunner(INIT, async (asked) => {
   const found = readdirSync(root).filter((name) => TELLING.test(name));
   say('found', found.length === 0 ? 'no file of a known package manager' : found.join(', '));
   const start = await chooseStart(root, asked);
-  const draft = makeManifest(root, start, ['GET /']);
-  const prepared = await prepareDraft(draft, file);
-  using session = await openSession(`init ${prepared.target.id}`, { isAlone: false });
-  let isStopped = false;
-  using _ = onInterrupt(() => {
-    isStopped = true;
-  }, 'stopping: nothing was written');
-  const folder = session.makeFolder('init');
-  await using server = await launch({
-    id: 'init-server',
-    token: session.token,
-    command: prepared.command,
-    cwd: prepared.stack.root,
-    env: prepared.env,
-    files: {},
-    workers: 1,
-    prefix: [],
-    isOfUser: true,
-    time: undefined,
-    folder,
+  const needs = findNeeds(root);
+  for (const { why, name } of needs) say('found', `${why}, so the service "${name}" is tried`);
+  const tried = await tryStart(start, needs, { root, file, asked }).catch((error: unknown) => {
+    // A server may need another address than that of the service, or none.
+    if (needs.length === 0 || !(error instanceof BenchError) || error.code === 'interrupted') throw error;
+    say('left out', `the services: ${error.message.split('\n')[0]}`);
+    return tryStart(start, [], { root, file, asked });
   });
-  await untilListening(server, prepared, () => isStopped);
-  const { runtime } = prepared;
-  const on = runtime === undefined ? '' : ` on ${prepared.stack.runtime} ${runtime.version}`;
-  say('started', `${joinWords(start.command)}${on}, which listens on the port that it was given`);
-  const paths = await choosePaths(server, asked, () => describeFailure(prepared, server));
-  await server.stop();
-  if (isStopped) throw new BenchError('interrupted', 'interrupted: nothing was written');
-  const manifest = makeManifest(
-    root,
-    start,
-    paths.map((path) => `GET ${path}`),
-  );
+  const { manifest } = tried;
   checkDraft(manifest, file);
   writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' });
   const shown = relative(process.cwd(), file);
@@ -98,6 +82,59 @@ function refuseOutput(file: string, root: string, { folder }: InitRequest): void
     );
   }
 }
+
+/** Starts the server with these services, and returns the manifest whose requests it answered. Throws if it does not start. */
+async function tryStart(
+  start: Start,
+  needs: readonly Need[],
+  { root, file, asked }: { root: string; file: string; asked: InitRequest },
+): Promise<{ manifest: object }> {
+  const draft = makeManifest(root, start, { ...asked, needs, requests: ['GET /'] });
+  const prepared = await prepareDraft(draft, file);
+  using session = await openSession(`init ${prepared.target.id}`, { isAlone: false });
+  let isStopped = false;
+  using _ = onInterrupt(() => {
+    isStopped = true;
+  }, 'stopping: nothing was written');
+  const { token } = session;
+  const folder = session.makeFolder('init');
+  const declared = await findDeclared([prepared.stack]);
+  const means = { token, folder, placed: {}, owe: (server: string | undefined) => session.owe(server) };
+  await using services = await declared?.start(means);
+  const trial = { id: 'init-services', target: prepared.target, prepared };
+  await using beside = await services?.begin(NO_DRAW, trial);
+  await using server = await launch({
+    id: 'init-server',
+    token,
+    command: prepared.command,
+    cwd: prepared.stack.root,
+    env: { ...prepared.env, ...beside?.env },
+    files: {},
+    workers: 1,
+    prefix: [],
+    isOfUser: true,
+    time: undefined,
+    folder,
+  });
+  await untilListening(server, prepared, {
+    limit: asked.startTimeout ?? START_SECONDS,
+    isStopped: () => isStopped,
+  });
+  const { runtime } = prepared;
+  const pinned = start.runtime === 'none' ? undefined : findPinned(root, start.runtime);
+  if (pinned !== undefined) say('assumed', `${start.runtime} ${pinned.version}, by ${pinned.why}`);
+  const on = runtime === undefined ? '' : ` on ${prepared.stack.runtime} ${runtime.version}`;
+  const names = needs.map(({ name }) => name).join(' and ');
+  const withThem = names === '' ? '' : ` with ${names}`;
+  say('started', `${joinWords(start.command)}${on}${withThem}, which listens on the port that it was given`);
+  const requests = await chooseRequests(server, asked, () => describeFailure(prepared, server));
+  await server.stop();
+  if (isStopped) throw new BenchError('interrupted', 'interrupted: nothing was written');
+  return { manifest: makeManifest(root, start, { ...asked, needs, requests }) };
+}
+
+/** Services take no part in the requests. */
+const NO_DRAW: Draw = { requests: [], files: {}, fixedBody: false, check: () => undefined };
 
 function say(what: string, words: string): void {
   print(`${what.padEnd(9)}${words}\n`);
@@ -148,8 +185,19 @@ async function ask(question: string): Promise<string | undefined> {
   }
 }
 
-function makeManifest(root: string, start: Start, requests: string[]): object {
-  const { command, env, build, language, framework, runtime } = start;
+function makeManifest(
+  root: string,
+  start: Start,
+  {
+    requests,
+    startTimeout,
+    needs,
+  }: Pick<InitRequest, 'startTimeout'> & { requests: Written[]; needs: readonly Need[] },
+): object {
+  const addresses = needs.map(({ variable, name }) => [variable, `{${name}.url}`] as const);
+  const services = Object.fromEntries(needs.map((need) => [need.name, need.service]));
+  const env = { ...start.env, ...Object.fromEntries(addresses) };
+  const { command, build, language, framework, runtime } = start;
   const name = basename(root)
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')
@@ -161,8 +209,10 @@ function makeManifest(root: string, start: Start, requests: string[]): object {
     class: 'unknown',
     runtime,
     ...(build.length === 0 ? {} : { build }),
+    ...(startTimeout === undefined ? {} : { startTimeoutSeconds: startTimeout }),
     default: 'app',
     variants: { app: { command, ...(Object.keys(env).length === 0 ? {} : { env }) } },
+    ...(needs.length === 0 ? {} : { services }),
     requests,
   };
 }
@@ -181,8 +231,12 @@ async function prepareDraft(manifest: object, file: string): Promise<Prepared> {
 }
 
 /** Waits until the server listens on its port. Throws a trial error with its last lines if it does not. */
-async function untilListening(server: Server, prepared: Prepared, isStopped: () => boolean): Promise<void> {
-  const deadline = performance.now() + START_SECONDS * 1000;
+async function untilListening(
+  server: Server,
+  prepared: Prepared,
+  { limit, isStopped }: { limit: number; isStopped: () => boolean },
+): Promise<void> {
+  const deadline = performance.now() + limit * 1000;
   let elsewhereSince: number | undefined;
   const fail = (what: string): never => {
     throw new BenchError(
@@ -195,10 +249,10 @@ async function untilListening(server: Server, prepared: Prepared, isStopped: () 
     if (isStopped()) throw new BenchError('interrupted', 'interrupted: nothing was written');
     const end = describeEnd(server);
     if (end !== undefined) fail(end);
-    const elsewhere = describeOtherPorts(server);
+    const elsewhere = describeElsewhere(server);
     elsewhereSince = elsewhere === undefined ? undefined : (elsewhereSince ?? performance.now());
     if (elsewhere !== undefined && performance.now() - (elsewhereSince ?? 0) > ELSEWHERE_MS) fail(elsewhere);
-    if (performance.now() > deadline) fail(`nothing listens on port ${server.port} after ${START_SECONDS} s`);
+    if (performance.now() > deadline) fail(`nothing listens on port ${server.port} after ${limit} s`);
     await sleep(POLL_MS);
   }
 }
@@ -213,31 +267,47 @@ function describeFailure({ variant }: Prepared, server: Server): string[] {
   ];
 }
 
-/** Returns the paths to measure, each of which was answered with 2xx. Throws if there is none. */
-async function choosePaths(
+/** A request as a manifest writes it. */
+type Written = string | { request: string; headers: Record<string, string> };
+
+/** Returns the requests to measure, each of which was answered with 2xx. Throws if there is none. */
+async function chooseRequests(
   server: Server,
   { get }: InitRequest,
   describe: () => string[],
-): Promise<string[]> {
+): Promise<Written[]> {
   if (get.length > 0) {
     for (const path of get) await requireAnswer(server, path, describe);
-    return get;
+    return get.map((path) => `GET ${path}`);
   }
-  const routes = await readRoutes(server);
+  const { document, routes } = await readRoutes(server);
   const tried: string[] = [];
-  for (const path of [...routes, ...USUAL_PATHS]) {
-    const answer = await look(server, path);
-    if (answer.isRight) {
-      say('asked', `GET ${path}: ${answer.words}`);
-      say('assumed', `GET ${path}: ${whyOf(path, routes)}`);
-      return [path];
+  const right: AskedRequest[] = [];
+  for (const route of routes) {
+    const { isRight, words } = await look(server, route);
+    say(isRight ? 'asked' : 'left out', `GET ${route.path}: ${words}`);
+    if (isRight) right.push(route);
+    else tried.push(`${route.path} ${words}`);
+  }
+  if (right.length > 0) {
+    say('assumed', `${countOf(right.length, 'request')}, from ${document}; --get names others`);
+    return right.map(({ path, headers }) =>
+      Object.keys(headers).length === 0 ? `GET ${path}` : { request: `GET ${path}`, headers },
+    );
+  }
+  for (const path of USUAL_PATHS) {
+    const { isRight, words } = await look(server, { path });
+    if (isRight) {
+      say('asked', `GET ${path}: ${words}`);
+      say('assumed', `GET ${path}: it is a usual path, and nothing names another; --get names yours`);
+      return [`GET ${path}`];
     }
-    tried.push(`${path} ${answer.words}`);
+    tried.push(`${path} ${words}`);
   }
   const typed = await ask('Which path should be asked, e.g. /orders?limit=20? ');
   if (typed !== undefined && typed !== '') {
     await requireAnswer(server, typed, describe);
-    return [typed];
+    return [`GET ${typed}`];
   }
   throw new BenchError(
     'usage',
@@ -246,19 +316,15 @@ async function choosePaths(
   );
 }
 
-function whyOf(path: string, routes: string[]): string {
-  if (!routes.includes(path)) return 'it is a usual path, and nothing names another; --get names yours';
-  const others = routes.length - 1;
-  return `a route of /openapi.json without parameters${others === 0 ? '' : `; ${others} more are not measured, --get names them`}`;
-}
-
 async function requireAnswer(server: Server, path: string, describe: () => string[]): Promise<void> {
-  const { isRight, words } = await look(server, path);
+  const { isRight, needsLogin, words } = await look(server, { path });
   if (!isRight) {
     throw new BenchError(
       'trial',
       [`GET ${path}: ${words}`, ...describe()].join('\n'),
-      'name a path that answers with 2xx: --get',
+      needsLogin
+        ? 'begin with a path that needs no login: --get; then add `login` and the path to stack.json'
+        : 'name a path that answers with 2xx: --get',
     );
   }
   say('asked', `GET ${path}: ${words}`);
@@ -266,32 +332,35 @@ async function requireAnswer(server: Server, path: string, describe: () => strin
 
 async function look(
   server: Server,
-  path: string,
-): Promise<{ isRight: boolean; words: string; body: string }> {
+  { path, headers = {} }: { path: string; headers?: Record<string, string> },
+): Promise<{ isRight: boolean; needsLogin: boolean; words: string; body: string }> {
   try {
-    const { status, contentType, body } = await sendRequest(server, { method: 'GET', path, headers: {} });
+    const { status, contentType, body } = await sendRequest(server, { method: 'GET', path, headers });
     const kind = (contentType.split(';')[0] ?? '') || 'no content type';
     return {
       isRight: status >= 200 && status < 300,
+      needsLogin: status === 401 || status === 403,
       words: `status ${status}, ${kind}, ${body.length.toLocaleString('en-US')} bytes`,
       body: body.toString(),
     };
   } catch (error) {
-    return { isRight: false, words: (error as Error).message, body: '' };
+    return { isRight: false, needsLogin: false, words: (error as Error).message, body: '' };
   }
 }
 
-/** The GET routes without parameters of the OpenAPI document that the server offers; empty if it offers none. */
-async function readRoutes(server: Server): Promise<string[]> {
-  const { isRight, body } = await look(server, '/openapi.json');
-  if (!isRight) return [];
-  try {
-    const { paths = {} } = JSON.parse(body) as { paths?: Record<string, Record<string, unknown>> };
-    return Object.entries(paths)
-      .filter(([path, one]) => path.startsWith('/') && !path.includes('{') && one['get'] !== undefined)
-      .map(([path]) => path)
-      .slice(0, MOST_ROUTES);
-  } catch {
-    return [];
+/** The requests that the OpenAPI document of the server allows without knowing it; none if it offers no document. */
+async function readRoutes(server: Server): Promise<{ document: string; routes: AskedRequest[] }> {
+  for (const document of DOCUMENTS) {
+    const { isRight, body } = await look(server, { path: document });
+    if (!isRight) continue;
+    try {
+      const { requests, leftOut } = readOpenapi(body, document);
+      for (const { route, reason } of leftOut.slice(0, MOST_ROUTES)) say('left out', `${route}: ${reason}`);
+      return { document, routes: requests.slice(0, MOST_ROUTES) };
+    } catch (error) {
+      if (!(error instanceof BenchError)) throw error;
+      say('found', error.message);
+    }
   }
+  return { document: '', routes: [] };
 }

@@ -7,6 +7,7 @@ import type { PinnedCommands } from '../machine/placement.ts';
 import type { Plan } from '../plan/definition.ts';
 import { coresOf } from '../plan/plan.ts';
 import { kindOfRung, type KnownWarmup, type RungKind } from '../plan/warmup.ts';
+import { isNode } from '../prepare/collect.ts';
 import { digestOf } from '../prepare/digest.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import type { Host } from '../results/host.ts';
@@ -32,10 +33,11 @@ function knownFolder(): string {
 
 /** Returns everything that the warm-up of a target depends on, for each kind of rung. */
 export function factsOf(
-  { target, variant, digest, runtime, installed, packages = [] }: Prepared,
+  prepared: Prepared,
   { workload, params, asked, upstream, workers, threads, ...plan }: Plan,
   { host, placed }: WarmupMachine,
 ): TargetFacts {
+  const { target, variant, digest, runtime, installed, packages = [] } = prepared;
   const facts = (rungs: RungKind): WarmupFacts => ({
     stack: `${target.stack}/${target.variant}`,
     // As in the manifest: the folder of a checkout or an environment changes nothing.
@@ -48,6 +50,7 @@ export function factsOf(
     // Requests of a user may hold secrets.
     requests: asked === undefined ? '' : digestOf([], JSON.stringify(asked)),
     upstream: upstream ?? '',
+    ...(isNode(prepared) && plan.fresh !== true ? { collected: 'before the load' } : {}),
     rungs,
     workers: JSON.stringify([workers, threads ?? null]),
     cores: JSON.stringify([coresOf({ ...plan, workers } as Plan), placed.placement.kind, host.cores]),
@@ -56,20 +59,10 @@ export function factsOf(
   return { target: target.id, facts: { few: facts('few'), many: facts('many') } };
 }
 
-/** What is known of a target, and of which kind of rung. */
-export interface Found {
-  known: KnownWarmup;
-  /** True if another study would say more: the only process that was observed did not settle. */
-  isUncertain: boolean;
-}
-
 /** Looks up the warm-up of a target at rungs of one kind. Without a study there, one at the other kind counts. */
-export function findWarmup({ facts }: TargetFacts, kind: RungKind): Found | undefined {
+export function findWarmup({ facts }: TargetFacts, kind: RungKind): KnownWarmup | undefined {
   const folder = knownFolder();
-  const found = readKnown(folder, facts[kind]) ?? readKnown(folder, facts[kind === 'few' ? 'many' : 'few']);
-  if (found === undefined) return undefined;
-  const { processes } = found;
-  return { known: found, isUncertain: processes.length === 1 && processes[0]?.warm === undefined };
+  return readKnown(folder, facts[kind]) ?? readKnown(folder, facts[kind === 'few' ? 'many' : 'few']);
 }
 
 /** Keeps what a study found out about a target; nothing if no process was observed to its end. */

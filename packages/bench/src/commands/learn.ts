@@ -1,7 +1,7 @@
 /** Plans the warm-up of each target of a run: from what is known, or from studies within a fifth of its time. */
 import { estimateSeconds } from '../plan/plan.ts';
-import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { kindOfRung, LONGEST_WARMUP_SECONDS, planWarmup, type RungKind } from '../plan/warmup.ts';
+import type { Plan, PlannedTrial, PlannedWarmup } from '../plan/definition.ts';
+import { isUncertain, kindOfRung, LONGEST_WARMUP_SECONDS, planTogether, planWarmup } from '../plan/warmup.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
 import { factsOf, findWarmup, type TargetFacts } from './known.ts';
 import { observeTargets, PROCESS_SECONDS, whyNoStudy, type StudyMachine } from './study.ts';
@@ -34,8 +34,7 @@ export async function planWarmups(
   const own = prepared.flatMap((one) => ('attached' in one ? [] : [one]));
   const all = own.map((one) => ({ one, facts: factsOf(one, plan, machine) }));
   const interrupted = plan.autoWarmup === true && (await study(plan, all, machine, onStudy));
-  const warmups = all.flatMap(({ facts }) => planTarget(plan, facts));
-  return { plan: { ...plan, warmups }, interrupted };
+  return { plan: { ...plan, warmups: planTargets(plan, all) }, interrupted };
 }
 
 /** A target and the facts of its warm-up. */
@@ -54,20 +53,20 @@ async function study(
   const { voice, session } = machine;
   const connections = studiedRung(plan.rungs);
   const kind = kindOfRung(connections);
-  const unknown = all.filter(({ facts }) => findWarmup(facts, kind)?.isUncertain ?? true);
+  const unknown = all.filter(({ facts }) => {
+    const known = findWarmup(facts, kind);
+    return known === undefined || isUncertain(known);
+  });
   // Repeated targets share everything that their warm-up depends on.
   const distinct = [
     ...new Map(unknown.map((one) => [JSON.stringify(one.facts.facts[kind]), one] as const)).values(),
   ];
   if (distinct.length === 0) return false;
-  const budget = STUDY_SHARE * estimateSeconds(plan);
-  const affordable =
-    whyNoStudy() === undefined ? Math.floor(budget / (SHORTEST_SECONDS + PROCESS_SECONDS)) : 0;
-  const due = distinct.slice(0, affordable);
-  const left = distinct.slice(due.length).map(({ one }) => one.target.id);
+  const { count, seconds } = whyNoStudy() === undefined ? planStudies(plan, distinct.length) : NO_STUDIES;
+  const due = distinct.slice(0, count);
+  const left = distinct.slice(count).map(({ one }) => one.target.id);
   if (left.length > 0) voice.log(describeUnknown(left, plan));
   if (due.length === 0) return false;
-  const seconds = Math.min(LONGEST_SECONDS, Math.floor(budget / due.length) - PROCESS_SECONDS);
   const names = due.map(({ one }) => one.target.id).join(', ');
   voice.log(
     `studying the warm-up of ${names} for ${seconds} s each, because it is not known yet on this machine. Later runs use the result`,
@@ -80,6 +79,22 @@ async function study(
   );
   session.expect(estimateSeconds(plan));
   return measured.interrupted;
+}
+
+/** The studies that a run can afford: of so many targets, each for this time. */
+interface AffordableStudies {
+  count: number;
+  seconds: number;
+}
+
+const NO_STUDIES: AffordableStudies = { count: 0, seconds: 0 };
+
+/** Plans the studies of a run that knows nothing of this many targets: together at most a fifth of its time. */
+export function planStudies(plan: Plan, unknown: number): AffordableStudies {
+  const budget = STUDY_SHARE * estimateSeconds(plan);
+  const count = Math.min(unknown, Math.floor(budget / (SHORTEST_SECONDS + PROCESS_SECONDS)));
+  if (count === 0) return NO_STUDIES;
+  return { count, seconds: Math.min(LONGEST_SECONDS, Math.floor(budget / count) - PROCESS_SECONDS) };
 }
 
 /** The rung to study: the fewest connections that keep a server busy, or else the most. */
@@ -129,13 +144,13 @@ function withoutEngine({ engine: _engine, ...target }: Prepared['target']): Prep
   return target;
 }
 
-/** Plans the warm-ups of one target: one for each kind of rung. */
-function planTarget(plan: Plan, facts: TargetFacts): NonNullable<Plan['warmups']> {
-  const kinds = Map.groupBy(plan.rungs, kindOfRung);
-  return [...kinds].map(([kind, rungs]: [RungKind, number[]]) =>
-    planWarmup(
-      { target: facts.target, rungs, seconds: plan.warmupSeconds, isAuto: plan.autoWarmup === true },
-      findWarmup(facts, kind)?.known,
-    ),
-  );
+/** Plans the warm-ups of all targets: one for each target and kind of rung. */
+function planTargets(plan: Plan, all: readonly Candidate[]): PlannedWarmup[] {
+  return [...Map.groupBy(plan.rungs, kindOfRung)].flatMap(([kind, rungs]) => {
+    const asked = all.map(({ facts }) => ({
+      needs: { target: facts.target, rungs, seconds: plan.warmupSeconds, isAuto: plan.autoWarmup === true },
+      known: findWarmup(facts, kind),
+    }));
+    return plan.duel ? planTogether(asked) : asked.map(({ needs, known }) => planWarmup(needs, known));
+  });
 }

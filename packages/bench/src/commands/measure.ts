@@ -7,7 +7,7 @@ import { run } from '../measure/run.ts';
 import { enginesOf, estimateSeconds } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import { showProgress } from '../report/progress.ts';
-import type { Source } from '../report/view.ts';
+import type { Source } from '../report/model/model.ts';
 import { readHost } from '../machine/host.ts';
 import type { Host } from '../results/host.ts';
 import { appendTrials, createRun, mendRun, versionDifferences, type StoredRun } from '../results/store.ts';
@@ -89,7 +89,7 @@ export async function measurePlan({
       ? await planWarmups(asked, prepared, machine, () => preparing[Symbol.dispose]())
       : { plan: asked, interrupted: false };
   const folder = stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
-  if (interrupted) return { source: { plan, host, leftOut, trials: [] }, folder, interrupted };
+  if (interrupted) return { source: { plan, host, versions, leftOut, trials: [] }, folder, interrupted };
   preparing[Symbol.dispose]();
   using starting = quitOnInterrupt();
   if (stored !== undefined) mendRun(folder);
@@ -114,7 +114,7 @@ export async function measurePlan({
   using _ = voice.onInterrupt(stop);
   starting[Symbol.dispose]();
   const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
-  return { source: { plan, host, leftOut, trials }, folder, interrupted: effects.interrupted() };
+  return { source: { plan, host, versions, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }
 
 function refuseOtherHost(stored: StoredRun, host: Host, { placement }: PinnedCommands): void {

@@ -1,7 +1,6 @@
 /** The OpenAPI document of a run: from a file, an address, or the server itself. */
 import { readFileSync } from 'node:fs';
 import type { Draft } from '../catalogue/workloads/requests/compose.ts';
-import { readOpenapi } from '../catalogue/workloads/requests/openapi.ts';
 import type { BenchRequest } from '../cli/bench.ts';
 import { BenchError } from '../errors.ts';
 import { sendRequest } from '../machine/request.ts';
@@ -28,7 +27,7 @@ export function isAskedOfServer({ openapi, servers }: BenchRequest): boolean {
 export async function addRoutes(asked: BenchRequest): Promise<BenchRequest> {
   const { openapi } = asked;
   if (openapi === undefined || asked.asked === undefined) return asked;
-  if (!isAskedOfServer(asked)) return withRoutes(asked, await readDocument(asked, openapi));
+  if (!isAskedOfServer(asked)) return await withRoutes(asked, await readDocument(asked, openapi));
   if (asked.dryRun) {
     throw new BenchError(
       'usage',
@@ -100,9 +99,11 @@ interface Document {
   shown: string;
 }
 
-function withRoutes(asked: BenchRequest, { text, shown }: Document): BenchRequest {
+async function withRoutes(asked: BenchRequest, { text, shown }: Document): Promise<BenchRequest> {
   const { asked: given } = asked;
   if (given === undefined) return asked;
+  // Loaded here, with the parser of YAML: most runs name no document.
+  const { readOpenapi } = await import('../catalogue/workloads/requests/openapi.ts');
   const { requests, leftOut } = readOpenapi(text, shown, given.headers);
   const draft: Draft = { requests, openapi: shown, ...(leftOut.length === 0 ? {} : { leftOut }) };
   return { ...asked, asked: { ...given, draft } };

@@ -72,11 +72,21 @@ export async function prepareTargets(
   if (first !== undefined && (isRequired || prepared.length === 0)) {
     throw new BenchError('toolchain', `${first.target.id}: ${first.reason}`, first.hint);
   }
-  for (const line of describeOtherPackages(prepared)) log(`warning: ${line}`);
+  for (const line of [...describeLiterals(prepared), ...describeOtherPackages(prepared)])
+    log(`warning: ${line}`);
   const leftOut = missing.map(({ target, reason, hint }) => ({ target: target.id, reason, hint }));
   for (const { targets, reason, hint } of groupMissing(missing))
     log(`${targets.join(', ')} left out: ${reason} (${hint})`);
   return { prepared, leftOut };
+}
+
+/** Describes the secrets that manifests hold in plain text, and what to write instead. */
+export function describeLiterals(prepared: readonly Launchable[]): string[] {
+  const all = prepared.flatMap((one) => ('attached' in one ? [] : (one.stack.literals ?? [])));
+  return [...new Set(all)].map(
+    (place) =>
+      `${place} is a secret in plain text: omit it, and export a variable before you start Bench, which the server inherits`,
+  );
 }
 
 /**

@@ -17,6 +17,7 @@ import { makePlan, nameRun, repeatPlan } from '../plan/plan.ts';
 import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
 import { findRevisions } from '../prepare/copies/revisions.ts';
 import { hide } from '../redact.ts';
+import { countOf } from '../report/format.ts';
 import { describeLeftOut } from '../report/requests.ts';
 import { describeProspects } from '../report/stopping.ts';
 import { findRun, readRun, shown, type StoredRun } from '../results/store.ts';
@@ -153,7 +154,7 @@ async function planAtHalf(
   const slowest = goodputs.toSorted((a, b) => a.goodput - b.goodput)[0];
   const perSecond = Math.max(1, Math.floor((slowest?.goodput ?? 0) / 2));
   means.voice.log(
-    `rate: ${perSecond}/s, half of the goodput of ${slowest?.trial.target.id} at ${slowest?.trial.connections} connections (${shown(folder)})`,
+    `rate: ${perSecond}/s, half of the goodput of ${slowest?.trial.target.id} at ${countOf(slowest?.trial.connections ?? 0, 'connection')} (${shown(folder)})`,
   );
   return planFrom(run, { ...options, load: { mode: 'open', perSecond } }, undefined);
 }

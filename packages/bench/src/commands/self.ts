@@ -7,6 +7,7 @@ import { runStock } from '../load/stock-run.ts';
 import type { Measured } from '../results/record.ts';
 import { benchOptions } from '../plan/options.ts';
 import { estimateSeconds, makePlan } from '../plan/plan.ts';
+import { countOf } from '../report/format.ts';
 import { renderRows } from '../report/terminal.ts';
 import { summariseSelf, type SelfRound } from '../report/self.ts';
 import { createEffects } from './effects.ts';
@@ -68,7 +69,7 @@ export const runSelf = createRunner(SELF, async ({ rounds, wait }) => {
       seen.push({ connections: planned.connections, sampled, plain, stock, wallSeconds });
     }
     logLine(
-      `[${seen.length}/${plan.trials.length}] ${planned.connections} connections, round ${planned.round}`,
+      `[${seen.length}/${plan.trials.length}] ${countOf(planned.connections, 'connection')}, round ${planned.round}`,
     );
   }
   const { head, rows, notes } = summariseSelf(seen, plan.connectsPerSecond);

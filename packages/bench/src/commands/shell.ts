@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { asksForHelp, type Command } from '../cli/command.ts';
 import { BenchError } from '../errors.ts';
-import { hide, secretsOf } from '../redact.ts';
+import { hide, literalsInEnvironment, valuesOf } from '../redact.ts';
 import { toLine, toOutput, toPrintable } from '../report/printable.ts';
 import type { Screen } from '../report/progress.ts';
 import type { Voice } from './voice.ts';
@@ -22,7 +22,7 @@ export function createRunner<T>(command: Command<T>, main: (asked: T) => Promise
     for (const stream of [process.stdout, process.stderr]) {
       if (!stream.listeners('error').includes(ignoreClosedPipe)) stream.on('error', ignoreClosedPipe);
     }
-    hide([...secretsOf({ url: process.env['DATABASE_URL'] ?? '' }), process.env['PGPASSWORD']]);
+    hide(valuesOf(literalsInEnvironment(inherited())));
     try {
       if (!asksForHelp(words)) return (await main(command.parse(words))) ?? 0;
       print(command.help());
@@ -31,6 +31,15 @@ export function createRunner<T>(command: Command<T>, main: (asked: T) => Promise
       return fail(error);
     }
   };
+}
+
+/** Variables whose names sound secret, but whose values occur everywhere, such as DESKTOP_SESSION=ubuntu. */
+const OF_DESKTOP = /session|auth|cookie/i;
+
+/** The environment of this process, which the servers of users inherit. */
+function inherited(): Record<string, string> {
+  const found = Object.entries(process.env).filter(([name]) => !OF_DESKTOP.test(name));
+  return Object.fromEntries(found) as Record<string, string>;
 }
 
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
@@ -50,6 +59,11 @@ export function print(text: string): void {
 /** Prints a JSON document on stdout. Its values are already without secrets; a search in the text could hit figures. */
 export function printJson(text: string): void {
   process.stdout.write(toPrintable(text));
+}
+
+/** Prints an HTML document on stdout. Its data is without secrets and control characters, and its script must not change. */
+export function printHtml(text: string): void {
+  process.stdout.write(text);
 }
 
 const CLEAR_LINE = '\r\u001B[K';

@@ -87,17 +87,19 @@ export interface StudyMachine {
   host: Host;
   companions: Companion[];
   leftOut: LeftOut[];
+  /** The folder for the folder of the study; by default that of all runs. */
+  results?: string;
 }
 
 /** Observes prepared targets, stores the study, and keeps what it found out. `onReady` is called before the first process. */
 export async function observeTargets(
   { plan, seconds, prepared }: Pick<StudyJob, 'plan' | 'seconds'> & { prepared: readonly Launchable[] },
-  { session, voice, placed, host, companions, leftOut }: StudyMachine,
+  { session, voice, placed, host, companions, leftOut, results }: StudyMachine,
   onReady: () => void = () => {},
 ): Promise<MeasuredStudy> {
   const engines = await findEngines(enginesOf(plan));
   const versions = readVersions([...prepared], companions, engines);
-  const folder = createStudy({ ...describeStudy(plan, seconds), versions, leftOut }, host);
+  const folder = createStudy({ ...describeStudy(plan, seconds), versions, leftOut }, host, results);
   const { token } = session;
   const owe = (server: string | undefined): void => session.owe(server);
   await using running = await startCompanions(companions, { token, folder, placed, owe });
@@ -133,8 +135,20 @@ export async function observeTargets(
 }
 
 function describeStudy(plan: Plan, seconds: number): Omit<StudyFile, 'versions' | 'leftOut'> {
-  const { run, seed, workload, params, targets, rungs, rounds, workers, threads, cores, warmupSeconds } =
-    plan;
+  const {
+    run,
+    seed,
+    workload,
+    params,
+    targets,
+    rungs,
+    rounds,
+    workers,
+    threads,
+    cores,
+    warmupSeconds,
+    fresh,
+  } = plan;
   return {
     schema: STUDY_SCHEMA,
     run,
@@ -149,6 +163,7 @@ function describeStudy(plan: Plan, seconds: number): Omit<StudyFile, 'versions' 
     ...(threads === undefined ? {} : { threads }),
     ...(cores === undefined ? {} : { cores }),
     warmupSeconds,
+    ...(fresh === undefined ? {} : { fresh }),
     reference: REFERENCE,
   };
 }

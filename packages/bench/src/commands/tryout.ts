@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { workloadOf } from '../catalogue/workloads/index.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { BenchError } from '../errors.ts';
-import { describeOtherPorts, type Server } from '../machine/launch.ts';
+import { describeElsewhere, type Server } from '../machine/launch.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { ServerLife, type TrialContext } from '../measure/life.ts';
 import type { RunEffects } from '../measure/run.ts';
@@ -15,7 +15,7 @@ import { createEffects } from './effects.ts';
 import type { Voice } from './voice.ts';
 
 /** The interval between lines about a server that does not answer yet. */
-const WAITING_SECONDS = 5;
+const WAITING_SECONDS = 3;
 
 /** The surroundings of a first start. */
 export interface TryoutMeans {
@@ -63,7 +63,7 @@ async function tryTarget(
   let live: Server | undefined;
   const launch: typeof effects.launch = async (...asked) => (live = await effects.launch(...asked));
   const life = new ServerLife(planned, context, { ...effects, launch });
-  using _ = reportWaiting(() => live, voice);
+  using _ = reportWaiting(() => live, context, voice);
   let beside: CompanionError | undefined;
   try {
     await life.start();
@@ -82,30 +82,54 @@ function failureBeside({ message, details }: CompanionError, { target, stack }: 
   return new BenchError('trial', lines.join('\n'), `correct "services" or "setup" in ${stack.manifest}`);
 }
 
-/** Says regularly what a server that does not answer yet does instead, until disposed. */
-function reportWaiting(live: () => Server | undefined, { log }: Voice): Disposable {
+/**
+ * Says regularly what a server that does not answer yet does instead, until disposed: first with its command, the
+ * request and its last lines.
+ */
+export function reportWaiting(
+  live: () => Pick<Server, 'port' | 'listensOn' | 'mayIgnorePort' | 'logTail'> | undefined,
+  { plan, prepared }: { plan: Plan; prepared: Pick<Prepared, 'variant' | 'stack'> },
+  { log }: Pick<Voice, 'log'>,
+): Disposable {
   let seconds = 0;
+  let isFirst = true;
   const timer = setInterval(() => {
-    const server = live();
     seconds += WAITING_SECONDS;
-    const elsewhere = server && describeOtherPorts(server);
+    const server = live();
+    if (server === undefined) return;
+    const elsewhere = describeElsewhere(server);
     const what = elsewhere === undefined ? '' : `; ${elsewhere}`;
-    log(`still waiting for its first right answer: ${seconds} s${what}`);
+    const start = isFirst ? describeStart(plan, prepared, server.logTail()) : [];
+    isFirst = false;
+    const limit = `${plan.startSeconds} s (--start-timeout)`;
+    log([`waiting for its first right answer: ${seconds} s of ${limit}${what}`, ...start].join('\n'));
   }, WAITING_SECONDS * 1000);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-function failure(plan: Plan, { target, variant, stack }: Prepared, trial: Trial): BenchError {
+/** Describes the start of a server: its command, its folder, the request and its last lines. */
+function describeStart(
+  plan: Plan,
+  { variant, stack }: Pick<Prepared, 'variant' | 'stack'>,
+  logTail: readonly string[],
+): string[] {
   const [request] = workloadOf(plan).draw(() => 0.5, plan.params ?? {}).requests;
-  const lines = (trial.logTail ?? []).map((line) => `  | ${line}`);
+  const lines = logTail.filter((line) => line !== '').map((line) => `  | ${line}`);
+  return [
+    `  command: ${joinWords(variant.command)}`,
+    `  folder:  ${relative(process.cwd(), stack.root) || '.'}`,
+    ...(request === undefined ? [] : [`  asked:   ${request.method} ${request.path}`]),
+    ...(lines.length === 0 ? ['  it printed nothing'] : ['  its last lines:', ...lines]),
+  ];
+}
+
+function failure(plan: Plan, prepared: Prepared, trial: Trial): BenchError {
+  const { target, stack } = prepared;
   return new BenchError(
     'trial',
     [
       `${target.id} does not start: ${trial.reasons[0]?.text ?? 'no reason'}`,
-      `  command: ${joinWords(variant.command)}`,
-      `  folder:  ${relative(process.cwd(), stack.root) || '.'}`,
-      ...(request === undefined ? [] : [`  asked:   ${request.method} ${request.path}`]),
-      ...(lines.length === 0 ? ['  it printed nothing'] : ['  its last lines:', ...lines]),
+      ...describeStart(plan, prepared, trial.logTail ?? []),
     ].join('\n'),
     plan.apps === undefined
       ? `correct the command in ${stack.manifest}`

@@ -43,6 +43,8 @@ export interface Evidence {
   companions: Witness[];
   /** True if every connection sends its next request as soon as it is answered; false for a fixed amount or rate. */
   isClosedLoop: boolean;
+  /** The number of short turns that the load sums; 0 or absent for one window. */
+  turns?: number;
 }
 
 /** A companion and its evidence for judging the window. */
@@ -69,14 +71,14 @@ export function judge(evidence: Evidence): Judgement {
   const budget = budgetOf(evidence);
   const limit = findLimit(evidence, budget);
   const { shape, reasons: unsteady } = judgeShape(evidence);
-  const { load, host, companions, isClosedLoop } = evidence;
+  const { load, host, companions, isClosedLoop, turns = 0 } = evidence;
   const reasons = [
     ...judgeAccounting(load),
     ...judgeAnswers(load),
     ...judgeUnsolicited(load),
     ...judgeConnect(load.connect),
     ...judgeErrors(load),
-    ...(isClosedLoop ? judgeLittle(load) : []),
+    ...(isClosedLoop ? judgeLittle(load, turns) : []),
     ...judgeSchedule(load),
     ...judgeArrivals(load),
     ...judgeLimit(limit, evidence),
@@ -166,19 +168,18 @@ function judgeErrors({ counts }: LoadResult): Reason[] {
  * completion = connections. The product falls short if connections starve. Right answers that took longer than all
  * cycles together were paired with the wrong requests.
  */
-function judgeLittle({
-  counts,
-  completionsPerSecond,
-  meanCycleUs,
-  connect,
-  silentConnections = 0,
-  latencyUs,
-}: LoadResult): Reason[] {
+function judgeLittle(
+  { counts, completionsPerSecond, meanCycleUs, connect, silentConnections = 0, latencyUs }: LoadResult,
+  turns: number,
+): Reason[] {
   const reasons: Reason[] = [];
   const served = meanCycleUs === undefined ? undefined : (completionsPerSecond * meanCycleUs) / 1e6;
   const share = (served ?? connect.asked) / connect.asked;
+  const completions = Math.max(1, countCompletions(counts));
+  // The end of a turn cuts one cycle of each connection: half of it on average, and more if the cycles differ.
+  const cut = (connect.asked * turns) / completions;
   // With fewer than ten completions per connection, the edges of the window outweigh the tolerance.
-  const tolerance = Math.max(LITTLE_TOLERANCE, connect.asked / Math.max(1, 2 * countCompletions(counts)));
+  const tolerance = Math.max(LITTLE_TOLERANCE, connect.asked / (2 * completions)) + cut;
   if (Math.abs(share - 1) > tolerance || silentConnections > connect.asked * LITTLE_TOLERANCE) {
     reasons.push(
       makeReason('little', {

@@ -8,15 +8,26 @@ import type { Reason, ServerProcess, TimeReport } from '../results/record.ts';
 import { makeReason } from '../reasons.ts';
 import { redactFile } from './redact-file.ts';
 import { parseTime } from '../time-report.ts';
-import { describeListeners, findFreePort, isListening } from './ports.ts';
+import { describeListeners, findFreePort, isListening, toAuthority } from './ports.ts';
 import type { Cgroup } from './cgroup.ts';
 import { openCgroup } from './cgroup.ts';
-import { childrenOf, environHas, familyOf, listPids, portsOf, readProcess, readText } from './procfs.ts';
+import {
+  addressesOf,
+  childrenOf,
+  environHas,
+  familyOf,
+  listPids,
+  readProcess,
+  readText,
+  type Listening,
+} from './procfs.ts';
 import { runSync, start, type Child } from './subprocess.ts';
 import type { TimeCommand } from './time.ts';
 import { sum } from '../numbers.ts';
 
 const HOST = '127.0.0.1';
+/** A server on one of these accepts connections to its host. */
+const OWN_ADDRESSES = new Set([HOST, '0.0.0.0', '::']);
 const POLL_MS = 10;
 /** How long a server may take to stop after SIGTERM before it is killed. */
 const GRACE_MS = 5000;
@@ -81,8 +92,10 @@ export interface Server extends AsyncDisposable {
   cgroup: Cgroup | undefined;
   /** The start on the monotonic clock; absent if somebody else started it. */
   startedAtMs: number | undefined;
-  /** Returns the ports that its processes listen on; empty if unknown. */
-  listensOn?(): number[];
+  /** Returns the addresses that its processes listen on; empty if unknown. */
+  listensOn?(): Listening[];
+  /** True if its command does not name its port, so it may choose another one. */
+  mayIgnorePort?: boolean;
   /** Returns how it ended; undefined while it runs. */
   ended(): string | undefined;
   log(): string;
@@ -145,11 +158,30 @@ export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string |
   return error === undefined ? end : `${end}: ${error.trim().slice(0, MAX_ERROR_CHARS)}`;
 }
 
-/** Describes the ports that a server listens on instead of its own; undefined if it listens on its own, or on none. */
-export function describeOtherPorts(server: Pick<Server, 'port' | 'listensOn'>): string | undefined {
-  const ports = server.listensOn?.() ?? [];
-  if (ports.length === 0 || ports.includes(server.port)) return undefined;
-  return `the server listens on port ${ports.join(', ')}, not on ${server.port}`;
+/**
+ * Returns the addresses that a server listens on instead of its own: on other ports, or on its own port of other
+ * interfaces. Empty if it listens on its own, or nowhere.
+ */
+export function listensElsewhere(server: Pick<Server, 'port' | 'listensOn'>): Listening[] {
+  const all = server.listensOn?.() ?? [];
+  const own = all.filter(({ port }) => port === server.port);
+  if (own.some(({ address }) => OWN_ADDRESSES.has(address))) return [];
+  return own.length > 0 ? own : all;
+}
+
+/** Describes where a server listens instead of its own address, and the remedy; undefined if it does not. */
+export function describeElsewhere(
+  server: Pick<Server, 'port' | 'listensOn' | 'mayIgnorePort'>,
+): string | undefined {
+  const all = listensElsewhere(server);
+  if (all.length === 0) return undefined;
+  if (all.some(({ port }) => port === server.port)) {
+    const places = all.map(({ address: host, port }) => toAuthority({ host, port }));
+    return `it listens on ${places.join(', ')}, not on ${HOST}:${server.port}: pass {host} in its command, e.g. --host {host}`;
+  }
+  const ports = [...new Set(all.map(({ port }) => port))].join(', ');
+  const remedy = server.mayIgnorePort === true ? ': pass {port} in its command, e.g. --port {port}' : '';
+  return `it listens on port ${ports}, not on ${server.port}${remedy}`;
 }
 
 /** The part of an id that is unique in a run. */
@@ -196,6 +228,7 @@ class LaunchedServer implements Server {
   readonly cgroup: Cgroup | undefined;
   readonly startedAtMs: number;
   readonly logFile: string;
+  readonly mayIgnorePort: boolean;
   readonly #parts: Parts;
   readonly #group: number;
   readonly #watchdog: Child;
@@ -209,6 +242,7 @@ class LaunchedServer implements Server {
     this.cgroup = parts.cgroup;
     this.startedAtMs = parts.startedAtMs;
     this.logFile = parts.logFile;
+    this.mayIgnorePort = !parts.spec.command.some((word) => word.includes('{port}'));
     if (parts.child.pid === undefined)
       throw new BenchError('trial', `${parts.spec.command[0]} could not be started`);
     this.#group = parts.child.pid;
@@ -233,8 +267,8 @@ class LaunchedServer implements Server {
     return childOf(this.#group) ?? this.#group;
   }
 
-  listensOn(): number[] {
-    return this.#ended === undefined ? portsOf(familyOf([this.#group])) : [];
+  listensOn(): Listening[] {
+    return this.#ended === undefined ? addressesOf(familyOf([this.#group])) : [];
   }
 
   ended(): string | undefined {

@@ -168,14 +168,14 @@ export function ownersOf(inodes: readonly string[]): number[] {
   return listPids().filter((pid) => socketsOf(pid).some((inode) => sockets.has(inode)));
 }
 
-/** Returns the ports that these processes listen on. */
-export function portsOf(pids: Iterable<number>, read = readText): number[] {
+/** Returns the addresses that these processes listen on, by port. */
+export function addressesOf(pids: Iterable<number>, read = readText): Listening[] {
   const inodes = new Set([...pids].flatMap(socketsOf));
-  const ports = ['tcp', 'tcp6']
-    .flatMap((table) => listeningFields(read(`/proc/net/${table}`) ?? ''))
-    .filter((fields) => inodes.has(fields[9] ?? ''))
-    .map(portIn);
-  return [...new Set(ports)].toSorted((a, b) => a - b);
+  return ['tcp', 'tcp6']
+    .flatMap((table) => parseListening(read(`/proc/net/${table}`) ?? ''))
+    .filter(({ inode }) => inodes.has(inode))
+    .map(({ address, port }) => ({ address, port }))
+    .toSorted((a, b) => a.port - b.port);
 }
 
 function socketsOf(pid: number): string[] {
@@ -218,12 +218,18 @@ export function listeningSockets(port: number, addresses: readonly string[], rea
   return (own.length > 0 ? own : wild).map(({ inode }) => inode);
 }
 
-/** Parses the sockets in state LISTEN on a port from `/proc/net/tcp` or `tcp6`. */
-export function parseListening(table: string, port: number): { address: string; inode: string }[] {
+/** An address that a process listens on. */
+export interface Listening {
+  address: string;
+  port: number;
+}
+
+/** Parses the sockets in state LISTEN, all or those on one port, from `/proc/net/tcp` or `tcp6`. */
+export function parseListening(table: string, port?: number): (Listening & { inode: string })[] {
   return listeningFields(table, port).flatMap((fields) => {
     const [hex = ''] = fields[1]?.split(':') ?? [];
     const inode = fields[9];
-    return inode === undefined ? [] : [{ address: parseAddress(hex), inode }];
+    return inode === undefined ? [] : [{ address: parseAddress(hex), port: portIn(fields), inode }];
   });
 }
 

@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { createIds, nextSender } from '../catalogue/workloads/ids.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
+import type { Listening } from './procfs.ts';
 
 /** The longest silence, and by default the longest answer, in seconds. */
 export const ANSWER_SECONDS = 10;
@@ -24,8 +25,10 @@ export interface Endpoint {
   port: number;
   ended(): string | undefined;
   logTail(): string[];
-  /** Returns the ports that it listens on; absent if unknown. */
-  listensOn?(): number[];
+  /** Returns the addresses that it listens on; absent if unknown. */
+  listensOn?(): Listening[];
+  /** True if its command does not name its port, so it may choose another one. */
+  mayIgnorePort?: boolean;
   /** The path of its log; absent if somebody else started it. */
   logFile?: string;
 }

@@ -88,7 +88,7 @@ export const SCENARIOS: Scenario[] = [
 export const CHECKS: Check[] = [
   ...SCENARIOS.filter(isLatencyScenario).flatMap(({ name }) => [checkMedian(name), checkBareMedian(name)]),
   checkBurn('CPU of a burn, as the difference of twins', 'no burn', 'burn'),
-  checkBurn('CPU of a burn in threads that are gone', 'threads, no burn', 'threads, burn'),
+  checkBurn('CPU of a burn in threads that have ended', 'threads, no burn', 'threads, burn'),
   checkOwnAccount('CPU per request against the server’s own rusage', 'burn'),
   {
     name: `memory of ${MEBIBYTES} MiB, as the difference of twins`,
@@ -121,7 +121,7 @@ function checkBareMedian(scenario: string): Check {
 
 function checkMedian(scenario: string): Check {
   return {
-    name: `median latency, ${scenario} connections`,
+    name: `median latency, ${scenario} ${scenario.endsWith(' at 1') ? 'connection' : 'connections'}`,
     unit: 'µs',
     tolerance: (told) => Math.max(0.03 * told, 200),
     scenarios: [scenario],

@@ -11,6 +11,7 @@ import type { PinnedCommands } from '../machine/placement.ts';
 import { joinSampled, type Sampled } from '../resources/sampler.ts';
 import { findTrend, logRatios } from '../judge/trend.ts';
 import { makeReason, type TrendTime } from '../reasons.ts';
+import { Silence } from './silence.ts';
 import { TurnTaker } from './turns.ts';
 import { warmTogether } from './warm-together.ts';
 import { accountFor, runWindow, watchForDeath } from './window.ts';
@@ -110,6 +111,7 @@ interface Loaded {
   session: LoadSession;
   /** Rejects if its server ends. */
   death: Promise<never>;
+  silence: Silence;
 }
 
 /** Connects to the running sides, warms them up, and opens their windows in turn. */
@@ -129,7 +131,8 @@ async function loadInTurn(
   for (const { side, ready } of up) {
     const session = loaded.at(-1)?.session.beside?.(ready.spec) ?? opened;
     accounts.use(accountFor(session, (counts) => side.life.account(counts)));
-    loaded.push({ side, ready, session, death: watches.use(watchForDeath(ready.server)).promise });
+    const death = watches.use(watchForDeath(ready.server)).promise;
+    loaded.push({ side, ready, session, death, silence: new Silence(plan.timeoutSeconds) });
   }
   const outlive = outliveAmong(loaded.map(({ death }) => death));
   for (const { side, session, death } of loaded) {
@@ -194,22 +197,22 @@ async function takeTurns(
   { load }: Plan,
   outlive: Outlive,
 ): Promise<void> {
-  const step = (index: number, act: (taker: TurnTaker, side: Side) => Promise<void>): Promise<void> => {
-    const { side, death } = loaded[index] as Loaded;
-    return attempt(side, () => outlive(() => act(takers[index] as TurnTaker, side), death));
+  const step = (index: number, act: (taker: TurnTaker, one: Loaded) => Promise<void>): Promise<void> => {
+    const one = loaded[index] as Loaded;
+    return attempt(one.side, () => outlive(() => act(takers[index] as TurnTaker, one), one.death));
   };
   for (const [index, { side }] of loaded.entries())
     await step(index, (taker) => taker.begin(oursBeside(loaded, side)));
   const begun = new Set<Side>();
   for (const turn of turns.order) {
-    await step(turn, async (taker, side) => {
+    await step(turn, async (taker, { side, silence }) => {
       if (!begun.has(side)) side.life.noteAge();
       begun.add(side);
-      await taker.take(turns, load);
+      await silence.during(async () => (await taker.take(turns, load)).answers);
     });
   }
   for (const index of loaded.keys()) {
-    await step(index, async (taker, side) => {
+    await step(index, async (taker, { side }) => {
       const { load: result, sampled, turns: taken } = await taker.end();
       side.load = result;
       side.turns = taken;
@@ -250,19 +253,24 @@ function wholeWindow(plan: Plan, planned: PlannedTrial): Window {
 async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): Promise<number> {
   const { load } = plan;
   // Until its first window, a connection keeps itself alive by occasional requests. Later it is silent between windows.
-  const sides = loaded.map(({ side, ready, session, death }) => ({
-    meter: ready.meter,
-    fire: async (warmupSeconds: number): Promise<LoadResult | undefined> => {
-      let result: LoadResult | undefined;
-      await attempt(side, async () => {
-        result = await outlive(
-          () => session.fire({ warmupSeconds, windowSeconds: 0, load }, () => {}),
-          death,
-        );
-      });
-      return result;
-    },
-  }));
+  const sides = loaded.map(({ side, ready, session, death, silence }) => {
+    let ok = 0;
+    return {
+      meter: ready.meter,
+      fire: async (warmupSeconds: number): Promise<LoadResult | undefined> => {
+        let result: LoadResult | undefined;
+        const fire = async (): Promise<number> => {
+          result = await session.fire({ warmupSeconds, windowSeconds: 0, load }, () => {});
+          const before = ok;
+          // An external tool keeps no account, and never waits for a server that hangs.
+          ok = result.lifetime?.ok ?? before + 1;
+          return ok - before;
+        };
+        await attempt(side, () => outlive(() => silence.during(fire), death));
+        return side.hasFailed() ? undefined : result;
+      },
+    };
+  });
   const seconds = Math.max(...loaded.map(({ side }) => warmupSecondsOf(plan, side.planned)));
   const { cycleSeconds, trends } = await warmTogether(sides, seconds);
   noteTrends(loaded, trends, 'after the warm-up');

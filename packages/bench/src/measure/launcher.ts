@@ -3,8 +3,10 @@
 import { resolve } from 'node:path';
 import { readStacks } from '../catalogue/stacks.ts';
 import type { Stack } from '../catalogue/stack.ts';
+import type { Draw } from '../catalogue/workloads/workload.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { attachLauncher } from './attach.ts';
+import { collectableEnvironment, isNode } from '../prepare/collect.ts';
 import { askableEnvironment, reportingEnvironment } from '../prepare/imports.ts';
 import { launch } from '../machine/launch.ts';
 import { choosePlacement, type PinnedCommands, type PlacementNeeds } from '../machine/placement.ts';
@@ -43,19 +45,36 @@ export async function chooseLauncher({ attached }: Plan): Promise<Launcher> {
   return attached === undefined ? freshLauncher : attachLauncher(attached);
 }
 
+/** Returns the environment of a server, with the variables by which its processes answer to Bench. */
+function environmentOf(
+  prepared: Prepared,
+  planned: PlannedTrial,
+  own: Draw['env'],
+  { plan, folder }: Pick<LaunchMeans, 'plan' | 'folder'>,
+): Record<string, string> {
+  const env = { ...prepared.env, ...own, ...askable(prepared, planned, folder) };
+  if (plan.fresh === true || !isNode(prepared)) return env;
+  return { ...env, ...collectableEnvironment(env, collectedFile(folder, planned.id)) };
+}
+
 function askable(
   { code, env, stack, target }: Prepared,
   { id }: PlannedTrial,
   folder: string,
 ): Record<string, string> {
-  if (stack.project !== undefined && target.runtime?.kind === 'python')
-    return reportingEnvironment(env, runtimeFile(folder, id));
-  return code === undefined ? {} : askableEnvironment(code, env, importsFile(folder, id));
+  const ofCode = code === undefined ? {} : askableEnvironment(code, env, importsFile(folder, id));
+  const isReporting = stack.project !== undefined && target.runtime?.kind === 'python';
+  return { ...ofCode, ...(isReporting ? reportingEnvironment(env, runtimeFile(folder, id)) : {}) };
 }
 
 /** The path prefix of the files that list the imports of a trial's server. */
 export function importsFile(folder: string, trial: string): string {
   return resolve(folder, 'data', `${trial.split('-', 1)[0]}-imports`);
+}
+
+/** The path prefix of the files that the processes of a trial's server write when they have collected garbage. */
+export function collectedFile(folder: string, trial: string): string {
+  return resolve(folder, 'data', `${trial.split('-', 1)[0]}-collected`);
 }
 
 /** The path prefix of the files in which the processes of a trial's server report their runtime. */
@@ -80,7 +99,7 @@ export const freshLauncher: Launcher = {
         token,
         command: prepared.command,
         cwd: prepared.stack.root,
-        env: { ...prepared.env, ...draw.env, ...askable(prepared, planned, folder) },
+        env: environmentOf(prepared, planned, draw.env, { plan, folder }),
         files: draw.files,
         workers: plan.workers,
         threads: plan.threads,

@@ -1,4 +1,4 @@
-/** The life of one server: start, first right answer, attest, verify, load, verify, stop, account. */
+/** The life of one server: start, first right answer, attest, verify, collect, load, verify, stop, account. */
 
 import { DisposableStack } from '../disposal.ts';
 import { cpus } from 'node:os';
@@ -69,6 +69,11 @@ export interface TrialEffects {
   now(): number;
   /** Looks at a user's server from outside; absent if not needed. */
   seeServer?(server: Server, prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<SeenServer>;
+  /**
+   * Has the Node processes of the idle server collect garbage. Returns how many did; undefined if it does not apply.
+   * Absent if not needed.
+   */
+  collect?(server: Server, prepared: Prepared, planned: PlannedTrial): Promise<number | undefined>;
   /** Asks the live server which code it runs; absent if not needed. */
   readCode?(server: Server, code: CodeClaim, planned: PlannedTrial, draw: Draw): Promise<RunningCode>;
 }
@@ -123,6 +128,8 @@ export class ServerLife {
   #answers = 0;
   /** The time of the first right answer, in ms of the monotonic clock. */
   #answeredAtMs: number | undefined;
+  /** The processes that collected garbage before the load; undefined if none was to. */
+  #collected: number | undefined;
   /** The opening of the first window. */
   #opening: { nowMs: number; answers: number } | undefined;
   #server: Server | undefined;
@@ -195,6 +202,8 @@ export class ServerLife {
     this.#answers += draw.refused?.length ?? 0;
     if (plan.asked !== undefined)
       this.#head.requests = describeSent(plan.asked, draw, { expected: this.#expected });
+    if (prepared !== undefined)
+      this.#collected = await this.#effects.collect?.(server, prepared, this.#planned);
     const processes = this.#parts.flatMap(({ name, companion }): NamedProcess[] => {
       const process = companion.process?.();
       return process === undefined ? [] : [{ name, ...process }];
@@ -274,6 +283,7 @@ export class ServerLife {
         secondsSinceStart: (nowMs - startedAtMs) / 1000,
         secondsSinceAnswer: (nowMs - this.#answeredAtMs) / 1000,
         ...(warmup === undefined ? {} : { answers: answers + warmup.answers }),
+        ...(this.#collected === undefined ? {} : { collected: this.#collected }),
       },
     };
   }
@@ -311,6 +321,7 @@ export class ServerLife {
       host,
       machineCores: cpus().length,
       isClosedLoop: plan.load.mode === 'closed',
+      turns: turns?.answers.length ?? 0,
     });
     this.#add(judgement.reasons);
     this.#add(judgeWarmup(warmupOf(plan, this.#planned)));

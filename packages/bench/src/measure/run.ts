@@ -86,7 +86,9 @@ function failSameCode(measured: Trial[], before: Trial[]): Trial[] {
     const { target, code } = trial;
     const twin = all.find(
       (other) =>
-        code !== undefined &&
+        // Commits of a project may differ in other files than those that its server loads.
+        target.copy === undefined &&
+        code?.sha256 !== undefined &&
         other.code?.sha256 === code.sha256 &&
         other.code.from !== code.from &&
         other.target.stack === target.stack &&
@@ -94,7 +96,7 @@ function failSameCode(measured: Trial[], before: Trial[]): Trial[] {
         other.target.runtime?.spec === target.runtime?.spec,
     );
     if (twin?.code === undefined) return trial;
-    const reason = makeReason('same-code', { other: twin.code.from, files: twin.code.files });
+    const reason = makeReason('same-code', { other: twin.code.from, files: twin.code.files ?? 0 });
     if (trial.status === 'failed') return { ...trial, reasons: [reason, ...trial.reasons] };
     const { measured: partial, ...head } = trial;
     return { ...head, status: 'failed', reasons: [reason, ...trial.reasons], partial };

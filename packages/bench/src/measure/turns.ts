@@ -1,8 +1,8 @@
-/** Short turns: the servers of a duel are loaded in turn for a few ms each, and their CPU is read in the silence between. */
+/** Short turns: servers are loaded in turn for a few ms each, and their CPU is read in the silence between. */
 import type { LoadResult, Turns as RecordedTurns } from '../results/record.ts';
 import type { LoadMode } from '../model.ts';
 import type { Turns } from '../plan/turns.ts';
-import type { ShortTurns } from '../load/engine.ts';
+import type { ShortTurns, TurnResult } from '../load/engine.ts';
 import { overTurns, type Sampled } from '../resources/sampler.ts';
 import type { ReadyServer } from './life.ts';
 
@@ -13,7 +13,7 @@ export interface TurnsResult {
   turns: RecordedTurns;
 }
 
-/** One server of a duel whose turns are short. */
+/** One of the servers that take short turns. */
 export class TurnTaker {
   readonly #ready: ReadyServer;
   readonly #session: ShortTurns;
@@ -51,26 +51,32 @@ export class TurnTaker {
    * Takes one turn. Every answer has arrived when its CPU is read, so that CPU and answers belong together exactly. Work
    * that the server puts off until after its turn counts for the next one.
    */
-  async take({ rampSeconds, spanSeconds }: Omit<Turns, 'order'>, load: LoadMode): Promise<void> {
+  async take({ rampSeconds, spanSeconds }: Omit<Turns, 'order'>, load: LoadMode): Promise<TurnResult> {
     const turn = await this.#session.take({ rampSeconds, windowSeconds: spanSeconds, load });
     this.#seconds += turn.seconds;
     this.#taken.answers.push(turn.answers);
     this.#taken.goodputPerSecond.push(Math.round(turn.goodputPerSecond * 10) / 10);
     const cpuUs = this.#ready.meter?.readUs();
-    if (cpuUs === undefined) return;
+    if (cpuUs === undefined) return turn;
     // A thread that exits takes its CPU with it if there is no cgroup.
     this.#taken.cpuUs.push(Math.max(0, Math.round(cpuUs - this.#cpuUs)));
     this.#cpuUs = cpuUs;
+    return turn;
+  }
+
+  /** The turns so far. */
+  get taken(): RecordedTurns {
+    const { cpuUs, ...taken } = this.#taken;
+    return this.#ready.meter === undefined ? taken : { ...taken, cpuUs };
   }
 
   /** Closes the sampler and returns the result of all turns. */
   async end(): Promise<TurnsResult> {
     const sampled = await this.#ready.sampler?.stop();
-    const { cpuUs, ...taken } = this.#taken;
     return {
       load: await this.#session.collect(),
       sampled: sampled && overTurns(sampled, this.#seconds),
-      turns: this.#ready.meter === undefined ? taken : { ...taken, cpuUs },
+      turns: this.taken,
     };
   }
 }

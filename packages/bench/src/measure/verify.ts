@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
 import { haveIds, ID, type Draw, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
-import { describeEnd, describeOtherPorts } from '../machine/launch.ts';
+import { describeElsewhere, describeEnd, listensElsewhere } from '../machine/launch.ts';
 import { sendRequest, EndlessError, UnansweredError, type Endpoint } from '../machine/request.ts';
 import type { ExpectedBody, LoadSpec } from '../load/protocol.ts';
 import { toAuthority } from '../machine/ports.ts';
@@ -13,14 +13,16 @@ const POLL_MS = 5;
 /** The time for which a server may refuse its first request: it may mount its routes after it listens. */
 const SETTLE_MS = 1000;
 const REFUSED_POLL_MS = 50;
+/** A server that gives the right answer on another port for this long, or for a tenth of the limit, stays there. */
+const ELSEWHERE_MS = 3000;
 /** The status codes of a server that is still starting. */
 const MAY_BE_STARTING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
  * Asks until the first right answer. Throws a trial error if the server ends, answers wrongly with a
  * status of success, keeps refusing the request with a status that no starting server gives (404, any other 4xx, 3xx,
- * 501), or has not answered rightly by the deadline (in seconds). Throws at once for an answer
- * that does not end within `answerSeconds`.
+ * 501), gives the right answer on another port, or has not answered rightly by the deadline (in seconds). Throws at once for
+ * an answer that does not end within `answerSeconds`.
  */
 export async function awaitRightAnswer(
   asked: Endpoint,
@@ -32,6 +34,7 @@ export async function awaitRightAnswer(
   if (first === undefined) throw new Error('a workload without requests');
   let last = 'no answer';
   let refusal: { status: number; sinceMs: number } | undefined;
+  const refuseElsewhere = watchElsewhere(asked, draw, Math.min(ELSEWHERE_MS, deadlineSeconds * 100));
   const isRight = async (): Promise<boolean> => {
     const end = describeEnd(asked);
     if (end !== undefined) throw new BenchError('trial', `the server ended before it answered (${end})`);
@@ -50,19 +53,44 @@ export async function awaitRightAnswer(
       else if (refusal?.status !== status) refusal = { status, sinceMs: performance.now() };
       else if (performance.now() - refusal.sinceMs >= SETTLE_MS)
         throw new BenchError('trial', `${describeAddress(asked, first)}: ${wrong}${describeLog(asked)}`);
-    }
+    } else await refuseElsewhere();
     if (refusal !== undefined) await sleep(REFUSED_POLL_MS);
     return false;
   };
   const fallback = (): never => {
     throw new BenchError(
       'trial',
-      `${describeAddress(asked, first)}: no right answer within ${deadlineSeconds} s: ${describeOtherPorts(asked) ?? last}${describeLog(asked)}`,
+      `${describeAddress(asked, first)}: no right answer within ${deadlineSeconds} s: ${describeElsewhere(asked) ?? last}${describeLog(asked)}`,
     );
   };
   const timeout = { milliseconds: Math.ceil(deadlineSeconds * 1000), fallback };
   await pWaitFor(isRight, { interval: POLL_MS, timeout });
 }
+
+/**
+ * Returns a function that is called while nothing answers. After `patienceMs` it throws a trial error if the right answer
+ * comes from another interface, or from another port although the command names none. A command that names its port is
+ * waited for: the other port may be for metrics.
+ */
+function watchElsewhere(asked: Endpoint, draw: Draw, patienceMs: number): () => Promise<void> {
+  const [first] = draw.requests;
+  let nextMs = performance.now() + patienceMs;
+  return async () => {
+    if (first === undefined || performance.now() < nextMs) return;
+    nextMs = performance.now() + patienceMs;
+    for (const { address, port } of listensElsewhere(asked)) {
+      if (port !== asked.port && asked.mayIgnorePort !== true) continue;
+      const host = ANY_ADDRESS.has(address) ? asked.host : address;
+      const answer = await sendRequest({ ...asked, host, port }, first, 1).catch(() => undefined);
+      if (answer === undefined || draw.check(answer, 0) !== undefined) continue;
+      const where = describeAddress(asked, first);
+      throw new BenchError('trial', `${where}: ${describeElsewhere(asked) ?? ''}${describeLog(asked)}`);
+    }
+  };
+}
+
+/** The addresses of a server that listens on every interface. */
+const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
 
 function describeAddress(asked: Endpoint, { method, path, row }: WorkloadRequest): string {
   return `${method} http://${toAuthority(asked)}${path}${row === undefined ? '' : ` (${row})`}`;

@@ -1,25 +1,17 @@
 /** Studies the warm-up of one fresh process, by short turns against a warm reference on the same core. */
-import type { LoadResult } from '../results/record.ts';
-import type { StudiedProcess, Turn, TurnPair } from '../results/study/record.ts';
+import type { LoadResult, Turns } from '../results/record.ts';
+import type { RecordedCourse, StudiedProcess } from '../results/study/record.ts';
 import { BenchError } from '../errors.ts';
-import type { LoadSession, ShortTurns } from '../load/engine.ts';
-import { clamp } from '../numbers.ts';
-import type { CpuMeter } from '../resources/cpu-meter.ts';
+import type { LoadSession, ShortTurns, Turn, TurnResult } from '../load/engine.ts';
+import type { LoadMode } from '../model.ts';
+import { sizeTurn } from '../plan/turns.ts';
 import { STUDY_SCHEMA } from '../versions.ts';
 import type { Entry } from './conductor.ts';
 import { ServerLife, type ReadyServer, type TrialEffects } from './life.ts';
 import type { Reference } from './reference.ts';
+import { TurnTaker } from './turns.ts';
 import { accountFor, watchForDeath } from './window.ts';
 
-/**
- * The windows of both servers, in seconds. Neighbours of 20 to 400 ms agree equally well, so many short ones say most.
- * The fresh process has the longer ones: it is then under load for most of the time, as in a trial.
- */
-const WINDOW_SECONDS = { fresh: 0.06, reference: 0.03, most: 1 };
-/** A window holds this many answers of each connection, unless it would become too long. */
-const CYCLES = 10;
-/** The time from the first request of a turn to the opening of its window: one answer of each connection. */
-const RAMP_SECONDS = { least: 0.002, most: 0.5 };
 /**
  * Load on the reference before each process, in seconds. The generators are new for each process: they must not become
  * faster while the fresh process does.
@@ -44,18 +36,19 @@ export interface StudyMeans {
   isStopped: () => boolean;
 }
 
-/** The course of one process so far. */
-interface Course {
-  pairs: TurnPair[];
+/** What is known of one process so far. */
+interface Findings {
+  course?: RecordedCourse;
   cpuSource?: string;
   startupSeconds?: number;
+  collected?: number;
 }
 
 /** Observes one fresh process. Never throws for a failure of it: a failed process is data too. Throws if the reference fails. */
 export async function observeProcess(entry: Entry, means: StudyMeans): Promise<StudiedProcess> {
   const { effects, reference } = means;
   const startedAt = new Date(effects.now()).toISOString();
-  const course: Course = { pairs: [] };
+  const findings: Findings = {};
   let answeredAtMs = 0;
   const life = new ServerLife(entry.planned, entry.context, {
     ...effects,
@@ -63,11 +56,16 @@ export async function observeProcess(entry: Entry, means: StudyMeans): Promise<S
       await effects.awaitRightAnswer(server, ...asked);
       answeredAtMs = performance.now();
       if (server.startedAtMs !== undefined)
-        course.startupSeconds = (answeredAtMs - server.startedAtMs) / 1000;
+        findings.startupSeconds = (answeredAtMs - server.startedAtMs) / 1000;
+    },
+    async collect(...asked) {
+      const collected = await effects.collect?.(...asked);
+      if (collected !== undefined) findings.collected = collected;
+      return collected;
     },
   });
   try {
-    const load = await takeTurns(life, entry, means, course, () => answeredAtMs);
+    const load = await takeTurns(life, entry, means, findings, () => answeredAtMs);
     await life.afterLoad();
     if (load !== undefined) await life.take({ load, sampled: undefined });
   } catch (error) {
@@ -96,7 +94,7 @@ export async function observeProcess(entry: Entry, means: StudyMeans): Promise<S
     reasons: reasons
       .filter(({ code }) => !isCut && !BESIDE_THE_POINT.has(code))
       .map(({ code, text }) => ({ code, text })),
-    ...course,
+    ...findings,
     files,
   };
 }
@@ -106,106 +104,105 @@ async function takeTurns(
   life: ServerLife,
   { context: { plan, target } }: Entry,
   { reference, effects, seconds, isStopped }: StudyMeans,
-  course: Course,
+  findings: Findings,
   answeredAtMs: () => number,
 ): Promise<LoadResult | undefined> {
   await using generators = effects.load(target).open(reference.ready.spec, plan.generators);
   using warm = await Side.open(reference.ready, generators);
-  await warm.take({ rampSeconds: 0, windowSeconds: LEAD_SECONDS });
+  await warm.load({ rampSeconds: 0, windowSeconds: LEAD_SECONDS, load: LOAD });
   const ready = await life.start();
   const session = generators.beside?.(ready.spec);
   if (session === undefined) throw new Error(NO_TURNS);
   await using _ = accountFor(session, (counts) => life.account(counts));
   using fresh = await Side.open(ready, session);
-  course.cpuSource = fresh.meter.source;
+  findings.cpuSource = fresh.cpuSource;
+  const { ok: answersBefore = 0 } = (await session.count?.()) ?? {};
+  const [own, beside] = [await fresh.begin(), await warm.begin()];
   const bornAtMs = answeredAtMs();
-  for (let index = 0; !isStopped() && performance.now() - bornAtMs < seconds * 1000; index++) {
-    // A B B A: a linear drift of the machine affects both sides alike.
-    const before = index % 2 === 0 ? undefined : await warm.next(WINDOW_SECONDS.reference);
-    const own = await fresh.next(Math.max(WINDOW_SECONDS.fresh, plan.waitSeconds ?? 0));
-    const beside = before ?? (await warm.next(WINDOW_SECONDS.reference));
-    course.pairs.push({
-      seconds: (own.middleMs - bornAtMs) / 1000,
-      answers: own.answersSoFar,
-      fresh: own.turn,
-      reference: beside.turn,
-    });
+  const middles: number[] = [];
+  try {
+    while (!isStopped() && performance.now() - bornAtMs < seconds * 1000) {
+      // A B B A: a linear drift of the machine affects both sides alike.
+      const isFirst = middles.length % 2 === 0;
+      if (!isFirst) await warm.next(beside);
+      const turn = await fresh.next(own);
+      const middleMs = performance.now() - bornAtMs - (turn.seconds * 1000) / 2;
+      if (isFirst) await warm.next(beside);
+      middles.push(Math.round(middleMs) / 1000);
+    }
+  } finally {
+    // A turn without its neighbour is left out.
+    const pairsOf = ({ taken }: TurnTaker): Turns => firstOf(taken, middles.length);
+    if (middles.length > 0)
+      findings.course = { seconds: middles, answersBefore, fresh: pairsOf(own), reference: pairsOf(beside) };
   }
-  return session.turns?.collect();
+  return (await own.end()).load;
+}
+
+/** Returns the first turns. */
+function firstOf({ answers, cpuUs, goodputPerSecond }: Turns, count: number): Turns {
+  return {
+    answers: answers.slice(0, count),
+    ...(cpuUs && { cpuUs: cpuUs.slice(0, count) }),
+    goodputPerSecond: goodputPerSecond.slice(0, count),
+  };
 }
 
 const NO_TURNS = 'this engine cannot load two servers in turn';
+const LOAD: LoadMode = { mode: 'closed' };
 
-/** A turn and its place in the life of its server. */
-interface Taken {
-  turn: Turn;
-  /** The middle of its load, on the monotonic clock. */
-  middleMs: number;
-  /** Right answers of the server since the session was opened. */
-  answersSoFar: number;
-}
-
-/**
- * One of the two servers. Its CPU is read while it is idle, and its answers are counted to the last: each turn then
- * holds exactly the CPU of its answers, and work that the server does between two turns counts for the later one.
- */
+/** One of the two servers, with its connections. Its turns are those of a duel, as long as its answers need. */
 class Side implements Disposable {
-  readonly meter: CpuMeter;
-  readonly #connections: number;
+  readonly cpuSource: string;
+  readonly #ready: ReadyServer;
   readonly #turns: ShortTurns;
   readonly #death: ReturnType<typeof watchForDeath>;
-  #cpuUs: number;
-  #answers: number;
   /** The time between the answers of a connection, in seconds. */
   #cycleSeconds = 0;
 
-  private constructor(ready: ReadyServer, turns: ShortTurns, meter: CpuMeter, answers: number) {
-    this.#connections = ready.spec.connections;
+  private constructor(ready: ReadyServer, turns: ShortTurns, cpuSource: string) {
+    this.#ready = ready;
     this.#turns = turns;
-    this.meter = meter;
-    this.#answers = answers;
-    this.#cpuUs = meter.readUs();
+    this.cpuSource = cpuSource;
     this.#death = watchForDeath(ready.server);
   }
 
   /** Opens the connections of a server. Throws if its CPU cannot be read, or if it ends. */
-  static async open({ meter, ...ready }: ReadyServer, session: LoadSession): Promise<Side> {
-    if (meter === undefined)
+  static async open(ready: ReadyServer, session: LoadSession): Promise<Side> {
+    if (ready.meter === undefined)
       throw new BenchError('trial', `CPU cannot be read on ${process.platform} for a study`, 'use Linux');
     if (session.turns === undefined) throw new Error(NO_TURNS);
     using death = watchForDeath(ready.server);
     await Promise.race([session.arm(), death.promise]);
-    const { ok = 0 } = (await session.count?.()) ?? {};
-    return new Side({ meter, ...ready }, session.turns, meter, ok);
+    return new Side(ready, session.turns, ready.meter.source);
   }
 
-  /** Takes a turn whose window lasts at least this long, in seconds. */
-  async next(leastSeconds: number): Promise<Taken> {
-    const wanted = Math.min(WINDOW_SECONDS.most, CYCLES * this.#cycleSeconds);
-    return this.take({
-      rampSeconds: clamp(this.#cycleSeconds, RAMP_SECONDS.least, RAMP_SECONDS.most),
-      windowSeconds: Math.max(leastSeconds, wanted),
-    });
+  /** Reads the CPU of the idle server, before its first turn. */
+  async begin(): Promise<TurnTaker> {
+    // Nothing is sampled in a study, so that companions work beside short turns too.
+    const taker = TurnTaker.of({ ...this.#ready, sampler: undefined, hasCompanions: false }, this.#turns);
+    if (taker === undefined) throw new Error(NO_TURNS);
+    await taker.begin([]);
+    return taker;
   }
 
-  /** Loads the server once. Throws if it ends or answers nothing. */
-  async take(turn: { rampSeconds: number; windowSeconds: number }): Promise<Taken> {
-    const taken = this.#turns.take({ ...turn, load: { mode: 'closed' } });
+  /** Loads the server once, outside its turns. */
+  load(turn: Turn): Promise<TurnResult> {
+    return this.#outlive(this.#turns.take(turn));
+  }
+
+  /** Takes the next turn. Throws if the server ends or answers nothing. */
+  async next(taker: TurnTaker): Promise<TurnResult> {
+    const turn = await this.#outlive(taker.take(sizeTurn(this.#cycleSeconds, true), LOAD));
+    if (turn.answers === 0) throw new BenchError('trial', 'no right answer in a turn of the study');
+    this.#cycleSeconds = (this.#ready.spec.connections * turn.seconds) / turn.answers;
+    return turn;
+  }
+
+  async #outlive(taken: Promise<TurnResult>): Promise<TurnResult> {
     // If the server ends first, nobody awaits the rest of the turn.
     taken.catch(() => {});
-    const { seconds, answers, goodputPerSecond } = await Promise.race([taken, this.#death.promise]);
-    const endMs = performance.now();
-    const cpuUs = this.meter.readUs();
-    if (answers === 0) throw new BenchError('trial', 'no right answer in a turn of the study');
-    const spentUs = cpuUs - this.#cpuUs;
-    this.#cpuUs = cpuUs;
-    this.#answers += answers;
-    this.#cycleSeconds = (this.#connections * seconds) / answers;
-    return {
-      turn: { cpuUs: spentUs, answers, goodputPerSecond, seconds },
-      middleMs: endMs - (seconds * 1000) / 2,
-      answersSoFar: this.#answers,
-    };
+    return Promise.race([taken, this.#death.promise]);
   }
 
   [Symbol.dispose](): void {

@@ -9,6 +9,9 @@ import type { SequentialTest } from './definition.ts';
 /** The default threshold: the smallest difference that matters, as a share. */
 export const DEFAULT_THRESHOLD = 0.02;
 
+/** How long a server may take to its first right answer by default. */
+export const START_SECONDS = 30;
+
 /** The options of a plan; absent fields take the workload's defaults. */
 export interface BenchOptions {
   targets: string[];
@@ -28,7 +31,11 @@ export interface BenchOptions {
   rounds?: number;
   windowSeconds?: number;
   warmupSeconds?: number;
+  /** Loads Node servers as they started, without a garbage collection before. */
+  fresh?: boolean;
   timeoutSeconds?: number;
+  /** How long a server may take to its first right answer. */
+  startSeconds?: number;
   /** Measures every target a second time, with this request in flight beside the load. */
   background?: BackgroundRequest;
   load: LoadMode;

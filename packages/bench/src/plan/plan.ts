@@ -15,12 +15,13 @@ import { completeParams, workloadOf } from '../catalogue/workloads/index.ts';
 import { completeAsked, draftOptions } from '../catalogue/workloads/requests/compose.ts';
 import type { Asked, AttachedServer } from '../catalogue/workloads/requests/definition.ts';
 import { describeAsked } from '../catalogue/workloads/requests/sent.ts';
+import type { Workload } from '../catalogue/workloads/workload.ts';
 import { REQUESTS } from '../catalogue/workloads/requests/workload.ts';
 import type { BackgroundRequest, Target } from '../model.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Trial } from '../results/record.ts';
-import { present, type BenchOptions, type ServerOptions } from './options.ts';
+import { START_SECONDS, present, type BenchOptions, type ServerOptions } from './options.ts';
 import type { Plan, PlannedTrial } from './definition.ts';
 import { createRandom, type Random } from '../random.ts';
 import { warmupSecondsOf } from './warmup.ts';
@@ -53,8 +54,12 @@ const FEWEST_TO_COMPARE = 6;
  */
 const MOST_AT_ONCE = 10_000;
 
-/** A decision takes many rounds, so each is short and at one rung by default. */
-const SEQUENTIAL_TEST = { windowSeconds: 2 };
+/**
+ * A decision takes many rounds, so each is short and at one rung by default. A second of turns on each side of a duel has
+ * the least time per verdict: fresh processes differ too, and longer windows do not average that out
+ * (test/analyse/windows.test.ts).
+ */
+const SEQUENTIAL_TEST = { windowSeconds: { duel: 1, separate: 2 } };
 
 /** One body in this many is compared byte by byte. */
 const HASH_EVERY = 64;
@@ -77,8 +82,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const attached = options.servers && attachServers(options.servers, asked);
   const workload = workloadOf({ workload: options.workload, asked });
   const { sequentialTest, load } = options;
-  const short =
-    sequentialTest === undefined ? {} : { ...SEQUENTIAL_TEST, connections: [workload.rungs[1] ?? 1] };
+  const short = sequentialTest === undefined ? {} : { connections: [workload.rungs[1] ?? 1] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, index) => index === 0 || index === 2) };
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);
@@ -134,7 +138,11 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       'every connection sends at least one request',
     );
   }
-  const windowSeconds = wholeWaits(chosen.windowSeconds ?? workload.windowSeconds, waitSeconds);
+  const usualSeconds =
+    sequentialTest === undefined
+      ? workload.windowSeconds
+      : SEQUENTIAL_TEST.windowSeconds[isDuel ? 'duel' : 'separate'];
+  const windowSeconds = wholeWaits(chosen.windowSeconds ?? usualSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
   const { generators, connectsPerSecond } = options;
@@ -169,7 +177,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     workers: options.workers,
     generators: options.generators,
     connectsPerSecond: options.connectsPerSecond,
-    startSeconds: attached === undefined ? (workload.startSeconds ?? 30) : ATTACHED_START_SECONDS,
+    startSeconds: options.startSeconds ?? startSecondsOf(targets, stacks, { attached, workload }),
     barrierSeconds: workload.barrierSeconds ?? 30,
     hashEvery: asked === undefined ? HASH_EVERY : HASH_EVERY_ASKED,
     engine,
@@ -180,6 +188,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     trials: drawTrials({ targets, rungs, rounds, duel: isDuel }, seed),
     ...present({
       duel: isDuel ? (true as const) : undefined,
+      fresh: options.fresh === true ? (true as const) : undefined,
       autoWarmup: isAutoWarmup(options) ? (true as const) : undefined,
       sequentialTest,
       params: Object.keys(params).length === 0 ? undefined : params,
@@ -193,6 +202,20 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       apps: options.apps?.map(readApp),
     }),
   };
+}
+
+/** Returns the longest time that a target of a plan may take to its first right answer, in seconds. */
+function startSecondsOf(
+  targets: readonly Target[],
+  stacks: readonly Stack[],
+  { attached, workload }: { attached: AttachedServer[] | undefined; workload: Workload },
+): number {
+  if (attached !== undefined) return ATTACHED_START_SECONDS;
+  const names = new Set(targets.map(({ stack }) => stack));
+  const own = stacks.flatMap(({ name, startSeconds }) =>
+    names.has(name) && startSeconds !== undefined ? [startSeconds] : [],
+  );
+  return Math.max(workload.startSeconds ?? START_SECONDS, ...own);
 }
 
 /**
@@ -262,7 +285,7 @@ function repeatTarget(target: Target): Target {
 function disturbTarget(target: Target, background: BackgroundRequest): Target {
   return {
     ...target,
-    id: `${target.id} (${describeBackground(background)} behind)`,
+    id: `${target.id} (with ${describeBackground(background)})`,
     repeats: { of: target.id, as: 'background' },
   };
 }

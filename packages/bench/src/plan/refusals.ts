@@ -56,7 +56,7 @@ export function refuseDuel(
   if (load.mode === 'amount' || proveLimit) {
     throw new BenchError(
       'usage',
-      `a duel alternates short windows, so it cannot be combined with ${proveLimit ? '--prove-limit' : '--amount'}`,
+      `a duel takes short turns, so it cannot be combined with ${proveLimit ? '--prove-limit' : '--amount'}`,
       hint,
     );
   }

@@ -17,8 +17,8 @@ export function isRepeated(as: Repetition, { repeats }: Target, targets: readonl
 }
 
 /**
- * Returns the id of the target that differs from this one only in its background request. For `vanilla (GET /fib/42
- * behind) by wrk`, that is `vanilla by wrk`. Undefined if the target has no background request, or if there is no such
+ * Returns the id of the target that differs from this one only in its background request. For `vanilla (with GET
+ * /fib/42) by wrk`, that is `vanilla by wrk`. Undefined if the target has no background request, or if there is no such
  * target.
  */
 export function undisturbedOf(target: Target, targets: readonly Target[]): string | undefined {

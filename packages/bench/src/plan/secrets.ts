@@ -33,6 +33,7 @@ export interface Named {
  * that names the option if a secret is missing, was stored after all, or does not belong to the plan.
  */
 export function restoreSecrets(stored: Plan, { url, headers }: Secrets, { flag, run }: Named): Plan {
+  refuseLostCommand(stored, flag);
   const plan = restoreFromFile(stored);
   const { asked, attached } = plan;
   const kept = asked?.requests ?? [];
@@ -122,6 +123,19 @@ function restoreFromFile(plan: Plan): Plan {
 /** A request without its secrets, to compare it with the stored one. */
 function nameSent(request: Pick<AskedRequest, 'method' | 'path'> | undefined): string | undefined {
   return request === undefined ? undefined : redactUrl(nameRequest(request));
+}
+
+/** Throws a usage error for a secret in the command of an app, which a stored plan does not keep. */
+function refuseLostCommand({ run, apps = [] }: Plan, flag: string): void {
+  const lost = apps.find(({ command }) =>
+    command.some((word) => word.includes(NOT_KEPT) || word.includes(NOT_KEPT_IN_URL)),
+  );
+  if (lost === undefined) return;
+  throw new BenchError(
+    'usage',
+    `the command of ${lost.name} in run ${run} holds a secret, which a stored run does not keep`,
+    `start a new run. To use --${flag} later, let the server read the secret from its environment`,
+  );
 }
 
 /** Throws a usage error for a secret that no option can give again, such as one in one of several paths. */

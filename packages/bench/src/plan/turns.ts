@@ -61,14 +61,19 @@ export interface TurnNeeds {
  */
 export function planTurns({ sides, windowSeconds, cycleSeconds, waitSeconds, areShort }: TurnNeeds): Turns {
   if (waitSeconds !== undefined) return planWaits(sides, windowSeconds, waitSeconds);
-  const { most, cycles } = SPAN_SECONDS;
-  const least = areShort ? SPAN_SECONDS.leastOfShort : SPAN_SECONDS.least;
-  const order = orderWindows(sides, windowSeconds, clamp(cycles * cycleSeconds, least, most));
+  const { rampSeconds, spanSeconds } = sizeTurn(cycleSeconds, areShort);
+  const order = orderWindows(sides, windowSeconds, spanSeconds);
+  return { order, rampSeconds, spanSeconds: windowSeconds / (order.length / sides) };
+}
+
+/** Returns the length of a turn, by the time from answer to answer on one connection. */
+export function sizeTurn(cycleSeconds: number, areShort = false): Omit<Turns, 'order'> {
+  const { most, cycles, ...span } = SPAN_SECONDS;
+  const leastSpan = areShort ? span.leastOfShort : span.least;
   const leastRamp = areShort ? RAMP_SECONDS.leastOfShort : RAMP_SECONDS.least;
   return {
-    order,
     rampSeconds: clamp(cycleSeconds, leastRamp, RAMP_SECONDS.most),
-    spanSeconds: windowSeconds / (order.length / sides),
+    spanSeconds: clamp(cycles * cycleSeconds, leastSpan, most),
   };
 }
 

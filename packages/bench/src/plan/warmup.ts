@@ -3,9 +3,9 @@
  * without one, the workload says how long.
  *
  * The age counts in seconds of the clock, not in answers. Some runtimes recompile after a number of calls (V8), others
- * after a delay (.NET), and a study cannot tell which. In a study the process is under load for about two thirds of the
- * time, in a trial all the time. After the same seconds a trial has therefore given at least as many answers, and the
- * condition of both kinds is met. It costs up to a third of the warm-up of a runtime that counts calls.
+ * after a delay (.NET), and a study cannot tell which. In a study the process is under load for about half of the time, in
+ * a trial all the time. After the same seconds a trial has therefore given at least as many answers, and the condition of
+ * both kinds is met. It costs up to half of the warm-up of a runtime that counts calls.
  */
 import type { Plan, PlannedTrial, PlannedWarmup } from './definition.ts';
 
@@ -53,6 +53,18 @@ export interface WarmupNeeds {
   isAuto: boolean;
 }
 
+/** The processes of a study that settled, and whether they are the majority. */
+function countSettled(processes: KnownWarmup['processes']): { settled: number; settles: boolean } {
+  const settled = processes.filter(({ warm }) => warm !== undefined).length;
+  return { settled, settles: 2 * settled > processes.length };
+}
+
+/** Returns true if a single process decides that the target does not settle: it may be an exception. */
+export function isUncertain({ processes }: Pick<KnownWarmup, 'processes'>): boolean {
+  const { settled, settles } = countSettled(processes);
+  return !settles && processes.length - settled === 1;
+}
+
 /** Plans the warm-up of a target at rungs of one kind. */
 export function planWarmup(
   { target, rungs, seconds: least, isAuto }: WarmupNeeds,
@@ -61,7 +73,7 @@ export function planWarmup(
   if (known === undefined) return { target, rungs, seconds: least };
   const { study, processes } = known;
   const warm = processes.flatMap((one) => one.warm ?? []);
-  const settles = 2 * warm.length > processes.length;
+  const { settled, settles } = countSettled(processes);
   const warmSeconds = Math.max(0, ...warm.map(({ seconds }) => seconds));
   const wanted = settles && isAuto ? Math.ceil(MARGIN * warmSeconds) : 0;
   const seconds = Math.max(least, Math.min(wanted, LONGEST_WARMUP_SECONDS));
@@ -73,12 +85,23 @@ export function planWarmup(
     study: {
       run: study,
       processes: processes.length,
-      settled: warm.length,
+      settled,
       observedSeconds: Math.min(...processes.map(({ observedSeconds }) => observedSeconds)),
       ...(settles ? { warmSeconds, warmAnswers: Math.max(0, ...warm.map(({ answers }) => answers)) } : {}),
       ...(excess === undefined ? {} : { excess }),
     },
   };
+}
+
+/**
+ * Plans the warm-ups of servers that take turns, at rungs of one kind: they share each moment of the machine, so all
+ * warm up for as long as the slowest needs.
+ */
+export function planTogether(
+  all: readonly { needs: WarmupNeeds; known: KnownWarmup | undefined }[],
+): PlannedWarmup[] {
+  const longest = Math.max(...all.map(({ needs, known }) => planWarmup(needs, known).seconds));
+  return all.map(({ needs, known }) => planWarmup({ ...needs, seconds: longest }, known));
 }
 
 /** Returns CPU per request at an age ÷ at the end, the geometric mean over processes; undefined without levels. */

@@ -4,17 +4,18 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs';
+import { constants } from 'node:os';
 import { basename, join, relative, sep } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { fileURLToPath } from 'node:url';
 import { BenchError } from '../errors.ts';
-import type { Attestation } from '../model.ts';
+import type { Attestation, RuntimeKind } from '../model.ts';
 import type { RunningCode } from '../results/record.ts';
 import type { Server } from '../machine/launch.ts';
-import { familyOf, readLink, readText } from '../machine/procfs.ts';
+import { familyOf, readLink } from '../machine/procfs.ts';
+import { askBySignal, catchesSignal, HOOK, runtimesOf } from './signals.ts';
 
-const HOOK = fileURLToPath(new URL('./hook', import.meta.url));
 const SIGNAL = process.platform === 'darwin' ? 29 : 50;
 const ANSWER_MS = 5000;
 /** A server that does not handle signals is not waited for: its figures are right without an answer. */
@@ -23,16 +24,18 @@ const POLL_MS = 20;
 /** Folders of tools and of third-party packages. */
 const NOT_OWN = /(^|\/)(node_modules|\.venv|venv|site-packages|__pycache__|\.git)(\/|$)/;
 
-/** The code that a target must run, if `--with` names a folder. */
+/** The code that a target must run, if it is that of a copy: of `--with`, `--copy` or `--rev`. */
 export interface CodeClaim {
-  /** The folder as typed. */
+  /** The folder or the revision as typed. */
   from: string;
-  language: 'python' | 'node';
+  language: RuntimeKind;
   /** The folders that may hold the code. In an environment, only the files of the package count. */
   folder: string;
   installed: { root: string; files: string[] } | undefined;
   /** The folder that must not run: the original, if the stack itself is a copy. */
   instead: string | undefined;
+  /** Set for a copy of a user's project: the program of a binary. Nothing is asked of its server, so it may not tell. */
+  project?: { program: string };
 }
 
 /** Returns the environment that lets a server report its code; `file` is the prefix of the report files. */
@@ -41,6 +44,7 @@ export function askableEnvironment(
   env: Record<string, string>,
   file: string,
 ): Record<string, string> {
+  if (language === 'none') return {};
   if (language === 'node') {
     // Any free port, if the inspector is switched on.
     return { NODE_OPTIONS: [env['NODE_OPTIONS'], '--inspect-port=0'].filter(Boolean).join(' ') };
@@ -70,8 +74,8 @@ export async function askRuntime(
 }
 
 /**
- * Reads the code that the server has loaded from the copy that `--with` names. Throws a trial error if it loaded
- * the original, loaded nothing of the copy, or does not report.
+ * Reads the code that the server has loaded from its copy. Throws a trial error if it loaded the original. If it loaded
+ * nothing of the copy or does not report, that is an error too, except for a user's project: the result then says so.
  */
 export async function readRunningCode(
   server: Server,
@@ -81,10 +85,54 @@ export async function readRunningCode(
 ): Promise<RunningCode> {
   const pid = server.pid();
   if (pid === undefined) throw new BenchError('trial', `${claim.from}: the process of the server is unknown`);
-  const pids = runtimesOf(pid, claim.language);
-  const told = claim.language === 'python' ? askPython(pids, answers, wake) : askNode(pids, server);
-  const files = [...new Set(await told)].filter((file) => existsSync(file)).map((file) => realpathSync(file));
-  return findCode(claim, files);
+  const told = await readFiles(pid, server, claim, { answers, wake });
+  const files = [...new Set(told)].filter((file) => existsSync(file)).map((file) => realpathSync(file));
+  return claim.project === undefined ? findCode(claim, files) : findProjectCode(claim, files);
+}
+
+async function readFiles(
+  pid: number,
+  server: Server,
+  { language, project }: CodeClaim,
+  { answers, wake }: { answers: string; wake: () => Promise<unknown> },
+): Promise<string[]> {
+  if (language === 'none') return [...familyOf([pid])].map((one) => readLink(`/proc/${one}/exe`));
+  const pids = runtimesOf(pid, language);
+  const milliseconds = project === undefined ? ANSWER_MS : RUNTIME_MS;
+  return language === 'python'
+    ? askPython(pids, answers, wake, milliseconds)
+    : askNode(pids, server, milliseconds);
+}
+
+/**
+ * Returns the files of a copy of a user's project that its server has loaded, or why that cannot be told. Throws a trial
+ * error if it loaded a file of the original that the copy holds too.
+ */
+export function findProjectCode(claim: CodeClaim, files: string[]): RunningCode {
+  const { from, language, folder, instead, project } = claim;
+  const unknown = (why: string): RunningCode => ({ from, unknown: why });
+  if (files.length === 0) return unknown('the server did not report which files it had loaded');
+  if (language === 'none') {
+    const program = project?.program ?? '';
+    const isOfCopy = existsSync(program) && files.includes(realpathSync(program));
+    return isOfCopy
+      ? digestFiles(from, [{ file: program, name: basename(program) }])
+      : unknown('no process of the server runs a program of the copy');
+  }
+  const copy = realpathSync(folder);
+  const original = instead === undefined ? copy : realpathSync(instead);
+  const wrong = files.find(
+    (file) => !isOwn(file, copy) && isOwn(file, original) && existsSync(join(copy, relative(original, file))),
+  );
+  if (wrong !== undefined) {
+    throw new BenchError(
+      'trial',
+      `${from}: the server runs ${relative(process.cwd(), wrong)}, which is not in the copy`,
+      'use paths relative to the project, so that each copy loads its own files',
+    );
+  }
+  const own = files.filter((file) => isOwn(file, copy)).map((file) => ({ file, name: relative(copy, file) }));
+  return own.length === 0 ? unknown('no loaded file is in the folder of the copy') : digestFiles(from, own);
 }
 
 /** Returns true if a file is code of this folder, and not of tools and packages inside it. */
@@ -113,11 +161,16 @@ export function findCode({ from, folder, installed, instead }: CodeClaim, files:
       `--with ${from}: the server runs ${relative(process.cwd(), foreign)}, which is not in the copy`,
     );
   }
-  const found = [...ofCopy, ...ofPackage].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const found = [...ofCopy, ...ofPackage];
   if (found.length === 0)
     throw new BenchError('trial', `--with ${from}: the server loaded none of its files`);
+  return digestFiles(from, found);
+}
+
+function digestFiles(from: string, found: readonly { file: string; name: string }[]): RunningCode {
   const hash = createHash('sha256');
-  for (const { file, name } of found) hash.update(`${name}\0`).update(readFileSync(file)).update('\0');
+  for (const { file, name } of found.toSorted((a, b) => (a.name < b.name ? -1 : 1)))
+    hash.update(`${name}\0`).update(readFileSync(file)).update('\0');
   return { from, files: found.length, sha256: hash.digest('hex') };
 }
 
@@ -157,52 +210,28 @@ function toReal(root: string, files: string[]): CodeClaim['installed'] {
   };
 }
 
-/** Returns the processes of a server that run this runtime; outside Linux, its first process. */
-function runtimesOf(pid: number, language: CodeClaim['language']): number[] {
-  if (process.platform !== 'linux') return [pid];
-  const name = language === 'python' ? /^(python|pypy)/ : /^node/;
-  return [...familyOf([pid])].filter((one) => name.test(basename(readLink(`/proc/${one}/exe`))));
-}
-
 async function askPython(
   pids: number[],
   file: string,
   wake: () => Promise<unknown>,
   milliseconds = ANSWER_MS,
 ): Promise<string[]> {
-  const able = pids.filter(catchesSignal);
-  for (const pid of able) process.kill(pid, SIGNAL);
   // An idle event loop may handle signals only after a request.
-  await wake().catch(() => {});
-  const texts = await Promise.all(able.map((pid) => awaitText(`${file}-${pid}`, milliseconds)));
-  return texts.flatMap((text) => text?.split('\n') ?? []);
+  const texts = await askBySignal(pids, { signal: SIGNAL, file, milliseconds, wake });
+  return texts.flatMap((text) => text.split('\n'));
 }
 
-/** Returns true if a process handles the signal; without a handler the signal would end it. */
-function catchesSignal(pid: number): boolean {
-  if (process.platform !== 'linux') return true;
-  const caught = /^SigCgt:\s*([0-9a-f]+)/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1] ?? '0';
-  return ((BigInt(`0x${caught}`) >> BigInt(SIGNAL - 1)) & 1n) === 1n;
-}
-
-async function awaitText(file: string, milliseconds: number): Promise<string | undefined> {
-  const timeout = { milliseconds: Math.ceil(milliseconds), fallback: () => {} };
-  await pWaitFor(() => existsSync(file), { interval: POLL_MS, timeout });
-  const text = readText(file);
-  rmSync(file, { force: true });
-  return text;
-}
-
-async function askNode(pids: number[], server: Server): Promise<string[]> {
+async function askNode(pids: number[], server: Server, milliseconds: number): Promise<string[]> {
   const files: string[] = [];
-  for (const pid of pids) {
+  // Without a handler, the signal would end the process.
+  for (const pid of pids.filter((one) => catchesSignal(one, constants.signals.SIGUSR1))) {
     const before = inspectorsIn(server.log()).length;
     process.kill(pid, 'SIGUSR1');
     const look = () => {
       const found = inspectorsIn(server.log())[before];
       return found !== undefined && pWaitFor.resolveWith<string | undefined>(found);
     };
-    const timeout = { milliseconds: ANSWER_MS, fallback: () => undefined };
+    const timeout = { milliseconds, fallback: () => undefined };
     const address = await pWaitFor(look, { interval: POLL_MS, timeout });
     if (address !== undefined) files.push(...(await readScripts(address)));
   }

@@ -146,7 +146,17 @@ async function prepare(target: Target, stacks: Stack[], on: (doing: string) => v
   const wait = (waiting: string): void => on(`${target.id}: ${waiting}`);
   if (stack.project !== undefined) {
     const { root, ...ready } = await prepareProject(target, stack, variant, wait);
-    return { target, stack: { ...stack, root }, variant, claims: variant.attest, ...ready };
+    const prepared = { target, stack: { ...stack, root }, variant, claims: variant.attest, ...ready };
+    if (stack.copy === undefined) return prepared;
+    const code: CodeClaim = {
+      from: stack.copy,
+      language: target.runtime?.kind ?? 'none',
+      folder: root,
+      installed: undefined,
+      instead: stack.original,
+      project: { program: ready.command[0] ?? '' },
+    };
+    return { ...prepared, code };
   }
   if (target.runtime === undefined) return prepareBinary(target, stack, variant, wait);
   return stack.runtime === 'python'

@@ -1,4 +1,4 @@
-import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_RUNTIMES, parseRuntime } from '../catalogue/runtimes.ts';
@@ -106,17 +106,21 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
     );
   }
   const name = /^(@?[^@]+)/.exec(found.name)?.[1] ?? found.name;
-  const path = join(folder, 'node_modules', name, found.binary);
+  const inside = join('node_modules', name, found.binary);
+  const path = join(folder, inside);
   if (existsSync(path)) return path;
   const hint = `it is part of the npm package ${found.name}`;
   if (!mayInstall)
     throw new BenchError('toolchain', `${base} is not installed`, `${hint}, which a run fetches`);
   using _ = await awaitLock(`${folder}.lock`);
   if (existsSync(path)) return path;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
+  // Others look for the binary without the lock, so it appears at once and complete.
+  const fetched = `${folder}.part`;
+  for (const old of [fetched, folder]) rmSync(old, { recursive: true, force: true });
+  mkdirSync(fetched, { recursive: true });
+  writeFileSync(join(fetched, 'package.json'), '{ "private": true }\n');
   await run(
-    ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, found.name],
+    ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', fetched, found.name],
     {
       timeoutMs: 600_000,
     },
@@ -124,8 +128,9 @@ async function provideBinary(base: string, { cache, mayInstall }: Search): Promi
     const why = unreachedError('npm', error.stderr)?.message ?? (lastLine(error.stderr) || error.message);
     throw new BenchError('toolchain', `${base} is not installed and npm could not fetch it: ${why}`, hint);
   });
-  if (!existsSync(path))
+  if (!existsSync(join(fetched, inside)))
     throw new BenchError('toolchain', `${found.name} does not contain ${found.binary}`, hint);
+  renameSync(fetched, folder);
   return path;
 }
 

@@ -3,6 +3,7 @@ import type { Comparison } from '../analyse/comparison.ts';
 import { SOUGHT_EFFECT } from '../analyse/verdict.ts';
 import type { Interval } from '../analyse/signed-rank.ts';
 import { formatChange, formatShare } from './format.ts';
+import { explainComparedKinds } from './kinds.ts';
 import { renderRows } from './terminal.ts';
 import { METRICS } from '../metrics.ts';
 
@@ -32,6 +33,7 @@ export function renderComparison(table: ComparedTable, title: string, marks: str
         ? 'paired by round'
         : 'unpaired: the runs were measured at different times, so the ratio includes every other change between them'
     }${describeConfidence(table)}`,
+    ...table.rows.flatMap(explainComparedKinds),
     ...marks,
   ];
   return `${title}\n${renderRows(heads, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`;
@@ -42,7 +44,12 @@ function describeConfidence({ rows }: ComparedTable): string {
   return intervals > 1 ? `; all ${intervals} intervals hold simultaneously with 95 % confidence` : '';
 }
 
-function describeBaseline({ paired, baseline = '', rows }: ComparedTable): string {
+/** `against fastapi`; `against itself on 3.11` if every target has a baseline of its own. */
+export function describeBaseline({
+  paired,
+  baseline = '',
+  rows,
+}: Pick<ComparedTable, 'paired' | 'baseline' | 'rows'>): string {
   if (!paired) return 'new against old';
   if (baseline === UNDISTURBED) return 'against itself undisturbed';
   if (rows.some((row) => row.baseline !== baseline && row.baseline.includes(`[${baseline}`)))
@@ -50,7 +57,8 @@ function describeBaseline({ paired, baseline = '', rows }: ComparedTable): strin
   return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;
 }
 
-function describeVerdict({ comparison }: ComparedRow): string {
+/** `slower: +21 % (+15 % to +28 %)`; an undecided one with the reason and the rounds that would probably decide it. */
+export function describeVerdict({ comparison }: Pick<ComparedRow, 'comparison'>): string {
   const difference = describeDifference(comparison);
   if (comparison.verdict !== 'undecided') return `${comparison.verdict}: ${difference}`;
   const { why, neededRounds, rounds, dropped } = comparison;

@@ -179,9 +179,11 @@ function describeWarmup({ warmup }: LoadResult): string[] {
   return [`warm-up, goodput in its four quarters: ${rates.map(formatCount).join(', ')}/s`];
 }
 
-function describeAge({ secondsSinceStart, secondsSinceAnswer, answers }: Age): string {
+function describeAge({ secondsSinceStart, secondsSinceAnswer, answers, collected }: Age): string {
   const given = answers === undefined ? '' : `, ${formatWhole(answers)} answers`;
-  return `process age at the window: ${secondsSinceStart.toFixed(1)} s${given}; ${secondsSinceAnswer.toFixed(1)} s since its first right answer`;
+  const count = collected === 1 ? '1 process' : `${collected} processes`;
+  const garbage = collected === undefined ? '' : `; ${count} collected garbage before the load`;
+  return `process age at the window: ${secondsSinceStart.toFixed(1)} s${given}; ${secondsSinceAnswer.toFixed(1)} s since its first right answer${garbage}`;
 }
 
 type Inserts = NonNullable<CompanionRecords['database']['inserts']>;

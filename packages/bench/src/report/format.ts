@@ -1,4 +1,14 @@
 /** Numbers as people read them. Each bound is where rounding would reach the next form. */
+import type { Unit } from '../metrics.ts';
+
+/** The format of each unit. */
+export const FORMATS: Readonly<Record<Unit, (value: number) => string>> = {
+  'per second': formatCount,
+  µs: formatUs,
+  'µs per request': formatCost,
+  bytes: formatBytes,
+  s: (seconds) => formatUs(seconds * 1e6),
+};
 
 /** `74,079`; below ten with one decimal. */
 export function formatCount(value: number): string {
@@ -8,6 +18,16 @@ export function formatCount(value: number): string {
 /** A whole number: `10,000`. */
 export function formatWhole(value: number): string {
   return value.toLocaleString('en-US');
+}
+
+/** A number of things: `1 round`, `3 processes`. */
+export function countOf(count: number, noun: string): string {
+  return `${formatWhole(count)} ${noun}${count === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;
+}
+
+/** Numbers of connections: `1 connection`, `10, 100 connections`. */
+export function describeConnections(rungs: readonly number[]): string {
+  return `${rungs.map(formatWhole).join(', ')} ${rungs.join() === '1' ? 'connection' : 'connections'}`;
 }
 
 /** A duration given in µs, in the unit that fits: `107 µs`, `18.8 ms`, `1.32 s`. */

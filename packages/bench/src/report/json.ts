@@ -1,10 +1,12 @@
-import { summarise } from '../analyse/summary.ts';
 import { redact } from '../redact.ts';
-import type { Source } from './view.ts';
+import { REPORT_SCHEMA } from '../versions.ts';
+import { toModel, type Source } from './model/model.ts';
+import { describeNotes } from './view.ts';
 
-/** Renders the whole run as one JSON document: the plan, the host, the summary rows and every trial. */
-export function renderJson({ plan, host, leftOut, trials }: Source): string {
-  return toJson({ schema: 3, plan, host, leftOut, rows: summarise(trials), trials });
+/** Renders a run as one JSON document: the model of its report, and the complete records. */
+export function renderJson(source: Source): string {
+  const model = toModel(source, { distributions: true });
+  return toJson({ schema: REPORT_SCHEMA, ...model, notes: describeNotes(model), trials: source.trials });
 }
 
 /** Renders a value as a JSON document, with its secrets redacted. */

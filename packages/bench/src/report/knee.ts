@@ -1,8 +1,9 @@
-import type { Knee, Ladder, NoKnee } from '../analyse/ladder.ts';
+import type { Knee, NoKnee } from '../analyse/ladder.ts';
 import { formatWhole } from './format.ts';
+import type { ModelLadder } from './model/model.ts';
 
 /** Describes the knee of a ladder or the reason that it has none, and where goodput falls beyond it. */
-export function describeKnee({ knee, fall }: Ladder): string {
+export function describeKnee({ knee, fall }: ModelLadder): string {
   const beyond =
     fall === undefined
       ? ''
@@ -11,7 +12,7 @@ export function describeKnee({ knee, fall }: Ladder): string {
 }
 
 /** The knees of all ladders in one line; undefined if there are none. */
-export function describeKnees(ladders: Ladder[]): string | undefined {
+export function describeKnees(ladders: ModelLadder[]): string | undefined {
   const named = ladders.flatMap(({ target, knee }) => ('why' in knee ? [] : [`${target} ${placeOf(knee)}`]));
   if (named.length === 0) return undefined;
   const rest = ladders.flatMap(({ target, knee }) => ('why' in knee ? [target] : []));

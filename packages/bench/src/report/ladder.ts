@@ -1,20 +1,21 @@
-import { type Ladder, PLATEAU, toLadders } from '../analyse/ladder.ts';
-import { type Row, summarise } from '../analyse/summary.ts';
+import { PLATEAU } from '../analyse/ladder.ts';
+import type { Row } from '../analyse/summary.ts';
 import { METRICS, type MetricId } from '../metrics.ts';
+import { showLimit, showMetric } from './cells.ts';
 import { formatWhole } from './format.ts';
-import { describeKnee } from './knee.ts';
 import { layOut, wrap } from './page.ts';
 import { renderRows } from './terminal.ts';
-import { showLimit, showMetric, type Source, toView, type View } from './view.ts';
+import { describeKnee } from './knee.ts';
+import type { Model, ModelLadder } from './model/model.ts';
+import { toView, type View } from './view.ts';
 
 const BAR = 'of highest';
 const BAR_WIDTH = 10;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** The run grouped by target: each rung is a row, and the heading names the knee. */
-export function toLadderView(source: Source): View {
-  const { title, setting, notes } = toView(source);
-  const { plan, trials } = source;
+export function toLadderView(model: Model): View {
+  const { title, setting, notes } = toView(model);
   return {
     title,
     setting,
@@ -29,7 +30,7 @@ export function toLadderView(source: Source): View {
     ],
     words: [BAR, 'limit'],
     expendable: ['limit', BAR],
-    groups: toLadders(summarise(trials), plan.load.mode === 'open').map(toGroup),
+    groups: model.ladders.map((ladder) => toGroup(ladder, model.rows)),
     notes: [
       `knee: the lowest rung whose goodput is within ${PLATEAU * 100} % of the highest. Beyond it, more connections only add latency. It lies between two rungs if every round of the lower rung fell short.`,
       'Requests must queue above N* (asymptotic bounds). The figure is an upper bound: highest goodput × shortest cycle of a connection.',
@@ -40,11 +41,12 @@ export function toLadderView(source: Source): View {
 
 const labelOf = (id: MetricId): string => METRICS[id].label;
 
-function toGroup(ladder: Ladder): View['groups'][number] {
-  const highest = Math.max(...ladder.rungs.map(goodputOf));
+function toGroup(ladder: ModelLadder, all: Row[]): View['groups'][number] {
+  const rows = all.filter(({ target }) => target === ladder.target);
+  const highest = Math.max(...rows.map(goodputOf));
   return {
     heading: `${ladder.target} (${ladder.class}): ${describeKnee(ladder)}`,
-    rows: ladder.rungs.map((row) => [
+    rows: rows.map((row) => [
       formatWhole(row.connections),
       showMetric('goodput', row),
       drawBar(goodputOf(row) / highest),

@@ -18,11 +18,16 @@ export function describeTime({ printed, check }: CheckedTime): Note[] {
       'time(1)',
       `line ${line}: ${command ?? 'the command is not in the text'}; ${cpu}${check.lifeSeconds === undefined ? '' : ` in ${seconds(check.lifeSeconds)}`}`,
     ],
-    ['covers', [sayCover(check, command), ...sayEvidence(check)].join(' ')],
+    ['covers', describeCover(check, command)],
     ...wrapped('cpu', sayCpu(check)),
     ...wrapped('life', sayLife(check)),
     ...wrapped('fields', sayFields(check, report.format)),
   ];
+}
+
+/** Says which processes a report covers, and how that is known. */
+export function describeCover(check: TimeCheck, command: string | undefined): string {
+  return [sayCover(check, command), ...sayEvidence(check)].join(' ');
 }
 
 function sayCover({ covers, launcher }: TimeCheck, command: string | undefined): string {

@@ -1,6 +1,5 @@
 /** Words about the requests of a user. */
-import type { Asked, CheckKind } from '../catalogue/workloads/requests/definition.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Asked, CheckKind, SentRequests } from '../catalogue/workloads/requests/definition.ts';
 import { redactUrl } from '../redact.ts';
 import type { LoadResult, Trial } from '../results/record.ts';
 import { formatUs, formatWhole } from './format.ts';
@@ -25,10 +24,9 @@ const CHECKS: Record<CheckKind, string> = {
 };
 
 /** Says what was asked beyond the requests themselves, and how their answers were checked. */
-export function describeAsking({ asked }: Plan, trials: Trial[]): string[] {
+export function describeAsking(asked: Asked | undefined, sent: SentRequests | undefined): string[] {
   if (asked === undefined) return [];
-  const sent = trials.flatMap(({ requests }) => requests ?? []);
-  const { rows } = sent[0] ?? {};
+  const { rows } = sent ?? {};
   const used =
     rows === undefined || rows.used >= rows.count ? '' : `, ${formatWhole(rows.used)} in each trial`;
   return [
@@ -40,7 +38,7 @@ export function describeAsking({ asked }: Plan, trials: Trial[]): string[] {
       : [
           `rows: ${formatWhole(asked.rows.count)} from ${asked.rows.file}${used}, shuffled; each request takes them in turn`,
         ]),
-    ...describeChecks(asked, trials),
+    ...describeChecks(asked, sent),
     ...describeLeftOut(asked),
   ];
 }
@@ -53,17 +51,15 @@ export function describeLeftOut(asked: Asked | undefined): string[] {
 }
 
 /** Says how answers under load were checked; undefined for older records, which do not tell. */
-function describeChecks(asked: Asked, trials: Trial[]): string[] {
+function describeChecks(asked: Asked, sent: SentRequests | undefined): string[] {
+  const { requests = [], rows } = sent ?? {};
   const kinds = new Map<string, CheckKind>();
-  for (const { requests } of trials) {
-    for (const { method, path, check } of requests?.requests ?? []) {
-      // The weakest check that any trial made.
-      if (check !== undefined && kinds.get(`${method} ${path}`) !== 'status')
-        kinds.set(`${method} ${path}`, check);
-    }
+  for (const { method, path, check } of requests) {
+    // The weakest check of the requests with this name.
+    if (check !== undefined && kinds.get(`${method} ${path}`) !== 'status')
+      kinds.set(`${method} ${path}`, check);
   }
   const by = Map.groupBy([...kinds], ([, kind]) => kind);
-  const rows = trials.flatMap(({ requests }) => requests?.rows ?? [])[0];
   return [...by].map(([kind, names]) => {
     const all =
       names.length === asked.requests.length ? '' : `${names.map(([name]) => redactUrl(name)).join(', ')}: `;

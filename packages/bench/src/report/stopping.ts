@@ -6,13 +6,13 @@ import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import type { Trial } from '../results/record.ts';
 import { estimateSeconds } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
-import { formatBudget, formatSpan } from './format.ts';
+import { countOf, formatBudget, formatSpan } from './format.ts';
 
 /** Warnings about a plan whose comparisons cannot all be decided: too many rows for its rounds, or too small a budget. */
 export function describeProspects(plan: Plan): string[] {
   const { rows, schedule, decisiveRounds } = foreseeTable(plan);
   if (rows === 0 || plan.quick) return [];
-  const table = `${rows} comparison${rows === 1 ? '' : 's'}`;
+  const table = countOf(rows, 'comparison');
   const { sequentialTest } = plan;
   if (sequentialTest === undefined) {
     if (decisiveRounds !== undefined || plan.rounds < FEWEST_ROUNDS) return [];
@@ -28,7 +28,7 @@ export function describeProspects(plan: Plan): string[] {
   return [
     ...(decisiveRounds > first
       ? [
-          `${table} share one error budget: the look after ${first} rounds cannot decide them. The first that can comes after ${decisiveRounds}`,
+          `${rows === 1 ? '' : `${table} share one error budget: `}the look after ${first} rounds cannot decide them. The first that can comes after ${decisiveRounds}`,
         ]
       : []),
     ...describeBudget(plan, decisiveRounds),
@@ -44,7 +44,7 @@ function describeBudget(plan: Plan, decisiveRounds: number): string[] {
   if (held >= decisiveRounds) return [];
   const enough = formatSpan(perRound * decisiveRounds);
   return [
-    `a budget of ${formatBudget(budgetSeconds)} allows about ${held} round${held === 1 ? '' : 's'}, but the first look that can decide comes after ${decisiveRounds}: the run will probably end undecided. ${decisiveRounds} rounds take about ${enough}`,
+    `a budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')}, but the first look that can decide comes after ${decisiveRounds}: the run will probably end undecided. ${decisiveRounds} rounds take about ${enough}`,
   ];
 }
 

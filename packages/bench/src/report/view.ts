@@ -1,35 +1,31 @@
-import { countRounds } from '../analyse/compare.ts';
-import { crossCheck } from '../analyse/cross-check.ts';
-import { toLadders } from '../analyse/ladder.ts';
-import type { Figure, Row } from '../analyse/summary.ts';
-import { summarise } from '../analyse/summary.ts';
+import type { Row } from '../analyse/summary.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad, engineNamed } from '../catalogue/engines.ts';
+import { describeRight, describeStatus, isSampled, showFigure, showLimit, showMetric } from './cells.ts';
 import { describeCopies } from './copies.ts';
 import { describeAsking, describeRequests } from './requests.ts';
-import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
-import type { CompanionHeads, CompanionRecords, Reason, Trial } from '../results/record.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../metrics.ts';
+import type { CompanionHeads, Placement } from '../results/record.ts';
 import { enginesOf, estimateSeconds } from '../plan/plan.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { Host } from '../results/host.ts';
-import type { LeftOut } from '../results/run-file.ts';
 import { describeCrossCheck } from './cross-check.ts';
 import {
-  formatAtMost,
+  countOf,
+  describeConnections,
   formatBudget,
-  formatBytes,
-  formatCost,
-  formatCount,
   formatShare,
   formatSpan,
   formatUs,
   formatWhole,
 } from './format.ts';
-import { isFatal } from '../reasons.ts';
 import { describeBudget } from './detail.ts';
+import { explainKinds } from './kinds.ts';
 import { describeKnees } from './knee.ts';
+import type { Range } from './model/definition.ts';
+import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
 import { describeProspects } from './stopping.ts';
 import { sum } from '../numbers.ts';
 
@@ -50,37 +46,7 @@ export interface View {
   notes: string[];
 }
 
-/** The stored run that a view renders. */
-export interface Source {
-  plan: Plan;
-  host: Host;
-  leftOut: LeftOut[];
-  trials: Trial[];
-}
-
 type Cell = (row: Row) => string;
-
-/** The format of each unit. */
-const FORMATS: Record<Unit, (value: number) => string> = {
-  'per second': formatCount,
-  µs: formatUs,
-  'µs per request': formatCost,
-  bytes: formatBytes,
-  s: (seconds) => formatUs(seconds * 1e6),
-};
-
-/** Renders the cell of a row in the column of a metric. */
-export function showMetric(id: MetricId, { figures }: Row): string {
-  const { unit, column } = METRICS[id];
-  const figure = figures[id];
-  const marked = column.showsOneMark && figure?.atLeast === true ? { ...figure, valid: true } : figure;
-  return cell(marked, FORMATS[unit], column.spread);
-}
-
-/** The most frequent limit of a row. */
-export function showLimit({ limits }: Row): string {
-  return limits[0] ?? '—';
-}
 
 /** Columns of words that a narrow page can omit, with their rank among the metrics. */
 const EXPENDABLE_WORDS: [string, number][] = [
@@ -99,64 +65,71 @@ function listExpendable(): string[] {
 }
 
 /** Builds the view of a run: rows grouped by rung, with notes that explain each status. */
-export function toView({ plan, host, leftOut, trials }: Source): View {
-  const rows = summarise(trials);
+export function toView(model: Model): View {
+  const { plan, rounds, rows, ladders } = model;
   const rungs = [...new Set(rows.map(({ connections }) => connections))];
-  const knees = describeKnees(toLadders(rows, plan.load.mode === 'open'));
+  const knees = describeKnees(ladders);
   const cells = cellsFor(rows);
   return {
-    title: `${describeWorkload(plan)}, ${describeRounds(plan, trials)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`,
-    setting: describeSetting(plan, host, trials),
+    title: `${describeWorkload(plan)}, ${describeRounds(rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`,
+    setting: describeSetting(model),
     columns: Object.keys(cells),
     words: ['target', 'class', 'limit', 'status'],
     expendable: listExpendable(),
     groups: rungs.map((rung) => ({
-      heading: `${formatWhole(rung)} ${rung === 1 ? 'connection' : 'connections'}`,
+      heading: describeConnections([rung]),
       rows: rows
         .filter(({ connections }) => connections === rung)
         .map((row) => Object.values(cells).map((show) => show(row))),
     })),
     ...(knees !== undefined && { knees }),
-    notes: [
-      ...crossCheck(rows, plan.targets, plan.engine).map(describeCrossCheck),
-      ...explain(rows, trials),
-      ...explainBudgets(trials),
-      ...explainBackground(trials),
-      ...explainResolved(trials),
-      ...leftOut.map(
-        ({ target, reason, hint }) => `${target} was skipped: ${reason}${hint ? ` (${hint})` : ''}`,
-      ),
-    ],
+    notes: describeNotes(model),
   };
 }
 
-/** `3 rounds`; `11 of 24 rounds` if the run ended early. */
-function describeRounds(plan: Plan, trials: Trial[]): string {
-  const measured = countRounds(plan, trials);
-  const planned = countOf(plan.rounds, 'round');
-  return measured < plan.rounds ? `${formatWhole(measured)} of ${planned}` : planned;
+/** The notes that a reader needs to interpret the figures: marks, checks that failed, and what was skipped. */
+export function describeNotes(model: Model): string[] {
+  return [
+    ...model.crossChecks.map(describeCrossCheck),
+    ...explain(model),
+    ...explainKinds(model.rows),
+    ...explainBudgets(model.rows),
+    ...explainBackground(model.rows),
+    ...explainResolved(model.servers),
+    ...model.leftOut.map(
+      ({ target, reason, hint }) => `${target} was skipped: ${reason}${hint ? ` (${hint})` : ''}`,
+    ),
+  ];
 }
 
-function describeSetting(plan: Plan, host: Host, trials: Trial[]): string[] {
-  const [first] = trials;
+/** `3 rounds`; `11 of 24 rounds` if the run ended early. */
+function describeRounds({ measured, planned }: Model['rounds']): string {
+  const all = countOf(planned, 'round');
+  return measured < planned ? `${formatWhole(measured)} of ${all}` : all;
+}
+
+/** The conditions of the measurement, one fact per line. */
+export function describeSetting(model: Model): string[] {
+  const { plan, host, placement } = model;
   return [
     `run ${plan.run}, seed ${plan.seed}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s`,
     describeMachine(host),
-    ...(first === undefined
+    ...(placement === undefined
       ? []
       : [
           [
             `${describeSender(plan)} in ${describeGenerators(plan)}`,
             ...(plan.attached === undefined ? [`${describeWorkers(plan)} per server`] : []),
-            describePlacement(first),
+            describePlacement(placement),
           ].join(', '),
           ...describeApps(plan),
           ...describeCopies(plan),
-          ...describeAttached(plan, trials),
-          ...describeAge(trials),
-          ...describeAsking(plan, trials),
+          ...describeAttached(model),
+          ...describeAge(model),
+          ...describeCollected(model),
+          ...describeAsking(plan.asked, model.sent),
           ...describeEngines(plan),
-          ...describeCompanions(first),
+          ...describeCompanions(model),
           ...describeDisturbance(plan),
         ]),
     ...describeWarmups(plan),
@@ -169,13 +142,11 @@ function describeApps({ apps = [] }: Plan): string[] {
 }
 
 /** Describes the process of each server that was already running, and the processes that replaced it. */
-function describeAttached({ attached = [] }: Plan, trials: Trial[]): string[] {
+function describeAttached({ plan: { attached = [] }, servers }: Model): string[] {
   return attached.map(({ target }) => {
     const name = attached.length === 1 ? 'server' : target;
-    const own = attached.length === 1 ? trials : trials.filter((trial) => trial.target.id === target);
-    const [first, ...others] = new Map(
-      own.flatMap(({ process }) => (process === undefined ? [] : [[process.pid, process]])),
-    ).values();
+    const own = servers.filter((server) => attached.length === 1 || server.target.id === target);
+    const [first, ...others] = own.flatMap(({ processes }) => processes);
     if (first === undefined)
       return `${name}: already running, its process is unknown, so its CPU and memory are not measured`;
     const { pid, version, executable, command } = first;
@@ -186,18 +157,27 @@ function describeAttached({ attached = [] }: Plan, trials: Trial[]): string[] {
 }
 
 /** The range of the ages of the servers when their windows opened; empty if no record tells them. */
-function describeAge(trials: Trial[]): string[] {
-  const ages = trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age ?? [])));
-  if (ages.length === 0) return [];
-  const seconds = ages.map(({ secondsSinceStart }) => secondsSinceStart);
-  const answers = ages.flatMap((age) => age.answers ?? []);
-  const given = answers.length === 0 ? '' : `, ${formatRange(answers, formatWhole)} answers`;
-  return [`process age at the window: ${formatRange(seconds, (value) => value.toFixed(1))} s${given}`];
+function describeAge({ age }: Model): string[] {
+  if (age === undefined) return [];
+  const given = age.answers === undefined ? '' : `, ${formatRange(age.answers, formatWhole)} answers`;
+  return [`process age at the window: ${formatRange(age.seconds, (value) => value.toFixed(1))} s${given}`];
+}
+
+/** Says which Node servers collected garbage before the load; empty without a Node server. */
+function describeCollected({ plan, servers }: Model): string[] {
+  if (plan.fresh === true) return ['Node servers were loaded as they started (--fresh)'];
+  const missed = servers.filter(({ collected }) => collected === 0);
+  return [
+    ...(servers.some(({ collected = 0 }) => collected > 0)
+      ? ['Node servers collected garbage once before the load, as in production sooner or later']
+      : []),
+    ...missed.map(({ target }) => `${target.id}: could not be asked to collect garbage before the load`),
+  ];
 }
 
 /** `2.3 to 2.6`; one figure if both ends look the same. */
-function formatRange(values: number[], format: (value: number) => string): string {
-  const [least, most] = [Math.min(...values), Math.max(...values)].map(format);
+function formatRange(range: Range, format: (value: number) => string): string {
+  const [least, most] = [range.least, range.most].map(format);
   return least === most ? String(least) : `${least} to ${most}`;
 }
 
@@ -219,13 +199,13 @@ function describeEngines(plan: Plan): string[] {
   });
 }
 
-/** One line for each companion of the trial. */
-function describeCompanions({ companions = {}, placement }: Trial): string[] {
+/** One line for each companion of the servers. */
+function describeCompanions({ companions = {}, placement }: Model): string[] {
   // The background request has a separate line.
   const { upstream, database, services, background: _, ...others } = companions;
   const onCore = (name: string): string => {
-    const cores = Object.entries(placement.beside ?? {}).find(([one]) => one === name)?.[1];
-    return cores === undefined || placement.kind !== 'separate' ? '' : ` on core ${cores.join(',')}`;
+    const cores = Object.entries(placement?.beside ?? {}).find(([one]) => one === name)?.[1];
+    return cores === undefined || placement?.kind !== 'separate' ? '' : ` on core ${cores.join(',')}`;
   };
   return [
     ...(upstream === undefined
@@ -267,7 +247,7 @@ export function describeMachine({ virtualised, cpuModel, cores, platform, releas
 }
 
 /** A workload and its parameters: `fib n=20`; the requests of a user with their weights. */
-function describeWorkload({ workload, params = {}, asked }: Plan): string {
+export function describeWorkload({ workload, params = {}, asked }: Plan): string {
   if (asked !== undefined) return describeRequests(asked);
   return [workload, ...Object.entries(params).map(([name, value]) => `${name}=${value}`)].join(' ');
 }
@@ -281,7 +261,7 @@ function describeWorkers({ workers, threads, cores }: Plan): string {
   ].join(' ');
 }
 
-function describePlacement({ placement: { kind, server, generator } }: Trial): string {
+function describePlacement({ kind, server, generator }: Placement): string {
   if (kind === 'separate')
     return `server on core ${server?.join(',')}, generator on core ${generator?.join(',')}`;
   if (generator === undefined) return 'nothing pinned to cores';
@@ -322,23 +302,13 @@ function timingCells(rows: Row[]): Record<string, Cell> {
   const metric = metricOf(rows);
   if (metric === undefined) return {};
   return {
-    [metric]: ({ timing }) => cell(timing?.told, formatUs),
-    [REST]: ({ timing }) => cell(timing?.rest, formatUs),
+    [metric]: ({ timing }) => showFigure(timing?.told, formatUs),
+    [REST]: ({ timing }) => showFigure(timing?.rest, formatUs),
   };
 }
 
 /** The column with the share of right answers. */
 const RIGHT = 'right';
-
-/** `99.93 %`; with ≤ if only some bodies were compared byte by byte. */
-function describeRight({ right, checked }: Row): string {
-  if (right === undefined) return '—';
-  return `${right < 1 && isSampled(checked) ? '≤ ' : ''}${formatAtMost(right)}`;
-}
-
-function isSampled(checked: Row['checked']): boolean {
-  return checked !== undefined && checked.bodies < checked.answers;
-}
 
 /** Says how many bodies the share of right answers is based on. */
 function describeSample(rows: Row[]): string {
@@ -363,22 +333,10 @@ function metricOf(rows: Row[]): string | undefined {
   return rows.find(({ timing }) => timing !== undefined)?.timing?.metric;
 }
 
-function cell(figure: Figure | undefined, format: (value: number) => string, spread?: boolean): string {
-  if (figure === undefined) return '—';
-  const half = figure.median > 0 ? (figure.most - figure.least) / 2 / figure.median : 0;
-  const range = spread && figure.rounds > 1 ? ` ±${(half * 100).toFixed(half < 0.0995 ? 1 : 0)} %` : '';
-  return `${figure.atLeast ? '≥ ' : ''}${format(figure.median)}${range}${figure.valid ? '' : ' ?'}`;
-}
-
-function describeStatus({ statuses, rounds }: Row): string {
-  const seen = Object.entries(statuses).filter(([, count]) => count > 0);
-  return seen.map(([status, count]) => (count === rounds ? status : `${count} ${status}`)).join(', ');
-}
-
 /** Explains the marks, and each kind of reason once, with the rows that it affects. */
-function explain(rows: Row[], trials: Trial[]): string[] {
+function explain({ rows, companions, problems }: Model): string[] {
   const metric = metricOf(rows);
-  const service = nameService(rows, trials);
+  const service = nameService(rows, companions);
   const figures = rows.flatMap((row) => [
     ...Object.values(row.figures),
     ...[row.timing?.told, row.timing?.rest].filter((figure) => figure !== undefined),
@@ -416,78 +374,75 @@ function explain(rows: Row[], trials: Trial[]): string[] {
   ];
   const goodputs = rows.flatMap(({ figures: { goodput } }) => goodput ?? []);
   const isUnfit = goodputs.length > 0 && goodputs.every(({ valid, atLeast }) => !valid && !atLeast);
-  const seen = rows.flatMap((row) => row.reasons.map((one) => ({ row, ...one })));
-  const kinds = [...Map.groupBy(seen, ({ reason }) => reason.code).values()];
   return [
     ...(isUnfit ? ['No row has a goodput or latency that can be compared. The reasons follow.'] : []),
     ...marks,
-    ...kinds.map(describeKind),
+    ...problems.map(describeProblem),
   ];
 }
 
 /** Names the companion that could be saturated, if any: a service that the servers used, or the limit of a row. */
-function nameService(rows: Row[], trials: Trial[]): string | undefined {
+function nameService(rows: Row[], companions: Model['companions']): string | undefined {
   const limits = new Set<string>(['upstream', 'database', ...rows.flatMap((row) => row.limits)]);
-  return trials.flatMap(({ companions }) => Object.keys(companions ?? {})).find((name) => limits.has(name));
+  return Object.keys(companions ?? {}).find((name) => limits.has(name));
 }
 
 /** Explains which servers were saturated although cores were idle, and why. */
-function explainBudgets(trials: Trial[]): string[] {
-  const seen = trials.flatMap((trial) => {
-    const { limit, budget } = (trial.status === 'failed' ? undefined : trial.measured) ?? {};
-    if (limit !== 'server' || budget === undefined || budget.by === 'cores') return [];
-    return [{ place: `${trial.target.id} at ${formatWhole(trial.connections)}`, budget }];
-  });
-  return [...Map.groupBy(seen, ({ place }) => place)].flatMap(([place, [first]]) =>
-    first === undefined ? [] : [`limit server, ${place}: ${describeBudget(first.budget)}.`],
+function explainBudgets(rows: ModelRow[]): string[] {
+  return inOrder(rows).flatMap((row) =>
+    row.budget === undefined ? [] : [`limit server, ${placeOf(row)}: ${describeBudget(row.budget)}.`],
   );
 }
 
 /** Describes the outcome of the background requests and the figures that include them. */
-function explainBackground(trials: Trial[]): string[] {
-  const disturbed = trials.flatMap((trial) => {
-    const use = (trial.status === 'failed' ? trial.partial : trial.measured)?.companions?.background;
-    return use === undefined
-      ? []
-      : [{ place: `${trial.target.id} at ${formatWhole(trial.connections)}`, use }];
+function explainBackground(rows: ModelRow[]): string[] {
+  const places = inOrder(rows).flatMap((row) => {
+    if (row.background === undefined) return [];
+    const { answered, cancelled, longestUs } = row.background;
+    return [
+      `${placeOf(row)}: ${formatWhole(answered)} answered${answered > 0 ? ` (the longest after ${formatUs(longestUs)})` : ''}, ${cancelled} unfinished at the end and cancelled`,
+    ];
   });
-  if (disturbed.length === 0) return [];
-  const places = [...Map.groupBy(disturbed, ({ place }) => place)].map(([place, all]) => {
-    const uses = all.map(({ use }) => use);
-    const count = (of: (use: CompanionRecords['background']) => number): number => sum(uses.map(of));
-    const answered = count(({ statusCodes }) => sum(Object.values(statusCodes)));
-    const cancelled = count((use) => use.cancelled);
-    const longest = Math.max(0, ...uses.map(({ durationUs }) => durationUs?.max ?? 0));
-    return `${place}: ${formatWhole(answered)} answered${answered > 0 ? ` (the longest after ${formatUs(longest)})` : ''}, ${cancelled} unfinished at the end and cancelled`;
-  });
-  return [
-    `background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost. ${places.join('; ')}.`,
-  ];
+  return places.length === 0
+    ? []
+    : [
+        `background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost. ${places.join('; ')}.`,
+      ];
+}
+
+/** Sorts rows by the order in which they were first measured. */
+function inOrder(rows: ModelRow[]): ModelRow[] {
+  return rows.toSorted((a, b) => startOf(a) - startOf(b));
+}
+
+function startOf({ trials }: ModelRow): number {
+  return Math.min(...trials.map(({ order }) => order));
+}
+
+/** `fastify at 1,000`. */
+function placeOf({ target, connections }: Pick<ModelRow, 'target' | 'connections'>): string {
+  return `${target} at ${formatWhole(connections)}`;
 }
 
 /** Lists the versions that `--resolve` used instead of the locked ones, by target. */
-function explainResolved(trials: Trial[]): string[] {
-  const notes = trials.flatMap(({ target, runtime }) => {
+function explainResolved(servers: ModelServer[]): string[] {
+  return servers.flatMap(({ target, runtime }) => {
     if (target.resolved !== true || runtime === undefined) return [];
     const { version, build } = runtime;
     const taken = build['resolved'] ?? 'every locked version';
     return `${target.id}: on ${runtime.kind} ${version}, --resolve used ${taken}.`;
   });
-  return [...new Set(notes)];
 }
 
-function describeKind(seen: { row: Row; reason: Reason; rounds: number }[]): string {
-  const [first] = seen;
-  if (first === undefined) return '';
-  const { code, text, invalidates } = first.reason;
-  const places = seen.map(({ row, rounds }) => {
-    const often = row.rounds > 1 ? ` (${rounds} of ${row.rounds} rounds)` : '';
-    return `${row.target} at ${formatWhole(row.connections)}${often}`;
+function describeProblem({ reason, isFatal, places }: Problem): string {
+  const { code, text, invalidates } = reason;
+  const seen = places.map((place) => {
+    const often = place.of > 1 ? ` (${place.rounds} of ${place.of} rounds)` : '';
+    return `${placeOf(place)}${often}`;
   });
   // A failed trial has no figures that could be invalid.
-  const effect =
-    invalidates.length === 0 || isFatal(first.reason) ? '' : `; this invalidates ${invalidates.join(', ')}`;
-  return `${code}: ${seen.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${places.join(', ')}${effect}.`;
+  const effect = invalidates.length === 0 || isFatal ? '' : `; this invalidates ${invalidates.join(', ')}`;
+  return `${code}: ${places.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${seen.join(', ')}${effect}.`;
 }
 
 function describeSpan(plan: Plan): string {
@@ -527,7 +482,7 @@ function describeWarmups({ autoWarmup, warmupSeconds, warmups = [] }: Plan): str
 /** Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known. */
 export function describePlan(plan: Plan, load = describeLoad(plan.load)): string {
   const lines = [
-    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${plan.rungs.map(formatWhole).join(', ')} connections, ${countOf(plan.rounds, 'round')}, ${plan.asked === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
+    `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${describeConnections(plan.rungs)}, ${countOf(plan.rounds, 'round')}, ${plan.asked === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
     `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
     ...describeDisturbance(plan),
     ...describeWarmups(plan),
@@ -544,7 +499,7 @@ export function describePlan(plan: Plan, load = describeLoad(plan.load)): string
 }
 
 function describeSequentialTest({ duel, sequentialTest }: Plan): string[] {
-  const kind = duel ? ['duels: all servers of a round run at once and take turns in short windows'] : [];
+  const kind = duel ? ['duels: all servers of a round run at once and take short turns'] : [];
   if (sequentialTest === undefined) return kind;
   const { looks, by, threshold, budgetSeconds } = sequentialTest;
   const budget = budgetSeconds === undefined ? '' : `, or after ${formatBudget(budgetSeconds)}`;
@@ -552,8 +507,4 @@ function describeSequentialTest({ duel, sequentialTest }: Plan): string[] {
     ...kind,
     `looks after ${looks.split('/').join(', ')} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${budget}`,
   ];
-}
-
-function countOf(count: number, noun: string): string {
-  return `${formatWhole(count)} ${noun}${count === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;
 }

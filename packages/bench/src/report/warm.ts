@@ -2,15 +2,21 @@
 import { studyProcess } from '../analyse/warmup/process.ts';
 import { studyTarget } from '../analyse/warmup/target.ts';
 import { toSeries } from '../analyse/warmup/pairs.ts';
-import type { ProcessSeries, RatioEstimate, Spread, TargetStudy } from '../analyse/warmup/study.ts';
+import type {
+  ProcessSeries,
+  ProcessStudy,
+  RatioEstimate,
+  Spread,
+  TargetStudy,
+} from '../analyse/warmup/study.ts';
 import { median } from '../numbers.ts';
 import type { StudiedProcess } from '../results/study/record.ts';
 import type { StoredStudy } from '../results/study/store.ts';
-import { formatChange, formatShare, formatWhole } from './format.ts';
+import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 import { toJson } from './json.ts';
 import { renderRows } from './terminal.ts';
-import { describeMachine } from './view.ts';
+import { describeMachine, type View } from './view.ts';
 
 /** The curve of a process has this many columns, unless the terminal is narrower. */
 const CURVE_COLUMNS = 60;
@@ -22,7 +28,7 @@ const BARS = '▁▂▃▄▅▆▇█';
 interface StudiedTarget {
   id: string;
   /** The processes that were observed to their end. */
-  whole: { process: number; series: ProcessSeries }[];
+  whole: { process: number; series: ProcessSeries; course: ProcessStudy | undefined }[];
   /** Undefined if no process was observed for long enough. */
   study: TargetStudy | undefined;
 }
@@ -31,8 +37,11 @@ function studyTargets({ file, processes }: StoredStudy): StudiedTarget[] {
   return file.targets.map(({ id }) => {
     const whole = processes
       .filter(({ target, status }) => target.id === id && status === 'ok')
-      .map((one) => ({ process: one.process, series: toSeries(one) }));
-    const studies = whole.flatMap(({ series }) => studyProcess(series) ?? []);
+      .map((one) => {
+        const series = toSeries(one);
+        return { process: one.process, series, course: studyProcess(series) };
+      });
+    const studies = whole.flatMap(({ course }) => course ?? []);
     return { id, whole, study: studies.length === 0 ? undefined : studyTarget(studies) };
   });
 }
@@ -41,14 +50,13 @@ function studyTargets({ file, processes }: StoredStudy): StudiedTarget[] {
 export function renderStudy(study: StoredStudy, width = Infinity): string {
   const { file, host } = study;
   const targets = studyTargets(study);
-  const columns = Math.min(CURVE_COLUMNS, width - LABEL_COLUMNS);
   return [
-    `Warm-up of fresh processes: ${file.workload}, ${formatWhole(file.connections)} connections, ${file.processes} processes of each target, ${formatSeconds(file.seconds)} s each`,
+    `Warm-up of fresh processes: ${file.workload}, ${countOf(file.connections, 'connection')}, ${countOf(file.processes, 'process')} of each target, ${formatSeconds(file.seconds)} s each`,
     `study ${file.run}, seed ${file.seed}, ${describeMachine(host)}`,
     '',
-    renderTable(targets, file.warmupSeconds),
+    renderTable(targets, file),
     '',
-    ...targets.flatMap((target) => renderCurves(target, file.seconds, columns)),
+    ...targets.flatMap((target) => renderCurves(target, file.seconds, width)),
     ...[...describeTerms(file), ...targets.flatMap(describeKinds), ...describeMissing(study)].map(
       (note) => `  ${note}`,
     ),
@@ -56,9 +64,11 @@ export function renderStudy(study: StoredStudy, width = Infinity): string {
   ].join('\n');
 }
 
-function renderTable(targets: StudiedTarget[], warmupSeconds: number): string {
-  const head = [
-    'target',
+/** The columns of words. */
+const WORDS = ['target', 'runtime', 'course'];
+
+function headOf({ warmupSeconds }: StoredStudy['file']): string[] {
+  return [
     'course',
     'warm after',
     'answers',
@@ -66,31 +76,96 @@ function renderTable(targets: StudiedTarget[], warmupSeconds: number): string {
     'CPU/req ÷ ref.',
     'kinds',
   ];
-  const rows = targets.map(({ id, study }) =>
-    study === undefined ? [id, ...head.slice(1).map(() => '—')] : [id, ...cellsOf(study)],
-  );
-  return renderRows(head, rows, ['target', 'course']);
 }
 
-function cellsOf({
-  class: course,
-  processes,
-  settled,
-  warmSeconds,
-  warmAnswers,
-  lastOverEarlyCpu,
-  lastCpu,
-  kinds,
-}: TargetStudy): string[] {
+function renderTable(targets: StudiedTarget[], file: StoredStudy['file']): string {
+  const head = headOf(file);
+  const rows = targets.map(({ id, study }) => [id, ...cellsOf(study, head.length)]);
+  return renderRows(['target', ...head], rows, WORDS);
+}
+
+/**
+ * Shows studies in one table. Throws RangeError for studies that say different things: of another workload, number of
+ * connections or default warm-up.
+ */
+export function viewStudies(studies: readonly StoredStudy[]): View {
+  const [first] = studies;
+  if (first === undefined) throw new RangeError('no study');
+  const heads = studies.map(({ file }) => [file.workload, file.connections, file.warmupSeconds].join(', '));
+  if (new Set(heads).size > 1) throw new RangeError(`unlike studies: ${heads.join('; ')}`);
+  const { file } = first;
+  const head = headOf(file);
+  const all = studies.map((study) => ({ study, targets: studyTargets(study) }));
+  return {
+    title: 'Warm-up of fresh processes',
+    setting: [
+      ...studies.map(({ file: { run, seed, processes, seconds } }) => {
+        return `study ${run}, seed ${seed}: ${processes} processes of each target, ${formatSeconds(seconds)} s each`;
+      }),
+      ...new Set(studies.map(({ host }) => describeMachine(host))),
+    ],
+    columns: ['target', 'runtime', ...head],
+    words: WORDS,
+    expendable: [],
+    groups: [
+      {
+        heading: `${file.workload}, ${formatWhole(file.connections)} connections`,
+        rows: all.flatMap(({ study, targets }) =>
+          targets.map(({ id, study: found }) => [id, runtimeOf(study, id), ...cellsOf(found, head.length)]),
+        ),
+      },
+    ],
+    notes: [
+      ...describeTerms(file),
+      ...all.flatMap(({ targets }) => targets.flatMap(describeKinds)),
+      ...studies.flatMap(describeMissing),
+    ],
+  };
+}
+
+/** The version of the runtime that the processes of a target had. */
+function runtimeOf({ processes }: StoredStudy, target: string): string {
+  const runtime = processes.find((one) => one.target.id === target && one.runtime !== undefined)?.runtime;
+  return runtime === undefined ? '—' : runtime.version;
+}
+
+function cellsOf(study: TargetStudy | undefined, columns: number): string[] {
+  if (study === undefined) return Array.from({ length: columns }, () => '—');
+  const {
+    class: course,
+    processes,
+    settled,
+    warmSeconds,
+    warmAnswers,
+    lastOverEarlyCpu,
+    lastCpu,
+    kinds,
+  } = study;
   const isPart = course !== 'inconsistent' && settled > 0 && settled < processes.length;
+  const moving = Map.groupBy(
+    processes.flatMap((one) => one.moving ?? []),
+    (direction) => direction,
+  );
+  const parts = [
+    course,
+    ...(isPart ? [`${settled} of ${processes.length} settled`] : []),
+    ...[...moving].map(([direction, same]) => {
+      const share = same.length === processes.length ? '' : `${same.length} of ${processes.length} `;
+      return `${share}${describeMoving(direction)}`;
+    }),
+  ];
   return [
-    isPart ? `${course}, ${settled} of ${processes.length} settled` : course,
+    parts.join(', '),
     warmSeconds === undefined ? 'never' : `${showSpread(warmSeconds, formatSeconds)} s`,
     warmAnswers === undefined ? '—' : showSpread(warmAnswers, (count) => formatWhole(Math.round(count))),
     lastOverEarlyCpu === undefined ? '—' : showEstimate(lastOverEarlyCpu),
     lastCpu.median.toFixed(2),
     kinds === undefined || processes.length < 2 ? '—' : String(kinds.kinds.length),
   ];
+}
+
+function describeMoving(direction: NonNullable<ProcessStudy['moving']>): string {
+  return `still getting ${direction}`;
 }
 
 /** The notes on processes that differ: in their course, or in the level at which they settle. */
@@ -143,10 +218,14 @@ function showEstimate({ ratio, interval }: RatioEstimate): string {
 }
 
 /** One line for each process: CPU per request over its time, on one scale for each target. */
-function renderCurves({ id, whole }: StudiedTarget, seconds: number, most: number): string[] {
+function renderCurves({ id, whole }: StudiedTarget, seconds: number, width: number): string[] {
   // Two pairs or more for each column, so that there are no gaps.
   const fewest = Math.min(...whole.map(({ series }) => series.pairs.length));
-  const columns = Math.max(1, Math.min(most, Math.floor(fewest / 2)));
+  const remarks = whole.map(({ course }) =>
+    course?.moving === undefined ? '' : `  ${describeMoving(course.moving)}`,
+  );
+  const room = width - LABEL_COLUMNS - Math.max(0, ...remarks.map((remark) => remark.length));
+  const columns = Math.max(1, Math.min(CURVE_COLUMNS, room, Math.floor(fewest / 2)));
   const curves = whole.map((one) => ({ ...one, curve: binSeries(one.series, seconds, columns) }));
   const values = curves.flatMap(({ curve }) => curve).filter((value) => value !== undefined);
   if (values.length === 0) return [];
@@ -154,8 +233,8 @@ function renderCurves({ id, whole }: StudiedTarget, seconds: number, most: numbe
   return [
     `${id}: CPU per request ÷ reference over ${formatSeconds(seconds)} s, ${BARS[0]} ${low.toFixed(2)} to ${BARS.at(-1)} ${high.toFixed(2)}`,
     ...curves.map(
-      ({ process, curve }) =>
-        `${`process ${process}`.padStart(LABEL_COLUMNS - 4)}  ${drawCurve(curve, low, high)}`,
+      ({ process, curve }, index) =>
+        `${`process ${process}`.padStart(LABEL_COLUMNS - 4)}  ${drawCurve(curve, low, high)}${remarks[index]}`,
     ),
     '',
   ];
@@ -191,14 +270,15 @@ function describeTerms({ warmupSeconds, reference, connections }: StoredStudy['f
   return [
     `warm after: the age from which CPU per request stays within 5 % of its last level; median over processes, with the range`,
     `last ÷ at ${formatSeconds(warmupSeconds)} s: CPU per request at the last level and right after the default warm-up, with the 95 % interval. Below 1, that warm-up is too short`,
-    `ref.: a warm server of Bench on the same core, with ${formatWhole(connections)} connections (${reference})`,
+    `ref.: a warm server of Bench on the same core, with ${countOf(connections, 'connection')} (${reference})`,
   ];
 }
 
 /** One observed process in one line. */
-export function describeProcess({ target, process, status, pairs, reasons }: StudiedProcess): string {
+export function describeProcess({ target, process, status, reasons, ...studied }: StudiedProcess): string {
   const head = `${target.id}, process ${process}: ${status}`;
   const [reason] = reasons;
+  const { pairs } = toSeries(studied);
   const last = pairs.at(-1);
   const seen =
     last === undefined

@@ -34,10 +34,8 @@ import { RECORD_SCHEMA } from '../versions.ts';
 /** The name of something that can stand beside a server during a trial. */
 export type CompanionName = keyof typeof COMPANIONS;
 
-type PartOf<
-  Name extends CompanionName,
-  Part extends 'head' | 'use',
-> = (typeof COMPANIONS)[Name]['record'][Part];
+type Parts = { [Name in CompanionName]: Awaited<ReturnType<(typeof COMPANIONS)[Name]['record']>> };
+type PartOf<Name extends CompanionName, Part extends 'head' | 'use'> = Parts[Name][Part];
 
 /** The part of each companion in a record's head. */
 export type CompanionHeads = { [Name in CompanionName]: Static<PartOf<Name, 'head'>> };
@@ -47,13 +45,17 @@ export type CompanionRecords = { [Name in CompanionName]: Static<PartOf<Name, 'u
 
 const COMPANION_NAMES = Object.keys(COMPANIONS) as CompanionName[];
 
+const PARTS = Object.fromEntries(
+  await Promise.all(COMPANION_NAMES.map(async (name) => [name, await COMPANIONS[name].record()])),
+) as Parts;
+
 /** The name of a companion that can be saturated. */
 export type CompanionLimit = {
-  [Name in CompanionName]: (typeof COMPANIONS)[Name]['record'] extends { canBeLimit: true } ? Name : never;
+  [Name in CompanionName]: Parts[Name] extends { canBeLimit: true } ? Name : never;
 }[CompanionName];
 
 const COMPANION_LIMITS = COMPANION_NAMES.filter(
-  (name): name is CompanionLimit => 'canBeLimit' in COMPANIONS[name].record,
+  (name): name is CompanionLimit => 'canBeLimit' in PARTS[name],
 );
 
 /** One optional field for each companion. */
@@ -65,7 +67,7 @@ function forEachCompanion<Fields extends Record<CompanionName, unknown>>(
   return shape(fields, { description, minProperties: 1 }) as never;
 }
 
-const reason = named(
+export const reason = named(
   'reason',
   shape({
     code: oneOf(REASON_CODES),
@@ -92,7 +94,7 @@ const connect = shape(connected, { description: 'How the connections were establ
 /** How the connections were established. */
 export type Connect = Static<typeof connect>;
 
-const toldCounts = shape(
+export const toldCounts = shape(
   {
     ...Type.Partial(counts).properties,
     ok: counts.properties.ok,
@@ -271,7 +273,7 @@ export type LoadResult = Static<typeof load>;
 /** The result of an engine of Bench: every request is accounted for. */
 export type OwnLoadResult = LoadResult & Static<typeof owned>;
 
-const limit = oneOf(
+export const limit = oneOf(
   ['server', 'generator', 'others', 'waiting', 'unknown', ...COMPANION_LIMITS],
   'The side that was saturated; waiting if none was.',
 );
@@ -279,7 +281,7 @@ const limit = oneOf(
 /** The side that was saturated. */
 export type Limit = Static<typeof limit>;
 
-const budget = named(
+export const budget = named(
   'budget',
   shape(
     {
@@ -359,6 +361,11 @@ const age = named(
           'count: complete answers, right or wrong, that all its processes had given by then: before the load, to the load, and to a background request; absent if the engine does not report its own part',
         ),
       ),
+      collected: Type.Optional(
+        count(
+          'count: Node processes that collected all garbage in an idle moment before the load, as in production sooner or later; 0 if none could be asked to; absent for other runtimes and with --fresh',
+        ),
+      ),
     },
     {
       description:
@@ -370,7 +377,7 @@ const age = named(
 /** The age of a server when its window opened, or the first of its windows in a duel. */
 export type Age = Static<typeof age>;
 
-const turns = named(
+export const turns = named(
   'turns',
   shape(
     {
@@ -387,12 +394,12 @@ const turns = named(
     },
     {
       description:
-        'The turns of a server in a duel, oldest first. Turns with the same place in the lists of two servers are neighbours in time. Absent if the engine or the companions need long windows.',
+        'The short turns of a server, oldest first. Turns with the same place in the lists of two servers are neighbours in time.',
     },
   ),
 );
 
-/** The turns of a server in a duel. Turns with the same index of two servers are neighbours in time. */
+/** The short turns of a server. Turns with the same index of two servers are neighbours in time. */
 export type Turns = Static<typeof turns>;
 
 /** The fields of a window that was measured to its end. */
@@ -404,7 +411,7 @@ const seen = {
     named(
       'companionRecords',
       forEachCompanion<{ [Name in CompanionName]: PartOf<Name, 'use'> }>(
-        (name) => COMPANIONS[name].record.use,
+        (name) => PARTS[name].use,
         'The parts of the companions of the trial, by name.',
       ),
     ),
@@ -425,7 +432,7 @@ const seen = {
   shape: Type.Optional(steadiness),
   startupSeconds: Type.Optional(span('s: from launch to the first right answer')),
   age: Type.Optional(age),
-  turns: Type.Optional(turns),
+  turns: Type.Optional(as(turns, 'Of a duel. Absent if the engine or the companions need long windows.')),
 };
 const measured = named('measured', shape(seen, { description: 'Everything that the window gave.' }));
 const partial = named('partial', shape(Type.Partial(measured).properties));
@@ -435,11 +442,14 @@ export type Measured = Static<typeof measured>;
 
 const code = shape(
   {
-    from: text('The folder as --with names it.'),
-    files: ordinal('count: files'),
-    sha256: digest('Of the names and contents of those files.'),
+    from: text('The folder or the revision as typed.'),
+    files: Type.Optional(ordinal('count: files')),
+    sha256: Type.Optional(digest('Of the names and contents of those files.')),
+    unknown: Type.Optional(
+      text('Why it cannot be told which code it had loaded; the other fields are then absent.'),
+    ),
   },
-  { description: 'The code that a live server had loaded from a folder named by --with.' },
+  { description: 'The code that a live server had loaded from a copy: of --with, --copy or --rev.' },
 );
 
 /** The code of a copy that a live server had loaded. */
@@ -458,7 +468,7 @@ export type Driver = Static<typeof driver>;
 
 const cores = named('cores', Type.Array(count("count: a core's number, from 0 on"), { minItems: 1 }));
 
-const serverProcess = shape(
+export const serverProcess = shape(
   {
     pid: ordinal('process: its id'),
     executable: Type.Optional(text()),
@@ -475,7 +485,7 @@ const serverProcess = shape(
 /** A process as the system describes it. A field that it does not tell is absent. */
 export type ServerProcess = Static<typeof serverProcess>;
 
-const placement = shape(
+export const placement = shape(
   {
     kind: oneOf(['separate', 'shared', 'unpinned'] as const),
     server: Type.Optional(cores),
@@ -496,7 +506,7 @@ const placement = shape(
 /** The cores that each side may use; absent lists mean that the platform cannot pin. */
 export type Placement = Static<typeof placement>;
 
-const time = shape(
+export const time = shape(
   {
     format: oneOf(['gnu', 'bsd'] as const),
     elapsedSeconds: Type.Optional(amount('s: wall clock')),
@@ -526,6 +536,11 @@ const time = shape(
 
 /** One `/usr/bin/time` report, both formats in one shape; a field that its platform does not keep is absent. */
 export type TimeReport = Static<typeof time>;
+
+export const companionHeads = forEachCompanion<{ [Name in CompanionName]: PartOf<Name, 'head'> }>(
+  (name) => PARTS[name].head,
+  'The companions of the server, by name; absent if there were none.',
+);
 
 const head = shape({
   schema: Type.Unsafe<number>({
@@ -572,12 +587,7 @@ const head = shape({
   cores: Type.Optional(
     ordinal('count: cores that the server was to use, if asked for; placement has those that it could use'),
   ),
-  companions: Type.Optional(
-    forEachCompanion<{ [Name in CompanionName]: PartOf<Name, 'head'> }>(
-      (name) => COMPANIONS[name].record.head,
-      'The companions of the server, by name; absent if there were none.',
-    ),
-  ),
+  companions: Type.Optional(companionHeads),
   placement,
   warmupSeconds: amount('s: of load before the window'),
   plannedSeconds: span('s: length of the window as planned'),
@@ -614,7 +624,7 @@ const OUTCOMES = {
 };
 
 type Status = keyof typeof OUTCOMES;
-const STATUSES = Object.keys(OUTCOMES) as Status[];
+export const STATUSES = Object.keys(OUTCOMES) as Status[];
 type TrialOf<Of extends Status> = TrialHead &
   TrialTail & { status: Of } & Static<TObject<(typeof OUTCOMES)[Of]>>;
 
@@ -653,5 +663,5 @@ export const record = Type.Unsafe<Trial>({
 export const RECORD_HEAD = {
   title: "The record of one trial: one line of a run's trials.jsonl",
   description:
-    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each; the turns of a duel are new.",
+    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each; the turns of a duel and `collected` are new.",
 };

@@ -50,8 +50,8 @@ export type CompanionNeeds = Pick<
 /** One kind of companion: a line of the list. */
 export interface CompanionKind<Parts extends CompanionParts = CompanionParts> {
   name: CompanionName;
-  /** The definition of a record is composed from these parts. */
-  record: Parts;
+  /** Loads the parts of which the definition of a record is composed; a command that only measures needs none. */
+  record(): Promise<Parts>;
   /**
    * Finds the companion; undefined if it is not needed. Throws a usage or toolchain error if it is needed and not
    * available.

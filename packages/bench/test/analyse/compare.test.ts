@@ -237,8 +237,8 @@ describe('targets with a request in the background', () => {
     const table = compareWithin(run, GOODPUT);
     expect(table.baseline).toBe('undisturbed');
     expect(table.rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
-      ['vanilla (GET /fib/42 behind)', 'vanilla'],
-      ['fastify (GET /fib/42 behind)', 'fastify'],
+      ['vanilla (with GET /fib/42)', 'vanilla'],
+      ['fastify (with GET /fib/42)', 'fastify'],
     ]);
     for (const { comparison } of table.rows) {
       expect(comparison.verdict).toBe('slower');
@@ -253,7 +253,7 @@ describe('targets with a request in the background', () => {
       baseline: '@22',
     });
     expect(rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual(
-      ['vanilla@26', 'fastify@26', 'vanilla@26 (GET /fib/42 behind)', 'fastify@26 (GET /fib/42 behind)'].map(
+      ['vanilla@26', 'fastify@26', 'vanilla@26 (with GET /fib/42)', 'fastify@26 (with GET /fib/42)'].map(
         (id) => [id, id.replace('26', '22')],
       ),
     );
@@ -272,14 +272,14 @@ describe('targets with a request in the background', () => {
     expect(unlikeRuns(run, disturbedRun('GET /fib/30'), undefined)).toHaveLength(1);
     const { rows } = compareRuns(without, run, GOODPUT, 'background');
     expect(rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
-      ['vanilla (GET /fib/42 behind)', 'vanilla'],
-      ['fastify (GET /fib/42 behind)', 'fastify'],
+      ['vanilla (with GET /fib/42)', 'vanilla'],
+      ['fastify (with GET /fib/42)', 'fastify'],
     ]);
     expect(rows[0]?.comparison.ratio?.estimate).toBeCloseTo(0.1);
     const between = compareRuns(run, disturbedRun('GET /fib/30'), GOODPUT, 'background').rows;
     expect(between.map(({ candidate, baseline }) => [candidate, baseline])[0]).toEqual([
-      'vanilla (GET /fib/30 behind)',
-      'vanilla (GET /fib/42 behind)',
+      'vanilla (with GET /fib/30)',
+      'vanilla (with GET /fib/42)',
     ]);
     expect(describeChanges(without, run)).toContain('changed: background none → GET /fib/42');
   });

@@ -112,3 +112,28 @@ describe('runs of two versions of the load driver', () => {
     expect(describeUnknown(sentBy('wrk', '4.1.0'), sentBy('wrk', '4.2.0'))).toEqual([]);
   });
 });
+
+describe('runs of Node servers', () => {
+  const run = readGoldenRun();
+  const age = { secondsSinceStart: 3, secondsSinceAnswer: 2.9 };
+  const aged = (collected?: number): StoredRun => ({
+    ...run,
+    trials: ['fastify', 'gin'].map((id) => {
+      const isAsked = id === 'fastify' && collected !== undefined;
+      return okTrial(id, sampleMeasured({ given: { age: { ...age, ...(isAsked && { collected }) } } }));
+    }),
+  });
+
+  it('are unlike if only one of them collected garbage before the load', () => {
+    const found = ['collection: before the load of fastify and none'];
+    expect(differences(aged(1), aged())).toEqual(found);
+    expect(differences(aged(1), aged(0))).toEqual(found);
+    expect(differences(aged(), aged(1))).toEqual(['collection: none and before the load of fastify']);
+    expect(unlikeRuns(aged(1), aged(), 'collection')).toEqual([]);
+  });
+
+  it('are alike if both did, or neither, however many processes there were', () => {
+    expect(differences(aged(1), aged(2))).toEqual([]);
+    expect(differences(aged(0), aged())).toEqual([]);
+  });
+});

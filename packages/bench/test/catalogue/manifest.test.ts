@@ -6,6 +6,7 @@ import { WORKLOAD_NAMES } from '../../src/catalogue/workloads/index.ts';
 import { showPath } from '../../src/catalogue/json-file.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
+import { NOT_KEPT, redact } from '../../src/redact.ts';
 import { errorOf } from '../samples.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-manifest-'));
@@ -70,6 +71,38 @@ describe('readManifest', () => {
         tuned: { class: 'tuned', env: { FAST: '1' }, attest: { fast: true }, note: 'with the switch on' },
       },
     });
+  });
+
+  it('names the secrets that it holds in plain text, and hides them', () => {
+    const own = GOOD.replace('"default"', '"requests": ["GET /"], "default"')
+      .replace('"build": [["{runtime}", "build.ts"]],', '')
+      .replace('"build": [["{runtime}", "warm.ts"]],', '');
+    expect(read(own).literals).toEqual([]);
+    const stack = read(
+      own
+        .replace('"env": { "FAST": "1" }', '"env": {\n "API_TOKEN": "token-in-manifest" }')
+        .replace('"--port",', '"--api-key", "key-in-manifest", "--port",')
+        .replace(
+          '"default"',
+          '"services": { "db": { "command": ["db"], "url": "db://me:pass-in-manifest@{host}" } }, "default"',
+        ),
+    );
+    expect(stack.literals?.map((one) => one.slice(file.length + 1))).toEqual([
+      '11: --api-key',
+      '19: API_TOKEN',
+      '8: url',
+    ]);
+    expect(redact('token-in-manifest key-in-manifest pass-in-manifest')).toBe(
+      Array(3).fill(NOT_KEPT).join(' '),
+    );
+  });
+
+  it('reads how long the server may take to start', () => {
+    expect(read(GOOD).startSeconds).toBeUndefined();
+    expect(read(GOOD.replace('"default"', '"startTimeoutSeconds": 90, "default"')).startSeconds).toBe(90);
+    expect(refuse('"default"', '"startTimeoutSeconds": 0, "default"')).toBe(
+      '8: "startTimeoutSeconds" must be > 0',
+    );
   });
 
   it('reads the dependency groups of a Python stack, and rejects them in other stacks', () => {
@@ -193,7 +226,7 @@ describe('readManifest', () => {
     [
       '"framework": "fastify"',
       '"framework": "fastify", "colour": "red"',
-      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, runtime, build, services, setup, shares, lock, runtimes, requests, headers, rows, login, default, variants',
+      '4: a stack has no field "colour", expected one of $schema, name, language, framework, class, runtime, build, services, setup, startTimeoutSeconds, shares, lock, runtimes, requests, headers, rows, login, default, variants',
     ],
     [
       '"note": "with',

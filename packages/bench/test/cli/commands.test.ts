@@ -181,6 +181,20 @@ describe('pnpm clean', () => {
     expect([existsSync(one), existsSync(two)]).toEqual([true, false]);
   });
 
+  it.concurrent('removes the files of revisions that a killed run has left', async ({ expect }) => {
+    await using place = new Place();
+    const cache = join(place.folder, 'cache');
+    const left = join(cache, 'revisions', 'shop-1a2b');
+    mkdirSync(left, { recursive: true });
+    writeFileSync(join(left, 'server.js'), 'listen()');
+    const { status, stdout } = await place.run('clean', ['revisions', '--yes'], { BENCH_CACHE: cache });
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^revisions: .*\n +\d.*shop-1a2b\nrevisions: removed$/m),
+    ]);
+    expect(existsSync(left)).toBe(false);
+  });
+
   it.concurrent('asks in a terminal, and removes nothing without a yes', async ({ expect }) => {
     await using place = new Place();
     const run = keepRun(place, 'one');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configSchema, readConfig, refuseUnmeasured } from '../../src/cli/config.ts';
-import { errorOf } from '../samples.ts';
+import { errorOf, samplePlan } from '../samples.ts';
 
 let folder: string;
 
@@ -124,15 +124,19 @@ describe('bench.config.json', () => {
 
   it('refuses a budget for what the run does not measure', () => {
     const limit = { kind: 'figure', value: 1 } as const;
+    const plan = samplePlan('--connections 10');
     const at = (more: object) => ({
       budget: { metric: 'p99', limit, ...more } as const,
       place: 'bench.config.json:9',
     });
-    expect(errorOf(() => refuseUnmeasured(at({ connections: 7 }), [10], [])).message).toBe(
+    expect(errorOf(() => refuseUnmeasured(at({ connections: 7 }), plan)).message).toBe(
       'bench.config.json:9: the run has no rung of 7 connections',
     );
-    expect(errorOf(() => refuseUnmeasured(at({ of: 'mian' }), [10], ['main'])).hint).toBe(
-      'did you mean main?',
-    );
+    expect(errorOf(() => refuseUnmeasured(at({ of: 'vanila' }), plan)).hint).toBe('did you mean vanilla?');
+    const worse = { kind: 'worse', share: 0.03, against: 'vanilla/node' };
+    expect(errorOf(() => refuseUnmeasured(at({ limit: worse }), plan))).toMatchObject({
+      message: 'bench.config.json:9: the run has no target "vanilla/node"',
+      hint: 'did you mean vanilla?',
+    });
   });
 });

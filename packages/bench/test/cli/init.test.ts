@@ -1,6 +1,6 @@
 /** `bench-http init`: what it finds, what it writes, and what it leaves alone. */
 import { createHash } from 'node:crypto';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -49,11 +49,17 @@ function running(): number[] {
 
 const SERVER = `
 const { createServer } = require('node:http');
-const paths = { '/orders/{id}': { get: {} }, '/broken': { get: {} }, '/orders': { get: {} } };
+const id = { name: 'id', in: 'path', required: true };
+const paths = {
+  '/orders/{id}': { get: { parameters: [id] } },
+  '/items/{id}': { get: { parameters: [{ ...id, example: 7 }] } },
+  '/broken': { get: {} },
+  '/orders': { get: {} },
+};
 createServer((request, response) => {
-  if (request.url === '/openapi.json') return response.end(JSON.stringify({ paths }));
-  if (request.url === '/orders') return response.end('[]');
-  response.writeHead(request.url === '/broken' ? 500 : 404).end();
+  if (request.url === '/openapi.json') return response.end(JSON.stringify({ openapi: '3.1.0', paths }));
+  if (['/orders', '/items/7'].includes(request.url)) return response.end('[]');
+  response.writeHead({ '/broken': 500, '/mine': 401 }[request.url] ?? 404).end();
 }).listen(process.env.PORT, '127.0.0.1');
 `;
 const PACKAGE = '{ "scripts": { "start": "node server.js" } }';
@@ -65,16 +71,47 @@ describe('init', () => {
     const { status, stdout } = await runHere(runInit, [folder]);
     expect(status).toBe(0);
     expect(stdout).toContain('found    package.json: scripts.start\n');
-    expect(stdout).toContain('assumed  GET /orders: a route of /openapi.json without parameters; 1 more');
+    expect(stdout).toContain('left out GET /orders/{id}: no example for the parameter "id"\n');
+    expect(stdout).toContain('left out GET /broken: status 500, no content type, 0 bytes\n');
+    expect(stdout).toContain('assumed  2 requests, from /openapi.json; --get names others\n');
     const file = join(folder, 'stack.json');
     const { [file]: _, ...after } = digests();
     expect(after).toEqual(before);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
       runtime: 'node',
       variants: { app: { command: ['node', 'server.js'] } },
-      requests: ['GET /orders'],
+      requests: ['GET /items/7', 'GET /orders'],
     });
     expect(readManifest(file).project).toEqual({ kind: 'node', lock: expect.anything() });
+    expect(running()).toEqual([]);
+  });
+
+  it('declares a service that it has tried, and leaves out one that the server cannot use', async () => {
+    const fake = `require('node:net').createServer().listen(process.argv[2])`;
+    write({
+      'package.json': PACKAGE,
+      'bin/redis-server': `#!/usr/bin/env node\nconst [, port] = process.argv.slice(2); ${fake.replace('process.argv[2]', 'port')}`,
+    });
+    chmodSync(join(folder, 'bin/redis-server'), 0o755);
+    vi.stubEnv('PATH', `${join(folder, 'bin')}:${process.env['PATH']}`);
+    write({
+      '.env': 'CACHE=redis://localhost\n',
+      'server.js': `if (!process.env.CACHE) process.exit(3);${SERVER}`,
+    });
+    const { status, stdout, stderr } = await runHere(runInit, [folder]);
+    expect([status, stderr]).toEqual([0, expect.anything()]);
+    expect(stdout).toContain('found    .env: CACHE, so the service "cache" is tried\n');
+    const file = join(folder, 'stack.json');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      variants: { app: { env: { CACHE: '{cache.url}' } } },
+      services: { cache: { url: 'redis://{host}:{port}/0' } },
+    });
+    rmSync(file);
+    write({ 'server.js': `if (process.env.CACHE) throw new Error('no such cache');${SERVER}` });
+    const again = await runHere(runInit, [folder]);
+    vi.unstubAllEnvs();
+    expect(again.stdout).toContain('left out the services: the server does not start');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).not.toHaveProperty('services');
     expect(running()).toEqual([]);
   });
 
@@ -97,7 +134,7 @@ describe('init', () => {
     [
       'listens on a port of its own',
       SERVER.replace('process.env.PORT', '0'),
-      /the server listens on port \d+, not on \d+\n {2}command: node server\.js/,
+      /it listens on port \d+, not on \d+: pass \{port\}.*\n {2}command: node server\.js/,
     ],
   ])('says why a server that %s does not start, and writes nothing', async (_what, server, says) => {
     write({ 'package.json': PACKAGE, 'server.js': server });
@@ -112,6 +149,14 @@ describe('init', () => {
     const { status, stderr } = await runHere(runInit, [folder, '--get', '/broken']);
     expect([status, stderr]).toEqual([1, expect.stringContaining('error: GET /broken: status 500')]);
     expect(Object.keys(digests())).toHaveLength(2);
+  });
+
+  it('says that a path needs a login', async () => {
+    write({ 'package.json': PACKAGE, 'server.js': SERVER });
+    const { status, stderr } = await runHere(runInit, [folder, '--get', '/mine']);
+    expect(status).toBe(1);
+    expect(stderr).toContain('error: GET /mine: status 401');
+    expect(stderr).toContain('begin with a path that needs no login: --get; then add `login` and the path');
   });
 
   it('asks nobody without a terminal, and takes the first of several with --yes', async () => {

@@ -41,6 +41,7 @@ describe('a run', () => {
     expect(ended.stderr).toContain(
       `saved in ${place.runFolder()}; to show it again: pnpm report ${document.plan.run}`,
     );
+    expect(ended.stderr).toMatch(/\nreport with charts: \S+\/report\.html\n$/);
     // Output to a file contains no control characters.
     for (const control of ['\r', '\u001B']) expect(ended.stderr).not.toContain(control);
   });

@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -54,6 +54,36 @@ function expectClean(texts: string[]): void {
     expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F]/);
   }
 }
+
+/** Prints its command line and its environment, as a server may that cannot start. */
+const TELLTALE = `
+const { PORT, HOST, SHOP_TOKEN, SHOP_DB } = process.env;
+console.log(process.argv.join(' '), SHOP_TOKEN, SHOP_DB);
+require('node:http').createServer((request, response) => response.end('ok')).listen(PORT, HOST);
+`;
+
+describe('the secrets of an app', () => {
+  it('in its command and its environment are passed on, and neither stored nor shown', async () => {
+    await using place = new Place();
+    const app = join(place.folder, 'shop');
+    mkdirSync(app);
+    writeFileSync(join(app, 'server.cjs'), TELLTALE);
+    const run = 'node server.cjs --api-key flag-key-1';
+    const env = { SHOP_TOKEN: 'env-token-1', SHOP_DB: 'postgres://me:env-password-1@db/shop' };
+    const args = flags({ app, run, get: '/', ...FEW });
+    const { status, stdout, stderr } = await place.run('bench', [...args, '--json'], env);
+    const texts = [stdout, stderr, ...filesOf(place)];
+    for (const secret of ['flag-key-1', ...Object.values(env), 'env-password-1'])
+      for (const text of texts) expect(text).not.toContain(secret);
+    expect(status).toBe(0);
+    expect(texts.join('\n')).toContain('--api-key (not kept) (not kept) postgres://(not-kept)@db/shop');
+    const again = await place.run('bench', ['--again', place.runFile().plan.run]);
+    expect([again.status, again.stderr]).toEqual([
+      2,
+      expect.stringMatching(/the command of shop .*holds a secret/),
+    ]);
+  });
+});
 
 describe('the secrets of a request', () => {
   it.each(['--json', '--detail'])('are sent, and neither stored nor shown, with %s', async (show) => {

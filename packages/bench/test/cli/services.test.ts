@@ -53,7 +53,8 @@ const FILES = {
   'fails.mjs': `console.log('applying 0001'); console.error('Error: relation "orders" exists'); process.exit(3);`,
 };
 
-const store = { command: ['node', 'store.mjs', '{port}'], ready: { http: '/' } };
+// A word of a command can be empty, as in redis-server --save "".
+const store = { command: ['node', 'store.mjs', '{port}', ''], ready: { http: '/' } };
 const FEW = ['--connections', '2', '--duration', '0.2', '--warmup', '0'];
 
 /** Writes an app into the folder of a place, and measures it. */

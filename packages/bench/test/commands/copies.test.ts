@@ -120,6 +120,8 @@ describe('the copies of a project', () => {
     });
     const { trials } = JSON.parse(stdout) as { trials: Trial[] };
     expect(versionsServed(shop, trials)).toEqual({ main: 'first', cache: 'second', '.': 'third' });
+    expect(trials.map(({ code }) => code?.files)).toEqual([2, 2, 2]);
+    expect(new Set(trials.map(({ code }) => code?.sha256)).size).toBe(3);
     const [main, cache] = ['main', 'cache'].map((name) => git('rev-parse', name).trim());
     expect(trials.map(({ target }) => target).toSorted((a, b) => (a.id < b.id ? -1 : 1))).toMatchObject([
       {

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { factsOf, findWarmup, keepWarmup } from '../../src/commands/known.ts';
-import { planWarmups } from '../../src/commands/learn.ts';
-import type { StudyMachine } from '../../src/commands/study.ts';
+import { planStudies, planWarmups } from '../../src/commands/learn.ts';
+import { PROCESS_SECONDS, type StudyMachine } from '../../src/commands/study.ts';
 import type { Plan } from '../../src/plan/definition.ts';
+import { estimateSeconds } from '../../src/plan/plan.ts';
 import { prepareFor } from '../measure/world.ts';
 import { readGoldenRun, samplePlan, sampleStudiedProcess, sampleStudy } from '../samples.ts';
 
@@ -30,19 +31,29 @@ const placed = {
 const dearUntil = (age: number, seconds = 60) =>
   Array.from({ length: seconds * 5 }, (_, at) => (at / 5 < age ? 2 : 1) * (1 + 0.02 * Math.sin(at ** 2)));
 
-/** Stores a study in which every process of fastify uses twice as much CPU until this age. */
-function know(plan: Plan, age: number, { seconds = 60, connections = 10, processes = 3 } = {}): void {
-  const [, fastify] = prepareFor(plan);
-  if (fastify === undefined) throw new Error('no fastify');
+/** Stores a study in which every process of a target uses twice as much CPU until this age. */
+function know(
+  plan: Plan,
+  age: number,
+  { target = 'fastify', seconds = 60, connections = 10, processes = 3 } = {},
+): void {
+  const found = prepareFor(plan).find((one) => one.target.id === target);
+  if (found === undefined) throw new Error(`no ${target}`);
   const study = {
     folder: '',
     host,
-    file: sampleStudy(['fastify'], { seconds, connections, processes }),
+    file: sampleStudy([target], { seconds, connections, processes }),
     processes: Array.from({ length: processes }, (_, index) =>
-      sampleStudiedProcess('fastify', dearUntil(age, seconds), { process: index + 1 }),
+      sampleStudiedProcess(target, dearUntil(age, seconds), { process: index + 1 }),
     ),
   };
-  keepWarmup(study, factsOf(fastify, plan, { host, placed }));
+  keepWarmup(study, factsOf(found, plan, { host, placed }));
+}
+
+/** Returns what is known of fastify at many connections. */
+function readFastify(plan: Plan) {
+  const [, fastify] = prepareFor(plan);
+  return findWarmup(factsOf(fastify!, plan, { host, placed }), 'many');
 }
 
 /** Plans the warm-ups of a run, and throws if this starts a study. */
@@ -113,22 +124,82 @@ describe('the known warm-up of a target', () => {
     expect((await learn(plan)).plan).toBe(plan);
   });
 
-  it('is not replaced by a shorter study', () => {
-    const plan = samplePlan('--connections 10');
-    const [, fastify] = prepareFor(plan);
-    const read = () => findWarmup(factsOf(fastify!, plan, { host, placed }), 'many');
+  it('is the same for all servers of a duel: that of the slowest', async () => {
+    const plan = samplePlan('--connections 10 --rounds 1 --duel');
     know(plan, 20);
-    know(plan, 2, { seconds: 15, processes: 1 });
-    expect(read()?.known.processes).toHaveLength(3);
-    know(plan, 5, { seconds: 60, processes: 5 });
-    expect(read()?.known.processes).toHaveLength(5);
-    expect(read()?.isUncertain).toBe(false);
+    expect((await learn(plan)).plan.warmups).toMatchObject([
+      { target: 'vanilla', seconds: 24 },
+      { target: 'fastify', seconds: 24, study: { settled: 3 } },
+    ]);
   });
 
-  it('is uncertain if the only process that was observed did not settle', () => {
+  it('is not replaced by a shorter study', () => {
     const plan = samplePlan('--connections 10');
-    const [, fastify] = prepareFor(plan);
+    const read = () => readFastify(plan);
+    know(plan, 20);
+    know(plan, 2, { seconds: 15, processes: 1 });
+    expect(read()?.processes).toHaveLength(3);
+    know(plan, 5, { seconds: 60, processes: 5 });
+    expect(read()?.processes).toHaveLength(5);
+  });
+
+  it('is decided by several processes if the first did not settle', () => {
+    const plan = samplePlan('--connections 10');
+    const settled = () => readFastify(plan)?.processes.map(({ warm }) => warm !== undefined);
     know(plan, 55, { processes: 1 });
-    expect(findWarmup(factsOf(fastify!, plan, { host, placed }), 'many')?.isUncertain).toBe(true);
+    know(plan, 2, { processes: 1, seconds: 15 });
+    expect(settled()).toEqual([false, true]);
+    know(plan, 2, { processes: 1, seconds: 15 });
+    expect(settled()).toEqual([false, true, true]);
+    // Two of three settled, so that no further process joins them.
+    know(plan, 2, { processes: 1, seconds: 15 });
+    expect(settled()).toHaveLength(3);
+  });
+
+  it('is replaced by a longer study, even if it is uncertain', () => {
+    const plan = samplePlan('--connections 10');
+    know(plan, 14, { processes: 1, seconds: 15 });
+    know(plan, 14, { processes: 1, seconds: 60 });
+    expect(readFastify(plan)?.processes).toMatchObject([{ warm: { seconds: expect.closeTo(14, 0) } }]);
+  });
+});
+
+describe('the time of a run', () => {
+  const five = ['vanilla', 'fastify', 'uvicorn', 'litestar', 'fastapi'];
+  const plan = samplePlan('--separate', five);
+  const before = estimateSeconds(plan);
+
+  it('grows by at most a fifth while nothing is known: all five default servers are studied in it', () => {
+    const { count, seconds } = planStudies(plan, five.length);
+    expect(count).toBe(five.length);
+    expect(seconds).toBeGreaterThanOrEqual(8);
+    expect(count * (seconds + PROCESS_SECONDS)).toBeLessThanOrEqual(before / 5);
+  });
+
+  it.each(['', '--rounds 1', '--rounds 12', '--connections 10 --rounds 1', '--until-decided --duel'])(
+    'grows by at most a fifth, whatever its length: %s',
+    (line) => {
+      const other = samplePlan(line, five);
+      for (const unknown of [1, 2, 5]) {
+        const { count, seconds } = planStudies(other, unknown);
+        expect(count * (seconds + PROCESS_SECONDS)).toBeLessThanOrEqual(estimateSeconds(other) / 5);
+      }
+    },
+  );
+
+  it('is the same as before once all are known to be warm after the default warm-up', async () => {
+    for (const target of five) know(plan, 1.5, { target });
+    const { plan: planned, lines } = await learn(plan);
+    expect(estimateSeconds(planned)).toBe(before);
+    expect(lines).toEqual([]);
+  });
+
+  it('grows only by the warm-up that a target is known to need', async () => {
+    for (const target of five) know(plan, target === 'vanilla' ? 5 : 1.5, { target });
+    const { plan: planned } = await learn(plan);
+    const trials = plan.trials.filter(({ target }) => target === 'vanilla').length;
+    // 5 s and a fifth more, in place of 2 s.
+    expect(warmupOf(planned, 'vanilla')).toMatchObject([{ seconds: 6 }]);
+    expect(estimateSeconds(planned) - before).toBeCloseTo(trials * 4);
   });
 });

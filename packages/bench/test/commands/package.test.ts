@@ -116,6 +116,7 @@ describe('the package', () => {
       one.isFile(),
     );
     expect(left.length).toBeGreaterThan(3);
+    expect(left.map(({ name }) => name)).toContain('report.html');
     const texts = left.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
     expect([...texts, stdout, stderr].join('\n')).not.toContain('not-for-you');
     expect(installed.run(folder, ['report', 'latest']).stdout).toContain('shop: node server.cjs in .');

@@ -183,6 +183,18 @@ describe("Little's law", () => {
     expect(reasonsOf(evidenceOf({ ...slow, meanCycleUs: 1.8e6 }))).toHaveProperty('little');
   });
 
+  it('is more tolerant in short turns, each of which cuts a cycle of every connection', () => {
+    // 54 turns of 20 ms with 10 connections and cycles of 1.4 ms.
+    const counts = sampleCounts({ ok: 7000, inFlight: 10 });
+    const inTurns = (meanCycleUs: number, turns?: number): Evidence => ({
+      ...evidenceOf({ counts, completionsPerSecond: 6500, latencyUs: undefined, meanCycleUs }),
+      ...(turns === undefined ? {} : { turns }),
+    });
+    expect(reasonsOf(inTurns(1380, 54))).not.toHaveProperty('little');
+    expect(reasonsOf(inTurns(1300, 54))).toHaveProperty('little');
+    expect(reasonsOf(inTurns(1380))).toHaveProperty('little');
+  });
+
   it('detects latencies paired with other requests, by their sum', () => {
     expect(paired(1049)).toEqual({});
     expect(paired(1051)).toEqual({ pairing: ['p50', 'p99'] });

@@ -9,7 +9,7 @@ describe('a background request', () => {
     const seen = await rig.measure({
       planted: ['--held-after', String(ANSWERED)],
       bench: ['--connections', '10', '--duration', '0.5', '--background', 'GET /held'],
-      pick: 'planted/known (GET /held behind)',
+      pick: 'planted/known (with GET /held)',
     });
     expect(reasonsOf(seen)).toEqual([]);
     expect(seen.trial).toMatchObject({
@@ -33,7 +33,7 @@ describe('a background request', () => {
     const seen = await rig.measure({
       planted: [],
       bench: ['--connections', '10', '--duration', '0.5', '--background', 'GET /nowhere'],
-      pick: 'planted/known (GET /nowhere behind)',
+      pick: 'planted/known (with GET /nowhere)',
     });
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(['background-failed']);

@@ -43,7 +43,7 @@ describe('a duel', () => {
       expect(counts.ok).toBeGreaterThan(0);
       expect(counts.ok + counts.inFlight).toBe(counts.sent);
       expect(lifetime.ok).toBe(lifetime.sent);
-      expect(windowSeconds).toBeCloseTo(2);
+      expect(windowSeconds).toBeCloseTo(2, 1);
       // Its age counts the common warm-up and no answer to one of its windows.
       const { age, load } = trial.status === 'failed' ? {} : trial.measured;
       expect(age?.answers).toBe(ASKED_BEFORE + (load?.warmup?.answers ?? Number.NaN));
@@ -63,7 +63,8 @@ describe('a duel', () => {
       const before = (load.warmup?.answers ?? 0) - (answers[0] ?? 0);
       expect(sumAll(answers)).toBeGreaterThanOrEqual(load.counts.ok);
       expect(sumAll(answers)).toBeLessThanOrEqual((load.lifetime?.ok ?? 0) - before);
-      expect(sumAll(cpuUs) / sumAll(answers)).toBeCloseTo(cpuUsPerRequest ?? 0, 0);
+      // The window of the figure is a little shorter than the turns.
+      expect(sumAll(cpuUs) / sumAll(answers) / (cpuUsPerRequest ?? 0)).toBeCloseTo(1, 1);
       expect(server?.seconds).toBeGreaterThanOrEqual(2);
       // Each answer burns 500 µs. A turn that was read too early or too late would hold less than its answers burnt.
       if (trial.target.variant !== 'burns') continue;

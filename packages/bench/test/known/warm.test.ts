@@ -2,28 +2,34 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { toSeries } from '../../src/analyse/warmup/pairs.ts';
-import { studyProcess } from '../../src/analyse/warmup/process.ts';
 import { median } from '../../src/numbers.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Plan, PlannedWarmup } from '../../src/plan/definition.ts';
-import { planWarmup } from '../../src/plan/warmup.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { createEffects } from '../../src/commands/effects.ts';
+import { planWarmups } from '../../src/commands/learn.ts';
+import type { Session } from '../../src/commands/session.ts';
+import type { StudyMachine } from '../../src/commands/study.ts';
+import { programVoice } from '../../src/commands/voice.ts';
+import { readHost } from '../../src/machine/host.ts';
 import { choosePlacement } from '../../src/machine/placement.ts';
-import { startReference } from '../../src/measure/reference.ts';
-import { observeProcess } from '../../src/measure/warmup.ts';
 import { benchOptions, type BenchOptions } from '../../src/plan/options.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { prepareAll } from '../../src/prepare/prepare.ts';
+import type { OkTrial, SuspectTrial } from '../../src/results/record.ts';
 import type { StudiedProcess } from '../../src/results/study/record.ts';
+import { readStudy } from '../../src/results/study/store.ts';
 import { openToken } from './leftovers.ts';
 
 const token = openToken();
 const folder = mkdtempSync(join(tmpdir(), 'bench-warm-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(folder, { recursive: true, force: true });
+});
 const WARMING = fileURLToPath(new URL('../../planted/warming/stack.json', import.meta.url));
 
 /** The work of the planted server: far more than its own part of a request. */
@@ -55,34 +61,43 @@ async function prepare(asked: Partial<BenchOptions>, warmups?: PlannedWarmup[]) 
   return { plan, prepared, placed, effects };
 }
 
-/** Observes one process of each server for this time. */
-async function observe(seconds: number): Promise<Record<string, StudiedProcess>> {
-  const { plan, prepared, placed, effects } = await prepare({ duel: false });
-  await using reference = await startReference(plan, placed, effects);
-  const studied: Record<string, StudiedProcess> = {};
-  for (const found of prepared) {
-    const planned = plan.trials.find(({ target }) => target === found.target.id);
-    if (planned === undefined) throw new Error(`no process of ${found.target.id}`);
-    const context = { plan, placed, prepared: found, target: found.target };
-    const means = { reference, effects, seconds, isStopped: () => false };
-    studied[found.target.variant] = await observeProcess({ planned, context }, means);
-  }
-  return studied;
+/** A plan whose fifth is a study of both servers for 8 s each. */
+const STUDYING = { duel: true, windowSeconds: 0.5, rounds: 15 } as const;
+
+/** Plans the warm-ups of a run as `pnpm bench` does. A study is stored in the folder of this test. */
+async function planFor(asked: Partial<BenchOptions>, onStudy?: () => void): Promise<PlannedWarmup[]> {
+  const { plan, prepared, placed } = await prepare({ ...STUDYING, ...asked });
+  const session = { token, expect() {}, owe() {} } as Partial<Session> as Session;
+  const machine: StudyMachine = {
+    session,
+    voice: programVoice(),
+    placed,
+    host: await readHost(),
+    companions: [],
+    leftOut: [],
+    results: folder,
+  };
+  const learned = await planWarmups(plan, prepared, machine, onStudy ?? (() => {}));
+  return learned.plan.warmups ?? [];
 }
 
-/** Returns the CPU per request of the late server ÷ that of the flat one, in one round of a duel. */
-async function duel(warmupSeconds: number, warmups?: PlannedWarmup[]): Promise<number> {
-  const { plan, prepared, placed, effects } = await prepare(
-    { duel: true, warmupSeconds, windowSeconds: 0.5 },
-    warmups,
-  );
+type Measured = Record<string, OkTrial | SuspectTrial>;
+
+/** Measures one round of a duel of both servers. */
+async function duel(asked: Partial<BenchOptions>, warmups: PlannedWarmup[]): Promise<Measured> {
+  const { plan, prepared, placed, effects } = await prepare({ ...STUDYING, rounds: 1, ...asked }, warmups);
   const trials = await run(plan, { placed, prepared, before: [] }, effects);
-  const costOf = (variant: string): number => {
-    const trial = trials.find(({ target }) => target.variant === variant);
-    if (trial === undefined || trial.status === 'failed') throw new Error(JSON.stringify(trial?.reasons));
-    return trial.measured.cpuUsPerRequest ?? Number.NaN;
-  };
-  return costOf('late') / costOf('flat');
+  return Object.fromEntries(
+    trials.map((trial) => {
+      if (trial.status === 'failed') throw new Error(JSON.stringify(trial.reasons));
+      return [trial.target.variant, trial];
+    }),
+  );
+}
+
+/** Returns the CPU per request of the late server ÷ that of the flat one. */
+function ratioOf({ late, flat }: Measured): number {
+  return (late?.measured.cpuUsPerRequest ?? Number.NaN) / (flat?.measured.cpuUsPerRequest ?? Number.NaN);
 }
 
 /** The median cost of the pairs in this part of a process's life. */
@@ -96,8 +111,12 @@ function costBetween(studied: StudiedProcess, fromSeconds: number, toSeconds: nu
 }
 
 let processes: Record<string, StudiedProcess> = {};
+let warmups: PlannedWarmup[] = [];
 beforeAll(async () => {
-  processes = await observe(7.5);
+  vi.stubEnv('BENCH_STATE', join(folder, 'state'));
+  warmups = await planFor({});
+  const study = readStudy(join(folder, 'warm-warm'));
+  processes = Object.fromEntries(study.processes.map((one) => [one.target.variant, one]));
 });
 
 function processOf(variant: string): StudiedProcess {
@@ -109,7 +128,7 @@ function processOf(variant: string): StudiedProcess {
 describe('a planted server in turns with the reference', () => {
   it.each(Object.keys(COURSES))('is observed to the end: %s', (variant) => {
     expect(processOf(variant)).toMatchObject({ status: 'ok', reasons: [] });
-    expect(processOf(variant).pairs.length).toBeGreaterThan(10);
+    expect(toSeries(processOf(variant)).pairs.length).toBeGreaterThan(10);
   });
 
   it('is seen at the cost that it has in each part of its life', () => {
@@ -123,20 +142,27 @@ describe('a planted server in turns with the reference', () => {
   });
 });
 
-describe('a duel of servers that end alike, and warm up 4 s apart', () => {
-  it('sees a difference in cold code, and none after the warm-up that the study asks for', async () => {
-    const study = studyProcess(toSeries(processOf('late')));
-    if (study?.warm === undefined) throw new Error(`not settled: ${JSON.stringify(study)}`);
-    expect(study.warm.seconds).toBeGreaterThan(3.2);
-    expect(study.warm.seconds).toBeLessThan(5);
-    const known = {
-      study: 'a-study',
-      processes: [{ observedSeconds: study.studied.seconds, warm: study.warm, levels: study.levels }],
-    };
-    const warmup = planWarmup({ target: 'warming/late', rungs: [10], seconds: 0.1, isAuto: true }, known);
-    expect(await duel(0.1)).toBeGreaterThan(1.3);
-    const warm = await duel(0.1, [warmup]);
-    expect(warm).toBeGreaterThan(0.88);
-    expect(warm).toBeLessThan(1.12);
+describe('a run of a server that is level for 4 s and then twice as fast', () => {
+  it('finds that out by itself, and prints warm figures', async () => {
+    const late = warmups.find(({ target }) => target === 'warming/late');
+    expect(late?.study?.warmSeconds).toBeGreaterThan(3.2);
+    expect(late?.study?.warmSeconds).toBeLessThan(5);
+    expect(late?.seconds).toBeGreaterThan(4);
+    const trials = await duel({}, warmups);
+    expect(ratioOf(trials)).toBeGreaterThan(0.88);
+    expect(ratioOf(trials)).toBeLessThan(1.12);
+    expect(trials['late']?.reasons.map(({ code }) => code)).not.toContain('not-warm');
+  });
+
+  it('prints cold figures only with a mark, if the user sets a shorter warm-up', async () => {
+    const asked = { warmupSeconds: 0.1 };
+    const cold = await planFor(asked, () => {
+      throw new Error('a study has begun');
+    });
+    const trials = await duel(asked, cold);
+    expect(ratioOf(trials)).toBeGreaterThan(1.3);
+    expect(trials['late']).toMatchObject({ status: 'suspect' });
+    expect(trials['late']?.reasons.map(({ code }) => code)).toContain('not-warm');
+    expect(trials['flat']?.reasons.map(({ code }) => code)).not.toContain('not-warm');
   });
 });

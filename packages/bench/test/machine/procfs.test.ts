@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
+  addressesOf,
   childrenByParent,
   environHas,
   familyOf,
   listeningInodes,
   listenersOn,
-  portsOf,
   parseProcess,
   readProcess,
   readPssBytes,
@@ -117,8 +117,8 @@ describe.skipIf(process.platform !== 'linux')('a live process', () => {
     await using worker = await startWorker();
     const { port = 0 } = await worker.ask('listen');
     expect(listenersOn(port)).toEqual([worker.pid]);
-    expect(portsOf([worker.pid])).toEqual([port]);
-    expect(portsOf([process.pid])).not.toContain(port);
+    expect(addressesOf([worker.pid])).toEqual([{ address: '127.0.0.1', port }]);
+    expect(addressesOf([process.pid])).not.toContainEqual({ address: '127.0.0.1', port });
   });
 
   it('has no data after its end', () => {

@@ -3,7 +3,7 @@ import { evaluate, type Account, type Reading } from '../../src/measure/calibrat
 import { failedTrial, okTrial, sampleLoad, sampleMeasured } from '../samples.ts';
 
 const CPU_CHECK = 'CPU of a burn, as the difference of twins';
-const MEDIAN_CHECK = 'median latency, 5 ms at 1 connections';
+const MEDIAN_CHECK = 'median latency, 5 ms at 1 connection';
 const MEMORY_CHECK = 'memory of 64 MiB, as the difference of twins';
 
 function accountOf(given: Partial<Account> = {}): Account {

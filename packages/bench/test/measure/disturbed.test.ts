@@ -6,7 +6,7 @@ import type { Trial } from '../../src/results/record.ts';
 import { sampleBackground, sampleLoad, samplePlan } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
-const DISTURBED = 'fastify (GET /fib/42 behind)';
+const DISTURBED = 'fastify (with GET /fib/42)';
 
 async function measure(twist: Twist = {}, id = DISTURBED): Promise<{ trial: Trial; world: World }> {
   const world = createWorld(twist);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import { longestSilence, planTurns } from '../../src/plan/turns.ts';
 import type { PinnedCommands } from '../../src/machine/placement.ts';
@@ -7,7 +7,7 @@ import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { makePlan } from '../../src/plan/plan.ts';
-import { samplePlan, sampleStack } from '../samples.ts';
+import { sampleCounts, sampleLoad, samplePlan, sampleStack } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
 const placed: PinnedCommands = {
@@ -15,6 +15,8 @@ const placed: PinnedCommands = {
   server: [],
   generator: [],
 };
+
+afterEach(() => vi.useRealTimers());
 
 async function duel(
   twist: Twist = {},
@@ -167,6 +169,29 @@ describe('measureTogether', () => {
       expect(trials.map(({ status }) => status)).toEqual(['ok', 'failed']);
       expect(trials[1]?.reasons[0]?.text).toBe('it is not well');
       expect(world.done.filter((what) => what === 'stop')).toHaveLength(step === 'launch' ? 1 : 2);
+    },
+  );
+
+  it.each(['fire', 'turn'] as const)(
+    'fails a server that gives no right answer for the timeout of a request: %s',
+    async (step) => {
+      vi.useFakeTimers({ toFake: ['performance'] });
+      let count = 0;
+      const { trials, world } = await duel(
+        {
+          turns: true,
+          load: sampleLoad({ lifetime: sampleCounts({ sent: 100, ok: 0 }) }),
+          answers: 0,
+          // The load of each side waits for the requests that the server leaves open.
+          at: { [step]: () => (++count <= 20 ? vi.advanceTimersByTime(5000) : undefined) },
+        },
+        '--duel --rounds 1 --connections 10 --duration 0.2 --warmup 1 --timeout 10',
+      );
+      expect(trials.map(({ reasons }) => reasons[0]?.text)).toEqual(
+        Array(2).fill('no right answer for 10 s under load'),
+      );
+      // Two waits of each server instead of one in each of its turns.
+      expect(world.done.filter((what) => what.startsWith(step))).toHaveLength(4);
     },
   );
 

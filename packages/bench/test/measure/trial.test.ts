@@ -80,6 +80,16 @@ describe('measureTrial', () => {
     expect(secondsSinceStart).toBeCloseTo(secondsSinceAnswer + (startupSeconds as number), 9);
   });
 
+  it('collects garbage between the verification and the load, and records how many processes did', async () => {
+    const { trial, world } = await measure({ collected: 1 });
+    if (trial.status === 'failed') throw new Error('failed');
+    expect(trial.measured.age).toMatchObject({ collected: 1 });
+    expect(world.done.slice(2, 5)).toEqual(['verify before the load', 'collect garbage', 'resources']);
+    const { trial: other } = await measure();
+    if (other.status === 'failed') throw new Error('failed');
+    expect(other.measured.age).not.toHaveProperty('collected');
+  });
+
   it('records no answers that the engine does not report, and no age of a server that was already running', async () => {
     const { trial } = await measure({ load: sampleLoad() });
     if (trial.status === 'failed') throw new Error('failed');

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -29,6 +30,14 @@ const draw: Draw = {
   check: (given, index) => checkJson(given, index === 0 ? `{"id":"${ID}"}` : `{"id":"${ID}","n":1}`),
   fixedBody: true,
 };
+
+/** A server that answers rightly on the port of `server`, and is asked on one where nothing listens. */
+const misplaced = (changes: Partial<Endpoint> = {}): Endpoint => ({
+  ...asked,
+  port: 1,
+  listensOn: () => [{ address: '127.0.0.1', port: asked.port }],
+  ...changes,
+});
 
 beforeAll(async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -111,10 +120,42 @@ describe('awaitRightAnswer', () => {
 
   it('names the port on which the server listens instead', async () => {
     answer = () => ({ status: 503, body: 'not yet' });
-    const elsewhere = { ...asked, port: asked.port, listensOn: () => [8000] };
+    const elsewhere = { ...asked, port: asked.port, listensOn: () => [{ address: '127.0.0.1', port: 8000 }] };
     await expect(awaitRightAnswer(elsewhere, draw, 0.05)).rejects.toThrow(
-      `no right answer within 0.05 s: the server listens on port 8000, not on ${asked.port}`,
+      `no right answer within 0.05 s: it listens on port 8000, not on ${asked.port}`,
     );
+  });
+
+  describe('from another address than the one asked', () => {
+    it('fails long before the deadline if the command does not name the port', async () => {
+      answer = (body) => ({ body });
+      await expect(awaitRightAnswer(misplaced({ mayIgnorePort: true }), draw, 1)).rejects.toThrow(
+        `POST http://127.0.0.1:1/: it listens on port ${asked.port}, not on 1: pass {port} in its command, e.g. --port {port}`,
+      );
+    });
+
+    it('fails if it is the same port of another interface', async () => {
+      answer = (body) => ({ body });
+      const other = createServer(listener).listen({ host: '127.0.0.3', port: 0 });
+      await once(other, 'listening');
+      const { port } = other.address() as AddressInfo;
+      const asking = misplaced({ port, listensOn: () => [{ address: '127.0.0.3', port }] });
+      await expect(awaitRightAnswer(asking, draw, 1)).rejects.toThrow(
+        `it listens on 127.0.0.3:${port}, not on 127.0.0.1:${port}: pass {host} in its command`,
+      );
+      other.close();
+      other.closeAllConnections();
+    });
+
+    it.each([
+      ['the command names its port, so the other one may be for metrics', false, 200],
+      ['the other port does not give the right answer', true, 404],
+    ])('waits until the deadline if %s', async (_why, mayIgnorePort, status) => {
+      answer = (body) => ({ status, body });
+      await expect(awaitRightAnswer(misplaced({ mayIgnorePort }), draw, 0.3)).rejects.toThrow(
+        /no right answer within 0\.3 s: it listens on port \d+/,
+      );
+    });
   });
 
   it('names the address at the deadline', async () => {

@@ -109,7 +109,7 @@ describe('the observation of a fresh process', () => {
         .join(''),
     ).toBe('rfrrffrrf');
     expect(studied).toMatchObject({ status: 'ok', reasons: [], process: 1, cpuSource: 'cgroup v2' });
-    expect(studied.pairs.at(-1)?.seconds).toBeGreaterThan(1.5);
+    expect(studied.course?.seconds.at(-1)).toBeGreaterThan(1.5);
     expect(new Set(ratiosOf(studied))).toEqual(new Set([1]));
   });
 
@@ -121,15 +121,15 @@ describe('the observation of a fresh process', () => {
     // The answers are those of the process: ten before its first turn, and all of its turns.
     expect(dear.at(-1)?.answers).toBeGreaterThanOrEqual(5000);
     expect(dear.at(-2)?.answers).toBeLessThan(5000);
-    expect(pairs[0]?.answers).toBe(10 + (studied.pairs[0]?.fresh.answers ?? 0));
+    expect(pairs[0]?.answers).toBe(10 + (studied.course?.fresh.answers[0] ?? 0));
     const seconds = pairs.map((pair) => pair.seconds);
     expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
   });
 
   it('counts the work that a server does between its turns', async () => {
     const { studied } = await observe({ besideUs: 500 });
-    const [pair] = studied.pairs;
-    expect(pair?.fresh.cpuUs).toBe((pair?.fresh.answers ?? 0) * REFERENCE_US + 500);
+    const { cpuUs, answers } = studied.course?.fresh ?? {};
+    expect(cpuUs?.[0]).toBe((answers?.[0] ?? 0) * REFERENCE_US + 500);
   });
 
   it('keeps what it has seen of a process that fails', async () => {
@@ -142,7 +142,8 @@ describe('the observation of a fresh process', () => {
       status: 'failed',
       reasons: [{ text: 'the server died under load (exit status 1)' }],
     });
-    expect(studied.pairs).toHaveLength(3);
+    expect(studied.course?.seconds).toHaveLength(3);
+    expect(studied.course?.fresh.answers).toHaveLength(3);
   });
 
   it('keeps what it has seen when it is interrupted', async () => {
@@ -156,6 +157,7 @@ describe('the observation of a fresh process', () => {
       },
     });
     expect(studied).toMatchObject({ status: 'cut', reasons: [] });
-    expect(studied.pairs).toHaveLength(3);
+    expect(studied.course?.seconds).toHaveLength(3);
+    expect(studied.course?.fresh.answers).toHaveLength(3);
   });
 });

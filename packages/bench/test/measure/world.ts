@@ -25,6 +25,7 @@ export type Step =
   | 'ready'
   | 'verify before the load'
   | 'verify after the load'
+  | 'collect garbage'
   | 'resources'
   | 'idle'
   | 'open'
@@ -46,6 +47,8 @@ export interface Twist {
   load?: LoadResult;
   /** The number of answers that are checked until the server is ready, and at each verification. */
   asks?: { ready: number; verify: number };
+  /** The processes that collect garbage before the load; without it there is no Node server. */
+  collected?: number;
   /** True for a server that was already running. */
   isAttached?: boolean;
   /** The result of each check of the upstream; without it there is no upstream. */
@@ -58,6 +61,8 @@ export interface Twist {
   tellWindows?: boolean;
   /** Lets the engine take short turns, between which the CPU of the servers can be read. */
   turns?: boolean;
+  /** The right answers of each short turn. */
+  answers?: number;
   /** Returns how the server ended; undefined while it runs. */
   ended?: () => string | undefined;
   /** The number of answers to background requests so far. */
@@ -121,7 +126,7 @@ export function createWorld(twist: Twist = {}): World {
       turns: {
         async take({ windowSeconds }: Turn) {
           await reach('turn', ` ${port} ${windowSeconds}`);
-          return { seconds: 0.025, answers: 1000, goodputPerSecond: 40_000 };
+          return { seconds: 0.025, answers: twist.answers ?? 1000, goodputPerSecond: 40_000 };
         },
         async collect() {
           done.push(`collect ${port}`);
@@ -148,6 +153,10 @@ export function createWorld(twist: Twist = {}): World {
       await reach(`verify ${when}` as Step);
       check(draw, twist.asks?.verify);
       return [{ bytes: 541, sha256: 'abc' }];
+    },
+    async collect() {
+      if (twist.collected !== undefined) await reach('collect garbage');
+      return twist.collected;
     },
     load: () => ({
       name: 'fake',

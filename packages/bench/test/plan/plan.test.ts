@@ -138,7 +138,13 @@ describe('makePlan', () => {
     expect(fixturesOf(plan)).toHaveLength(10);
     expect(fixturesOf(samplePlan(''))).toBeUndefined();
     expect(planOf('vanilla fastify --workload gather')).not.toHaveProperty('upstream');
-    expect(planOf('vanilla fastify --workload gather --until-decided')).toMatchObject({ duel: true });
+    expect(planOf('vanilla fastify --workload gather --until-decided')).toMatchObject({
+      duel: true,
+      windowSeconds: 1,
+    });
+    expect(planOf('vanilla fastify --workload gather --until-decided --separate')).toMatchObject({
+      windowSeconds: 2,
+    });
     expect(errorOf(() => planOf('vanilla --upstream nginx'))).toMatchObject({
       code: 'usage',
     });
@@ -151,8 +157,8 @@ describe('makePlan', () => {
     expect(plan.targets.map(({ id, repeats }) => [id, repeats])).toEqual([
       ['vanilla', undefined],
       ['fastify', undefined],
-      ['vanilla (GET /fib/42 behind)', { of: 'vanilla', as: 'background' }],
-      ['fastify (GET /fib/42 behind)', { of: 'fastify', as: 'background' }],
+      ['vanilla (with GET /fib/42)', { of: 'vanilla', as: 'background' }],
+      ['fastify (with GET /fib/42)', { of: 'fastify', as: 'background' }],
     ]);
     expect(plan.trials.filter(({ round }) => round === 1)).toHaveLength(4);
     expect(samplePlan('')).not.toHaveProperty('background');
@@ -288,6 +294,18 @@ describe('makePlan', () => {
       expect.objectContaining({ id: 'PUT http://127.0.0.1:3000/a', class: 'unknown' }),
     ]);
     expect(JSON.parse(JSON.stringify(plan))).toEqual(plan);
+  });
+});
+
+describe('the time that a server may take to start', () => {
+  const [quick, slow] = [sampleStack('quick', { app: {} }), sampleStack('slow', { app: {} })];
+  const startSeconds = (...words: string[]): number =>
+    makePlan(BENCH.parse(words), [quick, { ...slow, startSeconds: 90 }], 'a-run', 1).startSeconds;
+
+  it('is that of the slowest manifest, unless an option names it', () => {
+    expect(startSeconds('quick')).toBe(30);
+    expect(startSeconds('quick', 'slow')).toBe(90);
+    expect(startSeconds('quick', 'slow', '--start-timeout', '4')).toBe(4);
   });
 });
 

@@ -13,8 +13,8 @@ describe('a plan with an A/A target, a background request and a second engine', 
       ['vanilla by aiohttp', { of: 'vanilla', as: 'cross-check' }],
       ['vanilla (A/A)', { of: 'vanilla', as: 'a/a' }],
       ['vanilla (A/A) by aiohttp', { of: 'vanilla (A/A)', as: 'cross-check' }],
-      ['vanilla (GET /a behind)', { of: 'vanilla', as: 'background' }],
-      ['vanilla (GET /a behind) by aiohttp', { of: 'vanilla (GET /a behind)', as: 'cross-check' }],
+      ['vanilla (with GET /a)', { of: 'vanilla', as: 'background' }],
+      ['vanilla (with GET /a) by aiohttp', { of: 'vanilla (with GET /a)', as: 'cross-check' }],
     ]);
   });
 
@@ -22,7 +22,7 @@ describe('a plan with an A/A target, a background request and a second engine', 
     const repeated = (as: 'a/a' | 'background' | 'cross-check') =>
       targets.filter((target) => isRepeated(as, target, targets)).map(({ id }) => id);
     expect(repeated('a/a')).toEqual(['vanilla (A/A)', 'vanilla (A/A) by aiohttp']);
-    expect(repeated('background')).toEqual(['vanilla (GET /a behind)', 'vanilla (GET /a behind) by aiohttp']);
+    expect(repeated('background')).toEqual(['vanilla (with GET /a)', 'vanilla (with GET /a) by aiohttp']);
     expect(repeated('cross-check')).toEqual(targets.filter(({ engine }) => engine).map(({ id }) => id));
   });
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
+  isUncertain,
   isWarm,
   kindOfRung,
   LONGEST_WARMUP_SECONDS,
   neverSettles,
+  planTogether,
   planWarmup,
   staysCold,
   warmupSecondsOf,
@@ -81,6 +83,49 @@ describe('the warm-up of a target', () => {
     expect(reason?.invalidates).not.toContain('memory');
     // One process of three is not enough.
     expect(judgeWarmup(plan([restless, warmAt(1), warmAt(5)]))).toEqual([]);
+  });
+});
+
+describe('a study in which some processes did not settle', () => {
+  it.each([
+    ['one process that did not', [restless], true],
+    ['one of two', [restless, warmAt(1)], true],
+    ['one of three: most did', [restless, warmAt(1), warmAt(1)], false],
+    ['two of two: no exception', [restless, restless], false],
+    ['none', [warmAt(1)], false],
+  ])('is uncertain only if a single process decides: %s', (_, processes, expected) => {
+    expect(isUncertain({ processes })).toBe(expected);
+  });
+});
+
+const together = (processes: (Process[] | undefined)[], { seconds = 2, isAuto = true } = {}) =>
+  planTogether(
+    processes.map((one, index) => ({
+      needs: { target: `t${index}`, rungs: [10], seconds, isAuto },
+      known: one && { study: 'a-study', processes: one },
+    })),
+  );
+
+describe('the warm-ups of servers that take turns', () => {
+  it('are all as long as that of the slowest, also for a target that nothing is known of', () => {
+    const warmups = together([[warmAt(1)], [warmAt(10)], undefined]);
+    expect(warmups.map(({ target, seconds }) => [target, seconds])).toEqual([
+      ['t0', 12],
+      ['t1', 12],
+      ['t2', 12],
+    ]);
+  });
+
+  it('say of each target whether it is warm after the time of the slowest', () => {
+    const [late, quick] = together([[warmAt(45)], [warmAt(10)]]);
+    expect([late?.seconds, quick?.seconds]).toEqual([LONGEST_WARMUP_SECONDS, LONGEST_WARMUP_SECONDS]);
+    expect([staysCold(late!), staysCold(quick!)]).toEqual([true, false]);
+  });
+
+  it('are kept as the user set them', () => {
+    expect(together([[warmAt(1)], [warmAt(10)]], { isAuto: false }).map(({ seconds }) => seconds)).toEqual([
+      2, 2,
+    ]);
   });
 });
 

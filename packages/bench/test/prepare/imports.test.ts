@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { isCopyOf, parsePackage } from '../../src/catalogue/packages.ts';
-import { findCode, type CodeClaim } from '../../src/prepare/imports.ts';
+import { findCode, findProjectCode, type CodeClaim } from '../../src/prepare/imports.ts';
 import { errorOf } from '../samples.ts';
 
 const place = mkdtempSync(join(tmpdir(), 'bench-imports-'));
@@ -31,6 +31,7 @@ const claim = (folder: string): CodeClaim => ({
   installed: undefined,
   instead: join(place, 'shop'),
 });
+const ofProject = (folder: string): CodeClaim => ({ ...claim(folder), project: { program: '' } });
 const filesIn = (folder: string) =>
   ['app.py', 'work.py', '.venv/lib/x.py'].map((name) => join(place, folder, name));
 
@@ -74,6 +75,40 @@ describe('findCode', () => {
     const file = write('env/site-packages/shop/app.py', 'x');
     const installed = { root: join(place, 'env/site-packages'), files: [file] };
     expect(findCode({ ...claim('a'), installed }, [file])).toMatchObject({ files: 1 });
+  });
+});
+
+describe('findProjectCode', () => {
+  it('is the code of the copy, whatever else the server has loaded', () => {
+    const shared = write('shop/shared/lib.py', 'shared');
+    expect(findProjectCode(ofProject('a'), [...filesIn('a'), shared, '/usr/lib/os.py'])).toMatchObject({
+      from: './a',
+      files: 2,
+    });
+  });
+
+  it('fails if the server has loaded a file of the original instead of that of the copy', () => {
+    const files = [join(place, 'a', 'app.py'), join(place, 'shop', 'work.py')];
+    expect(errorOf(() => findProjectCode(ofProject('a'), files)).message).toMatch(
+      /the server runs .*shop\/work\.py, which is not in the copy$/,
+    );
+  });
+
+  it('says why it cannot be told', () => {
+    const program = write('a/bin/server', 'elf');
+    const binary = { ...ofProject('a'), language: 'none' as const, project: { program } };
+    expect(findProjectCode(binary, [program])).toMatchObject({ files: 1 });
+    expect(
+      [
+        findProjectCode(binary, ['/usr/bin/other']),
+        findProjectCode(ofProject('a'), []),
+        findProjectCode(ofProject('a'), ['/usr/lib/os.py']),
+      ].map(({ unknown }) => unknown),
+    ).toEqual([
+      'no process of the server runs a program of the copy',
+      'the server did not report which files it had loaded',
+      'no loaded file is in the folder of the copy',
+    ]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeDetail } from '../../src/report/detail.ts';
+import { toModel } from '../../src/report/model/model.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleBackground, sampleMeasured, samplePlan } from '../samples.ts';
 
@@ -21,16 +22,18 @@ const trials = plan.trials.map(({ target: id, round }) => {
 function limitBeside(companions: object): string | undefined {
   const run = readGoldenRun();
   const beside = run.trials.map((trial) => ({ ...trial, companions }));
-  return toView({ ...run, trials: beside }).notes.find((note) => note.startsWith('limit'));
+  return toView(toModel({ ...run, trials: beside })).notes.find((note) => note.startsWith('limit'));
 }
 
 describe('a run with a background request', () => {
   it('names the request, its outcome, and the metrics that include its cost', () => {
-    const { setting, notes } = toView({ plan, host: readGoldenRun().host, leftOut: [], trials });
+    const { setting, notes } = toView(
+      toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials }),
+    );
     expect(setting.at(-1)).toBe('background: GET /fib/42, kept in flight during the warm-up and the window');
     expect(notes.at(-1)).toBe(
       'background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost. ' +
-        'fastify (GET /fib/42 behind) at 10: 2 answered (the longest after 3.00 s), 2 unfinished at the end and cancelled.',
+        'fastify (with GET /fib/42) at 10: 2 answered (the longest after 3.00 s), 2 unfinished at the end and cancelled.',
     );
     expect(describePlan(plan)).toContain('background: GET /fib/42');
   });
@@ -52,7 +55,7 @@ describe('a run with a background request', () => {
   });
 
   it('is the only run whose report mentions the background', () => {
-    const view = toView(readGoldenRun());
+    const view = toView(toModel(readGoldenRun()));
     expect([...view.notes, ...view.setting].join()).not.toContain('background');
   });
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ServerBudget, Trial } from '../../src/results/record.ts';
 import { describeBudget, describeDetail } from '../../src/report/detail.ts';
+import { toModel } from '../../src/report/model/model.ts';
 import { toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleMeasured } from '../samples.ts';
 
@@ -26,7 +27,7 @@ it.each<[ServerBudget, string]>([
 
 it('the report says that a saturated server could not use all its cores', () => {
   const { trials: _, ...run } = readGoldenRun();
-  const notesOf = (trial: Trial): string[] => toView({ ...run, trials: [trial] }).notes;
+  const notesOf = (trial: Trial): string[] => toView(toModel({ ...run, trials: [trial] })).notes;
   const note = `limit server, vanilla at 10: ${describeBudget(LOOP)}.`;
   expect(notesOf(limitedBy(LOOP))).toContain(note);
   expect(notesOf(limitedBy(LOOP, 'waiting')).join('\n')).not.toContain('busiest thread');

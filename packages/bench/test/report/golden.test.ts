@@ -7,6 +7,7 @@ import { renderJson } from '../../src/report/json.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { describeTrial, showProgress } from '../../src/report/progress.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
+import { toModel } from '../../src/report/model/model.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleLoad, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 
@@ -20,28 +21,28 @@ const run = readGoldenRun();
 
 const omittedAt = (width: number) =>
   /omitted to fit \d+ columns: ([^;]+);/.exec(
-    renderTerminal(toView(run), width).replaceAll(/\s+/g, ' '),
+    renderTerminal(toView(toModel(run)), width).replaceAll(/\s+/g, ' '),
   )?.[1];
 
 const golden = (name: string) => `../fixtures/golden/${name}`;
 
 describe('the committed run', () => {
   it('is shown on a terminal', async () => {
-    await expect(renderTerminal(toView(run))).toMatchFileSnapshot(golden('terminal.txt'));
+    await expect(renderTerminal(toView(toModel(run)))).toMatchFileSnapshot(golden('terminal.txt'));
   });
 
   it('is shown on a terminal of 80 columns', async () => {
-    const text = renderTerminal(toView(run), 80);
+    const text = renderTerminal(toView(toModel(run)), 80);
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     await expect(text).toMatchFileSnapshot(golden('terminal-80.txt'));
   });
 
   it('omits only as many columns as necessary, the least important first', () => {
-    const whole = /^┌.*┐$/m.exec(renderTerminal(toView(run)))?.[0].length ?? 0;
+    const whole = /^┌.*┐$/m.exec(renderTerminal(toView(toModel(run))))?.[0].length ?? 0;
     const [none, one, some, all] = [whole, whole - 1, 120, 20].map(
       (width) => omittedAt(width)?.split(', ') ?? [],
     );
-    const { columns, expendable } = toView(run);
+    const { columns, expendable } = toView(toModel(run));
     const order = expendable.filter((column) => columns.includes(column));
     expect(none).toEqual([]);
     expect(one).toEqual(order.slice(0, 1));
@@ -73,16 +74,19 @@ describe('the committed run', () => {
   });
 
   it('is rendered as one JSON document', async () => {
-    // One trial of each status keeps the file short. The rows summarise all trials.
     const text = renderJson(run);
-    const document = JSON.parse(text) as { trials: { status: string }[] };
+    const document = JSON.parse(text) as { rows: object[]; trials: { status: string }[] };
     expect(document.trials).toEqual(run.trials);
+    // One trial of each status, and the trials of one row, keep the file short. The rows summarise all trials.
     const trials = ['ok', 'suspect', 'failed'].map((status) =>
       run.trials.find((trial) => trial.status === status)!,
     );
-    const short = { ...document, trials };
+    const rows = document.rows.map((row, index) =>
+      index === 0 ? row : { ...row, trials: [], distribution: undefined },
+    );
+    const short = { ...document, rows, trials };
     await expect(`${JSON.stringify(short, null, 2)}\n`).toMatchFileSnapshot(golden('run.json'));
-    expect(text).toMatch(/^\{\n {2}"schema": 3,\n[^]*\}\n$/);
+    expect(text).toMatch(/^\{\n {2}"schema": 4,\n[^]*\}\n$/);
   });
 
   it('has a plan that is described as text', async () => {
@@ -93,7 +97,7 @@ describe('the committed run', () => {
     const plan = { ...run.plan, workers: 1, threads: 2, cores: 4, workload: 'fib', params: { n: 24 } };
     expect(describePlan(plan)).toContain('workload fib n=24\n');
     expect(describePlan(plan)).toContain(', 1 worker of 2 threads on 4 cores, ');
-    expect(toView({ ...run, plan })).toMatchObject({
+    expect(toView(toModel({ ...run, plan }))).toMatchObject({
       title: expect.stringMatching(/^fib n=24, /),
       setting: expect.arrayContaining([
         expect.stringContaining('1 worker of 2 threads on 4 cores per server'),
@@ -160,7 +164,7 @@ describe('a run whose servers query a database', () => {
   };
 
   it('shows the database, its inserts, and the change in memory', () => {
-    const view = toView({ ...run, trials: [trial] });
+    const view = toView(toModel({ ...run, trials: [trial] }));
     expect(view.setting).toContain('database: PostgreSQL 18.4, embedded, max_connections 500 on core 1');
     expect(view.notes.join('\n')).toContain(
       'the server, the database, the load generator, or nothing (waiting)',
@@ -186,7 +190,7 @@ describe('a run whose servers send Server-Timing', () => {
     trialOf('fastify', 2, 900, 350),
     trialOf('vanilla', 1, 500, 90),
   ];
-  const view = toView({ ...run, trials });
+  const view = toView(toModel({ ...run, trials }));
 
   it('shows the reported time next to the latency, and the rest of the latency', () => {
     expect(view.columns.slice(3, 7)).toEqual(['p50', 'p99', 'gather', 'respond']);
@@ -212,7 +216,7 @@ describe('a run whose servers send Server-Timing', () => {
   it('shows goodput as a lower bound if the upstream was saturated', () => {
     const bound: Reason = { code: 'upstream-bound', text: 'busy', invalidates: ['goodput', 'p50', 'p99'] };
     const { measured } = trials[0]!;
-    const only = toView({ ...run, trials: [suspectTrial('fastify', measured, [bound])] });
+    const only = toView(toModel({ ...run, trials: [suspectTrial('fastify', measured, [bound])] }));
     expect(only.groups[0]?.rows[0]?.slice(2, 7)).toEqual([
       '≥ 10,000',
       '950 µs ?',
@@ -224,7 +228,7 @@ describe('a run whose servers send Server-Timing', () => {
 });
 
 describe('the table rows of each kind of trial', () => {
-  const view = toView(run);
+  const view = toView(toModel(run));
   const rowOf = (target: string, rung: string) =>
     view.groups
       .find(({ heading }) => heading.startsWith(`${rung} `))
@@ -272,7 +276,7 @@ describe('the table rows of each kind of trial', () => {
   it('shows goodput as a lower bound if the generator was saturated', () => {
     const bound = run.trials.filter(({ reasons }) => reasons.some(({ code }) => code === 'generator-bound'));
     expect(bound.length).toBeGreaterThan(0);
-    const only = toView({ ...run, trials: bound });
+    const only = toView(toModel({ ...run, trials: bound }));
     const goodput = only.groups.flatMap(({ rows }) =>
       rows.map((cells) => cells[only.columns.indexOf('goodput/s')]),
     );
@@ -281,7 +285,9 @@ describe('the table rows of each kind of trial', () => {
   });
 
   it('labels a quick run', () => {
-    expect(toView({ ...run, plan: { ...run.plan, quick: true } }).title).toContain('quick run (--quick)');
+    expect(toView(toModel({ ...run, plan: { ...run.plan, quick: true } })).title).toContain(
+      'quick run (--quick)',
+    );
   });
 });
 
@@ -328,6 +334,15 @@ describe('showProgress on a terminal', () => {
   });
 });
 
+/** A trial whose server collected garbage in this many processes; undefined if it was not asked to. */
+function aged(id: string, collected?: number): OkTrial {
+  const age = { secondsSinceStart: 2.31, secondsSinceAnswer: 2.21 };
+  return okTrial(
+    id,
+    sampleMeasured({ given: { age: { ...age, ...(collected !== undefined && { collected }) } } }),
+  );
+}
+
 describe('a run that recorded the age of its servers', () => {
   const ages = [
     { secondsSinceStart: 2.31, secondsSinceAnswer: 2.21, answers: 41_000 },
@@ -342,11 +357,11 @@ describe('a run that recorded the age of its servers', () => {
 
   it('shows the range of ages in every report, and the age of each server in the detail', () => {
     const line = 'process age at the window: 2.3 to 2.6 s, 9,500 to 41,000 answers';
-    const view = toView({ ...run, trials });
+    const view = toView(toModel({ ...run, trials }));
     expect(view.setting).toContain(line);
     expect(renderTerminal(view)).toContain(line);
     expect(renderMarkdown(view)).toContain(line);
-    expect(toView({ ...run, trials: trials.slice(0, 1) }).setting).toContain(
+    expect(toView(toModel({ ...run, trials: trials.slice(0, 1) })).setting).toContain(
       'process age at the window: 2.3 s, 41,000 answers',
     );
     expect(describeDetail(trials)).toContain(
@@ -355,11 +370,27 @@ describe('a run that recorded the age of its servers', () => {
     expect(describeDetail(trials)).toContain('warm-up, goodput in its four quarters: 10, 100, 200, 400/s');
   });
 
+  it('says which Node servers collected garbage before the load, and which could not', () => {
+    const { setting } = toView(
+      toModel({ ...run, trials: [aged('fastify', 1), aged('vanilla', 0), aged('gin')] }),
+    );
+    expect(setting).toContain(
+      'Node servers collected garbage once before the load, as in production sooner or later',
+    );
+    expect(setting).toContain('vanilla: could not be asked to collect garbage before the load');
+    expect(setting.join()).not.toContain('gin: could not');
+    expect(describeDetail([aged('fastify', 2)])).toContain(
+      '2.2 s since its first right answer; 2 processes collected garbage before the load',
+    );
+    const fresh = toView(toModel({ ...run, plan: { ...run.plan, fresh: true }, trials: [aged('fastify')] }));
+    expect(fresh.setting).toContain('Node servers were loaded as they started (--fresh)');
+  });
+
   it('omits answers that were not counted, and ages that were not recorded', () => {
     const [{ answers: _, ...age }] = ages as [(typeof ages)[0]];
     const told = okTrial('fastify', sampleMeasured({ given: { age } }));
     expect(describeDetail([told])).toContain('process age at the window: 2.3 s; 2.2 s since');
-    expect(toView({ ...run, trials: [told] }).setting).toContain('process age at the window: 2.3 s');
-    expect(toView(run).setting.join()).not.toContain('age');
+    expect(toView(toModel({ ...run, trials: [told] })).setting).toContain('process age at the window: 2.3 s');
+    expect(toView(toModel(run)).setting.join()).not.toContain('age');
   });
 });

@@ -3,6 +3,7 @@ import type { Reason, Trial } from '../../src/results/record.ts';
 import { renderLadder, toLadderView } from '../../src/report/ladder.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
+import { toModel } from '../../src/report/model/model.ts';
 import { toView } from '../../src/report/view.ts';
 import { failedTrial, okTrial, readGoldenRun, sampleLoad, sampleMeasured, suspectTrial } from '../samples.ts';
 
@@ -61,28 +62,28 @@ const run = {
 
 describe('the ladder', () => {
   it('is grouped by target', async () => {
-    const text = renderLadder(toLadderView(run));
+    const text = renderLadder(toLadderView(toModel(run)));
     expect(text).not.toMatch(/NaN|undefined|Infinity|-1\b/);
     await expect(text).toMatchFileSnapshot('../fixtures/golden/ladder.txt');
   });
 
   it('fits 80 columns', () => {
-    const lines = renderLadder(toLadderView(run), 80).split('\n');
+    const lines = renderLadder(toLadderView(toModel(run)), 80).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
   it('is rendered as a Markdown table', () => {
-    const text = renderMarkdown(toLadderView(run));
+    const text = renderMarkdown(toLadderView(toModel(run)));
     expect(text).toContain('**pool (framework): knee between 100 and 1,000 connections');
     expect(text).toContain('| ---: | ---: | --- | ---: | ---: | ---: | --- |');
   });
 
   it('adds one line with its knees below the terminal table, but not to the Markdown', () => {
-    const view = toView(run);
+    const view = toView(toModel(run));
     const line =
       '  knee, beyond which more connections add no goodput: falling at 10 or fewer, pool between 100 and 1,000; none found for swift, frail. --ladder shows the reason.\n';
     expect(renderTerminal(view)).toContain(line);
     expect(renderMarkdown(view)).not.toContain('knee');
-    expect(renderTerminal(toView(readGoldenRun()))).not.toContain('knee');
+    expect(renderTerminal(toView(toModel(readGoldenRun())))).not.toContain('knee');
   });
 });

@@ -6,6 +6,7 @@ import { renderMarkdown } from '../../src/report/markdown.ts';
 import { toOutput, toPrintable } from '../../src/report/printable.ts';
 import { describeTrial } from '../../src/report/progress.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
+import { toModel } from '../../src/report/model/model.ts';
 import { toView } from '../../src/report/view.ts';
 import { failedTrial, readGoldenRun } from '../samples.ts';
 
@@ -26,7 +27,7 @@ describe('the output of a server', () => {
   it('cannot add a line to the progress or to a report', () => {
     expect(toOutput(describeTrial(trial, 1, 2))).toMatch(/: failed — it said: .*\[2\/2\] x: ok$/);
     for (const render of [renderTerminal, renderMarkdown]) {
-      const text = toOutput(render(toView(source)));
+      const text = toOutput(render(toView(toModel(source))));
       expect(text).toContain(`it said: ${SHOWN} [2/2] x: ok`);
       // oxlint-disable-next-line no-control-regex
       expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);

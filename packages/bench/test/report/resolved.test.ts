@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Target } from '../../src/model.ts';
+import { toModel } from '../../src/report/model/model.ts';
 import { toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
 
@@ -12,7 +13,9 @@ function notesOf(target: Partial<Target>, build: Record<string, string>): string
     const trial = okTrial(id, sampleMeasured({}), { round });
     return { ...trial, runtime, target: { ...trial.target, id: 'uvicorn[resolved]', ...target } };
   });
-  return toView({ plan, host: readGoldenRun().host, leftOut: [], trials }).notes.join('\n');
+  return toView(toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials })).notes.join(
+    '\n',
+  );
 }
 
 describe('a run with --resolve', () => {

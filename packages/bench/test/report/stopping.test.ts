@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeEnding, describeProspects } from '../../src/report/stopping.ts';
+import { toModel } from '../../src/report/model/model.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
@@ -80,7 +81,7 @@ describe('describeEnding', () => {
 describe('the report of a run', () => {
   const { host } = readGoldenRun();
   const view = (plan: ReturnType<typeof samplePlan>, trials: Trial[]) =>
-    toView({ plan, host, leftOut: [], trials });
+    toView(toModel({ plan, host, versions: {}, leftOut: [], trials }));
 
   it('shows the number of measured rounds in its title', () => {
     expect(view(decided(), rounds(1.2, 11)).title).toBe('devices, 11 of 24 rounds');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../src/random.ts';
-import { drawCurve, renderStudy } from '../../src/report/warm.ts';
+import { renderMarkdown } from '../../src/report/markdown.ts';
+import { drawCurve, renderStudy, viewStudies } from '../../src/report/warm.ts';
 import type { StudiedProcess } from '../../src/results/study/record.ts';
 import { readGoldenRun, sampleStudiedProcess, sampleStudy } from '../samples.ts';
 
@@ -29,14 +30,51 @@ describe('the report of a study', () => {
       ...processesOf('late', 5, (seconds) => (seconds < 20 ? 1 : 0.5)),
       ...processesOf('kinds', 6, (_, index) => (index % 3 === 0 ? 1.43 : 1.19)),
       ...processesOf('restless', 3, (seconds) => (Math.floor(seconds / 3) % 2 === 0 ? 1 : 1.5)),
+      ...processesOf('leak', 3, (seconds) => 0.5 * (1 + seconds / 60)),
+      ...processesOf('sluggish', 3, (seconds, index) =>
+        index === 0 ? 0.5 * (2 - seconds / 60) : 0.5 * (1 + 1 / (1 + seconds)),
+      ),
       sampleStudiedProcess('gone', [], {
         status: 'failed',
         reasons: [{ code: 'trial', text: 'the server died under load (exit status 1)' }],
       }),
     ];
-    const file = sampleStudy(['flat', 'late', 'kinds', 'restless', 'gone']);
+    const file = sampleStudy(['flat', 'late', 'kinds', 'restless', 'leak', 'sluggish', 'gone']);
     const text = renderStudy({ folder: '', file, host, processes });
     await expect(text).toMatchFileSnapshot('../fixtures/golden/warm.txt');
+  });
+
+  it('shows several studies in one table, with the runtime of each target', () => {
+    const one = {
+      folder: '',
+      file: sampleStudy(['flat']),
+      host,
+      processes: processesOf('flat', 2, () => 0.5),
+    };
+    const runtime = { kind: 'python' as const, spec: '3.14+jit', version: '3.14.6 with JIT', build: {} };
+    const other = {
+      ...one,
+      file: sampleStudy(['late', 'gone'], { run: 'another' }),
+      processes: processesOf('late', 2, (seconds) => (seconds < 20 ? 1 : 0.5)).map((process) => ({
+        ...process,
+        runtime,
+      })),
+    };
+    const text = renderMarkdown(viewStudies([one, other]));
+    expect(text).toMatch(/^\| flat \| — \| flat \|/m);
+    expect(text).toMatch(/^\| late \| 3\.14\.6 with JIT \| warm-up \| 20 s \|/m);
+    expect(text).toMatch(/^\| gone \| — \| — \| — \| — \| — \| — \| — \|$/m);
+    expect(text).toContain('study another, seed 1');
+    const unlike = { ...other, file: sampleStudy(['late'], { connections: 100 }) };
+    expect(() => viewStudies([one, unlike])).toThrow(/unlike studies: devices, 10, 2; devices, 100, 2/);
+  });
+
+  it('keeps curves with a remark within the width', () => {
+    const processes = processesOf('leak', 1, (seconds) => 0.5 * (1 + seconds / 60));
+    const text = renderStudy({ folder: '', file: sampleStudy(['leak']), host, processes }, 78);
+    const curve = text.split('\n').find((line) => line.includes('process 1'));
+    expect(curve).toMatch(/█ +still getting dearer$/);
+    expect(curve?.length).toBeLessThanOrEqual(78);
   });
 
   it('draws a curve over the full height, but noise only near the bottom', () => {

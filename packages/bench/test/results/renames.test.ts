@@ -7,6 +7,7 @@ import { compareWithin } from '../../src/analyse/compare.ts';
 import { renderComparison } from '../../src/report/compare.ts';
 import { describeEnding } from '../../src/report/stopping.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
+import { toModel } from '../../src/report/model/model.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
 import { RECORD_SCHEMA } from '../../src/versions.ts';
 import type { Measured, Trial } from '../../src/results/record.ts';
@@ -114,7 +115,7 @@ describe('a run of version 2, with targets that repeat others and a sequential t
   it('is reported exactly as the version that wrote it did', () => {
     const table = compareWithin(run, { by: 'cpu', threshold: 0.02 });
     const text = [
-      renderTerminal(toView(run)),
+      renderTerminal(toView(toModel(run))),
       renderComparison(table, run.plan.run, describeEnding(run.plan, run.trials)),
       describePlan(run.plan),
     ].join('\n');

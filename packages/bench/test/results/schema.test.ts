@@ -128,7 +128,12 @@ const measured: Required<Measured> = {
   shape: 'flat',
   host,
   startupSeconds: 0.1,
-  age: { secondsSinceStart: 2.4, secondsSinceAnswer: 2.3, answers: 41_000 } satisfies Required<Age>,
+  age: {
+    secondsSinceStart: 2.4,
+    secondsSinceAnswer: 2.3,
+    answers: 41_000,
+    collected: 1,
+  } satisfies Required<Age>,
   turns: {
     answers: [820, 0],
     cpuUs: [19_800, 0],
@@ -218,6 +223,7 @@ const plan: Required<Plan> = {
   targets: [head.target] as unknown as Plan['targets'],
   load: { mode: 'open', perSecond: 2000 },
   duel: true,
+  fresh: true,
   autoWarmup: true,
   warmups: [
     {

@@ -33,8 +33,7 @@ const ERROR_OF_MEDIAN = 1.2533;
 /** A step between levels is at least that many standard errors; the levels were chosen to differ. */
 const DISTINCT_STEP = 4;
 
-const BATCHES = 8;
-const FEWEST_BATCHES = 6;
+const BATCHES = 6;
 /** A value further out than that many robust deviations is an outlier. */
 const OUTLYING = 3;
 const MOST_CORRELATION = 0.6;
@@ -62,23 +61,22 @@ export function findLevels(logs: readonly number[]): Stretch[] {
 
 /**
  * The centre of log ratios in order of time, and its 95 % interval. Values beyond three robust deviations are pulled in
- * to that distance. The interval is Student's from the means of eight consecutive batches, widened by the correlation of
+ * to that distance. The interval is Student's from the means of six consecutive batches, widened by the correlation of
  * neighbouring batches (Santer et al. 2000). It takes at least 6 values.
  */
 export function estimateLevel(logs: readonly number[]): Estimate {
   const kept = pullIn(logs);
   const centre = mean(kept);
-  const count = Math.min(BATCHES, kept.length);
-  if (count < FEWEST_BATCHES) return { centre };
-  const start = (batch: number): number => Math.floor((batch * kept.length) / count);
-  const batches = Array.from({ length: count }, (_, at) => mean(kept.slice(start(at), start(at + 1))));
+  if (kept.length < BATCHES) return { centre };
+  const start = (batch: number): number => Math.floor((batch * kept.length) / BATCHES);
+  const batches = Array.from({ length: BATCHES }, (_, at) => mean(kept.slice(start(at), start(at + 1))));
   const middle = mean(batches);
   const rest = batches.map((one) => one - middle);
-  const deviation = Math.sqrt(sum(rest.map((one) => one ** 2)) / (count - 1));
+  const deviation = Math.sqrt(sum(rest.map((one) => one ** 2)) / (BATCHES - 1));
   // The correlation of few values is too small by (1 + 4 r) / n (Marriott & Pope 1954).
-  const correlation = (correlateNeighbours(rest) + 1 / count) / (1 - 4 / count);
+  const correlation = (correlateNeighbours(rest) + 1 / BATCHES) / (1 - 4 / BATCHES);
   const r = clamp(correlation, 0, MOST_CORRELATION);
-  const margin = studentPoint(count - 1) * (deviation / Math.sqrt(count)) * Math.sqrt((1 + r) / (1 - r));
+  const margin = studentPoint(BATCHES - 1) * (deviation / Math.sqrt(BATCHES)) * Math.sqrt((1 + r) / (1 - r));
   return { centre, interval: { low: centre - margin, high: centre + margin } };
 }
 

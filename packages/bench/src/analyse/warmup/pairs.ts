@@ -1,23 +1,29 @@
 /** From what a study stored to the ratios that the statistics take. */
-import type { StudiedProcess, Turn } from '../../results/study/record.ts';
+import type { Turns } from '../../results/record.ts';
+import type { StudiedProcess } from '../../results/study/record.ts';
 import type { ProcessSeries } from './study.ts';
 
 /** Returns the series of a process. Pairs with a side that answered nothing in its window have no ratio and are omitted. */
-export function toSeries({ pairs }: Pick<StudiedProcess, 'pairs'>): ProcessSeries {
-  return {
-    pairs: pairs
-      .map(({ seconds, answers, fresh, reference }) => ({
-        seconds,
-        answers,
-        cpuRatio: costOf(fresh) / costOf(reference),
-        goodputRatio: fresh.goodputPerSecond / reference.goodputPerSecond,
-      }))
-      .filter(({ cpuRatio, goodputRatio }) => isRatio(cpuRatio) && isRatio(goodputRatio)),
-  };
+export function toSeries({ course }: Pick<StudiedProcess, 'course'>): ProcessSeries {
+  if (course === undefined) return { pairs: [] };
+  const { fresh, reference } = course;
+  const [own, others] = [costsOf(fresh), costsOf(reference)];
+  let answers = course.answersBefore;
+  const pairs = course.seconds.map((seconds, turn) => ({
+    seconds,
+    answers: (answers += fresh.answers[turn] ?? 0),
+    cpuRatio: ratioAt(own, others, turn),
+    goodputRatio: ratioAt(fresh.goodputPerSecond, reference.goodputPerSecond, turn),
+  }));
+  return { pairs: pairs.filter(({ cpuRatio, goodputRatio }) => isRatio(cpuRatio) && isRatio(goodputRatio)) };
 }
 
-function costOf({ cpuUs, answers }: Turn): number {
-  return cpuUs / answers;
+function costsOf({ cpuUs = [], answers }: Turns): number[] {
+  return cpuUs.map((us, turn) => us / (answers[turn] ?? 0));
+}
+
+function ratioAt(figures: readonly number[], others: readonly number[], turn: number): number {
+  return (figures[turn] ?? Number.NaN) / (others[turn] ?? Number.NaN);
 }
 
 function isRatio(value: number): boolean {

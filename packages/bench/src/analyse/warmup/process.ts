@@ -10,7 +10,7 @@
  *    Otherwise: `flat`.
  * 4. Not settled: `no steady state`, with one exception. A cost that rises to the end of the study is a `slowdown`.
  *
- * Under noise as recorded, 60 s and spans of 50 ms, each of these classes is right in at least 99 % of processes, also
+ * Under noise as recorded, 60 s and turns of 20 ms, each of these classes is right in at least 99 % of processes, also
  * beside a neighbour that takes a third of the core in bursts (test/analyse/warmup/known-answers.test.ts).
  */
 import type { Stretch } from '../../change-points.ts';

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { BenchError } from '../../errors.ts';
 import type { RuntimeKind } from '../../model.ts';
-import { isSecretName } from '../../redact.ts';
+import { hide, literalsInCommand, literalsInEnvironment, valuesOf } from '../../redact.ts';
 import type { Stack } from '../stack.ts';
 import type { App } from './definition.ts';
 import { findProject, readNodeManifest } from './project.ts';
@@ -50,7 +50,7 @@ export function readApp({ folder, run, name, lock }: AppOptions): App {
       `known are ${PLACEHOLDERS.map((one) => `{${one}}`).join(' ')}`,
     );
   }
-  const secret = Object.keys(env).find(isSecretName);
+  const [{ name: secret } = {}] = literalsInEnvironment(env);
   if (secret !== undefined) {
     throw new BenchError(
       'usage',
@@ -111,6 +111,7 @@ export function toStack({ name, folder, command, env = {}, lock }: App): Stack {
 /** Returns the command that starts a server itself, instead of a runner or a script of a package manager. */
 export function startOf(typed: Words, root: string): Words {
   const { words, env } = withoutScript(typed, root);
+  hide(valuesOf([...literalsInCommand(words), ...literalsInEnvironment(env)]));
   return { words: withoutRunner(words), env };
 }
 

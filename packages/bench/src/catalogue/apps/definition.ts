@@ -1,12 +1,12 @@
 /** The app of a user as a plan stores it. */
 import { Type, type Static } from 'typebox';
-import { shape, text, texts } from '../../definitions.ts';
+import { command, shape, text } from '../../definitions.ts';
 
 export const app = shape(
   {
     name: text('The name of its stack.'),
     folder: text('The folder of the project, as typed.'),
-    command: texts('The command that starts the server, word by word.'),
+    command: command('The command that starts the server.'),
     env: Type.Optional(
       Type.Unsafe<Record<string, string>>({
         type: 'object',

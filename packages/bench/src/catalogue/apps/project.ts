@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { BenchError } from '../../errors.ts';
 import type { RuntimeKind } from '../../model.ts';
+import { findPinned } from './pinned.ts';
 
 /** The files from which an environment can be made, and the tools that read them. */
 export type LockKind = 'uv' | 'poetry' | 'requirements' | 'pyproject' | 'pnpm' | 'npm' | 'yarn' | 'package';
@@ -19,7 +20,7 @@ export interface Project {
   kind: RuntimeKind;
   /** Absent if it has no dependencies. */
   lock?: Lock;
-  /** The version of its runtime that it pins. */
+  /** The version of its runtime that it asks for, if that is not the default. */
   version?: string;
 }
 
@@ -80,15 +81,8 @@ export function findProject(
     );
   }
   const lock = named === undefined ? findLock(root, kind) : readNamed(root, kind, named, where);
-  const version = kind === 'python' ? pinnedPython(root) : undefined;
+  const version = findPinned(root, kind)?.version;
   return { kind, ...(lock === undefined ? {} : { lock }), ...(version === undefined ? {} : { version }) };
-}
-
-/** The version in `.python-version`, by its first two numbers; undefined if there is none. */
-function pinnedPython(root: string): string | undefined {
-  const file = join(root, '.python-version');
-  if (!existsSync(file)) return undefined;
-  return /^\s*(\d+\.\d+)(?:\.\d+)?\s*$/m.exec(readFileSync(file, 'utf8'))?.[1];
 }
 
 function languageOf(root: string, command: string): RuntimeKind {

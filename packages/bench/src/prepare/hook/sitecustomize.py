@@ -37,8 +37,12 @@ def _install() -> None:
         return f'{{"pid": {os.getpid()}, "python": "{version}", {state}}}'
 
     def write(number: int, frame: object) -> None:
+        nonlocal runtime
         if runtime is not None:
             save(f"{runtime}-{os.getpid()}", describe())
+            # The state is asked for first, and the modules after the load.
+            runtime = runtime if target is None else None
+            return
         if target is None:
             return
         files = set()

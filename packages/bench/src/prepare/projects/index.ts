@@ -26,7 +26,13 @@ import { digestOf } from '../digest.ts';
 import { findRuntime, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
 import { makeProjectCopy, rootInCopy, versionInProject } from './node.ts';
-import { filesOfLock, isPackage, makeProjectEnvironment, type MadeEnvironment } from './python.ts';
+import {
+  dependsOnPlace,
+  filesOfLock,
+  isPackage,
+  makeProjectEnvironment,
+  type MadeEnvironment,
+} from './python.ts';
 import { filesOfProject } from './tree.ts';
 
 /** The program of a user, ready to launch. */
@@ -71,7 +77,7 @@ export async function prepareProject(
   if (target.resolved === true) {
     throw new BenchError(
       'usage',
-      `--resolve is for the stacks of Bench: ${target.id} has a lock of its own`,
+      `--resolve is for the stacks of Bench: ${target.id} has its own lock`,
       'omit --resolve, and name another version with --with',
     );
   }
@@ -173,8 +179,11 @@ async function preparePython(
     const env = { ...started.env, ...pathOf(place.bins), PYTHONDONTWRITEBYTECODE: '1' };
     return { ...started, root, ...commands, env, interpreter: python, installed: [] };
   }
-  const files = [...filesOfLock(root, lock), ...(isPackage(root) ? filesOfProject(root) : [])];
-  const key = digestOf([...new Set(files)], [root, python, lock.kind, ...packages].join(' '));
+  const listed = filesOfLock(root, lock);
+  const files = [...listed, ...(isPackage(root) ? filesOfProject(root) : [])];
+  // Copies of a project with the same lock share an environment.
+  const words = [...(dependsOnPlace(root, listed) ? [root] : []), python, lock.kind, ...packages];
+  const key = digestOf([...new Set(files)], words.join(' '));
   const folder = join(HOME.cache, 'environments', `${stack.name}-${found.runtime.version}-${key}`);
   const ready = join(folder, READY);
   if (!existsSync(ready)) {

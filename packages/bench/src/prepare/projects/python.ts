@@ -46,6 +46,15 @@ export function filesOfLock(root: string, { kind, file }: Lock): string[] {
   return [...new Set([file, ...included, ...manifests])].filter((one) => existsSync(one));
 }
 
+/** A dependency that is a folder or a file of the project, in a lock, a manifest or a list of requirements. */
+const LOCAL =
+  /\b(?:path|directory|editable)\s*=\s*"|\btype\s*=\s*"(?:directory|file)"|^\s*(?:-e|--editable|\.{0,2}\/)|\bfile:/m;
+
+/** Returns true if the environment depends on where the project is, and not only on the files that decide its packages. */
+export function dependsOnPlace(root: string, files: readonly string[]): boolean {
+  return isPackage(root) || files.some((file) => LOCAL.test(readFileSync(file, 'utf8')));
+}
+
 /** Follows `-r other.txt` and `-c other.txt`. */
 function includedBy(file: string, seen = new Set([file])): string[] {
   for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(
@@ -81,7 +90,7 @@ export async function makeProjectEnvironment(
   try {
     await step(spec, ['venv', '--quiet', '--python', spec.python, spec.folder]);
     const requirements = await requirementsOf(spec, scratch);
-    const install = ['pip', 'install', '--compile-bytecode', '--python', join(spec.folder, 'bin', 'python')];
+    const install = ['pip', 'install', '--python', join(spec.folder, 'bin', 'python')];
     await step(spec, [...install, '-r', requirements]);
     if (isPackage(spec.root)) await installItself(spec, scratch, install, log);
     const locked = await freeze(spec);

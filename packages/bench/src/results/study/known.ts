@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isUncertain } from '../../plan/warmup.ts';
 import { STUDY_SCHEMA } from '../../versions.ts';
 import { problemWith } from '../validate.ts';
 import type { StoredWarmup } from './record.ts';
@@ -20,20 +21,30 @@ export function readKnown(folder: string, facts: WarmupFacts): StoredWarmup | un
   }
 }
 
-/** Stores what a study found out. A study that observed its processes for less time does not replace a longer one. */
-export function writeKnown(folder: string, known: Omit<StoredWarmup, 'schema'>): void {
-  const before = readKnown(folder, known.facts);
-  if (before !== undefined && weightOf(before) > weightOf(known)) return;
+/**
+ * Stores what a study found out. A study that observed its processes for longer replaces what is known: it sees later
+ * changes. Otherwise, if a single process left it uncertain whether the target settles, the processes join it. Among
+ * studies of the same length, the one with more processes remains.
+ */
+export function writeKnown(folder: string, found: Omit<StoredWarmup, 'schema'>): void {
+  const known = joinKnown(readKnown(folder, found.facts), found);
+  if (known === undefined) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = fileOf(folder, known.facts);
   const draft = `${file}.${process.pid}.new`;
-  writeFileSync(draft, `${JSON.stringify({ schema: STUDY_SCHEMA, ...known }, null, 2)}\n`);
+  writeFileSync(draft, `${JSON.stringify({ ...known, schema: STUDY_SCHEMA }, null, 2)}\n`);
   renameSync(draft, file);
 }
 
-/** A longer observation sees later changes, which more processes cannot. */
-function weightOf({ seconds, processes }: Pick<StoredWarmup, 'seconds' | 'processes'>): number {
-  return seconds + processes.length / 1000;
+/** Returns what to store after another study; undefined if it says less than what is known. */
+function joinKnown(
+  before: StoredWarmup | undefined,
+  found: Omit<StoredWarmup, 'schema'>,
+): Omit<StoredWarmup, 'schema'> | undefined {
+  if (before === undefined || found.seconds > before.seconds) return found;
+  if (isUncertain(before)) return { ...found, processes: [...before.processes, ...found.processes] };
+  const isLess = found.seconds < before.seconds || found.processes.length < before.processes.length;
+  return isLess ? undefined : found;
 }
 
 function fileOf(folder: string, facts: WarmupFacts): string {

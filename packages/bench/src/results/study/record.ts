@@ -2,6 +2,7 @@
 import { Type, type Static } from 'typebox';
 import {
   amount,
+  as,
   count,
   flag,
   mapOf,
@@ -16,39 +17,26 @@ import {
 import { attestation, params, resolvedRuntime, target } from '../../model.ts';
 import { REASON_CODES } from '../../reasons.ts';
 import { STUDY_SCHEMA } from '../../versions.ts';
+import { turns } from '../record.ts';
 import { leftOut, versions } from '../run-file.ts';
 
-const turn = named(
-  'turn',
+const course = named(
+  'course',
   shape(
     {
-      cpuUs: amount('µs: user and system CPU from the end of its previous turn to the end of this one'),
-      answers: count('count: right answers in that time'),
-      goodputPerSecond: amount('per second: right answers, summed over the connections'),
-      seconds: span('s: from its first request to its last answer'),
+      seconds: Type.Array(
+        amount('s: since the first right answer of the process, at the middle of each of its turns'),
+      ),
+      answersBefore: count('count: right answers of the process under load before its first turn'),
+      fresh: turns,
+      reference: turns,
     },
-    { description: 'One turn of one server, from silence to silence.' },
+    { description: 'The turns of the fresh process, and those of the reference beside them.' },
   ),
 );
 
-/** One turn of one server. */
-export type Turn = Static<typeof turn>;
-
-const turnPair = named(
-  'pair',
-  shape(
-    {
-      seconds: amount('s: since the first right answer of the process, at the middle of its turn'),
-      answers: count('count: right answers of the process under load so far, at the end of its turn'),
-      fresh: turn,
-      reference: turn,
-    },
-    { description: 'Neighbouring turns of the fresh process and of the reference.' },
-  ),
-);
-
-/** Neighbouring turns of a fresh process and of the warm reference on the same core. */
-export type TurnPair = Static<typeof turnPair>;
+/** The turns of a fresh process, and those of the warm reference beside them, on the same core. */
+export type RecordedCourse = Static<typeof course>;
 
 export const studiedProcess = shape({
   schema: Type.Literal(STUDY_SCHEMA, { description: 'version: of this schema' }),
@@ -74,8 +62,11 @@ export const studiedProcess = shape({
     { description: 'What was wrong with it.' },
   ),
   startupSeconds: Type.Optional(amount('s: from the start of the process to its first right answer')),
+  collected: Type.Optional(
+    count('count: Node processes that collected all garbage before the load; absent as in a record'),
+  ),
   cpuSource: Type.Optional(text('Where CPU was read: cgroup v1, cgroup v2, schedstat.')),
-  pairs: Type.Array(turnPair, { description: 'In order of time.' }),
+  course: Type.Optional(as(course, 'Absent if it failed before its first turn.')),
   files: texts('Its log and its report of time(1), relative to the folder of the study.'),
 });
 
@@ -96,6 +87,7 @@ export const studyFile = shape({
   threads: Type.Optional(ordinal('count: threads of each worker; absent if the stack chooses')),
   cores: Type.Optional(ordinal('count: cores of each server; absent if as many as workers')),
   warmupSeconds: amount('s: the default warm-up of the workload, which the last level is compared with'),
+  fresh: flag('Node servers are loaded as they started, without a garbage collection before (--fresh).'),
   reference: text('The reference: its runtime and flags.'),
   isForRun: flag('Made by a run for targets that it knew nothing of.'),
   versions,
@@ -146,15 +138,17 @@ export type StoredWarmup = Static<typeof knownWarmup>;
 export const KNOWN_HEAD = {
   title: 'What is known of the warm-up of a target on this machine',
   description:
-    'Written after a study, in the state folder of the user. History: 1 (2026-11-22) first version.',
+    'Written after a study, in the state folder of the user. History: 1 (2026-11-22) first version; 2 (2026-11-22) from short turns.',
 };
 
 export const STUDY_HEAD = {
   title: 'The plan of a study of warm-up, and the versions that it was made with: study.json',
-  description: 'Written before the first process and never changed. History: 1 (2026-11-22) first version.',
+  description:
+    'Written before the first process and never changed. History: 1 (2026-11-22) first version; 2 (2026-11-22) short turns.',
 };
 
 export const PROCESS_HEAD = {
   title: 'One process of a study of warm-up: one line of processes.jsonl',
-  description: 'Written after each process. History: 1 (2026-11-22) first version.',
+  description:
+    'Written after each process. History: 1 (2026-11-22) first version; 2 (2026-11-22) short turns, as in the records of duels.',
 };

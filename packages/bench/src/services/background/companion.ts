@@ -1,6 +1,6 @@
 /** A request kept in flight beside the load (`--background`), for the targets that repeat another one with it. */
 import type { BackgroundRequest } from '../../model.ts';
-import { backgroundRecord, type BackgroundUse } from './record.ts';
+import type { backgroundRecord, BackgroundUse } from './record.ts';
 import { isRepeated } from '../../plan/repeats.ts';
 import type { CompanionKind, TrialCompanion } from '../companion.ts';
 import { judgeBackground } from './judge.ts';
@@ -8,7 +8,7 @@ import { keepInFlight, type Background } from './request.ts';
 
 export const background: CompanionKind<typeof backgroundRecord> = {
   name: 'background',
-  record: backgroundRecord,
+  record: async () => (await import('./record.ts')).backgroundRecord,
   async find({ background: request, targets }) {
     if (request === undefined) return undefined;
     return {

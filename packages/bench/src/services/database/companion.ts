@@ -1,5 +1,5 @@
 /** The database of `users` and `users-insert`: each trial has its own table in its own database. */
-import { databaseRecord, type DatabaseUse, type InsertAccount } from './record.ts';
+import type { databaseRecord, DatabaseUse, InsertAccount } from './record.ts';
 import type { Reason } from '../../results/record.ts';
 import { asksDatabase } from '../../plan/plan.ts';
 import { makeReason } from '../../reasons.ts';
@@ -11,7 +11,7 @@ import type { Table } from '../../catalogue/workloads/workload.ts';
 
 export const database: CompanionKind<typeof databaseRecord> = {
   name: 'database',
-  record: databaseRecord,
+  record: async () => (await import('./record.ts')).databaseRecord,
   async find(plan) {
     if (!asksDatabase(plan)) return undefined;
     const program = await findDatabase();

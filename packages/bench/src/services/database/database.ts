@@ -1,7 +1,7 @@
 /** The database of a workload: an embedded PostgreSQL for the length of a run, or the one that `DATABASE_URL` names. */
 
 import pWaitFor from 'p-wait-for';
-import { Client, type QueryResultRow } from 'pg';
+import type { Client, QueryResultRow } from 'pg';
 import type { Table } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
 import { hide, secretsOf } from '../../redact.ts';
@@ -376,7 +376,9 @@ function query<T extends QueryResultRow>(url: string, text: string, values: unkn
 }
 
 async function connect<T>(connectionString: string, use: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString, connectionTimeoutMillis: 10_000 });
+  // Loaded here: only runs with a database need it, and every command imports this module.
+  const pg = await import('pg');
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 10_000 });
   // If the connection breaks between queries, the next query reports it.
   client.on('error', () => {});
   try {

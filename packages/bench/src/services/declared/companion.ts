@@ -20,7 +20,7 @@ import {
 } from '../companion.ts';
 import { fillsItsCore } from '../upstream/judge.ts';
 import { fillAll, refuseTakenPort, runSetup, startService, type ProgramMeans } from './program.ts';
-import { servicesRecord, type DeclaredServices, type ServicesUse } from './record.ts';
+import type { servicesRecord, DeclaredServices, ServicesUse } from './record.ts';
 
 /** A stack with services or a setup command. */
 interface Declared extends Surroundings {
@@ -29,26 +29,32 @@ interface Declared extends Surroundings {
 
 export const services: CompanionKind<typeof servicesRecord> = {
   name: 'services',
-  record: servicesRecord,
+  record: async () => (await import('./record.ts')).servicesRecord,
   async find({ targets, stacks, apps, duel }): Promise<Companion | undefined> {
     const named = new Set(targets.map(({ stack }) => stack));
-    const all = readStacks(stacks, apps).flatMap((stack): Declared[] =>
-      stack.surroundings !== undefined && named.has(stack.name) ? [{ ...stack.surroundings, stack }] : [],
-    );
-    if (all.length === 0) return undefined;
-    for (const one of all) await refuseMissing(one, duel === true && targets.length > 1);
-    const isStored = all.some((one) => usesPostgres(one));
-    const database = isStored ? await findDatabase() : undefined;
-    const text = JSON.stringify(all.map(({ services: found, setup }) => [found, setup]));
-    const engine = database === undefined ? '' : `, ${describeDatabase(database)}`;
-    return {
-      name: 'services',
-      version: `manifest ${digestOf([], text)}${engine}`,
-      isPlaced: all.some(({ services: found }) => Object.keys(found).length > 0),
-      start: (means) => startDeclared(all, database, means),
-    };
+    const found = readStacks(stacks, apps).filter(({ name }) => named.has(name));
+    return findDeclared(found, duel === true && targets.length > 1);
   },
 };
+
+/** Finds what the manifests of these stacks declare; undefined if nothing. Throws for what is missing on this machine. */
+export async function findDeclared(stacks: readonly Stack[], isDuel = false): Promise<Companion | undefined> {
+  const all = stacks.flatMap((stack): Declared[] =>
+    stack.surroundings === undefined ? [] : [{ ...stack.surroundings, stack }],
+  );
+  if (all.length === 0) return undefined;
+  for (const one of all) await refuseMissing(one, isDuel);
+  const isStored = all.some((one) => usesPostgres(one));
+  const database = isStored ? await findDatabase() : undefined;
+  const text = JSON.stringify(all.map(({ services: found, setup }) => [found, setup]));
+  const engine = database === undefined ? '' : `, ${describeDatabase(database)}`;
+  return {
+    name: 'services',
+    version: `manifest ${digestOf([], text)}${engine}`,
+    isPlaced: all.some(({ services: found }) => Object.keys(found).length > 0),
+    start: (means) => startDeclared(all, database, means),
+  };
+}
 
 function usesPostgres({ services: found }: Declared): boolean {
   return Object.values(found).some((one) => 'use' in one);

@@ -1,6 +1,6 @@
 /** The part of the manifest's services in a record. */
 import { Type, type Static } from 'typebox';
-import { oneOf, shape, span, text, texts } from '../../definitions.ts';
+import { command, oneOf, shape, span, text } from '../../definitions.ts';
 import { resources } from '../../model.ts';
 
 const service = shape(
@@ -11,7 +11,7 @@ const service = shape(
       ['trial', 'run'] as const,
       'How long it lives. A database of PostgreSQL lives as long as a trial.',
     ),
-    command: Type.Optional(texts('As in the manifest.')),
+    command: Type.Optional(command('As in the manifest.')),
     version: Type.Optional(text('The kind and the version of PostgreSQL.')),
   },
   { description: 'A service of the manifest.' },
@@ -20,7 +20,7 @@ const service = shape(
 const head = shape(
   {
     services: Type.Array(service),
-    setup: Type.Optional(texts('The command that ran before the server started, as in the manifest.')),
+    setup: Type.Optional(command('The command that ran before the server started, as in the manifest.')),
   },
   { description: 'What the server had beside it, by its manifest.' },
 );

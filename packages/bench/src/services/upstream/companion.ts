@@ -1,5 +1,5 @@
 /** The external service of the workload `gather`. Servers that run at the same time have one upstream each. */
-import { upstreamRecord, type UpstreamUse } from './record.ts';
+import type { upstreamRecord, UpstreamUse } from './record.ts';
 import { fixturesOf } from '../../plan/plan.ts';
 import type { CompanionKind, CompanionMeans, RunningCompanion, TrialCompanion } from '../companion.ts';
 import { isUpstreamFull, judgeUpstream } from './judge.ts';
@@ -14,7 +14,7 @@ import {
 
 export const upstream: CompanionKind<typeof upstreamRecord> = {
   name: 'upstream',
-  record: upstreamRecord,
+  record: async () => (await import('./record.ts')).upstreamRecord,
   async find(plan) {
     const fixtures = fixturesOf(plan);
     if (fixtures === undefined) return undefined;

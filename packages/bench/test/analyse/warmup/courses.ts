@@ -29,7 +29,7 @@ const DRIFT = { deviation: 0.012, seconds: 4 };
 export function drawSeries(
   course: Course,
   random: Random,
-  { seconds: end = 60, spanMs = 50, neighbour = false }: Conditions = {},
+  { seconds: end = 60, spanMs = 20, neighbour = false }: Conditions = {},
 ): ProcessSeries {
   const span = spanMs / 1000;
   const step = 2 * span + 0.006;

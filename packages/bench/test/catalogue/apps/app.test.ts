@@ -105,6 +105,7 @@ describe("a user's app", () => {
     ['a folder that does not exist', './nowhere', 'serve', undefined, '--app ./nowhere: not a folder'],
     ['an unknown placeholder', '', 'serve {prt}', undefined, 'unknown placeholder {prt}'],
     ['a secret', '', 'API_TOKEN=abc serve', undefined, '--run API_TOKEN=…: the plan is stored'],
+    ['a password in a URL', '', 'DB=postgres://u:abc@h/d serve', undefined, '--run DB=…: the plan is stored'],
     ['two requirements files', '', 'python a.py', undefined, 'requirements-a.txt, requirements-b.txt'],
     ['a lock that does not exist', '', 'python a.py', 'uv.lock', 'uv.lock does not exist'],
     ['a lock in an unknown format', '', 'python a.py', 'a.toml', '--lock a.toml: not a lock of Python'],

@@ -20,6 +20,7 @@ import { spreadTargets, targetsOf, type Matrix } from '../../../src/catalogue/st
 import { runSync } from '../../../src/machine/subprocess.ts';
 import { prepareAll, type Missing, type Prepared } from '../../../src/prepare/prepare.ts';
 import { describeOtherPackages } from '../../../src/prepare/projects/packages.ts';
+import { dependsOnPlace } from '../../../src/prepare/projects/python.ts';
 import { provideUv } from '../../../src/prepare/uv.ts';
 import { needs, tool } from '../../needs.ts';
 import { makeWheel } from './wheel.ts';
@@ -155,6 +156,23 @@ describe.for([
     expect(prepared.map(runIt)).toEqual(['1.0', '2.0']);
     expect(prepared.map(({ installed }) => installed)).toEqual([[], ['lib 2.0 instead of 1.0']]);
     expect(treeOf(root)).toEqual(before);
+  });
+});
+
+describe('the environment of a copy', () => {
+  it.each([
+    [false, 'uv.lock', 'source = { virtual = "." }\nwheels = [{ url = "lib-1.0-py3-none-any.whl" }]\n'],
+    [true, 'uv.lock', 'source = { path = "vendor/lib-1.0-py3-none-any.whl" }\n'],
+    [true, 'uv.lock', 'source = { editable = "packages/lib" }\n'],
+    [true, 'poetry.lock', '[package.source]\ntype = "directory"\nurl = "lib"\n'],
+    [false, 'requirements.txt', 'lib==1.0 --hash=sha256:abc\nmore>=2 # ./not-a-path\n'],
+    [true, 'requirements.txt', 'more>=2\n-e lib\n'],
+    [true, 'requirements.txt', './vendor/lib-1.0-py3-none-any.whl\n'],
+    [true, 'requirements.txt', 'lib @ file:///vendor/lib-1.0-py3-none-any.whl\n'],
+    [true, 'pyproject.toml', '[build-system]\nrequires = ["setuptools"]\n'],
+  ])('depends on its place: %s for a %s with %j', (expected, name, text) => {
+    const root = makeProject(`place-${createHash('sha256').update(text).digest('hex')}`, { [name]: text });
+    expect(dependsOnPlace(root, [join(root, name)])).toBe(expected);
   });
 });
 

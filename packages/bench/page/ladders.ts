@@ -1,0 +1,109 @@
+import { METRICS, type MetricId } from '../src/metrics.ts';
+import { showLimit, showMetric } from '../src/report/cells.ts';
+import { formatWhole } from '../src/report/format.ts';
+import { describeKnee } from '../src/report/knee.ts';
+import type { PageRow } from '../src/report/html/data.ts';
+import { chart, labelBelow, LINE_MARGINS, logTicks } from './chart.ts';
+import { element, table, type Content } from './elements.ts';
+import { adviseFilter, axisFrom0, byRung, looksOf, tickText, type Context, type Section } from './section.ts';
+import { legend, lines, tip, type Dot } from './series.ts';
+
+const HEIGHT = 240;
+const SHOWN: readonly MetricId[] = ['goodput', 'p50', 'p99', 'cpu', 'memory'];
+const LOGARITHMIC: readonly MetricId[] = ['p50', 'p99'];
+
+/** The effect of more connections, for runs of several rungs. */
+export const ladders: Section = {
+  id: 'ladders',
+  title: 'More connections',
+  build: (context) => {
+    const { rows, page, looks } = context;
+    if (byRung(rows).length < 2) return undefined;
+    const targets = new Set(rows.map(({ target }) => target));
+    return [
+      element(
+        'p',
+        {},
+        `Hollow symbols are lower bounds or invalid figures. Connections are on a logarithmic axis.${adviseFilter(rows)}`,
+      ),
+      legend(looksOf(rows, looks)),
+      element(
+        'div',
+        { class: 'grid' },
+        SHOWN.filter((id) => rows.some(({ figures }) => figures[id] !== undefined)).map((id) =>
+          showMetricOverRungs(id, context),
+        ),
+      ),
+      element(
+        'ul',
+        {},
+        page.ladders
+          .filter(({ target }) => targets.has(target))
+          .map((ladder) =>
+            element('li', {}, element('strong', {}, ladder.target), `: ${describeKnee(ladder)}`),
+          ),
+      ),
+    ];
+  },
+};
+
+function showMetricOverRungs(id: MetricId, { rows, looks }: Context): Content {
+  const { label, better } = METRICS[id];
+  const series = [...Map.groupBy(rows, ({ target }) => target)].flatMap(([target, own]) => {
+    const look = looks.get(target);
+    return look === undefined ? [] : [{ look, dots: own.flatMap((row) => toDot(id, row)) }];
+  });
+  const dots = series.flatMap((one) => one.dots);
+  const rungs = byRung(rows).map(([connections]) => connections);
+  return chart({
+    title: `${label} by connections`,
+    description: `${series.length} targets at ${rungs.map(formatWhole).join(', ')} connections; ${better} is better.`,
+    draw: () => ({
+      height: HEIGHT,
+      ...LINE_MARGINS,
+      x: {
+        type: 'log',
+        ticks: rungs,
+        tickFormat: formatWhole,
+        ...labelBelow('connections'),
+      },
+      y: LOGARITHMIC.includes(id)
+        ? {
+            type: 'log',
+            grid: true,
+            label: null,
+            ticks: logTicks(dots.map(({ y }) => y)),
+            tickFormat: (value: number) => tickText(id, value),
+          }
+        : axisFrom0(
+            id,
+            dots.map(({ y }) => y),
+            HEIGHT,
+          ),
+      marks: [...lines(series), tip(dots)],
+    }),
+    values: table(
+      `${label} by connections`,
+      [
+        { head: 'target', cell: ({ target }) => target, isText: true },
+        { head: 'connections', cell: ({ connections }) => formatWhole(connections) },
+        { head: label, cell: (row) => showMetric(id, row) },
+        { head: 'limit', cell: showLimit, isText: true },
+      ],
+      rows,
+    ),
+  });
+}
+
+function toDot(id: MetricId, row: PageRow): Dot[] {
+  const figure = row.figures[id];
+  if (figure === undefined) return [];
+  return [
+    {
+      x: row.connections,
+      y: figure.median,
+      isSound: figure.valid && !figure.atLeast,
+      text: `${row.target}\n${formatWhole(row.connections)} connections: ${showMetric(id, row)}`,
+    },
+  ];
+}

@@ -1,0 +1,101 @@
+/** The look of each target: a colour, a symbol and a dash, so that colour is never the only sign. */
+import * as Plot from '@observablehq/plot';
+import { element } from './elements.ts';
+
+const COLOURS = 8;
+const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star', 'wye'] as const;
+const DASHES = ['none', '6 3', '2 3', '8 3 2 3'] as const;
+
+/** The look of a series. */
+export interface Look {
+  name: string;
+  colour: string;
+  symbol: (typeof SYMBOLS)[number];
+  dash: string;
+}
+
+/** Gives each name a look that stays the same whatever is filtered. */
+export function giveLooks(names: readonly string[]): Map<string, Look> {
+  return new Map(
+    names.map((name, index) => [
+      name,
+      {
+        name,
+        colour: `var(--series-${index % COLOURS})`,
+        symbol: SYMBOLS[index % SYMBOLS.length] ?? 'circle',
+        dash: DASHES[Math.floor(index / COLOURS) % DASHES.length] ?? 'none',
+      },
+    ]),
+  );
+}
+
+/** A point of a series; `isSound` is false for a lower bound or an invalid figure. */
+export interface Dot {
+  x: number;
+  y: number;
+  isSound: boolean;
+  text: string;
+}
+
+/** Draws lines with one symbol per point. */
+export function lines(series: readonly { look: Look; dots: readonly Dot[] }[]): Plot.Markish[] {
+  return series.flatMap(({ look, dots }) => [line(look, dots), symbols(look, dots)]);
+}
+
+export function line(look: Look, dots: readonly Dot[]): Plot.Markish {
+  return Plot.line(dots, {
+    x: 'x',
+    y: 'y',
+    stroke: look.colour,
+    strokeWidth: 1.75,
+    ...(look.dash !== 'none' && { strokeDasharray: look.dash }),
+  });
+}
+
+/** Draws the symbols of a series; that of a doubtful figure is hollow. */
+export function symbols(look: Look, dots: readonly Dot[]): Plot.Markish {
+  return Plot.dot(dots, {
+    x: 'x',
+    y: 'y',
+    r: 4,
+    symbol: look.symbol,
+    stroke: look.colour,
+    fill: (dot: Dot) => (dot.isSound ? look.colour : 'var(--page)'),
+  });
+}
+
+/** Shows the text of the point that is nearest to the pointer. */
+export function tip(dots: readonly Dot[]): Plot.Markish {
+  return Plot.tip(dots, Plot.pointer({ x: 'x', y: 'y', title: 'text', fill: 'var(--raised)' }));
+}
+
+/** Lists the names beside their symbols. */
+export function legend(looks: readonly Look[]): HTMLElement {
+  return element(
+    'ul',
+    { class: 'legend' },
+    looks.map((look) => element('li', {}, swatch(look), look.name)),
+  );
+}
+
+function swatch(look: Look): Element {
+  const svg = Plot.plot({
+    width: 30,
+    height: 14,
+    margin: 0,
+    x: { axis: null, domain: [0, 30] },
+    y: { axis: null, domain: [0, 14] },
+    marks: [
+      Plot.ruleY([7], {
+        x1: 0,
+        x2: 30,
+        stroke: look.colour,
+        strokeWidth: 1.75,
+        ...(look.dash !== 'none' && { strokeDasharray: look.dash }),
+      }),
+      Plot.dot([0], { x: 15, y: 7, r: 4, symbol: look.symbol, fill: look.colour, stroke: look.colour }),
+    ],
+  });
+  svg.setAttribute('aria-hidden', 'true');
+  return svg;
+}

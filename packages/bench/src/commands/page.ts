@@ -1,0 +1,61 @@
+/** The HTML report: its script and style, the file beside the run, and the browser that shows it. */
+import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HOME } from '../home.ts';
+import { digestOf } from '../prepare/digest.ts';
+import { renderHtml, type Assets } from '../report/html/document.ts';
+import type { Source } from '../report/model/model.ts';
+import { writeReport } from '../results/store.ts';
+
+const FOLDER = fileURLToPath(new URL('../../page/', import.meta.url));
+
+/** The name of the script in the package, where it is bundled when the package is made. */
+export const BUNDLE = 'bundle.js';
+
+/** The name of the report in the folder of a run. */
+const REPORT = 'report.html';
+
+/** Renders the HTML report of a run. */
+export async function renderPage(source: Source): Promise<string> {
+  return renderHtml(source, await readAssets());
+}
+
+/** Writes the HTML report of a run into its folder and returns its path. */
+export async function writePage(source: Source, folder: string): Promise<string> {
+  writeReport(folder, REPORT, await renderPage(source));
+  return join(folder, REPORT);
+}
+
+/** Opens a report in the browser of the user. */
+export async function openPage(file: string): Promise<void> {
+  const { default: open } = await import('open');
+  await open(file);
+}
+
+/** Returns the script and the style of the page. A checkout bundles the script once per version of its sources. */
+export async function readAssets(): Promise<Assets> {
+  const packed = join(FOLDER, BUNDLE);
+  const file = existsSync(packed) ? packed : await provideBundle();
+  return { script: readFileSync(file, 'utf8'), style: readFileSync(join(FOLDER, 'page.css'), 'utf8') };
+}
+
+async function provideBundle(): Promise<string> {
+  const source = join(FOLDER, '..', 'src');
+  const files = [
+    ...globSync('*.ts', { cwd: FOLDER }).map((file) => join(FOLDER, file)),
+    // What the page shares with the other reports.
+    ...globSync('{metrics,numbers,report/*}.ts', { cwd: source }).map((file) => join(source, file)),
+    join(FOLDER, '..', 'package.json'),
+    join(FOLDER, '..', '..', '..', 'pnpm-lock.yaml'),
+  ];
+  const file = join(HOME.cache, 'page', `${digestOf(files, '')}.js`);
+  if (existsSync(file)) return file;
+  const { bundlePage } = await import('./bundle.ts');
+  mkdirSync(dirname(file), { recursive: true });
+  // Another process may be writing the same file.
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, await bundlePage());
+  renameSync(draft, file);
+  return file;
+}

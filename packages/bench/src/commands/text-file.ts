@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { BenchError } from '../errors.ts';
+
+/** Reads a text file; `-` is standard input. Throws a usage error if it cannot be read. */
+export function readText(file: string): { text: string; name: string } {
+  if (file === '-') return { text: readFileSync(0, 'utf8'), name: 'stdin' };
+  try {
+    return { text: readFileSync(file, 'utf8'), name: file };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    throw new BenchError('usage', `${file}: cannot be read (${code})`, 'name a text file');
+  }
+}

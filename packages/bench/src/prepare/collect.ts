@@ -1,0 +1,39 @@
+/**
+ * The age of Node servers. A service in production is idle now and then, and a garbage collection in such a moment makes
+ * Node's HTTP server cost more for the rest of its life (docs/findings/kinds-of-processes.md). A fresh process under
+ * load from its first second mostly escapes it. So Bench has each Node process collect all garbage once, between the
+ * verification and the load.
+ */
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { askBySignal, HOOK, runtimesOf } from './signals.ts';
+import type { Prepared } from './prepare.ts';
+
+/** Ignored by default, so that it harms no process without the hook. */
+const SIGNAL = constants.signals.SIGURG;
+const ANSWER_MS = 2000;
+
+/** Returns true if the processes of a target run on Node. */
+export function isNode({ stack, target }: Pick<Prepared, 'stack' | 'target'>): boolean {
+  return stack.runtime === 'node' && !['bun', 'deno'].includes(target.runtime?.spec ?? '');
+}
+
+/** Returns the environment in which Node collects garbage when it is asked to; `file` is the prefix of the answers. */
+export function collectableEnvironment(env: Record<string, string>, file: string): Record<string, string> {
+  const hook = join(HOOK, 'collect.cjs').replaceAll(/["\\]/g, String.raw`\$&`);
+  return {
+    NODE_OPTIONS: [env['NODE_OPTIONS'], `--require "${hook}"`].filter(Boolean).join(' '),
+    BENCH_COLLECTED: file,
+  };
+}
+
+/**
+ * Has each Node process of an idle server collect all garbage. Returns how many did; undefined if none runs Node. One that
+ * does not answer is left alone.
+ */
+export async function collectGarbage(pid: number, file: string): Promise<number | undefined> {
+  const pids = runtimesOf(pid, 'node');
+  if (pids.length === 0) return undefined;
+  const answers = await askBySignal(pids, { signal: SIGNAL, file, milliseconds: ANSWER_MS });
+  return answers.length;
+}

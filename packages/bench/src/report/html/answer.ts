@@ -1,0 +1,213 @@
+/** The first lines of the page: the outcome of the run, and what a reader must know before using it. */
+import { METRICS, type MetricId } from '../../metrics.ts';
+import { median, sum } from '../../numbers.ts';
+import type { Limit } from '../../results/record.ts';
+import { describeBaseline } from '../compare.ts';
+import { describeConnections, formatChange, FORMATS, formatWhole } from '../format.ts';
+import type { Model, ModelComparisons, ModelFigure, ModelRow } from '../model/definition.ts';
+import { describeMachine } from '../view.ts';
+import { decidingMetric } from './deciding.ts';
+
+/** The outcome at one rung, or of the comparisons. */
+export interface Answer {
+  heading: string;
+  sentences: string[];
+}
+
+const SUPERLATIVES: Record<MetricId, string> = {
+  goodput: 'Highest throughput',
+  p50: 'Lowest median latency',
+  p99: 'Lowest p99 latency',
+  cpu: 'Least CPU per request',
+  memory: 'Least memory',
+  startup: 'Fastest start',
+};
+
+const NAMES: Record<MetricId, string> = {
+  goodput: 'throughput',
+  p50: 'median latency',
+  p99: 'p99 latency',
+  cpu: 'CPU per request',
+  memory: 'memory',
+  startup: 'start-up time',
+};
+
+/** Fewer rounds have no confidence interval. */
+const FEWEST_FOR_INTERVAL = 6;
+
+const MOST_NAMED = 4;
+
+/** Describes the outcome: the best target at each rung, then the comparisons. */
+export function describeAnswers(model: Model): Answer[] {
+  const by = decidingMetric(model);
+  const asked = [...new Set<MetricId>([by, 'goodput'])];
+  const rungs = Map.groupBy(model.rows, ({ connections }) => connections);
+  return [
+    ...[...rungs].map(([connections, rows]) => ({
+      heading: describeConnections([connections]),
+      sentences: asked.map((id) => describeBest(id, rows)),
+    })),
+    ...model.comparisons.filter((table) => table.by === by).map(describeCompared),
+  ];
+}
+
+/** A row with the figure of the metric in question. */
+interface Placed {
+  row: ModelRow;
+  figure: ModelFigure;
+}
+
+function describeBest(id: MetricId, rows: ModelRow[]): string {
+  const { better } = METRICS[id];
+  const show = (value: number): string => showFigure(id, value);
+  const placed = rows
+    .flatMap((row): Placed[] => {
+      const figure = row.figures[id];
+      return figure !== undefined && (figure.valid || figure.atLeast) ? [{ row, figure }] : [];
+    })
+    .toSorted((a, b) => (a.figure.median - b.figure.median) * (better === 'lower' ? 1 : -1));
+  const [first, second] = placed;
+  const title = SUPERLATIVES[id];
+  if (first === undefined) return `${title}: no target has a valid figure.`;
+  const limit = id === 'goodput' ? describeLimit(first.row.limits[0]) : '';
+  const figure = `${first.row.target}, ${first.figure.atLeast ? 'at least ' : ''}${show(first.figure.median)}`;
+  if (second === undefined) return `${title}: ${figure}${limit}. No other target has a valid figure.`;
+  const next = `${second.row.target} with ${second.figure.atLeast ? 'at least ' : ''}${show(second.figure.median)}`;
+  if (first.figure.atLeast || second.figure.atLeast)
+    return `${title}: ${figure}${limit}; then ${next}. Lower bounds are not ranked.`;
+  const { rank } = first.figure;
+  if (rank === undefined) {
+    return `${title}: ${figure}${limit}; then ${next}. ${describeFew(first)}`;
+  }
+  const tied = placed.filter((one) => one.figure.rank === 1);
+  if (tied.length > 1) {
+    const values = tied.map((one) => one.figure.median);
+    const range = `${show(Math.min(...values))} to ${show(Math.max(...values))}`;
+    return `${title}: ${listNames(tied.map((one) => one.row.target))} share the first rank, ${range}. Their rounds do not distinguish them.`;
+  }
+  return `${title}: ${figure}${limit}; then ${next} (${formatChange(second.figure.median / first.figure.median)}). The difference is larger than the spread of the rounds.`;
+}
+
+/** Says why a figure has no rank. */
+function describeFew({ row, figure: { rounds } }: Placed): string {
+  const valid =
+    rounds < row.rounds
+      ? `${rounds} of ${row.rounds} rounds are valid`
+      : `${rounds === 1 ? '1 round was' : `${rounds} rounds were`} measured`;
+  return `Only ${valid}: too few to rank ${row.target}.`;
+}
+
+function showFigure(id: MetricId, value: number): string {
+  const { unit } = METRICS[id];
+  const text = FORMATS[unit](value);
+  return unit === 'per second' ? `${text}/s` : unit === 'µs per request' ? `${text} µs` : text;
+}
+
+function describeLimit(limit: Limit | undefined): string {
+  if (limit === undefined) return '';
+  const words: Partial<Record<Limit, string>> = {
+    server: 'the server was saturated',
+    generator: 'the load generator was saturated',
+    others: 'other processes took the CPU',
+    waiting: 'nothing was saturated',
+    unknown: 'the limit is unknown',
+  };
+  return ` (${words[limit] ?? `the ${limit} was saturated`})`;
+}
+
+function listNames(names: string[]): string {
+  const shown = names.slice(0, MOST_NAMED);
+  const rest = names.length - shown.length;
+  return rest > 0
+    ? `${shown.join(', ')} and ${rest} more`
+    : `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`;
+}
+
+function describeCompared({ by, baseline, rows }: ModelComparisons): Answer {
+  const groups = Map.groupBy(rows, ({ comparison }) => comparison.verdict);
+  const words = { faster: 'better', slower: 'worse', same: 'the same', undecided: 'undecided' } as const;
+  const heading = `${capitalise(NAMES[by])}, each ${describeBaseline({ paired: true, baseline, rows })}`;
+  const undecided = rows.flatMap(({ comparison }) => ('why' in comparison ? [comparison.why] : []));
+  if (undecided.length === rows.length && rows.length > 0) {
+    const why = [...new Set(undecided)].map((one) => REASONS[one]).join(', ');
+    return { heading, sentences: [`No comparison is decided: ${why}.`] };
+  }
+  const sentences = (['faster', 'slower', 'same', 'undecided'] as const).flatMap((verdict) => {
+    const all = groups.get(verdict) ?? [];
+    if (all.length === 0) return [];
+    const named = all
+      .slice(0, MOST_NAMED)
+      .map(({ candidate, connections, comparison: { ratio } }) =>
+        [
+          candidate,
+          ...(new Set(rows.map((row) => row.connections)).size > 1 ? [`at ${formatWhole(connections)}`] : []),
+          ...(verdict === 'undecided' || ratio === undefined ? [] : [`(${formatChange(ratio.estimate)})`]),
+        ].join(' '),
+      );
+    const rest = all.length - named.length;
+    return [`${capitalise(words[verdict])}: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`];
+  });
+  return { heading, sentences };
+}
+
+const REASONS = {
+  'too-few-rounds': 'there are too few rounds',
+  'blocks-dropped': 'too many rounds are invalid',
+  wide: 'the intervals are too wide',
+} as const;
+
+function capitalise(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+}
+
+/** Describes what a reader must know before using a figure. */
+export function describeCaveats(model: Model): string[] {
+  const { host, rows, rounds, leftOut } = model;
+  const count = (status: 'ok' | 'suspect' | 'failed'): number =>
+    sum(rows.map(({ statuses }) => statuses[status]));
+  const trials = sum(rows.map((row) => row.rounds));
+  const bounds = rows.filter(({ limits }) => limits[0] === 'generator').length;
+  const noise = noiseOf(model);
+  return [
+    `Measured on: ${describeMachine(host)}.`,
+    `Rounds: ${rounds.measured} of ${rounds.planned} complete.${
+      rounds.measured < FEWEST_FOR_INTERVAL
+        ? ' Fewer than six have no confidence interval: bars show the range of the rounds.'
+        : ' Thick bars show the 95 % confidence interval of the median, thin bars the range of the rounds.'
+    }`,
+    ...(noise === undefined ? [] : [noise]),
+    ...(bounds === 0
+      ? []
+      : [
+          `The load generator was saturated in ${bounds} of ${rows.length} rows: their throughput is a lower bound, and their latency is not ranked.`,
+        ]),
+    ...(['suspect', 'failed'] as const).flatMap((status) =>
+      count(status) === 0
+        ? []
+        : [
+            `${formatWhole(count(status))} of ${formatWhole(trials)} trials ${describeStatus(status, count(status))}.`,
+          ],
+    ),
+    ...(leftOut.length === 0
+      ? []
+      : [`${leftOut.length} ${leftOut.length === 1 ? 'target was' : 'targets were'} skipped.`]),
+  ];
+}
+
+function describeStatus(status: 'suspect' | 'failed', count: number): string {
+  if (status === 'failed') return `failed and ${count === 1 ? 'has' : 'have'} no figures`;
+  return `${count === 1 ? 'is' : 'are'} suspect: the figures that a failed check concerns are left out`;
+}
+
+/** The spread of the rounds of a typical row, in the metric of the answers. */
+function noiseOf(model: Model): string | undefined {
+  const id = decidingMetric(model);
+  const spreads = model.rows.flatMap(({ figures }) => {
+    const figure = figures[id];
+    if (figure === undefined || !figure.valid || figure.rounds < 2 || figure.median === 0) return [];
+    return [(figure.most - figure.least) / 2 / figure.median];
+  });
+  if (spreads.length === 0) return undefined;
+  const share = median(spreads) * 100;
+  return `Noise: the rounds of a typical row differ by ±${share.toFixed(share < 10 ? 1 : 0)} % in ${NAMES[id]}.`;
+}

@@ -1,0 +1,62 @@
+/** The HTML report: one file that needs no network. */
+import { createHash } from 'node:crypto';
+import { redact } from '../../redact.ts';
+import { toModel, type Source } from '../model/model.ts';
+import { toPrintable } from '../printable.ts';
+import { toPage } from './data.ts';
+
+/** The parts of the page that do not depend on a run. */
+export interface Assets {
+  script: string;
+  style: string;
+}
+
+/** Characters that end a script element, or that older JavaScript takes for the end of a line. */
+const UNSAFE = /[<>&\u2028\u2029]/g;
+
+/** Renders a run as an HTML document that loads nothing and runs only the given script. */
+export function renderHtml(source: Source, { script, style }: Assets): string {
+  const page = toPage(toModel(source, { distributions: true }));
+  const policy = [
+    "default-src 'none'",
+    `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+    // The charts set styles of their own.
+    "style-src 'unsafe-inline'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>Bench report</title>
+<style>
+${style}</style>
+</head>
+<body>
+<noscript>This report needs JavaScript. It loads nothing from a network.</noscript>
+<script type="application/json" id="data">${embed(page)}</script>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+/**
+ * Returns a value as JSON that can stand inside a script element. Secrets are redacted, control characters are written
+ * out, and fractions have nine digits.
+ */
+export function embed(value: unknown): string {
+  const text = JSON.stringify(redact(value), (_, one: unknown) => {
+    if (typeof one === 'string') return toPrintable(one);
+    return typeof one === 'number' && !Number.isInteger(one) ? Number(one.toPrecision(9)) : one;
+  });
+  return text.replaceAll(
+    UNSAFE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,265 @@
+/** The step between analysis and text: every value that a report shows, with its type, and none of its words. */
+import { compareWithin, countRounds } from '../../analyse/compare.ts';
+import { crossCheck } from '../../analyse/cross-check.ts';
+import { distributionOf } from '../../analyse/distribution.ts';
+import { toLadders } from '../../analyse/ladder.ts';
+import { figureOf } from '../../analyse/metrics.ts';
+import { goodputOverTime, memoryOverTime } from '../../analyse/over-time.ts';
+import { rankFigures } from '../../analyse/row-ranks.ts';
+import { summarise, type Row } from '../../analyse/summary.ts';
+import { usageOf } from '../../analyse/times.ts';
+import { kindsAmong } from '../../analyse/trial-kinds.ts';
+import { commandLine } from '../../home.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../../metrics.ts';
+import { sum } from '../../numbers.ts';
+import { DEFAULT_THRESHOLD } from '../../plan/options.ts';
+import type { Plan } from '../../plan/definition.ts';
+import { isFatal } from '../../reasons.ts';
+import type { Trial } from '../../results/record.ts';
+import type { StoredRun } from '../../results/store.ts';
+import type {
+  Model,
+  ModelComparisons,
+  ModelFigure,
+  ModelLadder,
+  ModelRow,
+  ModelServer,
+  Point,
+  Problem,
+  Range,
+} from './definition.ts';
+
+export type { Model, ModelFigure, ModelLadder, ModelRow, ModelServer, Point, Problem } from './definition.ts';
+
+/** The stored run that a report shows. */
+export type Source = Pick<StoredRun, 'plan' | 'host' | 'versions' | 'leftOut' | 'trials'>;
+
+/** The parts of a model that take long to compute. */
+export interface Parts {
+  /** Merges the latency histograms of every row: about 1 ms per trial. */
+  distributions?: boolean;
+}
+
+/** Builds the model of a run. */
+export function toModel(source: Source, { distributions = false }: Parts = {}): Model {
+  const { plan, host, versions, leftOut, trials } = source;
+  const summary = summarise(trials);
+  const rows = rankRows(summary, groupTrials(trials), distributions);
+  const [first] = trials;
+  const age = ageOf(trials);
+  const sent = sentBy(trials);
+  return {
+    run: plan.run,
+    repeat: commandLine(`bench --again ${plan.run}`),
+    plan,
+    host,
+    versions,
+    leftOut,
+    ...(plan.quick && { quick: true }),
+    rounds: { measured: countRounds(plan, trials), planned: plan.rounds },
+    metrics: METRIC_IDS.map((id) => ({
+      id,
+      label: METRICS[id].label,
+      unit: METRICS[id].unit,
+      better: METRICS[id].better,
+    })),
+    servers: serversOf(plan, trials),
+    ...(first && { placement: first.placement }),
+    ...(first?.companions && { companions: first.companions }),
+    ...(sent && { sent }),
+    ...(age && { age }),
+    rows,
+    ladders: toLadders(summary, plan.load.mode === 'open').map(({ rungs, ...ladder }): ModelLadder => ({
+      ...ladder,
+      rungs: rungs.map(({ connections }) => connections),
+    })),
+    comparisons: compareAll(plan, trials, summary),
+    crossChecks: crossCheck(summary, plan.targets, plan.engine),
+    problems: problemsOf(summary),
+    times: usageOf(trials),
+  };
+}
+
+const placeOf = ({ target, connections }: Pick<Row, 'target' | 'connections'>): string =>
+  `${connections} ${target}`;
+
+function groupTrials(trials: Trial[]): Map<string, Trial[]> {
+  return Map.groupBy(trials, ({ target, connections }) => placeOf({ target: target.id, connections }));
+}
+
+/** Returns the rows with their ranks, their trials and what these say of the server. */
+function rankRows(rows: Row[], groups: Map<string, Trial[]>, distributions: boolean): ModelRow[] {
+  const ranks = new Map<string, Partial<Record<MetricId, number>>>();
+  for (const rung of Map.groupBy(rows, ({ connections }) => connections).values()) {
+    for (const id of METRIC_IDS) {
+      const places = rankFigures(
+        rung.map(({ figures }) => figures[id]),
+        METRICS[id].better,
+      );
+      for (const [index, row] of rung.entries()) {
+        const rank = places[index];
+        if (rank !== undefined) ranks.set(placeOf(row), { ...ranks.get(placeOf(row)), [id]: rank });
+      }
+    }
+  }
+  return rows.map((row) => {
+    const trials = (groups.get(placeOf(row)) ?? []).toSorted((a, b) => a.round - b.round);
+    const distribution = distributions ? distributionOf(trials) : undefined;
+    const kinds = kindsAmong(trials);
+    return {
+      ...row,
+      figures: figuresOf(row, ranks.get(placeOf(row)) ?? {}),
+      ...describeServers(trials),
+      ...(kinds && { kinds }),
+      trials: trials.map(toPoint),
+      ...(distribution && { distribution }),
+    };
+  });
+}
+
+function figuresOf(row: Row, ranks: Partial<Record<MetricId, number>>): ModelRow['figures'] {
+  const entries = METRIC_IDS.flatMap((id): [MetricId, ModelFigure][] => {
+    const figure = row.figures[id];
+    if (figure === undefined) return [];
+    const rank = ranks[id];
+    const reasons = row.reasons.filter(({ reason }) => reason.invalidates.includes(id));
+    return [
+      [
+        id,
+        { ...figure, ...(rank !== undefined && { rank }), reasons: reasons.map(({ reason }) => reason.code) },
+      ],
+    ];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Returns why a server was saturated although cores were idle, and what its background requests did. */
+function describeServers(trials: Trial[]): Pick<ModelRow, 'budget' | 'background'> {
+  const parts = trials.map((trial) => (trial.status === 'failed' ? trial.partial : trial.measured) ?? {});
+  const saturated = trials.flatMap((trial) => {
+    const { limit, budget } = (trial.status === 'failed' ? undefined : trial.measured) ?? {};
+    return limit === 'server' && budget !== undefined && budget.by !== 'cores' ? [budget] : [];
+  });
+  const uses = parts.flatMap(({ companions }) => companions?.background ?? []);
+  const [budget] = saturated;
+  return {
+    ...(budget && { budget }),
+    ...(uses.length > 0 && {
+      background: {
+        answered: sum(uses.map(({ statusCodes }) => sum(Object.values(statusCodes)))),
+        cancelled: sum(uses.map(({ cancelled }) => cancelled)),
+        longestUs: Math.max(0, ...uses.map(({ durationUs }) => durationUs?.max ?? 0)),
+      },
+    }),
+  };
+}
+
+function toPoint(trial: Trial): Point {
+  const { id, round, order, seed, startedAt, status, reasons, logTail, files } = trial;
+  const measured = trial.status === 'failed' ? undefined : trial.measured;
+  const { counts } = (trial.status === 'failed' ? trial.partial : trial.measured)?.load ?? {};
+  const goodput = measured === undefined ? [] : goodputOverTime(measured.load);
+  const memory = memoryOverTime(measured?.server?.memoryOverTime ?? []);
+  const figures = METRIC_IDS.flatMap((metric) => {
+    const figure = figureOf(trial, METRICS[metric]);
+    return figure === undefined ? [] : [[metric, figure] as const];
+  });
+  return {
+    id,
+    round,
+    order,
+    seed,
+    startedAt,
+    status,
+    ...(measured && { limit: measured.limit }),
+    reasons: [...reasons],
+    figures: Object.fromEntries(figures),
+    ...(counts && { counts }),
+    ...(goodput.length > 1 && { goodputOverTime: goodput }),
+    ...(memory.length > 1 && { memoryOverTime: memory }),
+    ...(reasons.length > 0 && logTail && { logTail }),
+    files,
+  };
+}
+
+/** Returns the measured targets in the order of the plan. */
+function serversOf({ targets }: Plan, trials: Trial[]): ModelServer[] {
+  const ids = targets.map(({ id }) => id);
+  return [...Map.groupBy(trials, ({ target }) => target.id).values()]
+    .map(toServer)
+    .toSorted((a, b) => ids.indexOf(a.target.id) - ids.indexOf(b.target.id));
+}
+
+function toServer(trials: Trial[]): ModelServer {
+  const [first] = trials as [Trial];
+  const processes = new Map(
+    trials.flatMap(({ process }) => (process === undefined ? [] : [[process.pid, process]])),
+  );
+  const [attested] = trials.flatMap((trial) => trial.attested);
+  const collected = rangeOf(
+    trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age?.collected ?? []))),
+  );
+  return {
+    // A record tells more than the plan, such as what --resolve found.
+    target: first.target,
+    ...(first.runtime && { runtime: first.runtime }),
+    ...(attested && { attested }),
+    ...(collected && { collected: collected.least }),
+    processes: [...processes.values()],
+  };
+}
+
+/** Returns the requests of the first trial; a request whose check differed between trials has the weakest. */
+function sentBy(trials: Trial[]): Model['sent'] {
+  const all = trials.flatMap(({ requests }) => requests ?? []);
+  const [first] = all;
+  if (first === undefined) return undefined;
+  const byStatus = new Set(
+    all.flatMap(({ requests }) =>
+      requests.filter(({ check }) => check === 'status').map(({ method, path }) => `${method} ${path}`),
+    ),
+  );
+  return {
+    ...first,
+    requests: first.requests.map((one) =>
+      byStatus.has(`${one.method} ${one.path}`) ? { ...one, check: 'status' } : one,
+    ),
+  };
+}
+
+function ageOf(trials: Trial[]): Model['age'] {
+  const ages = trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age ?? [])));
+  const seconds = rangeOf(ages.map(({ secondsSinceStart }) => secondsSinceStart));
+  const answers = rangeOf(ages.flatMap((age) => age.answers ?? []));
+  return seconds && { seconds, ...(answers && { answers }) };
+}
+
+function rangeOf(values: number[]): Range | undefined {
+  return values.length === 0 ? undefined : { least: Math.min(...values), most: Math.max(...values) };
+}
+
+/** Compares the targets of a run by every metric that one of them has. */
+function compareAll(plan: Plan, trials: Trial[], rows: Row[]): ModelComparisons[] {
+  const measured = plan.targets.filter(({ id }) => rows.some(({ target }) => target === id));
+  if (plan.quick || measured.length < 2) return [];
+  const { threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
+  return METRIC_IDS.filter((id) => rows.some(({ figures }) => figures[id] !== undefined)).map((by) => {
+    const { baseline = '', rows: compared } = compareWithin({ plan, trials }, { by, threshold });
+    return { by, threshold, baseline, rows: compared };
+  });
+}
+
+function problemsOf(rows: Row[]): Problem[] {
+  const seen = rows.flatMap((row) => row.reasons.map((one) => ({ row, ...one })));
+  return [...Map.groupBy(seen, ({ reason }) => reason.code).values()].flatMap((all) => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const places = all.map(({ row: { target, connections, rounds: of }, rounds }) => ({
+      target,
+      connections,
+      rounds,
+      of,
+    }));
+    return [{ reason: first.reason, isFatal: isFatal(first.reason), places }];
+  });
+}

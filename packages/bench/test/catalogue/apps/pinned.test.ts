@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findPinned } from '../../../src/catalogue/apps/pinned.ts';
+import { DEFAULT_RUNTIMES } from '../../../src/catalogue/runtimes.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bench-pinned-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function pinned(kind: 'python' | 'node', file: string, text: string): string | undefined {
+  writeFileSync(join(folder, file), text);
+  return findPinned(folder, kind)?.version;
+}
+
+describe('the version of its runtime that a project asks for', () => {
+  it.each([
+    ['.python-version', '3.12.4\n', '3.12'],
+    ['.python-version', 'pypy3.10\n', undefined],
+    ['pyproject.toml', 'requires-python = ">=3.10"', undefined],
+    ['pyproject.toml', 'requires-python = ">=3.10,<3.13"', '3.12'],
+    ['pyproject.toml', 'requires-python = "==3.11.*"', '3.11'],
+    ['pyproject.toml', 'requires-python = "~=3.14.0"', '3.14'],
+    ['pyproject.toml', '[tool.poetry.dependencies]\npython = "^3.11"', undefined],
+    ['pyproject.toml', 'requires-python = ">=3.20"', undefined],
+    ['pyproject.toml', '[project]\nname = "shop"', undefined],
+  ])('is, by %s with %j, Python %s', (file, text, version) => {
+    expect(DEFAULT_RUNTIMES.python).toBe('3.13');
+    expect(pinned('python', file, text)).toBe(version);
+  });
+
+  it.each([
+    ['.nvmrc', 'v22.11.0\n', '22'],
+    ['.nvmrc', 'lts/*\n', undefined],
+    ['.node-version', '24\n', '24'],
+    ['package.json', '{ "engines": { "npm": ">=9", "node": "^20.9 || ^22.1" } }', '22'],
+    ['package.json', '{ "engines": { "node": ">=18 <23" } }', '22'],
+    ['package.json', '{ "engines": { "node": "24.x" } }', '24'],
+    ['package.json', '{ "engines": { "node": ">=20" } }', undefined],
+    ['package.json', '{}', undefined],
+  ])('is, by %s with %j, Node %s', (file, text, version) => {
+    expect(pinned('node', file, text)).toBe(version);
+  });
+
+  it('is that of the file for it, before that of the package', () => {
+    writeFileSync(join(folder, 'package.json'), '{ "engines": { "node": "20" } }');
+    writeFileSync(join(folder, '.nvmrc'), '22');
+    expect(findPinned(folder, 'node')).toEqual({ version: '22', why: '.nvmrc: 22' });
+  });
+});

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { reportWaiting } from '../../src/commands/tryout.ts';
+import { benchOptions } from '../../src/plan/options.ts';
+import { makePlan } from '../../src/plan/plan.ts';
+import { readStacks } from '../../src/catalogue/stacks.ts';
+import type { Prepared } from '../../src/prepare/prepare.ts';
+
+const stacks = readStacks();
+const plan = makePlan(benchOptions({ targets: ['vanilla'], startSeconds: 90 }), stacks, 'here', 1);
+const stack = stacks.find(({ name }) => name === 'vanilla');
+const prepared = { stack, variant: { command: ['node', 'server.js'] } } as Prepared;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('reportWaiting', () => {
+  it('says after 3 seconds what is waited for, then only for how long', () => {
+    const lines: string[] = [];
+    const server = {
+      port: 20_001,
+      mayIgnorePort: true,
+      listensOn: () => [{ address: '0.0.0.0', port: 8000 }],
+      logTail: () => ['reading the model', ''],
+    };
+    using _ = reportWaiting(() => server, { plan, prepared }, { log: (line) => lines.push(line) });
+    vi.advanceTimersByTime(2900);
+    expect(lines).toEqual([]);
+    vi.advanceTimersByTime(3100);
+    expect(lines.map((line) => line.split('\n'))).toEqual([
+      [
+        'waiting for its first right answer: 3 s of 90 s (--start-timeout); it listens on port 8000, not on 20001: pass {port} in its command, e.g. --port {port}',
+        '  command: node server.js',
+        expect.stringMatching(/^ {2}folder: .*vanilla$/) as string,
+        '  asked:   GET /api/devices',
+        '  its last lines:',
+        '  | reading the model',
+      ],
+      [expect.stringMatching(/^waiting for its first right answer: 6 s of 90 s/) as string],
+    ]);
+  });
+
+  it('says nothing before the server is started, or once it is disposed', () => {
+    const lines: string[] = [];
+    const waiting = reportWaiting(() => undefined, { plan, prepared }, { log: (line) => lines.push(line) });
+    vi.advanceTimersByTime(10_000);
+    waiting[Symbol.dispose]();
+    vi.advanceTimersByTime(10_000);
+    expect(lines).toEqual([]);
+  });
+});

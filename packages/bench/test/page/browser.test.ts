@@ -1,0 +1,213 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import axe, { type AxeResults } from 'axe-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderPage } from '../../src/commands/page.ts';
+import { runSync } from '../../src/machine/subprocess.ts';
+import { toModel, type Source } from '../../src/report/model/model.ts';
+import { toTimesView } from '../../src/report/times.ts';
+import { toView } from '../../src/report/view.ts';
+import { findRun, readRun } from '../../src/results/store.ts';
+import { needs, tool } from '../needs.ts';
+import { readGoldenRun } from '../samples.ts';
+
+const HOSTILE = `</script><script>globalThis.hacked = 1</script><img src="x" onerror="globalThis.hacked = 2">`;
+
+const found = needs(tool('chromium'));
+const folder = mkdtempSync(join(tmpdir(), 'bench-page-'));
+let browser: Browser | undefined;
+
+beforeAll(async () => {
+  if (found.why !== undefined) return;
+  const executablePath = runSync(['which', 'chromium']).stdout.trim();
+  // Containers give the sandbox of Chromium nothing to work with.
+  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+});
+afterAll(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A page, with everything that it told and asked for. */
+interface Opened extends AsyncDisposable {
+  page: Page;
+  /** Messages of the console, errors, and requests for anything but the file. */
+  noise: string[];
+}
+
+async function open(
+  source: Source,
+  fragment = '',
+  options: Parameters<Browser['newPage']>[0] = {},
+): Promise<Opened> {
+  const file = join(folder, 'report.html');
+  writeFileSync(file, await renderPage(source));
+  const page = await browser!.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  const url = pathToFileURL(file).href;
+  const noise: string[] = [];
+  page.on('console', (message) => noise.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => noise.push(`error: ${error.message}`));
+  page.on('request', (request) => {
+    if (request.url().replace(/#.*/, '') !== url) noise.push(`request: ${request.url()}`);
+  });
+  await page.goto(`${url}${fragment}`);
+  return { page, noise, [Symbol.asyncDispose]: () => page.close() };
+}
+
+/** The texts of the tables with this caption, one object per row. */
+async function readTable(page: Page, caption: string): Promise<Record<string, string>[]> {
+  return page.evaluate(
+    `(${String((text: string) => {
+      const { document } = globalThis as unknown as {
+        document: { querySelectorAll: (of: string) => Iterable<Table> };
+      };
+      interface Cell {
+        textContent: string;
+      }
+      interface Table {
+        caption: Cell;
+        tHead: { rows: { cells: Iterable<Cell> }[] };
+        tBodies: { rows: Iterable<{ cells: Iterable<Cell> }> }[];
+      }
+      const [table] = [...document.querySelectorAll('table')].filter(
+        (one) => one.caption.textContent === text,
+      );
+      if (table === undefined) throw new Error(`no table ${text}`);
+      const heads = [...table.tHead.rows[0]!.cells].map((cell) => cell.textContent);
+      return [...table.tBodies[0]!.rows].map(({ cells }) =>
+        Object.fromEntries([...cells].map((cell, index) => [heads[index], cell.textContent])),
+      );
+    })})(${JSON.stringify(caption)})`,
+  );
+}
+
+async function checkAccess(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<AxeResults>('axe.run()');
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+}
+
+const headline = readRun(findRun('20261122-112437-devices'));
+const pythons = readRun(findRun('20261121-234936-devices'));
+
+describe('the page in Chromium', () => {
+  it.each([
+    ['of a ladder', headline],
+    ['of a comparison', pythons],
+    ['with failed trials', readGoldenRun()],
+    ['without trials', { ...headline, trials: [] }],
+  ])('of a run %s reports no error, sends no request, and has a table for every chart', async (_, source) => {
+    await using opened = await open(source);
+    const { page, noise } = opened;
+    expect(noise).toEqual([]);
+    expect(await page.title()).toContain(source.plan.run);
+    const [charts, drawn, tables] = await Promise.all(
+      ['figure', 'figure .plot svg', 'figure details table'].map((of) => page.locator(of).count()),
+    );
+    expect([drawn, tables]).toEqual([charts, charts]);
+    expect(charts).toBeGreaterThanOrEqual(source.trials.length > 0 ? 5 : 0);
+  });
+
+  it('shows the same figures as the terminal', async () => {
+    await using opened = await open(headline);
+    const { columns, groups } = toView(toModel(headline));
+    for (const { heading, rows } of groups) {
+      const shown = await readTable(opened.page, `CPU µs/req at ${heading}`);
+      const told = rows.map((row) =>
+        Object.fromEntries(columns.map((column, index) => [column, row[index]])),
+      );
+      for (const row of told) expect(shown).toContainEqual(expect.objectContaining(row));
+      expect(shown).toHaveLength(told.length);
+    }
+  });
+
+  it('shows the same reports of time(1) as the terminal', async () => {
+    await using opened = await open(headline, '#stack=fastify&connections=1000');
+    const { columns, groups } = toTimesView(toModel(headline), []);
+    const place = columns.indexOf('fastify');
+    const told = groups
+      .find(({ heading }) => heading === '1,000 connections')
+      ?.rows.map((row) => ({ field: row[0], scope: row[1], 'kept by': row[2], fastify: row[place] }));
+    expect(await readTable(opened.page, 'time(1) at 1,000 connections')).toEqual(told);
+  });
+
+  it('filters by keyboard, and keeps the filter in its address', async () => {
+    await using opened = await open(headline);
+    const { page, noise } = opened;
+    await page.getByLabel('fastapi', { exact: true }).focus();
+    await page.keyboard.press('Space');
+    await page.getByLabel('1,000 connections', { exact: true }).focus();
+    await page.keyboard.press('Space');
+    expect(await page.getByRole('status').textContent()).toBe('1 of 20 rows are shown.');
+    expect(new URL(page.url()).hash).toBe('#stack=fastapi&connections=1000');
+    expect(await readTable(page, 'CPU µs/req at 1,000 connections')).toMatchObject([{ target: 'fastapi' }]);
+    await page.reload();
+    expect(await page.getByRole('status').textContent()).toBe('1 of 20 rows are shown.');
+    await page.getByRole('button', { name: 'Clear' }).press('Enter');
+    expect(await page.getByRole('status').textContent()).toBe('20 of 20 rows are shown.');
+    expect(noise).toEqual([]);
+  });
+
+  it('ranks by the chosen metric', async () => {
+    await using opened = await open(headline, '#metric=p99&connections=1000');
+    const shown = await readTable(opened.page, 'p99 at 1,000 connections');
+    expect(shown.filter(({ rank }) => rank !== '—').map(({ target }) => target)).toEqual([
+      'uvicorn',
+      'litestar',
+    ]);
+    expect(await opened.page.getByLabel('Metric').inputValue()).toBe('p99');
+  });
+
+  it('moves to a section by a link, and keeps the filter', async () => {
+    await using opened = await open(headline, '#stack=fastapi');
+    const { page } = opened;
+    await page.getByRole('link', { name: 'Environment' }).press('Enter');
+    await page.waitForFunction('document.activeElement.id === "environment-title"');
+    expect(new URL(page.url()).hash).toBe('#environment&stack=fastapi');
+    expect(await page.getByRole('status').textContent()).toBe('4 of 20 rows are shown.');
+  });
+
+  it('shows hostile names, reasons and logs as text', async () => {
+    const golden = readGoldenRun();
+    const text = JSON.stringify(golden)
+      .replaceAll('"vanilla"', JSON.stringify(HOSTILE))
+      .replaceAll(/"text":"[^"]*"/g, `"text":${JSON.stringify(HOSTILE)}`)
+      .replaceAll(/"logTail":\[[^\]]*\]/g, `"logTail":${JSON.stringify([HOSTILE, '<b>bold</b>'])}`);
+    await using opened = await open(JSON.parse(text) as Source);
+    const { page, noise } = opened;
+    expect(noise).toEqual([]);
+    expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+    expect(await page.locator('img, b, script').count()).toBe(0);
+    expect(await page.getByText('<b>bold</b>').first().textContent()).toContain(HOSTILE);
+    const targets = (await readTable(page, 'CPU µs/req at 100 connections')).map(({ target }) => target);
+    expect(targets).toContain(HOSTILE);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has no violation that axe finds, in the %s theme',
+    async (colorScheme) => {
+      await using opened = await open(readGoldenRun(), '', { colorScheme });
+      await opened.page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+      expect(await checkAccess(opened.page)).toEqual([]);
+    },
+  );
+
+  it('fits a phone without scrolling sideways', async () => {
+    await using opened = await open(pythons, '', { viewport: { width: 390, height: 844 } });
+    expect(await opened.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  });
+
+  it('prints the tables, too', async () => {
+    await using opened = await open(readGoldenRun());
+    const { page } = opened;
+    const closed = 'document.querySelectorAll("figure details:not([open])").length';
+    expect(await page.evaluate(closed)).toBeGreaterThan(0);
+    await page.evaluate('dispatchEvent(new Event("beforeprint"))');
+    expect(await page.evaluate(closed)).toBe(0);
+    await page.evaluate('dispatchEvent(new Event("afterprint"))');
+    expect(await page.evaluate(closed)).toBeGreaterThan(0);
+  });
+});

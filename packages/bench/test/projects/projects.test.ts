@@ -1,0 +1,306 @@
+/** The questions of three users, from an empty folder with the packed tarball: an upgrade, a branch and a budget. */
+import { randomUUID } from 'node:crypto';
+import { cpSync, globSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HOME } from '../../src/home.ts';
+import { environHas, listPids } from '../../src/machine/procfs.ts';
+import { runSync, SubprocessError } from '../../src/machine/subprocess.ts';
+import { newToken } from '../../src/machine/scratch.ts';
+import { unreachedError } from '../../src/prepare/unreached.ts';
+import { provideUv } from '../../src/prepare/uv.ts';
+import type { Trial } from '../../src/results/record.ts';
+import { findDatabase, startDatabase } from '../../src/services/database/database.ts';
+import type { Ended } from '../cli/cli.ts';
+import { needs, postgres, tool } from '../needs.ts';
+import { Installed } from '../packed.ts';
+
+const MINUTES = 60_000;
+/** As little load as possible: the figures are not what is tested. */
+const SHORT = { connections: [2], amount: 40, warmup: 0 };
+
+let installed: Installed;
+beforeAll(() => {
+  installed = new Installed();
+});
+afterAll(() => installed[Symbol.dispose]());
+
+/** A project of a user, under Git. */
+class Project {
+  readonly folder: string;
+  /** Is in the environment of everything that a command starts. */
+  readonly #mark = randomUUID();
+  /** The output of all commands. */
+  output = '';
+
+  constructor(name: string) {
+    this.folder = installed.makeProject(name);
+    cpSync(fileURLToPath(new URL(name, import.meta.url)), this.folder, { recursive: true });
+    this.git('init', '--quiet', '--initial-branch=main');
+  }
+
+  git(...args: string[]): void {
+    const identity = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.org'];
+    runSync(['git', ...identity, ...args], { cwd: this.folder });
+  }
+
+  commit(subject: string): void {
+    this.git('add', '.');
+    this.git('commit', '--quiet', '--message', subject);
+  }
+
+  replace(file: string, before: string, after: string): void {
+    const path = join(this.folder, file);
+    const text = readFileSync(path, 'utf8');
+    if (!text.includes(before)) throw new Error(`${file} does not contain ${before}`);
+    writeFileSync(path, text.replace(before, after));
+  }
+
+  /** Commits a change of a file on a new branch. */
+  branch(subject: string, file: string, before: string, after: string): void {
+    this.git('switch', '--quiet', '--create', 'branch');
+    this.replace(file, before, after);
+    this.commit(subject);
+  }
+
+  write(file: string, content: object): void {
+    writeFileSync(join(this.folder, file), JSON.stringify(content));
+  }
+
+  /** Makes the lock with the tool of the project. Throws a toolchain error if it cannot reach its registry. */
+  lock(argv: string[]): void {
+    try {
+      runSync(argv, { cwd: this.folder });
+    } catch (error) {
+      if (!(error instanceof SubprocessError)) throw error;
+      throw unreachedError(basename(argv[0] ?? ''), error.stderr, {}) ?? error;
+    }
+  }
+
+  /** Runs a command. Everything that it started must have ended with it. */
+  run(args: string[], env: NodeJS.ProcessEnv = {}): Ended {
+    const inherited = Object.fromEntries(
+      Object.keys(process.env)
+        .filter((name) => /^(VITEST|NODE_ENV$|DEBUG$|CI$)/.test(name))
+        .map((name) => [name, undefined]),
+    );
+    const ended = installed.run(this.folder, args, {
+      ...inherited,
+      // The packages that the tools of the user have fetched before are not fetched again.
+      HOME: homedir(),
+      XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'],
+      BENCH_CACHE: join(installed.folder, 'cache'),
+      BENCH_TEST: this.#mark,
+      ...env,
+    });
+    this.output += ended.stdout + ended.stderr;
+    const left = listPids().filter((pid) => environHas(pid, 'BENCH_TEST', this.#mark));
+    if (left.length > 0) throw new Error(`bench-http ${args.join(' ')} left ${left.join(', ')} running`);
+    return ended;
+  }
+
+  /** The trials of the newest run. */
+  trials(): Trial[] {
+    const results = join(this.folder, '.bench', 'results');
+    const newest = readdirSync(results).toSorted().at(-1) ?? '';
+    const lines = readFileSync(join(results, newest, 'trials.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n');
+    return lines.map((line) => JSON.parse(line) as Trial);
+  }
+}
+
+const optionsOf = (options: Record<string, unknown>): string[] =>
+  Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+
+const listEnvironments = (): string[] =>
+  globSync('environments/fastapi-orders-3.1*/bench-ready', { cwd: HOME.cache });
+
+describe('a FastAPI service', () => {
+  const found = needs(postgres);
+  // Its environments are made once for each lock, and not in every run of this test.
+  const env: Record<string, string> = { BENCH_CACHE: HOME.cache };
+  const made = needs(async () => {
+    const uv = await provideUv(HOME.cache);
+    const project = new Project('fastapi-orders');
+    project.lock([uv, 'lock', '--quiet']);
+    project.commit('An order service');
+    return project;
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'bench-orders-'));
+  let database: AsyncDisposable | undefined;
+  /** Must not be stored or shown. */
+  let secrets: () => string[];
+  beforeAll(async () => {
+    if (found.why !== undefined || made.why !== undefined) return;
+    const started = await startDatabase(await findDatabase(''), { token: newToken(), folder, placed: {} });
+    database = started;
+    await using table = await started.open({ rows: [] });
+    const url = Object.assign(new URL(table.env['DATABASE_URL'] ?? ''), { pathname: '/postgres' });
+    const tokens = join(folder, 'tokens');
+    Object.assign(env, {
+      ORDERS_PASSWORD: 'open-sesame-27',
+      DATABASE_URL: url.href.replace('postgresql:', 'postgresql+psycopg:'),
+      LOGINS: tokens,
+    });
+    secrets = () => [
+      'open-sesame-27',
+      url.password,
+      url.href.slice('postgresql:'.length),
+      ...readFileSync(tokens, 'utf8').trimEnd().split('\n'),
+    ];
+  });
+  afterAll(async () => {
+    await database?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is measured on two Pythons, on two commits and in a job', { timeout: 5 * MINUTES }, () => {
+    const project = made.get();
+    const run = (args: string[]): Ended => project.run(args, env);
+
+    project.write('stack.json', {
+      name: 'fastapi-orders',
+      language: 'python',
+      framework: 'fastapi',
+      class: 'framework',
+      runtime: 'python',
+      default: 'app',
+      variants: { app: { command: ['uvicorn', 'orders:app', '--host', '{host}', '--port', '{port}'] } },
+      login: {
+        request: 'POST /login',
+        body: { user: 'ada', password: '{env:ORDERS_PASSWORD}' },
+        token: { json: '/access_token' },
+      },
+      requests: ['GET /orders?limit=20'],
+    });
+    project.commit('Measure it');
+
+    const short = optionsOf({ ...SHORT, rounds: 1 });
+    expect(run(['--python', '3.12,3.13', ...short])).toMatchObject({ status: 0 });
+    const versions = project.trials().map(({ target, runtime }) => `${target.id} ${runtime?.version}`);
+    expect(versions.toSorted()).toEqual([
+      expect.stringMatching(/^fastapi-orders@3\.12 3\.12\./),
+      expect.stringMatching(/^fastapi-orders@3\.13 3\.13\./),
+    ]);
+
+    const environments = listEnvironments();
+    project.branch(
+      'Log every login',
+      'orders.py',
+      '    return {"access_token": token}',
+      [
+        '    print("database", engine.url.render_as_string(hide_password=False), flush=True)',
+        '    print("login", login.password, "token", token, flush=True)',
+        '    with open(os.environ["LOGINS"], "a") as tokens:',
+        '        print(token, file=tokens)',
+        '    return {"access_token": token}',
+      ].join('\n'),
+    );
+    const branch = run(['--rev', 'main', '--rev', 'HEAD', ...short]);
+    expect(branch.status).toBe(0);
+    expect(branch.stdout).toMatch(/main \w{7}: Measure it\n +HEAD \w{7}: Log every login\n/);
+    expect(project.trials().map(({ status }) => status)).not.toContain('failed');
+    // The commits have the same lock.
+    expect(listEnvironments()).toEqual(environments);
+
+    project.write('bench.config.json', {
+      bench: { ...SHORT, rounds: 1 },
+      budgets: [{ metric: 'startup', atMost: '1ms' }],
+    });
+    const job = run(['ci']);
+    // One round says nothing, and a job does not fail for that.
+    expect(job.stderr).toContain('warning: undecided: start-up at most 1.00 ms, fastapi-orders at 2');
+    expect(job.status).toBe(0);
+
+    const logs = globSync('.bench/results/*/logs/*.log', { cwd: project.folder });
+    const logged = logs.map((log) => readFileSync(join(project.folder, log), 'utf8')).join('\n');
+    expect(logged).toMatch(/^login \(not kept\) token \(not kept\)$/m);
+    expect(logged).toMatch(/^database postgresql\+psycopg:\/\/\(not-kept\)@/m);
+    expect(secrets().length).toBeGreaterThan(3);
+    const kept = [join(project.folder, '.bench'), join(installed.folder, 'state')].flatMap((place) =>
+      globSync('**/*', { cwd: place, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')),
+    );
+    expect(kept.length).toBeGreaterThan(10);
+    const texts = [...kept, project.output, readFileSync(join(project.folder, 'stack.json'), 'utf8')];
+    for (const secret of secrets()) {
+      expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+    }
+  });
+});
+
+describe('an Express service', () => {
+  needs(tool('npm'));
+  const made = needs(() => {
+    const project = new Project('express-orders');
+    project.lock(['npm', 'install', '--package-lock-only', '--no-audit']);
+    project.commit('An order service');
+    return project;
+  });
+
+  it('is measured with its uncommitted changes', { timeout: 5 * MINUTES }, () => {
+    const project = made.get();
+    project.replace('price.js', 'lines.reduce', 'structuredClone(lines).reduce');
+    const app = ['--app', '.', '--run', 'npm start', '--get', '/orders?limit=5'];
+    const ended = project.run([...app, '--rev', 'HEAD', '--rev', '.', ...optionsOf({ ...SHORT, rounds: 1 })]);
+    expect(ended.status).toBe(0);
+    expect(ended.stdout).toMatch(/HEAD \w{7}: An order service\n +working tree/);
+    const codes = project.trials().map(({ status }) => status);
+    expect(codes).toHaveLength(2);
+    expect(codes).not.toContain('failed');
+  });
+});
+
+describe('a Go service', () => {
+  needs(tool('go'));
+  const made = needs(() => {
+    const project = new Project('chi-orders');
+    project.lock(['go', 'get', 'github.com/go-chi/chi/v5']);
+    project.lock(['go', 'mod', 'tidy']);
+    return project;
+  });
+
+  it('fails the job of a branch that is much slower', { timeout: 5 * MINUTES }, () => {
+    const project = made.get();
+    project.write('stack.json', {
+      name: 'chi-orders',
+      language: 'go',
+      framework: 'chi',
+      class: 'framework',
+      runtime: 'none',
+      build: [['go', 'build', '-o', '{build}/server', '.']],
+      default: 'app',
+      variants: { app: { command: ['{build}/server'] } },
+      requests: ['GET /orders?limit=20'],
+    });
+    project.commit('An order service');
+    project.branch(
+      'List the orders 21 times',
+      'main.go',
+      'answer(w, orders[:',
+      'for range 20 {\n\t\t\tlistOrders()\n\t\t}\n\t\tanswer(w, orders[:',
+    );
+    project.write('bench.config.json', {
+      bench: { ...SHORT, rev: ['main', 'HEAD'], rounds: 6, separate: true },
+      budgets: [{ metric: 'cpu', against: 'main', worseByAtMost: '5%' }],
+    });
+    const { status, stdout } = project.run(['ci']);
+    expect(stdout).toMatch(/CPU .*at most 5 % .*HEAD \w{7}.* broken/);
+    expect(status).toBe(1);
+    const summary = readFileSync(join(project.folder, '.bench', 'summary.md'), 'utf8');
+    expect(summary).toMatch(/main \w{7}: An order service/);
+    expect(summary).toMatch(/HEAD \w{7}: List the orders 21 times/);
+    // The binaries are built in the cache.
+    const tracked = ['go.mod', 'go.sum', 'main.go', 'stack.json'];
+    expect(readdirSync(project.folder).toSorted()).toEqual([
+      '.bench',
+      '.git',
+      'bench.config.json',
+      ...tracked,
+    ]);
+  });
+});
