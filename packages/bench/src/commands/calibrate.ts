@@ -27,6 +27,7 @@ import { appendTrials, createRun, writeReport } from '../results/store.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
+import { SAVED } from './voice.ts';
 import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 import { sum } from '../numbers.ts';
 
@@ -61,7 +62,7 @@ export const runCalibrate = createRunner(CALIBRATE, async ({ wait }) => {
       ...(rate === undefined ? {} : { load: { mode: 'open' as const, perSecond: rate } }),
     };
     const { effects, stop } = await createEffects({ plan, placed, token, folder });
-    using _ = onInterrupt(stop);
+    using _ = onInterrupt(stop, SAVED);
     const accounts: Account[] = [];
     const bare: { bareMedianUs?: number } = {};
     const askBare = async ({ host: address, port }: Server): Promise<void> => {

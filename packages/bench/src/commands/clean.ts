@@ -51,7 +51,7 @@ export const runClean = createRunner(CLEAN, async ({ names: wanted, yes }) => {
       ),
     );
   // Files in use by a run must not be removed. The leftovers of killed commands are removed in any case.
-  using _ = await openSession('clean', { isAlone: wanted.length > 0 });
+  using _ = await openSession('clean', { isAlone: wanted.length > 0, words: 'stopping' });
   for (const { kind, found } of kinds) {
     const total = sum(found.map(({ bytes }) => bytes));
     print(`${kind}: ${found.length === 0 ? 'nothing' : formatBytes(total)}\n`);

@@ -83,6 +83,8 @@ function refuseOutput(file: string, root: string, { folder }: InitRequest): void
   }
 }
 
+const NOTHING_WRITTEN = 'stopping: nothing was written';
+
 /** Starts the server with these services, and returns the manifest whose requests it answered. Throws if it does not start. */
 async function tryStart(
   start: Start,
@@ -91,11 +93,11 @@ async function tryStart(
 ): Promise<{ manifest: object }> {
   const draft = makeManifest(root, start, { ...asked, needs, requests: ['GET /'] });
   const prepared = await prepareDraft(draft, file);
-  using session = await openSession(`init ${prepared.target.id}`, { isAlone: false });
+  using session = await openSession(`init ${prepared.target.id}`, { isAlone: false, words: NOTHING_WRITTEN });
   let isStopped = false;
   using _ = onInterrupt(() => {
     isStopped = true;
-  }, 'stopping: nothing was written');
+  }, NOTHING_WRITTEN);
   const { token } = session;
   const folder = session.makeFolder('init');
   const declared = await findDeclared([prepared.stack]);

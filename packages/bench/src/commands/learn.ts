@@ -19,21 +19,17 @@ export interface Learned {
   interrupted: boolean;
 }
 
-/**
- * Returns the plan with the warm-ups that are known, after studies of targets that are not. `onStudy` is called before
- * the first process of a study.
- */
+/** Returns the plan with the warm-ups that are known, after studies of targets that are not. */
 export async function planWarmups(
   plan: Plan,
   prepared: readonly Launchable[],
   machine: StudyMachine,
-  onStudy: () => void,
 ): Promise<Learned> {
   if (plan.warmups !== undefined || plan.quick || plan.attached !== undefined)
     return { plan, interrupted: false };
   const own = prepared.flatMap((one) => ('attached' in one ? [] : [one]));
   const all = own.map((one) => ({ one, facts: factsOf(one, plan, machine) }));
-  const interrupted = plan.autoWarmup === true && (await study(plan, all, machine, onStudy));
+  const interrupted = plan.autoWarmup === true && (await study(plan, all, machine));
   return { plan: { ...plan, warmups: planTargets(plan, all) }, interrupted };
 }
 
@@ -48,7 +44,6 @@ async function study(
   plan: Plan,
   all: readonly Candidate[],
   machine: StudyMachine,
-  onStudy: () => void,
 ): Promise<boolean> {
   const { voice, session } = machine;
   const connections = studiedRung(plan.rungs);
@@ -75,7 +70,6 @@ async function study(
   const measured = await observeTargets(
     { plan: asked, seconds, prepared: due.map(({ one }) => one) },
     machine,
-    onStudy,
   );
   session.expect(estimateSeconds(plan));
   return measured.interrupted;

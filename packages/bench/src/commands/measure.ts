@@ -19,7 +19,7 @@ import { planWarmups } from './learn.ts';
 import { placePlanned, prepareMachine, prepareTargets, readVersions } from './prepare.ts';
 import type { Session } from './session.ts';
 import { tryTargets } from './tryout.ts';
-import type { Voice } from './voice.ts';
+import { NOTHING_YET, SAVED, type Voice } from './voice.ts';
 
 /** A run to start or to resume. */
 export interface Job {
@@ -51,12 +51,9 @@ export async function measurePlan({
   voice,
 }: Job): Promise<MeasuredRun> {
   let release = (): void => session[Symbol.dispose]();
-  const quitOnInterrupt = (): Disposable =>
-    voice.onInterrupt(
-      () => voice.quit(() => release()),
-      stored === undefined ? 'stopping: nothing has been measured yet' : undefined,
-    );
-  using preparing = quitOnInterrupt();
+  let done = stored?.trials.length ?? 0;
+  const describeStop = (): string => (done > 0 ? SAVED : NOTHING_YET);
+  using _quitting = voice.onInterrupt(() => voice.quit(() => release()), describeStop);
   const { token } = session;
   const owe = (server: string | undefined): void => session.owe(server);
   const companions = await findCompanions(asked);
@@ -74,11 +71,14 @@ export async function measurePlan({
     log: voice.log,
     copies: copies.stacks,
   });
+  const tryOut = async (trial: string): Promise<boolean> => {
+    await using running = await startCompanions(companions, { token, folder: trial, placed, owe });
+    return tryTargets(asked, prepared, { placed, token, folder: trial, companions: running.all, voice });
+  };
   const isOfUser = prepared.some((one) => 'stack' in one && one.stack.project !== undefined);
   if (isOfUser && stored === undefined) {
     const trial = session.makeFolder('try');
-    await using running = await startCompanions(companions, { token, folder: trial, placed, owe });
-    await tryTargets(asked, prepared, { placed, token, folder: trial, companions: running.all, voice });
+    if (await tryOut(trial)) voice.quit(() => release());
   }
   const engines = await findEngines(enginesOf(asked));
   const versions = readVersions(prepared, companions, engines);
@@ -86,15 +86,12 @@ export async function measurePlan({
   const machine = { session, voice, placed, host, companions, leftOut };
   const { plan, interrupted } =
     stored === undefined
-      ? await planWarmups(asked, prepared, machine, () => preparing[Symbol.dispose]())
+      ? await planWarmups(asked, prepared, machine)
       : { plan: asked, interrupted: false };
   const folder = stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
   if (interrupted) return { source: { plan, host, versions, leftOut, trials: [] }, folder, interrupted };
-  preparing[Symbol.dispose]();
-  using starting = quitOnInterrupt();
   if (stored !== undefined) mendRun(folder);
   await using running = await startCompanions(companions, { token, folder, placed, owe });
-  let done = stored?.trials.length ?? 0;
   session.expect(estimateSeconds(plan, plan.trials.slice(done)));
   const { effects, stop } = await createEffects({
     plan,
@@ -111,8 +108,7 @@ export async function measurePlan({
     },
     on: showProgress(plan, voice.screen),
   });
-  using _ = voice.onInterrupt(stop);
-  starting[Symbol.dispose]();
+  using _stopping = voice.onInterrupt(stop, describeStop);
   const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
   return { source: { plan, host, versions, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }

@@ -11,7 +11,7 @@ import { redactUrl } from '../redact.ts';
 import { createEffects } from './effects.ts';
 import { placePlanned, prepareTargets } from './prepare.ts';
 import type { Session } from './session.ts';
-import type { Voice } from './voice.ts';
+import { NOTHING_YET, type Voice } from './voice.ts';
 
 const HINT = 'name a file, an address, or a path of the server: --openapi /openapi.json';
 
@@ -63,7 +63,7 @@ export async function askForRoutes(
   const placed = { placement: { kind: 'unpinned' as const }, server: [], generator: [] };
   const means = { plan, placed, token: session.token, folder: session.makeFolder('openapi'), launcher };
   const { effects, stop } = await createEffects(means);
-  using _ = voice.onInterrupt(stop);
+  using _ = voice.onInterrupt(stop, NOTHING_YET);
   let text: string | undefined;
   const life = new ServerLife(
     planned,

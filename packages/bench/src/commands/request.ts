@@ -85,7 +85,7 @@ export async function measureForeseen(
 ): Promise<(MeasuredRun & { plan: Plan }) | undefined> {
   const foreseen = restore(planned, first);
   hide(secretsIn(foreseen));
-  using session = await openSession(run, { wait: first.wait, log: voice.log });
+  using session = await openSession(run, { wait: first.wait, voice });
   const isOpen = isAskedOfServer(first);
   const options = isOpen ? await askForRoutes(first, written, foreseen, { session, voice }) : first;
   const ready = isOpen ? planFrom(run, options, undefined) : foreseen;

@@ -37,7 +37,7 @@ export const runSelf = createRunner(SELF, async ({ rounds, wait }) => {
   // Each cell is measured with sampling, without sampling, and by stock autocannon.
   session.expect(3 * estimateSeconds(plan));
   const { effects, stop } = await createEffects({ plan, placed, token, folder });
-  using _ = onInterrupt(stop);
+  using _ = onInterrupt(stop, 'stopping: nothing is saved');
   const unsampled = { ...effects, resources: async () => undefined };
 
   const seen: SelfRound[] = [];

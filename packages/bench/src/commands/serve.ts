@@ -49,7 +49,7 @@ export const runServe = createRunner(SERVE, async (asked) => {
   if (ready === undefined)
     throw new BenchError('toolchain', missing[0]?.reason ?? target.id, missing[0]?.hint);
   const draw = workload.draw(() => Math.random(), params);
-  using session = await openSession(`serve ${target.id}`, { isAlone: false });
+  using session = await openSession(`serve ${target.id}`, { isAlone: false, words: `stopping ${target.id}` });
   const { token } = session;
   const owe = (place: string | undefined): void => session.owe(place);
   const folder = session.makeFolder('serve');

@@ -6,6 +6,7 @@ import {
   type PlacementNeeds,
 } from '../machine/placement.ts';
 import { terminal } from './shell.ts';
+import { NOTHING_YET, type Voice } from './voice.ts';
 
 /** A command at work on this machine, until it is disposed of. */
 export interface Session extends Opened {
@@ -16,20 +17,37 @@ export interface Session extends Opened {
   place(needs: PlacementNeeds, choose?: typeof choosePlacement): Promise<PinnedCommands>;
 }
 
+/** How a command opens its session. */
+interface Opening extends Partial<Pick<Purpose, 'isAlone' | 'wait'>> {
+  voice?: Voice;
+  /** The words of an interruption that no step of the command handles. */
+  words?: string;
+}
+
 /**
- * Opens the session of a command and removes the leftovers of killed commands. A session measures alone by default.
- * Throws a usage error while another command measures on this machine, unless `wait` is set.
+ * Opens the session of a command and removes the leftovers of killed commands. A session measures alone by default. An
+ * interruption that no step of the command handles closes it and ends the process. Throws a usage error while another
+ * command measures on this machine, unless `wait` is set.
  */
 export async function openSession(
   run: string,
-  {
-    isAlone = true,
-    wait = false,
-    log = terminal.log,
-  }: Partial<Pick<Purpose, 'isAlone' | 'wait' | 'log'>> = {},
+  { isAlone = true, wait = false, voice = terminal, words = NOTHING_YET }: Opening = {},
 ): Promise<Session> {
-  const opened = await open({ run, isAlone, wait, log });
+  const { log } = voice;
+  let opened: Opened | undefined;
+  const interrupting = voice.onInterrupt(() => voice.quit(() => opened?.[Symbol.dispose]()), words);
+  try {
+    opened = await open({ run, isAlone, wait, log });
+  } catch (error) {
+    interrupting[Symbol.dispose]();
+    throw error;
+  }
+  const close = opened[Symbol.dispose].bind(opened);
   return Object.assign(opened, {
+    [Symbol.dispose]() {
+      close();
+      interrupting[Symbol.dispose]();
+    },
     async place(needs: PlacementNeeds, choose = choosePlacement) {
       const placed = await choose(needs);
       if (placed.reason !== undefined) log(`placement: ${placed.reason}`);

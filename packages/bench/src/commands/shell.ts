@@ -4,7 +4,7 @@ import { BenchError } from '../errors.ts';
 import { hide, literalsInEnvironment, valuesOf } from '../redact.ts';
 import { toLine, toOutput, toPrintable } from '../report/printable.ts';
 import type { Screen } from '../report/progress.ts';
-import type { Voice } from './voice.ts';
+import type { Voice, Words } from './voice.ts';
 
 /** Under `npx pnpm` one Ctrl-C arrives twice. A second signal within this time counts as the same press. */
 const SAME_PRESS_MS = 1000;
@@ -93,27 +93,48 @@ export function fail(error: unknown): number {
   return 1;
 }
 
+const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** What an interruption does: the innermost step of the command handles it. */
+interface Handler {
+  stop: () => void;
+  words: Words;
+}
+
+const handlers: Handler[] = [];
+/** The time of the first Ctrl-C, in ms; undefined until then. */
+let pressedAt: number | undefined;
+
+function press(): void {
+  const now = performance.now();
+  if (pressedAt !== undefined) {
+    if (now - pressedAt > SAME_PRESS_MS) process.exit(130);
+    return;
+  }
+  pressedAt = now;
+  const handler = handlers.at(-1);
+  if (handler === undefined) return;
+  const { stop, words } = handler;
+  logLine(`\n${typeof words === 'string' ? words : words()}`);
+  stop();
+}
+
 /**
- * Prints `words` and calls `stop` on the first Ctrl-C (or SIGTERM). A second one ends the process immediately,
- * unless it is an echo of the first.
+ * Until disposed, the first Ctrl-C (or SIGTERM) prints `words` and calls `stop`, in place of earlier handlers. A second
+ * one ends the process immediately, unless it is an echo of the first.
  */
-export function onInterrupt(stop: () => void, words = 'stopping: completed trials are saved'): Disposable {
-  let pressedAt: number | undefined;
-  const press = (): void => {
-    const now = performance.now();
-    if (pressedAt === undefined) {
-      pressedAt = now;
-      logLine(`\n${words}`);
-      stop();
-    } else if (now - pressedAt > SAME_PRESS_MS) {
-      process.exit(130);
-    }
-  };
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, press);
+export function onInterrupt(stop: () => void, words: Words): Disposable {
+  if (handlers.length === 0) for (const signal of INTERRUPTS) process.on(signal, press);
+  const handler = { stop, words };
+  handlers.push(handler);
   return {
     [Symbol.dispose]() {
-      for (const signal of signals) process.off(signal, press);
+      const index = handlers.indexOf(handler);
+      if (index === -1) return;
+      handlers.splice(index, 1);
+      if (handlers.length > 0) return;
+      pressedAt = undefined;
+      for (const signal of INTERRUPTS) process.off(signal, press);
     },
   };
 }

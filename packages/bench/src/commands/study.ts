@@ -57,10 +57,6 @@ export async function measureStudy({
 }: StudyJob): Promise<MeasuredStudy> {
   const reason = whyNoStudy();
   if (reason !== undefined) throw new BenchError('usage', reason, 'use Linux');
-  const preparing = voice.onInterrupt(
-    () => voice.quit(() => session[Symbol.dispose]()),
-    'stopping: nothing has been measured yet',
-  );
   const companions = await findCompanions(plan);
   const placed = await prepareMachine(plan, { session, launcher: freshLauncher, log: voice.log }, companions);
   const host = await readHost();
@@ -70,7 +66,7 @@ export async function measureStudy({
     copies: [],
   });
   const means = { session, voice, placed, host, companions, leftOut };
-  return observeTargets({ plan, seconds, prepared }, means, () => preparing[Symbol.dispose]());
+  return observeTargets({ plan, seconds, prepared }, means);
 }
 
 /** Returns why no warm-up can be studied on this system; undefined if it can. */
@@ -91,11 +87,10 @@ export interface StudyMachine {
   results?: string;
 }
 
-/** Observes prepared targets, stores the study, and keeps what it found out. `onReady` is called before the first process. */
+/** Observes prepared targets, stores the study, and keeps what it found out. */
 export async function observeTargets(
   { plan, seconds, prepared }: Pick<StudyJob, 'plan' | 'seconds'> & { prepared: readonly Launchable[] },
   { session, voice, placed, host, companions, leftOut, results }: StudyMachine,
-  onReady: () => void = () => {},
 ): Promise<MeasuredStudy> {
   const engines = await findEngines(enginesOf(plan));
   const versions = readVersions([...prepared], companions, engines);
@@ -112,7 +107,6 @@ export async function observeTargets(
     companions: running.all,
   });
   using _ = voice.onInterrupt(stop, 'stopping: completed processes are saved');
-  onReady();
   const ready = new Map(
     prepared.flatMap((one) => ('attached' in one ? [] : [[one.target.id, one] as const])),
   );

@@ -12,7 +12,7 @@ import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import type { Trial } from '../results/record.ts';
 import { CompanionError, type RunningCompanion } from '../services/companion.ts';
 import { createEffects } from './effects.ts';
-import type { Voice } from './voice.ts';
+import { NOTHING_YET, type Voice } from './voice.ts';
 
 /** The interval between lines about a server that does not answer yet. */
 const WAITING_SECONDS = 3;
@@ -37,7 +37,7 @@ export async function tryTargets(
   means: TryoutMeans,
 ): Promise<boolean> {
   const { effects, stop } = await createEffects({ plan, ...means });
-  using _ = means.voice.onInterrupt(stop);
+  using _ = means.voice.onInterrupt(stop, NOTHING_YET);
   for (const [index, found] of prepared.entries()) {
     if (effects.interrupted()) return true;
     const planned = plan.trials.find(({ target }) => target === found.target.id);
@@ -60,10 +60,26 @@ async function tryTarget(
   voice: Voice,
 ): Promise<BenchError | undefined> {
   const { prepared } = context;
-  let live: Server | undefined;
-  const launch: typeof effects.launch = async (...asked) => (live = await effects.launch(...asked));
-  const life = new ServerLife(planned, context, { ...effects, launch });
-  using _ = reportWaiting(() => live, context, voice);
+  let awaited: Awaited | undefined;
+  const life = new ServerLife(planned, context, {
+    ...effects,
+    async launch(...asked) {
+      const server = await effects.launch(...asked);
+      awaited = { server, isLoggingIn: false };
+      return server;
+    },
+    async logIn(server, draw, deadlineSeconds) {
+      awaited = { server, isLoggingIn: true };
+      const found = (await effects.logIn?.(server, draw, deadlineSeconds)) ?? draw;
+      awaited = { server, isLoggingIn: false };
+      return found;
+    },
+    async awaitRightAnswer(...asked) {
+      await effects.awaitRightAnswer(...asked);
+      awaited = undefined;
+    },
+  });
+  using _ = reportWaiting(() => awaited, context, voice);
   let beside: CompanionError | undefined;
   try {
     await life.start();
@@ -82,12 +98,19 @@ function failureBeside({ message, details }: CompanionError, { target, stack }: 
   return new BenchError('trial', lines.join('\n'), `correct "services" or "setup" in ${stack.manifest}`);
 }
 
+/** A server that has not given a right answer yet. */
+export interface Awaited {
+  server: Pick<Server, 'port' | 'listensOn' | 'mayIgnorePort' | 'logTail'>;
+  /** True until a login is answered. The log may hold its token already, which is not known yet and cannot be hidden. */
+  isLoggingIn: boolean;
+}
+
 /**
  * Says regularly what a server that does not answer yet does instead, until disposed: first with its command, the
  * request and its last lines.
  */
 export function reportWaiting(
-  live: () => Pick<Server, 'port' | 'listensOn' | 'mayIgnorePort' | 'logTail'> | undefined,
+  awaited: () => Awaited | undefined,
   { plan, prepared }: { plan: Plan; prepared: Pick<Prepared, 'variant' | 'stack'> },
   { log }: Pick<Voice, 'log'>,
 ): Disposable {
@@ -95,11 +118,12 @@ export function reportWaiting(
   let isFirst = true;
   const timer = setInterval(() => {
     seconds += WAITING_SECONDS;
-    const server = live();
-    if (server === undefined) return;
+    const found = awaited();
+    if (found === undefined) return;
+    const { server, isLoggingIn } = found;
     const elsewhere = describeElsewhere(server);
     const what = elsewhere === undefined ? '' : `; ${elsewhere}`;
-    const start = isFirst ? describeStart(plan, prepared, server.logTail()) : [];
+    const start = isFirst ? describeStart(plan, prepared, isLoggingIn ? undefined : server.logTail()) : [];
     isFirst = false;
     const limit = `${plan.startSeconds} s (--start-timeout)`;
     log([`waiting for its first right answer: ${seconds} s of ${limit}${what}`, ...start].join('\n'));
@@ -107,19 +131,23 @@ export function reportWaiting(
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Describes the start of a server: its command, its folder, the request and its last lines. */
+/** Describes the start of a server: its command, its folder, the request and its last lines, if they may be shown. */
 function describeStart(
   plan: Plan,
   { variant, stack }: Pick<Prepared, 'variant' | 'stack'>,
-  logTail: readonly string[],
+  logTail: readonly string[] | undefined,
 ): string[] {
   const [request] = workloadOf(plan).draw(() => 0.5, plan.params ?? {}).requests;
-  const lines = logTail.filter((line) => line !== '').map((line) => `  | ${line}`);
+  const lines = logTail?.filter((line) => line !== '').map((line) => `  | ${line}`);
   return [
     `  command: ${joinWords(variant.command)}`,
     `  folder:  ${relative(process.cwd(), stack.root) || '.'}`,
     ...(request === undefined ? [] : [`  asked:   ${request.method} ${request.path}`]),
-    ...(lines.length === 0 ? ['  it printed nothing'] : ['  its last lines:', ...lines]),
+    ...(lines === undefined
+      ? ['  its last lines are not shown during the login, because they may hold its token']
+      : lines.length === 0
+        ? ['  it printed nothing']
+        : ['  its last lines:', ...lines]),
   ];
 }
 

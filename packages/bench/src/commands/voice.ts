@@ -1,13 +1,25 @@
 import type { Screen } from '../report/progress.ts';
 
+/** The words of an interruption, or what gives them when it happens. */
+export type Words = string | (() => string);
+
+/** The words of an interruption before the first result. */
+export const NOTHING_YET = 'stopping: nothing has been measured yet';
+
+/** The words of an interruption that keeps results. */
+export const SAVED = 'stopping: completed trials are saved';
+
 /** How a measurement speaks with its caller: a terminal, or a program. */
 export interface Voice {
   /** Takes one line that is not part of the report. */
   log: (line: string) => void;
   /** Shows the progress of the trials. */
   screen: Screen;
-  /** Calls `stop` when the caller interrupts, at once if that has happened already. `words` tell the user. */
-  onInterrupt: (stop: () => void, words?: string) => Disposable;
+  /**
+   * Calls `stop` when the caller interrupts, at once if that has happened already. `words` tell the user. In a terminal,
+   * only the innermost of several is called.
+   */
+  onInterrupt: (stop: () => void, words: Words) => Disposable;
   /** Interrupts a preparation: a command ends its process after `release`; a program waits for the preparation. */
   quit: (release: () => void) => void;
 }

@@ -32,7 +32,7 @@ const MOMENTS: Moment[] = [
     when: 'while a server starts',
     args: `--stack ${PLANTED} planted/never-binds --connections 1`,
     reached: (place) => place.countLaunched() > 0,
-    says: 'stopping: completed trials are saved',
+    says: 'stopping: nothing has been measured yet',
     kept: 0,
   },
   {
@@ -40,7 +40,7 @@ const MOMENTS: Moment[] = [
     args: `${steady} --connections 20 --connect-rate 1`,
     // One for each request before the load, and the first of the load.
     reached: async (place) => ((await place.readAccount())?.connections.accepted ?? 0) > 3,
-    says: 'stopping: completed trials are saved',
+    says: 'stopping: nothing has been measured yet',
     kept: 0,
   },
   {
@@ -48,7 +48,7 @@ const MOMENTS: Moment[] = [
     args: `${steady} --connections 2 --duration 60`,
     // Until all connections are established, each sends one request a second.
     reached: async (place) => ((await place.readAccount())?.requests.read ?? 0) > 300,
-    says: 'stopping: completed trials are saved',
+    says: 'stopping: nothing has been measured yet',
     kept: 0,
     launcher: PNPM,
   },
@@ -56,7 +56,7 @@ const MOMENTS: Moment[] = [
     when: 'in the window, with an upstream',
     args: 'vanilla --workload gather --connections 2 --duration 60 --warmup 0',
     reached: (place) => place.pidsOf('generator.ts').length > 0,
-    says: 'stopping: completed trials are saved',
+    says: 'stopping: nothing has been measured yet',
     kept: 0,
   },
   {

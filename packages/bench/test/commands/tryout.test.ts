@@ -22,7 +22,7 @@ describe('reportWaiting', () => {
       listensOn: () => [{ address: '0.0.0.0', port: 8000 }],
       logTail: () => ['reading the model', ''],
     };
-    using _ = reportWaiting(() => server, { plan, prepared }, { log: (line) => lines.push(line) });
+    using _ = reportWaiting(() => ({ server, isLoggingIn: false }), { plan, prepared }, { log: (line) => lines.push(line) });
     vi.advanceTimersByTime(2900);
     expect(lines).toEqual([]);
     vi.advanceTimersByTime(3100);
@@ -37,6 +37,21 @@ describe('reportWaiting', () => {
       ],
       [expect.stringMatching(/^waiting for its first right answer: 6 s of 90 s/) as string],
     ]);
+  });
+
+  it('does not show the log of a server that is logging somebody in: its token cannot be hidden yet', () => {
+    const lines: string[] = [];
+    const server = {
+      port: 20_001,
+      mayIgnorePort: false,
+      listensOn: () => [{ address: '127.0.0.1', port: 20_001 }],
+      logTail: () => ['token 5180d5fe'],
+    };
+    const awaited = { server, isLoggingIn: true };
+    using _ = reportWaiting(() => awaited, { plan, prepared }, { log: (line) => lines.push(line) });
+    vi.advanceTimersByTime(3000);
+    expect(lines).toEqual([expect.stringContaining('not shown during the login')]);
+    expect(lines.join('\n')).not.toContain('5180d5fe');
   });
 
   it('says nothing before the server is started, or once it is disposed', () => {

@@ -65,19 +65,19 @@ async function prepare(asked: Partial<BenchOptions>, warmups?: PlannedWarmup[]) 
 const STUDYING = { duel: true, windowSeconds: 0.5, rounds: 15 } as const;
 
 /** Plans the warm-ups of a run as `pnpm bench` does. A study is stored in the folder of this test. */
-async function planFor(asked: Partial<BenchOptions>, onStudy?: () => void): Promise<PlannedWarmup[]> {
+async function planFor(asked: Partial<BenchOptions>, log?: (line: string) => void): Promise<PlannedWarmup[]> {
   const { plan, prepared, placed } = await prepare({ ...STUDYING, ...asked });
   const session = { token, expect() {}, owe() {} } as Partial<Session> as Session;
   const machine: StudyMachine = {
     session,
-    voice: programVoice(),
+    voice: programVoice(log),
     placed,
     host: await readHost(),
     companions: [],
     leftOut: [],
     results: folder,
   };
-  const learned = await planWarmups(plan, prepared, machine, onStudy ?? (() => {}));
+  const learned = await planWarmups(plan, prepared, machine);
   return learned.plan.warmups ?? [];
 }
 
@@ -156,8 +156,8 @@ describe('a run of a server that is level for 4 s and then twice as fast', () =>
 
   it('prints cold figures only with a mark, if the user sets a shorter warm-up', async () => {
     const asked = { warmupSeconds: 0.1 };
-    const cold = await planFor(asked, () => {
-      throw new Error('a study has begun');
+    const cold = await planFor(asked, (line) => {
+      if (line.startsWith('studying ')) throw new Error('a study has begun');
     });
     const trials = await duel(asked, cold);
     expect(ratioOf(trials)).toBeGreaterThan(1.3);
