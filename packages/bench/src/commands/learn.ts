@@ -49,11 +49,7 @@ interface Candidate {
 }
 
 /** Studies the targets of which too little is known. Returns true if it was interrupted. */
-async function study(
-  plan: Plan,
-  all: readonly Candidate[],
-  machine: StudyMachine,
-): Promise<boolean> {
+async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachine): Promise<boolean> {
   const { voice, session } = machine;
   const connections = studiedRung(plan.rungs);
   const kind = kindOfRung(connections);

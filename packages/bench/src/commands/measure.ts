@@ -1,4 +1,5 @@
 import { unlikeResumed } from '../analyse/unlike.ts';
+import { DisposableStack } from '../disposal.ts';
 import { BenchError } from '../errors.ts';
 import { chooseLauncher } from '../measure/launcher.ts';
 import { findEngines } from '../load/engines.ts';
@@ -53,7 +54,8 @@ export async function measurePlan({
   let release = (): void => session[Symbol.dispose]();
   let done = stored?.trials.length ?? 0;
   const describeStop = (): string => (done > 0 ? SAVED : NOTHING_YET);
-  using _quitting = voice.onInterrupt(() => voice.quit(() => release()), describeStop);
+  using interrupts = new DisposableStack();
+  interrupts.use(voice.onInterrupt(() => voice.quit(() => release()), describeStop));
   const { token } = session;
   const owe = (server: string | undefined): void => session.owe(server);
   const companions = await findCompanions(asked);
@@ -85,9 +87,7 @@ export async function measurePlan({
   if (stored !== undefined) refuseOtherVersions(stored, versions);
   const machine = { session, voice, placed, host, companions, leftOut };
   const { plan, interrupted } =
-    stored === undefined
-      ? await planWarmups(asked, prepared, machine)
-      : { plan: asked, interrupted: false };
+    stored === undefined ? await planWarmups(asked, prepared, machine) : { plan: asked, interrupted: false };
   const folder = stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
   if (interrupted) return { source: { plan, host, versions, leftOut, trials: [] }, folder, interrupted };
   if (stored !== undefined) mendRun(folder);
@@ -108,7 +108,7 @@ export async function measurePlan({
     },
     on: showProgress(plan, voice.screen),
   });
-  using _stopping = voice.onInterrupt(stop, describeStop);
+  interrupts.use(voice.onInterrupt(stop, describeStop));
   const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
   return { source: { plan, host, versions, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }

@@ -97,8 +97,12 @@ describe('the known warm-up of a target', () => {
     know(plan, 20, { target: 'gin' });
     know(plan, 20);
     const { plan: planned } = await learn(plan);
-    expect(warmupOf(planned, 'gin')).toMatchObject([{ seconds: 24, study: { observedSeconds: expect.closeTo(60, 0) } }]);
-    expect(warmupOf(planned)).toMatchObject([{ seconds: 12, study: { observedSeconds: expect.closeTo(30, 0) } }]);
+    expect(warmupOf(planned, 'gin')).toMatchObject([
+      { seconds: 24, study: { observedSeconds: expect.closeTo(60, 0) } },
+    ]);
+    expect(warmupOf(planned)).toMatchObject([
+      { seconds: 12, study: { observedSeconds: expect.closeTo(30, 0) } },
+    ]);
   });
 
   it('applies only to the same machine and the same number of workers', async () => {

@@ -22,7 +22,11 @@ describe('reportWaiting', () => {
       listensOn: () => [{ address: '0.0.0.0', port: 8000 }],
       logTail: () => ['reading the model', ''],
     };
-    using _ = reportWaiting(() => ({ server, isLoggingIn: false }), { plan, prepared }, { log: (line) => lines.push(line) });
+    using _ = reportWaiting(
+      () => ({ server, isLoggingIn: false }),
+      { plan, prepared },
+      { log: (line) => lines.push(line) },
+    );
     vi.advanceTimersByTime(2900);
     expect(lines).toEqual([]);
     vi.advanceTimersByTime(3100);
