@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import { startedFresh } from '../analyse/unlike.ts';
 import { readApp } from '../catalogue/apps/app.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import type { BenchRequest } from '../cli/bench.ts';
@@ -112,7 +113,10 @@ function namesAll({ targets, matrix }: BenchOptions): boolean {
 /** Makes the plan of a run; that of an old run in a new order, if there is one. */
 export function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined): Plan {
   const seed = options.seed ?? randomInt(2 ** 32);
-  if (old !== undefined) return repeatPlan(old.plan, run, seed);
+  if (old !== undefined) {
+    const again = repeatPlan(old.plan, run, seed);
+    return startedFresh(old) ? { ...again, fresh: true } : again;
+  }
   return makePlan(options, readStacks(options.stacks, options.apps?.map(readApp)), run, seed);
 }
 

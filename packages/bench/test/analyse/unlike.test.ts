@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { describeUnknown, unlikeRuns } from '../../src/analyse/unlike.ts';
+import { describeUnknown, startedFresh, unlikeRuns } from '../../src/analyse/unlike.ts';
 import type { Asked, AskedRequest } from '../../src/catalogue/workloads/requests/definition.ts';
+import { planFrom } from '../../src/commands/request.ts';
+import { benchOptions } from '../../src/plan/options.ts';
 import { redact } from '../../src/redact.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
@@ -130,6 +132,18 @@ describe('runs of Node servers', () => {
     expect(differences(aged(1), aged(0))).toEqual(found);
     expect(differences(aged(), aged(1))).toEqual(['collection: none and before the load of fastify']);
     expect(unlikeRuns(aged(1), aged(), 'collection')).toEqual([]);
+  });
+
+  it('started fresh if none of them collected', () => {
+    expect(startedFresh(aged())).toBe(true);
+    expect(startedFresh(aged(0))).toBe(true);
+    expect(startedFresh(aged(1))).toBe(false);
+  });
+
+  it('are repeated as they started: a run of an earlier Bench did not have them collect', () => {
+    const options = benchOptions({});
+    expect(planFrom('again', options, aged())).toMatchObject({ run: 'again', fresh: true });
+    expect(planFrom('again', options, aged(1))).not.toHaveProperty('fresh');
   });
 
   it('are alike if both did, or neither, however many processes there were', () => {
