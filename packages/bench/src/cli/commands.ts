@@ -97,7 +97,7 @@ export interface CompareRequest {
   strict: boolean;
   across?: Factor;
   force: boolean;
-  json: boolean;
+  format?: 'markdown' | 'json';
 }
 
 export const COMPARE = defineCommand({
@@ -126,10 +126,16 @@ export const COMPARE = defineCommand({
       help: `exit with 1 if one of these is found: ${VERDICTS.join(', ')}`,
     }),
     strict: flag({ help: 'exit with 1 if anything is undecided' }),
-    json: flag({ help: 'print the comparison as JSON' }),
+    format: option('<name>', oneOf(['markdown', 'json']), {
+      help: 'print the comparison as markdown or json',
+    }),
+    json: flag({ help: 'the same as --format json', conflicts: { format: 'omit one of them' } }),
   },
   notes: 'Exit codes: 0 compared, 1 --fail-on or --strict applies, 2 refused or bad usage.',
-  read({ by, threshold = DEFAULT_THRESHOLD, baseline, failOn = [], across, ...rest }, runs): CompareRequest {
+  read(
+    { by, threshold = DEFAULT_THRESHOLD, baseline, failOn = [], across, format, json, ...rest },
+    runs,
+  ): CompareRequest {
     if (baseline !== undefined && runs.length > 1) {
       throw new BenchError(
         'usage',
@@ -142,7 +148,7 @@ export const COMPARE = defineCommand({
       runs,
       question: { by, threshold, ...present({ baseline }) },
       failOn,
-      ...present({ across }),
+      ...present({ across, format: json ? 'json' : format }),
     };
   },
 });

@@ -6,9 +6,10 @@ import { judgeBudget, type JudgedBudget } from '../analyse/budgets.ts';
 import { CI } from '../cli/commands.ts';
 import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
 import { HOME, makeProjectFolder } from '../home.ts';
+import { METRICS } from '../metrics.ts';
 import type { Plan } from '../plan/definition.ts';
 import { describeBudget, renderBudgets, renderSummary } from '../report/budgets.ts';
-import { renderComparison } from '../report/compare.ts';
+import { renderComparisonMarkdown } from '../report/compare.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderMarkdown } from '../report/markdown.ts';
 import { toOutput } from '../report/printable.ts';
@@ -113,11 +114,8 @@ function describeRun(run: StoredRun, { budgets }: Config): string {
   const tables = run.plan.targets.length < 2 ? [] : metrics.map((question) => compareWithin(run, question));
   const compared = tables
     .filter(({ rows }) => rows.length > 0)
-    .map(
-      (table) =>
-        `\`\`\`text\n${renderComparison(table, `run ${run.plan.run}`, describeCopies(run.plan))}\`\`\`\n`,
-    );
-  return [`### Run ${run.plan.run}`, '', renderMarkdown(toView(toModel(run))), ...compared].join('\n');
+    .map((table) => renderComparisonMarkdown(table, METRICS[table.by].label, describeCopies(run.plan)));
+  return [`### Run ${run.plan.run}`, '', ...compared, renderMarkdown(toView(toModel(run)))].join('\n');
 }
 
 function rateOf({ load }: Plan): number | undefined {

@@ -5,7 +5,7 @@ import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
 import { describeChanges } from '../report/changes.ts';
 import { describeCopies } from '../report/copies.ts';
-import { renderComparison } from '../report/compare.ts';
+import { renderComparison, renderComparisonMarkdown } from '../report/compare.ts';
 import { toJson } from '../report/json.ts';
 import { describeEnding } from '../report/stopping.ts';
 import { findRun, readRun } from '../results/store.ts';
@@ -20,7 +20,9 @@ export interface StoredComparison {
 }
 
 /** Compares stored runs. Throws a usage error for runs that cannot be compared. */
-export function compareStored(options: Omit<CompareRequest, 'json' | 'failOn' | 'strict'>): StoredComparison {
+export function compareStored(
+  options: Omit<CompareRequest, 'format' | 'failOn' | 'strict'>,
+): StoredComparison {
   const [first, second] = options.runs.map((name) => readRun(findRun(name)));
   if (first === undefined)
     throw new BenchError('usage', 'name a run to compare', commandLine('compare <run> [later-run]'));
@@ -67,7 +69,8 @@ export function compareStored(options: Omit<CompareRequest, 'json' | 'failOn' | 
 
 export const runCompare = createRunner(COMPARE, async (options) => {
   const { title, marks, table } = compareStored(options);
-  if (options.json) printJson(toJson({ schema: 1, title, marks, ...table }));
+  if (options.format === 'json') printJson(toJson({ schema: 1, title, marks, ...table }));
+  else if (options.format === 'markdown') print(renderComparisonMarkdown(table, title, marks));
   else print(renderComparison(table, title, marks));
   const verdicts = table.rows.map(({ comparison }) => comparison.verdict);
   const found = options.failOn.filter((verdict) => verdicts.includes(verdict));

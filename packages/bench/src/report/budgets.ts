@@ -10,7 +10,7 @@ import {
   formatUs,
   formatWhole,
 } from './format.ts';
-import { toLine } from './printable.ts';
+import { tableInMarkdown } from './markdown.ts';
 import { renderRows } from './terminal.ts';
 
 const HEADS = ['budget', 'target', 'connections', 'measured (95 % interval)', 'verdict'];
@@ -35,20 +35,7 @@ export function renderSummary(
   judged: readonly JudgedBudget[],
   runs: readonly string[],
 ): string {
-  return [
-    `## ${verdict}`,
-    '',
-    toRow(HEADS),
-    toRow(HEADS.map(() => '---')),
-    ...judged.flatMap(rowsOf).map(toRow),
-    '',
-    ...runs,
-    '',
-  ].join('\n');
-}
-
-function toRow(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => toLine(cell).replaceAll('|', '\\|')).join(' | ')} |`;
+  return [`## ${verdict}`, '', ...tableInMarkdown(HEADS, judged.flatMap(rowsOf)), '', ...runs, ''].join('\n');
 }
 
 function rowsOf({ budget, rows }: JudgedBudget): string[][] {

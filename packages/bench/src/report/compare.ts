@@ -4,11 +4,37 @@ import { SOUGHT_EFFECT } from '../analyse/verdict.ts';
 import type { Interval } from '../analyse/signed-rank.ts';
 import { formatChange, formatShare } from './format.ts';
 import { explainComparedKinds } from './kinds.ts';
+import { listInMarkdown, tableInMarkdown } from './markdown.ts';
+import { toLine } from './printable.ts';
 import { renderRows } from './terminal.ts';
 import { METRICS } from '../metrics.ts';
 
 /** Renders a table of comparisons: the ratio, and the verdict with its difference and interval. */
 export function renderComparison(table: ComparedTable, title: string, marks: string[]): string {
+  const { heads, rows, notes } = layOutComparison(table, marks);
+  return `${title}\n${renderRows(heads, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`;
+}
+
+/** Renders the same table as Markdown. */
+export function renderComparisonMarkdown(table: ComparedTable, title: string, marks: string[]): string {
+  const { heads, rows, notes } = layOutComparison(table, marks);
+  const words = heads.filter((head) => !NUMBERS.has(head));
+  return [
+    `**${toLine(title)}**`,
+    '',
+    ...tableInMarkdown(heads, rows, words),
+    '',
+    ...listInMarkdown(notes),
+    '',
+  ].join('\n');
+}
+
+const NUMBERS = new Set(['connections', 'rounds', 'rank']);
+
+function layOutComparison(
+  table: ComparedTable,
+  marks: string[],
+): { heads: string[]; rows: string[][]; notes: string[] } {
   const { label, better } = METRICS[table.by];
   const heads = [
     'connections',
@@ -36,7 +62,7 @@ export function renderComparison(table: ComparedTable, title: string, marks: str
     ...table.rows.flatMap(explainComparedKinds),
     ...marks,
   ];
-  return `${title}\n${renderRows(heads, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`;
+  return { heads, rows, notes };
 }
 
 function describeConfidence({ rows }: ComparedTable): string {

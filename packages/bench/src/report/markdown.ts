@@ -3,21 +3,32 @@ import type { View } from './view.ts';
 
 /** Renders a view as Markdown: the setting, a table for each rung, then the notes. */
 export function renderMarkdown(view: View): string {
-  const alignment = view.columns.map((column) => (view.words.includes(column) ? '---' : '---:'));
   const tables = view.groups.flatMap(({ heading, rows }) => [
     `**${heading}**`,
     '',
-    toRow(view.columns),
-    toRow(alignment),
-    ...rows.map(toRow),
+    ...tableInMarkdown(view.columns, rows, view.words),
     '',
   ]);
   const setting = view.setting.map((line) => `- ${toLine(line)}`);
-  const notes = view.notes.map((note) => `- ${escapeCell(note)}`);
-  return [...setting, '', ...tables, ...notes, ''].join('\n');
+  return [...setting, '', ...tables, ...listInMarkdown(view.notes), ''].join('\n');
 }
 
-function toRow(cells: string[]): string {
+/** Returns the lines of a table in Markdown. Columns outside `words` are right-aligned. */
+export function tableInMarkdown(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  words: readonly string[] = head,
+): string[] {
+  const alignment = head.map((column) => (words.includes(column) ? '---' : '---:'));
+  return [head, alignment, ...rows].map(toRow);
+}
+
+/** Returns the lines of a list in Markdown. */
+export function listInMarkdown(notes: readonly string[]): string[] {
+  return notes.map((note) => `- ${escapeCell(note)}`);
+}
+
+function toRow(cells: readonly string[]): string {
   return `| ${cells.map(escapeCell).join(' | ')} |`;
 }
 
