@@ -1,7 +1,9 @@
+import { inflateSync } from 'node:zlib';
 import {
   build,
   decodeFromCompressedBase64,
   encodeIntoCompressedBase64,
+  Float64Histogram,
   type Histogram,
 } from 'hdr-histogram-js';
 import type { LatencyUs } from './model.ts';
@@ -9,6 +11,7 @@ import { clamp } from './numbers.ts';
 
 /** One day: no generator runs for longer, so no latency is truncated. */
 const HIGHEST_US = 86_400_000_000;
+const DIGITS = 3;
 
 /** Creates an empty histogram of 1 µs to one day with three significant digits, of fixed size. */
 export function createHistogram(): Histogram {
@@ -17,7 +20,7 @@ export function createHistogram(): Histogram {
     autoResize: false,
     lowestDiscernibleValue: 1,
     highestTrackableValue: HIGHEST_US,
-    numberOfSignificantValueDigits: 3,
+    numberOfSignificantValueDigits: DIGITS,
   });
 }
 
@@ -31,11 +34,59 @@ export function encodeHistogram(histogram: Histogram): string {
   return encodeIntoCompressedBase64(histogram);
 }
 
-/** Merges encoded histograms into one. Throws if a text is not a histogram. */
-export function mergeHistograms(encoded: string[]): Histogram {
-  const sum = createHistogram();
-  for (const text of encoded) sum.add(decodeFromCompressedBase64(text, 64, false));
-  return sum;
+/**
+ * Merges encoded histograms into one. Throws if a text is not a histogram. Most counts of a histogram are 0, so those
+ * that are not are added without making a histogram of each.
+ */
+export function mergeHistograms(encoded: readonly string[]): Histogram {
+  const merged = new Float64Histogram(1, HIGHEST_US, DIGITS);
+  const counts = new Float64Array(merged.countsArrayLength);
+  for (const text of encoded) {
+    const payload = payloadOf(text);
+    if (payload === undefined) merged.add(decodeFromCompressedBase64(text, 64, false) as Float64Histogram);
+    else addCounts(payload, counts);
+  }
+  for (const [index, count] of counts.entries()) {
+    if (count > 0)
+      merged.recordValueWithCount(merged.highestEquivalentValue(merged.valueFromIndex(index)), count);
+  }
+  return merged;
+}
+
+/** The head of an encoded histogram: 4 bytes each for kind, length, offset and digits, then 8 for the lowest and the highest value. */
+const HEAD = { bytes: 40, length: 4, digits: 12, lowest: 16, highest: 24 };
+/** The head of its compressed form: kind and length. */
+const COMPRESSED_HEAD = { bytes: 8, kind: 0x1c849314 };
+
+/** Returns the encoded counts of a histogram with the settings of `createHistogram`; undefined for any other text. */
+function payloadOf(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length < COMPRESSED_HEAD.bytes || bytes.readInt32BE() !== COMPRESSED_HEAD.kind) return undefined;
+  const histogram = inflateSync(bytes.subarray(COMPRESSED_HEAD.bytes));
+  const isAlike =
+    histogram.readInt32BE(HEAD.digits) === DIGITS &&
+    histogram.readBigInt64BE(HEAD.lowest) === 1n &&
+    histogram.readBigInt64BE(HEAD.highest) === BigInt(HIGHEST_US);
+  return isAlike
+    ? histogram.subarray(HEAD.bytes, HEAD.bytes + histogram.readInt32BE(HEAD.length))
+    : undefined;
+}
+
+/**
+ * Adds counts in the V2 encoding of HdrHistogram: numbers of 7 bits a byte, the lowest first, whose last bit is the sign. A
+ * negative number skips that many counts of 0.
+ */
+function addCounts(payload: Buffer, counts: Float64Array): void {
+  let index = 0;
+  for (let at = 0; at < payload.length;) {
+    let [number, scale, byte] = [0, 1, 0x80];
+    for (; byte >= 0x80; scale *= 0x80) {
+      byte = payload[at++]!;
+      number += (byte & 0x7f) * scale;
+    }
+    if (number % 2 === 1) index += (number + 1) / 2;
+    else counts[index++]! += number / 2;
+  }
 }
 
 /** The answers that must lie beyond a percentile for it to be reported. */

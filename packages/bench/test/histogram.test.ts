@@ -1,3 +1,4 @@
+import { build, decodeFromCompressedBase64 } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
 import {
   createHistogram,
@@ -51,6 +52,23 @@ describe('mergeHistograms', () => {
     const merged = mergeHistograms([[5], [3000e6], []].map((part) => encodeHistogram(histogramOf(part))));
     expect(merged.totalCount).toBe(2);
     expect(merged.maxValue).toBeGreaterThan(2990e6);
+  });
+
+  it('gives what the library gives, also for a histogram with other settings', () => {
+    const random = createRandom(6);
+    const encoded = [1, 2].map(() =>
+      encodeHistogram(histogramOf(Array.from({ length: 500 }, () => 1 + Math.exp(12 * random.float())))),
+    );
+    const other = build({ highestTrackableValue: 5_000_000, numberOfSignificantValueDigits: 2 });
+    for (const value of [3, 70, 4_000_000]) other.recordValueWithCount(value, 2 ** 33);
+    const texts = [...encoded, encodeHistogram(other)];
+    const expected = createHistogram();
+    for (const text of texts) expected.add(decodeFromCompressedBase64(text, 64, false));
+    const merged = mergeHistograms(texts);
+    expect(encodeHistogram(merged)).toBe(encodeHistogram(expected));
+    for (const name of ['totalCount', 'maxValue', 'mean'] as const) expect(merged[name]).toBe(expected[name]);
+    for (const percentile of [0, 50, 99, 100])
+      expect(merged.getValueAtPercentile(percentile)).toBe(expected.getValueAtPercentile(percentile));
   });
 
   it('rejects data that is not a histogram', () => {
