@@ -5,7 +5,14 @@
 import type { Schedule } from '../catalogue/looks.ts';
 import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
 import { ERROR_BUDGET, firstDecisive, lastLook, levelOf } from './looks.ts';
-import { estimateCentre, intervalWithin, signedRankP, trimFor, walshAverages } from './signed-rank.ts';
+import {
+  estimateCentre,
+  intervalWithin,
+  signedRankP,
+  trimFor,
+  walshAverages,
+  type WalshAverages,
+} from './signed-rank.ts';
 import { type Better, foreseeRounds, logRatio } from './verdict.ts';
 
 /** The log ratio of each round, in order; undefined if a trial failed and its block is dropped. */
@@ -22,7 +29,7 @@ interface Sample {
   values: number[];
   dropped: number;
   tooManyDropped: boolean;
-  averages: Float64Array;
+  averages: WalshAverages;
   /** The error of this row's interval; 0 if it can have none. */
   level: number;
 }
@@ -76,7 +83,7 @@ function concludeSample(sample: Sample, rows: number, rules: PairedRules): Compa
   const figures = {
     estimate: estimateCentre(averages),
     interval: k === undefined ? undefined : intervalWithin(averages, k),
-    range: { low: averages[0]!, high: averages.at(-1)! },
+    range: { low: averages.at(0), high: averages.at(averages.count - 1) },
     neededRounds: foreseeWithin(rules, values, rows),
   };
   return conclude(compared, tooManyDropped, figures, rules);

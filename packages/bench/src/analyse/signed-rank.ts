@@ -3,7 +3,7 @@
  * Lehmann 1963) and the interval that inverts the test. All use the Walsh averages, so test, estimate and
  * interval cannot contradict each other.
  */
-import { medianOfSorted } from '../numbers.ts';
+import { createRandom } from '../random.ts';
 
 /** A closed interval, in the unit of its sample. */
 export interface Interval {
@@ -23,16 +23,31 @@ export function signedRankTail(n: number): Float64Array {
   const known = tails.get(n);
   if (known) return known;
 
-  const tail = new Float64Array((n * (n + 1)) / 2 + 1);
-  tail[0] = 1;
-  for (let rank = 1; rank <= n; rank++) {
-    for (let sum = (rank * (rank + 1)) / 2; sum >= 0; sum--) {
-      tail[sum] = (tail[sum]! + (sum >= rank ? tail[sum - rank]! : 0)) / 2;
-    }
-  }
+  const tail = chancesOf(n).slice();
   for (let sum = 1; sum < tail.length; sum++) tail[sum]! += tail[sum - 1]!;
   tails.set(n, tail);
   return tail;
+}
+
+/** The recursion starts from the nearest of these numbers of ranks: the rows of a table often differ by a few rounds. */
+const KEPT_EVERY = 64;
+const kept = new Map([[0, Float64Array.of(1)]]);
+
+/** P(T = t) for t = 0 … n(n+1)/2. */
+function chancesOf(n: number): Float64Array {
+  const known = kept.get(n);
+  if (known) return known;
+
+  const start = Math.floor((n - 1) / KEPT_EVERY) * KEPT_EVERY;
+  const chances = new Float64Array((n * (n + 1)) / 2 + 1);
+  chances.set(chancesOf(start));
+  for (let rank = start + 1; rank <= n; rank++) {
+    for (let sum = (rank * (rank + 1)) / 2; sum >= 0; sum--) {
+      chances[sum] = (chances[sum]! + (sum >= rank ? chances[sum - rank]! : 0)) / 2;
+    }
+  }
+  if (n % KEPT_EVERY === 0) kept.set(n, chances);
+  return chances;
 }
 
 /**
@@ -54,43 +69,108 @@ export function errorOfTrim(n: number, k: number): number {
   return Math.min(1, 2 * tail[Math.min(k, tail.length - 1)]!);
 }
 
-/** The n(n+1)/2 means of all pairs of `differences`, each also with itself, sorted, in their unit. */
-export function walshAverages(differences: readonly number[]): Float64Array {
-  const n = differences.length;
-  const averages = new Float64Array((n * (n + 1)) / 2);
-  let at = 0;
-  for (let i = 0; i < n; i++) {
-    for (let j = i; j < n; j++) averages[at++] = (differences[i]! + differences[j]!) / 2;
-  }
-  return averages.toSorted();
+/**
+ * The n(n+1)/2 Walsh averages of n differences: the means of all pairs, each also with itself, in their unit. They are
+ * ordered without being listed: in each row of pairs of the sorted differences, the averages ascend.
+ */
+export interface WalshAverages {
+  /** The number of averages. */
+  count: number;
+  /** Returns the average with this many smaller ones, from 0 on, in O(n log n). Throws RangeError if there is none. */
+  at(rank: number): number;
+  /** Counts the averages below a value, and those not above it, in O(n). */
+  countAround(value: number): { below: number; notAbove: number };
 }
 
-/** The Hodges-Lehmann estimate of the centre: the median of the sorted Walsh averages. Throws RangeError for no averages. */
-export function estimateCentre(averages: Float64Array): number {
-  return medianOfSorted(averages);
+/** Orders the Walsh averages of differences. */
+export function walshAverages(differences: readonly number[]): WalshAverages {
+  const sorted = Float64Array.from(differences).toSorted();
+  const n = sorted.length;
+  const count = (n * (n + 1)) / 2;
+  return {
+    count,
+    at(rank) {
+      if (!(rank >= 0 && rank < count)) throw new RangeError(`${count} averages have none of rank ${rank}`);
+      return selectAverage(sorted, rank);
+    },
+    countAround: (value) => {
+      const { below, notAbove } = cutRows(sorted, value);
+      return { below: pairsBefore(below), notAbove: pairsBefore(notAbove) };
+    },
+  };
 }
 
-/** The interval W(k+1) … W(m−k) of the m sorted Walsh averages. Throws RangeError if no averages remain. */
-export function intervalWithin(averages: Float64Array, k: number): Interval {
-  const low = averages[k];
-  const high = averages[averages.length - 1 - k];
-  if (low === undefined || high === undefined || low > high) {
-    throw new RangeError(`${averages.length} averages cannot lose ${k} at each end`);
+/** Row i holds the averages of value i with the values from i on. A cut is the end of the averages below it, by row. */
+type Cut = Int32Array<ArrayBuffer>;
+
+/** Cuts the rows before and after the averages that equal a value. As the rows ascend, no cut ends after that of the row before. */
+function cutRows(sorted: Float64Array, value: number): { below: Cut; notAbove: Cut } {
+  const n = sorted.length;
+  const [below, notAbove] = [new Int32Array(n), new Int32Array(n)];
+  let [low, high] = [n, n];
+  for (let row = 0; row < n; row++) {
+    const own = sorted[row]!;
+    while (low > row && (own + sorted[low - 1]!) / 2 >= value) low--;
+    while (high > row && (own + sorted[high - 1]!) / 2 > value) high--;
+    below[row] = Math.max(low, row);
+    notAbove[row] = Math.max(high, row);
   }
-  return { low, high };
+  return { below, notAbove };
+}
+
+function pairsBefore(cut: Cut): number {
+  let pairs = 0;
+  for (const [row, end] of cut.entries()) pairs += end - row;
+  return pairs;
 }
 
 /**
- * The smallest error at which the interval of these sorted Walsh averages excludes 0: the two-sided exact p value.
+ * Selects the average of a rank: a random one of those that are left cuts the rows, and only the side that holds the rank
+ * is left (Monahan 1984, "Fast computation of the Hodges-Lehmann location estimator", ACM TOMS 10).
+ */
+function selectAverage(sorted: Float64Array, rank: number): number {
+  const n = sorted.length;
+  // The choice has an effect on the time only.
+  const random = createRandom(n);
+  let from: Cut = Int32Array.from({ length: n }, (_, row) => row);
+  let to: Cut = new Int32Array(n).fill(n);
+  for (;;) {
+    let left = random.below(pairsBefore(to) - pairsBefore(from));
+    let row = 0;
+    while (left >= to[row]! - from[row]!) {
+      left -= to[row]! - from[row]!;
+      row++;
+    }
+    const average = (sorted[row]! + sorted[from[row]! + left]!) / 2;
+    const { below, notAbove } = cutRows(sorted, average);
+    if (rank < pairsBefore(below)) to = below;
+    else if (rank >= pairsBefore(notAbove)) from = notAbove;
+    else return average;
+  }
+}
+
+/** The Hodges-Lehmann estimate of the centre: the median of the Walsh averages. Throws RangeError for no averages. */
+export function estimateCentre(averages: WalshAverages): number {
+  const { count } = averages;
+  const low = averages.at((count - 1) >> 1);
+  const high = count % 2 === 1 ? low : averages.at(count >> 1);
+  return low + (high - low) / 2;
+}
+
+/** The interval W(k+1) … W(m−k) of the m ordered Walsh averages. Throws RangeError if no averages remain. */
+export function intervalWithin(averages: WalshAverages, k: number): Interval {
+  const { count } = averages;
+  if (k >= count - k) throw new RangeError(`${count} averages cannot lose ${k} at each end`);
+  return { low: averages.at(k), high: averages.at(count - 1 - k) };
+}
+
+/**
+ * The smallest error at which the interval of these Walsh averages excludes 0: the two-sided exact p value.
  * Averages of exactly 0, from zeros and ties, count against both sides, which is conservative.
  */
-export function signedRankP(averages: Float64Array): number {
-  let notAbove = 0;
-  let notBelow = 0;
-  for (const average of averages) {
-    if (average <= 0) notAbove++;
-    if (average >= 0) notBelow++;
-  }
-  const n = Math.round((Math.sqrt(8 * averages.length + 1) - 1) / 2);
+export function signedRankP(averages: WalshAverages): number {
+  const { below, notAbove } = averages.countAround(0);
+  const notBelow = averages.count - below;
+  const n = Math.round((Math.sqrt(8 * averages.count + 1) - 1) / 2);
   return errorOfTrim(n, Math.min(notAbove, notBelow));
 }

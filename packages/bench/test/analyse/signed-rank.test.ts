@@ -8,6 +8,7 @@ import {
   trimFor,
   walshAverages,
 } from '../../src/analyse/signed-rank.ts';
+import { medianOfSorted } from '../../src/numbers.ts';
 import { createRandom } from '../../src/random.ts';
 import { known, roundTo } from './known.ts';
 
@@ -27,6 +28,48 @@ describe('the results agree with scipy', () => {
     expect(interval && [roundTo(interval.low), roundTo(interval.high)]).toEqual(
       sample.interval?.map((end) => roundTo(end)) ?? null,
     );
+  });
+});
+
+/** All Walsh averages, sorted. */
+function listAverages(differences: readonly number[]): number[] {
+  return differences
+    .flatMap((one, row) => differences.slice(row).map((other) => (one + other) / 2))
+    .toSorted((a, b) => a - b);
+}
+
+describe('Walsh averages', () => {
+  it('are found by rank and counted as in the sorted list of all of them, also with ties', () => {
+    const random = createRandom(3);
+    for (let sample = 0; sample < 300; sample++) {
+      const grain = [1e9, 4, 1][sample % 3]!;
+      const differences = Array.from(
+        { length: 1 + random.below(30) },
+        () => Math.round(random.normal() * grain) / grain + 0,
+      );
+      const [averages, all] = [walshAverages(differences), listAverages(differences)];
+      expect(averages.count).toBe(all.length);
+      expect(all.map((_, rank) => averages.at(rank))).toEqual(all);
+      for (const value of [0, all[random.below(all.length)]!, 0.3]) {
+        expect(averages.countAround(value)).toEqual({
+          below: all.filter((average) => average < value).length,
+          notAbove: all.filter((average) => average <= value).length,
+        });
+      }
+    }
+  });
+
+  it('have the same centre and ends for a large sample', () => {
+    const random = createRandom(4);
+    const differences = Array.from({ length: 400 }, () => random.normal());
+    const [averages, all] = [walshAverages(differences), listAverages(differences)];
+    expect(estimateCentre(averages)).toBe(medianOfSorted(all));
+    expect(intervalWithin(averages, 30_000)).toEqual({ low: all[30_000], high: all.at(-30_001) });
+  });
+
+  it('reject a rank that they do not have', () => {
+    const averages = walshAverages([1, 2]);
+    for (const rank of [-1, 3, Number.NaN]) expect(() => averages.at(rank)).toThrow(RangeError);
   });
 });
 
@@ -56,6 +99,20 @@ describe('trimFor', () => {
 });
 
 describe('signedRankTail', () => {
+  it('is the same whichever sizes were asked for before', () => {
+    // 200 ranks continue the distribution of 192, which that of 193 has left.
+    const [later, earlier] = [signedRankTail(193), signedRankTail(200)];
+    const direct = new Float64Array(earlier.length);
+    direct[0] = 1;
+    for (let rank = 1; rank <= 200; rank++) {
+      for (let sum = direct.length - 1; sum >= 0; sum--)
+        direct[sum] = (direct[sum]! + (direct[sum - rank] ?? 0)) / 2;
+    }
+    for (let sum = 1; sum < direct.length; sum++) direct[sum]! += direct[sum - 1]!;
+    expect(earlier).toEqual(direct);
+    expect(later.at(-1)).toBeCloseTo(1, 12);
+  });
+
   it('counts subsets of ranks', () => {
     expect([...signedRankTail(3)]).toEqual([1, 2, 3, 5, 6, 7, 8].map((count) => count / 8));
     expect([...signedRankTail(0)]).toEqual([1]);
