@@ -68,7 +68,10 @@ export function compareTrialKinds(
   if (sides.some(({ length }) => length < FEWEST_PROCESSES)) return undefined;
   const [one, other] = [findKinds(sides[0], EXPECTED.separate), findKinds(sides[1], EXPECTED.separate)];
   if (!areEvident(one) && !areEvident(other)) return undefined;
-  const { withinKinds, fleet } = compareKinds(...sides, EXPECTED.separate);
+  const { withinKinds, fleet } = compareKinds(
+    { figures: sides[0], found: one },
+    { figures: sides[1], found: other },
+  );
   return {
     baseline: toKinds(one),
     candidate: toKinds(other),
@@ -114,7 +117,7 @@ function areEvident(found: Kinds): boolean {
   if (leastDistance(found) < LEAST_DEVIATIONS * found.deviation) return false;
   const kinds: number[] = [];
   for (const [kind, { processes }] of found.kinds.entries()) for (const at of processes) kinds[at] = kind;
-  return chanceOfOrder(kinds) >= LEAST_CHANCE;
+  return isOrderLikely(kinds);
 }
 
 /** The least distance of neighbouring kinds, as a logarithm. */
@@ -122,12 +125,16 @@ function leastDistance({ kinds }: Kinds): number {
   return Math.min(...kinds.slice(1).map(({ centre }, at) => Math.log(centre / kinds[at]!.centre)));
 }
 
-/** The chance that kinds change as seldom from one process to the next, if their order in time means nothing. */
-function chanceOfOrder(kinds: readonly number[]): number {
+/** True if kinds change as seldom from one process to the next in at least 5 % of random orders. */
+function isOrderLikely(kinds: readonly number[]): boolean {
   const random = createRandom(SEED);
   const changes = countChanges(kinds);
-  const seldom = Array.from({ length: DRAWS }, () => countChanges(random.shuffle(kinds)) <= changes);
-  return sum(seldom.map(Number)) / DRAWS;
+  const enough = LEAST_CHANCE * DRAWS;
+  let seldom = 0;
+  for (let draw = 0; draw < DRAWS && seldom < enough; draw++) {
+    if (countChanges(random.shuffle(kinds)) <= changes) seldom++;
+  }
+  return seldom >= enough;
 }
 
 function countChanges(kinds: readonly number[]): number {

@@ -4,8 +4,8 @@ import { createRandom, type Random } from '../../random.ts';
 import { quantileOfSorted } from '../quantiles.ts';
 import type { Interval } from '../signed-rank.ts';
 import { studentPoint } from '../student.ts';
-import { findKinds, shareInterval } from './kinds.ts';
-import type { Kind, KindComparison, MatchedKind, RatioEstimate } from './study.ts';
+import { shareInterval } from './kinds.ts';
+import type { Kind, KindComparison, Kinds, MatchedKind, RatioEstimate } from './study.ts';
 
 const DRAWS = 2000;
 /** The same figures always give the same interval. */
@@ -18,21 +18,23 @@ interface Side {
   processes: number;
 }
 
+/** The figures of processes of one target, such as CPU per request, and the kinds that findKinds found among them. */
+export interface ProcessesInKinds {
+  figures: readonly RatioEstimate[];
+  found: Kinds;
+}
+
 interface Match {
   baseline?: number;
   candidate?: number;
 }
 
 /**
- * Compares the figures of processes of two targets, such as CPU per request. Kinds correspond in order if both targets have
- * equally many, otherwise to the nearest, in order. `expected` is the deviation that findKinds takes. Throws RangeError if a target has no processes.
+ * Compares the processes of two targets. Kinds correspond in order if both targets have equally many, otherwise to the
+ * nearest, in order.
  */
-export function compareKinds(
-  baseline: readonly RatioEstimate[],
-  candidate: readonly RatioEstimate[],
-  expected?: number,
-): KindComparison {
-  const [a, b] = [sideOf(baseline, expected), sideOf(candidate, expected)];
+export function compareKinds(baseline: ProcessesInKinds, candidate: ProcessesInKinds): KindComparison {
+  const [a, b] = [sideOf(baseline), sideOf(candidate)];
   const matches = matchKinds(a, b);
   const squares = sum([...a.logs, ...b.logs].map(squaresOf));
   const freedom = a.processes + b.processes - a.kinds.length - b.kinds.length;
@@ -69,8 +71,7 @@ export function compareKinds(
   };
 }
 
-function sideOf(figures: readonly RatioEstimate[], expected: number | undefined): Side {
-  const { kinds } = findKinds(figures, expected);
+function sideOf({ figures, found: { kinds } }: ProcessesInKinds): Side {
   const logs = kinds.map(({ processes }) => processes.map((at) => Math.log(figures[at]!.ratio)));
   return { kinds, logs, processes: figures.length };
 }
@@ -151,24 +152,26 @@ interface Fleet {
  */
 function fleetInterval({ a, b, matches, shift, deviation, freedom }: Fleet): Interval {
   const random = createRandom(SEED);
-  const draw = (side: Side, other: Side, key: keyof Match, otherKey: keyof Match, sign: number): number => {
-    const scale = Math.sqrt(freedom / (2 * drawGamma(freedom / 2, random)));
-    const parts = matches.map((match) => {
+  const kindsOf = (side: Side, other: Side, key: keyof Match, otherKey: keyof Match, sign: number) =>
+    matches.map((match) => {
       const own = match[key];
       const [logs, moved] =
         own === undefined ? [other.logs[match[otherKey]!]!, sign * shift] : [side.logs[own]!, 0];
-      const error = (scale * deviation * random.normal()) / Math.sqrt(logs.length);
-      return {
-        weight: drawGamma(countOf(side, own) + 0.5, random),
-        figure: Math.exp(mean(logs) + moved + error),
-      };
+      return { count: countOf(side, own), centre: mean(logs) + moved, root: Math.sqrt(logs.length) };
+    });
+  const draw = (kinds: ReturnType<typeof kindsOf>): number => {
+    const scale = Math.sqrt(freedom / (2 * drawGamma(freedom / 2, random)));
+    const parts = kinds.map(({ count, centre, root }) => {
+      const error = (scale * deviation * random.normal()) / root;
+      return { weight: drawGamma(count + 0.5, random), figure: Math.exp(centre + error) };
     });
     return sum(parts.map(({ weight, figure }) => weight * figure)) / sum(parts.map(({ weight }) => weight));
   };
-  const ratios = Float64Array.from(
-    { length: DRAWS },
-    () => draw(b, a, 'candidate', 'baseline', 1) / draw(a, b, 'baseline', 'candidate', -1),
-  ).toSorted();
+  const [candidates, baselines] = [
+    kindsOf(b, a, 'candidate', 'baseline', 1),
+    kindsOf(a, b, 'baseline', 'candidate', -1),
+  ];
+  const ratios = Float64Array.from({ length: DRAWS }, () => draw(candidates) / draw(baselines)).toSorted();
   return { low: quantileOfSorted(ratios, 0.025), high: quantileOfSorted(ratios, 0.975) };
 }
 

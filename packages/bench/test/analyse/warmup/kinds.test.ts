@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { compareKinds } from '../../../src/analyse/warmup/compare-kinds.ts';
-import { findKinds } from '../../../src/analyse/warmup/kinds.ts';
+import { compareKinds as compareFound } from '../../../src/analyse/warmup/compare-kinds.ts';
+import { findKinds, groupings, type Figure } from '../../../src/analyse/warmup/kinds.ts';
 import type { RatioEstimate } from '../../../src/analyse/warmup/study.ts';
+import { sum } from '../../../src/numbers.ts';
 import { createRandom, type Random } from '../../../src/random.ts';
+
+const compareKinds = (baseline: RatioEstimate[], candidate: RatioEstimate[]) =>
+  compareFound(
+    { figures: baseline, found: findKinds(baseline) },
+    { figures: candidate, found: findKinds(candidate) },
+  );
 
 const figures = (...ratios: number[]): RatioEstimate[] => ratios.map((ratio) => ({ ratio }));
 
@@ -178,6 +185,46 @@ describe('processes of two kinds', () => {
     expect(() => findKinds([])).toThrow(RangeError);
     expect(() => findKinds(figures(1, 0))).toThrow(RangeError);
     expect(() => findKinds(figures(1), 0)).toThrow(RangeError);
+  });
+});
+
+/** The least sum of squares of contiguous groups, by trying every cut. */
+function leastSquares(sorted: readonly Figure[], groups: number): number {
+  if (groups === 1) return squaresOf([sorted]);
+  const cuts = sorted.slice(groups - 1).map((_, at) => at + groups - 1);
+  return Math.min(
+    ...cuts.map((cut) => leastSquares(sorted.slice(0, cut), groups - 1) + squaresOf([sorted.slice(cut)])),
+  );
+}
+
+function squaresOf(groups: readonly (readonly Figure[])[]): number {
+  return sum(
+    groups.map((group) => {
+      const centre =
+        sum(group.map(({ log, weight }) => weight * log)) / sum(group.map(({ weight }) => weight));
+      return sum(group.map(({ log, weight }) => weight * (log - centre) ** 2));
+    }),
+  );
+}
+
+describe('groups of figures', () => {
+  it('have the least sum of squares of all cuts, also with ties and weights', () => {
+    const random = createRandom(21);
+    for (let sample = 0; sample < 60; sample++) {
+      const grain = sample % 3 === 0 ? 20 : 1e6;
+      const sorted = Array.from({ length: 4 + random.below(13) }, (_, index) => ({
+        log: Math.round((3 + 0.3 * random.below(3) + 0.05 * random.normal()) * grain) / grain,
+        weight: sample % 2 === 0 ? 1 : 0.1 + random.float(),
+        index,
+      })).toSorted((a, b) => a.log - b.log);
+      const found = groupings(sorted, 4);
+      expect(found.map((groups) => groups.length)).toEqual([1, 2, 3, 4]);
+      for (const groups of found) {
+        expect(groups.flat()).toEqual(sorted);
+        expect(groups.every(({ length }) => length > 0)).toBe(true);
+        expect(squaresOf(groups)).toBeCloseTo(leastSquares(sorted, groups.length), 10);
+      }
+    }
   });
 });
 
