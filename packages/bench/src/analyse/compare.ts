@@ -63,7 +63,10 @@ export function compareWithin(
   const targets = plan.targets.filter(({ id }) => trials.some(({ target }) => target.id === id));
   const { asked, pairs } = pairTargets(plan, targets, question.baseline);
   const { better } = METRICS[question.by];
-  const rows = pairs.map((pair) => differencesWithin(trials, pair, question.by, rounds));
+  const cells = Map.groupBy(trials, ({ target, connections }) => `${connections} ${target.id}`);
+  const trialsOf = ({ connections, candidate, baseline }: (typeof pairs)[number]): Trial[] =>
+    [candidate, baseline].flatMap((target) => cells.get(`${connections} ${target}`) ?? []);
+  const rows = pairs.map((pair) => differencesWithin(trialsOf(pair), pair, question.by, rounds));
   const comparisons = compareTable(rows, {
     schedule: scheduleOf(plan),
     better,
@@ -72,7 +75,7 @@ export function compareWithin(
   const compared = pairs.map((pair, index): ComparedRow => ({
     ...pair,
     comparison: comparisons[index] as Comparison,
-    ...kindsBetween(trials, trials, pair, question.by),
+    ...kindsBetween(trialsOf(pair), trialsOf(pair), pair, question.by),
     ...(plan.duel === true && question.by === 'cpu' ? kindsOfDuel(rows[index] ?? []) : {}),
   }));
   const races = Map.groupBy(compared, ({ connections, baseline }) => `${connections} ${baseline}`);
