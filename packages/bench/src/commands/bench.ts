@@ -29,17 +29,25 @@ export const runBench = createRunner(BENCH, async (asked) => {
   const measured = await measureForeseen(foreseen, terminal);
   if (measured === undefined) return 130;
   const { plan, source, folder, interrupted } = measured;
-
+  const resume = `to continue: ${commandLine(`bench --resume ${plan.run}`)}`;
   if (options.json) printJson(renderJson(source));
-  else if (source.trials.length > 0) print(renderTerminal(toView(toModel(source)), widthFor(options)));
+  if (source.trials.length === 0) {
+    logLine('no trial has ended, so there is no report');
+    if (interrupted) logLine(resume);
+    return interrupted ? 130 : 1;
+  }
+
+  if (!options.json) print(renderTerminal(toView(toModel(source)), widthFor(options)));
   if (options.detail && !options.json) print(describeDetail(source.trials));
   const compared = compareMeasured(readRun(folder), old);
   if (!options.json) print(compared.text);
   for (const line of describeEnding(plan, source.trials, interrupted)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
-  if (source.trials.length > 0) logLine(`report with charts: ${shown(await writePage(source, folder))}`);
-  if (interrupted) logLine(`to continue: ${commandLine(`bench --resume ${plan.run}`)}`);
-  if (interrupted) return 130;
+  logLine(`report with charts: ${shown(await writePage(source, folder))}`);
+  if (interrupted) {
+    logLine(resume);
+    return 130;
+  }
   const verdicts = compared.tables.flatMap(({ rows }) => rows.map(({ comparison }) => comparison.verdict));
   const found = (options.failOn ?? []).filter((verdict) => verdicts.includes(verdict));
   if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);

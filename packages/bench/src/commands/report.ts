@@ -1,6 +1,7 @@
 import { readPastedTimes, type PastedUsage } from '../analyse/recheck/pasted-times.ts';
 import { REPORT, type ReportFormat, type ReportRequest } from '../cli/commands.ts';
 import { BenchError } from '../errors.ts';
+import { commandLine } from '../home.ts';
 import { renderBmf } from '../report/bmf.ts';
 import { describeDetail } from '../report/detail.ts';
 import { describeUnfit } from '../report/export.ts';
@@ -20,15 +21,20 @@ import { print, printHtml, printJson, createRunner, logLine, widthFor } from './
 import { readText } from './text-file.ts';
 
 export const runReport = createRunner(REPORT, async (asked) => {
+  const { format, ladder, time, detail } = asked;
   const study = findStudy(asked.run);
   if (study !== undefined) return printStudy(study, asked);
-  const run = readRun(findRun(asked.run));
-  const { format, ladder, time, detail } = asked;
+  const [folder, pasted] = findAll(
+    () => findRun(asked.run),
+    () => asked.with.flatMap(readPasted),
+  );
+  const run = readRun(folder);
+  if (format !== 'json') refuseEmpty(run);
   if (asked.open) return openPage(await writePage(run, run.folder));
   if (format !== undefined && format !== 'markdown') return printFormat(format, run);
   const model = toModel(run);
   const view = time
-    ? toTimesView(model, asked.with.flatMap(readPasted))
+    ? toTimesView(model, pasted)
     : ladder
       ? toLadderView(model)
       : toView(model);
@@ -36,6 +42,35 @@ export const runReport = createRunner(REPORT, async (asked) => {
   print(format === 'markdown' ? renderMarkdown(view) : render(view, widthFor({ detail })));
   if (detail) print(describeDetail(run.trials));
 });
+
+/** Finds two inputs. Throws one usage error that names every missing one. */
+function findAll<A, B>(first: () => A, second: () => B): [A, B] {
+  const [a, b] = [attempt(first), attempt(second)];
+  if (a instanceof BenchError && b instanceof BenchError)
+    throw new BenchError('usage', `${b.message}. Also, ${a.message}`, a.hint);
+  for (const found of [a, b]) if (found instanceof BenchError) throw found;
+  return [a as A, b as B];
+}
+
+/** Returns a usage error instead of throwing it. */
+function attempt<T>(find: () => T): T | BenchError {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof BenchError) return error;
+    throw error;
+  }
+}
+
+/** Throws a usage error for a run that ended before its first trial did. */
+function refuseEmpty({ plan, trials }: StoredRun): void {
+  if (trials.length > 0) return;
+  throw new BenchError(
+    'usage',
+    `run ${plan.run} has no trials: it ended before the first one did`,
+    `to measure it: ${commandLine(`bench --resume ${plan.run}`)}`,
+  );
+}
 
 function readPasted(file: string): PastedUsage[] {
   const { text, name } = readText(file);

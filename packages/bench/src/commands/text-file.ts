@@ -8,6 +8,7 @@ export function readText(file: string): { text: string; name: string } {
     return { text: readFileSync(file, 'utf8'), name: file };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    throw new BenchError('usage', `${file}: cannot be read (${code})`, 'name a text file');
+    const problem = code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`;
+    throw new BenchError('usage', `${file}: ${problem}`, 'name a text file');
   }
 }

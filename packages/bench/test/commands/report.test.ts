@@ -1,3 +1,6 @@
+import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { runReport } from '../../src/commands/report.ts';
@@ -37,7 +40,39 @@ describe('pnpm report --format', () => {
   });
 });
 
+describe('pnpm report of a run without trials', () => {
+  /** Copies the committed run without its trials, and returns the folder. */
+  function copyEmpty(): string {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-report-'));
+    for (const file of ['run.json', 'host.json']) copyFileSync(fixture(`run/${file}`), join(folder, file));
+    writeFileSync(join(folder, 'trials.jsonl'), '');
+    return folder;
+  }
+
+  it.each([[[]], [['--time']], [['--ladder']], [['--format', 'markdown']], [['--format', 'csv']]])(
+    'says so instead of printing an empty table: %j',
+    async (words) => {
+      const { status, stdout, stderr } = await runHere(runReport, [copyEmpty(), ...words]);
+      expect(stderr).toMatch(/^error: run \S+ has no trials: it ended before the first one did\n/);
+      expect(stderr).toMatch(/pnpm bench --resume \S+\n$/);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    },
+  );
+
+  it('prints its record for programs', async () => {
+    const { status, stdout } = await runHere(runReport, [copyEmpty(), '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ rows: [], trials: [] });
+    expect(status).toBe(0);
+  });
+});
+
 describe('pnpm report --time', () => {
+  it('names a missing file and a missing run in one message', async () => {
+    const { status, stderr } = await runHere(runReport, ['no-run', '--time', '--with', 'missing.txt']);
+    expect(stderr).toContain('missing.txt: there is no such file. Also, unknown run "no-run"');
+    expect(status).toBe(2);
+  });
+
   it('shows the reports of the run beside those of several files', async () => {
     const files = [fixture('time/gnu-exit-0.txt'), fixture('recheck/readme.md')];
     const { status, stdout } = await report('--time', ...files.flatMap((file) => ['--with', file]));
@@ -48,7 +83,7 @@ describe('pnpm report --time', () => {
   });
 
   it.each([
-    ['missing.txt', 'missing.txt: cannot be read (ENOENT)'],
+    ['missing.txt', 'missing.txt: there is no such file'],
     [fixture('run/host.json'), 'no autocannon table and no time(1) report'],
   ])('refuses %s', async (file, words) => {
     const { status, stdout, stderr } = await report('--time', '--with', file);
