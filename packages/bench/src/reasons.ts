@@ -3,14 +3,25 @@ import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
 import type { Reason } from './results/record.ts';
 
 /** The meaning of a reason. */
-interface Definition<Facts> {
+type Definition<Facts> = Fatal<Facts> | Doubt<Facts>;
+
+interface Base<Facts> {
   /** The metrics that it invalidates; empty if it only explains. */
   invalidates: readonly MetricId[];
-  /** The trial has failed: none of its figures may be used. */
-  isFatal?: true;
+  text: (facts: Facts) => string;
+}
+
+/** The trial has failed: none of its figures may be used. */
+interface Fatal<Facts> extends Base<Facts> {
+  isFatal: true;
+}
+
+interface Doubt<Facts> extends Base<Facts> {
+  isFatal?: never;
+  /** Completes "3 of 60 trials were …", for a summary of many trials. */
+  summary: string;
   /** The invalidated metrics whose figure is still a lower bound. */
   lowerBounds?: readonly MetricId[];
-  text: (facts: Facts) => string;
 }
 
 const ALL = METRIC_IDS;
@@ -50,11 +61,13 @@ const DEFINITIONS = {
   },
   'ignored-sigterm': {
     invalidates: NONE,
+    summary: 'killed, because the server ignored the signal to stop',
     text: ({ signal, seconds }: { signal: string; seconds: number }) =>
       `the server ignored ${signal} for ${seconds} s and was killed`,
   },
   'not-verified': {
     invalidates: NONE,
+    summary: 'not verified after the load',
     text: ({ problem, inFlight }: { problem: string; inFlight: number }) =>
       `${problem}: ${inFlight} requests were still unanswered when the load ended`,
   },
@@ -94,6 +107,7 @@ const DEFINITIONS = {
   },
   'not-all-stood': {
     invalidates: RATES_AND_MEMORY,
+    summary: 'measured without some of the connections',
     text: ({ asked, stood, refused }: { asked: number; stood: number; refused: number }) => {
       const why =
         refused > 0 ? `${refused} connects were refused or failed` : `${asked - stood} never answered`;
@@ -102,11 +116,13 @@ const DEFINITIONS = {
   },
   errors: {
     invalidates: UNDER_LOAD,
+    summary: 'affected by failed requests',
     text: ({ share, kinds }: { share: number; kinds: [string, number][] }) =>
       `${(share * 100).toFixed(2)} % of the requests failed (${list(kinds)})`,
   },
   little: {
     invalidates: RATES_AND_MEMORY,
+    summary: 'measured without some connections being served, or at a pace that changed too much',
     text: ({ served, asked, silent }: { served: number; asked: number; silent: number }) => {
       const found =
         served <= asked
@@ -117,25 +133,30 @@ const DEFINITIONS = {
   },
   pairing: {
     invalidates: LATENCY,
+    summary: 'inconsistent in their latency',
     text: ({ meanUs, cycleUs }: { meanUs: number; cycleUs: number }) =>
       `a mean latency of ${Math.round(meanUs)} µs is impossible: the mean cycle of a connection was ${Math.round(cycleUs)} µs`,
   },
   'late-reads': {
     invalidates: LATENCY,
+    summary: 'read late by a busy load generator',
     text: (facts: LateReads) => describeLateReads(facts),
   },
   'late-tail': {
     invalidates: TAIL,
+    summary: 'read late by a busy load generator in the slowest 1 %',
     text: (facts: LateReads) => describeLateReads(facts),
   },
   overrun: {
     invalidates: RATES,
+    summary: 'too slow for the rate',
     text: ({ dropped, intended }: { dropped: number; intended: number }) =>
       `${dropped} of ${intended} requests were still waiting for a connection when the window closed: the server could not keep up with the rate`,
   },
   'generator-bound': {
     invalidates: RATES,
     lowerBounds: GOODPUT,
+    summary: 'limited by the load generator',
     text: (facts: { busy: number; coresUsed: number | undefined } | { ratio: number }) => {
       if ('ratio' in facts) {
         const rise = ((facts.ratio - 1) * 100).toFixed(1);
@@ -149,12 +170,14 @@ const DEFINITIONS = {
   'upstream-bound': {
     invalidates: RATES,
     lowerBounds: GOODPUT,
+    summary: 'limited by the upstream',
     text: ({ coresUsed, cores }: Saturated) =>
       `the upstream used ${shareOf(coresUsed, cores)}: goodput is a lower bound, and latency includes the upstream's delays`,
   },
   'database-bound': {
     invalidates: RATES,
     lowerBounds: GOODPUT,
+    summary: 'limited by the database',
     text: ({ coresUsed, cores }: Saturated) =>
       `the database used ${shareOf(coresUsed, cores)}: goodput is a lower bound, and latency includes the database's delays`,
   },
@@ -170,11 +193,13 @@ const DEFINITIONS = {
   },
   'upstream-failed': {
     invalidates: UNDER_LOAD,
+    summary: 'affected by requests that the upstream did not answer',
     text: ({ count }: { count: number }) =>
       `${figure(count)} requests were answered with 502: the upstream did not answer the server`,
   },
   'upstream-slow': {
     invalidates: RATES,
+    summary: 'slowed down by the upstream',
     text: ({ fetchUs }: { fetchUs: number }) =>
       `the upstream took ${Math.round(fetchUs / 1000)} ms per fixture without load: the server had to wait for it`,
   },
@@ -194,6 +219,7 @@ const DEFINITIONS = {
   },
   inserts: {
     invalidates: NONE,
+    summary: 'left with unanswered inserts',
     text: ({ acknowledged, stored, unanswered }: Inserts) =>
       `${figure(acknowledged)} inserts were acknowledged, ${figure(unanswered)} never answered, and the table has ${figure(stored)}: no acknowledged insert was lost`,
   },
@@ -204,54 +230,66 @@ const DEFINITIONS = {
   },
   background: {
     invalidates: UNDER_LOAD,
+    summary: 'affected by failed background requests',
     text: (facts: Background) => describeBackground(facts),
   },
   'not-warm': {
     invalidates: ALL_BUT_MEMORY,
+    summary: 'measured before the server was warm',
     text: ({ seconds, warmSeconds, excess }: { seconds: number; warmSeconds: number; excess: number }) =>
       `the warm-up of ${seconds} s was too short: in a study, this server needed ${Math.ceil(warmSeconds)} s of load to warm up, and after ${seconds} s its CPU per request was × ${excess.toFixed(2)} of its last level`,
   },
   'never-warm': {
     invalidates: ALL_BUT_MEMORY,
+    summary: 'measured on servers that do not settle',
     text: ({ processes, settled, observedSeconds }: Unsettled) =>
       `the server does not settle: in a study, ${processes - settled} of ${processes} ${processes === 1 ? 'process' : 'processes'} found no steady level in ${Math.round(observedSeconds)} s`,
   },
   'ratio-trend': {
     invalidates: RATES_AND_CPU,
+    summary: 'measured before both servers were warm',
     text: ({ other, change, when }: { other: string; change: number; when: TrendTime }) =>
       `CPU per request relative to ${other} still changed ${when}, by a factor of ${change.toFixed(2)}: one of the two servers was not warm`,
   },
   trend: {
     invalidates: RATES_AND_CPU,
+    summary: 'getting faster or slower in the window',
     text: (facts: Pace) => describePace(facts),
   },
   unsteady: {
     invalidates: RATES,
+    summary: 'not steady in the window',
     text: (facts: Pace) => describePace(facts),
   },
   'server-unknown': {
     invalidates: NONE,
+    summary: 'measured without knowing the process of the server',
     text: ({ cores }: { cores: number }) =>
       `the process of the server is unknown: together with all other processes it used ${percent(cores)} of a core, and its share cannot be determined`,
   },
   'other-processes': {
     invalidates: RATES,
+    summary: 'disturbed by other processes',
     text: ({ cores }: { cores: number }) => `other processes used ${percent(cores)} of a core`,
   },
   steal: {
     invalidates: RATES,
+    summary: 'disturbed by the hypervisor',
     text: ({ cores }: { cores: number }) => `the hypervisor took ${percent(cores)} of a core`,
   },
   'listen-overflows': {
     invalidates: TAIL,
+    summary: 'affected by connects that overflowed the accept queue',
     text: ({ count }: { count: number }) => `${count} connects overflowed the accept queue`,
   },
   retransmits: {
     invalidates: TAIL,
+    summary: 'affected by lost TCP segments',
     text: ({ count }: { count: number }) => `${count} TCP segments were retransmitted`,
   },
   throttled: {
     invalidates: RATES_AND_CPU,
+    summary: 'slowed down by a throttled CPU',
     text: ({ count }: { count: number }) => `the CPU was throttled ${count} times`,
   },
 } satisfies Record<string, Definition<never>>;
@@ -270,6 +308,12 @@ export function makeReason<Code extends ReasonCode>(code: Code, facts: FactsOf<C
   return { code, text: text(facts), invalidates: [...invalidates] };
 }
 
+/** Returns what happened to a number of trials: completes "3 of 60 trials were …". Undefined if they failed. */
+export function summaryOf({ code }: Reason): string | undefined {
+  const definition = definitionOf(code);
+  return definition.isFatal ? undefined : definition.summary;
+}
+
 /** Returns true if a trial with this reason has failed. */
 export function isFatal({ code }: Reason): boolean {
   return definitionOf(code).isFatal === true;
@@ -277,7 +321,8 @@ export function isFatal({ code }: Reason): boolean {
 
 /** Returns true if this reason makes the figure of this metric a lower bound. */
 export function makesLowerBound({ code }: Reason, metric: MetricId): boolean {
-  return definitionOf(code).lowerBounds?.includes(metric) ?? false;
+  const definition = definitionOf(code);
+  return definition.isFatal ? false : (definition.lowerBounds?.includes(metric) ?? false);
 }
 
 function definitionOf(code: ReasonCode): Definition<never> {

@@ -103,8 +103,12 @@ export function readStackRows(): StackRow[] {
 
 /** What each kind of block shows. Words after the run limit it: `at 100` to a number of connections. */
 const BLOCKS: Record<string, (words: string[]) => string> = {
-  /** `run ID [at 100]`: the report, as `pnpm report --markdown` prints it. */
-  run: ([id = '', ...rest]) => renderMarkdown(toView(toModel(readPublished(id, connectionsOf(rest))))),
+  /** `run ID [at 100] [detail]`: the report, as `pnpm report --format markdown` prints it, without its closing sentence. */
+  run: ([id = '', ...rest]) => {
+    const model = toModel(readPublished(id, connectionsOf(rest)));
+    const { closing: _, ...view } = toView(model, { detail: rest.at(-1) === 'detail' });
+    return renderMarkdown(view);
+  },
 
   /** `detail ID`: one paragraph a trial, as `pnpm report --detail` prints them. */
   detail: ([id = '']) => fence(describeDetail(readPublished(id).trials)),

@@ -12,6 +12,7 @@ import { describeCopies } from '../report/copies.ts';
 import { renderComparison } from '../report/compare.ts';
 import { describeDetail } from '../report/detail.ts';
 import { renderJson } from '../report/json.ts';
+import { renderClosing } from '../report/page.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { describeEnding } from '../report/stopping.ts';
 import { toModel } from '../report/model/model.ts';
@@ -19,7 +20,16 @@ import { describePlan, toView } from '../report/view.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
 import { writePage } from './page.ts';
 import { foresee, measureForeseen, planFrom, probing } from './request.ts';
-import { createRunner, logLine, print, printJson, terminal, widthFor } from './shell.ts';
+import {
+  createRunner,
+  layoutFor,
+  logLine,
+  print,
+  printJson,
+  printStyled,
+  terminal,
+  widthFor,
+} from './shell.ts';
 
 export const runBench = createRunner(BENCH, async (asked) => {
   const foreseen = await foresee(asked);
@@ -37,10 +47,14 @@ export const runBench = createRunner(BENCH, async (asked) => {
     return interrupted ? 130 : 1;
   }
 
-  if (!options.json) print(renderTerminal(toView(toModel(source)), widthFor(options)));
-  if (options.detail && !options.json) print(describeDetail(source.trials));
+  const { closing, ...view } = toView(toModel(source), options);
+  const layout = layoutFor(options);
   const compared = compareMeasured(readRun(folder), old);
-  if (!options.json) print(compared.text);
+  if (!options.json) {
+    printStyled(renderTerminal(view, layout));
+    if (options.detail) print(describeDetail(source.trials));
+    print(compared.text);
+  }
   for (const line of describeEnding(plan, source.trials, interrupted)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
   logLine(`report with charts: ${shown(await writePage(source, folder))}`);
@@ -48,6 +62,7 @@ export const runBench = createRunner(BENCH, async (asked) => {
     logLine(resume);
     return 130;
   }
+  if (!options.json && closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
   const verdicts = compared.tables.flatMap(({ rows }) => rows.map(({ comparison }) => comparison.verdict));
   const found = (options.failOn ?? []).filter((verdict) => verdicts.includes(verdict));
   if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
@@ -83,7 +98,10 @@ interface Compared {
 }
 
 function show(tables: ComparedTable[], title: string, marks: string[]): Compared {
-  return { tables, text: tables.map((table) => renderComparison(table, title, marks)).join('') };
+  return {
+    tables,
+    text: tables.map((table) => renderComparison(table, title, marks, widthFor({}))).join(''),
+  };
 }
 
 /** Compares the targets of a run, or the run with the old one that it repeats. */

@@ -9,7 +9,7 @@ import { renderComparison, renderComparisonMarkdown } from '../report/compare.ts
 import { toJson } from '../report/json.ts';
 import { describeEnding } from '../report/stopping.ts';
 import { findRun, readRun } from '../results/store.ts';
-import { print, printJson, createRunner, logLine } from './shell.ts';
+import { createRunner, logLine, print, printJson, widthFor } from './shell.ts';
 
 /** A comparison of stored runs. */
 export interface StoredComparison {
@@ -71,7 +71,7 @@ export const runCompare = createRunner(COMPARE, async (options) => {
   const { title, marks, table } = compareStored(options);
   if (options.format === 'json') printJson(toJson({ schema: 1, title, marks, ...table }));
   else if (options.format === 'markdown') print(renderComparisonMarkdown(table, title, marks));
-  else print(renderComparison(table, title, marks));
+  else print(renderComparison(table, title, marks, widthFor({})));
   const verdicts = table.rows.map(({ comparison }) => comparison.verdict);
   const found = options.failOn.filter((verdict) => verdicts.includes(verdict));
   if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);

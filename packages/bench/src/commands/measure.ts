@@ -106,7 +106,7 @@ export async function measurePlan({
       done += trials.length;
       session.expect(estimateSeconds(plan, plan.trials.slice(done)));
     },
-    on: showProgress(plan, voice.screen),
+    on: showProgress(plan, voice.screen, stored?.trials),
   });
   interrupts.use(voice.onInterrupt(stop, describeStop));
   const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);

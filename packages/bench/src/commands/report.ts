@@ -10,6 +10,7 @@ import { renderJson } from '../report/json.ts';
 import { renderLadder, toLadderView } from '../report/ladder.ts';
 import { renderMarkdown } from '../report/markdown.ts';
 import { toModel } from '../report/model/model.ts';
+import { renderClosing } from '../report/page.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { toTimesView } from '../report/times.ts';
 import { toView } from '../report/view.ts';
@@ -17,7 +18,16 @@ import { renderStudy, renderStudyJson } from '../report/warm.ts';
 import { findRun, readRun, type StoredRun } from '../results/store.ts';
 import { findStudy, readStudy } from '../results/study/store.ts';
 import { openPage, renderPage, writePage } from './page.ts';
-import { print, printHtml, printJson, createRunner, logLine, widthFor } from './shell.ts';
+import {
+  createRunner,
+  layoutFor,
+  logLine,
+  print,
+  printHtml,
+  printJson,
+  printStyled,
+  widthFor,
+} from './shell.ts';
 import { readText } from './text-file.ts';
 
 export const runReport = createRunner(REPORT, async (asked) => {
@@ -36,11 +46,19 @@ export const runReport = createRunner(REPORT, async (asked) => {
   const view = time
     ? toTimesView(model, pasted)
     : ladder
-      ? toLadderView(model)
-      : toView(model);
+      ? toLadderView(model, { detail })
+      : toView(model, { detail });
+  if (format === 'markdown') {
+    print(renderMarkdown(view));
+    if (detail) print(describeDetail(run.trials));
+    return;
+  }
   const render = ladder ? renderLadder : renderTerminal;
-  print(format === 'markdown' ? renderMarkdown(view) : render(view, widthFor({ detail })));
+  const layout = layoutFor({ detail, isBrief: !time });
+  const { closing, ...figures } = view;
+  printStyled(render(figures, layout));
   if (detail) print(describeDetail(run.trials));
+  if (closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
 });
 
 /** Finds two inputs. Throws one usage error that names every missing one. */

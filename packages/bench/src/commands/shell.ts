@@ -2,6 +2,8 @@ import { inspect } from 'node:util';
 import { asksForHelp, type Command } from '../cli/command.ts';
 import { BenchError } from '../errors.ts';
 import { hide, literalsInEnvironment, valuesOf } from '../redact.ts';
+import type { Layout } from '../report/page.ts';
+import { paintFor } from '../report/paint.ts';
 import { toLine, toOutput, toPrintable } from '../report/printable.ts';
 import type { Screen } from '../report/progress.ts';
 import type { Voice, Words } from './voice.ts';
@@ -46,14 +48,30 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
 }
 
+const CLEAR_LINE = '\r\u001B[K';
+
+/** True while a live line is on the terminal, which the next text replaces. */
+let isLineLive = false;
+
+/** Writes text on stderr, in place of the live line if there is one. */
+function writeLog(text: string, { isLive = false } = {}): void {
+  process.stderr.write(`${isLineLive ? CLEAR_LINE : ''}${text}${isLive ? '' : '\n'}`);
+  isLineLive = isLive;
+}
+
 /** Prints one line on stderr; stdout belongs to the report. */
 export function logLine(line: string): void {
-  process.stderr.write(`${toOutput(line)}\n`);
+  writeLog(toOutput(line));
 }
 
 /** Prints a report on stdout. */
 export function print(text: string): void {
   process.stdout.write(toOutput(text));
+}
+
+/** Prints a report in colour on stdout. Its parts were made safe before they were coloured. */
+export function printStyled(text: string): void {
+  process.stdout.write(text);
 }
 
 /** Prints a JSON document on stdout. Its values are already without secrets; a search in the text could hit figures. */
@@ -66,14 +84,39 @@ export function printHtml(text: string): void {
   process.stdout.write(text);
 }
 
-const CLEAR_LINE = '\r\u001B[K';
-
 /** Shows the progress of a run on stderr. */
 export const screen: Screen = {
   isLive: process.stderr.isTTY,
-  showLive: (text) => process.stderr.write(`${CLEAR_LINE}${toLine(toOutput(text))}`),
-  showLine: (text) => process.stderr.write(`${screen.isLive ? CLEAR_LINE : ''}${toLine(toOutput(text))}\n`),
+  layout: () => {
+    const width = process.stderr.columns || undefined;
+    return { ...(width !== undefined && { width }), paint: paintFor(process.stderr) };
+  },
+  showLive: (text) => writeLog(toLine(toOutput(text)), { isLive: true }),
+  showLine: (text, style) => {
+    const line = toLine(toOutput(text));
+    writeLog(style === undefined ? line : paintFor(process.stderr)(style, line));
+  },
+  showReport: (text) => writeLog(text.trimEnd()),
 };
+
+/** A report shows at most this many lines of notes; `--detail` shows all of them. */
+const MOST_NOTE_LINES = 10;
+
+/** Returns the layout of a report on stdout. A brief one has few notes, unless `detail` asks for all of them. */
+export function layoutFor({
+  detail = false,
+  isBrief = true,
+}: {
+  detail?: boolean | undefined;
+  isBrief?: boolean;
+}): Layout {
+  const width = widthFor({ detail });
+  return {
+    ...(width !== undefined && { width }),
+    ...(isBrief && !detail && { noteLines: MOST_NOTE_LINES }),
+    paint: paintFor(process.stdout),
+  };
+}
 
 /** Returns the maximum width of a table: that of the terminal; unlimited with `--detail` and for a file or pipe. */
 export function widthFor({ detail = false }: { detail?: boolean | undefined }): number | undefined {

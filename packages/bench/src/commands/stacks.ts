@@ -3,7 +3,7 @@ import { RUNTIMES } from '../catalogue/runtimes.ts';
 import { readStacks, targetsOf } from '../catalogue/stacks.ts';
 import { inspectRuntime, inspectTarget } from '../measure/inspect.ts';
 import { renderRows } from '../report/terminal.ts';
-import { print, createRunner } from './shell.ts';
+import { createRunner, print, widthFor } from './shell.ts';
 
 export const runStacks = createRunner(STACKS, async () => {
   const stacks = readStacks();
@@ -22,8 +22,9 @@ export const runStacks = createRunner(STACKS, async () => {
       return [`@${runtime.spec}`, runtime.kind, state, why];
     }),
   );
-  print(
-    `${renderRows(['target', 'class', 'language', 'workloads', 'state', 'runtime, or why not'], rows)}\n`,
-  );
-  print(`\n${renderRows(['runtime', 'kind', 'state', 'what it is, or why not'], runtimes)}\n`);
+  const width = widthFor({});
+  const heads = ['target', 'class', 'language', 'workloads', 'state', 'runtime, or why not'];
+  print(`${renderRows(heads, rows, heads, width)}\n`);
+  const kinds = ['runtime', 'kind', 'state', 'what it is, or why not'];
+  print(`\n${renderRows(kinds, runtimes, kinds, width)}\n`);
 });

@@ -7,6 +7,7 @@ import { observeProcess } from '../measure/warmup.ts';
 import { freshLauncher } from '../measure/launcher.ts';
 import type { Plan } from '../plan/definition.ts';
 import { enginesOf } from '../plan/plan.ts';
+import { describeObserved } from '../report/progress.ts';
 import { describeProcess } from '../report/warm.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
@@ -114,14 +115,19 @@ export async function observeTargets(
   await using reference = await startReference(plan, placed, effects);
   for (const [index, planned] of due.entries()) {
     if (effects.interrupted()) break;
-    session.expect((due.length - index) * (seconds + PROCESS_SECONDS));
+    const leftSeconds = (due.length - index) * (seconds + PROCESS_SECONDS);
+    session.expect(leftSeconds);
+    if (voice.screen.isLive) {
+      const done = { done: index, of: due.length, seconds, leftSeconds };
+      voice.screen.showLive(describeObserved(planned, done));
+    }
     const found = ready.get(planned.target) as Prepared;
     const studied = await observeProcess(
       { planned, context: { plan, placed, prepared: found, target: found.target } },
       { reference, effects, seconds, isStopped: () => effects.interrupted() },
     );
     appendProcess(folder, studied);
-    voice.log(`[${index + 1}/${due.length}] ${describeProcess(studied)}`);
+    voice.screen.showLine(`[${index + 1}/${due.length}] ${describeProcess(studied)}`);
   }
   const study = readStudy(folder);
   for (const one of ready.values()) keepWarmup(study, factsOf(one, plan, { host, placed }));

@@ -28,7 +28,13 @@ export interface Voice {
 export function programVoice(log: (line: string) => void = () => {}, signal?: AbortSignal): Voice {
   return {
     log,
-    screen: { isLive: false, showLive() {}, showLine: log },
+    screen: {
+      isLive: false,
+      layout: () => ({}),
+      showLive() {},
+      showLine: (text) => log(text),
+      showReport() {},
+    },
     onInterrupt(stop) {
       if (signal?.aborted) stop();
       signal?.addEventListener('abort', stop);

@@ -7,12 +7,19 @@ import { explainComparedKinds } from './kinds.ts';
 import { listInMarkdown, tableInMarkdown } from './markdown.ts';
 import { toLine } from './printable.ts';
 import { renderRows } from './terminal.ts';
+import { wrap } from './width.ts';
 import { METRICS } from '../metrics.ts';
 
 /** Renders a table of comparisons: the ratio, and the verdict with its difference and interval. */
-export function renderComparison(table: ComparedTable, title: string, marks: string[]): string {
+export function renderComparison(
+  table: ComparedTable,
+  title: string,
+  marks: string[],
+  width = Infinity,
+): string {
   const { heads, rows, notes } = layOutComparison(table, marks);
-  return `${title}\n${renderRows(heads, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`;
+  const lines = notes.map((note) => `${wrap(`  ${note}`, width)}\n`);
+  return `${title}\n${renderRows(heads, rows, heads, width)}\n${lines.join('')}`;
 }
 
 /** Renders the same table as Markdown. */

@@ -1,12 +1,12 @@
 import { redact } from '../redact.ts';
 import { REPORT_SCHEMA } from '../versions.ts';
 import { toModel, type Source } from './model/model.ts';
-import { describeNotes } from './view.ts';
+import { describeAll } from './notes.ts';
 
 /** Renders a run as one JSON document: the model of its report, and the complete records. */
 export function renderJson(source: Source): string {
   const model = toModel(source, { distributions: true });
-  return toJson({ schema: REPORT_SCHEMA, ...model, notes: describeNotes(model), trials: source.trials });
+  return toJson({ schema: REPORT_SCHEMA, ...model, notes: describeAll(model), trials: source.trials });
 }
 
 /** Renders a value as a JSON document, with its secrets redacted. */

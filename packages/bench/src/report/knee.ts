@@ -11,13 +11,9 @@ export function describeKnee({ knee, fall }: ModelLadder): string {
   return `${'why' in knee ? describeNone(knee) : describePlace(knee)}${beyond}`;
 }
 
-/** The knees of all ladders in one line; undefined if there are none. */
-export function describeKnees(ladders: ModelLadder[]): string | undefined {
-  const named = ladders.flatMap(({ target, knee }) => ('why' in knee ? [] : [`${target} ${placeOf(knee)}`]));
-  if (named.length === 0) return undefined;
-  const rest = ladders.flatMap(({ target, knee }) => ('why' in knee ? [target] : []));
-  const others = rest.length === 0 ? '.' : `; none found for ${rest.join(', ')}. --ladder shows the reason.`;
-  return `knee, beyond which more connections add no goodput: ${named.join(', ')}${others}`;
+/** Describes the knee of a ladder in a few words. */
+export function nameKnee({ knee }: ModelLadder): string {
+  return 'why' in knee ? describeNone(knee) : `knee ${placeOf(knee)}`;
 }
 
 function placeOf({ at, above }: Knee): string {

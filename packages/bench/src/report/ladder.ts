@@ -3,22 +3,26 @@ import type { Row } from '../analyse/summary.ts';
 import { METRICS, type MetricId } from '../metrics.ts';
 import { showLimit, showMetric } from './cells.ts';
 import { formatWhole } from './format.ts';
-import { layOut, wrap } from './page.ts';
+import { layOut, type Layout } from './page.ts';
+import { wrap } from './width.ts';
+import type { Paint } from './paint.ts';
 import { renderRows } from './terminal.ts';
 import { describeKnee } from './knee.ts';
 import type { Model, ModelLadder } from './model/model.ts';
-import { toView, type View } from './view.ts';
+import { toView, type Extent, type View } from './view.ts';
 
 const BAR = 'of highest';
 const BAR_WIDTH = 10;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** The run grouped by target: each rung is a row, and the heading names the knee. */
-export function toLadderView(model: Model): View {
-  const { title, setting, notes } = toView(model);
+export function toLadderView(model: Model, extent?: Extent): View {
+  const { title, setting, signs, notes, closing } = toView(model, extent);
   return {
     title,
     setting,
+    signs,
+    ...(closing && { closing }),
     columns: [
       'connections',
       labelOf('goodput'),
@@ -67,19 +71,29 @@ function drawBar(share: number): string {
   return '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7];
 }
 
-/** Renders a ladder view for a terminal, at most `width` columns wide. */
-export function renderLadder(view: View, width = Infinity): string {
-  return layOut(view, width, drawLadders);
+/** Renders a ladder view for a terminal. */
+export function renderLadder(view: View, layout: Layout = {}): string {
+  return layOut(view, layout, drawLadders);
 }
 
 /** Draws each target below its heading, with columns that align across all targets. */
-function drawLadders({ columns, words, groups }: View, width: number): string {
+function drawLadders({ columns, words, groups }: View, width: number, paint: Paint): string {
   const all = groups.flatMap(({ rows }) => rows);
   const [head = '', ...lines] = renderRows(columns, all, words)
     .split('\n')
     .map((line) => line.trimEnd());
   return groups
-    .map(({ heading, rows }) => ['', wrap(heading, width), head, ...lines.splice(0, rows.length)].join('\n'))
+    .map(({ heading, rows }) =>
+      [
+        '',
+        wrap(heading, width)
+          .split('\n')
+          .map((line) => paint('strong', line))
+          .join('\n'),
+        head,
+        ...lines.splice(0, rows.length),
+      ].join('\n'),
+    )
     .concat('')
     .join('\n');
 }

@@ -1,7 +1,8 @@
+import { readSigns } from './notes.ts';
 import { toLine } from './printable.ts';
 import type { View } from './view.ts';
 
-/** Renders a view as Markdown: the setting, a table for each rung, then the notes. */
+/** Renders a view as Markdown: the outcome, the setting, a table for each rung, then the notes. */
 export function renderMarkdown(view: View): string {
   const tables = view.groups.flatMap(({ heading, rows }) => [
     `**${heading}**`,
@@ -10,7 +11,11 @@ export function renderMarkdown(view: View): string {
     '',
   ]);
   const setting = view.setting.map((line) => `- ${toLine(line)}`);
-  return [...setting, '', ...tables, ...listInMarkdown(view.notes), ''].join('\n');
+  const signs = readSigns(view).join(' ');
+  const notes = listInMarkdown([...(signs === '' ? [] : [signs]), ...view.notes]);
+  const { closing } = view;
+  const lead = closing === undefined ? [] : [`${escapeCell(closing.sentence)}: \`${closing.command}\``, ''];
+  return [...lead, ...setting, '', ...tables, ...notes, ''].join('\n');
 }
 
 /** Returns the lines of a table in Markdown. Columns outside `words` are right-aligned. */

@@ -1,41 +1,121 @@
-import { toLine } from './printable.ts';
+import type { Closing } from './closing.ts';
+import { readSigns } from './notes.ts';
+import { plain, type Paint } from './paint.ts';
+import { toLine, toOutput } from './printable.ts';
 import type { View } from './view.ts';
+import { widthOf, wrap } from './width.ts';
 
-/** Draws the figures of a view; prose wraps at `width` columns. */
-type Draw = (view: View, width: number) => string;
+/** How a page of text is laid out. */
+export interface Layout {
+  /** The columns of the terminal; by default unlimited. */
+  width?: number;
+  /** The most lines of notes; by default unlimited. */
+  noteLines?: number;
+  paint?: Paint;
+}
+
+/** Draws the figures of a view, at most `width` columns wide if possible. */
+type Draw = (view: View, width: number, paint: Paint) => string;
 
 /**
- * Lays a view out as a page of text. Omits as many expendable columns as needed to fit `width` columns, and names the
- * omitted ones in a line below.
+ * Lays a view out as a page of text, which is safe to show. Omits as many expendable columns as needed to fit the
+ * terminal, and names the omitted ones in a line below.
  */
-export function layOut(view: View, width: number, draw: Draw): string {
-  const { text, omitted } = narrow(view, width, draw);
-  const lines = [
-    ...(omitted.length > 0
-      ? [`omitted to fit ${width} columns: ${omitted.join(', ')}; --detail shows every column.`]
-      : []),
-    ...(view.knees === undefined ? [] : [view.knees]),
+export function layOut(
+  shown: View,
+  { width = Infinity, noteLines = Infinity, paint = plain }: Layout,
+  draw: Draw,
+): string {
+  const view = clean(shown);
+  const { narrowed, omitted } = narrow(view, width, draw);
+  const signs = readSigns(narrowed);
+  const notes = [
+    ...(omitted.length > 0 ? [`omitted to fit ${width} columns: ${omitted.join(', ')}; see --detail.`] : []),
+    ...(signs.length > 0 ? [signs.join(' ')] : []),
     ...view.notes,
   ];
+  const { courses = [], closing } = view;
   return [
-    view.title,
-    ...view.setting.map((line) => wrap(`  ${toLine(line)}`, width)),
-    text,
-    ...lines.map((line) => wrap(`  ${toLine(line)}`, width)),
+    paint('strong', view.title),
+    ...view.setting.map((line) => wrap(`  ${line}`, width)),
+    draw(narrowed, width, paint),
+    ...courses.map((line, index) => wrap(`  ${index === 0 ? '' : '  '}${line}`, width)),
+    ...limit(
+      notes.map((line) => wrap(`  ${line}`, width)),
+      noteLines,
+    ),
+    ...(closing === undefined ? [] : [renderClosing(closing, { width, paint })]),
     '',
   ].join('\n');
 }
 
-function narrow(view: View, width: number, draw: Draw): { text: string; omitted: string[] } {
-  for (let count = 0; ; count++) {
-    const omitted = view.expendable.slice(0, count);
-    const text = draw(without(view, omitted), width);
-    const widest = Math.max(...text.split('\n').map((line) => line.length));
-    if (widest <= width || count === view.expendable.length) return { text, omitted };
-  }
+/** Renders the last sentence of a report, below an empty line. Its command stays on one line, so that it can be copied. */
+export function renderClosing(
+  { sentence, command }: Closing,
+  { width = Infinity, paint = plain }: Layout,
+): string {
+  const lines = wrap(toOutput(`${sentence}:`), width).split('\n');
+  const shown = toOutput(command);
+  const last = `${lines.at(-1)} ${shown}`;
+  const laidOut = last.length <= width ? [...lines.slice(0, -1), last] : [...lines, `    ${shown}`];
+  return ['', ...laidOut.map((line) => paint('strong', line))].join('\n');
 }
 
-function without(view: View, omitted: string[]): View {
+function toSafe(texts: readonly string[]): string[] {
+  return texts.map((text) => toOutput(toLine(text)));
+}
+
+/** Returns a view whose texts are safe to show on one line each. */
+function clean(view: View): View {
+  const { title, setting, columns, words, expendable, groups, courses, signs, notes } = view;
+  return {
+    ...view,
+    title: toOutput(title),
+    setting: toSafe(setting),
+    columns: toSafe(columns),
+    words: toSafe(words),
+    expendable: toSafe(expendable),
+    groups: groups.map(({ heading, rows }) => ({ heading: toOutput(heading), rows: rows.map(toSafe) })),
+    ...(courses && { courses: toSafe(courses) }),
+    signs: signs.map((sign) => ({
+      ...sign,
+      ...(sign.column !== undefined && { column: toOutput(sign.column) }),
+      text: toOutput(sign.text),
+    })),
+    notes: toSafe(notes),
+  };
+}
+
+function linesOf(texts: readonly string[]): number {
+  return texts.join('\n').split('\n').length;
+}
+
+/** Keeps the first notes that fit a number of lines, and counts the others. */
+function limit(notes: readonly string[], most: number): string[] {
+  if (notes.length === 0 || linesOf(notes) <= most) return [...notes];
+  let kept = notes.length - 1;
+  while (kept > 0 && linesOf(notes.slice(0, kept)) >= most) kept--;
+  return [...notes.slice(0, kept), `  ${notes.length - kept} more notes: --detail shows them.`];
+}
+
+/** Omits columns until the table fits, the most expendable first; then returns those that still have room. */
+function narrow(view: View, width: number, draw: Draw): { narrowed: View; omitted: string[] } {
+  // A table that may be split needs no column omitted.
+  if (view.repeated !== undefined) return { narrowed: view, omitted: [] };
+  const fits = (omitted: readonly string[]): boolean =>
+    widthOf(draw(without(view, omitted), Infinity, plain)) <= width;
+  const present = view.expendable.filter((column) => view.columns.includes(column));
+  let count = 0;
+  while (count < present.length && !fits(present.slice(0, count))) count++;
+  let omitted = present.slice(0, count);
+  for (const column of omitted.toReversed()) {
+    const fewer = omitted.filter((one) => one !== column);
+    if (fits(fewer)) omitted = fewer;
+  }
+  return { narrowed: without(view, omitted), omitted };
+}
+
+function without(view: View, omitted: readonly string[]): View {
   const isKept = (_: string, index: number): boolean => !omitted.includes(view.columns[index] ?? '');
   return {
     ...view,
@@ -45,16 +125,4 @@ function without(view: View, omitted: string[]): View {
       rows: rows.map((row) => row.filter(isKept)),
     })),
   };
-}
-
-/** Breaks a line between words at `width` columns, and indents the following lines by four. */
-export function wrap(line: string, width: number): string {
-  const [first = '', ...words] = line.split(/(?<=\S) /);
-  const lines = [first];
-  for (const word of words) {
-    const longer = `${lines.at(-1)} ${word}`;
-    if (longer.length > width) lines.push(`    ${word}`);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines.join('\n');
 }

@@ -1,47 +1,213 @@
-import { METRICS } from '../metrics.ts';
-import type { Trial } from '../results/record.ts';
-import { estimateSeconds } from '../plan/plan.ts';
-import type { Plan } from '../plan/definition.ts';
-import type { RunEvent } from '../plan/plan.ts';
+import { compareWithin, type ComparedRow } from '../analyse/compare.ts';
+import { lastLook } from '../analyse/looks.ts';
 import { figureOf } from '../analyse/metrics.ts';
-import { formatCost, formatCount, formatSpan, formatUs } from './format.ts';
+import { summarise } from '../analyse/summary.ts';
+import { scheduleNamed } from '../catalogue/looks.ts';
+import { METRICS } from '../metrics.ts';
+import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import { estimateSeconds, type RunEvent } from '../plan/plan.ts';
+import type { Trial } from '../results/record.ts';
+import { describeBaseline, describeVerdict } from './compare.ts';
+import { countOf, formatCost, formatCount, formatSpan, formatUs, formatWhole, FORMATS } from './format.ts';
+import { explainSigns } from './notes.ts';
+import type { Layout } from './page.ts';
+import type { Style } from './paint.ts';
 import { toLine } from './printable.ts';
+import { toTable } from './table.ts';
+import { renderTerminal } from './terminal.ts';
 
 /** The screen that shows progress. */
 export interface Screen {
-  /** True if the next line can replace the current one. */
+  /** True on a terminal, where the next line can replace the current one. */
   isLive: boolean;
+  /** The layout of a report between two lines of progress. */
+  layout(): Layout;
   /** Shows a line until the next text replaces it. Called only if `isLive`. */
   showLive(text: string): void;
   /** Shows a line that stays. */
-  showLine(text: string): void;
+  showLine(text: string, style?: Style): void;
+  /** Shows a rendered report that stays. Called only if `isLive`. */
+  showReport(text: string): void;
 }
 
-/** Shows the progress of a run: a live line with the time left on a terminal, otherwise one plain line per trial. */
-export function showProgress(plan: Plan, screen: Screen): (event: RunEvent) => void {
+/** The least time between two tables, in seconds: rounds of a duel are short. */
+const BETWEEN_TABLES_SECONDS = 15;
+
+/** From this time on, progress names the hour of the end too: the line stays unchanged during a trial. */
+const SECONDS_WITH_HOUR = 90;
+
+/**
+ * Shows the progress of a run: one line per trial, and the comparisons at each look of a sequential test. On a terminal
+ * also a live line with the time left and the figures so far, and the table after each round. `before` are the trials
+ * that an interrupted run has stored.
+ */
+export function showProgress(
+  plan: Plan,
+  screen: Screen,
+  before: readonly Trial[] = [],
+): (event: RunEvent) => void {
   const began = performance.now();
+  const trials = [...before];
+  let tableAt = began;
   let spent = 0;
   let kept: number | undefined;
-  return (event) => {
-    kept ??= event.kind === 'started' ? event.done : event.done - 1;
-    if (event.kind === 'ended') spent = (performance.now() - began) / 1000;
-    const { done } = event;
-    const rest = plan.trials.slice(-Math.max(0, event.of - done));
-    const foreseen = done < event.of ? estimateSeconds(plan, rest) : 0;
+  let round: number | undefined;
+
+  const estimateLeft = (done: number, of: number): number => {
+    const rest = plan.trials.slice(-Math.max(0, of - done));
+    const foreseen = done < of ? estimateSeconds(plan, rest) : 0;
     const measured = plan.trials.slice(kept, done);
     // The pace of the trials so far corrects the estimate, once there are enough of them.
     const pace = spent > 0 && measured.length > 2 ? spent / estimateSeconds(plan, measured) : 1;
-    const left = formatSpan(foreseen * pace);
-    if (event.kind === 'started') {
-      const { target, connections, round } = event.planned;
-      if (screen.isLive)
-        screen.showLive(
-          `[${done + 1}/${event.of}] ${target} at ${connections.toLocaleString('en-US')}, round ${round} · ${left} left`,
-        );
-    } else {
-      screen.showLine(describeTrial(event.trial, event.done, event.of));
+    return foreseen * pace;
+  };
+
+  const endRound = (ended: number): void => {
+    if (plan.sequentialTest !== undefined) {
+      for (const line of describeLook(plan, trials, ended)) screen.showLine(line);
+    } else if (screen.isLive && performance.now() - tableAt >= BETWEEN_TABLES_SECONDS * 1000) {
+      tableAt = performance.now();
+      screen.showReport(renderStanding(plan, trials, ended, screen.layout()));
     }
   };
+
+  return (event) => {
+    const { done, of } = event;
+    kept ??= event.kind === 'started' ? done : done - 1;
+    if (event.kind === 'ended') {
+      spent = (performance.now() - began) / 1000;
+      trials.push(event.trial);
+      round = event.trial.round;
+      screen.showLine(describeTrial(event.trial, done, of), STYLES[event.trial.status]);
+      return;
+    }
+    const { planned } = event;
+    if (round !== undefined && planned.round > round) {
+      endRound(round);
+      round = planned.round;
+    }
+    if (!screen.isLive) return;
+    const head = `[${done + 1}/${of}] ${describePlanned(plan, planned)}`;
+    const found = describeFound(plan, planned, trials);
+    const left = describeLeft(plan, estimateLeft(done, of));
+    screen.showLive(fitLine(head, found, left, screen.layout().width));
+  };
+}
+
+const STYLES: Partial<Record<Trial['status'], Style>> = { failed: 'bad', suspect: 'doubtful' };
+
+/** `fastify at 100, round 2`; the servers of a duel together. */
+function describePlanned({ trials }: Plan, { target, connections, round, duel }: PlannedTrial): string {
+  const names =
+    duel === undefined ? [target] : trials.filter((one) => one.duel === duel).map((one) => one.target);
+  return `${names.join(' and ')} at ${formatWhole(connections)}, round ${round}`;
+}
+
+function describeLeft({ sequentialTest }: Plan, seconds: number): string {
+  const most = sequentialTest === undefined ? '' : 'at most ';
+  if (seconds < SECONDS_WITH_HOUR) return `${most}${formatSpan(seconds)} left`;
+  const end = new Date(Date.now() + seconds * 1000);
+  const hour = end.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  return `${most}${formatSpan(seconds)} left, until ${hour}`;
+}
+
+/** The figures so far; the text may be cut, but not its unit. */
+interface Found {
+  text: string;
+  unit: string;
+}
+
+/** The figures so far at the rung of a trial, the best first; for a sequential test, what the last look decided. */
+function describeFound(plan: Plan, { connections, round }: PlannedTrial, trials: readonly Trial[]): Found {
+  if (plan.sequentialTest !== undefined) return { text: describeNextLook(plan, trials, round - 1), unit: '' };
+  const rows = summarise(trials.filter((trial) => trial.connections === connections));
+  for (const id of ['cpu', 'goodput'] as const) {
+    const { unit, better } = METRICS[id];
+    const figures = rows
+      .flatMap(({ target, figures: { [id]: figure } }) =>
+        figure?.valid === true ? [{ target, value: figure.median }] : [],
+      )
+      .toSorted((a, b) => (better === 'lower' ? a.value - b.value : b.value - a.value));
+    if (figures.length === 0) continue;
+    const text = figures.map(({ target, value }) => `${target} ${FORMATS[unit](value)}`).join(', ');
+    return { text, unit: id === 'cpu' ? ' µs/req' : '/s' };
+  }
+  return { text: '', unit: '' };
+}
+
+/** `1 of 2 decided after 12 rounds, next look after 18`. */
+function describeNextLook(plan: Plan, trials: readonly Trial[], rounds: number): string {
+  const schedule = scheduleNamed(plan.sequentialTest?.looks ?? '');
+  const last = lastLook(schedule, rounds);
+  const next = schedule.find((look) => look.rounds > rounds);
+  const upcoming =
+    next === undefined ? '' : `${last === undefined ? 'first' : 'next'} look after ${next.rounds}`;
+  if (last === undefined) return `${upcoming} rounds`;
+  const rows = compareAt(plan, trials, last.rounds);
+  const head = `${countDecided(rows)} of ${rows.length} decided after ${countOf(last.rounds, 'round')}`;
+  return [head, upcoming].filter(Boolean).join(', ');
+}
+
+/** The comparisons of a sequential test at one of its looks; empty between two looks. */
+function describeLook(plan: Plan, trials: readonly Trial[], rounds: number): string[] {
+  const look = lastLook(scheduleNamed(plan.sequentialTest?.looks ?? ''), rounds);
+  if (look?.rounds !== rounds) return [];
+  const rows = compareAt(plan, trials, rounds);
+  if (rows.length === 0) return [];
+  return [
+    `after ${countOf(rounds, 'round')}, ${countDecided(rows)} of ${countOf(rows.length, 'comparison')} decided:`,
+    ...rows.map((row) => {
+      const against = describeBaseline({ paired: true, baseline: row.baseline, rows: [row] });
+      return `  ${row.candidate} ${against} at ${formatWhole(row.connections)}: ${describeVerdict(row)}`;
+    }),
+  ];
+}
+
+function compareAt(plan: Plan, trials: readonly Trial[], rounds: number): ComparedRow[] {
+  const { by = 'cpu', threshold = 0 } = plan.sequentialTest ?? {};
+  const measured = trials.filter(({ round }) => round <= rounds);
+  return compareWithin({ plan, trials: measured }, { by, threshold }).rows;
+}
+
+function countDecided(rows: readonly ComparedRow[]): number {
+  return rows.filter(({ comparison }) => comparison.verdict !== 'undecided').length;
+}
+
+/** Renders the table as it stands after a round. */
+function renderStanding(plan: Plan, trials: Trial[], rounds: number, layout: Layout): string {
+  const rows = summarise(trials);
+  return renderTerminal(
+    {
+      title: `after ${formatWhole(rounds)} of ${countOf(plan.rounds, 'round')}:`,
+      setting: [],
+      ...toTable(rows),
+      signs: explainSigns({ rows, companions: trials[0]?.companions }),
+      notes: [],
+    },
+    layout,
+  );
+}
+
+/** The least room for the figures so far. */
+const FEWEST_FOUND = 16;
+
+/** Joins the parts of a live line, and shortens the figures so far to what fits: a longer line could not be replaced. */
+function fitLine(head: string, { text, unit }: Found, left: string, width = Infinity): string {
+  const room = width - 1 - `${head} · ${unit} · ${left}`.length;
+  if (text === '' || room < FEWEST_FOUND) return cut(`${head} · ${left}`, width - 1);
+  return `${head} · ${cut(text, room)}${unit} · ${left}`;
+}
+
+function cut(text: string, width: number): string {
+  return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
+}
+
+/** The live line of a study of warm-up: the process that is observed, and the time left. */
+export function describeObserved(
+  { target, round }: PlannedTrial,
+  { done, of, seconds, leftSeconds }: { done: number; of: number; seconds: number; leftSeconds: number },
+): string {
+  return `[${done + 1}/${of}] warm-up of ${target}, process ${round}, observed for ${seconds} s · ${formatSpan(leftSeconds)} left`;
 }
 
 /** One trial in one line. */

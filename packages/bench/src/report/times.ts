@@ -51,7 +51,8 @@ export function toTimesView(model: Model, pasted: readonly PastedUsage[]): View 
     setting: describeSetting(model),
     columns: ['field', 'scope', 'kept by', ...names],
     words: ['field', 'scope', 'kept by'],
-    expendable: ['kept by'],
+    expendable: [],
+    repeated: 3,
     groups: (rungs.length === 0 ? [undefined] : rungs).map((rung) => ({
       heading: rung === undefined ? 'no report in this run' : describeConnections([rung]),
       rows: toRows([
@@ -62,6 +63,7 @@ export function toTimesView(model: Model, pasted: readonly PastedUsage[]): View 
         ...beside,
       ]),
     })),
+    signs: [],
     notes: describeScopes(names.length - pasted.length > 0, pasted),
   };
 }

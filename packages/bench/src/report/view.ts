@@ -1,33 +1,29 @@
-import type { Row } from '../analyse/summary.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad, engineNamed } from '../catalogue/engines.ts';
-import { describeRight, describeStatus, isSampled, showFigure, showLimit, showMetric } from './cells.ts';
+import { closeReport, type Closing } from './closing.ts';
 import { describeCopies } from './copies.ts';
+import { drawCourses } from './course.ts';
 import { describeAsking, describeRequests } from './requests.ts';
-import { METRIC_IDS, METRICS, type MetricId } from '../metrics.ts';
+import { METRICS } from '../metrics.ts';
 import type { CompanionHeads, Placement } from '../results/record.ts';
 import { enginesOf, estimateSeconds } from '../plan/plan.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { Host } from '../results/host.ts';
-import { describeCrossCheck } from './cross-check.ts';
 import {
   countOf,
   describeConnections,
   formatBudget,
   formatShare,
   formatSpan,
-  formatUs,
   formatWhole,
 } from './format.ts';
-import { describeBudget } from './detail.ts';
-import { explainKinds } from './kinds.ts';
-import { describeKnees } from './knee.ts';
 import type { Range } from './model/definition.ts';
-import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
+import type { Model } from './model/model.ts';
+import { describeNotes, explainSigns, summariseNotes, type Sign } from './notes.ts';
 import { describeProspects } from './stopping.ts';
-import { sum } from '../numbers.ts';
+import { toTable } from './table.ts';
 
 /** The content of every report format: text in cells, in reading order. */
 export interface View {
@@ -39,67 +35,39 @@ export interface View {
   words: string[];
   /** The columns that a narrow page omits, in that order. */
   expendable: string[];
+  /** The number of first columns that each part of a table repeats, if it may be split into parts that fit. */
+  repeated?: number;
   groups: { heading: string; rows: string[][] }[];
-  /** The knees in one line, if there are any. */
-  knees?: string;
+  /** The goodput of each target over the rungs, one line each; absent without a ladder. */
+  courses?: string[];
+  /** The meaning of marks and columns, shown only if they occur. */
+  signs: Sign[];
   /** The notes that a reader needs to interpret the figures. */
   notes: string[];
+  /** The outcome, and the command that comes next. */
+  closing?: Closing;
 }
 
-type Cell = (row: Row) => string;
-
-/** Columns of words that a narrow page can omit, with their rank among the metrics. */
-const EXPENDABLE_WORDS: [string, number][] = [
-  ['status', 2],
-  ['limit', 4],
-  ['class', 6],
-];
-
-/** Lists the columns that a narrow page omits, in that order. */
-function listExpendable(): string[] {
-  const metrics = METRIC_IDS.flatMap((id): [string, number][] => {
-    const { label, column } = METRICS[id];
-    return column.expendable === undefined ? [] : [[label, column.expendable]];
-  });
-  return [...metrics, ...EXPENDABLE_WORDS].toSorted(([, a], [, b]) => a - b).map(([name]) => name);
+/** The parts of a view that can be longer. */
+export interface Extent {
+  /** Lists the rows that each failed check affects, instead of counting trials. */
+  detail?: boolean;
 }
 
 /** Builds the view of a run: rows grouped by rung, with notes that explain each status. */
-export function toView(model: Model): View {
-  const { plan, rounds, rows, ladders } = model;
-  const rungs = [...new Set(rows.map(({ connections }) => connections))];
-  const knees = describeKnees(ladders);
-  const cells = cellsFor(rows);
+export function toView(model: Model, { detail = false }: Extent = {}): View {
+  const { plan, rounds, rows } = model;
+  const courses = drawCourses(model);
+  const closing = closeReport(model);
   return {
     title: `${describeWorkload(plan)}, ${describeRounds(rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`,
     setting: describeSetting(model),
-    columns: Object.keys(cells),
-    words: ['target', 'class', 'limit', 'status'],
-    expendable: listExpendable(),
-    groups: rungs.map((rung) => ({
-      heading: describeConnections([rung]),
-      rows: rows
-        .filter(({ connections }) => connections === rung)
-        .map((row) => Object.values(cells).map((show) => show(row))),
-    })),
-    ...(knees !== undefined && { knees }),
-    notes: describeNotes(model),
+    ...toTable(rows),
+    ...(courses.length > 0 && { courses }),
+    signs: explainSigns(model),
+    notes: detail ? describeNotes(model) : summariseNotes(model),
+    ...(closing && { closing }),
   };
-}
-
-/** The notes that a reader needs to interpret the figures: marks, checks that failed, and what was skipped. */
-export function describeNotes(model: Model): string[] {
-  return [
-    ...model.crossChecks.map(describeCrossCheck),
-    ...explain(model),
-    ...explainKinds(model.rows),
-    ...explainBudgets(model.rows),
-    ...explainBackground(model.rows),
-    ...explainResolved(model.servers),
-    ...model.leftOut.map(
-      ({ target, reason, hint }) => `${target} was skipped: ${reason}${hint ? ` (${hint})` : ''}`,
-    ),
-  ];
 }
 
 /** `3 rounds`; `11 of 24 rounds` if the run ended early. */
@@ -270,179 +238,6 @@ function describePlacement({ kind, server, generator }: Placement): string {
   return server?.join() === generator.join()
     ? 'server and generator share the cores'
     : `the server is not pinned (cores ${server?.join(',')}), ${load}`;
-}
-
-/**
- * The columns of a run: one per metric, except optional ones that no row has. If some answers were wrong, the share of
- * right ones follows the goodput. If servers reported their time, the two parts of the latency follow it.
- */
-function cellsFor(rows: Row[]): Record<string, Cell> {
-  const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
-    goodput: hasWrong(rows) ? { [RIGHT]: describeRight } : {},
-    p99: timingCells(rows),
-  };
-  const metrics = METRIC_IDS.filter(
-    (id) => !METRICS[id].column.isOptional || rows.some(({ figures }) => figures[id] !== undefined),
-  );
-  return {
-    target: ({ target }) => target,
-    class: (row) => row.class,
-    ...Object.fromEntries(
-      metrics.flatMap((id): [string, Cell][] => [
-        [METRICS[id].label, (row) => showMetric(id, row)],
-        ...Object.entries(beside[id] ?? {}),
-      ]),
-    ),
-    limit: showLimit,
-    status: describeStatus,
-  };
-}
-
-function timingCells(rows: Row[]): Record<string, Cell> {
-  const metric = metricOf(rows);
-  if (metric === undefined) return {};
-  return {
-    [metric]: ({ timing }) => showFigure(timing?.told, formatUs),
-    [REST]: ({ timing }) => showFigure(timing?.rest, formatUs),
-  };
-}
-
-/** The column with the share of right answers. */
-const RIGHT = 'right';
-
-/** Says how many bodies the share of right answers is based on. */
-function describeSample(rows: Row[]): string {
-  const sampled = rows.flatMap(({ checked }) =>
-    checked !== undefined && isSampled(checked) ? [checked] : [],
-  );
-  if (sampled.length === 0) return '';
-  const [bodies, answers] = (['bodies', 'answers'] as const).map((key) =>
-    formatWhole(sum(sampled.map((one) => one[key]))),
-  );
-  return ` ≤ is an upper bound: ${bodies} of ${answers} answers were compared byte by byte, the others by status and length.`;
-}
-
-function hasWrong(rows: Row[]): boolean {
-  return rows.some(({ right = 1 }) => right < 1);
-}
-
-/** The column with the latency minus the time that the server reported. */
-const REST = 'respond';
-
-function metricOf(rows: Row[]): string | undefined {
-  return rows.find(({ timing }) => timing !== undefined)?.timing?.metric;
-}
-
-/** Explains the marks, and each kind of reason once, with the rows that it affects. */
-function explain({ rows, companions, problems }: Model): string[] {
-  const metric = metricOf(rows);
-  const service = nameService(rows, companions);
-  const figures = rows.flatMap((row) => [
-    ...Object.values(row.figures),
-    ...[row.timing?.told, row.timing?.rest].filter((figure) => figure !== undefined),
-  ]);
-  const bounds = [
-    ...(figures.some(({ atLeast }) => atLeast)
-      ? ['≥ lower bound (the generator was saturated, or requests timed out).']
-      : []),
-    ...(figures.some(({ valid }) => !valid) ? ['? invalid, see the note.'] : []),
-  ];
-  const marks = [
-    ...(figures.some(({ rounds }) => rounds > 1)
-      ? [
-          `± half the range over the rounds. Each figure is the median of its valid rounds. Overlapping ranges: ${countOf(Math.max(...rows.map((row) => row.rounds)), 'round')} cannot rank these rows.`,
-        ]
-      : []),
-    ...(bounds.length > 0 ? [bounds.join(' ')] : []),
-    `limit: what was saturated: the server, ${service === undefined ? '' : `the ${service}, `}the load generator, or nothing (waiting).`,
-    ...(rows.some(({ limits }) => limits.includes('others'))
-      ? ['others: processes that do not belong to this run took the CPU that the server needed.']
-      : []),
-    ...(rows.some(({ limits }) => limits.includes('unknown'))
-      ? ['unknown: the CPU of the server was not measured, so it may or may not have been the limit.']
-      : []),
-    ...(hasWrong(rows)
-      ? [
-          `${RIGHT}: the share of requests completed in the windows that were answered correctly.${describeSample(rows)}`,
-        ]
-      : []),
-    ...(metric === undefined
-      ? []
-      : [
-          `${metric}: the median time that servers reported (Server-Timing). ${REST}: the median of the latency minus that time. At more than 1 connection, ${REST} includes time in queues.`,
-        ]),
-  ];
-  const goodputs = rows.flatMap(({ figures: { goodput } }) => goodput ?? []);
-  const isUnfit = goodputs.length > 0 && goodputs.every(({ valid, atLeast }) => !valid && !atLeast);
-  return [
-    ...(isUnfit ? ['No row has a goodput or latency that can be compared. The reasons follow.'] : []),
-    ...marks,
-    ...problems.map(describeProblem),
-  ];
-}
-
-/** Names the companion that could be saturated, if any: a service that the servers used, or the limit of a row. */
-function nameService(rows: Row[], companions: Model['companions']): string | undefined {
-  const limits = new Set<string>(['upstream', 'database', ...rows.flatMap((row) => row.limits)]);
-  return Object.keys(companions ?? {}).find((name) => limits.has(name));
-}
-
-/** Explains which servers were saturated although cores were idle, and why. */
-function explainBudgets(rows: ModelRow[]): string[] {
-  return inOrder(rows).flatMap((row) =>
-    row.budget === undefined ? [] : [`limit server, ${placeOf(row)}: ${describeBudget(row.budget)}.`],
-  );
-}
-
-/** Describes the outcome of the background requests and the figures that include them. */
-function explainBackground(rows: ModelRow[]): string[] {
-  const places = inOrder(rows).flatMap((row) => {
-    if (row.background === undefined) return [];
-    const { answered, cancelled, longestUs } = row.background;
-    return [
-      `${placeOf(row)}: ${formatWhole(answered)} answered${answered > 0 ? ` (the longest after ${formatUs(longestUs)})` : ''}, ${cancelled} unfinished at the end and cancelled`,
-    ];
-  });
-  return places.length === 0
-    ? []
-    : [
-        `background: counts, goodput and latency exclude the background requests; CPU µs/req, memory and limit include their cost. ${places.join('; ')}.`,
-      ];
-}
-
-/** Sorts rows by the order in which they were first measured. */
-function inOrder(rows: ModelRow[]): ModelRow[] {
-  return rows.toSorted((a, b) => startOf(a) - startOf(b));
-}
-
-function startOf({ trials }: ModelRow): number {
-  return Math.min(...trials.map(({ order }) => order));
-}
-
-/** `fastify at 1,000`. */
-function placeOf({ target, connections }: Pick<ModelRow, 'target' | 'connections'>): string {
-  return `${target} at ${formatWhole(connections)}`;
-}
-
-/** Lists the versions that `--resolve` used instead of the locked ones, by target. */
-function explainResolved(servers: ModelServer[]): string[] {
-  return servers.flatMap(({ target, runtime }) => {
-    if (target.resolved !== true || runtime === undefined) return [];
-    const { version, build } = runtime;
-    const taken = build['resolved'] ?? 'every locked version';
-    return `${target.id}: on ${runtime.kind} ${version}, --resolve used ${taken}.`;
-  });
-}
-
-function describeProblem({ reason, isFatal, places }: Problem): string {
-  const { code, text, invalidates } = reason;
-  const seen = places.map((place) => {
-    const often = place.of > 1 ? ` (${place.rounds} of ${place.of} rounds)` : '';
-    return `${placeOf(place)}${often}`;
-  });
-  // A failed trial has no figures that could be invalid.
-  const effect = invalidates.length === 0 || isFatal ? '' : `; this invalidates ${invalidates.join(', ')}`;
-  return `${code}: ${places.length > 1 ? 'e.g. ' : ''}${text}. Seen in ${seen.join(', ')}${effect}.`;
 }
 
 function describeSpan(plan: Plan): string {

@@ -15,6 +15,8 @@ import type { StoredStudy } from '../results/study/store.ts';
 import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 import { toJson } from './json.ts';
+import { BARS } from './course.ts';
+import { wrap } from './width.ts';
 import { renderRows } from './terminal.ts';
 import { describeMachine, type View } from './view.ts';
 
@@ -22,7 +24,6 @@ import { describeMachine, type View } from './view.ts';
 const CURVE_COLUMNS = 60;
 /** The part of a line of curves that is not a curve. */
 const LABEL_COLUMNS = 24;
-const BARS = '▁▂▃▄▅▆▇█';
 
 /** One target of a study: its observed processes and what they show. */
 interface StudiedTarget {
@@ -51,14 +52,17 @@ export function renderStudy(study: StoredStudy, width = Infinity): string {
   const { file, host } = study;
   const targets = studyTargets(study);
   return [
-    `Warm-up of fresh processes: ${file.workload}, ${countOf(file.connections, 'connection')}, ${countOf(file.processes, 'process')} of each target, ${formatSeconds(file.seconds)} s each`,
-    `study ${file.run}, seed ${file.seed}, ${describeMachine(host)}`,
+    wrap(
+      `Warm-up of fresh processes: ${file.workload}, ${countOf(file.connections, 'connection')}, ${countOf(file.processes, 'process')} of each target, ${formatSeconds(file.seconds)} s each`,
+      width,
+    ),
+    wrap(`study ${file.run}, seed ${file.seed}, ${describeMachine(host)}`, width),
     '',
-    renderTable(targets, file),
+    renderTable(targets, file, width),
     '',
     ...targets.flatMap((target) => renderCurves(target, file.seconds, width)),
-    ...[...describeTerms(file), ...targets.flatMap(describeKinds), ...describeMissing(study)].map(
-      (note) => `  ${note}`,
+    ...[...describeTerms(file), ...targets.flatMap(describeKinds), ...describeMissing(study)].map((note) =>
+      wrap(`  ${note}`, width),
     ),
     '',
   ].join('\n');
@@ -78,10 +82,10 @@ function headOf({ warmupSeconds }: StoredStudy['file']): string[] {
   ];
 }
 
-function renderTable(targets: StudiedTarget[], file: StoredStudy['file']): string {
+function renderTable(targets: StudiedTarget[], file: StoredStudy['file'], width: number): string {
   const head = headOf(file);
   const rows = targets.map(({ id, study }) => [id, ...cellsOf(study, head.length)]);
-  return renderRows(['target', ...head], rows, WORDS);
+  return renderRows(['target', ...head], rows, WORDS, width);
 }
 
 /**
@@ -107,6 +111,7 @@ export function viewStudies(studies: readonly StoredStudy[]): View {
     columns: ['target', 'runtime', ...head],
     words: WORDS,
     expendable: [],
+    signs: [],
     groups: [
       {
         heading: `${file.workload}, ${formatWhole(file.connections)} connections`,

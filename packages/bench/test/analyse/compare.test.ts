@@ -403,6 +403,13 @@ describe('two runs', () => {
 });
 
 describe('renderComparison', () => {
+  it('fits a terminal', () => {
+    const mark = 'a mark that is longer than a narrow terminal is wide, and so is broken between two words';
+    const text = renderComparison(compareWithin(sampleRun(1.06), CPU), 'run', [mark], 80);
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(mark);
+  });
+
   it('shows the ratio, the verdict, the difference and its interval', () => {
     const text = renderComparison(compareWithin(sampleRun(1.06), CPU), 'run', ['a mark']);
     expect(text).toMatch(/fastify\s+× 1\.0\d\d\s+slower: \+6\.\d % \(\+\d\.\d % to \+\d\.\d %\)\s+12/);

@@ -113,13 +113,14 @@ export class Place implements AsyncDisposable {
 
   #spawn(command: string, args: string[], env: Record<string, string>): Running {
     const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(VITEST|NODE_ENV$|DEBUG$)/.test(name),
+      ([name]) => !/^(VITEST|NODE_ENV$|DEBUG$|FORCE_COLOR$)/.test(name),
     );
     const own = {
       BENCH_RESULTS: this.results,
       BENCH_STATE: this.state,
       TMPDIR: this.temporary,
       [MARK]: this.#mark,
+      NO_COLOR: '1',
       // The packages of this checkout are installed: pnpm need not check.
       pnpm_config_verify_deps_before_run: 'false',
     };

@@ -40,15 +40,15 @@ describe('pnpm report --format', () => {
   });
 });
 
-describe('pnpm report of a run without trials', () => {
-  /** Copies the committed run without its trials, and returns the folder. */
-  function copyEmpty(): string {
-    const folder = mkdtempSync(join(tmpdir(), 'bench-report-'));
-    for (const file of ['run.json', 'host.json']) copyFileSync(fixture(`run/${file}`), join(folder, file));
-    writeFileSync(join(folder, 'trials.jsonl'), '');
-    return folder;
-  }
+/** Copies the committed run without its trials, and returns the folder. */
+function copyEmpty(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-report-'));
+  for (const file of ['run.json', 'host.json']) copyFileSync(fixture(`run/${file}`), join(folder, file));
+  writeFileSync(join(folder, 'trials.jsonl'), '');
+  return folder;
+}
 
+describe('pnpm report of a run without trials', () => {
   it.each([[[]], [['--time']], [['--ladder']], [['--format', 'markdown']], [['--format', 'csv']]])(
     'says so instead of printing an empty table: %j',
     async (words) => {

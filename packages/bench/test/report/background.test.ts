@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeDetail } from '../../src/report/detail.ts';
+import type { Limit } from '../../src/results/record.ts';
+import { readSigns } from '../../src/report/notes.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleBackground, sampleMeasured, samplePlan } from '../samples.ts';
@@ -18,11 +20,11 @@ const trials = plan.trials.map(({ target: id, round }) => {
   };
 });
 
-/** Returns the note on limits of a run with these companions. */
-function limitBeside(companions: object): string | undefined {
-  const run = readGoldenRun();
-  const beside = run.trials.map((trial) => ({ ...trial, companions }));
-  return toView(toModel({ ...run, trials: beside })).notes.find((note) => note.startsWith('limit'));
+/** Returns the explanation of the limits of a run with these companions. */
+function limitBeside(companions: object, limit: Limit = 'server'): string | undefined {
+  const trial = { ...okTrial('fastify', sampleMeasured({ given: { limit } })), companions };
+  const view = toView(toModel({ ...readGoldenRun(), trials: [trial] }));
+  return readSigns(view).find((sign) => sign.startsWith('limit'));
 }
 
 describe('a run with a background request', () => {
@@ -46,12 +48,13 @@ describe('a run with a background request', () => {
     expect(detail).toContain('1 sent, 1 unfinished and cancelled\n');
   });
 
-  it('does not list the background request or an unknown companion as a possible limit', () => {
+  it('names only the limits that occur', () => {
     const upstream = { kind: 'node', version: '26' };
-    expect(limitBeside({ background: plan.background, later: {} })).toContain(
-      'the server, the load generator',
+    expect(limitBeside({ background: plan.background, later: {}, upstream })).toBe(
+      'limit: what was saturated: the server.',
     );
-    expect(limitBeside({ later: {}, upstream })).toContain('the server, the upstream, the load generator');
+    expect(limitBeside({ upstream }, 'upstream')).toBe('limit: what was saturated: the upstream.');
+    expect(limitBeside({}, 'waiting')).toBe('limit: what was saturated: nothing (waiting).');
   });
 
   it('is the only run whose report mentions the background', () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { ServerBudget, Trial } from '../../src/results/record.ts';
 import { describeBudget, describeDetail } from '../../src/report/detail.ts';
 import { toModel } from '../../src/report/model/model.ts';
-import { toView } from '../../src/report/view.ts';
+import { describeNotes, summariseNotes } from '../../src/report/notes.ts';
 import { okTrial, readGoldenRun, sampleMeasured } from '../samples.ts';
 
 const LOOP: ServerBudget = { by: 'threads', usedCores: 0.97, usableCores: 1 };
@@ -27,10 +27,13 @@ it.each<[ServerBudget, string]>([
 
 it('the report says that a saturated server could not use all its cores', () => {
   const { trials: _, ...run } = readGoldenRun();
-  const notesOf = (trial: Trial): string[] => toView(toModel({ ...run, trials: [trial] })).notes;
+  const notesOf = (trial: Trial): string[] => describeNotes(toModel({ ...run, trials: [trial] }));
   const note = `limit server, vanilla at 10: ${describeBudget(LOOP)}.`;
   expect(notesOf(limitedBy(LOOP))).toContain(note);
   expect(notesOf(limitedBy(LOOP, 'waiting')).join('\n')).not.toContain('busiest thread');
   expect(notesOf(limitedBy({ ...LOOP, by: 'cores' })).join('\n')).not.toContain('limit server,');
   expect(describeDetail([limitedBy(LOOP)])).toContain(describeBudget(LOOP));
+  expect(summariseNotes(toModel({ ...run, trials: [limitedBy(LOOP)] }))).toContain(
+    '1 server was saturated with idle cores beside it: an event loop, a thread or a GIL uses at most one core.',
+  );
 });

@@ -5,11 +5,12 @@ import type { RunEvent } from '../../src/plan/plan.ts';
 import { describeDetail } from '../../src/report/detail.ts';
 import { renderJson } from '../../src/report/json.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
-import { describeTrial, showProgress } from '../../src/report/progress.ts';
+import { describeTrial, showProgress, type Screen } from '../../src/report/progress.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { toModel } from '../../src/report/model/model.ts';
+import { describeNotes, readSigns } from '../../src/report/notes.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
-import { okTrial, readGoldenRun, sampleLoad, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
+import { okTrial, readGoldenRun, sampleLoad, sampleMeasured, suspectTrial } from '../samples.ts';
 
 // Limits the metrics, so that a new one changes no golden file.
 vi.mock(import('../../src/metrics.ts'), async (original) => {
@@ -21,8 +22,17 @@ const run = readGoldenRun();
 
 const omittedAt = (width: number) =>
   /omitted to fit \d+ columns: ([^;]+);/.exec(
-    renderTerminal(toView(toModel(run)), width).replaceAll(/\s+/g, ' '),
+    renderTerminal(toView(toModel(run)), { width }).replaceAll(/\s+/g, ' '),
   )?.[1];
+
+/** A log file: it takes no live line and no report. */
+const NO_TERMINAL: Screen = {
+  isLive: false,
+  layout: () => ({}),
+  showLive: () => expect.fail('a live line in a log'),
+  showLine() {},
+  showReport: () => expect.fail('a report in a log'),
+};
 
 const golden = (name: string) => `../fixtures/golden/${name}`;
 
@@ -32,7 +42,7 @@ describe('the committed run', () => {
   });
 
   it('is shown on a terminal of 80 columns', async () => {
-    const text = renderTerminal(toView(toModel(run)), 80);
+    const text = renderTerminal(toView(toModel(run)), { width: 80, noteLines: 10 });
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     await expect(text).toMatchFileSnapshot(golden('terminal-80.txt'));
   });
@@ -56,8 +66,7 @@ describe('the committed run', () => {
   it('prints one plain progress line per trial', async () => {
     const written: string[] = [];
     const show = showProgress(run.plan, {
-      isLive: false,
-      showLive: () => written.push('live'),
+      ...NO_TERMINAL,
       showLine: (text) => written.push(`${text}\n`),
     });
     for (const [index, trial] of run.trials.entries()) {
@@ -166,9 +175,6 @@ describe('a run whose servers query a database', () => {
   it('shows the database, its inserts, and the change in memory', () => {
     const view = toView(toModel({ ...run, trials: [trial] }));
     expect(view.setting).toContain('database: PostgreSQL 18.4, embedded, max_connections 500 on core 1');
-    expect(view.notes.join('\n')).toContain(
-      'the server, the database, the load generator, or nothing (waiting)',
-    );
     const detail = describeDetail([trial]);
     expect(detail).toContain(
       'database: 0.50 cores, 1,500 inserts acknowledged, 3 never answered, 1,502 stored',
@@ -199,7 +205,9 @@ describe('a run whose servers send Server-Timing', () => {
       ['fastify', '800 µs', '300 µs'],
       ['vanilla', '500 µs', '90 µs'],
     ]);
-    expect(view.notes.join('\n')).toContain('gather: the median time that servers reported (Server-Timing)');
+    expect(readSigns(view).join('\n')).toContain(
+      'gather: the median time that servers reported (Server-Timing)',
+    );
     expect(describeDetail(trials)).toContain(
       'gather mean 700 µs, max 700 µs; the rest of the latency mean 250 µs, max 250 µs',
     );
@@ -207,9 +215,6 @@ describe('a run whose servers send Server-Timing', () => {
 
   it('names its upstream', () => {
     expect(view.setting).toContain('upstream: nginx 1.22.1 on core 1');
-    expect(view.notes.join('\n')).toContain(
-      'the server, the upstream, the load generator, or nothing (waiting)',
-    );
     expect(describeDetail(trials)).toContain('upstream: 500,000 requests, 810 µs per fixture without load');
   });
 
@@ -244,11 +249,12 @@ describe('the table rows of each kind of trial', () => {
   });
 
   it('lists every kind of reason once, with every row that it affects', () => {
-    const text = view.notes.join('\n');
+    const notes = describeNotes(toModel(run));
+    const text = notes.join('\n');
     const kinds = new Set(run.trials.flatMap(({ reasons }) => reasons.map(({ code }) => code)));
     expect(kinds.size).toBeGreaterThan(3);
     for (const kind of kinds) {
-      const lines = view.notes.filter((note) => note.startsWith(`${kind}: `));
+      const lines = notes.filter((note) => note.startsWith(`${kind}: `));
       expect(lines).toHaveLength(1);
       const seen = run.trials.filter(({ reasons }) => reasons.some(({ code }) => code === kind));
       for (const { target, connections } of seen) {
@@ -288,49 +294,6 @@ describe('the table rows of each kind of trial', () => {
     expect(toView(toModel({ ...run, plan: { ...run.plan, quick: true } })).title).toContain(
       'quick run (--quick)',
     );
-  });
-});
-
-describe('showProgress on a terminal', () => {
-  it('estimates the time left correctly if the system clock is set forward', () => {
-    const plan = samplePlan('--connections 10 --rounds 8 --duration 5 --warmup 2', ['vanilla']);
-    const written: string[] = [];
-    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-    try {
-      const show = showProgress(plan, {
-        isLive: true,
-        showLive: (text) => written.push(text),
-        showLine: () => {},
-      });
-      for (const [done, planned] of plan.trials.slice(0, 5).entries()) {
-        show({ kind: 'started', planned, done, of: 8 });
-        vi.advanceTimersByTime(10_000);
-        if (done === 2) vi.setSystemTime(Date.now() + 3_600_000);
-        show({ kind: 'ended', trial: run.trials[0]!, done: done + 1, of: 8 });
-      }
-    } finally {
-      vi.useRealTimers();
-    }
-    // Four trials are left, of 10 s each.
-    expect(written.at(-1)).toMatch(/ · 40 s left$/);
-  });
-
-  it('shows one live line with the time left below the completed trials', () => {
-    const plan = samplePlan('--connections 10 --rounds 2 --duration 5 --warmup 2', ['vanilla']);
-    const written: string[] = [];
-    const show = showProgress(plan, {
-      isLive: true,
-      showLive: (text) => written.push(`live ${text}`),
-      showLine: (text) => written.push(`line ${text}`),
-    });
-    const [first] = run.trials;
-    show({ kind: 'started', planned: plan.trials[0]!, done: 0, of: 2 });
-    show({ kind: 'ended', trial: first!, done: 1, of: 2 });
-    show({ kind: 'started', planned: plan.trials[1]!, done: 1, of: 2 });
-    expect(written[0]).toMatch(/^live \[1\/2\] vanilla at 10, round 1 · \d+ s left$/);
-    expect(written[1]).toBe(`line ${describeTrial(first!, 1, 2)}`);
-    const left = written.map((text) => Number(/(\d+) s left/.exec(text)?.[1]));
-    expect(left[2]).toBeLessThan(left[0]!);
   });
 });
 

@@ -68,7 +68,7 @@ describe('the ladder', () => {
   });
 
   it('fits 80 columns', () => {
-    const lines = renderLadder(toLadderView(toModel(run)), 80).split('\n');
+    const lines = renderLadder(toLadderView(toModel(run)), { width: 80 }).split('\n');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
@@ -78,11 +78,18 @@ describe('the ladder', () => {
     expect(text).toContain('| ---: | ---: | --- | ---: | ---: | ---: | --- |');
   });
 
-  it('adds one line with its knees below the terminal table, but not to the Markdown', () => {
+  it('draws the goodput of each target below the terminal table, with its knee', () => {
     const view = toView(toModel(run));
-    const line =
-      '  knee, beyond which more connections add no goodput: falling at 10 or fewer, pool between 100 and 1,000; none found for swift, frail. --ladder shows the reason.\n';
-    expect(renderTerminal(view)).toContain(line);
+    expect(view.courses).toMatchInlineSnapshot(`
+      [
+        "goodput from 10 to 10,000 connections; beyond its knee, more connections add none:",
+        "swift    ▇███  no knee: goodput at 1,000 is only a lower bound",
+        "falling  ██▇▅  knee at 10 or fewer",
+        "frail    ██··  no knee: goodput at 1,000 was not measured",
+        "pool     ▁▂██  knee between 100 and 1,000",
+      ]
+    `);
+    for (const line of view.courses ?? []) expect(renderTerminal(view)).toContain(line);
     expect(renderMarkdown(view)).not.toContain('knee');
     expect(renderTerminal(toView(toModel(readGoldenRun())))).not.toContain('knee');
   });

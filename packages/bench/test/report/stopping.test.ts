@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeEnding, describeProspects } from '../../src/report/stopping.ts';
 import { toModel } from '../../src/report/model/model.ts';
+import { readSigns } from '../../src/report/notes.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
@@ -92,7 +93,7 @@ describe('the report of a run', () => {
 
   it('explains only the marks that occur', () => {
     const plan = samplePlan('--connections 10 --rounds 1', ['vanilla']);
-    const notes = (trials: Trial[]) => view(plan, trials).notes.join('\n');
+    const notes = (trials: Trial[]) => readSigns(view(plan, trials)).join('\n');
     const one = notes([okTrial('vanilla', sampleMeasured({ cpu: 100 }))]);
     expect(one).not.toMatch(/[±≥?]/);
     expect(
@@ -102,7 +103,7 @@ describe('the report of a run', () => {
     expect(notes([suspectTrial('vanilla', sampleMeasured(), [bound])])).toContain('≥ lower bound');
     const noisy = { code: 'other-processes' as const, text: 'busy', invalidates: ['p50' as const] };
     const invalid = notes([suspectTrial('vanilla', sampleMeasured(), [noisy])]);
-    expect(invalid).toContain('? invalid, see the note');
+    expect(invalid).toContain('? invalid in every round');
     expect(invalid).not.toContain('≥');
   });
 });

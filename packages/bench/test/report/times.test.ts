@@ -28,6 +28,21 @@ describe('the reports of time(1) of a run', () => {
     expect(fields).not.toContain('instructions');
     expect(renderTerminal(view)).not.toMatch(/NaN|undefined/);
   });
+
+  it.each([80, 120])('are split into tables that fit %i columns, without losing a target', (width) => {
+    const wide = toTimesView(toModel(run), pasted);
+    const lines = renderTerminal(wide, { width }).split('\n');
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(width);
+    const heads = lines.filter((line) => line.startsWith('│ field'));
+    expect(heads.length).toBeGreaterThan(1);
+    const names = heads.flatMap((head) =>
+      head
+        .split('│')
+        .slice(4, -1)
+        .map((name) => name.trim()),
+    );
+    expect(names).toEqual(wide.columns.slice(3));
+  });
 });
 
 describe('pasted reports beside a run', () => {

@@ -3,9 +3,10 @@ import { METRICS, type MetricId } from '../../metrics.ts';
 import { median, sum } from '../../numbers.ts';
 import type { Limit } from '../../results/record.ts';
 import { describeBaseline } from '../compare.ts';
-import { describeConnections, formatChange, FORMATS, formatWhole } from '../format.ts';
+import { describeConnections, formatChange, formatWhole } from '../format.ts';
 import type { Model, ModelComparisons, ModelFigure, ModelRow } from '../model/definition.ts';
 import { describeMachine } from '../view.ts';
+import { NAMES, showValue } from '../words.ts';
 import { decidingMetric } from './deciding.ts';
 
 /** The outcome at one rung, or of the comparisons. */
@@ -21,15 +22,6 @@ const SUPERLATIVES: Record<MetricId, string> = {
   cpu: 'Least CPU per request',
   memory: 'Least memory',
   startup: 'Fastest start',
-};
-
-const NAMES: Record<MetricId, string> = {
-  goodput: 'throughput',
-  p50: 'median latency',
-  p99: 'p99 latency',
-  cpu: 'CPU per request',
-  memory: 'memory',
-  startup: 'start-up time',
 };
 
 /** Fewer rounds have no confidence interval. */
@@ -59,7 +51,7 @@ interface Placed {
 
 function describeBest(id: MetricId, rows: ModelRow[]): string {
   const { better } = METRICS[id];
-  const show = (value: number): string => showFigure(id, value);
+  const show = (value: number): string => showValue(id, value);
   const placed = rows
     .flatMap((row): Placed[] => {
       const figure = row.figures[id];
@@ -95,12 +87,6 @@ function describeFew({ row, figure: { rounds } }: Placed): string {
       ? `${rounds} of ${row.rounds} rounds are valid`
       : `${rounds === 1 ? '1 round was' : `${rounds} rounds were`} measured`;
   return `Only ${valid}: too few to rank ${row.target}.`;
-}
-
-function showFigure(id: MetricId, value: number): string {
-  const { unit } = METRICS[id];
-  const text = FORMATS[unit](value);
-  return unit === 'per second' ? `${text}/s` : unit === 'µs per request' ? `${text} µs` : text;
 }
 
 function describeLimit(limit: Limit | undefined): string {

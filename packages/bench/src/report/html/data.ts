@@ -3,7 +3,8 @@ import type { MetricId } from '../../metrics.ts';
 import type { Model, ModelComparisons, ModelRow, Point } from '../model/definition.ts';
 import { describeBaseline, describeVerdict } from '../compare.ts';
 import { toTimesView } from '../times.ts';
-import { describeNotes, describeSetting, toView, type View } from '../view.ts';
+import { describeAll } from '../notes.ts';
+import { describeSetting, toView, type View } from '../view.ts';
 import { describeAnswers, describeCaveats, type Answer } from './answer.ts';
 import { decidingMetric } from './deciding.ts';
 
@@ -77,7 +78,7 @@ export function toPage(model: Model): Page {
     answers: describeAnswers(model),
     caveats: describeCaveats(model),
     setting: describeSetting(model),
-    notes: describeNotes(model),
+    notes: describeAll(model),
     rows: model.rows.map((row) => toRow(row, model, shownIn)),
     comparisons: model.comparisons.map(({ by, threshold, baseline, rows: compared }) => ({
       by,

@@ -1,0 +1,220 @@
+/** The last line of a report: what was found, and the command that comes next. */
+import { completeParams, workloadOf } from '../catalogue/workloads/index.ts';
+import { commandLine } from '../home.ts';
+import { METRICS, type MetricId } from '../metrics.ts';
+import type { Target } from '../model.ts';
+import { sum } from '../numbers.ts';
+import type { Plan } from '../plan/definition.ts';
+import { describeBaseline } from './compare.ts';
+import { describeConnections, formatChange, formatShare, formatWhole } from './format.ts';
+import { decidingMetric } from './html/deciding.ts';
+import type { Model, ModelComparisons, ModelFigure, ModelRow } from './model/definition.ts';
+import { NAMES, showValue } from './words.ts';
+
+/** The outcome of a run, and the command that comes next. */
+export interface Closing {
+  /** The outcome and the purpose of the command: one sentence, without the command at its end. */
+  sentence: string;
+  command: string;
+}
+
+/** Closes the report of a run; undefined without a trial. */
+export function closeReport(model: Model): Closing | undefined {
+  if (model.rows.length === 0) return undefined;
+  const metric = decidingMetric(model);
+  const decided = decidedBy(model, metric);
+  const leaders = leadersOf(model.rows, metric);
+  const found =
+    decided === undefined ? describeLeaders(leaders, model.rows, metric) : describeDecided(decided);
+  const { purpose, command } = chooseNext(model, leaders, decided !== undefined);
+  return { sentence: `${found}; ${purpose}`, command: commandLine(command) };
+}
+
+/** Returns the comparisons by a metric, if at least one is decided. */
+function decidedBy({ comparisons }: Model, metric: MetricId): ModelComparisons | undefined {
+  const table = comparisons.find(({ by }) => by === metric);
+  return table?.rows.some(({ comparison }) => comparison.verdict !== 'undecided') ? table : undefined;
+}
+
+function describeDecided({ by, baseline, threshold, rows }: ModelComparisons): string {
+  const name = NAMES[by];
+  const [first] = rows;
+  if (rows.length === 1 && first !== undefined) {
+    const { candidate, connections, comparison } = first;
+    const pair = `${candidate} and ${first.baseline} at ${describeConnections([connections])}`;
+    const { ratio, verdict } = comparison;
+    if (verdict === 'same' || ratio === undefined)
+      return `${pair} have the same ${name} within ${formatShare(threshold)}`;
+    const side = ratio.estimate < 1 ? 'lower' : 'higher';
+    const change = formatChange(ratio.estimate).slice(1);
+    return `The ${name} of ${candidate} is ${change} ${side} than that of ${first.baseline} at ${describeConnections([connections])}`;
+  }
+  const words = { faster: 'better', slower: 'worse', same: 'the same', undecided: 'undecided' } as const;
+  const counts = Object.entries(words).flatMap(([verdict, word]) => {
+    const count = rows.filter(({ comparison }) => comparison.verdict === verdict).length;
+    return count === 0 ? [] : [`${count} ${word}`];
+  });
+  return `${rows.length} comparisons of ${name} ${describeBaseline({ paired: true, baseline, rows })}: ${counts.join(', ')}`;
+}
+
+/** The best rows of a rung: several if the rounds do not distinguish them. */
+interface Leaders {
+  connections: number;
+  best: Placed[];
+  /** All rows with a usable figure, the best first. */
+  placed: Placed[];
+  /** False if there are too few rounds for a rank. */
+  isRanked: boolean;
+}
+
+interface Placed {
+  target: string;
+  figure: ModelFigure;
+}
+
+/** Returns the leaders of each rung at which at least two targets can be ranked. */
+function leadersOf(rows: readonly ModelRow[], metric: MetricId): Leaders[] {
+  const sign = METRICS[metric].better === 'lower' ? 1 : -1;
+  const isContest = new Set(rows.map(({ target }) => target)).size > 1;
+  return [...Map.groupBy(rows, ({ connections }) => connections)].flatMap(([connections, own]) => {
+    const placed = own
+      .flatMap(({ target, figures: { [metric]: figure } }) =>
+        figure?.valid === true ? [{ target, figure }] : [],
+      )
+      .toSorted((a, b) => sign * (a.figure.median - b.figure.median));
+    // A lower bound may hide a better figure.
+    const isBounded = own.some(({ figures: { [metric]: figure } }) => figure?.atLeast === true);
+    const [first] = placed;
+    if (first === undefined || isBounded || (isContest && placed.length < 2)) return [];
+    const ranked = placed.filter(({ figure }) => figure.rank === 1);
+    const isRanked = first.figure.rank !== undefined;
+    return [{ connections, placed, isRanked, best: isRanked ? ranked : [first] }];
+  });
+}
+
+function describeLeaders(leaders: readonly Leaders[], rows: readonly ModelRow[], metric: MetricId): string {
+  if (rows.every(({ rounds, statuses }) => statuses.failed === rounds)) return 'Every trial failed';
+  if (new Set(rows.map(({ target }) => target)).size === 1) return describeOnly(rows, metric);
+  if (leaders.length === 0) return `The ${NAMES[metric]} of no two targets can be compared`;
+  const superlative = METRICS[metric].better === 'lower' ? 'Lowest' : 'Highest';
+  const groups = [...Map.groupBy(leaders, ({ best }) => nameAll(best))];
+  const rungCount = new Set(rows.map(({ connections }) => connections)).size;
+  const isSame = groups.length === 1 && leaders.length > 1 && leaders.length === rungCount;
+  const parts = groups.map(([names, all], index) => {
+    const rungs = all.map(({ connections }) => formatWhole(connections));
+    const where = isSame ? 'every number of' : LIST.format(rungs);
+    const value = index === 0 ? ` (${describeRange(metric, all)})` : '';
+    return `${names} at ${where}${index > 0 ? '' : String(rungs) === '1' ? ' connection' : ' connections'}${value}`;
+  });
+  const few = leaders.every(({ isRanked }) => !isRanked) ? ', in too few rounds for a rank' : '';
+  return `${superlative} ${NAMES[metric]}: ${parts.join(', ')}${few}`;
+}
+
+/** `10.1 to 19.7 µs`. */
+function describeRange(metric: MetricId, leaders: readonly Leaders[]): string {
+  const values = leaders.flatMap(({ best }) => best.map(({ figure }) => figure.median));
+  const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => showValue(metric, value));
+  if (least === most) return String(least);
+  const unit = / \S+$/.exec(most ?? '')?.[0] ?? '';
+  return `${least?.endsWith(unit) ? least.slice(0, least.length - unit.length) : least} to ${most}`;
+}
+
+const MOST_NAMED = 3;
+
+const LIST = new Intl.ListFormat('en-GB');
+
+function nameAll(placed: readonly Placed[]): string {
+  const names = placed.map(({ target }) => target);
+  const shown =
+    names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), `${names.length - MOST_NAMED} more`] : names;
+  return `${LIST.format(shown)}${names.length > 1 ? ' alike' : ''}`;
+}
+
+function goodputOf({ figures: { goodput } }: ModelRow): number {
+  return goodput?.median ?? 0;
+}
+
+/** Describes the only target of a run, at the rung with its highest goodput. */
+function describeOnly(rows: readonly ModelRow[], metric: MetricId): string {
+  const [row] = rows.toSorted((a, b) => goodputOf(b) - goodputOf(a));
+  if (row === undefined) return '';
+  const { target, connections, figures } = row;
+  const { goodput } = figures;
+  const shown = [
+    ...(goodput === undefined || (!goodput.valid && !goodput.atLeast)
+      ? []
+      : [`${goodput.atLeast ? 'at least ' : ''}${showValue('goodput', goodput.median)}`]),
+    ...(metric === 'goodput' || figures[metric]?.valid !== true
+      ? []
+      : [`${showValue(metric, figures[metric].median)} ${NAMES[metric]}`]),
+  ];
+  return `${target} at ${describeConnections([connections])}: ${shown.join(', ')}`;
+}
+
+interface Next {
+  purpose: string;
+  command: string;
+}
+
+/** Chooses what to do after a run: complete it, look into failures, decide, or look at the charts. */
+function chooseNext(model: Model, leaders: readonly Leaders[], isDecided: boolean): Next {
+  const { plan, run, rows } = model;
+  const failed = sum(rows.map(({ statuses }) => statuses.failed));
+  if (isIncomplete(model)) return { purpose: 'to complete the run', command: `bench --resume ${run}` };
+  if (failed > 0) {
+    const trials = failed === 1 ? 'the failed trial' : `the ${formatWhole(failed)} failed trials`;
+    return { purpose: `the log of ${trials}`, command: `report ${run} --detail` };
+  }
+  const pair = isDecided || plan.sequentialTest !== undefined ? undefined : closestOf(leaders);
+  if (pair !== undefined && canRepeat(plan)) {
+    const { names, connections } = pair;
+    return {
+      purpose: 'for a verdict on the best two',
+      command: ['bench', ...names, ...optionsOf(plan), '--connections', connections, '--until-decided'].join(
+        ' ',
+      ),
+    };
+  }
+  return { purpose: 'its charts', command: `report ${run} --open` };
+}
+
+/** Returns true if trials of a run of fixed rounds are missing. */
+function isIncomplete({ plan, rows, leftOut }: Model): boolean {
+  if (plan.sequentialTest !== undefined) return false;
+  const skipped = new Set(leftOut.map(({ target }) => target));
+  const due = plan.trials.filter(({ target }) => !skipped.has(target)).length;
+  return sum(rows.map(({ rounds }) => rounds)) < due;
+}
+
+/** Returns the two best targets at the second rung, at which a sequential test compares by default. */
+function closestOf(leaders: readonly Leaders[]): { names: string[]; connections: number } | undefined {
+  const { placed = [], connections = 0 } = leaders[1] ?? leaders[0] ?? {};
+  const names = placed.slice(0, 2).map(({ target }) => target);
+  return names.length < 2 ? undefined : { names, connections };
+}
+
+function isPlain({ copy, packages, repeats, resolved, engine }: Target): boolean {
+  return [copy, packages, repeats, resolved, engine].every((part) => part === undefined);
+}
+
+/** Returns true if the names of its targets are all that a command needs to measure them alike. */
+function canRepeat({ targets, stacks, apps, asked, attached, background, load, engine }: Plan): boolean {
+  return (
+    targets.every(isPlain) &&
+    stacks.length === 0 &&
+    [apps, asked, attached, background].every((part) => part === undefined) &&
+    load.mode === 'closed' &&
+    engine === 'autocannon'
+  );
+}
+
+/** Returns the options that name the workload of a plan; empty for the default. */
+function optionsOf({ workload, params = {} }: Plan): string[] {
+  const usual = completeParams(workloadOf({ workload, asked: undefined }), {});
+  return [
+    ...(workload === 'devices' ? [] : ['--workload', workload]),
+    ...Object.entries(params).flatMap(([name, value]) =>
+      usual[name] === value ? [] : ['--param', `${name}=${value}`],
+    ),
+  ];
+}

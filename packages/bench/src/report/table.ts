@@ -1,0 +1,89 @@
+/** The table of a run in words: its columns, and the rows grouped by rung. */
+import type { Row } from '../analyse/summary.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../metrics.ts';
+import { describeRight, describeStatus, showFigure, showLimit, showMetric } from './cells.ts';
+import { describeConnections, formatUs } from './format.ts';
+import type { View } from './view.ts';
+
+type Cell = (row: Row) => string;
+
+/** Columns of words that a narrow page can omit, with their rank among the metrics. */
+const EXPENDABLE_WORDS: [string, number][] = [
+  ['status', 2],
+  ['limit', 4],
+  ['class', 6],
+];
+
+/** The column with the share of right answers. */
+export const RIGHT = 'right';
+
+/** The column with the latency minus the time that the server reported. */
+export const REST = 'respond';
+
+/** Builds the table of summarised rows. */
+export function toTable(rows: readonly Row[]): Pick<View, 'columns' | 'words' | 'expendable' | 'groups'> {
+  const cells = cellsFor(rows);
+  return {
+    columns: Object.keys(cells),
+    words: ['target', 'class', 'limit', 'status'],
+    expendable: listExpendable(),
+    groups: [...Map.groupBy(rows, ({ connections }) => connections)].map(([rung, own]) => ({
+      heading: describeConnections([rung]),
+      rows: own.map((row) => Object.values(cells).map((show) => show(row))),
+    })),
+  };
+}
+
+/** Returns true if some requests of a row were answered wrongly. */
+export function hasWrong(rows: readonly Row[]): boolean {
+  return rows.some(({ right = 1 }) => right < 1);
+}
+
+/** Returns the name of the time that servers reported in Server-Timing; undefined if none did. */
+export function timingMetricOf(rows: readonly Row[]): string | undefined {
+  return rows.find(({ timing }) => timing !== undefined)?.timing?.metric;
+}
+
+/** Lists the columns that a narrow page omits, in that order. */
+function listExpendable(): string[] {
+  const metrics = METRIC_IDS.flatMap((id): [string, number][] => {
+    const { label, column } = METRICS[id];
+    return column.expendable === undefined ? [] : [[label, column.expendable]];
+  });
+  return [...metrics, ...EXPENDABLE_WORDS].toSorted(([, a], [, b]) => a - b).map(([name]) => name);
+}
+
+/**
+ * The columns of a run: one per metric, except optional ones that no row has. If some answers were wrong, the share of
+ * right ones follows the goodput. If servers reported their time, the two parts of the latency follow it.
+ */
+function cellsFor(rows: readonly Row[]): Record<string, Cell> {
+  const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
+    goodput: hasWrong(rows) ? { [RIGHT]: describeRight } : {},
+    p99: timingCells(rows),
+  };
+  const metrics = METRIC_IDS.filter(
+    (id) => !METRICS[id].column.isOptional || rows.some(({ figures }) => figures[id] !== undefined),
+  );
+  return {
+    target: ({ target }) => target,
+    class: (row) => row.class,
+    ...Object.fromEntries(
+      metrics.flatMap((id): [string, Cell][] => [
+        [METRICS[id].label, (row) => showMetric(id, row)],
+        ...Object.entries(beside[id] ?? {}),
+      ]),
+    ),
+    limit: showLimit,
+    status: describeStatus,
+  };
+}
+
+function timingCells(rows: readonly Row[]): Record<string, Cell> {
+  const metric = timingMetricOf(rows);
+  if (metric === undefined) return {};
+  return {
+    [metric]: ({ timing }) => showFigure(timing?.told, formatUs),
+    [REST]: ({ timing }) => showFigure(timing?.rest, formatUs),
+  };
+}

@@ -1,0 +1,20 @@
+/** The metrics and their values in the middle of a sentence. */
+import { METRICS, type MetricId } from '../metrics.ts';
+import { FORMATS } from './format.ts';
+
+/** The name of each metric. */
+export const NAMES: Record<MetricId, string> = {
+  goodput: 'throughput',
+  p50: 'median latency',
+  p99: 'p99 latency',
+  cpu: 'CPU per request',
+  memory: 'memory',
+  startup: 'start-up time',
+};
+
+/** Shows a value of a metric with its unit. */
+export function showValue(id: MetricId, value: number): string {
+  const { unit } = METRICS[id];
+  const text = FORMATS[unit](value);
+  return unit === 'per second' ? `${text}/s` : unit === 'µs per request' ? `${text} µs` : text;
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { closeReport } from '../../src/report/closing.ts';
+import { makeReason } from '../../src/reasons.ts';
+import { renderMarkdown } from '../../src/report/markdown.ts';
+import { toModel } from '../../src/report/model/model.ts';
+import { renderTerminal } from '../../src/report/terminal.ts';
+import { toView } from '../../src/report/view.ts';
+import type { Plan } from '../../src/plan/definition.ts';
+import type { Trial } from '../../src/results/record.ts';
+import { failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
+
+const { host } = readGoldenRun();
+
+const NAMES = ['vanilla', 'fastify'];
+
+/** Returns a trial for each planned one, with this CPU per request. */
+function measure(plan: Plan, cpuOf: (target: string, round: number) => number): Trial[] {
+  return plan.trials.map(({ id, target, connections, round }) =>
+    okTrial(target, sampleMeasured({ cpu: cpuOf(target, round) }), { id, connections, round }),
+  );
+}
+
+const cheaper = (target: string, round: number): number => (target === 'vanilla' ? 100 : 150) + round;
+
+const modelOf = (plan: Plan, trials: Trial[]) => toModel({ plan, host, versions: {}, leftOut: [], trials });
+
+/** Returns the closing sentence of a run with its command. */
+function close(plan: Plan, trials: Trial[]): string {
+  const { sentence, command } = closeReport(modelOf(plan, trials)) ?? {};
+  return `${sentence}: ${command}`;
+}
+
+describe('the last sentence of a report', () => {
+  it('names the best target, and how to get a verdict', () => {
+    const plan = samplePlan('--connections 10,100 --rounds 3', NAMES);
+    expect(close(plan, measure(plan, cheaper))).toBe(
+      'Lowest CPU per request: vanilla at every number of connections (102 µs); for a verdict on the best two: pnpm bench vanilla fastify --connections 100 --until-decided',
+    );
+  });
+
+  it('names all targets that the rounds do not distinguish, and each rung that differs', () => {
+    const plan = samplePlan('--connections 1,10,100 --rounds 3', NAMES);
+    const trials = measure(plan, cheaper).map((trial) =>
+      trial.connections === 100
+        ? okTrial(trial.target.id, sampleMeasured({ cpu: 90 + trial.round }), {
+            connections: 100,
+            round: trial.round,
+          })
+        : trial,
+    );
+    expect(close(plan, trials)).toMatch(
+      /^Lowest CPU per request: vanilla at 1 and 10 connections \(102 µs\), (vanilla and fastify|fastify and vanilla) alike at 100; /,
+    );
+  });
+
+  it('says that too few rounds were measured for a rank', () => {
+    const plan = samplePlan('--connections 1 --rounds 1', NAMES);
+    expect(close(plan, measure(plan, cheaper))).toMatch(
+      /^Lowest CPU per request: vanilla at 1 connection \(101 µs\), in too few rounds for a rank; /,
+    );
+  });
+
+  it('gives the verdict on two targets, and shows the charts', () => {
+    const plan = samplePlan('--connections 10 --rounds 12', NAMES);
+    expect(close(plan, measure(plan, cheaper))).toMatch(
+      /^The CPU per request of fastify is \d+ % higher than that of vanilla at 10 connections; its charts: pnpm report \S+ --open$/,
+    );
+  });
+
+  it('counts the verdicts on several', () => {
+    const plan = samplePlan('--connections 10 --rounds 12', [...NAMES, 'litestar']);
+    expect(close(plan, measure(plan, cheaper))).toMatch(
+      /^2 comparisons of CPU per request against vanilla: 2 worse; its charts: /,
+    );
+  });
+
+  it('describes a single target at its highest throughput', () => {
+    const plan = samplePlan('--connections 10 --rounds 1', ['vanilla']);
+    expect(close(plan, measure(plan, cheaper))).toMatch(
+      /^vanilla at 10 connections: [\d,]+\/s, 101 µs CPU per request; its charts: pnpm report \S+ --open$/,
+    );
+  });
+
+  it('leads from an interrupted run to its end, and from failed trials to their logs', () => {
+    const plan = samplePlan('--connections 10 --rounds 3', NAMES);
+    const trials = measure(plan, cheaper);
+    expect(close(plan, trials.slice(0, 3))).toMatch(/; to complete the run: pnpm bench --resume \S+$/);
+    const failed = trials.map((trial, index) => (index === 0 ? failedTrial('vanilla', 'gone') : trial));
+    expect(close(plan, failed)).toMatch(/; the log of the failed trial: pnpm report \S+ --detail$/);
+    const none = trials.map(({ target, round }) => failedTrial(target.id, 'gone', { round }));
+    expect(close(plan, none)).toMatch(/^Every trial failed; the log of the 6 failed trials: /);
+  });
+
+  it('repeats the workload of the run, with the parameters that are not the default', () => {
+    const plan = samplePlan('--workload fib --param n=24 --connections 10 --rounds 3', NAMES);
+    expect(close(plan, measure(plan, cheaper))).toContain(
+      'pnpm bench vanilla fastify --workload fib --param n=24 --connections 10 --until-decided',
+    );
+  });
+
+  it('proposes no command that would measure something else', () => {
+    const plan = samplePlan('--connections 10 --rounds 3 --rate 100', NAMES);
+    expect(close(plan, measure(plan, cheaper))).toMatch(/; its charts: pnpm report \S+ --open$/);
+  });
+
+  it('ends the report on a terminal with a command that can be copied, and leads the Markdown', () => {
+    const plan = samplePlan('--connections 10,100 --rounds 3', NAMES);
+    const view = toView(modelOf(plan, measure(plan, cheaper)));
+    const { sentence = '', command = '' } = view.closing ?? {};
+    const lines = renderTerminal(view, { width: 80 }).trimEnd().split('\n');
+    expect(lines.at(-1)?.endsWith(command)).toBe(true);
+    expect(lines.slice(lines.lastIndexOf('')).join(' ').replaceAll(/\s+/g, ' ').trim()).toBe(
+      `${sentence}: ${command}`,
+    );
+    expect(renderMarkdown(view).split('\n')[0]).toBe(`${sentence}: \`${command}\``);
+  });
+
+  it('ranks no lower bounds, and no target without a rival', () => {
+    const plan = samplePlan('--connections 10 --rounds 3', NAMES);
+    const bound = makeReason('generator-bound', { busy: 0.95, coresUsed: 0.5 });
+    const bounded = plan.trials.map(({ id, target, round }): Trial => {
+      const measured = sampleMeasured();
+      return target === 'vanilla'
+        ? suspectTrial(target, measured, [bound], { id, round })
+        : okTrial(target, measured, { id, round });
+    });
+    expect(close(plan, bounded)).toMatch(/^The throughput of no two targets can be compared; /);
+    const others = makeReason('throttled', { count: 1 });
+    const alone = plan.trials.map(({ id, target, round }): Trial => {
+      const measured = sampleMeasured({ cpu: 100 });
+      return target === 'vanilla'
+        ? suspectTrial(target, measured, [others], { id, round })
+        : okTrial(target, measured, { id, round });
+    });
+    expect(close(plan, alone)).toMatch(/^The CPU per request of no two targets can be compared; /);
+  });
+
+  it('is absent without a trial', () => {
+    expect(closeReport(modelOf(samplePlan('--connections 10'), []))).toBeUndefined();
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { makeReason } from '../../src/reasons.ts';
+import { toModel } from '../../src/report/model/model.ts';
+import { describeNotes, readSigns, summariseNotes } from '../../src/report/notes.ts';
+import { renderTerminal } from '../../src/report/terminal.ts';
+import { toView } from '../../src/report/view.ts';
+import type { Reason, Trial } from '../../src/results/record.ts';
+import { findRun, readRun } from '../../src/results/store.ts';
+import { failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
+
+const OTHERS = makeReason('other-processes', { cores: 0.2 });
+const BOUND = makeReason('generator-bound', { busy: 0.95, coresUsed: 0.5 });
+const plan = samplePlan('--connections 10 --rounds 5', ['vanilla', 'fastify']);
+
+/** Returns ten trials; `reasonsOf` gives the reasons to distrust each. */
+function modelOf(reasonsOf: (index: number) => Reason[]) {
+  const trials = plan.trials.map(({ target, round, id }, index): Trial => {
+    const reasons = reasonsOf(index);
+    const head = { round, id };
+    const measured = sampleMeasured({ cpu: 100 });
+    return reasons.length === 0
+      ? okTrial(target, measured, head)
+      : suspectTrial(target, measured, reasons, head);
+  });
+  return toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
+}
+
+describe('summariseNotes', () => {
+  it('counts the trials of each problem, the most frequent first, and names the command that lists them', () => {
+    const model = modelOf((index) => [...(index < 2 ? [BOUND] : []), ...(index < 7 ? [OTHERS] : [])]);
+    expect(summariseNotes(model)).toEqual([
+      '7 of 10 trials were disturbed by other processes; their throughput and latency are left out.',
+      '2 of 10 trials were limited by the load generator; their throughput is a lower bound, the latency is left out.',
+      `Which trials, and why: pnpm report ${plan.run} --detail`,
+    ]);
+    expect(describeNotes(model).join('\n')).toMatch(
+      /^other-processes: .* Seen in vanilla at 10 \(\d of 5 rounds\)/m,
+    );
+  });
+
+  it('speaks of one trial in the singular', () => {
+    expect(summariseNotes(modelOf((index) => (index === 0 ? [OTHERS] : [])))[0]).toBe(
+      '1 of 10 trials was disturbed by other processes; its throughput and latency are left out.',
+    );
+  });
+
+  it('tells why trials failed before what else happened', () => {
+    const trials = plan.trials.map(({ target, round }, index): Trial =>
+      index < 3
+        ? failedTrial(target, 'connection refused', { round })
+        : suspectTrial(target, sampleMeasured(), [OTHERS], { round }),
+    );
+    const model = toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
+    expect(summariseNotes(model)[1]).toMatch(
+      /^3 of 10 trials failed, such as \w+ at 10: connection refused\.$/,
+    );
+    expect(summariseNotes(model)[2]).toMatch(/^7 of 10 trials were disturbed/);
+  });
+
+  it('is empty if every check passed', () => {
+    expect(summariseNotes(modelOf(() => []))).toEqual([]);
+  });
+});
+
+describe('a busy run on a terminal', () => {
+  const view = toView(toModel(readRun(findRun('20261122-112437-devices'))));
+
+  /** Returns the lines between the table and the last sentence, without the courses of the ladder. */
+  function notesAt(width: number): string[] {
+    const lines = renderTerminal(view, { width, noteLines: 10 }).trimEnd().split('\n');
+    const from = lines.findIndex((line) => /^ {2}(omitted to fit|± )/.test(line));
+    return lines.slice(from, lines.lastIndexOf(''));
+  }
+
+  it.each([80, 120])('has at most ten lines of notes at %i columns', (width) => {
+    const notes = notesAt(width);
+    expect(notes.length).toBeGreaterThan(5);
+    expect(notes.length).toBeLessThanOrEqual(10);
+    for (const line of notes) expect(line.length).toBeLessThanOrEqual(width);
+  });
+
+  it('explains a column only if it is shown', () => {
+    expect(notesAt(120).join('\n')).toContain('limit: what was saturated');
+    expect(notesAt(80).join('\n')).not.toContain('limit: what');
+    expect(readSigns(view).join('\n')).toContain(
+      'limit: what was saturated: the server or the load generator.',
+    );
+  });
+});
