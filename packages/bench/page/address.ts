@@ -1,7 +1,7 @@
 /** The state of the page in its address: a section and the filters, as in `#latency&stack=fastapi&stack=fastify`. */
 
 /** The properties of a row that the page filters by. */
-export const FILTERS = ['stack', 'runtime', 'connections'] as const;
+export const FILTERS = ['stack', 'runtime', 'target', 'connections'] as const;
 export type Filter = (typeof FILTERS)[number];
 
 /** What a reader has chosen. */
@@ -40,7 +40,7 @@ export function formatAddress({ section, filters, metric, row }: Choice): string
 
 /** Returns true if a row passes the filters. */
 export function passes(
-  row: { stack: string; runtime: string; connections: number },
+  row: { stack: string; runtime: string; target: string; connections: number },
   filters: Choice['filters'],
 ): boolean {
   return FILTERS.every((name) => filters[name].length === 0 || filters[name].includes(String(row[name])));

@@ -4,7 +4,7 @@ import { formatChange, formatShare, formatWhole } from '../src/report/format.ts'
 import type { PageComparisons } from '../src/report/html/data.ts';
 import { chart, fitNames, logTicks, ratioTicks } from './chart.ts';
 import { element, table } from './elements.ts';
-import { nameRow, type Section } from './section.ts';
+import { nameRow, nameRung, type Section } from './section.ts';
 
 type Compared = PageComparisons['rows'][number];
 
@@ -15,6 +15,9 @@ const COLOURS = {
   same: 'var(--accent)',
   undecided: 'var(--faint)',
 } as const;
+
+/** With more rows in one chart, its axis is out of sight: each number of connections then has its own. */
+const MOST_TOGETHER = 24;
 
 /** Each target beside its baseline, as a forest plot. */
 export const comparisons: Section = {
@@ -30,21 +33,13 @@ export const comparisons: Section = {
     const { label, better } = METRICS[metric];
     const title = `Ratio of ${label} ${found.against}`;
     const share = formatShare(found.threshold);
-    const values = table(
-      title,
-      [
-        { head: 'target', cell: ({ candidate }) => candidate, isText: true },
-        { head: 'connections', cell: ({ connections }) => formatWhole(connections) },
-        { head: 'baseline', cell: ({ baseline }) => baseline, isText: true },
-        {
-          head: 'ratio',
-          cell: ({ comparison: { ratio } }) => (ratio === undefined ? '—' : `× ${ratio.estimate.toFixed(3)}`),
-        },
-        { head: 'verdict: difference (95 % interval)', cell: ({ words }) => words, isText: true },
-        { head: 'rounds', cell: ({ comparison }) => String(comparison.rounds) },
-      ],
-      shown,
-    );
+    const charts: [string, Compared[]][] =
+      shown.length > MOST_TOGETHER
+        ? [...Map.groupBy(shown, ({ connections }) => connections)].map(([connections, own]) => [
+            `${title}, at ${nameRung(connections)}`,
+            own,
+          ])
+        : [[title, shown]];
     return [
       element(
         'p',
@@ -56,17 +51,40 @@ export const comparisons: Section = {
         { class: 'key' },
         '◀ ▶ faster or slower, ■ the same within the band, ○ undecided. Dashed: only the range of the rounds, because there are too few for an interval.',
       ),
-      shown.some(({ comparison }) => comparison.ratio !== undefined)
-        ? chart({
-            title,
-            description: shown.map(({ candidate, words }) => `${candidate}: ${words}`).join('. '),
-            draw: (width) => drawForest(shown, found.threshold, better, width),
-            values,
-          })
-        : values,
+      charts.map(([name, compared]) => showForest(name, compared, found.threshold, better)),
     ];
   },
 };
+
+function showForest(
+  title: string,
+  rows: Compared[],
+  threshold: number,
+  better: 'higher' | 'lower',
+): HTMLElement {
+  const values = table(
+    title,
+    [
+      { head: 'target', cell: ({ candidate }) => candidate, isText: true },
+      { head: 'connections', cell: ({ connections }) => formatWhole(connections) },
+      { head: 'baseline', cell: ({ baseline }) => baseline, isText: true },
+      {
+        head: 'ratio',
+        cell: ({ comparison: { ratio } }) => (ratio === undefined ? '—' : `× ${ratio.estimate.toFixed(3)}`),
+      },
+      { head: 'verdict: difference (95 % interval)', cell: ({ words }) => words, isText: true },
+      { head: 'rounds', cell: ({ comparison }) => String(comparison.rounds) },
+    ],
+    rows,
+  );
+  if (rows.every(({ comparison }) => comparison.ratio === undefined)) return values;
+  return chart({
+    title,
+    description: rows.map(({ candidate, words }) => `${candidate}: ${words}`).join('. '),
+    draw: (width) => drawForest(rows, threshold, better, width),
+    values,
+  });
+}
 
 function drawForest(
   rows: Compared[],
@@ -99,7 +117,9 @@ function drawForest(
   });
   const bounds = [...points.flatMap(({ low, high }) => [low, high]), 1 - threshold, 1 + threshold];
   const [least, most] = [Math.min(...bounds) / 1.02, Math.max(...bounds) * 1.02];
-  const right = width < 520 ? 62 : 130;
+  const textOf = ({ change, verdict }: (typeof points)[number]): string =>
+    width < 520 ? change : `${change} ${verdict}`;
+  const right = 16 + 6.6 * Math.max(7, ...points.map((one) => textOf(one).length));
   const room = Math.max(2, Math.floor((width - margin - right) / 60));
   const ticks = most / least < 3 ? ratioTicks(least, most, room) : logTicks([least, most]);
   return {
@@ -157,8 +177,7 @@ function drawForest(
         frameAnchor: 'right',
         textAnchor: 'start',
         dx: 8,
-        text: ({ change, verdict }: (typeof points)[number]) =>
-          width < 520 ? change : `${change} ${verdict}`,
+        text: textOf,
         fill: 'currentColor',
       }),
     ],

@@ -78,7 +78,7 @@ function showCourse(
   return chart({
     title,
     description: `${trials.length} trials.`,
-    legend: legend([...looks.values()]),
+    legend: legend(looks),
     draw: (width) => ({
       height: HEIGHT,
       ...LINE_MARGINS,

@@ -5,7 +5,7 @@ import { describeKnee } from '../src/report/knee.ts';
 import type { PageRow } from '../src/report/html/data.ts';
 import { chart, labelBelow, LINE_MARGINS, logTicks } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { adviseFilter, axisFrom0, byRung, looksOf, tickText, type Context, type Section } from './section.ts';
+import { axisFrom0, byRung, explainFaint, looksOf, tickText, type Context, type Section } from './section.ts';
 import { legend, lines, tip, type Dot } from './series.ts';
 
 const HEIGHT = 240;
@@ -17,16 +17,16 @@ export const ladders: Section = {
   id: 'ladders',
   title: 'More connections',
   build: (context) => {
-    const { rows, page, looks } = context;
+    const { rows, page, metric } = context;
     if (byRung(rows).length < 2) return undefined;
     const targets = new Set(rows.map(({ target }) => target));
     return [
       element(
         'p',
         {},
-        `Hollow symbols are lower bounds or invalid figures. Connections are on a logarithmic axis.${adviseFilter(rows)}`,
+        `Hollow symbols are lower bounds or invalid figures. Connections are on a logarithmic axis.${explainFaint(rows, metric)}`,
       ),
-      legend(looksOf(rows, looks)),
+      legend(looksOf(rows, context)),
       element(
         'div',
         { class: 'grid' },
@@ -37,17 +37,27 @@ export const ladders: Section = {
       element(
         'ul',
         {},
-        page.ladders
-          .filter(({ target }) => targets.has(target))
-          .map((ladder) =>
-            element('li', {}, element('strong', {}, ladder.target), `: ${describeKnee(ladder)}`),
+        [
+          ...Map.groupBy(
+            page.ladders.filter(({ target }) => targets.has(target)),
+            describeKnee,
           ),
+        ].map(([words, alike]) =>
+          element(
+            'li',
+            {},
+            element('strong', {}, alike.map(({ target }) => target).join(', ')),
+            `: ${words}`,
+          ),
+        ),
       ),
     ];
   },
 };
 
-function showMetricOverRungs(id: MetricId, { rows, looks }: Context): Content {
+function showMetricOverRungs(id: MetricId, context: Context): Content {
+  const { rows } = context;
+  const looks = looksOf(rows, context);
   const { label, better } = METRICS[id];
   const series = [...Map.groupBy(rows, ({ target }) => target)].flatMap(([target, own]) => {
     const look = looks.get(target);

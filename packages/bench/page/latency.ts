@@ -2,8 +2,8 @@ import { formatUs, formatWhole } from '../src/report/format.ts';
 import type { PageRow } from '../src/report/html/data.ts';
 import { chart, labelBelow, logTicks } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { adviseFilter, byRung, looksOf, nameRung, tickText, type Context, type Section } from './section.ts';
-import { legend, line, symbols, tip, type Dot } from './series.ts';
+import { byRung, explainFaint, looksOf, nameRung, tickText, type Context, type Section } from './section.ts';
+import { legend, lines, tip, type Dot } from './series.ts';
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99, 99.999];
 
@@ -14,14 +14,15 @@ export const latency: Section = {
   build: (context) => {
     const known = context.rows.filter(({ distribution }) => distribution !== undefined);
     if (known.length === 0) return undefined;
+    const looks = looksOf(known, context);
     return [
       element(
         'p',
         {},
-        `All right answers of the valid rounds together. Each nine takes the same width, so that the tail is visible. A line ends where fewer than ten answers are slower. Hollow symbols: p99 is invalid in every round.${adviseFilter(known)}`,
+        `All right answers of the valid rounds together. Each nine takes the same width, so that the tail is visible. A line ends where fewer than ten answers are slower. Hollow symbols: p99 is invalid in every round.${explainFaint(known, context.metric)}`,
       ),
-      legend(looksOf(known, context.looks)),
-      byRung(known).map(([connections, rows]) => showRung(connections, rows, context)),
+      legend(looks),
+      byRung(known).map(([connections, rows]) => showRung(connections, rows, { ...context, looks })),
     ];
   },
 };
@@ -68,16 +69,7 @@ function showRung(connections: number, rows: PageRow[], { looks }: Context): Con
         ticks: logTicks(dots.map(({ y }) => y)),
         tickFormat: (us: number) => tickText('p50', us),
       },
-      marks: [
-        ...series.map(({ look, dots: all }) => line(look, all)),
-        ...series.map(({ look, dots: all }) =>
-          symbols(
-            look,
-            all.filter(({ x }) => ends.has(x)),
-          ),
-        ),
-        tip(dots),
-      ],
+      marks: [...lines(series, ({ x }) => ends.has(x)), tip(dots)],
     }),
     values: table(
       title,

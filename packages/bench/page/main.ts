@@ -5,7 +5,7 @@ import { FILTERS, formatAddress, parseAddress, passes, type Choice, type Filter 
 import { drawCharts } from './chart.ts';
 import { comparisons } from './comparisons.ts';
 import { course } from './course.ts';
-import { element, type Content } from './elements.ts';
+import { disclosure, element, type Content } from './elements.ts';
 import { environment, notes, repeat } from './environment.ts';
 import { ladders } from './ladders.ts';
 import { latency } from './latency.ts';
@@ -35,7 +35,15 @@ const SECTIONS: readonly Section[] = [
   repeat,
 ];
 
-const NAMES: Record<Filter, string> = { stack: 'Stack', runtime: 'Runtime', connections: 'Connections' };
+const NAMES: Record<Filter, string> = {
+  stack: 'Stack',
+  runtime: 'Runtime',
+  target: 'Target',
+  connections: 'Connections',
+};
+
+/** A filter with more values is folded: the figures come first. */
+const MOST_BOXES = 12;
 
 const page = JSON.parse(document.querySelector('#data')?.textContent ?? '') as Page;
 const looks = giveLooks([...new Set(page.rows.map(({ target }) => target))]);
@@ -94,17 +102,25 @@ function metricOf({ metric }: Choice): MetricId {
   return page.metrics.find(({ id }) => id === metric)?.id ?? page.metric;
 }
 
-/** Builds the filters; one with a single value is left out. */
+/** Lists the values of a filter. Targets are values if stack and runtime do not select each of them. */
+function valuesOf(name: Filter): PageRow[Filter][] {
+  const values = [...new Set(page.rows.map((row) => row[name]))];
+  const pairs = new Set(page.rows.map(({ stack, runtime }) => `${runtime} ${stack}`));
+  return name === 'target' && values.length === pairs.size ? [] : values;
+}
+
+/** Builds the filters; one without a choice is left out. */
 function buildForm(): void {
   const groups = FILTERS.flatMap((name) => {
-    const values = [...new Set(page.rows.map((row) => row[name]))];
+    const values = valuesOf(name);
     if (values.length < 2) return [];
+    const boxes = values.map((value) => buildBox(name, value));
     return [
       element(
         'fieldset',
         {},
         element('legend', {}, NAMES[name]),
-        values.map((value) => buildBox(name, value)),
+        boxes.length > MOST_BOXES ? foldBoxes(boxes, choice.filters[name].length) : boxes,
       ),
     ];
   });
@@ -128,6 +144,13 @@ function buildForm(): void {
     ...groups,
     reset,
   );
+}
+
+/** Folds the boxes of a filter until the reader opens them, or has chosen some. */
+function foldBoxes(boxes: Element[], chosen: number): Element {
+  const folded = disclosure(`${boxes.length} to choose from`, boxes);
+  folded.open = chosen > 0;
+  return folded;
 }
 
 function buildBox(name: Filter, value: PageRow[Filter]): Element {

@@ -4,7 +4,16 @@ import { describeRight, describeStatus, showLimit, showMetric } from '../src/rep
 import type { PageRow } from '../src/report/html/data.ts';
 import { chart, fitNames, logTicks } from './chart.ts';
 import { element, table, type Column, type Content } from './elements.ts';
-import { axisFrom0, byRung, nameRung, tickText, writeValue, type Context, type Section } from './section.ts';
+import {
+  axisFrom0,
+  byRung,
+  nameRung,
+  sortRows,
+  tickText,
+  writeValue,
+  type Context,
+  type Section,
+} from './section.ts';
 
 /** The targets of each rung by one metric. */
 export const ranking: Section = {
@@ -28,15 +37,6 @@ export const ranking: Section = {
     ];
   },
 };
-
-function sortRows(rows: PageRow[], id: MetricId): PageRow[] {
-  const direction = METRICS[id].better === 'lower' ? 1 : -1;
-  const last = direction * Infinity;
-  return rows.toSorted((a, b) => {
-    const [one, other] = [a, b].map(({ figures }) => figures[id]?.median ?? last) as [number, number];
-    return one === other ? 0 : (one - other) * direction;
-  });
-}
 
 function showRung(connections: number, rows: PageRow[], { page, metric }: Context): Content {
   const title = `${METRICS[metric].label} at ${nameRung(connections)}`;

@@ -3,9 +3,9 @@ import type { PageRow } from '../src/report/html/data.ts';
 import { chart, labelBelow, LINE_MARGINS } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
 import {
-  adviseFilter,
   axisFrom0,
   byRung,
+  explainFaint,
   looksOf,
   nameRung,
   writeValue,
@@ -23,14 +23,15 @@ export const rounds: Section = {
   build: (context) => {
     const repeated = context.rows.filter(({ trials }) => trials.length > 1);
     if (repeated.length === 0) return undefined;
+    const looks = looksOf(repeated, context);
     return [
       element(
         'p',
         {},
-        `One symbol per trial. Hollow symbols are lower bounds or invalid figures.${adviseFilter(repeated)}`,
+        `One symbol per trial. Hollow symbols are lower bounds or invalid figures.${explainFaint(repeated, context.metric)}`,
       ),
-      legend(looksOf(repeated, context.looks)),
-      byRung(repeated).map(([connections, rows]) => showRung(connections, rows, context)),
+      legend(looks),
+      byRung(repeated).map(([connections, rows]) => showRung(connections, rows, { ...context, looks })),
     ];
   },
 };

@@ -12,6 +12,8 @@ export interface Look {
   colour: string;
   symbol: (typeof SYMBOLS)[number];
   dash: string;
+  /** A thin grey line without symbols, behind the others. */
+  isFaint?: boolean;
 }
 
 /** Gives each name a look that stays the same whatever is filtered. */
@@ -37,12 +39,23 @@ export interface Dot {
   text: string;
 }
 
-/** Draws lines with one symbol per point. */
-export function lines(series: readonly { look: Look; dots: readonly Dot[] }[]): Plot.Markish[] {
-  return series.flatMap(({ look, dots }) => [line(look, dots), symbols(look, dots)]);
+/** Draws lines with symbols at the points that `marked` selects; at all of them by default. */
+export function lines(
+  series: readonly { look: Look; dots: readonly Dot[] }[],
+  marked: (dot: Dot) => boolean = () => true,
+): Plot.Markish[] {
+  const [back, front] = [true, false].map((isFaint) =>
+    series.filter(({ look }) => (look.isFaint ?? false) === isFaint),
+  );
+  return [
+    ...(back ?? []).map(({ dots }) =>
+      Plot.line(dots, { x: 'x', y: 'y', stroke: 'var(--faint)', strokeOpacity: 0.45, strokeWidth: 1 }),
+    ),
+    ...(front ?? []).flatMap(({ look, dots }) => [line(look, dots), symbols(look, dots.filter(marked))]),
+  ];
 }
 
-export function line(look: Look, dots: readonly Dot[]): Plot.Markish {
+function line(look: Look, dots: readonly Dot[]): Plot.Markish {
   return Plot.line(dots, {
     x: 'x',
     y: 'y',
@@ -53,7 +66,7 @@ export function line(look: Look, dots: readonly Dot[]): Plot.Markish {
 }
 
 /** Draws the symbols of a series; that of a doubtful figure is hollow. */
-export function symbols(look: Look, dots: readonly Dot[]): Plot.Markish {
+function symbols(look: Look, dots: readonly Dot[]): Plot.Markish {
   return Plot.dot(dots, {
     x: 'x',
     y: 'y',
@@ -70,11 +83,13 @@ export function tip(dots: readonly Dot[]): Plot.Markish {
 }
 
 /** Lists the names beside their symbols. */
-export function legend(looks: readonly Look[]): HTMLElement {
+export function legend(looks: ReadonlyMap<string, Look>): HTMLElement {
   return element(
     'ul',
     { class: 'legend' },
-    looks.map((look) => element('li', {}, swatch(look), look.name)),
+    [...looks.values()]
+      .filter(({ isFaint }) => isFaint !== true)
+      .map((look) => element('li', {}, swatch(look), look.name)),
   );
 }
 

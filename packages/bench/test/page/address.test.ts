@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatAddress, parseAddress, passes, type Choice } from '../../page/address.ts';
 
-const none: Choice = { section: '', filters: { stack: [], runtime: [], connections: [] } };
+const none: Choice = { section: '', filters: { stack: [], runtime: [], target: [], connections: [] } };
 
 describe('the address of the page', () => {
   it.each<[string, Choice]>([
@@ -9,7 +9,7 @@ describe('the address of the page', () => {
     ['#latency', { ...none, section: 'latency' }],
     [
       '#latency&stack=a%26b%3D%23&stack=fastify&connections=100',
-      { section: 'latency', filters: { stack: ['a&b=#', 'fastify'], runtime: [], connections: ['100'] } },
+      { section: 'latency', filters: { ...none.filters, stack: ['a&b=#', 'fastify'], connections: ['100'] } },
     ],
     [
       '#runtime=&metric=p99&row=10+fastapi%403.14',
@@ -25,11 +25,12 @@ describe('the address of the page', () => {
   });
 
   it('selects the rows that have one of the values of every filter', () => {
-    const row = { stack: 'fastapi', runtime: 'python 3.14', connections: 100 };
-    const filters = { stack: ['fastapi', 'fastify'], runtime: [], connections: ['100'] };
+    const row = { stack: 'fastapi', runtime: 'python 3.14', target: 'fastapi/hypercorn', connections: 100 };
+    const filters = { ...none.filters, stack: ['fastapi', 'fastify'], connections: ['100'] };
     expect(passes(row, none.filters)).toBe(true);
     expect(passes(row, filters)).toBe(true);
     expect(passes({ ...row, connections: 10 }, filters)).toBe(false);
     expect(passes({ ...row, stack: 'vanilla' }, filters)).toBe(false);
+    expect(passes(row, { ...none.filters, target: ['fastapi'] })).toBe(false);
   });
 });

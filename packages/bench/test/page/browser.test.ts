@@ -151,6 +151,26 @@ describe('the page in Chromium', () => {
     expect(noise).toEqual([]);
   });
 
+  it('gives the best of many targets colours, and filters by target', async () => {
+    await using opened = await open(pythons);
+    const { page } = opened;
+    const targets = new Set(pythons.trials.map(({ target }) => target.id));
+    expect(targets.size).toBeGreaterThan(8);
+    const rounds = page.locator('#rounds');
+    expect(await rounds.locator('.legend li').count()).toBe(8);
+    const grey = rounds.locator('.plot [stroke="var(--faint)"] path');
+    expect(await grey.count()).toBe(targets.size - 8);
+    expect(await readTable(page, 'CPU µs/req by round at 100 connections')).toHaveLength(targets.size);
+    await page.getByText(`${targets.size} to choose from`).press('Enter');
+    for (const name of ['uvicorn/interpreted@3.11', 'uvicorn@3.12'])
+      await page.getByLabel(name, { exact: true }).press('Space');
+    expect(await page.getByRole('status').textContent()).toBe('2 of 18 rows are shown.');
+    expect(await rounds.locator('.legend li').allInnerTexts()).toEqual([
+      'uvicorn/interpreted@3.11',
+      'uvicorn@3.12',
+    ]);
+  });
+
   it('ranks by the chosen metric', async () => {
     await using opened = await open(headline, '#metric=p99&connections=1000');
     const shown = await readTable(opened.page, 'p99 at 1,000 connections');
