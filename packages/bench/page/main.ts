@@ -9,6 +9,7 @@ import { disclosure, element, type Content } from './elements.ts';
 import { environment, notes, repeat } from './environment.ts';
 import { ladders } from './ladders.ts';
 import { latency } from './latency.ts';
+import { outcomes } from './outcomes.ts';
 import { problems, trials } from './problems.ts';
 import { ranking } from './ranking.ts';
 import { rounds } from './rounds.ts';
@@ -28,6 +29,7 @@ const SECTIONS: readonly Section[] = [
   startup,
   course,
   times,
+  outcomes,
   problems,
   trials,
   environment,

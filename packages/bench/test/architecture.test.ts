@@ -62,6 +62,7 @@ const PROGRAMS = ['load/stock.ts'];
 /** The script of the HTML report, which runs in a browser, and the files that it shares with the other reports. */
 const PAGE = join(ROOT, 'packages/bench/page');
 const SHARED_WITH_PAGE = [
+  'counts.ts',
   'metrics.ts',
   'numbers.ts',
   'report/cells.ts',

@@ -45,7 +45,7 @@ async function provideBundle(): Promise<string> {
   const files = [
     ...globSync('*.ts', { cwd: FOLDER }).map((file) => join(FOLDER, file)),
     // What the page shares with the other reports.
-    ...globSync('{metrics,numbers,report/*}.ts', { cwd: source }).map((file) => join(source, file)),
+    ...globSync('{counts,metrics,numbers,report/*}.ts', { cwd: source }).map((file) => join(source, file)),
     join(FOLDER, '..', 'package.json'),
     join(FOLDER, '..', '..', '..', 'pnpm-lock.yaml'),
   ];

@@ -7,6 +7,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderPage } from '../../src/commands/page.ts';
 import { runSync } from '../../src/machine/subprocess.ts';
+import { sum } from '../../src/numbers.ts';
 import { toModel, type Source } from '../../src/report/model/model.ts';
 import { toTimesView } from '../../src/report/times.ts';
 import { toView } from '../../src/report/view.ts';
@@ -132,6 +133,25 @@ describe('the page in Chromium', () => {
       .find(({ heading }) => heading === '1,000 connections')
       ?.rows.map((row) => ({ field: row[0], scope: row[1], 'kept by': row[2], fastify: row[place] }));
     expect(await readTable(opened.page, 'time(1) at 1,000 connections')).toEqual(told);
+  });
+
+  it.each([
+    ['right answers', headline],
+    ['failed trials', readGoldenRun()],
+  ])('accounts for every request of a run with %s', async (_, source) => {
+    await using opened = await open(source);
+    const shown = await readTable(opened.page, 'How the requests of the windows ended, all rounds together');
+    const sums = shown.map(({ target = '', connections = '', sent = '', ...ended }) => {
+      const numbers = Object.values(ended).map((text) => Number(text.replaceAll(',', '')));
+      return { target, connections, sent, ended: sum(numbers).toLocaleString('en-US') };
+    });
+    expect(sums.length).toBeGreaterThan(0);
+    for (const { sent, ended } of sums) expect(ended).toBe(sent);
+    const counted = source.trials.flatMap((trial) => {
+      const parts = trial.status === 'failed' ? trial.partial : trial.measured;
+      return parts?.load?.counts.sent ?? [];
+    });
+    expect(sum(sums.map(({ sent }) => Number(sent.replaceAll(',', ''))))).toBe(sum(counted));
   });
 
   it('filters by keyboard, and keeps the filter in its address', async () => {
