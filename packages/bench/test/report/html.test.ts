@@ -72,6 +72,12 @@ describe('the answer', () => {
     `);
   });
 
+  it('names a saturated generator as the reason of a lower bound, also if it was saturated in some rounds only', () => {
+    const [ten, hundred] = describeAnswers(toModel(run)).map(({ sentences }) => sentences.join(' '));
+    expect(ten).toContain('at least 62,292/s (the load generator was saturated in some rounds)');
+    expect(hundred).toContain('at least 56,654/s (the load generator was saturated in some rounds)');
+  });
+
   it('says what the rounds do not distinguish, and what changed against the baseline', () => {
     expect(sentencesOf('20261121-234936-devices')).toMatchInlineSnapshot(`
       {

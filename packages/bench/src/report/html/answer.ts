@@ -61,7 +61,7 @@ function describeBest(id: MetricId, rows: ModelRow[]): string {
   const [first, second] = placed;
   const title = SUPERLATIVES[id];
   if (first === undefined) return `${title}: no target has a valid figure.`;
-  const limit = id === 'goodput' ? describeLimit(first.row.limits[0]) : '';
+  const limit = id === 'goodput' ? describeLimits(first.row, first.figure) : '';
   const figure = `${first.row.target}, ${first.figure.atLeast ? 'at least ' : ''}${show(first.figure.median)}`;
   if (second === undefined) return `${title}: ${figure}${limit}. No other target has a valid figure.`;
   const next = `${second.row.target} with ${second.figure.atLeast ? 'at least ' : ''}${show(second.figure.median)}`;
@@ -89,8 +89,14 @@ function describeFew({ row, figure: { rounds } }: Placed): string {
   return `Only ${valid}: too few to rank ${row.target}.`;
 }
 
-function describeLimit(limit: Limit | undefined): string {
-  if (limit === undefined) return '';
+/** Names what was saturated in most rounds; for a lower bound, also if a saturated generator is the reason in some. */
+function describeLimits({ limits: [most, ...others] }: ModelRow, { atLeast }: { atLeast: boolean }): string {
+  if (most === undefined) return '';
+  if (atLeast && others.includes('generator')) return ' (the load generator was saturated in some rounds)';
+  return describeLimit(most);
+}
+
+function describeLimit(limit: Limit): string {
   const words: Partial<Record<Limit, string>> = {
     server: 'the server was saturated',
     generator: 'the load generator was saturated',
