@@ -202,6 +202,17 @@ function buildHead(): Element {
         {},
         page.caveats.map((one) => element('li', {}, one)),
       ),
+      page.problems.length + page.leftOut.length === 0
+        ? undefined
+        : element(
+            'p',
+            {},
+            element(
+              'a',
+              { href: formatAddress({ ...choice, section: 'problems' }) },
+              'What went wrong, and what the servers printed',
+            ),
+          ),
     ),
   );
 }
