@@ -133,10 +133,11 @@ function drawForest(
       grid: true,
       label: null,
       ticks,
-      tickFormat: (ratio: number) => `× ${Number(ratio.toPrecision(3))}`,
     },
     y: axis,
     marks: [
+      // The format of a logarithmic axis would leave out some of the ticks.
+      Plot.axisX(ticks, { text: (ratio: number) => `× ${Number(ratio.toPrecision(3))}` }),
       Plot.rect([{ x1: 1 / (1 + threshold), x2: 1 + threshold }], {
         x1: 'x1',
         x2: 'x2',

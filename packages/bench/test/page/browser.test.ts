@@ -210,6 +210,24 @@ describe('the page in Chromium', () => {
     expect(await page.getByRole('status').textContent()).toBe('4 of 20 rows are shown.');
   });
 
+  it('leads from its head to what the servers printed', async () => {
+    await using opened = await open(readGoldenRun());
+    await opened.page.getByRole('link', { name: 'what the servers printed' }).press('Enter');
+    await opened.page.waitForFunction('document.activeElement.id === "problems-title"');
+    expect(await opened.page.getByRole('region', { name: 'Log of 002' }).innerText()).toContain(
+      "No module named 'uvloop'",
+    );
+  });
+
+  it('labels every tick of the ratios', async () => {
+    await using opened = await open(pythons);
+    const labels = await opened.page.locator('#comparisons .plot text').allTextContents();
+    const ratios = labels.flatMap((text) => (text.startsWith('× ') ? [Number(text.slice(2))] : []));
+    const steps = ratios.slice(1).map((ratio, index) => Math.round((ratio - ratios[index]!) * 100));
+    expect(ratios.length).toBeGreaterThan(4);
+    expect(new Set(steps).size).toBe(1);
+  });
+
   it('shows hostile names, reasons and logs as text', async () => {
     const golden = readGoldenRun();
     const text = JSON.stringify(golden)
