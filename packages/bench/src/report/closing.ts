@@ -165,6 +165,8 @@ function chooseNext(model: Model, leaders: readonly Leaders[], isDecided: boolea
     const trials = failed === 1 ? 'the failed trial' : `the ${formatWhole(failed)} failed trials`;
     return { purpose: `the log of ${trials}`, command: `report ${run} --detail` };
   }
+  if (!isDecided && leaders.length === 0)
+    return { purpose: 'the reasons', command: `report ${run} --detail` };
   const pair = isDecided || plan.sequentialTest !== undefined ? undefined : closestOf(leaders);
   if (pair !== undefined && canRepeat(plan)) {
     const { names, connections } = pair;

@@ -124,7 +124,7 @@ describe('the last sentence of a report', () => {
         ? suspectTrial(target, measured, [bound], { id, round })
         : okTrial(target, measured, { id, round });
     });
-    expect(close(plan, bounded)).toMatch(/^The throughput of no two targets can be compared; /);
+    expect(close(plan, bounded)).toMatch(/^The throughput of no two targets can be compared; the reasons: /);
     const others = makeReason('throttled', { count: 1 });
     const alone = plan.trials.map(({ id, target, round }): Trial => {
       const measured = sampleMeasured({ cpu: 100 });
@@ -132,7 +132,9 @@ describe('the last sentence of a report', () => {
         ? suspectTrial(target, measured, [others], { id, round })
         : okTrial(target, measured, { id, round });
     });
-    expect(close(plan, alone)).toMatch(/^The CPU per request of no two targets can be compared; /);
+    expect(close(plan, alone)).toMatch(
+      /^The CPU per request of no two targets can be compared; the reasons: /,
+    );
   });
 
   it('is absent without a trial', () => {
