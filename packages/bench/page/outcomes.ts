@@ -1,7 +1,7 @@
 import { countCompletions } from '../src/counts.ts';
-import { formatWhole } from '../src/report/format.ts';
+import { formatUs, formatWhole } from '../src/report/format.ts';
 import type { PageRow } from '../src/report/html/data.ts';
-import { element, table, type Column } from './elements.ts';
+import { element, table, type Column, type Content } from './elements.ts';
 import type { Section } from './section.ts';
 
 type Counts = NonNullable<PageRow['trials'][number]['counts']>;
@@ -37,7 +37,7 @@ export const outcomes: Section = {
     if (summed.length === 0) return undefined;
     const ended = summed.reduce((total, { counts }) => total + countCompletions(counts), 0);
     const right = summed.reduce((total, { counts }) => total + (counts.ok ?? 0), 0);
-    const shown = OUTCOMES.filter(([name]) => summed.some(({ counts }) => (counts[name] ?? 0) > 0));
+    const shown = OUTCOMES.filter(([name]) => summed.some(({ counts }) => read(counts, name) > 0));
     return [
       element(
         'p',
@@ -58,13 +58,44 @@ export const outcomes: Section = {
         ],
         summed,
       ),
+      showRoutes(rows),
     ];
   },
 };
 
+/** Each request of a user, if there are several. */
+function showRoutes(rows: readonly PageRow[]): Content {
+  const all = rows.flatMap((row) => (row.routes ?? []).map((route) => ({ row, route })));
+  if (all.length === 0) return undefined;
+  const shown = OUTCOMES.filter(([name]) => all.some(({ route: { counts } }) => read(counts, name) > 0));
+  return table(
+    'Each request, all rounds together',
+    [
+      { head: 'request', cell: ({ route }) => route.request, isText: true },
+      { head: 'target', cell: ({ row }) => row.target, isText: true },
+      { head: 'connections', cell: ({ row }) => formatWhole(row.connections) },
+      ...shown.map(([name, head]): Column<(typeof all)[number]> => ({
+        head,
+        cell: ({ route: { counts } }) => formatWhole(read(counts, name)),
+      })),
+      { head: 'p50', cell: ({ route }) => showTime(route.p50) },
+      { head: 'p99', cell: ({ route }) => showTime(route.p99) },
+    ],
+    all,
+  );
+}
+
+function showTime(us: number | undefined): string {
+  return us === undefined ? '—' : formatUs(us);
+}
+
+function read(counts: Counts, name: keyof Counts): number {
+  return counts[name] ?? 0;
+}
+
 /** Adds counts. One that no trial reports stays absent. */
 function add(all: readonly Counts[]): Counts {
   const names = OUTCOMES.map(([name]) => name).filter((name) => all.some((one) => one[name] !== undefined));
-  const total = (name: keyof Counts): number => all.reduce((sum, one) => sum + (one[name] ?? 0), 0);
+  const total = (name: keyof Counts): number => all.reduce((sum, one) => sum + read(one, name), 0);
   return { ok: total('ok'), ...Object.fromEntries(names.map((name) => [name, total(name)])) };
 }

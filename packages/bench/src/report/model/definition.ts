@@ -18,7 +18,7 @@ import {
 } from '../../definitions.ts';
 import { sent } from '../../catalogue/workloads/requests/definition.ts';
 import { METRIC_IDS, type MetricId } from '../../metrics.ts';
-import { attestation, resolvedRuntime, target } from '../../model.ts';
+import { attestation, counts, resolvedRuntime, target } from '../../model.ts';
 import { plan } from '../../plan/definition.ts';
 import { REASON_CODES } from '../../reasons.ts';
 import { host } from '../../results/host.ts';
@@ -247,6 +247,17 @@ const row = named(
       ),
       kinds: Type.Optional(
         as(kinds, 'The levels of CPU per request among its processes, if there are several.'),
+      ),
+      routes: Type.Optional(
+        Type.Array(
+          shape({
+            request: text('Method and path.'),
+            counts: as(counts, 'The requests of the windows, all rounds together.'),
+            p50: Type.Optional(amount('µs: median of the rounds in which p50 is valid')),
+            p99: Type.Optional(amount('µs: median of the rounds in which p99 is valid')),
+          }),
+          { description: 'Each request of a user; absent if there is one.' },
+        ),
       ),
       trials: Type.Array(point, { description: 'In the order of the rounds.' }),
       distribution: Type.Optional(distribution),

@@ -6,6 +6,7 @@ import { toLadders } from '../../analyse/ladder.ts';
 import { figureOf } from '../../analyse/metrics.ts';
 import { goodputOverTime, memoryOverTime } from '../../analyse/over-time.ts';
 import { rankFigures } from '../../analyse/row-ranks.ts';
+import { summariseRoutes } from '../../analyse/routes.ts';
 import { summarise, type Row } from '../../analyse/summary.ts';
 import { usageOf } from '../../analyse/times.ts';
 import { kindsAmong } from '../../analyse/trial-kinds.ts';
@@ -106,11 +107,13 @@ function rankRows(rows: Row[], groups: Map<string, Trial[]>, distributions: bool
     const trials = (groups.get(placeOf(row)) ?? []).toSorted((a, b) => a.round - b.round);
     const distribution = distributions ? distributionOf(trials) : undefined;
     const kinds = kindsAmong(trials);
+    const routes = summariseRoutes(trials);
     return {
       ...row,
       figures: figuresOf(row, ranks.get(placeOf(row)) ?? {}),
       ...describeServers(trials),
       ...(kinds && { kinds }),
+      ...(routes.length > 0 && { routes }),
       trials: trials.map(toPoint),
       ...(distribution && { distribution }),
     };
