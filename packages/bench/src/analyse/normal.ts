@@ -14,8 +14,12 @@ const COEFFICIENTS = [
   -0.82215223, 0.17087277,
 ];
 
+const points = new Map<number, number>();
+
 /** Finds the z that a standard normal exceeds with probability `tail`, by bisection. Throws RangeError outside (0, 1). */
 export function upperPoint(tail: number): number {
+  const known = points.get(tail);
+  if (known !== undefined) return known;
   if (!(tail > 0 && tail < 1)) throw new RangeError(`a tail must lie between 0 and 1, not ${tail}`);
   let [low, high] = [-40, 40];
   for (let step = 0; step < 60; step++) {
@@ -23,5 +27,7 @@ export function upperPoint(tail: number): number {
     if (upperTail(middle) > tail) low = middle;
     else high = middle;
   }
-  return (low + high) / 2;
+  const point = (low + high) / 2;
+  points.set(tail, point);
+  return point;
 }
