@@ -48,6 +48,7 @@ const FOUNDATIONS = [
   'redact.ts',
   'home.ts',
   'disposal.ts',
+  'json-schema.ts',
 ];
 
 /** The rooms that analyse and show stored runs, without the code that measures. */

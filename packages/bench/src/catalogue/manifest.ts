@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { Ajv, type ValidateFunction } from 'ajv';
 import { BenchError } from '../errors.ts';
+import { createCheck } from '../json-schema.ts';
 import { ADDRESS, startOf } from './apps/app.ts';
 import { findProject } from './apps/project.ts';
 import { leavesFolder, namesService, unknownPlaceholder, type Service, type Setup } from './apps/services.ts';
@@ -19,13 +19,15 @@ const APP_PLACEHOLDERS = new Set([...PLACEHOLDERS, 'build']);
 const SERVICE_PLACEHOLDERS = new Set(['root', 'host', 'port']);
 const SETUP_PLACEHOLDERS = new Set(['runtime', 'root']);
 
-/** Compiled at the first use: not every command reads a manifest. */
-let compiled: ValidateFunction<Manifest> | undefined;
+/** Made at the first use: not every command reads a manifest. */
+let errorsOf: ReturnType<typeof createCheck> | undefined;
 
-function compile(): ValidateFunction<Manifest> {
-  return new Ajv({ allErrors: true, strict: false, verbose: true })
-    .addSchema(REQUESTS_SCHEMA, 'requests.schema.json')
-    .compile<Manifest>(JSON.parse(readFileSync(SCHEMA, 'utf8')) as object);
+function makeCheck(): ReturnType<typeof createCheck> {
+  return createCheck({
+    schema: JSON.parse(readFileSync(SCHEMA, 'utf8')) as object,
+    others: { 'requests.schema.json': REQUESTS_SCHEMA },
+    options: { allErrors: true, strict: false, verbose: true },
+  });
 }
 
 interface Manifest extends Partial<RequestsFile> {
@@ -72,12 +74,10 @@ export function readManifest(file: string, root = dirname(resolve(file))): Stack
 
 /** Returns the stack of a manifest in `root`. Throws a usage error if it violates the contract. */
 export function checkManifest(read: JsonFile, root: string): Stack {
-  const manifest = read.value;
-  const validate = (compiled ??= compile());
-  if (!validate(manifest)) {
-    const [first] = validate.errors ?? [];
+  const [first] = (errorsOf ??= makeCheck())(read.value);
+  if (first !== undefined)
     throw new BenchError('usage', describeSchemaError(read, first, 'a stack'), CONTRACT_HINT);
-  }
+  const manifest = read.value as Manifest;
   refuseContradictions(read, manifest, root);
   const found = findLiterals(manifest);
   hide(valuesOf(found.map(([, literal]) => literal)));

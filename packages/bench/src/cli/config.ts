@@ -1,10 +1,10 @@
 /** `bench.config.json`: what a job of CI measures, and the budgets that it must keep. */
 import { dirname, resolve } from 'node:path';
-import { Ajv } from 'ajv';
 import type { Budget } from '../analyse/budgets.ts';
 import { requireBaseline } from '../analyse/compare.ts';
 import { describeSchemaError, readJsonFile, type JsonFile } from '../catalogue/json-file.ts';
 import { BenchError } from '../errors.ts';
+import { createCheck } from '../json-schema.ts';
 import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
 import type { Plan } from '../plan/definition.ts';
 import { BENCH, type BenchRequest } from './bench.ts';
@@ -128,14 +128,11 @@ function schemaOf({ value, help, many }: OptionSpec<unknown>): object {
 /** Reads a configuration. Throws a usage error with file, line and pointer if it is missing or not valid. */
 export function readConfig(file: string): Config {
   const read = readJsonFile(file, { missing: HINT, wrong: HINT });
-  const validate = new Ajv({ allErrors: true, allowUnionTypes: true, verbose: true }).compile<ConfigFile>(
-    configSchema(),
-  );
-  if (!validate(read.value)) {
-    const [first] = validate.errors ?? [];
+  const options = { allErrors: true, allowUnionTypes: true, verbose: true };
+  const [first] = createCheck({ schema: configSchema(), options })(read.value);
+  if (first !== undefined)
     throw new BenchError('usage', describeSchemaError(read, first, 'the configuration'), HINT);
-  }
-  const { bench, budgets } = read.value;
+  const { bench, budgets } = read.value as ConfigFile;
   const own = budgets.map((one, index) => ({
     budget: toBudget(one, index, read),
     place: read.at(['budgets', index]),

@@ -1,6 +1,7 @@
 /** Validates what was read from a run's folder against the schemas that are shipped. */
 import { readFileSync } from 'node:fs';
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { ErrorObject } from 'ajv';
+import { createCheck } from '../json-schema.ts';
 import type { Host } from './host.ts';
 import type { PooledNoise, PooledTest, PoolFile } from './pool/record.ts';
 import type { Trial } from './record.ts';
@@ -20,24 +21,23 @@ export interface Stored {
   warmup: StoredWarmup;
 }
 
-/** Compiled at the first use: compiling takes longer than reading a run. */
-const compiled = new Map<keyof Stored, ValidateFunction>();
+/** Made at the first use: most commands need few of them. */
+const checks = new Map<keyof Stored, ReturnType<typeof createCheck>>();
 
 /** Returns the first difference of a value from its schema, with the path of the field; undefined if it keeps the schema. */
 export function problemWith(name: keyof Stored, value: unknown): string | undefined {
-  const validate = compiled.get(name) ?? compile(name);
-  compiled.set(name, validate);
-  if (validate(value)) return undefined;
+  const check = checks.get(name) ?? makeCheck(name);
+  checks.set(name, check);
+  const errors = check(value);
   // A condition fails because of the error before it, which says more.
-  const error = validate.errors?.findLast(({ keyword }) => keyword !== 'if');
-  return error === undefined ? 'is not valid' : describe(error);
+  const error = errors.findLast(({ keyword }) => keyword !== 'if') ?? errors[0];
+  return error === undefined ? undefined : describe(error);
 }
 
-function compile(name: keyof Stored): ValidateFunction {
+function makeCheck(name: keyof Stored): ReturnType<typeof createCheck> {
   const file = new URL(`../../schema/${name}.schema.json`, import.meta.url);
   const schema = JSON.parse(readFileSync(file, 'utf8')) as object;
-  // Optimising the code takes longer than it saves: most commands validate a few records.
-  return new Ajv({ allowUnionTypes: true, verbose: true, code: { optimize: false } }).compile(schema);
+  return createCheck({ schema, options: { allowUnionTypes: true, verbose: true } });
 }
 
 function describe({ keyword, instancePath, params, message, data }: ErrorObject): string {

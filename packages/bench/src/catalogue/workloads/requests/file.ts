@@ -1,8 +1,8 @@
 /** Requests that stand in a JSON file: one of their own, or a manifest. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { Ajv } from 'ajv';
 import { BenchError } from '../../../errors.ts';
+import { createCheck } from '../../../json-schema.ts';
 import { describeSchemaError, readJsonFile, showPath, type JsonFile } from '../../json-file.ts';
 import type { Draft, Locate } from './compose.ts';
 import type { AskedLogin, AskedRequest, Expectation, Status, TokenPlace } from './definition.ts';
@@ -35,18 +35,20 @@ interface WrittenLogin extends Pick<WrittenRequest, 'request' | 'headers' | 'bod
   send?: Record<string, string>;
 }
 
-/** Compiled at the first use. */
-let validate: ReturnType<Ajv['compile']> | undefined;
+/** Made at the first use. */
+let errorsOf: ReturnType<typeof createCheck> | undefined;
 
 /** Reads a file of requests, or those of a manifest. Throws a usage error with file and line if it is not right. */
 export function readRequests(file: string): { draft: Draft; locate: Locate } {
   const read = readJsonFile(file, { missing: 'e.g. --requests requests.json', wrong: HINT });
   const written = 'variants' in Object(read.value) ? pick(read.value as RequestsFile) : read.value;
-  validate ??= new Ajv({ strict: false, verbose: true, allowUnionTypes: true }).compile(REQUESTS_SCHEMA);
-  if (!validate(written)) {
-    const [first] = validate.errors ?? [];
+  errorsOf ??= createCheck({
+    schema: REQUESTS_SCHEMA,
+    options: { strict: false, verbose: true, allowUnionTypes: true },
+  });
+  const [first] = errorsOf(written);
+  if (first !== undefined)
     throw new BenchError('usage', describeSchemaError(read, first, 'a file of requests'), HINT);
-  }
   return toDraft(written as RequestsFile, read, dirname(resolve(file)));
 }
 
