@@ -1,4 +1,6 @@
+import { getCompileCacheDir } from 'node:module';
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { CLIENTS, CROSS_CHECKS, type EngineName } from '../catalogue/engines.ts';
 import { DEFAULT_RUNTIMES } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
@@ -50,9 +52,17 @@ async function findEngine(name: string): Promise<FoundEngine> {
         name: 'autocannon',
         version: DRIVER_VERSION,
         argv: [...placed.generator, process.execPath, AUTOCANNON],
+        env: shareCompileCache(),
         takesTurns: true,
       }),
   };
+}
+
+/** Shares the compile cache of this process with a generator, which takes half its time to start without one. */
+function shareCompileCache(): Record<string, string> {
+  // Each version of Node has its own folder in the cache.
+  const folder = getCompileCacheDir();
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 async function findOther(tool: Tool): Promise<FoundEngine> {

@@ -2,7 +2,7 @@
  * One generator process: autocannon with the accounting of `ledger.ts`. It speaks the protocol of `protocol.ts` on stdin
  * and stdout, and ends with its stdin, so that it never outlives the harness.
  */
-import { createRequire } from 'node:module';
+import { createRequire, flushCompileCache } from 'node:module';
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
@@ -60,6 +60,8 @@ const arrivals = new Arrivals();
 /** The sessions by the number from the harness. Orders that follow at once wait for a session to be created. */
 const sessions = new Map<number, Promise<Session>>();
 
+// It is ended by SIGKILL, which leaves no time to store what was compiled. Does nothing if all of it is stored.
+flushCompileCache();
 process.stdin.on('end', () => process.exit(0));
 readLines<Order>(process.stdin, (order) => {
   void carryOut(order).catch((error: unknown) => {
