@@ -1,7 +1,10 @@
 /** JSON Schemas of right answers. */
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { createRequire } from 'node:module';
+import type { ErrorObject, ValidateFunction } from 'ajv';
 import { BenchError } from '../../../errors.ts';
+
+/** Loads Ajv for the first schema: most runs have none. */
+const require = createRequire(import.meta.url);
 
 /** Formats are annotations here: a schema says what a body holds, not how strict a date is. */
 const OPTIONS = { strict: false, validateFormats: false, logger: false } as const;
@@ -25,6 +28,8 @@ function compile(schema: unknown, where: string): ValidateFunction {
   try {
     const dialect = (schema as { $schema?: unknown } | null)?.$schema;
     const isNew = typeof dialect === 'string' && /20(19|20)-\d\d/.test(dialect);
+    const { Ajv } = require('ajv') as typeof import('ajv');
+    const { Ajv2020 } = require('ajv/dist/2020.js') as typeof import('ajv/dist/2020.js');
     return (isNew ? new Ajv2020(OPTIONS) : new Ajv(OPTIONS)).compile(schema as object);
   } catch (error) {
     throw new BenchError(
