@@ -40,8 +40,8 @@ export async function measure(): Promise<string[]> {
 describe('the package', () => {
   let installed: Installed;
 
-  beforeAll(() => {
-    installed = new Installed();
+  beforeAll(async () => {
+    installed = await Installed.create();
   });
   afterAll(() => installed[Symbol.dispose]());
 

@@ -22,8 +22,8 @@ const MINUTES = 60_000;
 const SHORT = { connections: [2], amount: 40, warmup: 0 };
 
 let installed: Installed;
-beforeAll(() => {
-  installed = new Installed();
+beforeAll(async () => {
+  installed = await Installed.create();
 });
 afterAll(() => installed[Symbol.dispose]());
 
