@@ -72,7 +72,7 @@ interface Placed {
   figure: ModelFigure;
 }
 
-/** Returns the leaders of each rung at which at least two targets can be ranked. */
+/** Returns the leaders of each rung at which at least two targets can be ranked, and no target is left without a rank. */
 function leadersOf(rows: readonly ModelRow[], metric: MetricId): Leaders[] {
   const sign = METRICS[metric].better === 'lower' ? 1 : -1;
   const isContest = new Set(rows.map(({ target }) => target)).size > 1;
@@ -87,7 +87,10 @@ function leadersOf(rows: readonly ModelRow[], metric: MetricId): Leaders[] {
     const [first] = placed;
     if (first === undefined || isBounded || (isContest && placed.length < 2)) return [];
     const ranked = placed.filter(({ figure }) => figure.rank === 1);
-    const isRanked = first.figure.rank !== undefined;
+    const ranks = own.map(({ figures: { [metric]: figure } }) => figure?.rank);
+    const isRanked = ranks.some((rank) => rank !== undefined);
+    // A target with too few valid rounds could be better than all that have a rank.
+    if (isRanked && ranks.includes(undefined)) return [];
     return [{ connections, placed, isRanked, best: isRanked ? ranked : [first] }];
   });
 }
@@ -95,7 +98,8 @@ function leadersOf(rows: readonly ModelRow[], metric: MetricId): Leaders[] {
 function describeLeaders(leaders: readonly Leaders[], rows: readonly ModelRow[], metric: MetricId): string {
   if (rows.every(({ rounds, statuses }) => statuses.failed === rounds)) return 'Every trial failed';
   if (new Set(rows.map(({ target }) => target)).size === 1) return describeOnly(rows, metric);
-  if (leaders.length === 0) return `The ${NAMES[metric]} of no two targets can be compared`;
+  if (leaders.length === 0)
+    return `At no number of connections are enough rounds of every target valid to compare the ${NAMES[metric]}`;
   const superlative = METRICS[metric].better === 'lower' ? 'Lowest' : 'Highest';
   const groups = [...Map.groupBy(leaders, ({ best }) => nameAll(best))];
   const rungCount = new Set(rows.map(({ connections }) => connections)).size;

@@ -124,7 +124,9 @@ describe('the last sentence of a report', () => {
         ? suspectTrial(target, measured, [bound], { id, round })
         : okTrial(target, measured, { id, round });
     });
-    expect(close(plan, bounded)).toMatch(/^The throughput of no two targets can be compared; the reasons: /);
+    expect(close(plan, bounded)).toMatch(
+      /^At no number of connections are enough rounds of every target valid to compare the throughput; the reasons: /,
+    );
     const others = makeReason('throttled', { count: 1 });
     const alone = plan.trials.map(({ id, target, round }): Trial => {
       const measured = sampleMeasured({ cpu: 100 });
@@ -133,8 +135,21 @@ describe('the last sentence of a report', () => {
         : okTrial(target, measured, { id, round });
     });
     expect(close(plan, alone)).toMatch(
-      /^The CPU per request of no two targets can be compared; the reasons: /,
+      /^At no number of connections are enough rounds of every target valid to compare the CPU per request; the reasons: /,
     );
+  });
+
+  it('names no best target at a rung where a rival has too few valid rounds', () => {
+    const plan = samplePlan('--connections 10,100 --rounds 3', NAMES);
+    const others = makeReason('throttled', { count: 1 });
+    const trials = plan.trials.map(({ id, target, connections, round }): Trial => {
+      const measured = sampleMeasured({ cpu: cheaper(target, round) });
+      const isLost = target === 'vanilla' && connections === 100 && round > 1;
+      return isLost
+        ? suspectTrial(target, measured, [others], { id, connections, round })
+        : okTrial(target, measured, { id, connections, round });
+    });
+    expect(close(plan, trials)).toMatch(/^Lowest CPU per request: vanilla at 10 connections \(102 µs\); /);
   });
 
   it('is absent without a trial', () => {

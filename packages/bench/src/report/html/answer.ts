@@ -67,10 +67,8 @@ function describeBest(id: MetricId, rows: ModelRow[]): string {
   const next = `${second.row.target} with ${second.figure.atLeast ? 'at least ' : ''}${show(second.figure.median)}`;
   if (first.figure.atLeast || second.figure.atLeast)
     return `${title}: ${figure}${limit}; then ${next}. Lower bounds are not ranked.`;
-  const { rank } = first.figure;
-  if (rank === undefined) {
-    return `${title}: ${figure}${limit}; then ${next}. ${describeFew(first)}`;
-  }
+  const unranked = [first, second].find((one) => one.figure.rank === undefined);
+  if (unranked !== undefined) return `${title}: ${figure}${limit}; then ${next}. ${describeFew(unranked)}`;
   const tied = placed.filter((one) => one.figure.rank === 1);
   if (tied.length > 1) {
     const values = tied.map((one) => one.figure.median);
