@@ -2,7 +2,8 @@ import * as Plot from '@observablehq/plot';
 import { METRICS } from '../src/metrics.ts';
 import { formatChange, formatShare, formatWhole } from '../src/report/format.ts';
 import type { PageComparisons } from '../src/report/html/data.ts';
-import { chart, fitNames, logTicks, ratioTicks } from './chart.ts';
+import { fitNames, logTicks, ratioTicks } from './axes.ts';
+import { chart } from './chart.ts';
 import { element, table } from './elements.ts';
 import { nameRow, nameRung, type Section } from './section.ts';
 

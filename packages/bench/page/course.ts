@@ -1,8 +1,9 @@
 import type { MetricId } from '../src/metrics.ts';
 import type { PageRow } from '../src/report/html/data.ts';
-import { chart, labelBelow, LINE_MARGINS } from './chart.ts';
+import { axisFrom0, labelBelow, LINE_MARGINS, writeValue } from './axes.ts';
+import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { axisFrom0, nameRow, writeValue, type Section } from './section.ts';
+import { nameRow, type Section } from './section.ts';
 import { giveLooks, legend, lines, tip, type Dot } from './series.ts';
 
 type Moments = NonNullable<PageRow['trials'][number]['goodputOverTime']>;

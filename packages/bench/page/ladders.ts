@@ -3,9 +3,10 @@ import { showLimit, showMetric } from '../src/report/cells.ts';
 import { formatWhole } from '../src/report/format.ts';
 import { describeKnee } from '../src/report/knee.ts';
 import type { PageRow } from '../src/report/html/data.ts';
-import { chart, labelBelow, LINE_MARGINS, logTicks } from './chart.ts';
+import { axisFrom0, labelBelow, LINE_MARGINS, logTicks, tickText } from './axes.ts';
+import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { axisFrom0, byRung, explainFaint, looksOf, tickText, type Context, type Section } from './section.ts';
+import { byRung, explainFaint, looksOf, type Context, type Section } from './section.ts';
 import { legend, lines, tip, type Dot } from './series.ts';
 
 const HEIGHT = 240;

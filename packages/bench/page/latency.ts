@@ -1,8 +1,9 @@
 import { formatUs, formatWhole } from '../src/report/format.ts';
 import type { PageRow } from '../src/report/html/data.ts';
-import { chart, labelBelow, logTicks } from './chart.ts';
+import { labelBelow, logTicks, tickText } from './axes.ts';
+import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { byRung, explainFaint, looksOf, nameRung, tickText, type Context, type Section } from './section.ts';
+import { byRung, explainFaint, looksOf, nameRung, type Context, type Section } from './section.ts';
 import { legend, lines, tip, type Dot } from './series.ts';
 
 const PERCENTILES = [50, 90, 99, 99.9, 99.99, 99.999];

@@ -1,8 +1,9 @@
 import { METRICS } from '../src/metrics.ts';
 import { formatWhole } from '../src/report/format.ts';
 import type { PageRow } from '../src/report/html/data.ts';
+import { writeValue } from './axes.ts';
 import { disclosure, element, table, type Content } from './elements.ts';
-import { nameRow, writeValue, type Section } from './section.ts';
+import { nameRow, type Section } from './section.ts';
 
 /** More trials are counted, not listed: the terminal prints them with --detail. */
 const MOST_LISTED = 300;

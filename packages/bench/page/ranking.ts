@@ -2,18 +2,10 @@ import * as Plot from '@observablehq/plot';
 import { METRICS, type MetricId } from '../src/metrics.ts';
 import { describeRight, describeStatus, showLimit, showMetric } from '../src/report/cells.ts';
 import type { PageRow } from '../src/report/html/data.ts';
-import { chart, fitNames, logTicks } from './chart.ts';
+import { axisFrom0, fitNames, logTicks, tickText, writeValue } from './axes.ts';
+import { chart } from './chart.ts';
 import { element, table, type Column, type Content } from './elements.ts';
-import {
-  axisFrom0,
-  byRung,
-  nameRung,
-  sortRows,
-  tickText,
-  writeValue,
-  type Context,
-  type Section,
-} from './section.ts';
+import { byRung, nameRung, sortRows, type Context, type Section } from './section.ts';
 
 /** The targets of each rung by one metric. */
 export const ranking: Section = {

@@ -1,17 +1,9 @@
 import { METRICS } from '../src/metrics.ts';
 import type { PageRow } from '../src/report/html/data.ts';
-import { chart, labelBelow, LINE_MARGINS } from './chart.ts';
+import { axisFrom0, labelBelow, LINE_MARGINS, writeValue } from './axes.ts';
+import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import {
-  axisFrom0,
-  byRung,
-  explainFaint,
-  looksOf,
-  nameRung,
-  writeValue,
-  type Context,
-  type Section,
-} from './section.ts';
+import { byRung, explainFaint, looksOf, nameRung, type Context, type Section } from './section.ts';
 import { legend, lines, tip, type Dot } from './series.ts';
 
 const HEIGHT = 260;

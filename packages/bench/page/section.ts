@@ -1,8 +1,6 @@
-import type * as Plot from '@observablehq/plot';
-import type { MetricId } from '../src/metrics.ts';
-import { describeConnections, FORMATS, formatWhole } from '../src/report/format.ts';
+import { METRICS, type MetricId } from '../src/metrics.ts';
+import { describeConnections, formatWhole } from '../src/report/format.ts';
 import type { Page, PageRow } from '../src/report/html/data.ts';
-import { METRICS } from '../src/metrics.ts';
 import type { Choice } from './address.ts';
 import type { Content } from './elements.ts';
 import type { Look } from './series.ts';
@@ -34,11 +32,6 @@ export function nameRung(connections: number): string {
 /** `fastify at 1,000`. */
 export function nameRow({ target, connections }: Pick<PageRow, 'target' | 'connections'>): string {
   return `${target} at ${formatWhole(connections)}`;
-}
-
-/** Writes a value of a metric with its unit. */
-export function writeValue(id: MetricId, value: number): string {
-  return FORMATS[METRICS[id].unit](value);
 }
 
 /** Groups rows by rung, in ascending order. */
@@ -87,32 +80,4 @@ export function explainFaint(rows: PageRow[], metric: MetricId): string {
   return targets.size > MANY && rung !== undefined
     ? ` ${targets.size} targets are many for one chart: the ${MANY} best by ${METRICS[metric].label} at ${nameRung(rung)} have colours, the others are grey. Filter to compare others.`
     : '';
-}
-
-/** Writes a value beside an axis: without zeros after the point. */
-export function tickText(id: MetricId, value: number): string {
-  return value === 0 ? '0' : writeValue(id, value).replace(/\.0+(?=\s|$)/, '');
-}
-
-/** A linear axis from 0 to the largest value: its ticks are round in the unit of the metric. */
-export function axisFrom0(
-  id: MetricId,
-  values: readonly number[],
-  pixels: number,
-): Pick<Plot.ScaleOptions, 'domain' | 'ticks' | 'grid' | 'label'> & {
-  tickFormat: (value: number) => string;
-} {
-  const most = Math.max(0, ...values);
-  const unit = METRICS[id].unit === 'bytes' ? 2 ** 20 : 1;
-  const rough = most / unit / Math.max(2, Math.floor(pixels / 60));
-  const power = 10 ** Math.floor(Math.log10(rough || 1));
-  const step = unit * power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
-  const ticks = Array.from({ length: Math.ceil(most / step) + 1 }, (_, index) => index * step);
-  return {
-    domain: [0, ticks.at(-1) || 1],
-    ticks,
-    grid: true,
-    label: null,
-    tickFormat: (value) => tickText(id, value),
-  };
 }

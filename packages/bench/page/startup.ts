@@ -1,9 +1,10 @@
 import * as Plot from '@observablehq/plot';
 import { formatUs } from '../src/report/format.ts';
 import { median } from '../src/numbers.ts';
-import { chart, fitNames } from './chart.ts';
+import { axisFrom0, fitNames } from './axes.ts';
+import { chart } from './chart.ts';
 import { element, table } from './elements.ts';
-import { axisFrom0, type Section } from './section.ts';
+import type { Section } from './section.ts';
 
 /** The time from the launch to the first right answer, over all trials of a target. */
 export const startup: Section = {

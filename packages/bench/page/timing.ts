@@ -2,9 +2,10 @@ import * as Plot from '@observablehq/plot';
 import { showFigure } from '../src/report/cells.ts';
 import { formatUs, formatWhole } from '../src/report/format.ts';
 import type { PageRow } from '../src/report/html/data.ts';
-import { chart, fitNames } from './chart.ts';
+import { axisFrom0, fitNames } from './axes.ts';
+import { chart } from './chart.ts';
 import { element, table, type Content } from './elements.ts';
-import { axisFrom0, byRung, nameRung, type Section } from './section.ts';
+import { byRung, nameRung, type Section } from './section.ts';
 
 type Timed = PageRow & { timing: NonNullable<PageRow['timing']> };
 
