@@ -1,6 +1,6 @@
 /** The documents of the repository, and what they quote from published runs. */
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { compareWithin } from '../src/analyse/compare.ts';
 import { summarisePool } from '../src/analyse/power.ts';
 import { summarise, type Row } from '../src/analyse/summary.ts';
@@ -16,10 +16,11 @@ import { renderPower } from '../src/report/power.ts';
 import { toModel } from '../src/report/model/model.ts';
 import { viewStudies } from '../src/report/warm.ts';
 import { showLimit, showMetric } from '../src/report/cells.ts';
-import { describeMachine, toView } from '../src/report/view.ts';
+import { toView } from '../src/report/view.ts';
 import { readPool } from '../src/results/pool/store.ts';
 import { drawAges, drawFeedback, drawKinds, drawOdds, readPart } from './kinds.ts';
 import { readStudy, type StoredStudy } from '../src/results/study/store.ts';
+import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { drawRecordings } from './recordings.ts';
 import { RESULTS, readRun, type StoredRun } from '../src/results/store.ts';
 
@@ -56,13 +57,13 @@ export function findBlocks(document: string): Block[] {
   }));
 }
 
-/** Returns the document with each of its blocks rendered anew from the published runs. */
-export function renderBlocks(document: string): string {
+/** Returns the document at this path with each of its blocks rendered anew from the published runs. */
+export function renderBlocks(document: string, path: string): string {
   return document.replaceAll(BLOCK, (_, kind: string, words: string) => {
     const render = BLOCKS[kind];
     if (render === undefined)
       throw new Error(`unknown block "${kind}": ${Object.keys(BLOCKS).join(', ')} are known`);
-    return `<!-- ${kind} ${words} -->\n${render(words.split(' ')).trimEnd()}\n<!-- end -->`;
+    return `<!-- ${kind} ${words} -->\n${render(words.split(' '), path).trimEnd()}\n<!-- end -->`;
   });
 }
 
@@ -73,6 +74,16 @@ export function proseOf(document: string): string {
     .replaceAll(/^ *```.*?^ *```$/gms, '')
     .replaceAll(/`[^`\n]+`/g, '')
     .replaceAll(/<!--.*?-->/gs, '');
+}
+
+/** Returns the pictures that the documents show. */
+export function listPictures(): Picture[] {
+  const blocks = listDocuments().flatMap((path) => findBlocks(readDocument(path)));
+  return blocks.filter(({ kind }) => kind === 'picture').map(({ words }) => pictureOf(words));
+}
+
+function pictureOf([id = '', metric = '', ...rest]: string[]): Picture {
+  return toPicture(readPublished(id, connectionsOf(rest)), metricOf(metric));
 }
 
 /** The figures that a document says it took from a run: those in bold. */
@@ -102,7 +113,7 @@ export function readStackRows(): StackRow[] {
 }
 
 /** What each kind of block shows. Words after the run limit it: `at 100` to a number of connections. */
-const BLOCKS: Record<string, (words: string[]) => string> = {
+const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   /** `run ID [at 100] [detail]`: the report, as `pnpm report --format markdown` prints it, without its closing sentence. */
   run: ([id = '', ...rest]) => {
     const model = toModel(readPublished(id, connectionsOf(rest)));
@@ -163,11 +174,8 @@ const BLOCKS: Record<string, (words: string[]) => string> = {
   /** `cause ID`: as experiments/kinds/cause.cjs printed it. */
   cause: ([id = '']) => fence(readFileSync(join(folderOf(id), 'cause.txt'), 'utf8')),
 
-  /** `bars ID cpu at 100`: a metric of all targets as bars. */
-  bars: ([id = '', metric = '', ...rest]) => {
-    const run = readPublished(id, connectionsOf(rest));
-    return fence(drawBars(run, metricOf(metric)));
-  },
+  /** `picture ID cpu at 100`: a metric of all targets as a picture. */
+  picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),
 
   /** `rows goodput cpu of ID ID`: chosen columns of several runs in one table. */
   rows: (words) => {
@@ -205,31 +213,6 @@ function metricOf(word: string): MetricId {
 
 function fence(text: string): string {
   return `\`\`\`\n${text.trimEnd()}\n\`\`\``;
-}
-
-const BAR_WIDTH = 44;
-
-/** Draws one bar a target, the best first, to the scale of the largest. */
-function drawBars({ host, trials }: StoredRun, metric: MetricId): string {
-  const { label, better } = METRICS[metric];
-  const rows = summarise(trials)
-    .flatMap((row) => {
-      const figure = row.figures[metric];
-      return figure === undefined ? [] : [{ row, value: figure.median }];
-    })
-    .toSorted((a, b) => (better === 'lower' ? a.value - b.value : b.value - a.value));
-  const most = Math.max(...rows.map(({ value }) => value));
-  const widest = Math.max(...rows.map(({ row }) => row.target.length));
-  const at = [...new Set(rows.map(({ row }) => formatWhole(row.connections)))].join(', ');
-  const lines = rows.map(({ row, value }) => {
-    const bar = '█'.repeat(Math.max(1, Math.round((value / most) * BAR_WIDTH)));
-    return `${row.target.padEnd(widest)}  ${bar.padEnd(BAR_WIDTH)}  ${showMetric(metric, row)}`;
-  });
-  return [
-    `${label} at ${at} connections, ${better} is better (shared ${describeMachine(host)})`,
-    '',
-    ...lines,
-  ].join('\n');
 }
 
 /** The columns of words; those of figures are aligned right. */

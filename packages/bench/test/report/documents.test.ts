@@ -8,10 +8,12 @@ import {
   isQuoted,
   listDocuments,
   listFigures,
+  listPictures,
   proseOf,
   readDocument,
   renderBlocks,
 } from '../documents.ts';
+import { fileOf, PICTURES, THEMES } from '../pictures.ts';
 import { readFixture } from '../samples.ts';
 
 const DOCUMENTS = listDocuments();
@@ -40,7 +42,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
   const document = readDocument(path);
 
   it('quotes the published runs unchanged', async () => {
-    await expect(renderBlocks(document)).toMatchFileSnapshot(join(ROOT, path));
+    await expect(renderBlocks(document, path)).toMatchFileSnapshot(join(ROOT, path));
   });
 
   it('closes each block', () => {
@@ -49,7 +51,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
   });
 
   it('uses bold only for figures that occur in one of its blocks', () => {
-    const quoted = findBlocks(renderBlocks(document))
+    const quoted = findBlocks(renderBlocks(document, path))
       .map(({ text }) => text)
       .join('\n');
     const unknown = listFigures(document).filter((figure) => !isQuoted(figure, quoted));
@@ -96,6 +98,25 @@ describe('README.md', () => {
 
   it('has at most 200 lines', () => {
     expect(readme.split('\n').length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe('the pictures', () => {
+  const drawn = listPictures().flatMap((picture) =>
+    THEMES.map((theme) => ({ file: fileOf(picture, theme), svg: picture.draw(theme) })),
+  );
+
+  it.each(drawn)('$file shows its run', async ({ file, svg }) => {
+    await expect(svg).toMatchFileSnapshot(join(ROOT, PICTURES, file));
+  });
+
+  it('are all in use', () => {
+    expect(readdirSync(join(ROOT, PICTURES)).toSorted()).toEqual(drawn.map(({ file }) => file).toSorted());
+  });
+
+  it.each(drawn)('$file is an image without a page around it', ({ svg }) => {
+    expect(svg).toMatch(/^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+    expect(svg).not.toMatch(/var\(|currentColor|light-dark/);
   });
 });
 
