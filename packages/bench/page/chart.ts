@@ -38,10 +38,10 @@ export function chart({ title, description, draw, legend, values }: Chart): HTML
   );
 }
 
-/** Draws all charts in a part of the page at their current width. */
-export function drawCharts(root: ParentNode): void {
+/** Draws all charts in a part of the page, by default at their current width. */
+export function drawCharts(root: ParentNode, width?: number): void {
   const plots = [...root.querySelectorAll('.plot')];
   // All widths are read before the first chart is drawn, so that the page is laid out once.
-  const widths = plots.map((plot) => plot.clientWidth);
+  const widths = plots.map((plot) => width ?? plot.clientWidth);
   for (const [index, plot] of plots.entries()) drawing.get(plot)?.(Math.max(NARROWEST, widths[index] ?? 0));
 }

@@ -1,20 +1,14 @@
 import { METRICS, type MetricId } from '../src/metrics.ts';
 import { describeConnections, formatWhole } from '../src/report/format.ts';
 import type { Page, PageRow } from '../src/report/html/data.ts';
-import type { Choice } from './address.ts';
 import type { Content } from './elements.ts';
+import type { Shown } from './frame.ts';
 import type { Look } from './series.ts';
 
 /** What a section is made from. */
-export interface Context {
+export interface Context extends Shown<PageRow> {
   page: Page;
-  /** The rows that pass the filters. */
-  rows: PageRow[];
-  metric: MetricId;
-  choice: Choice;
   looks: Map<string, Look>;
-  /** Changes the choice and shows the page again. */
-  choose: (change: Partial<Choice>) => void;
 }
 
 /** A part of the page. It is left out if `build` returns nothing. */

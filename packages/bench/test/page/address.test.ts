@@ -1,10 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { formatAddress, parseAddress, passes, type Choice } from '../../page/address.ts';
+import { formatAddress, parseAddress, passes, type Choice, type Filters } from '../../page/address.ts';
 
-const none: Choice = { section: '', filters: { stack: [], runtime: [], target: [], connections: [] } };
+interface Row {
+  stack: string;
+  runtime: string;
+  target: string;
+  connections: number;
+}
+
+const FILTERS: Filters<Row, 'stack' | 'runtime' | 'target' | 'connections'> = {
+  stack: { label: 'Stack', of: ({ stack }) => stack },
+  runtime: { label: 'Runtime', of: ({ runtime }) => runtime },
+  target: { label: 'Target', of: ({ target }) => target },
+  connections: { label: 'Connections', of: ({ connections }) => String(connections) },
+};
+const NAMES = ['stack', 'runtime', 'target', 'connections'] as const;
+
+const none: Choice<(typeof NAMES)[number]> = {
+  section: '',
+  filters: { stack: [], runtime: [], target: [], connections: [] },
+};
 
 describe('the address of the page', () => {
-  it.each<[string, Choice]>([
+  it.each<[string, typeof none]>([
     ['#', none],
     ['#latency', { ...none, section: 'latency' }],
     [
@@ -16,21 +34,21 @@ describe('the address of the page', () => {
       { section: '', filters: { ...none.filters, runtime: [''] }, metric: 'p99', row: '10 fastapi@3.14' },
     ],
   ])('%s keeps the section and the filters', (address, choice) => {
-    expect(parseAddress(address)).toEqual(choice);
+    expect(parseAddress(address, NAMES)).toEqual(choice);
     expect(formatAddress(choice)).toBe(address);
   });
 
   it('ignores unknown words', () => {
-    expect(parseAddress('#ranking&colour=red')).toEqual({ ...none, section: 'ranking' });
+    expect(parseAddress('#ranking&colour=red', NAMES)).toEqual({ ...none, section: 'ranking' });
   });
 
   it('selects the rows that have one of the values of every filter', () => {
     const row = { stack: 'fastapi', runtime: 'python 3.14', target: 'fastapi/hypercorn', connections: 100 };
     const filters = { ...none.filters, stack: ['fastapi', 'fastify'], connections: ['100'] };
-    expect(passes(row, none.filters)).toBe(true);
-    expect(passes(row, filters)).toBe(true);
-    expect(passes({ ...row, connections: 10 }, filters)).toBe(false);
-    expect(passes({ ...row, stack: 'vanilla' }, filters)).toBe(false);
-    expect(passes(row, { ...none.filters, target: ['fastapi'] })).toBe(false);
+    expect(passes(row, FILTERS, none.filters)).toBe(true);
+    expect(passes(row, FILTERS, filters)).toBe(true);
+    expect(passes({ ...row, connections: 10 }, FILTERS, filters)).toBe(false);
+    expect(passes({ ...row, stack: 'vanilla' }, FILTERS, filters)).toBe(false);
+    expect(passes(row, FILTERS, { ...none.filters, target: ['fastapi'] })).toBe(false);
   });
 });

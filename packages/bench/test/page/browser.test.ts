@@ -1,95 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import axe, { type AxeResults } from 'axe-core';
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderPage } from '../../src/commands/page.ts';
-import { runSync } from '../../src/machine/subprocess.ts';
 import { sum } from '../../src/numbers.ts';
 import { toModel, type Source } from '../../src/report/model/model.ts';
 import { toTimesView } from '../../src/report/times.ts';
 import { toView } from '../../src/report/view.ts';
 import { findRun, readRun } from '../../src/results/store.ts';
-import { needs, tool } from '../needs.ts';
 import { readGoldenRun } from '../samples.ts';
+import { checkAccess, HOSTILE, readTable, useChromium, type Opened, type Opening } from './chromium.ts';
 
-const HOSTILE = `</script><script>globalThis.hacked = 1</script><img src="x" onerror="globalThis.hacked = 2">`;
+const openDocuments = useChromium();
 
-const found = needs(tool('chromium'));
-const folder = mkdtempSync(join(tmpdir(), 'bench-page-'));
-let browser: Browser | undefined;
-
-beforeAll(async () => {
-  if (found.why !== undefined) return;
-  const executablePath = runSync(['which', 'chromium']).stdout.trim();
-  // Containers give the sandbox of Chromium nothing to work with.
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-});
-afterAll(async () => {
-  await browser?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-/** A page, with everything that it told and asked for. */
-interface Opened extends AsyncDisposable {
-  page: Page;
-  /** Messages of the console, errors, and requests for anything but the file. */
-  noise: string[];
+async function open(source: Source, fragment = '', options: Opening['options'] = {}): Promise<Opened> {
+  return openDocuments({ 'report.html': await renderPage(source) }, { fragment, options });
 }
 
-async function open(
-  source: Source,
-  fragment = '',
-  options: Parameters<Browser['newPage']>[0] = {},
-): Promise<Opened> {
-  const file = join(folder, 'report.html');
-  writeFileSync(file, await renderPage(source));
-  const page = await browser!.newPage({ viewport: { width: 1280, height: 900 }, ...options });
-  const url = pathToFileURL(file).href;
-  const noise: string[] = [];
-  page.on('console', (message) => noise.push(`console: ${message.text()}`));
-  page.on('pageerror', (error) => noise.push(`error: ${error.message}`));
-  page.on('request', (request) => {
-    if (request.url().replace(/#.*/, '') !== url) noise.push(`request: ${request.url()}`);
-  });
-  await page.goto(`${url}${fragment}`);
-  return { page, noise, [Symbol.asyncDispose]: () => page.close() };
-}
-
-/** The texts of the tables with this caption, one object per row. */
-async function readTable(page: Page, caption: string): Promise<Record<string, string>[]> {
-  return page.evaluate(
-    `(${String((text: string) => {
-      const { document } = globalThis as unknown as {
-        document: { querySelectorAll: (of: string) => Iterable<Table> };
-      };
-      interface Cell {
-        textContent: string;
-      }
-      interface Table {
-        caption: Cell;
-        tHead: { rows: { cells: Iterable<Cell> }[] };
-        tBodies: { rows: Iterable<{ cells: Iterable<Cell> }> }[];
-      }
-      const [table] = [...document.querySelectorAll('table')].filter(
-        (one) => one.caption.textContent === text,
-      );
-      if (table === undefined) throw new Error(`no table ${text}`);
-      const heads = [...table.tHead.rows[0]!.cells].map((cell) => cell.textContent);
-      return [...table.tBodies[0]!.rows].map(({ cells }) =>
-        Object.fromEntries([...cells].map((cell, index) => [heads[index], cell.textContent])),
-      );
-    })})(${JSON.stringify(caption)})`,
-  );
-}
-
-async function checkAccess(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>('axe.run()');
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-}
+/** A4 without its margins, in CSS pixels. */
+const PAPER_WIDTH = 702;
 
 const headline = readRun(findRun('20261122-112437-devices'));
 const pythons = readRun(findRun('20261121-234936-devices'));
@@ -267,5 +193,35 @@ describe('the page in Chromium', () => {
     expect(await page.evaluate(closed)).toBe(0);
     await page.evaluate('dispatchEvent(new Event("afterprint"))');
     expect(await page.evaluate(closed)).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['of a ladder', headline],
+    ['of a comparison', pythons],
+    ['with failed trials', readGoldenRun()],
+  ])('fits on paper: a run %s', async (_, source) => {
+    await using opened = await open(source);
+    const { page } = opened;
+    await page.emulateMedia({ media: 'print' });
+    await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
+    await page.evaluate('dispatchEvent(new Event("beforeprint"))');
+    const wide = await page.evaluate(
+      `[...document.querySelectorAll('table, .plot svg, pre')]
+        .filter((one) => one.getBoundingClientRect().right > ${PAPER_WIDTH} + 1)
+        .map((one) => one.textContent.slice(0, 80))`,
+    );
+    expect(wide).toEqual([]);
+  });
+
+  it('says on paper what was filtered, because the filters are hidden there', async () => {
+    await using opened = await open(headline, '#stack=fastapi&connections=1000&metric=p99');
+    const { page } = opened;
+    const words = page.getByText(
+      '1 of 20 rows are shown. Metric: p99. Stack: fastapi. Connections: 1,000 connections.',
+    );
+    expect(await words.isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'print' });
+    expect(await words.isVisible()).toBe(true);
+    expect(await page.getByLabel('Metric').isVisible()).toBe(false);
   });
 });
