@@ -6,7 +6,7 @@ import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundlePage } from 'bench-http/commands/bundle';
-import { BUNDLE } from 'bench-http/commands/page';
+import { bundleOf } from 'bench-http/commands/page';
 import { run } from 'bench-http/machine/subprocess';
 
 const PACKAGES = fileURLToPath(new URL('../packages/', import.meta.url));
@@ -24,7 +24,8 @@ const ASSETS = [
 rmSync(DIST, { recursive: true, force: true });
 await run(['tsc', '-p', 'tsconfig.dist.json'], { cwd: BENCH });
 for (const file of globSync(ASSETS, { cwd: PACKAGES })) cpSync(join(PACKAGES, file), join(DIST, file));
-writeFileSync(join(DIST, 'bench', 'page', BUNDLE), await bundlePage());
+for (const name of ['report', 'site'] as const)
+  writeFileSync(join(DIST, 'bench', 'page', bundleOf(name)), await bundlePage(name));
 for (const file of globSync('*/src/**/*.{js,d.ts}', { cwd: DIST })) relink(join(DIST, file));
 
 /** Points imports of workspace packages, and those of declarations, to the compiled files. */

@@ -60,7 +60,7 @@ const DEFINING = /^(model|definitions)\.ts$|(^|\/)(definition|record|run-file)\.
 /** Started as separate processes: the harness writes their command line, not a user. */
 const PROGRAMS = ['load/stock.ts'];
 
-/** The script of the HTML report, which runs in a browser, and the files that it shares with the other reports. */
+/** The scripts of the HTML report and of the index over runs, which run in a browser, and the files that they share with the other reports. */
 const PAGE = join(ROOT, 'packages/bench/page');
 const SHARED_WITH_PAGE = [
   'counts.ts',
@@ -69,6 +69,7 @@ const SHARED_WITH_PAGE = [
   'report/cells.ts',
   'report/format.ts',
   'report/knee.ts',
+  'report/site/changes.ts',
 ];
 
 interface Import {
@@ -187,7 +188,7 @@ describe('the architecture', () => {
   });
 
   it('lets the page of the HTML report run only what needs no Node', () => {
-    const files = globSync('*.ts', { cwd: PAGE });
+    const files = globSync('**/*.ts', { cwd: PAGE });
     const shared = files.flatMap((file) =>
       importsOf(join(PAGE, file))
         .filter(({ to, erased }) => to.startsWith(SOURCE) && !erased)

@@ -40,9 +40,7 @@ export function toPicture(run: StoredRun, id: MetricId): Picture {
   if (connections === undefined || rungs.length > 1)
     throw new Error(`${run.plan.run}: a picture shows one number of connections, with figures of ${id}`);
   const title = `${label} at ${describeConnections([connections])}, ${better} is better`;
-  const sorted = rows.toSorted(
-    (a, b) => (medianOf(a, id) - medianOf(b, id)) * (better === 'lower' ? 1 : -1),
-  );
+  const sorted = rows.toSorted((a, b) => (medianOf(a, id) - medianOf(b, id)) * (better === 'lower' ? 1 : -1));
   return {
     name: `${run.plan.workload}-${id}-at-${connections}`,
     alt: `${title}: ${sorted.map((row) => `${row.target} ${showMetric(id, row)}`).join(', ')}`,
@@ -117,7 +115,13 @@ function drawBars(
         text: (row: Row) => showMetric(id, row),
       }),
       Plot.text([title], { ...placed, frameAnchor: 'top-left', dy: -30, fontSize: 16, fontWeight: 600 }),
-      Plot.text([describeRun(run)], { ...placed, dy: 62, lineHeight: 1.4, fontSize: 12, fill: 'var(--faint)' }),
+      Plot.text([describeRun(run)], {
+        ...placed,
+        dy: 62,
+        lineHeight: 1.4,
+        fontSize: 12,
+        fill: 'var(--faint)',
+      }),
     ],
   }) as { outerHTML: string; setAttribute: (name: string, value: string) => void };
   // A file of its own needs the namespace that a page would imply.

@@ -32,16 +32,30 @@ const BESIDE: Partial<Record<Factor, string[]>> = {
 /** Companions that are compared in words of their own. */
 const COMPARED: ReadonlySet<string> = new Set(['background', 'upstream', 'database']);
 
+/** A difference that makes two runs or two machines incomparable. */
+export interface Difference {
+  /** The property that differs: `window`. */
+  what: string;
+  /** The property with both values: `window: 3 and 5`. */
+  text: string;
+}
+
 /**
  * Lists the differences that make two runs incomparable; empty if they are alike. `across` names the one factor that
  * may differ. The momentary load of the hosts does not count.
  */
 export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | undefined): string[] {
-  const differences: string[] = [];
+  const meant = across === undefined ? [] : [across, ...(BESIDE[across] ?? [])];
+  const found = listDifferences(old, now).filter(({ what }) => !meant.includes(what));
+  return [...found.map(({ text }) => text), ...unlikeHosts(old.host, now.host)];
+}
+
+/** Lists the differences between the plans of two runs and the ways in which they were measured, without those of the hosts. */
+export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
+  const differences: Difference[] = [];
   const compare = (what: string, of: (run: StoredRun) => string | number | undefined): void => {
     const [then, here] = [of(old), of(now)];
-    const isMeant = across !== undefined && [across, ...(BESIDE[across] ?? [])].includes(what);
-    if (then !== here && !isMeant) differences.push(`${what}: ${then ?? 'none'} and ${here ?? 'none'}`);
+    if (then !== here) differences.push({ what, text: `${what}: ${then ?? 'none'} and ${here ?? 'none'}` });
   };
   compare('workload', ({ plan }) => plan.workload);
   compare('parameters', ({ plan }) => describeParams(plan));
@@ -70,7 +84,7 @@ export function unlikeRuns(old: StoredRun, now: StoredRun, across: Factor | unde
   for (const name of new Set(companions.filter((one) => !COMPARED.has(one))))
     compare(name, (run) => headOf(run, name));
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
-  return [...differences, ...unlikeHosts(old.host, now.host)];
+  return differences;
 }
 
 /**
@@ -222,9 +236,16 @@ function describeCores({ kind, beside = {}, ...sides }: Placement): string {
 
 /** Lists the differences that make the figures of two machines incomparable. */
 export function unlikeHosts(a: Host, b: Host): string[] {
-  const differences: string[] = [];
+  return listHostDifferences(a, b).map(({ text }) => text);
+}
+
+/** Lists the differences between two machines that affect figures. */
+export function listHostDifferences(a: Host, b: Host): Difference[] {
+  const differences: Difference[] = [];
   const compare = (what: string, of: (host: Host) => string | number | undefined): void => {
-    if (of(a) !== of(b)) differences.push(`${what}: ${of(a) ?? 'unknown'} and ${of(b) ?? 'unknown'}`);
+    const [one, other] = [of(a), of(b)];
+    if (one !== other)
+      differences.push({ what, text: `${what}: ${one ?? 'unknown'} and ${other ?? 'unknown'}` });
   };
   compare('CPU model', (host) => host.cpuModel);
   compare('cores', (host) => host.cores);

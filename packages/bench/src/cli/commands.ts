@@ -258,6 +258,7 @@ export type ReportFormat = (typeof FORMATS)[number];
 
 /** A parsed `pnpm report` command. */
 export interface ReportRequest {
+  /** Empty if a site of all runs is asked for. */
   run: string;
   ladder: boolean;
   time: boolean;
@@ -267,6 +268,8 @@ export interface ReportRequest {
   with: string[];
   detail: boolean;
   format?: ReportFormat;
+  /** The folder of a site over all stored runs. */
+  site?: string;
 }
 
 /** Why the views of a table do not apply to formats that hold the whole run. */
@@ -276,14 +279,16 @@ const WHOLE_RUN = {
   detail: 'the format holds every trial',
 };
 
+const REPORT_EXAMPLE = commandLine('report latest');
+
 export const REPORT = defineCommand({
   name: 'report',
-  about: 'Prints the report of a stored run. Measures nothing.',
+  about: 'Prints the report of a stored run, or writes a site over all stored runs. Measures nothing.',
   arguments: {
-    terms: '<run>',
+    terms: '[run]',
     noun: 'run',
     help: 'the id of a run, its folder, or latest',
-    example: commandLine('report latest'),
+    example: REPORT_EXAMPLE,
   },
   options: {
     ladder: flag({
@@ -306,16 +311,21 @@ export const REPORT = defineCommand({
       conflicts: { ...WHOLE_RUN, format: 'omit one of them' },
     }),
     open: flag({
-      help: 'open the report with charts in a browser: writes report.html into the folder of the run',
-      alone: { besides: [], because: 'shows every figure' },
+      help: 'open the report with charts in a browser: writes report.html into the folder of the run; with --site, open the index',
+      alone: { besides: [ARGUMENTS, 'site'], because: 'shows every figure' },
+    }),
+    site: option('<folder>', text, {
+      help: 'write a site over all stored runs into a folder: index.html shows each target over time and links to a report of each run; writing again updates it',
+      alone: { besides: ['open'], because: 'covers all stored runs' },
     }),
   },
-  read({ format, json, ...views }, [run = '']): ReportRequest {
+  read({ format, json, site, ...views }, [run = '']): ReportRequest {
+    if (run === '' && site === undefined) throw new BenchError('usage', 'name a run', REPORT_EXAMPLE);
     const [view] = (['ladder', 'time', 'detail'] as const).filter((name) => views[name]);
     if (view !== undefined && format !== undefined && format !== 'markdown') {
       throw new BenchError('usage', `--format ${format} and --${view} cannot be combined`, WHOLE_RUN[view]);
     }
-    return { ...views, run, ...present({ format: json ? 'json' : format }) };
+    return { ...views, run, ...present({ format: json ? 'json' : format, site }) };
   },
 });
 

@@ -1,15 +1,21 @@
-/** Bundles the script of the HTML report. */
+/** Bundles the scripts of the pages. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
-const ENTRY = fileURLToPath(new URL('../../page/main.ts', import.meta.url));
+/** A page with a script of its own: the report of a run, or the index over all runs. */
+export type PageName = 'report' | 'site';
 
-/** Returns the script of the page as one text that can stand in a script element, with the licences of its libraries. */
-export async function bundlePage(): Promise<string> {
+/** The entry of each script, in the folder of the pages. */
+const ENTRIES: Readonly<Record<PageName, string>> = { report: 'main.ts', site: 'site/main.ts' };
+
+const FOLDER = fileURLToPath(new URL('../../page/', import.meta.url));
+
+/** Returns the script of a page as one text that can stand in a script element, with the licences of its libraries. */
+export async function bundlePage(name: PageName): Promise<string> {
   const { output } = await build({
-    input: ENTRY,
+    input: join(FOLDER, ENTRIES[name]),
     platform: 'browser',
     write: false,
     logLevel: 'warn',

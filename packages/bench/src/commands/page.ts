@@ -7,18 +7,19 @@ import { digestOf } from '../prepare/digest.ts';
 import { renderHtml, type Assets } from '../report/html/document.ts';
 import type { Source } from '../report/model/model.ts';
 import { writeReport } from '../results/store.ts';
+import type { PageName } from './bundle.ts';
 
 const FOLDER = fileURLToPath(new URL('../../page/', import.meta.url));
 
-/** The name of the script in the package, where it is bundled when the package is made. */
-export const BUNDLE = 'bundle.js';
+/** Returns the name of a script in the package, where it is bundled when the package is made. */
+export const bundleOf = (name: PageName): string => `${name}.js`;
 
 /** The name of the report in the folder of a run. */
 const REPORT = 'report.html';
 
 /** Renders the HTML report of a run. */
 export async function renderPage(source: Source): Promise<string> {
-  return renderHtml(source, await readAssets());
+  return renderHtml(source, await readAssets('report'));
 }
 
 /** Writes the HTML report of a run into its folder and returns its path. */
@@ -33,29 +34,31 @@ export async function openPage(file: string): Promise<void> {
   await open(file);
 }
 
-/** Returns the script and the style of the page. A checkout bundles the script once per version of its sources. */
-export async function readAssets(): Promise<Assets> {
-  const packed = join(FOLDER, BUNDLE);
-  const file = existsSync(packed) ? packed : await provideBundle();
+/** Returns the script and the style of a page. A checkout bundles the script once per version of its sources. */
+export async function readAssets(name: PageName): Promise<Assets> {
+  const packed = join(FOLDER, bundleOf(name));
+  const file = existsSync(packed) ? packed : await provideBundle(name);
   return { script: readFileSync(file, 'utf8'), style: readFileSync(join(FOLDER, 'page.css'), 'utf8') };
 }
 
-async function provideBundle(): Promise<string> {
+async function provideBundle(name: PageName): Promise<string> {
   const source = join(FOLDER, '..', 'src');
   const files = [
-    ...globSync('*.ts', { cwd: FOLDER }).map((file) => join(FOLDER, file)),
+    ...globSync('**/*.ts', { cwd: FOLDER }).map((file) => join(FOLDER, file)),
     // What the page shares with the other reports.
-    ...globSync('{counts,metrics,numbers,report/*}.ts', { cwd: source }).map((file) => join(source, file)),
+    ...globSync('{counts,metrics,numbers,report/*,report/site/changes}.ts', { cwd: source }).map((file) =>
+      join(source, file),
+    ),
     join(FOLDER, '..', 'package.json'),
     join(FOLDER, '..', '..', '..', 'pnpm-lock.yaml'),
   ];
-  const file = join(HOME.cache, 'page', `${digestOf(files, '')}.js`);
+  const file = join(HOME.cache, 'page', `${name}-${digestOf(files, '')}.js`);
   if (existsSync(file)) return file;
   const { bundlePage } = await import('./bundle.ts');
   mkdirSync(dirname(file), { recursive: true });
   // Another process may be writing the same file.
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, await bundlePage());
+  writeFileSync(draft, await bundlePage(name));
   renameSync(draft, file);
   return file;
 }

@@ -5,6 +5,7 @@ import { commandLine } from '../home.ts';
 import { renderBmf } from '../report/bmf.ts';
 import { describeDetail } from '../report/detail.ts';
 import { describeUnfit } from '../report/export.ts';
+import { countOf } from '../report/format.ts';
 import { renderGab } from '../report/gab.ts';
 import { renderJson } from '../report/json.ts';
 import { renderLadder, toLadderView } from '../report/ladder.ts';
@@ -28,9 +29,11 @@ import {
   printStyled,
   widthFor,
 } from './shell.ts';
+import { writeSite } from './site.ts';
 import { readText } from './text-file.ts';
 
 export const runReport = createRunner(REPORT, async (asked) => {
+  if (asked.site !== undefined) return printSite(asked.site, asked.open);
   const { format, ladder, time, detail } = asked;
   const study = findStudy(asked.run);
   if (study !== undefined) return printStudy(study, asked);
@@ -88,6 +91,13 @@ function refuseEmpty({ plan, trials }: StoredRun): void {
     `run ${plan.run} has no trials: it ended before the first one did`,
     `to measure it: ${commandLine(`bench --resume ${plan.run}`)}`,
   );
+}
+
+async function printSite(folder: string, open: boolean): Promise<void> {
+  const { index, reports, skipped } = await writeSite(folder);
+  for (const { name, reason } of skipped) logLine(`skipped ${name}: ${reason}`);
+  print(`${index}: ${countOf(reports, 'run')}\n`);
+  if (open) await openPage(index);
 }
 
 function readPasted(file: string): PastedUsage[] {

@@ -4,7 +4,7 @@ import { METRICS, type MetricId } from '../metrics.ts';
 import { formatAtMost, FORMATS } from './format.ts';
 
 /** Renders the cell of a row in the column of a metric. */
-export function showMetric(id: MetricId, { figures }: Row): string {
+export function showMetric(id: MetricId, { figures }: Pick<Row, 'figures'>): string {
   const { unit, column } = METRICS[id];
   const figure = figures[id];
   const marked = column.showsOneMark && figure?.atLeast === true ? { ...figure, valid: true } : figure;
@@ -29,7 +29,7 @@ export function showFigure(
 }
 
 /** `ok`, or `11 ok, 1 suspect`. */
-export function describeStatus({ statuses, rounds }: Row): string {
+export function describeStatus({ statuses, rounds }: Pick<Row, 'statuses' | 'rounds'>): string {
   const seen = Object.entries(statuses).filter(([, count]) => count > 0);
   return seen.map(([status, count]) => (count === rounds ? status : `${count} ${status}`)).join(', ');
 }

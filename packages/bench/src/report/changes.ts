@@ -46,14 +46,23 @@ const ATTESTED = [
   'v8',
 ];
 
-function environmentOf({ plan, versions, trials }: StoredRun): Map<string, string> {
+function environmentOf(run: StoredRun): Map<string, string> {
+  const { plan } = run;
   const launched: [string, string][] = [
     ['workers', String(plan.workers)],
     ['threads', String(plan.threads ?? 'default of the stack')],
     ['cores', String(coresOf(plan))],
     ['background', describeBackground(plan.background) ?? 'none'],
   ];
-  const found = new Map([...(plan.attached === undefined ? launched : []), ...Object.entries(versions)]);
+  return new Map([...(plan.attached === undefined ? launched : []), ...versionsOf(run)]);
+}
+
+/**
+ * Returns the versions of a run by name: those of the harness and its companions, of each target (`fastapi`), and those
+ * that its servers attested (`fastapi framework`).
+ */
+export function versionsOf({ versions, trials }: StoredRun): Map<string, string> {
+  const found = new Map(Object.entries(versions));
   for (const { target, attested } of trials) {
     for (const [name, value] of Object.entries(attested[0] ?? {})) {
       if (ATTESTED.includes(name)) found.set(`${target.id} ${name}`, String(value));

@@ -148,6 +148,8 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
     'a --format xml',
     'a --with b',
     'a --time --ladder',
+    'a --site b',
+    '--site b --json',
   ],
   self: ['--rounds 0'],
   serve: ['--port 0', 'vanilla fastify', 'vanilla --workload devises'],

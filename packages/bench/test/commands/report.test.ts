@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { REPORT } from '../../src/cli/commands.ts';
 import { runReport } from '../../src/commands/report.ts';
 import { runHere } from '../cli/cli.ts';
 
@@ -63,6 +64,15 @@ describe('pnpm report of a run without trials', () => {
     const { status, stdout } = await runHere(runReport, [copyEmpty(), '--json']);
     expect(JSON.parse(stdout)).toMatchObject({ rows: [], trials: [] });
     expect(status).toBe(0);
+  });
+});
+
+describe('pnpm report --open', () => {
+  it.each([
+    [['latest', '--open'], { run: 'latest', open: true }],
+    [['--site', 'site', '--open'], { run: '', site: 'site', open: true }],
+  ])('takes %j', (words, asked) => {
+    expect(REPORT.parse(words)).toMatchObject(asked);
   });
 });
 

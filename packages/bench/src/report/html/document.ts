@@ -1,4 +1,4 @@
-/** The HTML report: one file that needs no network. */
+/** The HTML report, and the document of every page: one file that needs no network. */
 import { createHash } from 'node:crypto';
 import { redact } from '../../redact.ts';
 import { toModel, type Source } from '../model/model.ts';
@@ -15,8 +15,15 @@ export interface Assets {
 const UNSAFE = /[<>&\u2028\u2029]/g;
 
 /** Renders a run as an HTML document that loads nothing and runs only the given script. */
-export function renderHtml(source: Source, { script, style }: Assets): string {
-  const page = toPage(toModel(source, { distributions: true }));
+export function renderHtml(source: Source, assets: Assets): string {
+  return renderDocument(toPage(toModel(source, { distributions: true })), {
+    title: 'Bench report',
+    ...assets,
+  });
+}
+
+/** Renders data as an HTML document that loads nothing and runs only the given script, which shows the data. */
+export function renderDocument(data: unknown, { title, script, style }: Assets & { title: string }): string {
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
@@ -33,13 +40,13 @@ export function renderHtml(source: Source, { script, style }: Assets): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>Bench report</title>
+<title>${title}</title>
 <style>
 ${style}</style>
 </head>
 <body>
-<noscript>This report needs JavaScript. It loads nothing from a network.</noscript>
-<script type="application/json" id="data">${embed(page)}</script>
+<noscript>This page needs JavaScript. It loads nothing from a network.</noscript>
+<script type="application/json" id="data">${embed(data)}</script>
 <script>${script}</script>
 </body>
 </html>

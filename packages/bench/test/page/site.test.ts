@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { readAssets } from '../../src/commands/page.ts';
+import { toSite, type Skipped } from '../../src/report/site/data.ts';
+import { renderSite } from '../../src/report/site/document.ts';
+import type { StoredRun } from '../../src/results/store.ts';
+import { runOn, withVersions } from '../over-time.ts';
+import { checkAccess, HOSTILE, readTable, useChromium, type Opened, type Opening } from './chromium.ts';
+
+const openDocuments = useChromium();
+
+async function open(runs: StoredRun[], opening: Opening = {}, skipped: Skipped[] = []): Promise<Opened> {
+  const listed = runs.map((run) => ({ run, href: `runs/${encodeURIComponent(run.plan.run)}.html` }));
+  const index = renderSite(toSite(listed, skipped), await readAssets('site'));
+  return openDocuments(
+    { 'index.html': index, 'runs/day-0.html': '<title>the report</title><h1>Report</h1>' },
+    opening,
+  );
+}
+
+const renewed = withVersions({ node: '27.0.0' });
+const elsewhere = (run: StoredRun) => ({ host: { ...run.host, cores: 64 } });
+const RUNS = [runOn(0), runOn(1), runOn(5, renewed), runOn(6, elsewhere), runOn(7, elsewhere)];
+const TITLE = 'CPU µs/req of devices at 10 connections';
+/** The table of the first of the two machines. */
+const FIRST = `${TITLE}, ${toSite([{ run: runOn(0), href: '' }], []).runs[0]!.machine}`;
+
+describe('the index over runs in Chromium', () => {
+  it('reports no error, sends no request, and has a table for every chart', async () => {
+    await using opened = await open(RUNS);
+    const { page, noise } = opened;
+    expect(noise).toEqual([]);
+    expect(await page.title()).toBe('5 runs on 2 machines · Bench results');
+    const [charts, drawn, tables] = await Promise.all(
+      ['figure', 'figure .plot svg', 'figure details table'].map((of) => page.locator(of).count()),
+    );
+    expect([drawn, tables]).toEqual([charts, charts]);
+    // Two machines, and each number of connections of the run.
+    expect(charts).toBe(2 * runOn(0).plan.rungs.length);
+  });
+
+  it('shows each target over time, one machine after the other, with changes of versions', async () => {
+    await using opened = await open(RUNS);
+    const shown = await readTable(opened.page, FIRST);
+    const vanilla = shown.filter(({ target }) => target === 'vanilla');
+    expect(vanilla.map(({ run, change }) => [run, change])).toEqual([
+      ['day-0', '—'],
+      ['day-1', '—'],
+      ['day-5', '1'],
+    ]);
+    const { node = '' } = runOn(0).versions;
+    expect(await opened.page.getByText(`Node of the harness ${node} → 27.0.0`).count()).toBeGreaterThan(0);
+  });
+
+  it('finds a change also if the run between was filtered out', async () => {
+    const other = (run: StoredRun): Partial<StoredRun> => ({
+      ...renewed(run),
+      trials: run.trials.filter(({ connections }) => connections !== 10),
+    });
+    await using opened = await open([runOn(0), runOn(1, other), runOn(2, renewed)]);
+    const shown = await readTable(opened.page, TITLE);
+    expect(shown.filter(({ change }) => change === '1').map(({ run }) => run)).toContain('day-2');
+  });
+
+  it('draws a line only between runs that can be compared', async () => {
+    const linesOf = async (runs: StoredRun[]): Promise<number> => {
+      await using opened = await open(runs, { fragment: '#target=vanilla&connections=10' });
+      const count = `[...document.querySelectorAll('figure .plot g[stroke^="var(--series"] > path')]
+        .filter((path) => path.getAttribute('d').includes('L')).length`;
+      return await opened.page.evaluate<number>(count);
+    };
+    const longer = (run: StoredRun) => ({ plan: { ...run.plan, windowSeconds: 60 } });
+    // The symbol of vanilla is a circle, which has arcs: only its line has straight parts.
+    expect(await linesOf([runOn(0), runOn(1)])).toBe(1);
+    expect(await linesOf([runOn(0), runOn(1, longer)])).toBe(0);
+  });
+
+  it('links to the report of each run', async () => {
+    await using opened = await open(RUNS);
+    const { page, noise } = opened;
+    await page.getByRole('link', { name: 'day-0' }).last().press('Enter');
+    await page.waitForURL(/runs\/day-0\.html$/);
+    expect(await page.title()).toBe('the report');
+    expect(noise).toEqual([]);
+  });
+
+  it('filters by keyboard, and keeps the filter in its address', async () => {
+    await using opened = await open(RUNS);
+    const { page } = opened;
+    await page.getByLabel('fastify', { exact: true }).focus();
+    await page.keyboard.press('Space');
+    await page.getByLabel('10 connections', { exact: true }).focus();
+    await page.keyboard.press('Space');
+    expect(new URL(page.url()).hash).toBe('#connections=10&target=fastify');
+    expect(await page.getByRole('status').textContent()).toBe('5 of 30 figures are shown.');
+    await page.reload();
+    expect(await page.getByRole('status').textContent()).toBe('5 of 30 figures are shown.');
+    expect(new Set((await readTable(page, FIRST)).map(({ target }) => target))).toEqual(new Set(['fastify']));
+  });
+
+  it('lists quick runs and runs without trials, and what it does not show', async () => {
+    const quick = (run: StoredRun) => ({ plan: { ...run.plan, quick: true } });
+    await using opened = await open([runOn(0, quick), runOn(1, () => ({ trials: [] }))], {}, [
+      { name: 'broken', reason: 'trials.jsonl:1: cannot be read' },
+    ]);
+    const { page, noise } = opened;
+    expect(noise).toEqual([]);
+    const shown = await readTable(page, 'Runs, the newest first');
+    expect(shown.map(({ run }) => run).toSorted()).toEqual(['day-0', 'day-1']);
+    expect(shown.find(({ run }) => run === 'day-0')?.['trials']).toContain('quick');
+    expect(await readTable(page, 'Folders of the results without a report')).toEqual([
+      { folder: 'broken', reason: 'trials.jsonl:1: cannot be read' },
+    ]);
+  });
+
+  it('shows hostile names as text', async () => {
+    const text = JSON.stringify([runOn(0), runOn(1)])
+      .replaceAll('"vanilla"', JSON.stringify(HOSTILE))
+      .replaceAll('"devices"', JSON.stringify(HOSTILE));
+    const runs = JSON.parse(text) as StoredRun[];
+    runs[0]!.plan.run = HOSTILE;
+    await using opened = await open(runs, {}, [{ name: HOSTILE, reason: HOSTILE }]);
+    const { page, noise } = opened;
+    expect(noise).toEqual([]);
+    expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+    expect(await page.locator('img, script').count()).toBe(0);
+    const shown = await readTable(page, 'Runs, the newest first');
+    expect(shown.map(({ run }) => run)).toContain(HOSTILE);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has no violation that axe finds, in the %s theme',
+    async (colorScheme) => {
+      await using opened = await open(RUNS, { options: { colorScheme } }, [{ name: 'a', reason: 'b' }]);
+      await opened.page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+      expect(await checkAccess(opened.page)).toEqual([]);
+    },
+  );
+
+  it('fits a phone without scrolling sideways', async () => {
+    await using opened = await open(RUNS, { options: { viewport: { width: 390, height: 844 } } });
+    expect(await opened.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  });
+});
