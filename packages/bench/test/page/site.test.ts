@@ -24,6 +24,21 @@ const TITLE = 'CPU µs/req of devices at 10 connections';
 /** The table of the first of the two machines. */
 const FIRST = `${TITLE}, ${toSite([{ run: runOn(0), href: '' }], []).runs[0]!.machine}`;
 
+/** Counts the lines of vanilla. */
+const linesOf = async (runs: StoredRun[]): Promise<number> => {
+  await using opened = await open(runs, { fragment: '#target=vanilla&connections=10' });
+  const count = `[...document.querySelectorAll('figure .plot g[stroke^="var(--series"] > path')]
+    .filter((path) => path.getAttribute('d').includes('L')).length`;
+  return await opened.page.evaluate<number>(count);
+};
+const longer = (run: StoredRun) => ({ plan: { ...run.plan, windowSeconds: 60 } });
+const quick = (run: StoredRun) => ({ plan: { ...run.plan, quick: true } });
+
+const other = (run: StoredRun): Partial<StoredRun> => ({
+  ...renewed(run),
+  trials: run.trials.filter(({ connections }) => connections !== 10),
+});
+
 describe('the index over runs in Chromium', () => {
   it('reports no error, sends no request, and has a table for every chart', async () => {
     await using opened = await open(RUNS);
@@ -52,23 +67,12 @@ describe('the index over runs in Chromium', () => {
   });
 
   it('finds a change also if the run between was filtered out', async () => {
-    const other = (run: StoredRun): Partial<StoredRun> => ({
-      ...renewed(run),
-      trials: run.trials.filter(({ connections }) => connections !== 10),
-    });
     await using opened = await open([runOn(0), runOn(1, other), runOn(2, renewed)]);
     const shown = await readTable(opened.page, TITLE);
     expect(shown.filter(({ change }) => change === '1').map(({ run }) => run)).toContain('day-2');
   });
 
   it('draws a line only between runs that can be compared', async () => {
-    const linesOf = async (runs: StoredRun[]): Promise<number> => {
-      await using opened = await open(runs, { fragment: '#target=vanilla&connections=10' });
-      const count = `[...document.querySelectorAll('figure .plot g[stroke^="var(--series"] > path')]
-        .filter((path) => path.getAttribute('d').includes('L')).length`;
-      return await opened.page.evaluate<number>(count);
-    };
-    const longer = (run: StoredRun) => ({ plan: { ...run.plan, windowSeconds: 60 } });
     // The symbol of vanilla is a circle, which has arcs: only its line has straight parts.
     expect(await linesOf([runOn(0), runOn(1)])).toBe(1);
     expect(await linesOf([runOn(0), runOn(1, longer)])).toBe(0);
@@ -98,14 +102,13 @@ describe('the index over runs in Chromium', () => {
   });
 
   it('lists quick runs and runs without trials, and what it does not show', async () => {
-    const quick = (run: StoredRun) => ({ plan: { ...run.plan, quick: true } });
     await using opened = await open([runOn(0, quick), runOn(1, () => ({ trials: [] }))], {}, [
       { name: 'broken', reason: 'trials.jsonl:1: cannot be read' },
     ]);
     const { page, noise } = opened;
     expect(noise).toEqual([]);
     const shown = await readTable(page, 'Runs, the newest first');
-    expect(shown.map(({ run }) => run).toSorted()).toEqual(['day-0', 'day-1']);
+    expect(new Set(shown.map(({ run }) => run))).toEqual(new Set(['day-0', 'day-1']));
     expect(shown.find(({ run }) => run === 'day-0')?.['trials']).toContain('quick');
     expect(await readTable(page, 'Folders of the results without a report')).toEqual([
       { folder: 'broken', reason: 'trials.jsonl:1: cannot be read' },

@@ -16,6 +16,16 @@ const withPlan = (change: Partial<StoredRun['plan']>) => (run: StoredRun) => ({
 const settingsOf = ([history]: ReturnType<typeof historiesOf>) =>
   Object.fromEntries(history!.points.map(({ run, setting }) => [run, setting]));
 
+const fewer = (run: StoredRun): Partial<StoredRun> => ({
+  plan: { ...run.plan, rungs: [10] },
+  trials: run.trials.filter(({ connections }) => connections === 10),
+});
+
+const invalid = (target: string, connections: number) =>
+  runOn(0)
+    .trials.filter((trial) => trial.target.id === target && trial.connections === connections)
+    .flatMap(({ reasons }) => reasons.flatMap(({ invalidates }) => invalidates));
+
 describe('toHistories', () => {
   it('orders the runs of one workload on one machine by time', () => {
     const [history, ...others] = historiesOf(runOn(2), runOn(0), runOn(1));
@@ -63,19 +73,11 @@ describe('toHistories', () => {
   });
 
   it('joins runs with different numbers of connections, because each has a chart', () => {
-    const fewer = (run: StoredRun): Partial<StoredRun> => ({
-      plan: { ...run.plan, rungs: [10] },
-      trials: run.trials.filter(({ connections }) => connections === 10),
-    });
     expect(settingsOf(historiesOf(runOn(0), runOn(1, fewer)))).toEqual({ 'day-0': 0, 'day-1': 0 });
   });
 
   it('marks the metrics that a failed check of a trial concerns', () => {
     const [history] = historiesOf(runOn(0));
-    const invalid = (target: string, connections: number) =>
-      runOn(0)
-        .trials.filter((trial) => trial.target.id === target && trial.connections === connections)
-        .flatMap(({ reasons }) => reasons.flatMap(({ invalidates }) => invalidates));
     for (const { target, connections, doubtful } of history!.points)
       expect(new Set(doubtful)).toEqual(new Set(invalid(target, connections)));
     expect(history!.points.some(({ doubtful }) => doubtful.length > 0)).toBe(true);
@@ -94,9 +96,18 @@ describe('nameMachines', () => {
   });
 });
 
+const driver = (version: string) => (run: StoredRun) => ({
+  host: { ...run.host, release: version },
+  trials: run.trials.map((trial) => ({
+    ...trial,
+    driver: { ...trial.driver, name: 'autocannon', version },
+  })),
+});
+
+const changesOf = (runs: StoredRun[], targets = ['vanilla', 'fastify', 'uvicorn/interpreted']) =>
+  findChanges(historiesOf(...runs)[0]!.environments, new Set(targets));
+
 describe('findChanges', () => {
-  const changesOf = (runs: StoredRun[], targets = ['vanilla', 'fastify', 'uvicorn/interpreted']) =>
-    findChanges(historiesOf(...runs)[0]!.environments, new Set(targets));
   const renewed = withVersions({ node: '27.0.0', vanilla: '27.0.0, sources 0123456789' });
   const { node = '', vanilla = '' } = runOn(0).versions;
 
@@ -116,13 +127,6 @@ describe('findChanges', () => {
   });
 
   it('names a new load driver and a new kernel', () => {
-    const driver = (version: string) => (run: StoredRun) => ({
-      host: { ...run.host, release: version },
-      trials: run.trials.map((trial) => ({
-        ...trial,
-        driver: { ...trial.driver, name: 'autocannon', version },
-      })),
-    });
     const [change] = changesOf([runOn(0, driver('1')), runOn(1, driver('2'))]);
     expect(change?.texts).toEqual(['kernel 1 → 2', 'load driver autocannon 1 → 2']);
   });
