@@ -12,10 +12,13 @@ export interface Checked {
   options: Options;
 }
 
+/** From so many values on, compiling the schema costs less than interpreting it for each of them. */
+const MANY = 1000;
+
 /**
  * Returns a function that gives the errors of a value; none if it keeps the schema. An interpreter decides, because most
- * values are right, and compiling the schema of a record takes longer than reading a run. Only a wrong value is
- * compiled for and explained by Ajv.
+ * values are right, and compiling the schema of a record takes longer than reading a run. Ajv compiles the schema for a
+ * wrong value, which it explains, and for many values.
  */
 export function createCheck({
   schema,
@@ -26,9 +29,11 @@ export function createCheck({
   const interpreter = new Validator(structuredClone(schema), '7');
   for (const [name, other] of Object.entries(others)) interpreter.addSchema(structuredClone(other), name);
   let explain: ((value: unknown) => readonly ErrorObject[]) | undefined;
+  let checked = 0;
   return (value) => {
+    const isOneOfMany = ++checked > MANY;
     // It knows only what JSON can hold: a field that is undefined is absent.
-    if (interpreter.validate(JSON.parse(JSON.stringify(value))).valid) return [];
+    if (!isOneOfMany && interpreter.validate(JSON.parse(JSON.stringify(value))).valid) return [];
     explain ??= compile({ schema, others, options });
     return explain(value);
   };
