@@ -108,6 +108,12 @@ describe('the answer', () => {
     `);
   });
 
+  it('ranks nothing against a target with too few valid rounds', () => {
+    expect(sentencesOf('20261122-235001-devices')['100 connections']?.[0]).toBe(
+      'Least CPU per request: fastify, 30.8 µs; then vanilla with 32.7 µs. Only 1 of 3 rounds are valid: too few to rank vanilla.',
+    );
+  });
+
   it('is followed by what a reader must know', () => {
     expect(describeCaveats(toModel(readRun(findRun('20261122-112437-devices'))))).toMatchInlineSnapshot(`
       [
