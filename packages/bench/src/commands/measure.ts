@@ -75,7 +75,13 @@ export async function measurePlan({
   });
   const tryOut = async (trial: string): Promise<boolean> => {
     await using running = await startCompanions(companions, { token, folder: trial, placed, owe });
-    return tryTargets(asked, prepared, { placed, token, folder: trial, companions: running.all, voice });
+    return await tryTargets(asked, prepared, {
+      placed,
+      token,
+      folder: trial,
+      companions: running.all,
+      voice,
+    });
   };
   const isOfUser = prepared.some((one) => 'stack' in one && one.stack.project !== undefined);
   if (isOfUser && stored === undefined) {
