@@ -237,7 +237,7 @@ const DEFINITIONS = {
     invalidates: ALL_BUT_MEMORY,
     summary: 'measured before the server was warm',
     text: ({ seconds, warmSeconds, excess }: { seconds: number; warmSeconds: number; excess: number }) =>
-      `the warm-up of ${seconds} s was too short: in a study, this server needed ${Math.ceil(warmSeconds)} s of load to warm up, and after ${seconds} s its CPU per request was × ${excess.toFixed(2)} of its last level`,
+      `the warm-up of ${seconds} s was too short: in a study, this server took ${Math.ceil(warmSeconds)} s to warm up, and after ${seconds} s its CPU per request was × ${excess.toFixed(2)} of its last level`,
   },
   'never-warm': {
     invalidates: ALL_BUT_MEMORY,

@@ -1,16 +1,7 @@
 /** Plans the warm-up of each target of a run: from what is known, or from studies within a fifth of its time. */
 import { estimateSeconds } from '../plan/plan.ts';
 import type { Plan, PlannedTrial, PlannedWarmup } from '../plan/definition.ts';
-import {
-  inSecondsOfLoad,
-  isUncertain,
-  kindOfRung,
-  LONGEST_WARMUP_SECONDS,
-  planTogether,
-  planWarmup,
-  type KnownWarmup,
-  type RungKind,
-} from '../plan/warmup.ts';
+import { isUncertain, kindOfRung, LONGEST_WARMUP_SECONDS, planTogether, planWarmup } from '../plan/warmup.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
 import { factsOf, findWarmup, type TargetFacts } from './known.ts';
 import { observeTargets, PROCESS_SECONDS, whyNoStudy, type StudyMachine } from './study.ts';
@@ -146,17 +137,10 @@ function withoutEngine({ engine: _engine, ...target }: Prepared['target']): Prep
 /** Plans the warm-ups of all targets: one for each target and kind of rung. */
 function planTargets(plan: Plan, all: readonly Candidate[]): PlannedWarmup[] {
   return [...Map.groupBy(plan.rungs, kindOfRung)].flatMap(([kind, rungs]) => {
-    const asked = all.map(({ one, facts }) => ({
+    const asked = all.map(({ facts }) => ({
       needs: { target: facts.target, rungs, seconds: plan.warmupSeconds, isAuto: plan.autoWarmup === true },
-      known: knownOf(facts, kind, one),
+      known: findWarmup(facts, kind),
     }));
     return plan.duel ? planTogether(asked) : asked.map(({ needs, known }) => planWarmup(needs, known));
   });
-}
-
-/** Returns what is known of the warm-up of a target, in seconds of load if its runtime counts calls. */
-function knownOf(facts: TargetFacts, kind: RungKind, { target }: Prepared): KnownWarmup | undefined {
-  const known = findWarmup(facts, kind);
-  // Engines of JavaScript and CPython count calls.
-  return known !== undefined && target.runtime !== undefined ? inSecondsOfLoad(known) : known;
 }

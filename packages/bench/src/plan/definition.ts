@@ -51,11 +51,9 @@ const plannedWarmup = shape(
           run: text('Id of the study.'),
           processes: ordinal('count: fresh processes that it observed'),
           settled: count('count: of them, those that settled at a level'),
-          observedSeconds: amount(
-            's: for which each process was observed, at least; of load if its runtime counts calls',
-          ),
+          observedSeconds: amount('s: for which each process was observed, at least'),
           warmSeconds: Type.Optional(
-            amount('s: of load after which all that settled were warm; absent if most did not settle'),
+            amount('s: age at which all that settled were warm; absent if most did not settle'),
           ),
           warmAnswers: Type.Optional(count('count: answers of the process in the study until then')),
           excess: Type.Optional(

@@ -2,10 +2,10 @@
  * How long each target is loaded before its window. A study of warm-up says from which age on its processes are warm;
  * without one, the workload says how long.
  *
- * In a study, a process takes turns with the reference, so it is under load for half of the time; in a trial it is all the
- * time. V8, JavaScriptCore and CPython recompile what was called often, so their warm-ups end after as much load:
- * `inSecondsOfLoad`. .NET waits for a delay, and of an unknown program nobody knows: their warm-ups last as long as in the
- * study, in which they have then given at least as many answers.
+ * The age counts in seconds of the clock, not in answers. Some runtimes recompile after a number of calls (V8), others
+ * after a delay (.NET), and a study cannot tell which. In a study the process is under load for about half of the time, in
+ * a trial all the time. After the same seconds a trial has therefore given at least as many answers, and the condition of
+ * both kinds is met. It costs up to half of the warm-up of a runtime that counts calls.
  */
 import type { Plan, PlannedTrial, PlannedWarmup } from './definition.ts';
 
@@ -41,25 +41,6 @@ export interface KnownWarmup {
     /** Its CPU per request by age, relative to the reference. */
     levels: { fromSeconds: number; toSeconds: number; cpuRatio: number }[];
   }[];
-}
-
-/** The part of a study for which a process is under load: it and the reference take equal turns. */
-const LOADED_SHARE = 1 / 2;
-
-/** Returns the warm-up of a target whose runtime counts calls, in seconds of load in place of seconds of the study. */
-export function inSecondsOfLoad({ study, processes }: KnownWarmup): KnownWarmup {
-  return {
-    study,
-    processes: processes.map(({ observedSeconds, warm, levels }) => ({
-      observedSeconds: observedSeconds * LOADED_SHARE,
-      ...(warm && { warm: { ...warm, seconds: warm.seconds * LOADED_SHARE } }),
-      levels: levels.map(({ fromSeconds, toSeconds, cpuRatio }) => ({
-        fromSeconds: fromSeconds * LOADED_SHARE,
-        toSeconds: toSeconds * LOADED_SHARE,
-        cpuRatio,
-      })),
-    })),
-  };
 }
 
 /** The target and rungs of a warm-up to plan. */

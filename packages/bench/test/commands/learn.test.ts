@@ -76,7 +76,7 @@ const warmupOf = ({ warmups = [] }: Plan, target = 'fastify') =>
 describe('the known warm-up of a target', () => {
   it('comes from a study of the same target', async () => {
     const plan = samplePlan('--connections 10,100 --rounds 1 --separate');
-    know(plan, 40);
+    know(plan, 20);
     const { plan: planned, interrupted, lines } = await learn(plan);
     expect(warmupOf(planned)).toMatchObject([
       { rungs: [10, 100], seconds: 24, study: { processes: 3, settled: 3 } },
@@ -88,26 +88,9 @@ describe('the known warm-up of a target', () => {
     expect(interrupted).toBe(false);
   });
 
-  it('lasts as long as in the study if its runtime may count time: that of a binary is unknown', async () => {
-    const sample = samplePlan('--connections 10 --rounds 1 --separate', ['gin', 'fastify']);
-    const targets = sample.targets.map(({ runtime, ...rest }) =>
-      rest.id === 'gin' || runtime === undefined ? rest : { ...rest, runtime },
-    );
-    const plan = { ...sample, targets };
-    know(plan, 20, { target: 'gin' });
-    know(plan, 20);
-    const { plan: planned } = await learn(plan);
-    expect(warmupOf(planned, 'gin')).toMatchObject([
-      { seconds: 24, study: { observedSeconds: expect.closeTo(60, 0) } },
-    ]);
-    expect(warmupOf(planned)).toMatchObject([
-      { seconds: 12, study: { observedSeconds: expect.closeTo(30, 0) } },
-    ]);
-  });
-
   it('applies only to the same machine and the same number of workers', async () => {
     const plan = samplePlan('--connections 10 --rounds 1 --separate');
-    know(plan, 40);
+    know(plan, 20);
     const elsewhere = await learn(plan, { host: { ...host, cpuModel: 'another' } });
     const { plan: other } = await learn({ ...plan, workers: 2 });
     for (const planned of [elsewhere.plan, other]) expect(warmupOf(planned)[0]?.study).toBeUndefined();
@@ -115,12 +98,12 @@ describe('the known warm-up of a target', () => {
 
   it('is used for another kind of rung if that kind was not studied', async () => {
     const plan = samplePlan('--connections 1,10 --rounds 1 --separate');
-    know(plan, 40, { connections: 10 });
+    know(plan, 20, { connections: 10 });
     expect(warmupOf((await learn(plan)).plan)).toMatchObject([
       { rungs: [1], seconds: 24 },
       { rungs: [10], seconds: 24 },
     ]);
-    know(plan, 16, { connections: 1 });
+    know(plan, 8, { connections: 1 });
     expect(warmupOf((await learn(plan)).plan)).toMatchObject([
       { rungs: [1], seconds: 10 },
       { rungs: [10], seconds: 24 },
@@ -129,7 +112,7 @@ describe('the known warm-up of a target', () => {
 
   it('is recorded with a warm-up that the user sets, and starts no study', async () => {
     const plan = samplePlan('--connections 10 --rounds 12 --warmup 2 --separate');
-    know(plan, 40);
+    know(plan, 20);
     const { plan: planned, lines } = await learn(plan);
     expect(warmupOf(planned)).toMatchObject([{ seconds: 2, study: { warmSeconds: expect.closeTo(20, 0) } }]);
     expect(lines).toEqual([]);
@@ -137,7 +120,7 @@ describe('the known warm-up of a target', () => {
 
   it('is not looked up for a quick run or for a plan that already has warm-ups', async () => {
     const quick = samplePlan('--quick --connections 10');
-    know(quick, 40);
+    know(quick, 20);
     expect((await learn(quick)).plan).toBe(quick);
     const plan = { ...samplePlan('--connections 10'), warmups: [] };
     expect((await learn(plan)).plan).toBe(plan);
@@ -145,7 +128,7 @@ describe('the known warm-up of a target', () => {
 
   it('is the same for all servers of a duel: that of the slowest', async () => {
     const plan = samplePlan('--connections 10 --rounds 1 --duel');
-    know(plan, 40);
+    know(plan, 20);
     expect((await learn(plan)).plan.warmups).toMatchObject([
       { target: 'vanilla', seconds: 24 },
       { target: 'fastify', seconds: 24, study: { settled: 3 } },
@@ -155,7 +138,7 @@ describe('the known warm-up of a target', () => {
   it('is not replaced by a shorter study', () => {
     const plan = samplePlan('--connections 10');
     const read = () => readFastify(plan);
-    know(plan, 40);
+    know(plan, 20);
     know(plan, 2, { seconds: 15, processes: 1 });
     expect(read()?.processes).toHaveLength(3);
     know(plan, 5, { seconds: 60, processes: 5 });
@@ -214,10 +197,10 @@ describe('the time of a run', () => {
   });
 
   it('grows only by the warm-up that a target is known to need', async () => {
-    for (const target of five) know(plan, target === 'vanilla' ? 10 : 1.5, { target });
+    for (const target of five) know(plan, target === 'vanilla' ? 5 : 1.5, { target });
     const { plan: planned } = await learn(plan);
     const trials = plan.trials.filter(({ target }) => target === 'vanilla').length;
-    // 5 s of load, half of the study's 10, and a fifth more, in place of 2 s.
+    // 5 s and a fifth more, in place of 2 s.
     expect(warmupOf(planned, 'vanilla')).toMatchObject([{ seconds: 6 }]);
     expect(estimateSeconds(planned) - before).toBeCloseTo(trials * 4);
   });
