@@ -1,16 +1,10 @@
 declare module 'autocannon' {
-  import type { EventEmitter } from 'node:events';
-
-  /** The options of autocannon 9.0.0 that the driver sets. */
+  /** The options of autocannon 9.0.0 that a comparison with it sets. */
   interface Options {
     url: string;
     connections: number;
     duration: number;
-    timeout: number;
-    requests: { method: string; path: string; headers: Record<string, string>; body?: string }[];
-    skipAggregateResult: boolean;
-    histograms: Record<'latencies' | 'requests' | 'throughput', object>;
-    setupClient(client: unknown): void;
+    histograms: { requests: object };
   }
   /** The parts of autocannon's own result that a comparison with it reads. */
   interface Result {
@@ -19,8 +13,21 @@ declare module 'autocannon' {
     errors: number;
     duration: number;
   }
-  export default function autocannon(
-    options: Pick<Options, 'url' | 'connections' | 'duration'> & { histograms: { requests: object } },
-  ): Promise<Result>;
-  export default function autocannon(options: Options, done: (error: Error | null) => void): EventEmitter;
+  export default function autocannon(options: Options): Promise<Result>;
+}
+
+declare module 'autocannon/lib/httpClient.js' {
+  import type { AutocannonClient } from './client.ts';
+
+  /** The options of autocannon's client that the driver sets. */
+  interface ClientOptions {
+    hostname: string;
+    port: number;
+    requests: { method: string; path: string; headers: Record<string, string>; body?: string }[];
+    /** Called by the constructor, before it connects. */
+    setupClient(client: AutocannonClient): void;
+  }
+  /** Connects and sends by itself. */
+  const Client: new (options: ClientOptions) => AutocannonClient;
+  export default Client;
 }

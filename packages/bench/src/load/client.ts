@@ -1,16 +1,19 @@
 import type { EventEmitter } from 'node:events';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { Sender } from './sender.ts';
 import type { Ledger, Slot } from './ledger.ts';
 import type { Pacer } from './pacer.ts';
+import type { Layout, Shapes } from './shapes.ts';
 
 /** The members of autocannon 9.0.0's client that the driver uses (its `lib/httpClient.js`). */
 export interface AutocannonClient extends EventEmitter {
   conn: Socket | undefined;
   destroyed: boolean;
+  opts: { hostname: string; port: number };
   /** The timeout of a request, in ms. */
   timeout: number;
   parser: {
+    execute(piece: Buffer): unknown;
     finish(): void;
     reinitialize(type: string): void;
     shouldKeepAlive(): boolean;
@@ -18,22 +21,20 @@ export interface AutocannonClient extends EventEmitter {
       RESPONSE: string;
     };
     state: string;
+    hadError: boolean;
     /** The received part of an incomplete line. */
     line: string;
     /** The missing bytes of a body with a known length; null without one. */
     body_bytes: number | null;
     [callback: number]: (...args: never[]) => unknown;
   };
-  pipelinedRequests: {
-    addByteCount(count: number): void;
-    addBody(piece: Buffer): void;
-    clear(): void;
-    size(): number;
-  };
+  pipelinedRequests: { insertRequest(): void; clear(): void };
+  requestIterator: { nextRequest(): unknown };
   getRequestBuffer(): Buffer;
   _connect(): void;
   _doRequest(): void;
   _destroyConnection(): void;
+  destroy(): void;
 }
 
 /** The permission to send. It ends with the window or the amount. */
@@ -55,13 +56,13 @@ export function assertClient(client: AutocannonClient): void {
     ['_connect', client._connect],
     ['_doRequest', client._doRequest],
     ['_destroyConnection', client._destroyConnection],
+    ['parser.execute', client.parser?.execute],
     ['parser.reinitialize', client.parser?.reinitialize],
     ['parser.finish', client.parser?.finish],
     ['parser.shouldKeepAlive', client.parser?.shouldKeepAlive],
-    ['pipelinedRequests.addByteCount', client.pipelinedRequests?.addByteCount],
-    ['pipelinedRequests.addBody', client.pipelinedRequests?.addBody],
+    ['pipelinedRequests.insertRequest', client.pipelinedRequests?.insertRequest],
     ['pipelinedRequests.clear', client.pipelinedRequests?.clear],
-    ['pipelinedRequests.size', client.pipelinedRequests?.size],
+    ['requestIterator.nextRequest', client.requestIterator?.nextRequest],
     ['getRequestBuffer', client.getRequestBuffer],
   ];
   for (const [name, member] of members) {
@@ -77,81 +78,212 @@ interface Head {
   headers: string[];
 }
 
+/** The parts of a session that every client uses. */
+export interface ClientMeans {
+  ledger: Ledger;
+  pacer: Pacer;
+  gate: Gate;
+  sender: Sender;
+  shapes: Shapes;
+  /** Reads the time that an answer reports, in ms. */
+  readTiming?: ((headers: readonly string[]) => number | undefined) | undefined;
+}
+
+/** The first piece of an answer, from which its shape is learned if it is right. */
+interface Lesson {
+  request: number;
+  first: Buffer;
+  hasNoBody: boolean;
+}
+
 /**
  * Corrects how autocannon's client handles connections:
- * - It pairs answers with requests by a queue that outlives the connection. Here, every lost connection settles its open
- *   requests, empties the queue and resets the parser.
+ * - It pairs answers with requests by a queue that outlives the connection. Here, a client has at most one open request,
+ *   and every lost connection settles it and resets the parser.
  * - Connects are paced until a connection has answered.
  * - After an announced close, the next request waits for a new connection instead of failing on the old one.
  * - Interim answers (1xx) complete nothing. Answers to HEAD, 204 and 304 have no body, whatever their head says.
  * - Unsolicited answers are counted separately and not paired with the next request.
+ * - All sockets read into one buffer. An answer of a known shape is accounted for from its bytes; the parser reads all
+ *   others.
  *
  * Returns the function that makes a paused slot send again.
  */
-export function harden(
-  client: AutocannonClient,
-  slot: Slot,
-  ledger: Ledger,
-  pacer: Pacer,
-  gate: Gate,
-  sender: Sender,
-  readTiming?: (headers: readonly string[]) => number | undefined,
-): () => void {
+export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans): () => void {
   assertClient(client);
-  const connect = client._connect.bind(client);
+  const { ledger, pacer, gate, sender, shapes, readTiming } = means;
+  const { buffer } = shapes;
+  const { parser } = client;
   const sendRequest = client._doRequest.bind(client);
   const destroyConnection = client._destroyConnection.bind(client);
 
+  let sentAt = 0;
   client.getRequestBuffer = () => sender.take(slot);
+  client.pipelinedRequests = {
+    insertRequest: () => {
+      sentAt = performance.now();
+    },
+    clear: () => {},
+  };
+  client.requestIterator.nextRequest = () => undefined;
 
   let state: 'new' | 'waiting' | 'connecting' | 'connected' | 'reconnecting' | 'down' = 'new';
+  /** The connection whose bytes count. */
+  let current: Socket | undefined;
   let answered = false;
   let serverCloses = false;
   let cause: 'reset' | 'closedEarly' = 'closedEarly';
   let timedOutIdle = false;
   /** The kind of the message that is being read. */
   let reading: 'answer' | 'interim' | 'unsolicited' = 'answer';
+  /** True while a sent request has no complete answer. */
+  let isOpen = false;
   /** True if a request was sent since the last piece began: no message that began in that piece answers it. */
   let hasSent = false;
   /** True if the next message began before the open request was sent. */
   let isEarly = false;
   let isFirstPiece = true;
+  /** The status of the answer that the parser reads. */
+  let status = 0;
+  /** The answer of a known shape whose body is not complete, and its missing bytes. */
+  let partial: Layout | undefined;
+  let missing = 0;
+  /** The piece that the parser reads, if a message begins with it. */
+  let beginning: Buffer | undefined;
+  let lesson: Lesson | undefined;
 
   const send = (): void => {
     hasSent = true;
+    isOpen = true;
     sendRequest();
   };
 
-  /** Called before a piece is parsed. */
-  const takePiece = (): void => {
+  /** Returns true if the parser is in the head of a message. */
+  const isInHead = (): boolean =>
+    parser.state === 'HEADER' || (parser.state === 'RESPONSE_LINE' && parser.line !== '');
+
+  /** Returns true if the parser waits for a message. */
+  const isIdle = (): boolean => parser.state === 'RESPONSE_LINE' && parser.line === '';
+
+  /** Records that the open request is answered. */
+  const finish = (answer: number): void => {
+    const now = performance.now();
+    isOpen = false;
+    answered = true;
+    const outcome = ledger.complete(slot, answer, now - sentAt, now);
+    if (lesson !== undefined) {
+      const { request, first, hasNoBody } = lesson;
+      lesson = undefined;
+      if (outcome === 'ok') shapes.learn(request, first, slot.bodyBytes, hasNoBody);
+    }
+    client._doRequest();
+  };
+
+  /** Takes the bytes that have just been read into the shared buffer. */
+  const take = (length: number): void => {
+    ledger.arrive(slot);
+    if (partial !== undefined) {
+      takeRest(partial, length);
+      return;
+    }
     if (isFirstPiece) {
       // It may hold the rest of a piece from the last connection.
-      client.parser.reinitialize(client.parser.constructor.RESPONSE);
+      parser.reinitialize(parser.constructor.RESPONSE);
       isFirstPiece = false;
       isEarly = false;
     } else if (hasSent) {
-      isEarly = client.parser.state !== 'RESPONSE_LINE' || client.parser.line !== '';
+      isEarly = isInHead();
     }
     hasSent = false;
-    ledger.arrive(slot);
+    if (isOpen && !isEarly && isIdle()) {
+      const layout = shapes.find(slot.request, length);
+      if (layout !== undefined) {
+        takeKnown(layout, length);
+        return;
+      }
+      beginning = buffer.subarray(0, length);
+    }
+    parser.execute(buffer.subarray(0, length));
+    beginning = undefined;
+  };
+
+  /** Takes the first piece of an answer of a known shape. */
+  const takeKnown = (layout: Layout, length: number): void => {
+    const { body } = layout;
+    serverCloses = false;
+    if (parser.hadError) parser.reinitialize(parser.constructor.RESPONSE);
+    if (readTiming !== undefined) slot.toldMs = readTiming(shapes.readTimings(layout));
+    for (let index = 0; index < body.length; index++) {
+      const { from, to } = body[index] as Layout['body'][number];
+      if (from < length) ledger.receive(slot, buffer, from, Math.min(to, length));
+    }
+    missing = layout.totalBytes - length;
+    if (missing > 0) partial = layout;
+    else finish(layout.status);
+  };
+
+  /** Takes another piece of the answer; what follows it goes to the parser. */
+  const takeRest = (layout: Layout, length: number): void => {
+    const end = Math.min(length, missing);
+    hasSent = false;
+    ledger.receive(slot, buffer, 0, end);
+    missing -= end;
+    if (missing > 0) return;
+    partial = undefined;
+    finish(layout.status);
+    if (end < length) parser.execute(buffer.subarray(end, length));
   };
 
   /** Called with the head of a message; returns true if it has no body. */
   const takeHead = (info: Head): boolean => {
-    const { statusCode: status } = info;
-    if (status < 200 && status !== 101) {
+    const { statusCode } = info;
+    if (statusCode < 200 && statusCode !== 101) {
       reading = 'interim';
+      beginning = undefined;
       return true;
     }
-    reading = hasSent || isEarly || client.pipelinedRequests.size() === 0 ? 'unsolicited' : 'answer';
+    reading = hasSent || isEarly || !isOpen ? 'unsolicited' : 'answer';
     isEarly = false;
-    const hasNoBody = status === 204 || status === 304 || sender.isHead(slot);
-    if (hasNoBody) client.parser.body_bytes = 0;
+    const hasNoBody = statusCode === 204 || statusCode === 304 || sender.isHead(slot);
+    if (hasNoBody) parser.body_bytes = 0;
     if (reading === 'answer') {
-      serverCloses = !(hasNoBody ? client.parser.shouldKeepAlive() : info.shouldKeepAlive);
+      status = statusCode;
+      serverCloses = !(hasNoBody ? parser.shouldKeepAlive() : info.shouldKeepAlive);
       slot.toldMs = readTiming?.(info.headers);
+      if (beginning !== undefined && !serverCloses && shapes.learns(slot.request))
+        lesson = { request: slot.request, first: Buffer.from(beginning), hasNoBody };
     }
+    beginning = undefined;
     return hasNoBody;
+  };
+
+  const open = (): void => {
+    const { hostname: host, port } = client.opts;
+    const conn = connect({
+      host,
+      port,
+      onread: {
+        buffer,
+        callback: (length) => {
+          if (conn === current) take(length);
+          return true;
+        },
+      },
+    });
+    current = conn;
+    client.conn = conn;
+    // The body may end with this piece.
+    conn.once('end', () => ledger.arrive(slot));
+    conn.on('end', () => client._connect());
+    conn.on('error', (error) => {
+      client.emit('connError', error);
+      client._connect();
+    });
+    conn.once('connect', () => {
+      state = 'connected';
+      ledger.send(slot);
+    });
+    client._doRequest();
   };
 
   const connectNow = (): void => {
@@ -165,13 +297,7 @@ export function harden(
     serverCloses = false;
     isFirstPiece = true;
     cause = 'closedEarly';
-    connect();
-    // The body may end with this piece.
-    client.conn?.prependOnceListener('end', () => ledger.arrive(slot));
-    client.conn?.once('connect', () => {
-      state = 'connected';
-      ledger.send(slot);
-    });
+    open();
   };
 
   const wait = (): void => {
@@ -180,9 +306,13 @@ export function harden(
   };
 
   const retire = (): void => {
-    const { conn } = client;
+    const conn = current;
+    current = undefined;
+    partial = undefined;
+    lesson = undefined;
+    isOpen = false;
     if (conn === undefined) return;
-    for (const event of ['error', 'end', 'data', 'connect']) conn.removeAllListeners(event);
+    for (const event of ['error', 'end', 'connect']) conn.removeAllListeners(event);
     conn.on('error', () => {});
     conn.destroySoon();
   };
@@ -193,11 +323,11 @@ export function harden(
       sender.giveBack(slot);
     }
     state = 'reconnecting';
-    client.parser.finish();
+    // The end of the connection may be the end of the body.
+    parser.finish();
     if (slot.pending) ledger.lose(slot, cause);
     retire();
-    client.pipelinedRequests.clear();
-    client.parser.reinitialize(client.parser.constructor.RESPONSE);
+    parser.reinitialize(parser.constructor.RESPONSE);
     if (answered) {
       connectNow();
     } else {
@@ -207,23 +337,14 @@ export function harden(
   };
 
   const install = (): void => {
-    const { kOnBody, kOnHeadersComplete, kOnMessageComplete } = client.parser.constructor;
-    const headersComplete = client.parser[kOnHeadersComplete] as (info: Head) => unknown;
-    const messageComplete = client.parser[kOnMessageComplete] as () => unknown;
-    client.parser[kOnHeadersComplete] = (info: Head) => {
-      const hasNoBody = takeHead(info);
-      if (reading === 'answer') headersComplete(info);
-      return hasNoBody;
+    const { kOnBody, kOnHeadersComplete, kOnMessageComplete } = parser.constructor;
+    parser[kOnHeadersComplete] = takeHead;
+    parser[kOnMessageComplete] = () => {
+      if (reading === 'answer') finish(status);
+      else if (reading === 'unsolicited') ledger.unsolicited++;
     };
-    client.parser[kOnMessageComplete] = () => {
-      if (reading === 'answer') return messageComplete();
-      if (reading === 'unsolicited') ledger.unsolicited++;
-      return undefined;
-    };
-    // The client calls this first for each piece of an answer.
-    client.pipelinedRequests.addByteCount = takePiece;
-    client.parser[kOnBody] = (body: Buffer, start: number, length: number) => {
-      if (reading === 'answer') ledger.receive(slot, body.subarray(start, start + length));
+    parser[kOnBody] = (body: Buffer, start: number, length: number) => {
+      if (reading === 'answer') ledger.receive(slot, body, start, start + length);
     };
     wait();
   };
@@ -261,11 +382,6 @@ export function harden(
     if (!client.destroyed && slot.pending) ledger.lose(slot, 'timeout');
     if (client.conn !== undefined) destroyConnection();
   };
-
-  client.on('response', (status: number, _bytes: number, milliseconds: number) => {
-    answered = true;
-    ledger.complete(slot, status, milliseconds);
-  });
 
   client.on('connError', () => {
     if (state === 'connected') cause = 'reset';

@@ -1,20 +1,21 @@
 /**
- * One generator process: autocannon with the accounting of `ledger.ts`. It speaks the protocol of `protocol.ts` on stdin
+ * One generator process: clients of autocannon with the accounting of `ledger.ts`. It speaks the protocol of `protocol.ts` on stdin
  * and stdout, and ends with its stdin, so that it never outlives the harness.
  */
 import { createRequire, flushCompileCache } from 'node:module';
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import autocannon from 'autocannon';
+import Client from 'autocannon/lib/httpClient.js';
 import pWaitFor from 'p-wait-for';
 import { Arrivals } from './arrivals.ts';
-import { harden, type AutocannonClient, type Gate } from './client.ts';
+import { harden, type AutocannonClient, type ClientMeans, type Gate } from './client.ts';
 import { encodeHistogram } from '../histogram.ts';
 import { haveIds } from '../catalogue/workloads/workload.ts';
 import { createSender, type Sender } from './sender.ts';
 import { Ledger, type Slot } from './ledger.ts';
 import { Pacer } from './pacer.ts';
 import { Schedule } from './schedule.ts';
+import { Shapes } from './shapes.ts';
 import { createTimingReader } from './timing.ts';
 import {
   readLines,
@@ -30,11 +31,9 @@ import type { SchemaCheck } from '../catalogue/workloads/requests/schema.ts';
 import type { Connect } from '../results/record.ts';
 import type { Counts } from '../model.ts';
 import { countCompletions } from '../counts.ts';
-import { toAuthority } from '../machine/ports.ts';
 import { clamp, sum } from '../numbers.ts';
 
 const POLL_MS = 5;
-const FOREVER_SECONDS = 86_400;
 /**
  * The interval of requests until all connections are established: short enough to keep them alive (servers close idle
  * connections after 5 s), too long to be a load.
@@ -55,8 +54,12 @@ const DRAIN_SECONDS = 5;
 
 const { version } = createRequire(import.meta.url)('autocannon/package.json') as { version: string };
 
-/** All sessions share the event loop. */
+/** The size of the buffer that all sockets read into: as much as libuv reads at a time. */
+const BUFFER_BYTES = 65_536;
+
+/** All sessions share the event loop and the buffer. */
 const arrivals = new Arrivals();
+const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
 /** The sessions by the number from the harness. Orders that follow at once wait for a session to be created. */
 const sessions = new Map<number, Promise<Session>>();
 
@@ -130,7 +133,6 @@ class Session {
   #budget = Infinity;
   /** The number of released requests; those that wait for their connection are not sent yet. */
   #reserved = 0;
-  #ticks: number[] = [];
   /** The schedule of an open loop, from the warm-up on. */
   #schedule: Schedule | undefined;
   #hasFired = false;
@@ -166,45 +168,29 @@ class Session {
       },
       restMs: () => (this.#arming ? restMs : 0),
     };
-    const sender = createSender(order);
-    this.#sender = sender;
-    const readTiming = order.timing === undefined ? undefined : createTimingReader(order.timing);
-    autocannon(
-      {
-        url: `http://${toAuthority(order)}`,
-        connections: order.connections,
-        duration: FOREVER_SECONDS,
-        timeout: Math.max(1, order.timeoutSeconds),
-        // It sends what the sender gives it.
-        requests: order.requests.slice(0, 1),
-        skipAggregateResult: true,
-        histograms: {
-          latencies: discard(),
-          requests: discard((count) => {
-            if (this.#ledger.isOpen) this.#ticks.push(count);
-          }),
-          throughput: discard(),
-        },
-        setupClient: (client) => {
-          // The option of autocannon must be at least 1 s.
-          (client as AutocannonClient).timeout = order.timeoutSeconds * 1000;
-          const slot = this.#ledger.addSlot();
-          const ask = harden(
-            client as AutocannonClient,
-            slot,
-            this.#ledger,
-            this.#pacer,
-            gate,
-            sender,
-            readTiming,
-          );
-          this.#lines.push({ slot, ask, first: { atMs: 0, completions: 0 } });
-        },
-      },
-      (error) => {
-        tell({ event: 'broken', message: error?.message ?? 'autocannon stopped unexpectedly' });
-      },
-    );
+    this.#sender = createSender(order);
+    const means: ClientMeans = {
+      ledger: this.#ledger,
+      pacer: this.#pacer,
+      gate,
+      sender: this.#sender,
+      shapes: new Shapes(buffer),
+      readTiming: order.timing === undefined ? undefined : createTimingReader(order.timing),
+    };
+    for (let index = 0; index < order.connections; index++) this.#addClient(means);
+  }
+
+  #addClient(means: ClientMeans): void {
+    const { host, port, timeoutSeconds, requests } = this.#order;
+    const setupClient = (client: AutocannonClient): void => {
+      // The option of autocannon must be at least 1 s.
+      client.timeout = timeoutSeconds * 1000;
+      const slot = this.#ledger.addSlot();
+      const ask = harden(client, slot, means);
+      this.#lines.push({ slot, ask, first: { atMs: 0, completions: 0 } });
+    };
+    // It sends what the sender gives it.
+    new Client({ hostname: host, port, requests: requests.slice(0, 1), setupClient });
   }
 
   /** Waits until every connection has answered once, or until the deadline. */
@@ -361,7 +347,6 @@ class Session {
       crossed: haveIds(this.#order.requests) ? ledger.crossed : undefined,
       unsolicited: ledger.unsolicited,
       schedule: this.#schedule?.report,
-      autocannonTicks: this.#ticks,
       use: {
         seconds: this.#use.seconds,
         cpuUs: this.#use.cpuUs,
@@ -493,15 +478,4 @@ interface Start {
 /** Returns the time from the start of a connection's turn to its last answer, in seconds; 0 without an answer. */
 function spanOf({ completions, lastEnd }: Slot, first: Start): number {
   return completions > first.completions && lastEnd !== undefined ? (lastEnd - first.atMs) / 1000 : 0;
-}
-
-/** A histogram for autocannon that stores nothing; it passes each value to `take`. */
-function discard(take: (value: number) => void = () => {}): object {
-  return {
-    __custom: true,
-    recordValue: take,
-    recordValueWithExpectedInterval: take,
-    reset() {},
-    destroy() {},
-  };
 }

@@ -59,6 +59,10 @@ function padSlices(slices: readonly number[], milliseconds: number): number[] {
   return Array.from({ length }, (_, slice) => slices[slice] ?? 0);
 }
 
+function copy(bytes: Buffer, from: number, to: number): Buffer {
+  return Buffer.from(bytes.subarray(from, to));
+}
+
 function emptyCounts(): Counts {
   return { sent: 0, ok: 0, non2xx: 0, mismatch: 0, timeout: 0, reset: 0, closedEarly: 0, inFlight: 0 };
 }
@@ -209,13 +213,13 @@ export class Ledger {
     this.#arrivals.note(slot.arrival);
   }
 
-  /** Records a piece of the body of an answer. */
-  receive(slot: Slot, piece: Buffer): void {
-    if (slot.own !== undefined) slot.own.answer.push(piece);
+  /** Records a piece of the body of an answer. The bytes may change afterwards. */
+  receive(slot: Slot, bytes: Buffer, from = 0, to = bytes.length): void {
+    if (slot.own !== undefined) slot.own.answer.push(copy(bytes, from, to));
     else if (slot.bodyBytes === 0) this.#choose(slot);
-    slot.bodyBytes += piece.length;
-    slot.hash?.update(piece);
-    slot.pieces?.push(piece);
+    slot.bodyBytes += to - from;
+    slot.hash?.update(bytes.subarray(from, to));
+    slot.pieces?.push(copy(bytes, from, to));
   }
 
   /**
@@ -268,13 +272,15 @@ export class Ledger {
     }));
   }
 
-  /** Records a complete answer, read this many ms after its request was sent. Its latency ends with its arrival. */
-  complete(slot: Slot, status: number, milliseconds: number): void {
+  /**
+   * Records a complete answer, read at `now`, this many ms after its request was sent. Its latency ends with its arrival.
+   * Returns its outcome.
+   */
+  complete(slot: Slot, status: number, milliseconds: number, now = performance.now()): Outcome {
     const { bodyBytes } = slot;
     const body = slot.own === undefined ? this.#judgeBytes(slot) : this.#judgeOwn(slot, slot.own);
     const outcome = !this.#isRight(status, slot) ? 'non2xx' : body === 'right' ? 'ok' : 'mismatch';
     const first = !slot.stood;
-    const now = performance.now();
     if (now >= this.#closesAt) this.close();
     if (first) {
       slot.stood = true;
@@ -295,6 +301,7 @@ export class Ledger {
     }
     if (outcome === 'ok' && !first && this.#isTimed(slot)) this.#record(slot, now, milliseconds);
     this.#end(slot, outcome, now);
+    return outcome;
   }
 
   /** Records a lost request. */

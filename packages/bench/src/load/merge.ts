@@ -41,7 +41,6 @@ export function mergeReports(
   const crossed = reports.flatMap((report) => report.crossed ?? []);
   const warmups = reports.flatMap(({ warmup }) => warmup ?? []);
   const unsolicited = reports.flatMap((report) => report.unsolicited ?? []);
-  const ticks = reports.map((report) => report.autocannonTicks ?? []);
   return {
     engine,
     connect: { ...connect, ...standing(reports) },
@@ -73,9 +72,6 @@ export function mergeReports(
     ...mergeRoutes(reports, timeoutSeconds),
     ...(crossed.length > 0 ? { crossed: sum(crossed) } : {}),
     ...(unsolicited.length > 0 ? { unsolicited: sum(unsolicited) } : {}),
-    printedByAutocannon: ticks.every((each) => each.length > 0)
-      ? sum(ticks.map((each) => sum(each) / each.length))
-      : undefined,
     generators: reports.map((report) => report.use),
     ...(schedules.length > 0 ? { schedule: sumByKey(schedules) } : {}),
   };

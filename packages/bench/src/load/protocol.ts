@@ -175,8 +175,6 @@ export interface DoneReport {
   schedule: ScheduleReport | undefined;
   /** Unsolicited answers since the first connect; absent if the client cannot detect them. */
   unsolicited?: number;
-  /** Only for autocannon: the count of its own counter. */
-  autocannonTicks?: number[];
   use: GeneratorUse;
 }
 

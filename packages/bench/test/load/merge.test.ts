@@ -31,7 +31,6 @@ function reportOf(given: Partial<DoneReport> = {}): DoneReport {
     crossed: undefined,
     unsolicited: 0,
     schedule: undefined,
-    autocannonTicks: [20, 30],
     use: { cpuUs: 1, seconds: 5, utilisation: 0.5 },
     ...given,
   };
@@ -199,15 +198,6 @@ describe('mergeReports', () => {
     const late = { asked: 5, stood: 4, seconds: 0, refused: 2, retried: 3 };
     const load = mergeReports([reportOf({ connect: late }), reportOf()], connect, 10, 'autocannon');
     expect(load.connect).toEqual({ asked: 10, stood: 9, seconds: 0.5, refused: 2, retried: 3 });
-  });
-
-  it('adds the figures of autocannon, and omits them if one generator has no tick', () => {
-    expect(
-      mergeReports([reportOf(), reportOf({ autocannonTicks: [5] })], connect, 10, 'x').printedByAutocannon,
-    ).toBe(30);
-    expect(
-      mergeReports([reportOf(), reportOf({ autocannonTicks: [] })], connect, 10, 'x').printedByAutocannon,
-    ).toBeUndefined();
   });
 
   it('has no latency, cycle or body without answers', () => {
