@@ -2,20 +2,27 @@ import { SELF } from '../cli/commands.ts';
 import { expandTargets, readStacks } from '../catalogue/stacks.ts';
 import { prepareAll } from '../prepare/prepare.ts';
 import { measureTrial } from '../measure/conductor.ts';
-import type { StockResult } from '../load/stock.ts';
-import { runStock } from '../load/stock-run.ts';
-import type { Measured } from '../results/record.ts';
+import { duelWithStock, type StockPair } from '../measure/stock-duel.ts';
+import type { LoadSpec } from '../load/protocol.ts';
+import type { RunEffects } from '../measure/run.ts';
+import type { TrialContext } from '../measure/life.ts';
+import type { PlannedTrial } from '../plan/definition.ts';
 import { benchOptions } from '../plan/options.ts';
 import { estimateSeconds, makePlan } from '../plan/plan.ts';
 import { countOf } from '../report/format.ts';
 import { renderRows } from '../report/terminal.ts';
-import { summariseSelf, type SelfRound } from '../report/self.ts';
+import { isKnownTo } from '../analyse/ratio.ts';
+import { ratioOf, summariseSelf, type SelfRung } from '../report/self.ts';
 import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 
 const SECONDS = 3;
-const RUNGS = [10, 1000, 10_000];
+const RUNGS = [10, 100, 1000, 10_000];
+/** The precision of a ratio at which its turns end. */
+const SHARE = 0.05;
+/** The usual time of all turns of one rung. */
+const DUEL_SECONDS = 20;
 
 export const runSelf = createRunner(SELF, async ({ rounds, wait }) => {
   using session = await openSession('self', { wait });
@@ -34,49 +41,75 @@ export const runSelf = createRunner(SELF, async ({ rounds, wait }) => {
   });
   const plan = makePlan(options, stacks, 'self', Date.now());
   const folder = session.makeFolder('work');
-  // Each cell is measured with sampling, without sampling, and by stock autocannon.
-  session.expect(3 * estimateSeconds(plan));
+  session.expect(estimateSeconds(plan) + DUEL_SECONDS * RUNGS.length);
   const { effects, stop } = await createEffects({ plan, placed, token, folder });
   using _ = onInterrupt(stop, 'stopping: nothing is saved');
-  const unsampled = { ...effects, resources: async () => undefined };
+  const context = { plan, placed, prepared: prepared[0], target };
 
-  const seen: SelfRound[] = [];
-  for (const planned of plan.trials) {
+  const rungs = new Map(
+    RUNGS.map((connections): [number, SelfRung] => [connections, { connections, trials: [], pairs: [] }]),
+  );
+  for (const [index, planned] of plan.trials.entries()) {
     if (effects.interrupted()) return 130;
-    const context = { plan, placed, prepared: prepared[0], target };
+    const rung = rungs.get(planned.connections);
     const began = performance.now();
-    const sampled = measuredOf(await measureTrial(planned, context, effects));
+    const trial = await measureTrial(planned, context, effects);
     const wallSeconds = (performance.now() - began) / 1000;
-    const plain = measuredOf(await measureTrial(planned, context, unsampled));
-    let stock: StockResult | undefined;
-    const withStock = {
-      ...unsampled,
-      // Stock autocannon loads the verified server of a trial before Bench does.
-      async verify(...[server, draw, when]: Parameters<typeof effects.verify>) {
-        const url = `http://${server.host}:${server.port}/api/devices`;
-        if (stock === undefined) {
-          stock = await runStock(placed, url, planned.connections, SECONDS + 1);
-        }
-        return effects.verify(server, draw, when);
-      },
-    };
-    await measureTrial(
-      planned,
-      { ...context, plan: { ...plan, windowSeconds: 0.2, warmupSeconds: 0 } },
-      withStock,
-    );
-    if (stock !== undefined && sampled !== undefined && plain !== undefined) {
-      seen.push({ connections: planned.connections, sampled, plain, stock, wallSeconds });
-    }
+    if (trial.status !== 'failed') rung?.trials.push({ measured: trial.measured, wallSeconds });
     logLine(
-      `[${seen.length}/${plan.trials.length}] ${countOf(planned.connections, 'connection')}, round ${planned.round}`,
+      `[${index + 1}/${plan.trials.length}] ${countOf(planned.connections, 'connection')}, round ${planned.round}`,
     );
   }
-  const { head, rows, notes } = summariseSelf(seen, plan.connectsPerSecond);
+  for (const [connections, rung] of rungs) {
+    if (effects.interrupted()) return 130;
+    const planned = plan.trials.find((trial) => trial.connections === connections);
+    if (planned === undefined) continue;
+    rung.pairs = await takeTurns(planned, context, effects);
+    logLine(`${countOf(connections, 'connection')}: ${countOf(rung.pairs.length, 'pair')} of turns`);
+  }
+  const measured = [...rungs.values()].filter(({ trials, pairs }) => trials.length > 0 && pairs.length > 0);
+  const { head, rows, notes } = summariseSelf(measured);
   print(`${renderRows(head, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`);
-  return 0;
+  return measured.length === RUNGS.length ? 0 : 1;
 });
 
-function measuredOf(trial: Awaited<ReturnType<typeof measureTrial>>): Measured | undefined {
-  return trial.status === 'failed' ? undefined : trial.measured;
+/** Loads the verified server of a trial by turns, before its own load. */
+async function takeTurns(
+  planned: PlannedTrial,
+  context: TrialContext,
+  effects: RunEffects,
+): Promise<StockPair[]> {
+  const { plan, placed, target } = context;
+  let pairs: StockPair[] | undefined;
+  await measureTrial(
+    planned,
+    { ...context, plan: { ...plan, windowSeconds: 0.2, warmupSeconds: 0 } },
+    {
+      ...effects,
+      async verify(server, draw, when) {
+        const expected = await effects.verify(server, draw, when);
+        if (pairs !== undefined) return expected;
+        const spec: LoadSpec = {
+          host: server.host,
+          port: server.port,
+          requests: draw.requests,
+          connections: planned.connections,
+          timeoutSeconds: plan.timeoutSeconds,
+          barrierSeconds: plan.barrierSeconds,
+          expected,
+          hashEvery: plan.hashEvery,
+        };
+        using sampler = await effects.resources(server, []);
+        await sampler?.idle();
+        await using load = effects.load(target).open(spec, 1);
+        pairs = await duelWithStock(load, spec, draw.requests[0]?.path ?? '/', {
+          placed,
+          sampler,
+          isEnough: (seen) => isKnownTo(ratioOf(seen), SHARE),
+        });
+        return expected;
+      },
+    },
+  );
+  return pairs ?? [];
 }

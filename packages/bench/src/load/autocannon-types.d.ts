@@ -4,7 +4,8 @@ declare module 'autocannon' {
     url: string;
     connections: number;
     duration: number;
-    histograms: { requests: object };
+    /** Called for each client before it connects. */
+    setupClient?(client: { reqsMade: number }): void;
   }
   /** The parts of autocannon's own result that a comparison with it reads. */
   interface Result {

@@ -1,55 +1,87 @@
+import { estimateRatio, type Ratio } from '../analyse/ratio.ts';
+import { median } from '../numbers.ts';
 import type { Measured } from '../results/record.ts';
 import { formatCount } from './format.ts';
-import { median, sum } from '../numbers.ts';
 
-/** One round at one rung on one server program: a trial with and without sampling, and stock autocannon. */
-export interface SelfRound {
-  connections: number;
-  sampled: Measured;
-  plain: Measured;
-  stock: { steady: { completed: number; cpuUs: number } };
-  /** From the start of the trial to its record, in seconds. */
-  wallSeconds: number;
+/** The work of a client in one turn. */
+interface Work {
+  answers: number;
+  cpuUs: number;
 }
 
-/** Summarises the cost of the instrument itself: medians over the rounds of the ratios within each round. */
-export function summariseSelf(
-  rounds: SelfRound[],
-  connectsPerSecond: number,
-): { head: string[]; rows: string[][]; notes: string[] } {
-  const rungs = [...new Set(rounds.map(({ connections }) => connections))].toSorted((a, b) => a - b);
-  const rows = rungs.map((rung) => {
-    const here = rounds.filter(({ connections }) => connections === rung);
-    const of = (figure: (round: SelfRound) => number) => median(here.map(figure));
+/** One turn of the driver and one of stock autocannon, right after each other. */
+export interface SelfPair {
+  driver: Work;
+  stock: Work;
+  /** CPU of Bench during the turn of the driver, as a share of a core. */
+  harnessCores: number;
+  isSampled: boolean;
+}
+
+/** One rung: its trials, and the turns of the driver and stock autocannon. */
+export interface SelfRung {
+  connections: number;
+  /** The trials, with their time from start to record in seconds. */
+  trials: { measured: Measured; wallSeconds: number }[];
+  pairs: SelfPair[];
+}
+
+/** Summarises the cost of the instrument itself. Figures of trials are medians over the rounds. */
+export function summariseSelf(rungs: SelfRung[]): { head: string[]; rows: string[][]; notes: string[] } {
+  const rows = rungs.map(({ connections, trials, pairs }) => {
+    const of = (figure: (trial: SelfRung['trials'][number]) => number) => median(trials.map(figure));
     return [
-      formatCount(rung),
-      of(
-        (round) =>
-          perCpuSecond(round.sampled) / (round.stock.steady.completed / (round.stock.steady.cpuUs / 1e6)),
-      ).toFixed(2),
-      of(({ sampled, plain }) => sampled.load.goodputPerSecond / plain.load.goodputPerSecond).toFixed(3),
-      `${(of(({ sampled, wallSeconds }) => sampled.load.windowSeconds / wallSeconds) * 100).toFixed(0)} %`,
-      `${of(secondsToConnect).toFixed(2)} s`,
-      of((round) => secondsToConnect(round) / (rung / connectsPerSecond)).toFixed(2),
+      formatCount(connections),
+      formatRatio(ratioOf(pairs)),
+      String(pairs.length),
+      formatCount(median(pairs.map(({ driver }) => perCpuSecond(driver)))),
+      formatCount(median(pairs.map(({ stock }) => perCpuSecond(stock)))),
+      `${(100 * samplingCores(pairs)).toFixed(1)} %`,
+      `${(100 * of(({ measured, wallSeconds }) => measured.load.windowSeconds / wallSeconds)).toFixed(0)} %`,
+      `${of(({ measured }) => measured.load.connect.seconds ?? Number.NaN).toFixed(2)} s`,
+      formatCount(of(({ measured }) => measured.load.connect.retried ?? Number.NaN)),
     ];
   });
   return {
-    head: ['connections', 'driver/stock', 'sampled/plain', 'duty cycle', 'armed after', 'armed/pace'],
+    head: [
+      'connections',
+      'driver/stock',
+      'pairs',
+      'driver',
+      'stock',
+      'sampling',
+      'duty cycle',
+      'armed after',
+      'retried',
+    ],
     rows,
     notes: [
-      'driver/stock: answers per CPU second of the generator, Bench’s driver ÷ stock autocannon, both without start-up and connecting',
-      'sampled/plain: goodput with resource sampling ÷ goodput without',
-      'duty cycle: window ÷ wall time of its trial; armed after: time from the first connect until all are established; armed/pace: that time ÷ (connections ÷ pace)',
+      'driver/stock: answers per CPU second of the generator, Bench’s driver ÷ stock autocannon, by turns on one server, with the 95 % interval',
+      'driver, stock: the median of answers per CPU second. sampling: CPU of Bench while it samples, less that while it does not, in % of a core',
+      'duty cycle: window ÷ wall time of its trial. armed after: from the first connect until all connections are established. retried: connects that failed',
     ],
   };
 }
 
-function secondsToConnect({ sampled }: SelfRound): number {
-  return sampled.load.connect.seconds ?? Number.NaN;
+/** Returns the ratio of answers per CPU second, driver ÷ stock autocannon. Throws RangeError without pairs. */
+export function ratioOf(pairs: readonly SelfPair[]): Ratio {
+  return estimateRatio(
+    pairs.map(({ driver, stock }) => [perCpuSecond(driver), perCpuSecond(stock)] as const),
+  );
 }
 
-function perCpuSecond({ load }: Measured): number {
-  const cpuSeconds = sum(load.generators.map(({ cpuUs }) => cpuUs / 1e6));
-  const seconds = load.generators[0]?.seconds ?? 0;
-  return (load.completionsPerSecond * seconds) / cpuSeconds;
+/** Returns the answers per CPU second of a client. */
+function perCpuSecond({ answers, cpuUs }: Work): number {
+  return answers / (cpuUs / 1e6);
+}
+
+function formatRatio({ estimate, low, high }: Ratio): string {
+  if (low === undefined || high === undefined) return estimate.toFixed(2);
+  return `${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+}
+
+function samplingCores(pairs: SelfPair[]): number {
+  const of = (sampled: boolean) =>
+    median(pairs.filter(({ isSampled }) => isSampled === sampled).map(({ harnessCores }) => harnessCores));
+  return of(true) - of(false);
 }

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BenchError } from '../errors.ts';
+import { programBeside } from '../home.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
+import { start, type Child } from '../machine/subprocess.ts';
+import { readLines } from './protocol.ts';
+import type { StockMark } from './stock-turns.ts';
+
+const STOCK = programBeside(import.meta.url, 'stock-turns');
+/** The time for which it sends before a turn counts. */
+const RAMP_MS = 30;
+
+/** The work of a client in one turn. */
+export interface Work {
+  answers: number;
+  cpuUs: number;
+}
+
+/** Stock autocannon with established connections. It is stopped by SIGSTOP between turns, because it cannot pause. */
+export class StockSession implements AsyncDisposable {
+  readonly #child: Child;
+  #next = Promise.withResolvers<StockMark>();
+
+  constructor({ generator }: Pick<PinnedCommands, 'generator'>, url: string, connections: number) {
+    const words = [url, String(connections)];
+    this.#child = start({ stdio: 'pipe' })`exec ${[...generator, process.execPath, STOCK, ...words]}`;
+    this.#next.promise.catch(() => {});
+    this.#child.on('exit', () => this.#next.reject(new BenchError('trial', 'stock autocannon ended')));
+    this.#child.stdin?.on('error', () => {});
+    if (this.#child.stdout) readLines<StockMark>(this.#child.stdout, (mark) => this.#take(mark));
+  }
+
+  /** Resolves when every connection has been answered. Throws a trial error after this time. */
+  async arm(mostSeconds: number): Promise<void> {
+    const late = sleep(mostSeconds * 1000).then(() => {
+      throw new BenchError('trial', `stock autocannon has not connected after ${mostSeconds} s`);
+    });
+    await Promise.race([this.#next.promise, late]);
+    this.#child.kill('SIGSTOP');
+  }
+
+  /** Sends for this time, and returns the work in it. */
+  async take(seconds: number): Promise<Work> {
+    this.#child.kill('SIGCONT');
+    await sleep(RAMP_MS);
+    const before = await this.#mark();
+    await sleep(seconds * 1000);
+    const after = await this.#mark();
+    this.#child.kill('SIGSTOP');
+    return { answers: after.completed - before.completed, cpuUs: after.cpuUs - before.cpuUs };
+  }
+
+  #mark(): Promise<StockMark> {
+    this.#next = Promise.withResolvers<StockMark>();
+    this.#child.stdin?.write('\n');
+    return this.#next.promise;
+  }
+
+  #take(mark: StockMark): void {
+    this.#next.resolve(mark);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.removeAllListeners('exit');
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined)
+      return;
+    const gone = new Promise((resolve) => {
+      this.#child.once('exit', resolve);
+    });
+    this.#child.kill('SIGKILL');
+    await gone;
+  }
+}
