@@ -25,8 +25,8 @@ export interface Engine {
   wholeSeconds: boolean;
 }
 
-/** Connections opened per second by default. In trials, servers on one core accepted at this rate without delay. */
-export const DEFAULT_CONNECT_RATE = 2000;
+/** Connections per second that a server on one core usually accepts. */
+export const USUAL_CONNECT_RATE = 2000;
 
 /** External tools open all connections at once, so more than this would overflow the accept queue. */
 const MOST_AT_ONCE = 1000;
@@ -128,7 +128,8 @@ export interface Wanted {
   rungs: number[];
   generators: number;
   load: LoadMode;
-  connectsPerSecond: number;
+  /** Undefined if the accept queue of the server sets the pace. */
+  connectsPerSecond?: number | undefined;
   isDuel: boolean;
   windowSeconds: number;
   warmupSeconds: number;
@@ -176,7 +177,7 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       `--generators ${fewest}, or more connections`,
     ],
     [
-      !engine.paces && wanted.connectsPerSecond !== DEFAULT_CONNECT_RATE,
+      !engine.paces && wanted.connectsPerSecond !== undefined,
       'opens all connections at once, so --connect-rate has no effect',
       'omit --connect-rate',
     ],

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { AppOptions } from '../catalogue/apps/app.ts';
 import { splitVersions } from '../catalogue/packages.ts';
-import { CROSS_CHECKS, DEFAULT_CONNECT_RATE, ENGINE_NAMES } from '../catalogue/engines.ts';
+import { CROSS_CHECKS, ENGINE_NAMES } from '../catalogue/engines.ts';
 import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { HOME, commandLine } from '../home.ts';
@@ -248,8 +248,8 @@ const OPTIONS = {
   }),
   'connect-rate': option('<n>', wholeNumber(), {
     group: LOAD,
-    help: 'connections opened per second',
-    default: DEFAULT_CONNECT_RATE,
+    help: 'connections opened per second at most',
+    usually: 'as many as the accept queue of the server takes',
   }),
   engine: option('<name>', oneOf(ENGINE_NAMES), {
     group: LOAD,
@@ -447,7 +447,6 @@ export const BENCH = defineCommand({
       workload: values.workload,
       workers: values.workers,
       generators: values.generators,
-      connectsPerSecond: values.connectRate,
       aa: values.aa,
       quick: values.quick,
       proveLimit: values.proveLimit,
@@ -470,6 +469,7 @@ export const BENCH = defineCommand({
         params: values.param.length === 0 ? undefined : Object.fromEntries(values.param),
         threads: values.threads,
         cores: values.cores,
+        connectsPerSecond: values.connectRate,
         upstream: values.upstream,
         ...(isStored(values) ? {} : toAsked(values)),
         apps: toApps(values),

@@ -1,7 +1,6 @@
 /** Every command by the name of its script, and the declarations of all but `bench`. */
 import { FACTORS, type Factor } from '../analyse/unlike.ts';
 import type { Question } from '../analyse/compare.ts';
-import { DEFAULT_CONNECT_RATE } from '../catalogue/engines.ts';
 import { LANGUAGES, type NewStack } from '../catalogue/scaffold.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { METRIC_IDS } from '../metrics.ts';
@@ -230,8 +229,8 @@ export const PREFLIGHT = defineCommand({
     }),
     generators: option('<n>', wholeNumber(), { help: 'load processes', default: 1 }),
     'connect-rate': option('<n>', wholeNumber(), {
-      help: 'connections opened per second',
-      default: DEFAULT_CONNECT_RATE,
+      help: 'connections opened per second at most',
+      usually: 'as many as the accept queue of the server takes',
     }),
   },
   notes: 'Exit codes: 0 fit, 1 something must change first.',

@@ -143,6 +143,8 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
   /** True if the next message began before the open request was sent. */
   let isEarly = false;
   let isFirstPiece = true;
+  /** True if the parser waits for a message. */
+  let isBetween = true;
   /** The status of the answer that the parser reads. */
   let status = 0;
   /** The answer of a known shape whose body is not complete, and its missing bytes. */
@@ -158,12 +160,16 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
     sendRequest();
   };
 
-  /** Returns true if the parser is in the head of a message. */
-  const isInHead = (): boolean =>
-    parser.state === 'HEADER' || (parser.state === 'RESPONSE_LINE' && parser.line !== '');
+  /** Has the parser read bytes of the shared buffer. */
+  const parse = (from: number, to: number): void => {
+    parser.execute(buffer.subarray(from, to));
+    isBetween = parser.state === 'RESPONSE_LINE' && parser.line === '' && !parser.hadError;
+  };
 
-  /** Returns true if the parser waits for a message. */
-  const isIdle = (): boolean => parser.state === 'RESPONSE_LINE' && parser.line === '';
+  const resetParser = (): void => {
+    parser.reinitialize(parser.constructor.RESPONSE);
+    isBetween = true;
+  };
 
   /** Records that the open request is answered. */
   const finish = (answer: number): void => {
@@ -188,14 +194,16 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
     }
     if (isFirstPiece) {
       // It may hold the rest of a piece from the last connection.
-      parser.reinitialize(parser.constructor.RESPONSE);
+      resetParser();
       isFirstPiece = false;
       isEarly = false;
     } else if (hasSent) {
-      isEarly = isInHead();
+      // In a body, the message is already known for what it is.
+      isEarly =
+        !isBetween && (parser.state === 'HEADER' || (parser.state === 'RESPONSE_LINE' && parser.line !== ''));
     }
     hasSent = false;
-    if (isOpen && !isEarly && isIdle()) {
+    if (isOpen && !isEarly && isBetween) {
       const layout = shapes.find(slot.request, length);
       if (layout !== undefined) {
         takeKnown(layout, length);
@@ -203,7 +211,7 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
       }
       beginning = buffer.subarray(0, length);
     }
-    parser.execute(buffer.subarray(0, length));
+    parse(0, length);
     beginning = undefined;
   };
 
@@ -211,7 +219,6 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
   const takeKnown = (layout: Layout, length: number): void => {
     const { body } = layout;
     serverCloses = false;
-    if (parser.hadError) parser.reinitialize(parser.constructor.RESPONSE);
     if (readTiming !== undefined) slot.toldMs = readTiming(shapes.readTimings(layout));
     for (let index = 0; index < body.length; index++) {
       const { from, to } = body[index] as Layout['body'][number];
@@ -231,7 +238,7 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
     if (missing > 0) return;
     partial = undefined;
     finish(layout.status);
-    if (end < length) parser.execute(buffer.subarray(end, length));
+    if (end < length) parse(end, length);
   };
 
   /** Called with the head of a message; returns true if it has no body. */
@@ -327,7 +334,7 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
     parser.finish();
     if (slot.pending) ledger.lose(slot, cause);
     retire();
-    parser.reinitialize(parser.constructor.RESPONSE);
+    resetParser();
     if (answered) {
       connectNow();
     } else {

@@ -4,6 +4,7 @@ import type { Counts } from '../model.ts';
 import { start, type Child } from '../machine/subprocess.ts';
 import type { LoadEngine, LoadSession, ShortTurns, Turn, TurnResult, Window } from './engine.ts';
 import { nextSender } from '../catalogue/workloads/ids.ts';
+import { readBacklog } from '../machine/backlog.ts';
 import { sum } from '../numbers.ts';
 import { mergeConnects, mergeCounts, mergeReports, mergeTurns, splitShares } from './merge.ts';
 import {
@@ -115,7 +116,8 @@ class Fleet implements LoadSession {
   readonly #spec: LoadSpec;
   readonly #session: number;
   #connect: Connect | undefined;
-  #isAsked = false;
+  /** The backlog of the server; undefined before `arm`, which sends its orders as soon as this is known. */
+  #backlog: Promise<number | undefined> | undefined;
 
   constructor(fleet: FleetSpec, spec: LoadSpec, generators: Generator[], session: number) {
     this.#fleet = fleet;
@@ -134,9 +136,11 @@ class Fleet implements LoadSession {
   }
 
   async arm(): Promise<void> {
-    this.#isAsked = true;
     const { connections, connectsPerSecond, ...rest } = this.#spec;
-    const shares = splitShares(connections, this.#generators.length);
+    const processes = this.#generators.length;
+    const shares = splitShares(connections, processes);
+    this.#backlog = readBacklog(rest.host, rest.port);
+    const capacity = await this.#backlog;
     const reports = await Promise.all(
       this.#generators.map((generator, index) =>
         generator.ask<ArmedReport>(
@@ -147,7 +151,8 @@ class Fleet implements LoadSession {
             skippedCycles: index,
             ...rest,
             connections: shares[index] ?? 0,
-            connectsPerSecond: connectsPerSecond / this.#generators.length,
+            connectsPerSecond: connectsPerSecond && connectsPerSecond / processes,
+            acceptQueue: { capacity, processes },
           },
           'armed',
         ),
@@ -211,7 +216,8 @@ class Fleet implements LoadSession {
 
   async count(): Promise<Counts> {
     // Generators cannot answer for an unknown session.
-    if (!this.#isAsked) throw new Error('count before arm');
+    if (this.#backlog === undefined) throw new Error('count before arm');
+    await this.#backlog;
     const session = this.#session;
     const asked = this.#generators.map((generator) =>
       generator.ask<CountedReport>({ do: 'count', session }, 'counted'),

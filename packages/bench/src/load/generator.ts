@@ -14,6 +14,7 @@ import { haveIds } from '../catalogue/workloads/workload.ts';
 import { createSender, type Sender } from './sender.ts';
 import { Ledger, type Slot } from './ledger.ts';
 import { Pacer } from './pacer.ts';
+import { findRoom } from './room.ts';
 import { Schedule } from './schedule.ts';
 import { Shapes } from './shapes.ts';
 import { createTimingReader } from './timing.ts';
@@ -31,6 +32,7 @@ import type { SchemaCheck } from '../catalogue/workloads/requests/schema.ts';
 import type { Connect } from '../results/record.ts';
 import type { Counts } from '../model.ts';
 import { countCompletions } from '../counts.ts';
+import { AcceptQueue } from '../machine/accept-queue.ts';
 import { clamp, sum } from '../numbers.ts';
 
 const POLL_MS = 5;
@@ -39,10 +41,6 @@ const POLL_MS = 5;
  * connections after 5 s), too long to be a load.
  */
 const REST_MS = { least: 1000, most: 4000, perConnection: 1 };
-/** The most connections that wait for their first answer at a time: the size of Node's accept queue. */
-const MOST_WAITING = 500;
-/** The time after which an unanswered new connection is given up; the others continue. */
-const HOLD_MS = 500;
 /** The time for which the load continues after the window, so that the server is still under load when it is read. */
 const EDGE_MS = 10;
 /** The time for the harness to read the idle server before a fixed amount of requests begins. */
@@ -136,6 +134,7 @@ class Session {
   /** The schedule of an open loop, from the warm-up on. */
   #schedule: Schedule | undefined;
   #hasFired = false;
+  #queue: AcceptQueue | undefined;
   /** Totals over all openings of the window. */
   #openedAtMs: number | undefined;
   #closedAtMs = 0;
@@ -147,7 +146,7 @@ class Session {
       throw new Error(`autocannon ${version} is installed, but the driver supports only 9.0.0`);
     this.#order = order;
     this.#ledger = new Ledger(order, arrivals, schemas);
-    this.#pacer = new Pacer(order.connectsPerSecond, () => this.#isBehind());
+    this.#pacer = new Pacer(() => this.#room(), order.connectsPerSecond);
     const restMs = clamp(order.connections * REST_MS.perConnection, REST_MS.least, REST_MS.most);
     const gate: Gate = {
       reserve: (slot, ask) => {
@@ -200,10 +199,13 @@ class Session {
     return this.#connect((performance.now() - this.#startedAt) / 1000);
   }
 
-  /** True while the server has enough new connections to answer. */
-  #isBehind(): boolean {
+  /** Returns how many connections may start now. */
+  #room(): number {
     const { begun, standing, stoodAt } = this.#ledger;
-    return begun - standing >= MOST_WAITING && performance.now() - stoodAt < HOLD_MS;
+    const { acceptQueue, port } = this.#order;
+    if (acceptQueue.capacity !== undefined) this.#queue ??= new AcceptQueue(port);
+    const progress = { begun, standing, stoodAt: Math.max(stoodAt, this.#startedAt) };
+    return findRoom({ ...acceptQueue, queue: this.#queue }, progress, performance.now());
   }
 
   #connect(seconds: number): Connect {

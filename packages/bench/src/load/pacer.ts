@@ -1,9 +1,11 @@
-const TICK_MS = 10;
+const TICK_MS = 2;
+/** The most connects in one tick: after them, this process handles answers. */
+const MOST_PER_TICK = 100;
 /** The most time that a late tick may make up for: more would be a burst, which pacing prevents. */
 const CREDIT_SECONDS = 0.05;
 
 /**
- * Starts connections at a steady pace, so that the accept queue of a server never overflows: a dropped SYN is
+ * Starts connections as fast as the server takes them, so that its accept queue never overflows: a dropped SYN is
  * retransmitted after 1, 3 and 7 s, and nothing reports it.
  */
 export class Pacer {
@@ -13,13 +15,13 @@ export class Pacer {
   #timer: NodeJS.Timeout | undefined;
   #credit = 1;
   #last = performance.now();
+  readonly #room: () => number;
   readonly #perSecond: number;
-  readonly #isHeld: () => boolean;
 
-  /** `isHeld` returns true while the server has to catch up. */
-  constructor(perSecond: number, isHeld: () => boolean) {
+  /** `room` returns how many connections may start now; `perSecond` is the highest pace. */
+  constructor(room: () => number, perSecond = Infinity) {
+    this.#room = room;
     this.#perSecond = perSecond;
-    this.#isHeld = isHeld;
   }
 
   /** Runs `connect` when its turn comes. */
@@ -33,7 +35,8 @@ export class Pacer {
     const most = Math.max(1, this.#perSecond * CREDIT_SECONDS);
     this.#credit = Math.min(most, this.#credit + ((now - this.#last) / 1000) * this.#perSecond);
     this.#last = now;
-    while (this.#credit >= 1 && this.#queue.length > 0 && !this.#isHeld()) {
+    const count = Math.floor(Math.min(this.#credit, this.#queue.length, MOST_PER_TICK, this.#room()));
+    for (let started = 0; started < count; started++) {
       this.#credit--;
       this.#queue.shift()?.();
     }

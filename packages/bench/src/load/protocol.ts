@@ -47,8 +47,8 @@ export interface LoadSpec {
   /** The indexes of the routes in one cycle; absent if they are sent in turn. */
   order?: number[] | undefined;
   connections: number;
-  /** The pace of the connects. */
-  connectsPerSecond: number;
+  /** The highest pace of the connects; absent if the accept queue of the server alone sets it. */
+  connectsPerSecond?: number | undefined;
   /** The timeout of one request. */
   timeoutSeconds: number;
   /** The longest wait until all connections are established. */
@@ -68,6 +68,8 @@ export interface ArmOrder extends LoadSpec {
   do: 'arm';
   /** The number of the session in its process: a duel has two. */
   session: number;
+  /** The accept queue of the server in connections, if known, and the number of processes that connect to it. */
+  acceptQueue: { capacity?: number | undefined; processes: number };
   /** Unique: it is part of the ids of its requests. */
   sender: number;
   /** The number of cycles of the requests that it skips at first: each process begins with other rows. */

@@ -11,8 +11,8 @@ export interface PreflightNeeds {
   generators: number;
   /** The cores of one server. */
   serverCores: number;
-  /** Connections opened per second; all at once if absent. */
-  connectsPerSecond?: number;
+  /** The most connections opened per second; absent if the accept queue of the server sets the pace. */
+  connectsPerSecond?: number | undefined;
   /** Client addresses of the generators, 1 by default: each has its own range of ephemeral ports. */
   addresses?: number;
 }
@@ -120,12 +120,9 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
   };
 };
 
-const checkAcceptQueue: Check = (
-  { somaxconn, platform },
-  { connections, connectsPerSecond = connections },
-) => {
+const checkAcceptQueue: Check = ({ somaxconn, platform }, { connections, connectsPerSecond = 0 }) => {
   if (somaxconn === undefined) return undefined;
-  // With paced connects, the queue must hold one second's worth while the server is busy.
+  // At a fixed pace, the queue must hold one second's worth while the server is busy.
   if (somaxconn >= Math.min(connections, connectsPerSecond)) {
     return { level: 'ok', what: `accept queue: up to ${figure(somaxconn)}, if the server requests it` };
   }

@@ -102,7 +102,11 @@ export const plan = shape({
   ),
   cores: Type.Optional(ordinal('count: cores that each server is to use; absent if as many as workers')),
   generators: ordinal('count: load processes'),
-  connectsPerSecond: span('per second: connects, all load processes together'),
+  connectsPerSecond: Type.Optional(
+    span(
+      'per second: the most connects, all load processes together; absent if the accept queue of the server sets the pace',
+    ),
+  ),
   startSeconds: span('s: how long a server may take to its first right answer'),
   barrierSeconds: span('s: how long to wait for all connections'),
   hashEvery: ordinal('count: one of this many bodies is hashed'),

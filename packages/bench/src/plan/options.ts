@@ -1,6 +1,6 @@
 /** The options of a plan as typed values. Every caller that makes a plan fills them in. */
 import type { AppOptions } from '../catalogue/apps/app.ts';
-import { DEFAULT_CONNECT_RATE, type EngineName } from '../catalogue/engines.ts';
+import type { EngineName } from '../catalogue/engines.ts';
 import type { Matrix } from '../catalogue/stacks.ts';
 import type { BackgroundRequest, Copy, LoadMode, UpstreamKind } from '../model.ts';
 import type { AskedOptions } from '../catalogue/workloads/requests/compose.ts';
@@ -56,7 +56,8 @@ export interface BenchOptions {
   engine?: EngineName;
   /** A second engine that checks the first one on every target; `any` takes the first one on PATH. */
   crossCheck?: EngineName | 'any';
-  connectsPerSecond: number;
+  /** The most connects per second; by default the accept queue of the server sets the pace. */
+  connectsPerSecond?: number;
   seed?: number;
   quick: boolean;
   proveLimit: boolean;
@@ -89,7 +90,6 @@ export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
     aa: false,
     workers: 1,
     generators: 1,
-    connectsPerSecond: DEFAULT_CONNECT_RATE,
     quick: false,
     proveLimit: false,
     resolve: false,

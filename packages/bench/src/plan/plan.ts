@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { readApp } from '../catalogue/apps/app.ts';
 import { spreadCopies } from '../catalogue/copies.ts';
 import { describeBackground } from '../catalogue/background.ts';
-import { DEFAULT_CONNECT_RATE, ENGINES, refuseEngine, type EngineName } from '../catalogue/engines.ts';
+import { USUAL_CONNECT_RATE, ENGINES, refuseEngine, type EngineName } from '../catalogue/engines.ts';
 import { mostRounds, scheduleNamed } from '../catalogue/looks.ts';
 import {
   FIRST_FIVE,
@@ -157,7 +157,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   };
   refuseEngine(engine, wanted);
   // The connect rate has an effect on the first engine, so it is no reason to refuse the second one.
-  if (other !== undefined) refuseEngine(other, { ...wanted, connectsPerSecond: DEFAULT_CONNECT_RATE });
+  if (other !== undefined) refuseEngine(other, { ...wanted, connectsPerSecond: undefined });
   return {
     schema: RUN_SCHEMA,
     run,
@@ -172,7 +172,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       chosen.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
     workers: options.workers,
     generators: options.generators,
-    connectsPerSecond: options.connectsPerSecond,
+    ...(connectsPerSecond === undefined ? {} : { connectsPerSecond }),
     startSeconds: options.startSeconds ?? startSecondsOf(targets, stacks, { attached, workload }),
     barrierSeconds: workload.barrierSeconds ?? 30,
     hashEvery: asked === undefined ? HASH_EVERY : HASH_EVERY_ASKED,
@@ -501,7 +501,10 @@ export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials
   const starts = new Set(trials.map(({ duel, id }) => duel ?? id)).size;
   return trials.reduce(
     (sum, trial) =>
-      sum + trial.connections / plan.connectsPerSecond + warmupSecondsOf(plan, trial) + plan.windowSeconds,
+      sum +
+      trial.connections / (plan.connectsPerSecond ?? USUAL_CONNECT_RATE) +
+      warmupSecondsOf(plan, trial) +
+      plan.windowSeconds,
     starts * perStart,
   );
 }

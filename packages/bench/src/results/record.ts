@@ -254,7 +254,9 @@ const load = named(
         ),
       ),
       printedByAutocannon: maybe(
-        amount('per second: the average Req/Sec that autocannon itself would have printed'),
+        amount(
+          'per second: the average Req/Sec that autocannon itself would have printed; absent from load driver 3 on',
+        ),
       ),
       generators: Type.Array(generatorUse, { minItems: 1 }),
     },

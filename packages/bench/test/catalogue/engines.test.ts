@@ -68,7 +68,6 @@ describe('--engine', () => {
       rungs: [1],
       generators: 1,
       load: { mode: 'closed' as const },
-      connectsPerSecond: 2000,
       isDuel: false,
       windowSeconds: 5,
       warmupSeconds: 2,

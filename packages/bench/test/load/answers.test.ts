@@ -38,7 +38,6 @@ async function load(answer: Answer, spec: Partial<LoadSpec> = {}): Promise<LoadR
       port: (server.address() as AddressInfo).port,
       requests: [get()],
       connections: 2,
-      connectsPerSecond: 2000,
       timeoutSeconds: 2,
       barrierSeconds: 5,
       expected: undefined,
@@ -230,7 +229,6 @@ describe('a session', () => {
       port: 9,
       requests: [get()],
       connections: 1,
-      connectsPerSecond: 2000,
     };
     const limits = { timeoutSeconds: 2, barrierSeconds: 0.1, expected: undefined, hashEvery: 1 };
     await using session = engine.open({ ...nowhere, ...limits }, 1);

@@ -88,8 +88,8 @@ describe('makePlan', () => {
       warmupSeconds: 2,
       timeoutSeconds: 10,
       hashEvery: 64,
-      connectsPerSecond: 2000,
     });
+    expect(plan.connectsPerSecond).toBeUndefined();
     expect(plan.targets.map(({ id }) => id)).toEqual(names.slice(0, 5));
     const all = makePlan(BENCH.parse(['--all']), stacks, 'a-run', 1);
     expect(all.targets.map(({ id }) => id)).toEqual(names);

@@ -220,6 +220,7 @@ const unproven = { ...measured, limitProof: { unproven: 'no core is free for one
 const failed = { ...unmeasured, status: 'failed', partial: unproven } as unknown as Required<FailedTrial>;
 const plan: Required<Plan> = {
   ...samplePlan('--duel --rounds 2'),
+  connectsPerSecond: 2000,
   targets: [head.target] as unknown as Plan['targets'],
   load: { mode: 'open', perSecond: 2000 },
   duel: true,

@@ -1,0 +1,32 @@
+import { networkInterfaces } from 'node:os';
+import { run } from './subprocess.ts';
+
+/** The time limit of `ss`. */
+const MOST_MS = 2000;
+
+/**
+ * Returns the longest accept queue that the listeners of a local port allow, in connections; undefined if the system does
+ * not tell (only Linux with `ss` does).
+ */
+export async function readBacklog(host: string, port: number): Promise<number | undefined> {
+  if (process.platform !== 'linux' || !isLocal(host)) return undefined;
+  const argv = ['ss', '-Hltn', `sport = :${port}`];
+  const output = await run(argv, { timeoutMs: MOST_MS }).catch(() => undefined);
+  return output === undefined ? undefined : parseBacklog(output.stdout);
+}
+
+/** Parses the smallest backlog from the output of `ss -Hltn`; undefined if nothing listens. */
+export function parseBacklog(output: string): number | undefined {
+  const backlogs = output.split('\n').flatMap((line) => {
+    const [state, , backlog] = line.trim().split(/\s+/);
+    return state === 'LISTEN' ? Number(backlog) : [];
+  });
+  return backlogs.length === 0 ? undefined : Math.min(...backlogs);
+}
+
+function isLocal(host: string): boolean {
+  if (host === 'localhost' || host.startsWith('127.')) return true;
+  return Object.values(networkInterfaces())
+    .flat()
+    .some((one) => one?.address === host);
+}
