@@ -125,6 +125,7 @@ class Session {
   readonly #pacer: Pacer;
   readonly #sender: Sender;
   readonly #startedAt = performance.now();
+  readonly #clients: AutocannonClient[] = [];
   readonly #lines: Line[] = [];
   #arming = true;
   /** The number of requests that may still be sent; infinite except for an amount. */
@@ -189,7 +190,7 @@ class Session {
       this.#lines.push({ slot, ask, first: { atMs: 0, completions: 0 } });
     };
     // It sends what the sender gives it.
-    new Client({ hostname: host, port, requests: requests.slice(0, 1), setupClient });
+    this.#clients.push(new Client({ hostname: host, port, requests: requests.slice(0, 1), setupClient }));
   }
 
   /** Waits until every connection has answered once, or until the deadline. */

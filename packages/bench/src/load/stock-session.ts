@@ -32,7 +32,7 @@ export class StockSession implements AsyncDisposable {
 
   /** Resolves when every connection has been answered. Throws a trial error after this time. */
   async arm(mostSeconds: number): Promise<void> {
-    const late = sleep(mostSeconds * 1000).then(() => {
+    const late = sleep(mostSeconds * 1000, undefined, { ref: false }).then(() => {
       throw new BenchError('trial', `stock autocannon has not connected after ${mostSeconds} s`);
     });
     await Promise.race([this.#next.promise, late]);

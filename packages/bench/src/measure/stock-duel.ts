@@ -37,7 +37,7 @@ export interface DuelMeans {
   placed: Pick<PinnedCommands, 'generator'>;
   /** Of the server; it is not sampled without. */
   sampler: Sampler | undefined;
-  isEnough(pairs: readonly StockPair[]): boolean;
+  isEnough: (pairs: readonly StockPair[]) => boolean;
 }
 
 /**

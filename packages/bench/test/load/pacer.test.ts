@@ -75,13 +75,14 @@ describe('the room of a server', () => {
   });
 
   it('survives pauses of the server', () => {
-    const pausing = (tick: number) => (tick % 1000 < 700 ? 0 : 40);
-    expect(connectAll(511, pausing)).toMatchObject({ accepted: 5000, overflows: 0 });
+    expect(connectAll(511, (tick) => (tick % 1000 < 700 ? 0 : 40))).toMatchObject({
+      accepted: 5000,
+      overflows: 0,
+    });
   });
 
   it('is filled to the end, and no further, if the server stops accepting', () => {
-    const some = (tick: number) => (tick < 30 ? 10 : 0);
-    expect(connectAll(511, some)).toMatchObject({ overflows: 0, waiting: 511 });
+    expect(connectAll(511, (tick) => (tick < 30 ? 10 : 0))).toMatchObject({ overflows: 0, waiting: 511 });
   });
 
   it('is that of the smallest usual queue if it cannot be seen', () => {

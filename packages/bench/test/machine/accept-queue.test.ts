@@ -1,10 +1,11 @@
 import { createServer, connect, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import pWaitFor from 'p-wait-for';
 import { describe, expect, it } from 'vitest';
 import { AcceptQueue, parseWaiting } from '../../src/machine/accept-queue.ts';
 import { parseBacklog, readBacklog } from '../../src/machine/backlog.ts';
+import { start } from '../../src/machine/subprocess.ts';
 
 const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:0000002A 00:00000000 00000000     0        0 32734 1 0
@@ -39,9 +40,9 @@ const DEAF = `const server = require('node:net').createServer().listen({ host: '
 
 describe.runIf(process.platform === 'linux')('a server that accepts nothing', () => {
   it('shows each connection in its queue', async () => {
-    const child = spawn(process.execPath, ['-e', DEAF], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = start({ stdio: ['ignore', 'pipe', 'inherit'] })`exec ${[process.execPath, '-e', DEAF]}`;
     try {
-      const [printed] = (await once(child.stdout, 'data')) as [Buffer];
+      const [printed] = (await once(child.stdout as Readable, 'data')) as [Buffer];
       const port = Number(printed.toString());
       using queue = new AcceptQueue(port);
       expect(queue.readWaiting()).toBe(0);

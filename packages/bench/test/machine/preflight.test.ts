@@ -43,6 +43,13 @@ function about(words: string, facts: Partial<MachineFacts>, needs = {}): Finding
   return found[0];
 }
 
+/** Returns the finding on an accept queue of this length. */
+function ofQueue(somaxconn: number, connectsPerSecond?: number) {
+  return preflight({ ...GOOD, somaxconn }, { ...NEEDS, connectsPerSecond }).find(({ what }) =>
+    what.startsWith('accept queue'),
+  );
+}
+
 describe('preflight', () => {
   it('finds no problem on a good machine', () => {
     const findings = preflight(GOOD, NEEDS);
@@ -110,10 +117,6 @@ describe('preflight', () => {
   });
 
   it('needs no more of an accept queue than the connects at a fixed pace', () => {
-    const ofQueue = (somaxconn: number, connectsPerSecond?: number) =>
-      preflight({ ...GOOD, somaxconn }, { ...NEEDS, connectsPerSecond }).find(({ what }) =>
-        what.startsWith('accept queue'),
-      );
     expect(ofQueue(10_000, 1e6)?.level).toBe('ok');
     expect(ofQueue(4096, 1e6)).toMatchObject({
       level: 'warn',
