@@ -64,7 +64,7 @@ describe('branches of a burner', () => {
   // A regression of 40 % and a threshold of 10 % need few rounds; the live runs of 5 % need minutes.
   it('are slower if they burn more, and not if only a text has changed', { timeout: 240_000 }, () => {
     const revisions = ['main', 'unchanged', 'slower'].flatMap((name) => ['--rev', name]);
-    const short = ['--rounds', '7', '--connections', '4', '--duration', '0.5', '--warmup', '0.1'];
+    const short = ['--rounds', '9', '--connections', '4', '--duration', '0.5', '--warmup', '0.1'];
     bench(
       '--app',
       '.',
