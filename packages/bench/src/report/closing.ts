@@ -9,7 +9,7 @@ import { describeBaseline } from './compare.ts';
 import { describeConnections, formatChange, formatShare, formatWhole } from './format.ts';
 import { decidingMetric } from './html/deciding.ts';
 import type { Model, ModelComparisons, ModelFigure, ModelRow } from './model/definition.ts';
-import { NAMES, showValue } from './words.ts';
+import { NAMES, showValue, VERDICTS } from './words.ts';
 
 /** The outcome of a run, and the command that comes next. */
 export interface Closing {
@@ -49,8 +49,7 @@ function describeDecided({ by, baseline, threshold, rows }: ModelComparisons): s
     const change = formatChange(ratio.estimate).slice(1);
     return `The ${name} of ${candidate} is ${change} ${side} than that of ${first.baseline} at ${describeConnections([connections])}`;
   }
-  const words = { faster: 'better', slower: 'worse', same: 'the same', undecided: 'undecided' } as const;
-  const counts = Object.entries(words).flatMap(([verdict, word]) => {
+  const counts = Object.entries(VERDICTS).flatMap(([verdict, word]) => {
     const count = rows.filter(({ comparison }) => comparison.verdict === verdict).length;
     return count === 0 ? [] : [`${count} ${word}`];
   });

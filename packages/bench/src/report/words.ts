@@ -12,6 +12,14 @@ export const NAMES: Record<MetricId, string> = {
   startup: 'start-up time',
 };
 
+/** What a verdict says of any metric, whichever direction is better. */
+export const VERDICTS = {
+  faster: 'better',
+  slower: 'worse',
+  same: 'the same',
+  undecided: 'undecided',
+} as const;
+
 /** Shows a value of a metric with its unit. */
 export function showValue(id: MetricId, value: number): string {
   const { unit } = METRICS[id];

@@ -6,7 +6,7 @@ import { describeBaseline } from '../compare.ts';
 import { describeConnections, formatChange, formatWhole } from '../format.ts';
 import type { Model, ModelComparisons, ModelFigure, ModelRow } from '../model/definition.ts';
 import { describeMachine } from '../view.ts';
-import { NAMES, showValue } from '../words.ts';
+import { NAMES, showValue, VERDICTS } from '../words.ts';
 import { decidingMetric } from './deciding.ts';
 
 /** The outcome at one rung, or of the comparisons. */
@@ -115,7 +115,6 @@ function listNames(names: string[]): string {
 
 function describeCompared({ by, baseline, rows }: ModelComparisons): Answer {
   const groups = Map.groupBy(rows, ({ comparison }) => comparison.verdict);
-  const words = { faster: 'better', slower: 'worse', same: 'the same', undecided: 'undecided' } as const;
   const heading = `${capitalise(NAMES[by])}, each ${describeBaseline({ paired: true, baseline, rows })}`;
   const undecided = rows.flatMap(({ comparison }) => ('why' in comparison ? [comparison.why] : []));
   if (undecided.length === rows.length && rows.length > 0) {
@@ -135,7 +134,7 @@ function describeCompared({ by, baseline, rows }: ModelComparisons): Answer {
         ].join(' '),
       );
     const rest = all.length - named.length;
-    return [`${capitalise(words[verdict])}: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`];
+    return [`${capitalise(VERDICTS[verdict])}: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`];
   });
   return { heading, sentences };
 }
