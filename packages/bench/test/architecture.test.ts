@@ -58,7 +58,7 @@ const READERS = ['analyse', 'report'];
 const DEFINING = /^(model|definitions)\.ts$|(^|\/)(definition|record|run-file)\.ts$/;
 
 /** Started as separate processes: the harness writes their command line, not a user. */
-const PROGRAMS = ['load/stock-turns.ts', 'load/stock.ts'];
+const PROGRAMS = ['load/rival-plain.ts', 'load/rival-stock.ts', 'load/stock.ts'];
 
 /** The scripts of the HTML report and of the index over runs, which run in a browser, and the files that they share with the other reports. */
 const PAGE = join(ROOT, 'packages/bench/page');

@@ -2,7 +2,7 @@ import { SELF } from '../cli/commands.ts';
 import { expandTargets, readStacks } from '../catalogue/stacks.ts';
 import { prepareAll } from '../prepare/prepare.ts';
 import { measureTrial } from '../measure/conductor.ts';
-import { duelWithStock, type StockPair } from '../measure/stock-duel.ts';
+import { compareWithRivals, type RivalRound } from '../measure/rivals.ts';
 import type { LoadSpec } from '../load/protocol.ts';
 import type { RunEffects } from '../measure/run.ts';
 import type { TrialContext } from '../measure/life.ts';
@@ -11,16 +11,13 @@ import { benchOptions } from '../plan/options.ts';
 import { estimateSeconds, makePlan } from '../plan/plan.ts';
 import { countOf } from '../report/format.ts';
 import { renderRows } from '../report/terminal.ts';
-import { isKnownTo } from '../analyse/ratio.ts';
-import { ratioOf, summariseSelf, type SelfRung } from '../report/self.ts';
+import { isKnown, summariseSelf, type SelfRung } from '../report/self.ts';
 import { createEffects } from './effects.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 
 const SECONDS = 3;
 const RUNGS = [10, 100, 1000, 10_000];
-/** The precision of a ratio at which its turns end. */
-const SHARE = 0.05;
 /** The usual time of all turns of one rung. */
 const DUEL_SECONDS = 20;
 
@@ -47,7 +44,7 @@ export const runSelf = createRunner(SELF, async ({ rounds, wait }) => {
   const context = { plan, placed, prepared: prepared[0], target };
 
   const rungs = new Map(
-    RUNGS.map((connections): [number, SelfRung] => [connections, { connections, trials: [], pairs: [] }]),
+    RUNGS.map((connections): [number, SelfRung] => [connections, { connections, trials: [], rounds: [] }]),
   );
   for (const [index, planned] of plan.trials.entries()) {
     if (effects.interrupted()) return 130;
@@ -64,10 +61,10 @@ export const runSelf = createRunner(SELF, async ({ rounds, wait }) => {
     if (effects.interrupted()) return 130;
     const planned = plan.trials.find((trial) => trial.connections === connections);
     if (planned === undefined) continue;
-    rung.pairs = await takeTurns(planned, context, effects);
-    logLine(`${countOf(connections, 'connection')}: ${countOf(rung.pairs.length, 'pair')} of turns`);
+    rung.rounds = await takeTurns(planned, context, effects);
+    logLine(`${countOf(connections, 'connection')}: ${countOf(rung.rounds.length, 'round')} of turns`);
   }
-  const measured = [...rungs.values()].filter(({ trials, pairs }) => trials.length > 0 && pairs.length > 0);
+  const measured = [...rungs.values()].filter((rung) => rung.trials.length > 0 && rung.rounds.length > 0);
   const { head, rows, notes } = summariseSelf(measured);
   print(`${renderRows(head, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`);
   return measured.length === RUNGS.length ? 0 : 1;
@@ -78,9 +75,9 @@ async function takeTurns(
   planned: PlannedTrial,
   context: TrialContext,
   effects: RunEffects,
-): Promise<StockPair[]> {
+): Promise<RivalRound[]> {
   const { plan, placed, target } = context;
-  let pairs: StockPair[] | undefined;
+  let rounds: RivalRound[] | undefined;
   await measureTrial(
     planned,
     { ...context, plan: { ...plan, windowSeconds: 0.2, warmupSeconds: 0 } },
@@ -88,7 +85,7 @@ async function takeTurns(
       ...effects,
       async verify(server, draw, when) {
         const expected = await effects.verify(server, draw, when);
-        if (pairs !== undefined) return expected;
+        if (rounds !== undefined) return expected;
         const spec: LoadSpec = {
           host: server.host,
           port: server.port,
@@ -102,14 +99,14 @@ async function takeTurns(
         using sampler = await effects.resources(server, []);
         await sampler?.idle();
         await using load = effects.load(target).open(spec, 1);
-        pairs = await duelWithStock(load, spec, draw.requests[0]?.path ?? '/', {
+        rounds = await compareWithRivals(load, spec, draw.requests[0]?.path ?? '/', {
           placed,
           sampler,
-          isEnough: (seen) => isKnownTo(ratioOf(seen), SHARE),
+          isEnough: isKnown,
         });
         return expected;
       },
     },
   );
-  return pairs ?? [];
+  return rounds ?? [];
 }

@@ -3,8 +3,8 @@ import { performance } from 'node:perf_hooks';
 /** The clocks of an event loop; times are in ms. */
 export interface LoopClocks {
   now(): number;
-  /** The number of handled events: it changes with each batch from the kernel, never within one. */
-  events(): number;
+  /** The turns of the loop, and the handled events: their number changes with each batch from the kernel, never within one. */
+  counts(): { loopCount: number; events: number };
   /** The time that the loop has waited for events so far. */
   idleMs(): number;
 }
@@ -12,7 +12,7 @@ export interface LoopClocks {
 /** The clocks of this thread. */
 export const THIS_LOOP: LoopClocks = {
   now: () => performance.now(),
-  events: () => performance.nodeTiming.uvMetricsInfo.events,
+  counts: () => performance.nodeTiming.uvMetricsInfo,
   idleMs: () => performance.nodeTiming.idleTime,
 };
 
@@ -44,52 +44,51 @@ const WAIT_MS = 1;
  */
 export class Arrivals {
   readonly #clocks: LoopClocks;
+  /** The turn and the batch of the last piece. */
+  #turn = -1;
   #batch = -1;
   #polls = 0;
-  #isTurn = false;
   #from = 0;
-  #by = 0;
+  #by: number;
   /** The last complete poll: it left no ready event behind. */
   #emptiedAt: number;
   #idleMs = 0;
-  /** The end of the last known work. */
+  /** The end of the last work outside deliveries. */
   #workedAt: number;
-  readonly #endTurn = (): void => {
-    this.#isTurn = false;
-    if (this.#polls < MOST_POLLS) this.#emptiedAt = this.#by;
-    this.#workedAt = this.#clocks.now();
-  };
 
   constructor(clocks: LoopClocks = THIS_LOOP) {
     this.#clocks = clocks;
-    this.#emptiedAt = clocks.now();
-    this.#workedAt = this.#emptiedAt;
+    this.#by = clocks.now();
+    this.#emptiedAt = this.#by;
+    this.#workedAt = this.#by;
   }
 
   /** Records that the loop delivers a piece of an answer now. */
   note(arrival: Arrival): void {
-    const batch = this.#clocks.events();
-    if (!this.#isTurn || batch !== this.#batch) this.#beginBatch(batch);
+    const { loopCount, events } = this.#clocks.counts();
+    if (loopCount !== this.#turn || events !== this.#batch) this.#beginBatch(loopCount, events);
     // A socket is in a batch only once: a second piece was read later and may have arrived after the poll.
-    arrival.by = arrival.batch === batch ? this.#clocks.now() : this.#by;
+    arrival.by = arrival.batch === events ? this.#clocks.now() : this.#by;
     arrival.from = this.#from;
-    arrival.batch = batch;
+    arrival.batch = events;
   }
 
-  /** Records that this process has just done other work than reading: arrivals had to wait meanwhile. */
+  /** Records that this process has just worked outside a delivery, such as in a timer: arrivals had to wait meanwhile. */
   work(): void {
-    if (!this.#isTurn) this.#workedAt = this.#clocks.now();
+    this.#workedAt = this.#clocks.now();
   }
 
-  #beginBatch(batch: number): void {
+  #beginBatch(turn: number, batch: number): void {
     const now = this.#clocks.now();
     this.#batch = batch;
-    this.#by = now;
-    if (this.#isTurn) {
+    if (turn === this.#turn) {
+      this.#by = now;
       this.#polls++;
       return;
     }
-    this.#isTurn = true;
+    if (this.#polls < MOST_POLLS) this.#emptiedAt = this.#by;
+    this.#turn = turn;
+    this.#by = now;
     this.#polls = 1;
     const idleMs = this.#clocks.idleMs();
     const hasWaited = idleMs - this.#idleMs > WAIT_MS && now - this.#workedAt > WAIT_MS;
@@ -97,6 +96,5 @@ export class Arrivals {
     // If it waited, nothing was ready before.
     if (hasWaited) this.#emptiedAt = now;
     this.#from = this.#emptiedAt;
-    setImmediate(this.#endTurn);
   }
 }

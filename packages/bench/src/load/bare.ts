@@ -60,8 +60,8 @@ export async function measureBareMedian({
   return histogram.getValueAtPercentile(50);
 }
 
-/** The size of head and body together, from a piece with the whole head; undefined without a content length. */
-function sizeOfAnswer(piece: Buffer): number | undefined {
+/** Returns the size of head and body together, from a piece with the whole head; undefined without a content length. */
+export function sizeOfAnswer(piece: Buffer): number | undefined {
   const head = piece.indexOf('\r\n\r\n') + 4;
   const [, length] = /content-length: *(\d+)/i.exec(piece.toString('latin1', 0, head)) ?? [];
   return head < 4 || length === undefined ? undefined : head + Number(length);

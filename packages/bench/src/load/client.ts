@@ -37,6 +37,9 @@ export interface AutocannonClient extends EventEmitter {
   destroy(): void;
 }
 
+/** The encoding of a buffer, as streams name it. Its type lacks this name. */
+const AS_BYTES = 'buffer' as BufferEncoding;
+
 /** The permission to send. It ends with the window or the amount. */
 export interface Gate {
   /** Takes the permission to send one request; false if the slot has to pause until `ask` is called. */
@@ -277,6 +280,14 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
         },
       },
     });
+    // A connection has at most one open request, so nothing queues up in its stream: half the cost of a write is saved.
+    const fail = (error?: Error | null): void => {
+      if (error) conn.destroy(error);
+    };
+    conn.write = (bytes: Uint8Array | string) => {
+      conn._write(bytes, AS_BYTES, fail);
+      return true;
+    };
     current = conn;
     client.conn = conn;
     // The body may end with this piece.
@@ -289,12 +300,13 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
     conn.once('connect', () => {
       state = 'connected';
       ledger.send(slot);
+      ledger.work();
     });
     client._doRequest();
   };
 
   const connectNow = (): void => {
-    if (client.destroyed || !gate.reserve(slot, ask)) {
+    if (client.destroyed || !gate.reserve(slot, resume)) {
       state = 'down';
       return;
     }
@@ -369,16 +381,22 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
       connectNow();
     } else if (state === 'connected' && serverCloses) {
       reconnect();
-    } else if (state === 'connected' && !slot.pending && gate.reserve(slot, ask)) {
+    } else if (state === 'connected' && !slot.pending && gate.reserve(slot, resume)) {
       send();
       ledger.send(slot);
     }
   };
 
+  /** Sends outside a delivery. */
+  const resume = (): void => {
+    ask();
+    ledger.work();
+  };
+
   client._doRequest = () => {
     const restMs = gate.restMs();
     if (state === 'connecting') send();
-    else if (restMs > 0) setTimeout(ask, restMs);
+    else if (restMs > 0) setTimeout(resume, restMs);
     else ask();
   };
 
@@ -395,5 +413,5 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
     else pacer.refused++;
   });
 
-  return ask;
+  return resume;
 }

@@ -205,6 +205,10 @@ export class Ledger {
     slot.pending = true;
     slot.bodyBytes = 0;
     this.#count(slot, 'sent', this.#open);
+  }
+
+  /** Records that this process has worked outside the delivery of an answer. */
+  work(): void {
     this.#arrivals.work();
   }
 

@@ -1,4 +1,4 @@
-import { estimateRatio, type Ratio } from '../analyse/ratio.ts';
+import { estimateRatio, isKnownTo, type Ratio } from '../analyse/ratio.ts';
 import { median } from '../numbers.ts';
 import type { Measured } from '../results/record.ts';
 import { formatCount } from './format.ts';
@@ -9,46 +9,51 @@ interface Work {
   cpuUs: number;
 }
 
-/** One turn of the driver and one of stock autocannon, right after each other. */
-export interface SelfPair {
+/** One turn of the driver, of stock autocannon and of the plain client, right after each other. */
+export interface SelfRound {
   driver: Work;
   stock: Work;
+  plain: Work;
   /** CPU of Bench during the turn of the driver, as a share of a core. */
   harnessCores: number;
   isSampled: boolean;
 }
 
-/** One rung: its trials, and the turns of the driver and stock autocannon. */
+/** One rung: its trials, and the turns of the driver and its rivals. */
 export interface SelfRung {
   connections: number;
   /** The trials, with their time from start to record in seconds. */
   trials: { measured: Measured; wallSeconds: number }[];
-  pairs: SelfPair[];
+  rounds: SelfRound[];
 }
+
+/** The precision that every ratio must have. */
+const SHARE = 0.05;
 
 /** Summarises the cost of the instrument itself. Figures of trials are medians over the rounds. */
 export function summariseSelf(rungs: SelfRung[]): { head: string[]; rows: string[][]; notes: string[] } {
-  const rows = rungs.map(({ connections, trials, pairs }) => {
+  const rows = rungs.map(({ connections, trials, rounds }) => {
     const of = (figure: (trial: SelfRung['trials'][number]) => number) => median(trials.map(figure));
     return [
       formatCount(connections),
-      formatRatio(ratioOf(pairs)),
-      String(pairs.length),
-      formatCount(median(pairs.map(({ driver }) => perCpuSecond(driver)))),
-      formatCount(median(pairs.map(({ stock }) => perCpuSecond(stock)))),
-      `${(100 * samplingCores(pairs)).toFixed(1)} %`,
+      formatRatio(ratioOf(rounds, 'stock')),
+      formatRatio(ratioOf(rounds, 'plain')),
+      String(rounds.length),
+      formatCount(median(rounds.map(({ driver }) => perCpuSecond(driver)))),
+      `${(100 * samplingCores(rounds)).toFixed(1)} %`,
       `${(100 * of(({ measured, wallSeconds }) => measured.load.windowSeconds / wallSeconds)).toFixed(0)} %`,
       `${of(({ measured }) => measured.load.connect.seconds ?? Number.NaN).toFixed(2)} s`,
       formatCount(of(({ measured }) => measured.load.connect.retried ?? Number.NaN)),
     ];
   });
+  const vague = rungs.filter(({ rounds }) => !isKnown(rounds));
   return {
     head: [
       'connections',
       'driver/stock',
-      'pairs',
+      'driver/plain',
+      'rounds',
       'driver',
-      'stock',
       'sampling',
       'duty cycle',
       'armed after',
@@ -57,16 +62,26 @@ export function summariseSelf(rungs: SelfRung[]): { head: string[]; rows: string
     rows,
     notes: [
       'driver/stock: answers per CPU second of the generator, Bench’s driver ÷ stock autocannon, by turns on one server, with the 95 % interval',
-      'driver, stock: the median of answers per CPU second. sampling: CPU of Bench while it samples, less that while it does not, in % of a core',
+      'driver/plain: the same against a client that only counts bytes, the most that Node’s sockets allow',
+      'driver: the median of answers per CPU second. sampling: CPU of Bench while it samples, less that while it does not, in % of a core',
       'duty cycle: window ÷ wall time of its trial. armed after: from the first connect until all connections are established. retried: connects that failed',
+      ...vague.map(
+        ({ connections }) =>
+          `the ratios at ${formatCount(connections)} are not known to ±5 %: the machine is too noisy`,
+      ),
     ],
   };
 }
 
-/** Returns the ratio of answers per CPU second, driver ÷ stock autocannon. Throws RangeError without pairs. */
-export function ratioOf(pairs: readonly SelfPair[]): Ratio {
+/** Returns true if both ratios are known to ±5 %. */
+export function isKnown(rounds: readonly SelfRound[]): boolean {
+  return (['stock', 'plain'] as const).every((rival) => isKnownTo(ratioOf(rounds, rival), SHARE));
+}
+
+/** Returns the ratio of answers per CPU second, driver ÷ rival. Throws RangeError without rounds. */
+function ratioOf(rounds: readonly SelfRound[], rival: 'stock' | 'plain'): Ratio {
   return estimateRatio(
-    pairs.map(({ driver, stock }) => [perCpuSecond(driver), perCpuSecond(stock)] as const),
+    rounds.map((round) => [perCpuSecond(round.driver), perCpuSecond(round[rival])] as const),
   );
 }
 
@@ -80,8 +95,8 @@ function formatRatio({ estimate, low, high }: Ratio): string {
   return `${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
 }
 
-function samplingCores(pairs: SelfPair[]): number {
+function samplingCores(rounds: readonly SelfRound[]): number {
   const of = (sampled: boolean) =>
-    median(pairs.filter(({ isSampled }) => isSampled === sampled).map(({ harnessCores }) => harnessCores));
+    median(rounds.filter(({ isSampled }) => isSampled === sampled).map(({ harnessCores }) => harnessCores));
   return of(true) - of(false);
 }

@@ -7,6 +7,7 @@ import { Arrivals, createArrival, type Arrival, type LoopClocks } from '../../sr
 /** An event loop whose clocks move only when the test moves them. */
 class Loop implements LoopClocks {
   at = 1000;
+  turn = 0;
   handled = 0;
   idled = 0;
   readonly arrivals = new Arrivals(this);
@@ -14,8 +15,8 @@ class Loop implements LoopClocks {
   now(): number {
     return this.at;
   }
-  events(): number {
-    return this.handled;
+  counts() {
+    return { loopCount: this.turn, events: this.handled };
   }
   idleMs(): number {
     return this.idled;
@@ -39,52 +40,49 @@ class Loop implements LoopClocks {
     return { from: arrival.from, by: arrival.by };
   }
 
-  /** The check phase, which ends a turn. */
-  async endTurn(): Promise<void> {
-    await immediate();
+  endTurn(): void {
+    this.turn++;
   }
 }
 
-const immediate = () => new Promise((resolve) => setImmediate(resolve));
-
 describe('the arrival of an answer', () => {
-  it('is the wake-up of the loop, for every packet that woke it', async () => {
+  it('is the wake-up of the loop, for every packet that woke it', () => {
     const loop = new Loop();
     loop.waits(50);
     expect(loop.handOut(3)).toEqual(Array.from({ length: 3 }, () => ({ from: 1050, by: 1050 })));
-    await loop.endTurn();
+    loop.endTurn();
     loop.waits(7);
     expect(loop.handOut(1)).toEqual([{ from: 1060, by: 1060 }]);
   });
 
-  it('is between two polls if the loop was busy between them', async () => {
+  it('is between two polls if the loop was busy between them', () => {
     const loop = new Loop();
     loop.waits(50);
     loop.handOut(20);
-    await loop.endTurn();
+    loop.endTurn();
     expect(loop.handOut(2)).toEqual(Array.from({ length: 2 }, () => ({ from: 1050, by: 1070 })));
   });
 
-  it('is no later than the poll of its batch if libuv polls again within a turn', async () => {
+  it('is no later than the poll of its batch if libuv polls again within a turn', () => {
     const loop = new Loop();
     loop.waits(50);
     loop.handOut(1024);
-    await loop.endTurn();
+    loop.endTurn();
     const [first] = loop.handOut(1024);
     const [second] = loop.handOut(1024);
     const [third] = loop.handOut(5);
     expect([first?.by, second?.by, third?.by]).toEqual([1050 + 1024, 1050 + 2 * 1024, 1050 + 3 * 1024]);
     // Only the first poll left nothing behind: each may have been ready at any time since.
     expect([first?.from, second?.from, third?.from]).toEqual([1050, 1050, 1050]);
-    await loop.endTurn();
+    loop.endTurn();
     expect(loop.handOut(1)).toEqual([{ from: 1050 + 3 * 1024, by: 1050 + 3 * 1024 + 5 }]);
   });
 
-  it('is unknown after 48 full batches, when libuv leaves some events behind', async () => {
+  it('is unknown after 48 full batches, when libuv leaves some events behind', () => {
     const loop = new Loop();
     loop.waits(50);
     for (let batch = 0; batch < 48; batch++) loop.handOut(2);
-    await loop.endTurn();
+    loop.endTurn();
     expect(loop.handOut(1)[0]?.from).toBe(1050);
   });
 
@@ -97,11 +95,11 @@ describe('the arrival of an answer', () => {
     expect(loop.piece(createArrival())).toEqual({ from: 1050, by: 1050 });
   });
 
-  it('is not the wake-up if this process sent before it read', async () => {
+  it('is not the wake-up if this process sent before it read', () => {
     const loop = new Loop();
     loop.waits(50);
     loop.handOut(1);
-    await loop.endTurn();
+    loop.endTurn();
     loop.waits(30);
     loop.at += 5;
     loop.arrivals.work();

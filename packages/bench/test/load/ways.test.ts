@@ -32,7 +32,7 @@ class Line extends EventEmitter {
     lines.push(this);
   }
 
-  write(bytes: Buffer): void {
+  _write(bytes: Buffer): void {
     this.written.push(bytes.toString('latin1'));
   }
   destroySoon(): void {
@@ -81,7 +81,11 @@ interface Step {
 /** Sends one request after the other on one connection, and lets a server answer like this. Returns the account. */
 function play(steps: readonly Step[], load: Load, Kind: typeof Shapes) {
   const requests = [{ method: 'GET', path: '/', headers: {}, ...load.request }];
-  const clocks = { now: () => performance.now(), events: () => 0, idleMs: () => 0 };
+  const clocks = {
+    now: () => performance.now(),
+    counts: () => ({ loopCount: 0, events: 0 }),
+    idleMs: () => 0,
+  };
   const ledger = new Ledger(
     { requests, expected: load.expected && [load.expected], hashEvery: load.hashEvery ?? 2 },
     new Arrivals(clocks),

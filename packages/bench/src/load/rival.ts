@@ -4,9 +4,15 @@ import { programBeside } from '../home.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { start, type Child } from '../machine/subprocess.ts';
 import { readLines } from './protocol.ts';
-import type { StockMark } from './stock-turns.ts';
+import type { WorkMark } from './marks.ts';
 
-const STOCK = programBeside(import.meta.url, 'stock-turns');
+/** The clients that the driver is compared with. */
+const RIVALS = {
+  stock: { program: programBeside(import.meta.url, 'rival-stock'), name: 'stock autocannon' },
+  plain: { program: programBeside(import.meta.url, 'rival-plain'), name: 'the plain client' },
+};
+export type RivalName = keyof typeof RIVALS;
+
 /** The time for which it sends before a turn counts. */
 const RAMP_MS = 30;
 
@@ -16,24 +22,32 @@ export interface Work {
   cpuUs: number;
 }
 
-/** Stock autocannon with established connections. It is stopped by SIGSTOP between turns, because it cannot pause. */
-export class StockSession implements AsyncDisposable {
+/** A client with established connections. It is stopped by SIGSTOP between turns, because it cannot pause. */
+export class Rival implements AsyncDisposable {
   readonly #child: Child;
-  #next = Promise.withResolvers<StockMark>();
+  readonly #name: string;
+  #next = Promise.withResolvers<WorkMark>();
 
-  constructor({ generator }: Pick<PinnedCommands, 'generator'>, url: string, connections: number) {
-    const words = [url, String(connections)];
-    this.#child = start({ stdio: 'pipe' })`exec ${[...generator, process.execPath, STOCK, ...words]}`;
+  constructor(
+    rival: RivalName,
+    { generator }: Pick<PinnedCommands, 'generator'>,
+    url: string,
+    connections: number,
+  ) {
+    const { program, name } = RIVALS[rival];
+    this.#name = name;
+    const words = [program, url, String(connections)];
+    this.#child = start({ stdio: 'pipe' })`exec ${[...generator, process.execPath, ...words]}`;
     this.#next.promise.catch(() => {});
-    this.#child.on('exit', () => this.#next.reject(new BenchError('trial', 'stock autocannon ended')));
+    this.#child.on('exit', () => this.#next.reject(new BenchError('trial', `${name} ended`)));
     this.#child.stdin?.on('error', () => {});
-    if (this.#child.stdout) readLines<StockMark>(this.#child.stdout, (mark) => this.#take(mark));
+    if (this.#child.stdout) readLines<WorkMark>(this.#child.stdout, (mark) => this.#take(mark));
   }
 
   /** Resolves when every connection has been answered. Throws a trial error after this time. */
   async arm(mostSeconds: number): Promise<void> {
     const late = sleep(mostSeconds * 1000, undefined, { ref: false }).then(() => {
-      throw new BenchError('trial', `stock autocannon has not connected after ${mostSeconds} s`);
+      throw new BenchError('trial', `${this.#name} has not connected after ${mostSeconds} s`);
     });
     await Promise.race([this.#next.promise, late]);
     this.#child.kill('SIGSTOP');
@@ -50,13 +64,13 @@ export class StockSession implements AsyncDisposable {
     return { answers: after.completed - before.completed, cpuUs: after.cpuUs - before.cpuUs };
   }
 
-  #mark(): Promise<StockMark> {
-    this.#next = Promise.withResolvers<StockMark>();
+  #mark(): Promise<WorkMark> {
+    this.#next = Promise.withResolvers<WorkMark>();
     this.#child.stdin?.write('\n');
     return this.#next.promise;
   }
 
-  #take(mark: StockMark): void {
+  #take(mark: WorkMark): void {
     this.#next.resolve(mark);
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadSession, ShortTurns } from '../load/engine.ts';
-import { StockSession, type Work } from '../load/stock-session.ts';
+import { Rival, type Work } from '../load/rival.ts';
 import type { LoadSpec } from '../load/protocol.ts';
 import { BenchError } from '../errors.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
@@ -14,18 +14,19 @@ const RAMP_SECONDS = 0.03;
 /** The time for a server to answer what is open when a client stops. */
 const SILENCE_SECONDS = 0.02;
 const SILENCE_PER_CONNECTION = 0.00005;
-/** Pairs: looked at after each group, from the fewest to the most. */
-const FEWEST_PAIRS = 12;
+/** Rounds: looked at after each group, from the fewest to the most. */
+const FEWEST_ROUNDS = 12;
 const LOOK_EVERY = 4;
-const MOST_PAIRS = 60;
-const WARMUP_TURNS = 4;
-/** The longest time for stock autocannon to connect: it sends all SYNs at once. */
-const STOCK_ARM_SECONDS = 60;
+const MOST_ROUNDS = 200;
+const WARMUP_ROUNDS = 4;
+/** The longest time for a rival to connect: stock autocannon sends all SYNs at once. */
+const ARM_SECONDS = 60;
 
 /** One turn of each client, one right after the other. */
-export interface StockPair {
+export interface RivalRound {
   driver: Work;
   stock: Work;
+  plain: Work;
   /** CPU of this process during the turn of the driver, as a share of a core. */
   harnessCores: number;
   /** True if resources were sampled during the turn of the driver. */
@@ -33,64 +34,65 @@ export interface StockPair {
 }
 
 /** The surroundings of the turns. */
-export interface DuelMeans {
+export interface RivalMeans {
   placed: Pick<PinnedCommands, 'generator'>;
   /** Of the server; it is not sampled without. */
   sampler: Sampler | undefined;
-  isEnough: (pairs: readonly StockPair[]) => boolean;
+  isEnough: (rounds: readonly RivalRound[]) => boolean;
 }
 
 /**
- * Loads one server with the driver and with stock autocannon by turns, until there are enough pairs, or too many. Each
- * turn of the driver and its neighbour change places from pair to pair. Resources are sampled during half of the turns of
- * the driver. Throws a trial error if a client fails.
+ * Loads one server with the driver, stock autocannon and the plain client by turns, until there are enough rounds, or too
+ * many. The driver is in the middle, next to both rivals, which change places from round to round. Resources are sampled
+ * during half of the turns of the driver. Throws a trial error if a client fails.
  */
-export async function duelWithStock(
+export async function compareWithRivals(
   session: LoadSession,
   spec: LoadSpec,
   path: string,
-  { placed, sampler, isEnough }: DuelMeans,
-): Promise<StockPair[]> {
+  { placed, sampler, isEnough }: RivalMeans,
+): Promise<RivalRound[]> {
   const { turns } = session;
   if (turns === undefined) throw new BenchError('trial', 'the engine takes no short turns');
   const { connections } = spec;
   const seconds = Math.max(LEAST_SECONDS, connections * SECONDS_PER_CONNECTION);
   const silenceMs = 1000 * (SILENCE_SECONDS + connections * SILENCE_PER_CONNECTION);
-  await using stock = new StockSession(placed, `http://${spec.host}:${spec.port}${path}`, connections);
-  await stock.arm(STOCK_ARM_SECONDS);
+  const url = `http://${spec.host}:${spec.port}${path}`;
+  await using stock = new Rival('stock', placed, url, connections);
+  await stock.arm(ARM_SECONDS);
+  await using plain = new Rival('plain', placed, url, connections);
+  await plain.arm(ARM_SECONDS);
   await session.arm();
-  const meter = createMeter(turns, seconds);
-  const takeStock = async () => {
-    const work = await stock.take(seconds);
+  const takeDriver = createMeter(turns, seconds);
+  const take = async (rival: Rival): Promise<Work> => {
+    const work = await rival.take(seconds);
     await sleep(silenceMs);
     return work;
   };
-  for (let turn = 0; turn < WARMUP_TURNS; turn++) {
-    await meter();
-    await takeStock();
+  for (let round = 0; round < WARMUP_ROUNDS; round++) {
+    await take(stock);
+    await takeDriver();
+    await take(plain);
   }
-  const pairs: StockPair[] = [];
-  while (pairs.length < MOST_PAIRS) {
-    const isSampled = pairs.length % 4 < 2;
-    const takeDriver = async () => {
-      if (isSampled) await sampler?.start(session.pids);
-      const before = process.cpuUsage();
-      const began = performance.now();
-      const work = await meter();
-      const { user, system } = process.cpuUsage(before);
-      const harnessCores = (user + system) / 1000 / (performance.now() - began);
-      if (isSampled) await sampler?.stop();
-      return { work, harnessCores };
-    };
-    const isFirst = pairs.length % 2 === 0;
-    const early = isFirst ? await takeDriver() : undefined;
-    const stockWork = await takeStock();
-    const { work, harnessCores } = early ?? (await takeDriver());
-    pairs.push({ driver: work, stock: stockWork, harnessCores, isSampled });
-    if (pairs.length < FEWEST_PAIRS || pairs.length % LOOK_EVERY !== 0) continue;
-    if (isEnough(pairs)) break;
+  const rounds: RivalRound[] = [];
+  while (rounds.length < MOST_ROUNDS) {
+    const isStockFirst = rounds.length % 2 === 0;
+    const isSampled = rounds.length % 4 < 2;
+    const early = await take(isStockFirst ? stock : plain);
+    if (isSampled) await sampler?.start(session.pids);
+    const before = process.cpuUsage();
+    const began = performance.now();
+    const driver = await takeDriver();
+    const { user, system } = process.cpuUsage(before);
+    const harnessCores = (user + system) / 1000 / (performance.now() - began);
+    if (isSampled) await sampler?.stop();
+    const late = await take(isStockFirst ? plain : stock);
+    const rivals = isStockFirst ? { stock: early, plain: late } : { stock: late, plain: early };
+    rounds.push({ driver, ...rivals, harnessCores, isSampled });
+    if (rounds.length < FEWEST_ROUNDS || rounds.length % LOOK_EVERY !== 0) continue;
+    if (isEnough(rounds)) break;
   }
-  return pairs;
+  return rounds;
 }
 
 /** Returns a function that takes one turn of the driver and returns its work in the window of that turn. */

@@ -2,11 +2,11 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { StockSession } from '../../src/load/stock-session.ts';
+import { Rival } from '../../src/load/rival.ts';
 
 const CONNECTIONS = 4;
 
-describe('stock autocannon in turns', () => {
+describe.each(['stock', 'plain'] as const)('a rival in turns: %s', (name) => {
   it('sends only in its turns, and counts what the server answered', async () => {
     let asked = 0;
     const server = createServer((_, response) => {
@@ -16,8 +16,8 @@ describe('stock autocannon in turns', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     try {
-      await using stock = new StockSession({ generator: [] }, `http://127.0.0.1:${port}/`, CONNECTIONS);
-      await stock.arm(20);
+      await using rival = new Rival(name, { generator: [] }, `http://127.0.0.1:${port}/`, CONNECTIONS);
+      await rival.arm(20);
       const quiet = async () => {
         let before = -1;
         while (asked !== before) {
@@ -27,7 +27,7 @@ describe('stock autocannon in turns', () => {
         return asked;
       };
       const before = await quiet();
-      const { answers, cpuUs } = await stock.take(0.2);
+      const { answers, cpuUs } = await rival.take(0.2);
       const after = await quiet();
       expect(answers).toBeGreaterThan(0);
       expect(cpuUs).toBeGreaterThan(0);
@@ -44,8 +44,8 @@ describe('stock autocannon in turns', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     try {
-      await using stock = new StockSession({ generator: [] }, `http://127.0.0.1:${port}/`, CONNECTIONS);
-      await expect(stock.arm(0.5)).rejects.toThrow('stock autocannon has not connected after 0.5 s');
+      await using rival = new Rival(name, { generator: [] }, `http://127.0.0.1:${port}/`, CONNECTIONS);
+      await expect(rival.arm(0.5)).rejects.toThrow('has not connected after 0.5 s');
     } finally {
       server.closeAllConnections();
       server.close();
