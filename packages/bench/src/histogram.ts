@@ -29,6 +29,41 @@ export function recordMilliseconds(histogram: Histogram, milliseconds: number): 
   histogram.recordValue(clamp(Math.round(milliseconds * 1000), 1, HIGHEST_US));
 }
 
+/** Latencies below this many µs are counted one by one first. */
+const DIRECT_US = 131_072;
+
+/**
+ * Collects latencies for a histogram. The histogram computes logarithms for each value, so usual latencies are counted by
+ * their µs, and each count is moved when the histogram is read.
+ */
+export class Latencies {
+  readonly #histogram = createHistogram();
+  readonly #direct = new Uint32Array(DIRECT_US);
+  #isMoved = true;
+
+  /** Records one latency given in ms. */
+  record(milliseconds: number): void {
+    const us = Math.round(milliseconds * 1000);
+    if (us < 1 || us >= DIRECT_US) {
+      recordMilliseconds(this.#histogram, milliseconds);
+      return;
+    }
+    this.#direct[us] = (this.#direct[us] as number) + 1;
+    this.#isMoved = false;
+  }
+
+  /** The histogram of all latencies so far. */
+  get histogram(): Histogram {
+    if (this.#isMoved) return this.#histogram;
+    for (const [us, count] of this.#direct.entries()) {
+      if (count > 0) this.#histogram.recordValueWithCount(us, count);
+    }
+    this.#direct.fill(0);
+    this.#isMoved = true;
+    return this.#histogram;
+  }
+}
+
 /** Encodes a histogram as compressed V2 base64 for the record. */
 export function encodeHistogram(histogram: Histogram): string {
   return encodeIntoCompressedBase64(histogram);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createHistogram,
   encodeHistogram,
+  Latencies,
   mergeHistograms,
   recordMilliseconds,
   summariseLatency,
@@ -21,6 +22,22 @@ const upTo = (n: number): number[] => Array.from({ length: n }, (_, index) => in
 
 const summarise = (us: readonly number[], timeouts = 0): LatencyUs | undefined =>
   summariseLatency(histogramOf(us), timeouts, 10);
+
+describe('Latencies', () => {
+  it('give the same histogram as values that are recorded one by one', () => {
+    const random = createRandom(5);
+    const us = Array.from({ length: 3000 }, () => random.below(2 ** (1 + random.below(20))));
+    const latencies = new Latencies();
+    for (const value of us) {
+      latencies.record(value / 1000);
+      if (random.below(500) === 0) expect(latencies.histogram.totalCount).toBeGreaterThan(0);
+    }
+    expect(encodeHistogram(latencies.histogram)).toBe(encodeHistogram(histogramOf(us)));
+    expect(encodeHistogram(latencies.histogram)).toBe(encodeHistogram(histogramOf(us)));
+    expect(latencies.histogram.minNonZeroValue).toBe(histogramOf(us).minNonZeroValue);
+    expect(latencies.histogram.maxValue).toBe(histogramOf(us).maxValue);
+  });
+});
 
 describe('createHistogram', () => {
   it('records fractions of ms in µs, to three digits', () => {

@@ -9,11 +9,13 @@ export interface LoopClocks {
   idleMs(): number;
 }
 
+const { nodeTiming } = performance;
+
 /** The clocks of this thread. */
 export const THIS_LOOP: LoopClocks = {
   now: () => performance.now(),
-  counts: () => performance.nodeTiming.uvMetricsInfo,
-  idleMs: () => performance.nodeTiming.idleTime,
+  counts: () => nodeTiming.uvMetricsInfo,
+  idleMs: () => nodeTiming.idleTime,
 };
 
 /** The two moments between which an answer arrived, in ms of the monotonic clock. */

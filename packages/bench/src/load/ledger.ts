@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { countAnswers } from '../counts.ts';
 import type { Counts } from '../model.ts';
 import { Arrivals, createArrival, type Arrival } from './arrivals.ts';
-import { createHistogram, encodeHistogram, recordMilliseconds } from '../histogram.ts';
+import { createHistogram, encodeHistogram, Latencies, recordMilliseconds } from '../histogram.ts';
 import { idsIn } from '../catalogue/workloads/ids.ts';
 import { isConditional } from '../catalogue/workloads/workload.ts';
 import type { SchemaCheck } from '../catalogue/workloads/requests/schema.ts';
@@ -67,6 +67,13 @@ function emptyCounts(): Counts {
   return { sent: 0, ok: 0, non2xx: 0, mismatch: 0, timeout: 0, reset: 0, closedEarly: 0, inFlight: 0 };
 }
 
+/** Adds 1 to a count. The two of nearly every request are written out, which saves looking up their names. */
+function increment(counts: Counts, what: Outcome | 'sent'): void {
+  if (what === 'sent') counts.sent++;
+  else if (what === 'ok') counts.ok++;
+  else counts[what]++;
+}
+
 /** The account of one route. */
 interface RouteAccount {
   lifetime: Counts;
@@ -88,9 +95,6 @@ export class Ledger {
   readonly lifetime = emptyCounts();
   readonly window = emptyCounts();
   readonly statusCodes: Record<string, number> = {};
-  readonly histogram = createHistogram();
-  /** The lower bounds of the same latencies: a busy process reads answers later than they arrive. */
-  readonly shortest = createHistogram();
   /** For the same answers: the reported time and the rest of the latency. Absent until an answer reports its time. */
   timing: { told: Histogram; rest: Histogram } | undefined;
   readonly cycleUs = { sum: 0, count: 0 };
@@ -115,6 +119,8 @@ export class Ledger {
   onClose: () => void = () => {};
   /** Called when a request has ended. */
   onEnd: () => void = () => {};
+  readonly #latencies = new Latencies();
+  readonly #shortest = new Latencies();
   /** The answers of each route so far whose right body is known. */
   readonly #answers: number[] = [];
   /** The account of each route; empty if there is only one. */
@@ -172,6 +178,15 @@ export class Ledger {
     const slot = new Slot();
     this.slots.push(slot);
     return slot;
+  }
+
+  get histogram(): Histogram {
+    return this.#latencies.histogram;
+  }
+
+  /** The lower bounds of the same latencies: a busy process reads answers later than they arrive. */
+  get shortest(): Histogram {
+    return this.#shortest.histogram;
   }
 
   get isOpen(): boolean {
@@ -246,11 +261,11 @@ export class Ledger {
   /** Counts an event of one request in the account of the session and in that of its route. */
   #count({ request }: Slot, what: Outcome | 'sent', isInWindow: boolean): void {
     const account = this.#accounts[this.#routeOf[request] ?? 0];
-    this.lifetime[what]++;
-    if (account !== undefined) account.lifetime[what]++;
+    increment(this.lifetime, what);
+    if (account !== undefined) increment(account.lifetime, what);
     if (!isInWindow) return;
-    this.window[what]++;
-    if (account !== undefined) account.window[what]++;
+    increment(this.window, what);
+    if (account !== undefined) increment(account.window, what);
   }
 
   /** Adds the open requests to a count of the window. */
@@ -377,10 +392,10 @@ export class Ledger {
     const since = intendedAt === undefined ? sinceSent : now - intendedAt;
     // No answer arrives before its request.
     const milliseconds = since - Math.max(0, Math.min(now - by, sinceSent));
-    recordMilliseconds(this.histogram, milliseconds);
+    this.#latencies.record(milliseconds);
     const account = this.#accounts[this.#routeOf[request] ?? 0];
     if (account !== undefined) recordMilliseconds(account.histogram, milliseconds);
-    recordMilliseconds(this.shortest, since - Math.max(0, Math.min(now - from, sinceSent)));
+    this.#shortest.record(since - Math.max(0, Math.min(now - from, sinceSent)));
     if (toldMs === undefined) return;
     this.timing ??= { told: createHistogram(), rest: createHistogram() };
     recordMilliseconds(this.timing.told, toldMs);
