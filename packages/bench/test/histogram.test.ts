@@ -28,9 +28,10 @@ describe('Latencies', () => {
     const random = createRandom(5);
     const us = Array.from({ length: 3000 }, () => random.below(2 ** (1 + random.below(20))));
     const latencies = new Latencies();
-    for (const value of us) {
+    for (const [index, value] of us.entries()) {
       latencies.record(value / 1000);
-      if (random.below(500) === 0) expect(latencies.histogram.totalCount).toBeGreaterThan(0);
+      // Reading it in between changes nothing.
+      if (index % 1000 === 0) encodeHistogram(latencies.histogram);
     }
     expect(encodeHistogram(latencies.histogram)).toBe(encodeHistogram(histogramOf(us)));
     expect(encodeHistogram(latencies.histogram)).toBe(encodeHistogram(histogramOf(us)));
