@@ -106,8 +106,13 @@ export function start(options: StartOptions): (pieces: TemplateStringsArray, ...
   };
 }
 
+/** Returns the path of a program on PATH; undefined if it is not there. */
+export function findOnPath(program: string): string | undefined {
+  return which.sync(program, { nothrow: true }) ?? undefined;
+}
+
 /** Bash keeps environment variables with unusual names; not every sh does. */
-const SHELL = which.sync('bash', { nothrow: true }) ?? '/bin/sh';
+const SHELL = findOnPath('bash') ?? '/bin/sh';
 const SILENT: Output = { stdout: '', stderr: '' };
 
 /** Sets every option of zx that a ZX_… variable of the user could change. */

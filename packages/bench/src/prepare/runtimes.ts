@@ -5,8 +5,8 @@ import { DEFAULT_RUNTIMES, parseRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { ResolvedRuntime, RuntimeSpec } from '../model.ts';
 import { awaitLock } from '../machine/filelock.ts';
-import { readNames } from '../machine/procfs.ts';
 import { run, type SubprocessError } from '../machine/subprocess.ts';
+import { interpretersOf, pathWithoutShims } from './pyenv.ts';
 import { unreachedError } from './unreached.ts';
 
 /** A runtime on this machine, and the words that start it. */
@@ -174,31 +174,29 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
   );
 }
 
-/** Lists the interpreters to try, best first: those that uv finds, those of pyenv, those that uv can install. */
+/**
+ * Lists the interpreters to try, best first: those that uv keeps, those of pyenv, others that uv finds, those that it can
+ * install.
+ */
 async function pythonCandidates(base: string, { uv, mayInstall }: Search): Promise<string[]> {
   if (base.includes('/')) return [base];
-  const find = async (more: string[]): Promise<string | undefined> =>
+  const env = { ...process.env, PATH: pathWithoutShims() };
+  const find = async (...more: string[]): Promise<string[]> =>
     uv === undefined
-      ? undefined
-      : run([uv, 'python', 'find', ...more, base]).then(
-          ({ stdout }) => stdout.trim(),
-          () => undefined,
+      ? []
+      : run([uv, 'python', 'find', ...more, base], { env }).then(
+          ({ stdout }) => [stdout.trim()],
+          () => [],
         );
-  const found = await find(['--no-python-downloads']);
-  if (found !== undefined) return [found];
-  const versions = join(process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'), 'versions');
-  // A glob would not follow symbolic links.
-  const kept = readNames(versions)
-    .filter((name) => name === base || name.startsWith(`${base}.`))
-    .map((name) => join(versions, name, 'bin', 'python3'))
-    .filter((path) => existsSync(path));
-  if (kept.length > 0) return kept.toSorted().toReversed();
-  if (uv === undefined || !mayInstall) return [];
+  const managed = await find('--python-preference', 'only-managed', '--no-python-downloads');
+  const found = [...managed, ...interpretersOf(base)];
+  if (found.length > 0) return found;
+  const others = await find('--no-python-downloads');
+  if (others.length > 0 || uv === undefined || !mayInstall) return others;
   await run([uv, 'python', 'install', base]).catch((error: SubprocessError) =>
     unreachedError('uv python', error.stderr),
   );
-  const installed = await find([]);
-  return installed === undefined ? [] : [installed];
+  return find();
 }
 
 /** Removes folders of the build machine from configure flags. */

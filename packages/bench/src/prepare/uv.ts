@@ -3,13 +3,25 @@ import { basename, join } from 'node:path';
 import { BenchError } from '../errors.ts';
 import { awaitLock } from '../machine/filelock.ts';
 import { run } from '../machine/subprocess.ts';
+import { findBehindShim } from './pyenv.ts';
 import { lastLine } from './runtimes.ts';
 import { unreachedError } from './unreached.ts';
 
+/** The results by cache folder and PATH. */
+const finds = new Map<string, Promise<string | undefined>>();
+
 /** Returns the path of uv, on PATH or in the cache folder; undefined if it is in neither. */
-export async function findUv(cache: string): Promise<string | undefined> {
+export function findUv(cache: string): Promise<string | undefined> {
+  const key = `${cache} ${process.env['PATH']}`;
+  const finding = finds.get(key) ?? lookForUv(cache);
+  finds.set(key, finding);
+  return finding;
+}
+
+async function lookForUv(cache: string): Promise<string | undefined> {
+  const onPath = await findBehindShim('uv');
+  if (await answers(onPath)) return onPath;
   const own = ownUv(cache);
-  if (await answers('uv')) return 'uv';
   return existsSync(own) && (await answers(own)) ? own : undefined;
 }
 
@@ -30,7 +42,7 @@ async function fetchUv(cache: string): Promise<string> {
   const found = await findUv(cache);
   if (found !== undefined) return found;
   using _ = await awaitLock(join(cache, 'uv.lock'));
-  const made = await findUv(cache);
+  const made = await lookForUv(cache);
   if (made !== undefined) return made;
   try {
     await run(

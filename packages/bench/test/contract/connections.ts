@@ -4,6 +4,7 @@ import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts'
 import type { Server } from '../../src/machine/launch.ts';
 import { familyOf, readText } from '../../src/machine/procfs.ts';
 import { run } from '../../src/machine/subprocess.ts';
+import { findBehindShim } from '../../src/prepare/pyenv.ts';
 
 /** Longer than the defaults that servers come with: 2 s (gunicorn), 5 s (uvicorn, actix, Rocket) or 6 s (Node). */
 export const IDLE_SECONDS = 8;
@@ -50,6 +51,8 @@ export async function openConnection(
   };
 }
 
+let python: Promise<string> | undefined;
+
 /** The state of a server's sockets, from the kernel. */
 export interface Sockets {
   /** The length of the shortest accept queue. */
@@ -66,7 +69,8 @@ export async function readSockets(server: Pick<Server, 'pid' | 'port'>): Promise
   if (process.platform !== 'linux') return undefined;
   const script = fileURLToPath(new URL('sockets.py', import.meta.url));
   const pids = [...familyOf([server.pid() ?? 0])].map(String);
-  const { stdout } = await run(['python3', script, String(server.port), ...pids]);
+  python ??= findBehindShim('python3');
+  const { stdout } = await run([await python, '-IS', script, String(server.port), ...pids]);
   const all = JSON.parse(stdout) as { listening: boolean; backlog: number; noDelay: boolean }[] | null;
   if (all === null) return undefined;
   const [listening = [], connected = []] = [true, false].map((is) =>
