@@ -70,34 +70,50 @@ export function errorOfTrim(n: number, k: number): number {
 }
 
 /**
- * The n(n+1)/2 Walsh averages of n differences: the means of all pairs, each also with itself, in their unit. They are
- * ordered without being listed: in each row of pairs of the sorted differences, the averages ascend.
+ * The n(n+1)/2 Walsh averages of n differences: the means of all pairs, each also with itself, in their unit. Those of many
+ * differences are ordered without being listed: in each row of pairs of the sorted differences, the averages ascend.
  */
 export interface WalshAverages {
   /** The number of averages. */
   count: number;
-  /** Returns the average with this many smaller ones, from 0 on, in O(n log n). Throws RangeError if there is none. */
+  /** Returns the average with this many smaller ones, from 0 on. Throws RangeError if there is none. */
   at(rank: number): number;
   /** Counts the averages below a value, and those not above it, in O(n). */
   countAround(value: number): { below: number; notAbove: number };
 }
+
+/** To list and sort the averages of this many differences takes less time than to select a few of them. */
+const MOST_LISTED = 64;
 
 /** Orders the Walsh averages of differences. */
 export function walshAverages(differences: readonly number[]): WalshAverages {
   const sorted = Float64Array.from(differences).toSorted();
   const n = sorted.length;
   const count = (n * (n + 1)) / 2;
+  let listed: Float64Array | undefined;
   return {
     count,
     at(rank) {
       if (!(rank >= 0 && rank < count)) throw new RangeError(`${count} averages have none of rank ${rank}`);
-      return selectAverage(sorted, rank);
+      if (n > MOST_LISTED) return selectAverage(sorted, rank);
+      listed ??= listAverages(sorted);
+      return listed[rank]!;
     },
     countAround: (value) => {
       const { below, notAbove } = cutRows(sorted, value);
       return { below: pairsBefore(below), notAbove: pairsBefore(notAbove) };
     },
   };
+}
+
+function listAverages(sorted: Float64Array): Float64Array {
+  const n = sorted.length;
+  const averages = new Float64Array((n * (n + 1)) / 2);
+  let at = 0;
+  for (let row = 0; row < n; row++) {
+    for (let other = row; other < n; other++) averages[at++] = (sorted[row]! + sorted[other]!) / 2;
+  }
+  return averages.toSorted();
 }
 
 /** Row i holds the averages of value i with the values from i on. A cut is the end of the averages below it, by row. */
