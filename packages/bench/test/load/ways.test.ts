@@ -239,6 +239,9 @@ const split = (text: string) => {
   return { pieces: [text.slice(0, at), text.slice(at, at + 3), text.slice(at + 3)] };
 };
 
+/** Every position at which a text can be split. */
+const positionsIn = (text = '') => Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => at + 1);
+
 describe('a right answer', () => {
   it.each(SOUND)('needs no parser once its shape is known: %s', (_, make, load) => {
     const { parsed, account } = expectSameAccount(
@@ -251,22 +254,14 @@ describe('a right answer', () => {
   });
 
   it.each(SOUND)('has the same account wherever it is split: %s', (_, make, load) => {
-    const { length } = make();
-    for (let at = 1; at < length; at++) {
-      const [first, next] = [make(), make()];
-      const { account } = expectSameAccount(
-        [
-          ...Array.from({ length: 3 }, () => ({ pieces: [make()] })),
-          { pieces: [first.slice(0, at), first.slice(at)] },
-          { pieces: [next.slice(0, at), next.slice(at)] },
-          { pieces: [make()] },
-          { pieces: make().split('') },
-          { pieces: [make()] },
-        ],
-        load,
-      );
-      expect(account.lifetime).toMatchObject({ sent: 9, ok: 8, inFlight: 1 });
-    }
+    const whole = () => ({ pieces: [make()] });
+    const cuts = positionsIn(make()).map((at) =>
+      [make(), make()].map((text) => ({ pieces: [text.slice(0, at), text.slice(at)] })),
+    );
+    const steps = [whole(), whole(), whole(), ...cuts.flatMap((cut) => [...cut, whole()])];
+    const { account } = expectSameAccount([...steps, { pieces: make().split('') }, whole()], load);
+    const ok = steps.length + 2;
+    expect(account.lifetime).toMatchObject({ sent: ok + 1, ok, inFlight: 1 });
   });
 
   it('needs no parser if its head comes with the first piece of its body', () => {
@@ -349,17 +344,17 @@ describe('any other answer has the same account on both ways', () => {
   });
 
   it.each(OTHER)('%s, wherever its first piece is split', (_, make) => {
-    const length = make().pieces[0]?.length ?? 0;
-    for (let at = 1; at < length; at++) {
+    const cuts = positionsIn(make().pieces[0]).map((at) => {
       const { pieces, ending } = make();
       const [first = '', ...others] = pieces;
-      const cut = { pieces: [first.slice(0, at), first.slice(at), ...others], ...(ending && { ending }) };
-      const { lifetime } = expectSameAccount([...sound(), cut, ...sound()], {
-        expected: EXPECTED,
-        hashEvery: 1,
-      }).account;
-      expect(sumOf(lifetime)).toBe(lifetime.sent);
-    }
+      return { pieces: [first.slice(0, at), first.slice(at), ...others], ...(ending && { ending }) };
+    });
+    const steps = cuts.flatMap((cut) => [...sound(), cut]);
+    const { lifetime } = expectSameAccount([...steps, ...sound()], {
+      expected: EXPECTED,
+      hashEvery: 1,
+    }).account;
+    expect(sumOf(lifetime)).toBe(lifetime.sent);
   });
 
   it.each(Array.from({ length: 60 }, (_, seed) => seed))('in random sequence %d', (seed) => {
