@@ -78,6 +78,8 @@ export class Place implements AsyncDisposable {
   readonly results = join(this.folder, 'results');
   readonly state = join(this.folder, 'state');
   readonly lock = join(this.state, 'host.lock');
+  /** The environment of a command with a separate cache: to list that of this checkout takes a second. */
+  readonly ownCache = { BENCH_CACHE: join(this.folder, 'cache') };
   /** The temporary folder: shared by all places, or separate with `hasTemporary`. */
   readonly temporary: string;
   readonly #mark = randomUUID();

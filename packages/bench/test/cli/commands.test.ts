@@ -1,9 +1,8 @@
-import { existsSync, globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { CACHE } from '../../src/prepare/prepare.ts';
 import { Place, ROOT } from './cli.ts';
 
 describe('--help', () => {
@@ -124,7 +123,7 @@ describe('pnpm clean', () => {
   it.concurrent('without names only lists', async ({ expect }) => {
     await using place = new Place();
     const run = keepRun(place, 'one');
-    const { status, stdout } = await place.run('clean');
+    const { status, stdout } = await place.run('clean', [], place.ownCache);
     expect(stdout).toMatch(/^environments: /m);
     expect(stdout).toMatch(/^runs: [\d.]+ [KM]iB$/m);
     expect(stdout).toMatch(/^ +[\d.]+ KiB {2}\S+one$/m);
@@ -132,26 +131,20 @@ describe('pnpm clean', () => {
     expect(existsSync(run)).toBe(true);
   });
 
-  // Not concurrent: another test lists the cache.
-  it('lists while an environment is being installed', async ({ expect }) => {
+  it.concurrent('lists while an environment is being installed', async ({ expect }) => {
     await using place = new Place();
-    mkdirSync(join(CACHE, 'environments'), { recursive: true });
-    const lock = join(CACHE, 'environments', `${basename(place.folder)}.lock`);
-    writeFileSync(lock, '');
-    try {
-      const { status, stdout, stderr } = await place.run('clean');
-      expect(stderr).toBe('');
-      expect(stdout).not.toContain('.lock');
-      expect(status).toBe(0);
-    } finally {
-      rmSync(lock);
-    }
+    writeFileSync(`${keepEnvironment(place)}.lock`, '');
+    const { status, stdout, stderr } = await place.run('clean', [], place.ownCache);
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^environments: .*\n.* \S+vanilla-1$/m);
+    expect(stdout).not.toContain('.lock');
+    expect(status).toBe(0);
   });
 
   it.concurrent('refuses to remove anything without --yes and without a terminal', async ({ expect }) => {
     await using place = new Place();
     const run = keepRun(place, 'one');
-    const { status, stderr } = await place.run('clean', ['runs']);
+    const { status, stderr } = await place.run('clean', ['runs'], place.ownCache);
     expect(stderr).toMatch(
       /cannot ask whether to remove runs: there is no terminal\n +pnpm clean runs --yes/,
     );
@@ -163,19 +156,19 @@ describe('pnpm clean', () => {
     await using place = new Place();
     const run = keepRun(place, 'one');
     const published = keepRun(place, 'published/two');
-    const before = listCache();
-    const { status, stdout } = await place.run('clean', ['runs', '--yes']);
+    const environment = keepEnvironment(place);
+    const { status, stdout } = await place.run('clean', ['runs', '--yes'], place.ownCache);
     expect(stdout).toMatch(/^runs: removed$/m);
     expect(status).toBe(0);
     expect(existsSync(run)).toBe(false);
     expect(existsSync(published)).toBe(true);
-    expect(listCache()).toEqual(before);
+    expect(existsSync(environment)).toBe(true);
   });
 
   it.concurrent('removes only the named run', async ({ expect }) => {
     await using place = new Place();
     const [one, two] = [keepRun(place, 'one'), keepRun(place, 'two')];
-    const { status, stdout } = await place.run('clean', ['two', '--yes']);
+    const { status, stdout } = await place.run('clean', ['two', '--yes'], place.ownCache);
     expect(stdout).toMatch(/^two: removed$/m);
     expect(status).toBe(0);
     expect([existsSync(one), existsSync(two)]).toEqual([true, false]);
@@ -183,11 +176,10 @@ describe('pnpm clean', () => {
 
   it.concurrent('removes the files of revisions that a killed run has left', async ({ expect }) => {
     await using place = new Place();
-    const cache = join(place.folder, 'cache');
-    const left = join(cache, 'revisions', 'shop-1a2b');
+    const left = join(place.ownCache.BENCH_CACHE, 'revisions', 'shop-1a2b');
     mkdirSync(left, { recursive: true });
     writeFileSync(join(left, 'server.js'), 'listen()');
-    const { status, stdout } = await place.run('clean', ['revisions', '--yes'], { BENCH_CACHE: cache });
+    const { status, stdout } = await place.run('clean', ['revisions', '--yes'], place.ownCache);
     expect([status, stdout]).toEqual([
       0,
       expect.stringMatching(/^revisions: .*\n +\d.*shop-1a2b\nrevisions: removed$/m),
@@ -203,7 +195,9 @@ describe('pnpm clean', () => {
       ['', true],
       ['y', false],
     ] as const) {
-      const cleaning = place.startInTerminal('node --import ./scripts/runtime.mjs scripts/clean.ts runs');
+      const cleaning = place.startInTerminal(
+        `BENCH_CACHE='${place.ownCache.BENCH_CACHE}' node --import ./scripts/runtime.mjs scripts/clean.ts runs`,
+      );
       await cleaning.until(() => cleaning.output.includes('[y/N]'), 'its question');
       cleaning.type(`${answer}\r`);
       expect((await cleaning.ended).status).toBe(0);
@@ -220,9 +214,12 @@ function keepRun(place: Place, name: string): string {
   return folder;
 }
 
-function listCache(): string[] {
-  const cache = join(ROOT, '.cache');
-  return existsSync(cache) ? readdirSync(cache) : [];
+/** Makes an environment in the cache of a place. Returns its folder. */
+function keepEnvironment(place: Place): string {
+  const folder = join(place.ownCache.BENCH_CACHE, 'environments', 'vanilla-1');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'python'), 'x'.repeat(5000));
+  return folder;
 }
 
 async function freePort(): Promise<number> {
