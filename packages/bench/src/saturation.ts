@@ -1,4 +1,4 @@
-/** The threshold of saturation, and the cores that the generators use. */
+/** The thresholds of saturation and of neighbouring cores, and the cores that the generators use. */
 import type { LoadResult } from './results/record.ts';
 import { sum } from './numbers.ts';
 
@@ -15,3 +15,6 @@ export function takesTheRest(coresUsed: number, cores: readonly number[], load: 
 export function coresOfLoad({ generators }: LoadResult): number {
   return sum(generators.map(({ cpuUs, seconds }) => cpuUs / 1e6 / seconds));
 }
+
+/** From this factor of CPU for the same work on, a busy core slows its neighbour. */
+export const NEIGHBOURLY = 1.02;

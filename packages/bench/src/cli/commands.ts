@@ -218,7 +218,7 @@ export const POWER = defineCommand({
 export const PREFLIGHT = defineCommand({
   name: 'preflight',
   about:
-    'Checks whether this machine is fit to measure on: limits, ports, load, governor, throttling. Says what to change.',
+    'Checks whether this machine is fit to measure on: limits, ports, load, governor, throttling, cores that slow each other down. Says what to change.',
   options: {
     connections: option('<n>', wholeNumber(), { help: 'the highest number of connections', default: 10_000 }),
     workers: option('<n>', wholeNumber(), { help: 'workers of each server', default: 1 }),

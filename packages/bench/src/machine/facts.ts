@@ -2,6 +2,7 @@
 
 import { cpus, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Neighbours } from './neighbours.ts';
 import { whyNotPinned } from './placement.ts';
 import { openEveryone } from './everyone.ts';
 import { readTimeWait, readTrouble } from './counters.ts';
@@ -34,6 +35,8 @@ export interface MachineFacts {
   onBattery?: boolean;
   /** How often the CPU was throttled during the check. */
   throttled?: number;
+  /** How many times as much CPU the same work takes on the server's core while that of the load is busy; with its interval. */
+  neighbours?: Neighbours;
 }
 
 /** Reads the facts of this machine. Observes the CPU of other processes meanwhile, for 1 s by default. */

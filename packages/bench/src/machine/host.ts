@@ -3,6 +3,7 @@
 import { arch, cpus, loadavg, release, totalmem } from 'node:os';
 import { readEphemeralPorts, readGovernor, readOpenFiles, readSomaxconn, sysctl } from './facts.ts';
 import { tryCgroup } from './cgroup.ts';
+import { recallNeighbours } from './neighbours.ts';
 import { readText } from './procfs.ts';
 import type { Host } from '../results/host.ts';
 
@@ -14,6 +15,7 @@ export async function readHost(): Promise<Host> {
   const openFiles = await readOpenFiles();
   const ephemeralPorts = await readEphemeralPorts();
   const somaxconn = await readSomaxconn();
+  const neighbours = recallNeighbours();
   return {
     platform: process.platform,
     arch: arch(),
@@ -27,6 +29,7 @@ export async function readHost(): Promise<Host> {
     ...(openFiles && { openFiles: { soft: sayLimit(openFiles.soft), hard: sayLimit(openFiles.hard) } }),
     ...(ephemeralPorts && { ephemeralPorts }),
     ...(somaxconn !== undefined && { somaxconn }),
+    ...(neighbours && { neighbours }),
     cgroup: await tryCgroup().then(({ version, reason }) => version ?? reason),
     load: loadavg(),
     node: process.version,

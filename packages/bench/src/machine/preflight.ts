@@ -1,6 +1,7 @@
 /** Preflight: whether this machine can carry a plan, and what to change if not. Pure: facts in, findings out. */
 
 import { BenchError } from '../errors.ts';
+import { NEIGHBOURLY } from '../saturation.ts';
 import type { MachineFacts } from './facts.ts';
 
 /** The demands of a plan on the machine. */
@@ -178,6 +179,32 @@ const checkCores: Check = ({ cores }, { serverCores, generators }) => {
   };
 };
 
+const checkNeighbours: Check = ({ neighbours }) => {
+  if (neighbours === undefined) return undefined;
+  const { ratio, low, high } = neighbours;
+  const found = `${signed(ratio)} CPU for the same work (${signed(low)} to ${signed(high)})`;
+  if (low > NEIGHBOURLY) {
+    return {
+      level: 'warn',
+      what: `neighbouring cores: while the load’s core is busy, the server’s core needs ${found}: they share hardware`,
+      advice:
+        'a server that keeps the load busy is charged for it; compare at equal offered load (--rate), or use cores of their own',
+    };
+  }
+  return high < NEIGHBOURLY
+    ? { level: 'ok', what: `no neighbouring cores: a busy load costs the server’s core ${found}` }
+    : {
+        level: 'warn',
+        what: `neighbouring cores: unknown; a busy load costs the server’s core ${found}`,
+        advice: 'repeat the check on a quiet machine',
+      };
+};
+
+function signed(factor: number): string {
+  const percent = (factor - 1) * 100;
+  return `${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`;
+}
+
 const checkPinning: Check = ({ unpinned, platform }) => {
   if (unpinned === undefined)
     return { level: 'ok', what: 'server and generator can be pinned to separate cores' };
@@ -203,6 +230,7 @@ const CHECKS: readonly Check[] = [
   checkPower,
   checkThrottling,
   checkCores,
+  checkNeighbours,
   checkPinning,
   checkTime,
 ];

@@ -1,6 +1,6 @@
 /** `host.json`, the machine that a run was measured on: its definition, and the type derived from it. */
 import { Type, type Static } from 'typebox';
-import { ordinal, shape, text } from '../definitions.ts';
+import { ordinal, shape, span, text } from '../definitions.ts';
 
 const fileLimit = Type.Union([ordinal('count: files'), Type.Literal('unlimited')]);
 const port = (description: string) => Type.Integer({ description, minimum: 1, maximum: 65_535 });
@@ -28,6 +28,19 @@ export const host = shape({
   ),
   somaxconn: Type.Optional(ordinal('count: the longest accept queue')),
   cgroup: text('v1 or v2 if servers get a cgroup of their own, else the reason why not.'),
+  neighbours: Type.Optional(
+    shape(
+      {
+        ratio: span('ratio: CPU while the load’s core is busy ÷ CPU while it is idle'),
+        low: span('ratio: the lower end of its 95 % interval'),
+        high: span('ratio: the upper end'),
+      },
+      {
+        description:
+          'What a busy load costs the same work on the server’s core, as preflight last measured it since this machine was started. Absent if it has not. Bench never fills the idle time of a core.',
+      },
+    ),
+  ),
   load: Type.Array(Type.Number({ description: 'count: runnable tasks', minimum: 0 }), {
     description: 'Before the run: means over 1, 5 and 15 minutes.',
     minItems: 3,

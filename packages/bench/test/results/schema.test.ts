@@ -297,6 +297,7 @@ const machine: Required<Host> = {
   openFiles: { soft: 1024, hard: 'unlimited' },
   ephemeralPorts: { first: 32_768, last: 60_999 },
   somaxconn: 4096,
+  neighbours: { ratio: 1.18, low: 1.15, high: 1.21 },
   cgroup: 'v2',
   load: [0.1, 0.2, 0.3],
   node: 'v26.10.0',

@@ -1,0 +1,82 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  keepNeighbours,
+  measureNeighbours,
+  recallNeighbours,
+  startFiller,
+} from '../../src/machine/neighbours.ts';
+import { readCores, whyNotPinned } from '../../src/machine/placement.ts';
+import { readText, readThreadsUs } from '../../src/machine/procfs.ts';
+import { sum } from '../../src/numbers.ts';
+
+const cores = (await whyNotPinned()) === undefined ? readCores().map(({ id }) => id) : [];
+const [first = 0, second = 0] = cores;
+
+const cpuOf = (pid: number) => sum([...readThreadsUs(pid).values()]);
+
+/** A folder that is removed after the test. */
+function openFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-neighbours-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** Waits until a condition holds; the test's own time limit ends it. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await sleep(5);
+}
+
+describe.skipIf(cores.length < 2)('measureNeighbours', () => {
+  it('measures the CPU of the same work beside an idle and a busy core', async () => {
+    const pairs = await measureNeighbours({ server: second, load: [first], busy: 'work' }, 2);
+    expect(pairs).toHaveLength(2);
+    for (const { idleUs, busyUs } of pairs) {
+      expect(idleUs).toBeGreaterThan(0);
+      expect(busyUs).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe.skipIf(cores.length < 2)('startFiller', () => {
+  it('uses CPU only between resume and pause, at idle priority, and ends when disposed of', async () => {
+    const filler = await startFiller([first], 'loop');
+    const stateOf = () => / ([A-Z]) /.exec(readText(`/proc/${filler.pid}/stat`) ?? '')?.[1];
+    await until(() => stateOf() === 'T');
+    filler.resume();
+    const before = cpuOf(filler.pid);
+    await until(() => cpuOf(filler.pid) > before + 10_000);
+    expect(readText(`/proc/${filler.pid}/sched`)).toMatch(/^policy\s*:\s*5$/m);
+    filler.pause();
+    await until(() => stateOf() === 'T');
+    const paused = cpuOf(filler.pid);
+    await sleep(20);
+    expect(cpuOf(filler.pid)).toBe(paused);
+    filler[Symbol.dispose]();
+    await until(() => [undefined, 'Z'].includes(stateOf()));
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('what is known of neighbours', () => {
+  const found = { ratio: 1.18, low: 1.15, high: 1.21 };
+
+  it('is kept until the machine is started again', () => {
+    const folder = openFolder();
+    expect(recallNeighbours(folder)).toBeUndefined();
+    keepNeighbours(found, folder);
+    expect(recallNeighbours(folder)).toEqual(found);
+    const file = join(folder, 'neighbours.json');
+    const kept = JSON.parse(readFileSync(file, 'utf8')) as object;
+    writeFileSync(file, JSON.stringify({ ...kept, boot: 'another' }));
+    expect(recallNeighbours(folder)).toBeUndefined();
+  });
+
+  it('is nothing if the file is broken', () => {
+    const folder = openFolder();
+    writeFileSync(join(folder, 'neighbours.json'), '{"boot":');
+    expect(recallNeighbours(folder)).toBeUndefined();
+  });
+});
