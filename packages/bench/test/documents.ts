@@ -19,6 +19,7 @@ import { showLimit, showMetric } from '../src/report/cells.ts';
 import { toView } from '../src/report/view.ts';
 import { readPool } from '../src/results/pool/store.ts';
 import { drawAges, drawFeedback, drawKinds, drawOdds, readPart } from './kinds.ts';
+import { drawFills, drawNoise, drawPairs, drawRatios } from './neighbours.ts';
 import { readStudy, type StoredStudy } from '../src/results/study/store.ts';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { drawRecordings } from './recordings.ts';
@@ -170,6 +171,13 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
 
   /** `feedback ID`: what V8 knew in each process, beside its kind. */
   feedback: ([id = '']) => drawFeedback(readPart(folderOf(id), 'switches')),
+
+  /** `neighbours ID TABLE`: what experiments/neighbours measured: fills, ratios, noise or pairs. */
+  neighbours: ([id = '', table = '']) => {
+    const draw = { fills: drawFills, ratios: drawRatios, noise: drawNoise, pairs: drawPairs }[table];
+    if (draw === undefined) throw new Error(`no table ${table}`);
+    return draw(folderOf(id));
+  },
 
   /** `cause ID`: as experiments/kinds/cause.cjs printed it. */
   cause: ([id = '']) => fence(readFileSync(join(folderOf(id), 'cause.txt'), 'utf8')),
