@@ -12,6 +12,7 @@ import { outcomes } from './outcomes.ts';
 import { problems, trials } from './problems.ts';
 import { ranking } from './ranking.ts';
 import { rounds } from './rounds.ts';
+import { scaling } from './scaling.ts';
 import { nameRung, type Section } from './section.ts';
 import { giveLooks } from './series.ts';
 import { startup } from './startup.ts';
@@ -21,6 +22,7 @@ import { timing } from './timing.ts';
 const SECTIONS: readonly Section[] = [
   ranking,
   comparisons,
+  scaling,
   ladders,
   latency,
   timing,

@@ -89,6 +89,22 @@ export const repeats = named(
 /** The target that another one repeats, and how. */
 export type Repeats = Static<typeof repeats>;
 
+export const scale = named(
+  'scale',
+  shape(
+    {
+      of: text('Id of the target with one worker of one thread on one core; its own id if it is that.'),
+      workers: ordinal('count: workers of its server'),
+      threads: Type.Optional(ordinal('count: threads of each worker; absent if the stack chooses')),
+      cores: ordinal('count: cores that its server may use'),
+    },
+    { description: 'The resources of its server, instead of those of the plan (--scale).' },
+  ),
+);
+
+/** The resources of one server in a run that scales them. */
+export type Scale = Static<typeof scale>;
+
 export const copy = named(
   'copy',
   shape(
@@ -132,6 +148,7 @@ export const target = named(
       ),
       copy: Type.Optional(copy),
       repeats: Type.Optional(repeats),
+      scale: Type.Optional(scale),
       engine: Type.Optional(text('The engine that loads it, if it is not the engine of the plan.')),
     },
     { description: 'The measured target: stack[/variant][@runtime].' },

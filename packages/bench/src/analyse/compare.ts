@@ -34,6 +34,9 @@ export interface Question {
 /** The baseline that compares each target that has a background request with itself without one. */
 export const UNDISTURBED = 'undisturbed';
 
+/** The name of the baseline that compares each scaled target with itself of one worker. */
+export const ONE_WORKER = 'one worker';
+
 /** One candidate against its baseline at one rung. */
 export interface ComparedRow {
   connections: number;
@@ -130,8 +133,11 @@ function pairTargets(
   baseline: string | undefined,
 ): { asked: string; pairs: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>[] } {
   const crossed = baseline === undefined ? crossedPairs(targets) : new Map<string, string>();
-  const asked = crossed.size > 0 ? plan.engine : (baseline ?? defaultBaseline(targets));
-  const baselines = crossed.size > 0 ? crossed : chooseBaselines(targets, asked);
+  const scaled = baseline === undefined ? scaledPairs(targets) : new Map<string, string>();
+  const paired = new Map([...crossed, ...scaled]);
+  const asked =
+    crossed.size > 0 ? plan.engine : scaled.size > 0 ? ONE_WORKER : (baseline ?? defaultBaseline(targets));
+  const baselines = paired.size > 0 ? paired : chooseBaselines(targets, asked);
   const pairs = plan.rungs.flatMap((connections) =>
     [...baselines].map(([candidate, of]) => ({ connections, candidate, baseline: of })),
   );
@@ -162,6 +168,13 @@ export function foreseeTable(plan: Plan): Foreseen {
 function crossedPairs(targets: Target[]): Map<string, string> {
   return new Map(
     targets.flatMap(({ id, repeats }) => (repeats?.as === 'cross-check' ? [[id, repeats.of]] : [])),
+  );
+}
+
+/** Pairs each target of more workers or threads with itself of one. */
+function scaledPairs(targets: Target[]): Map<string, string> {
+  return new Map(
+    targets.flatMap(({ id, scale }) => (scale === undefined || scale.of === id ? [] : [[id, scale.of]])),
   );
 }
 

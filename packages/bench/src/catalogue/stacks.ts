@@ -101,13 +101,19 @@ function expand(pattern: string, stacks: Stack[], workload: string | undefined):
   return targets;
 }
 
+/** Returns true if the number of threads of a target can be chosen. */
+export function takesThreads({ stack: name, variant }: Target, stacks: readonly Stack[]): boolean {
+  const { command = [] } = stacks.find((stack) => stack.name === name)?.variants[variant] ?? {};
+  return command.some((word) => word.includes('{threads}'));
+}
+
 /** Throws a usage error if a target does not support `--threads`. The hint names those that do. */
 export function refuseThreads(targets: Target[], stacks: Stack[], workload: string): void {
   const takers = stacks.flatMap((stack) =>
-    targetsOf(stack).filter(({ variant }) => {
-      const { command = [], workloads = [] } = stack.variants[variant] ?? {};
-      return workloads.includes(workload) && command.some((word) => word.includes('{threads}'));
-    }),
+    targetsOf(stack).filter(
+      (target) =>
+        takesThreads(target, stacks) && stack.variants[target.variant]?.workloads.includes(workload) === true,
+    ),
   );
   const other = targets.find(
     ({ stack, variant }) => !takers.some((taker) => taker.stack === stack && taker.variant === variant),

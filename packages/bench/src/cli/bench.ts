@@ -103,6 +103,7 @@ const LAUNCHES = [
   'with',
   'workers',
   'threads',
+  'scale',
 ];
 const ALREADY_RUNNING =
   'the server of --url is already running: omit the other option, or launch the server with --stack <file>';
@@ -239,7 +240,7 @@ const OPTIONS = {
   generators: option('<n>', wholeNumber(), {
     group: LOAD,
     help: 'load processes',
-    default: 1,
+    usually: '1; with --scale, one for each core of the largest server, if cores are left',
   }),
   'start-timeout': option('<seconds>', seconds(), {
     group: SERVER,
@@ -280,6 +281,23 @@ const OPTIONS = {
     group: SERVER,
     help: 'cores that a server can use',
     usually: 'as many as workers',
+  }),
+  scale: option('<list>', listOf(wholeNumber()), {
+    group: SERVER,
+    help: 'measure every target on these numbers of cores, with as many workers and, if it lets you choose, threads, against one; e.g. 1,2,4',
+    conflicts: {
+      ...Object.fromEntries(
+        ['workers', 'threads', 'cores'].map((name) => [
+          name,
+          '--scale sets all three: omit the other option',
+        ]),
+      ),
+      rate: 'an open loop limits the goodput to its rate, so there is no speed-up to measure',
+      duel: 'its servers use different numbers of cores: omit one of them',
+      aa: 'measure the noise in a run without --scale',
+      background: 'measure it without --scale',
+      'cross-check': 'measure it without --scale',
+    },
   }),
 
   get: repeated('<path>', path, {
@@ -446,7 +464,6 @@ export const BENCH = defineCommand({
       },
       workload: values.workload,
       workers: values.workers,
-      generators: values.generators,
       aa: values.aa,
       quick: values.quick,
       proveLimit: values.proveLimit,
@@ -469,6 +486,8 @@ export const BENCH = defineCommand({
         params: values.param.length === 0 ? undefined : Object.fromEntries(values.param),
         threads: values.threads,
         cores: values.cores,
+        scale: values.scale,
+        generators: values.generators,
         connectsPerSecond: values.connectRate,
         upstream: values.upstream,
         ...(isStored(values) ? {} : toAsked(values)),

@@ -6,6 +6,7 @@ import { openState } from '../machine/state.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import type { Plan } from '../plan/definition.ts';
 import { coresOf } from '../plan/plan.ts';
+import { planOf } from '../plan/scale.ts';
 import { kindOfRung, type KnownWarmup, type RungKind } from '../plan/warmup.ts';
 import { isNode } from '../prepare/collect.ts';
 import { digestOf } from '../prepare/digest.ts';
@@ -32,12 +33,10 @@ function knownFolder(): string {
 }
 
 /** Returns everything that the warm-up of a target depends on, for each kind of rung. */
-export function factsOf(
-  prepared: Prepared,
-  { workload, params, asked, upstream, workers, threads, ...plan }: Plan,
-  { host, placed }: WarmupMachine,
-): TargetFacts {
+export function factsOf(prepared: Prepared, whole: Plan, { host, placed }: WarmupMachine): TargetFacts {
   const { target, variant, digest, runtime, installed, packages = [] } = prepared;
+  const plan = planOf(whole, target);
+  const { workload, params, asked, upstream, workers, threads } = plan;
   const facts = (rungs: RungKind): WarmupFacts => ({
     stack: `${target.stack}/${target.variant}`,
     // As in the manifest: the folder of a checkout or an environment changes nothing.
@@ -53,7 +52,7 @@ export function factsOf(
     ...(isNode(prepared) && plan.fresh !== true ? { collected: 'before the load' } : {}),
     rungs,
     workers: JSON.stringify([workers, threads ?? null]),
-    cores: JSON.stringify([coresOf({ ...plan, workers } as Plan), placed.placement.kind, host.cores]),
+    cores: JSON.stringify([coresOf(plan), placed.placement.kind, host.cores]),
     cpu: host.cpuModel ?? 'unknown',
   });
   return { target: target.id, facts: { few: facts('few'), many: facts('many') } };

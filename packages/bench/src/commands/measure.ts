@@ -1,7 +1,7 @@
 import { unlikeResumed } from '../analyse/unlike.ts';
 import { DisposableStack } from '../disposal.ts';
 import { BenchError } from '../errors.ts';
-import { chooseLauncher } from '../measure/launcher.ts';
+import { chooseLauncher, scaleTo } from '../measure/launcher.ts';
 import { findEngines } from '../load/engines.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { run } from '../measure/run.ts';
@@ -119,7 +119,10 @@ export async function measurePlan({
   return { source: { plan, host, versions, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }
 
-function refuseOtherHost(stored: StoredRun, host: Host, { placement }: PinnedCommands): void {
+function refuseOtherHost(stored: StoredRun, host: Host, placed: PinnedCommands): void {
+  const [first] = stored.trials;
+  const { placement } =
+    first === undefined ? placed : scaleTo(first.target, { plan: stored.plan, placed }).placed;
   const differences = unlikeResumed(stored, { host, placement });
   if (differences.length === 0) return;
   throw new BenchError(

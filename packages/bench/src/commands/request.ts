@@ -50,11 +50,12 @@ export async function foresee(written: BenchRequest): Promise<Foreseen> {
   // The CPU of a server that is already running is read from its processes, not from a cgroup.
   const mayDuel = asked.servers !== undefined || (await tryCgroup()).version !== undefined;
   const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await findCrossCheck() } : {};
-  const options = { ...asked, ...crossCheck, ...manifestOfProject(asked), mayDuel };
+  const machineCores = availableParallelism();
+  const options = { ...asked, ...crossCheck, ...manifestOfProject(asked), mayDuel, machineCores };
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
   const plan = stored?.plan ?? named(planFrom('', options, again));
   const { run } = plan;
-  refuseCores(plan.cores, availableParallelism());
+  refuseCores(plan.cores, machineCores);
   const old = options.copies === undefined ? again : undefined;
   return { run, options, written: { ...options, ...present({ asked: written.asked }) }, plan, stored, old };
 }

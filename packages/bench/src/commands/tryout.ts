@@ -5,6 +5,7 @@ import { joinWords } from '../catalogue/apps/words.ts';
 import { BenchError } from '../errors.ts';
 import { describeElsewhere, type Server } from '../machine/launch.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
+import { scaleTo } from '../measure/launcher.ts';
 import { ServerLife, type TrialContext } from '../measure/life.ts';
 import type { RunEffects } from '../measure/run.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
@@ -43,7 +44,8 @@ export async function tryTargets(
     const planned = plan.trials.find(({ target }) => target === found.target.id);
     if ('attached' in found || planned === undefined) continue;
     means.voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
-    const context = { plan, placed: means.placed, prepared: found, target: found.target };
+    const scaled = scaleTo(found.target, { plan, placed: means.placed });
+    const context = { ...scaled, prepared: found, target: found.target };
     const first = { ...planned, id: `try${index + 1}-${planned.id}` };
     const wrong = await tryTarget(first, context, effects, means.voice);
     if (effects.interrupted()) return true;

@@ -29,6 +29,8 @@ export interface PinnedCommands {
   generator: string[];
   /** One prefix for all companions; absent if there are none. */
   beside?: string[];
+  /** The cores of the server in the order in which a smaller server would use them; absent if nothing is pinned. */
+  serverOrder?: number[];
   /** Why the placement is not ideal; absent if it is. */
   reason?: string;
 }
@@ -46,16 +48,17 @@ export function placeOn(
   const onCores = (own: number[]): Pick<Placement, 'beside'> =>
     isBeside ? { beside: Object.fromEntries(beside.map((name) => [name, own])) } : {};
   const ids = cores.map(({ id }) => id).toSorted(byNumber);
+  const physical = [...Map.groupBy(bestFirst(cores), ({ siblings }) => Math.min(...siblings)).values()];
   if (cores.length < serverCores + 1) {
     return {
       placement: { kind: 'shared', server: ids, generator: ids, ...onCores(ids) },
       server: [],
       generator: [],
       ...(isBeside && { beside: [] }),
+      serverOrder: spreadFirst(physical),
       reason: `${count(cores.length, 'core')} for a server on ${serverCores} and its load: both share them`,
     };
   }
-  const physical = [...Map.groupBy(bestFirst(cores), ({ siblings }) => Math.min(...siblings)).values()];
   const spread = physical.slice(0, serverCores).flatMap(([thread]) => thread ?? []);
   const packed = physical.flat().slice(0, serverCores);
   const server = spread.length === serverCores && physical.length > serverCores ? spread : packed;
@@ -89,8 +92,26 @@ export function placeOn(
     server: tasksetOn(idsOf(server)),
     generator: tasksetOn(generator),
     ...(isBeside && { beside: tasksetOn(besideIds) }),
+    serverOrder: spreadFirst(physical).filter((id) => placement.server?.includes(id)),
     ...(reasons.length > 0 && { reason: reasons.join('; ') }),
   };
+}
+
+/**
+ * Returns the placement of a server on fewer cores than those that were chosen. The load keeps its cores, so that servers of
+ * different sizes differ in nothing else.
+ */
+export function narrowServer(placed: PinnedCommands, serverCores: number): PinnedCommands {
+  const { serverOrder, placement } = placed;
+  if (serverOrder === undefined || serverCores >= serverOrder.length) return placed;
+  const server = serverOrder.slice(0, serverCores).toSorted(byNumber);
+  return { ...placed, placement: { ...placement, server }, server: tasksetOn(server) };
+}
+
+/** Lists cores in an order that uses one thread of each physical core before the second one. */
+function spreadFirst(physical: readonly (readonly Core[])[]): number[] {
+  const firsts = physical.flatMap(([thread]) => thread ?? []);
+  return [...firsts, ...physical.flatMap(([, ...others]) => others)].map(({ id }) => id);
 }
 
 /**

@@ -9,7 +9,15 @@ import { attachLauncher } from './attach.ts';
 import { collectableEnvironment, isNode } from '../prepare/collect.ts';
 import { askableEnvironment, reportingEnvironment } from '../prepare/imports.ts';
 import { launch } from '../machine/launch.ts';
-import { choosePlacement, type PinnedCommands, type PlacementNeeds } from '../machine/placement.ts';
+import {
+  choosePlacement,
+  narrowServer,
+  type PinnedCommands,
+  type PlacementNeeds,
+} from '../machine/placement.ts';
+import type { Target } from '../model.ts';
+import { coresOf } from '../plan/plan.ts';
+import { planOf } from '../plan/scale.ts';
 import { prepareAll, type Launchable, type Missing, type Prepared } from '../prepare/prepare.ts';
 import type { TimeCommand } from '../machine/time.ts';
 import { describeWork, surveyWork } from '../prepare/survey.ts';
@@ -82,6 +90,12 @@ export function runtimeFile(folder: string, trial: string): string {
   return resolve(folder, 'data', `${trial.split('-', 1)[0]}-runtime`);
 }
 
+/** Returns the plan and the placement of one target: those of the run, unless the target has resources of its own. */
+export function scaleTo<T extends Pick<LaunchMeans, 'plan' | 'placed'>>(target: Target, means: T): T {
+  const plan = planOf(means.plan, target);
+  return plan === means.plan ? means : { ...means, plan, placed: narrowServer(means.placed, coresOf(plan)) };
+}
+
 /** Starts a fresh server for each trial. */
 export const freshLauncher: Launcher = {
   place: choosePlacement,
@@ -92,9 +106,10 @@ export const freshLauncher: Launcher = {
     return { ready: prepared, missing };
   },
   open:
-    ({ plan, placed, token, folder, time }) =>
-    (prepared: Prepared, planned, draw) =>
-      launch({
+    ({ token, folder, time, ...means }) =>
+    (prepared: Prepared, planned, draw) => {
+      const { plan, placed } = scaleTo(prepared.target, means);
+      return launch({
         id: planned.id,
         token,
         command: prepared.command,
@@ -107,5 +122,6 @@ export const freshLauncher: Launcher = {
         isOfUser: prepared.stack.project !== undefined,
         time,
         folder,
-      }),
+      });
+    },
 };

@@ -4,6 +4,7 @@ import { makeReason } from '../reasons.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { RunEvent } from '../plan/plan.ts';
 import { measureTogether } from './conductor.ts';
+import { scaleTo } from './launcher.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import type { Launchable } from '../prepare/prepare.ts';
 import type { TrialContext, TrialEffects } from './life.ts';
@@ -50,14 +51,10 @@ export async function run(
     if (effects.interrupted() || effects.decide(trials) === 'stop') break;
     for (const [index, planned] of unit.entries())
       effects.on({ kind: 'started', planned, done: trials.length + index, of });
-    const entries = unit.map((planned) => ({
-      planned,
-      context: {
-        plan,
-        placed,
-        ...(launchable.get(planned.target) as Pick<TrialContext, 'target' | 'prepared'>),
-      },
-    }));
+    const entries = unit.map((planned) => {
+      const found = launchable.get(planned.target) as Pick<TrialContext, 'target' | 'prepared'>;
+      return { planned, context: { ...scaleTo(found.target, { plan, placed }), ...found } };
+    });
     const measured = failSameCode(await measureTogether(entries, effects), trials);
     // An interrupted trial is not stored: --resume measures it again.
     if (effects.interrupted()) break;

@@ -46,12 +46,17 @@ export interface BenchOptions {
   /** Measures the first target twice, as a noise floor. */
   aa: boolean;
   sequentialTest?: SequentialTest;
+  /** Numbers of cores: measures every target with that many workers and threads, against one of each. */
+  scale?: number[];
+  /** The cores of this machine, which limit `scale`. */
+  machineCores?: number;
   workers: number;
   /** Threads of each worker; if absent, the stack decides. */
   threads?: number;
   /** Cores of each server; if absent, as many as workers. */
   cores?: number;
-  generators: number;
+  /** Load processes; by default 1, or as many as a scaled run needs. */
+  generators?: number;
   /** The load engine; autocannon by default. */
   engine?: EngineName;
   /** A second engine that checks the first one on every target; `any` takes the first one on PATH. */
@@ -89,7 +94,6 @@ export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
     mayDuel: false,
     aa: false,
     workers: 1,
-    generators: 1,
     quick: false,
     proveLimit: false,
     resolve: false,

@@ -25,6 +25,7 @@ import type { Trial } from '../results/record.ts';
 import { START_SECONDS, present, type BenchOptions, type ServerOptions } from './options.ts';
 import type { Plan, PlannedTrial } from './definition.ts';
 import { createRandom, type Random } from '../random.ts';
+import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
 import { warmupSecondsOf } from './warmup.ts';
 import { redactUrl } from '../redact.ts';
 import { RUN_SCHEMA } from '../versions.ts';
@@ -103,8 +104,11 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     background === undefined ? once : [...once, ...named.map((target) => disturbTarget(target, background))];
   const engines = chooseEngines(options);
   const [engine = 'autocannon', other] = engines;
-  const targets = other === undefined ? own : own.flatMap((target) => [target, crossTarget(target, other)]);
+  const crossed = other === undefined ? own : own.flatMap((target) => [target, crossTarget(target, other)]);
+  const targets =
+    options.scale === undefined ? crossed : scaleTargets(crossed, sizesOf(options.scale), stacks);
   if ((options.threads ?? 1) > 1) refuseThreads(targets, stacks, workload.name);
+  const { generators, cores } = resourcesFor(options);
   const rungs = [...new Set(chosen.connections ?? rungsFor(engines, workload.rungs))].toSorted(
     (a, b) => a - b,
   );
@@ -114,6 +118,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const isDuel =
     options.duel ??
     (options.mayDuel &&
+      options.scale === undefined &&
       prefersDuel({ ...options, engine, targets, rungs, rounds, ...present({ waitSeconds }) }));
   if (isDuel) refuseDuel(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
@@ -141,7 +146,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const windowSeconds = wholeWaits(chosen.windowSeconds ?? usualSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
-  const { generators, connectsPerSecond } = options;
+  const { connectsPerSecond } = options;
   const draws = createRandom(seed);
   const { requests, routes } = workload.draw(() => draws.float(), params);
   const wanted = {
@@ -171,7 +176,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     timeoutSeconds:
       chosen.timeoutSeconds ?? Math.max(workload.timeoutSeconds, FEWEST_WAITS * (waitSeconds ?? 0)),
     workers: options.workers,
-    generators: options.generators,
+    generators,
     ...(connectsPerSecond === undefined ? {} : { connectsPerSecond }),
     startSeconds: options.startSeconds ?? startSecondsOf(targets, stacks, { attached, workload }),
     barrierSeconds: workload.barrierSeconds ?? 30,
@@ -190,7 +195,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       params: Object.keys(params).length === 0 ? undefined : params,
       waitSeconds,
       threads: options.threads,
-      cores: options.cores,
+      cores,
       upstream: options.upstream,
       background,
       asked,
@@ -198,6 +203,17 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       apps: options.apps?.map(readApp),
     }),
   };
+}
+
+/** Returns the load processes of a run, and the cores of its largest server. Throws a usage error if it lacks cores. */
+function resourcesFor({ scale, machineCores = Infinity, generators, cores }: BenchOptions): {
+  generators: number;
+  cores: number | undefined;
+} {
+  if (scale === undefined) return { generators: generators ?? 1, cores };
+  const sizes = sizesOf(scale);
+  refuseSizes(sizes, machineCores);
+  return { generators: generators ?? generatorsFor(sizes, machineCores), cores: Math.max(...sizes) };
 }
 
 /** Returns the longest time that a target of a plan may take to its first right answer, in seconds. */
@@ -312,8 +328,14 @@ function repeatTarget(target: Target): Target {
 function moveTarget(target: Target, copy: Copy): Target {
   const label = target.copy === undefined ? '' : `[${labelOf(target.copy)}]`;
   const move = (id: string): string => id.replace(label, () => `[${labelOf(copy)}]`);
-  const { id, repeats } = target;
-  return { ...target, id: move(id), copy, ...(repeats && { repeats: { ...repeats, of: move(repeats.of) } }) };
+  const { id, repeats, scale } = target;
+  return {
+    ...target,
+    id: move(id),
+    copy,
+    ...(repeats && { repeats: { ...repeats, of: move(repeats.of) } }),
+    ...(scale && { scale: { ...scale, of: move(scale.of) } }),
+  };
 }
 
 /** Copies a target, to be measured with a request in flight beside its load. */

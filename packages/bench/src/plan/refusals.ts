@@ -28,10 +28,17 @@ interface DuelFacts {
 
 /** Throws a usage error if the plan cannot run as a duel. */
 export function refuseDuel(
-  { load, proveLimit, background, servers }: BenchOptions,
+  { load, proveLimit, background, servers, scale }: BenchOptions,
   { workload: { name: workload }, targets, waitSeconds }: DuelFacts,
 ): void {
   const hint = 'measure with --separate';
+  if (scale !== undefined) {
+    throw new BenchError(
+      'usage',
+      'the servers of a duel share their cores, and --scale gives each a different number',
+      'omit --duel',
+    );
+  }
   if (servers !== undefined && targets.length < 2) {
     throw new BenchError(
       'usage',

@@ -9,6 +9,7 @@ import { describeBaseline } from './compare.ts';
 import { describeConnections, formatChange, formatShare, formatWhole } from './format.ts';
 import { decidingMetric } from './html/deciding.ts';
 import type { Model, ModelComparisons, ModelFigure, ModelRow } from './model/definition.ts';
+import { describeScalings } from './scaling.ts';
 import { NAMES, showValue, VERDICTS } from './words.ts';
 
 /** The outcome of a run, and the command that comes next. */
@@ -25,7 +26,8 @@ export function closeReport(model: Model): Closing | undefined {
   const decided = decidedBy(model, metric);
   const leaders = leadersOf(model.rows, metric);
   const found =
-    decided === undefined ? describeLeaders(leaders, model.rows, metric) : describeDecided(decided);
+    describeScalings(model.scalings ?? []) ??
+    (decided === undefined ? describeLeaders(leaders, model.rows, metric) : describeDecided(decided));
   const { purpose, command } = chooseNext(model, leaders, decided !== undefined);
   return { sentence: `${found}; ${purpose}`, command: commandLine(command) };
 }
@@ -198,8 +200,8 @@ function closestOf(leaders: readonly Leaders[]): { names: string[]; connections:
   return names.length < 2 ? undefined : { names, connections };
 }
 
-function isPlain({ copy, packages, repeats, resolved, engine }: Target): boolean {
-  return [copy, packages, repeats, resolved, engine].every((part) => part === undefined);
+function isPlain({ copy, packages, repeats, resolved, engine, scale }: Target): boolean {
+  return [copy, packages, repeats, resolved, engine, scale].every((part) => part === undefined);
 }
 
 /** Returns true if the names of its targets are all that a command needs to measure them alike. */

@@ -1,4 +1,4 @@
-import { UNDISTURBED, type ComparedRow, type ComparedTable } from '../analyse/compare.ts';
+import { ONE_WORKER, UNDISTURBED, type ComparedRow, type ComparedTable } from '../analyse/compare.ts';
 import type { Comparison } from '../analyse/comparison.ts';
 import { SOUGHT_EFFECT } from '../analyse/verdict.ts';
 import type { Interval } from '../analyse/signed-rank.ts';
@@ -85,6 +85,7 @@ export function describeBaseline({
 }: Pick<ComparedTable, 'paired' | 'baseline' | 'rows'>): string {
   if (!paired) return 'new against old';
   if (baseline === UNDISTURBED) return 'against itself undisturbed';
+  if (baseline === ONE_WORKER) return 'against itself with one worker';
   if (rows.some((row) => row.baseline !== baseline && row.baseline.includes(`[${baseline}`)))
     return `against itself in ${baseline}`;
   return baseline.startsWith('@') ? `against itself on ${baseline.slice(1)}` : `against ${baseline}`;

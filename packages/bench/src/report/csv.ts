@@ -46,6 +46,7 @@ function toRow(model: Model, row: ModelRow, trial: Point): Record<string, Cell> 
     status: trial.status,
     reasons: trial.reasons.map(({ code }) => code).join(' '),
     limit: trial.limit,
+    ...scaleOf(model, row, trial),
     ...Object.fromEntries(
       METRIC_IDS.flatMap((metric): [string, Cell][] => {
         const figure = trial.figures[metric];
@@ -56,6 +57,26 @@ function toRow(model: Model, row: ModelRow, trial: Point): Record<string, Cell> 
       }),
     ),
     ...Object.fromEntries(COUNTS.map((name) => [`requests_${toSnake(name)}`, trial.counts?.[name]])),
+  };
+}
+
+/** The size of the server and its speed-up, if the run scales servers. A speed-up on shared cores is a lower bound. */
+function scaleOf({ scalings }: Model, row: ModelRow, { round }: Point): Record<string, Cell> {
+  if (scalings === undefined) return {};
+  const found = scalings
+    .filter(({ connections }) => connections === row.connections)
+    .flatMap(({ rows }) => rows)
+    .find(({ target }) => target === row.target);
+  const speedUp = found?.rounds.find((one) => one.round === round)?.speedUp;
+  const { workers, threads, cores = 1 } = found?.scale ?? {};
+  return {
+    workers,
+    threads,
+    cores,
+    cores_shared: found && (found.isShared ? 'yes' : 'no'),
+    speed_up: speedUp,
+    speed_up_validity: speedUp === undefined ? undefined : found?.speedUp && validityOf(found.speedUp),
+    efficiency: speedUp === undefined ? undefined : speedUp / cores,
   };
 }
 

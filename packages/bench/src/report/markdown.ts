@@ -4,18 +4,34 @@ import type { View } from './view.ts';
 
 /** Renders a view as Markdown: the outcome, the setting, a table for each rung, then the notes. */
 export function renderMarkdown(view: View): string {
-  const tables = view.groups.flatMap(({ heading, rows }) => [
-    `**${heading}**`,
-    '',
-    ...tableInMarkdown(view.columns, rows, view.words),
-    '',
-  ]);
+  const { scaling } = view;
+  const tables = tablesInMarkdown(view);
+  const scaled =
+    scaling === undefined
+      ? []
+      : [
+          `### ${escapeCell(scaling.title)}`,
+          '',
+          ...tablesInMarkdown(scaling),
+          ...listInMarkdown(scaling.notes),
+          '',
+        ];
   const setting = view.setting.map((line) => `- ${toLine(line)}`);
   const signs = readSigns(view).join(' ');
   const notes = listInMarkdown([...(signs === '' ? [] : [signs]), ...view.notes]);
   const { closing } = view;
   const lead = closing === undefined ? [] : [`${escapeCell(closing.sentence)}: \`${closing.command}\``, ''];
-  return [...lead, ...setting, '', ...tables, ...notes, ''].join('\n');
+  return [...lead, ...setting, '', ...tables, ...notes, '', ...scaled].join('\n');
+}
+
+/** Returns the lines of the tables of a view: one for each group, below its heading. */
+function tablesInMarkdown({ groups, columns, words }: Pick<View, 'groups' | 'columns' | 'words'>): string[] {
+  return groups.flatMap(({ heading, rows }) => [
+    `**${escapeCell(heading)}**`,
+    '',
+    ...tableInMarkdown(columns, rows, words),
+    '',
+  ]);
 }
 
 /** Returns the lines of a table in Markdown. Columns outside `words` are right-aligned. */

@@ -2,6 +2,7 @@ import type { Closing } from './closing.ts';
 import { readSigns } from './notes.ts';
 import { plain, type Paint } from './paint.ts';
 import { toLine, toOutput } from './printable.ts';
+import type { ScalingView } from './scaling.ts';
 import type { View } from './view.ts';
 import { widthOf, wrap } from './width.ts';
 
@@ -39,6 +40,7 @@ export function layOut(
     paint('strong', view.title),
     ...view.setting.map((line) => wrap(`  ${line}`, width)),
     draw(narrowed, width, paint),
+    ...(view.scaling === undefined ? [] : layOutScaling(view, view.scaling, { width, paint }, draw)),
     ...courses.map((line, index) => wrap(`  ${index === 0 ? '' : '  '}${line}`, width)),
     ...limit(
       notes.map((line) => wrap(`  ${line}`, width)),
@@ -47,6 +49,28 @@ export function layOut(
     ...(closing === undefined ? [] : [renderClosing(closing, { width, paint })]),
     '',
   ].join('\n');
+}
+
+/** Lays out how servers scale: a heading, the table, and its notes. */
+function layOutScaling(
+  view: View,
+  scaling: ScalingView,
+  { width = Infinity, paint = plain }: Layout,
+  draw: Draw,
+): string[] {
+  const { repeated: _, ...rest } = view;
+  const { narrowed, omitted } = narrow({ ...rest, ...scaling }, width, draw);
+  const notes = [
+    ...(omitted.length > 0 ? [`omitted to fit ${width} columns: ${omitted.join(', ')}; see --detail.`] : []),
+    ...scaling.notes,
+  ];
+  return [
+    '',
+    paint('strong', scaling.title),
+    draw(narrowed, width, paint),
+    ...notes.map((line) => wrap(`  ${line}`, width)),
+    '',
+  ];
 }
 
 /** Renders the last sentence of a report, below an empty line. Its command stays on one line, so that it can be copied. */
@@ -67,20 +91,35 @@ function toSafe(texts: readonly string[]): string[] {
 
 /** Returns a view whose texts are safe to show on one line each. */
 function clean(view: View): View {
-  const { title, setting, columns, words, expendable, groups, courses, signs, notes } = view;
+  const { setting, scaling, courses, signs } = view;
   return {
     ...view,
-    title: toOutput(title),
+    ...cleanTable(view),
     setting: toSafe(setting),
-    columns: toSafe(columns),
-    words: toSafe(words),
-    expendable: toSafe(expendable),
-    groups: groups.map(({ heading, rows }) => ({ heading: toOutput(heading), rows: rows.map(toSafe) })),
+    ...(scaling && { scaling: cleanTable(scaling) }),
     ...(courses && { courses: toSafe(courses) }),
     signs: signs.map((sign) => ({
       ...sign,
       ...(sign.column !== undefined && { column: toOutput(sign.column) }),
       text: toOutput(sign.text),
+    })),
+  };
+}
+
+type Cleaned = Pick<View, 'title' | 'columns' | 'words' | 'expendable' | 'groups' | 'notes'>;
+
+function cleanTable<T extends Cleaned>(table: T): T {
+  const { title, columns, words, expendable, groups, notes } = table;
+  return {
+    ...table,
+    title: toOutput(title),
+    columns: toSafe(columns),
+    words: toSafe(words),
+    expendable: toSafe(expendable),
+    groups: groups.map((group) => ({
+      ...group,
+      heading: toOutput(group.heading),
+      rows: group.rows.map(toSafe),
     })),
     notes: toSafe(notes),
   };

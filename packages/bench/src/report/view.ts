@@ -15,13 +15,16 @@ import {
   countOf,
   describeConnections,
   formatBudget,
+  formatChange,
   formatShare,
   formatSpan,
   formatWhole,
 } from './format.ts';
+import { NEIGHBOURLY } from '../saturation.ts';
 import type { Range } from './model/definition.ts';
 import type { Model } from './model/model.ts';
 import { describeNotes, explainSigns, summariseNotes, type Sign } from './notes.ts';
+import { toScalingView, type ScalingView } from './scaling.ts';
 import { describeProspects } from './stopping.ts';
 import { toTable } from './table.ts';
 
@@ -38,6 +41,8 @@ export interface View {
   /** The number of first columns that each part of a table repeats, if it may be split into parts that fit. */
   repeated?: number;
   groups: { heading: string; rows: string[][] }[];
+  /** How servers scale, in a table of its own; absent if nothing was scaled. */
+  scaling?: ScalingView;
   /** The goodput of each target over the rungs, one line each; absent without a ladder. */
   courses?: string[];
   /** The meaning of marks and columns, shown only if they occur. */
@@ -59,10 +64,12 @@ export function toView(model: Model, { detail = false }: Extent = {}): View {
   const { plan, rounds, rows } = model;
   const courses = drawCourses(model);
   const closing = closeReport(model);
+  const scaling = toScalingView(model);
   return {
     title: `${describeWorkload(plan)}, ${describeRounds(rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`,
     setting: describeSetting(model),
     ...toTable(rows),
+    ...(scaling && { scaling }),
     ...(courses.length > 0 && { courses }),
     signs: explainSigns(model),
     notes: detail ? describeNotes(model) : summariseNotes(model),
@@ -207,9 +214,22 @@ function describeDisturbance({ background }: Plan): string[] {
     : [`background: ${describeBackground(background)}, kept in flight during the warm-up and the window`];
 }
 
+const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
 /** The machine in one line. */
-export function describeMachine({ virtualised, cpuModel, cores, platform, release }: Host): string {
-  return [virtualised ? 'VM' : '', cpuModel ?? '', `${cores} cores`, `${platform} ${release}`]
+export function describeMachine({
+  virtualised,
+  cpuModel,
+  cores,
+  platform,
+  release,
+  neighbours,
+}: Host): string {
+  const slowed =
+    neighbours === undefined || neighbours.low <= NEIGHBOURLY
+      ? ''
+      : `a busy core costs its neighbour ${formatChange(neighbours.ratio)} CPU`;
+  return [virtualised ? 'VM' : '', cpuModel ?? '', `${cores} cores`, `${platform} ${release}`, slowed]
     .filter(Boolean)
     .join(', ');
 }
@@ -221,7 +241,12 @@ export function describeWorkload({ workload, params = {}, asked }: Plan): string
 }
 
 /** The resources of each server: `1 worker of 2 threads on 2 cores`. */
-function describeWorkers({ workers, threads, cores }: Plan): string {
+function describeWorkers({ workers, threads, cores, targets }: Plan): string {
+  const sizes = [...new Set(targets.flatMap(({ scale }) => scale?.cores ?? []))];
+  if (sizes.length > 0) {
+    const hasThreads = targets.some(({ scale }) => (scale?.threads ?? 1) > 1);
+    return `${LIST.format(sizes.map(String))} workers${hasThreads ? ' or threads' : ''} on as many cores`;
+  }
   return [
     countOf(workers, 'worker'),
     ...(threads === undefined ? [] : [`of ${countOf(threads, 'thread')}`]),

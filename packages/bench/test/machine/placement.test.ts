@@ -25,11 +25,13 @@ describe('placeOn', () => {
       placement: { kind: 'separate', server: [1], generator: [0] },
       server: ['taskset', '-c', '1'],
       generator: ['taskset', '-c', '0'],
+      serverOrder: [1],
     });
     expect(placeOn(plain(0, 1, 2, 3), { serverCores: 2, generators: 2 })).toEqual({
       placement: { kind: 'separate', server: [2, 3], generator: [0, 1] },
       server: ['taskset', '-c', '2,3'],
       generator: ['taskset', '-c', '0,1'],
+      serverOrder: [3, 2],
     });
   });
 
@@ -39,6 +41,7 @@ describe('placeOn', () => {
       server: ['taskset', '-c', '2'],
       generator: ['taskset', '-c', '0'],
       beside: ['taskset', '-c', '1'],
+      serverOrder: [2],
     });
     expect(placeOn(plain(0, 1, 2), { serverCores: 1, generators: 2, beside: ['upstream'] })).toMatchObject({
       placement: { server: [2], generator: [0, 1], beside: { upstream: [0, 1] } },
@@ -56,6 +59,7 @@ describe('placeOn', () => {
       placement: { kind: 'shared', server: [5], generator: [5] },
       server: [],
       generator: [],
+      serverOrder: [5],
       reason: '1 core for a server on 1 and its load: both share them',
     });
   });

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
 import type { Trial } from '../../src/results/record.ts';
-import type { PinnedCommands } from '../../src/machine/placement.ts';
+import { placeOn, type PinnedCommands } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Plan } from '../../src/plan/definition.ts';
-import { failedTrial, okTrial, sampleMeasured, samplePlan } from '../samples.ts';
+import { benchOptions } from '../../src/plan/options.ts';
+import { makePlan } from '../../src/plan/plan.ts';
+import { failedTrial, okTrial, sampleMeasured, samplePlan, sampleStack } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
 const placed: PinnedCommands = { placement: { kind: 'unpinned' }, server: [], generator: [] };
@@ -62,6 +64,26 @@ describe('run', () => {
         { kind: 'ended', trial: trials[done], done: done + 1, of: 8 },
       ]),
     );
+  });
+
+  it('measures each size of a server with its own workers, threads and cores', async () => {
+    const options = benchOptions({ targets: ['granian'], connections: [10], rounds: 1, scale: [1, 2] });
+    const granian = sampleStack('granian', { asgi: { command: ['granian', '--threads={threads}'] } });
+    const plan = makePlan({ ...options, machineCores: 8 }, [granian], 'a-run', 1);
+    const cores = Array.from({ length: 8 }, (_, id) => ({ id, siblings: [id] }));
+    const eight = placeOn(cores, { serverCores: 2, generators: plan.generators });
+    const { effects } = createWorld({ attestations: () => [{ pid: 1, workers: 2 }] });
+    const trials = await run(plan, { placed: eight, prepared: prepareFor(plan), before: [] }, effects);
+    const found = trials.map(({ target, workers, threads, cores: own, placement }) => [
+      target.id,
+      { workers, threads, cores: own, server: placement.server, generator: placement.generator },
+    ]);
+    const generator = [0, 1, 2, 3, 4, 5];
+    expect(Object.fromEntries(found)).toEqual({
+      'granian (1 worker)': { workers: 1, threads: 1, cores: 1, server: [7], generator },
+      'granian (2 threads)': { workers: 1, threads: 2, cores: 2, server: [6, 7], generator },
+      'granian (2 workers)': { workers: 2, threads: 1, cores: 2, server: [6, 7], generator },
+    });
   });
 
   it('continues after a failed trial, and records it', async () => {

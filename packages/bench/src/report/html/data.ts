@@ -2,6 +2,7 @@
 import type { MetricId } from '../../metrics.ts';
 import type { Model, ModelComparisons, ModelRow, Point } from '../model/definition.ts';
 import { describeBaseline, describeVerdict } from '../compare.ts';
+import { toScalingView, type ScalingView } from '../scaling.ts';
 import { toTimesView } from '../times.ts';
 import { describeAll } from '../notes.ts';
 import { describeSetting, toView, type View } from '../view.ts';
@@ -48,6 +49,8 @@ export interface Page extends Pick<
   comparisons: PageComparisons[];
   /** The reports of time(1) in words: a group for each rung, a column for each target. */
   times: Pick<View, 'columns' | 'words' | 'groups' | 'notes'>;
+  /** How servers scale, in words: a group for each target at each rung. */
+  scaling?: ScalingView;
   /** Trials whose course over time and log are left out, because the run has too many. */
   shortened: number;
 }
@@ -60,6 +63,7 @@ export function toPage(model: Model): Page {
   const { run, repeat, rounds, metrics, ladders, problems, leftOut, servers, host, versions } = model;
   const shownIn = detailedTrials(model.rows);
   const { columns, words, groups, notes } = toTimesView(model, []);
+  const scaling = toScalingView(model);
   const startedAt = model.rows.flatMap(({ trials }) => trials.map((trial) => trial.startedAt)).toSorted()[0];
   return {
     run,
@@ -87,6 +91,7 @@ export function toPage(model: Model): Page {
       rows: compared.map((one) => ({ ...one, words: describeVerdict(one) })),
     })),
     times: { columns, words, groups, notes },
+    ...(scaling && { scaling }),
     shortened: model.rows.flatMap(({ trials }) => trials).length - shownIn.size,
   };
 }

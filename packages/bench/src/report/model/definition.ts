@@ -18,7 +18,7 @@ import {
 } from '../../definitions.ts';
 import { sent } from '../../catalogue/workloads/requests/definition.ts';
 import { METRIC_IDS, type MetricId } from '../../metrics.ts';
-import { attestation, counts, resolvedRuntime, target } from '../../model.ts';
+import { attestation, counts, resolvedRuntime, scale, target } from '../../model.ts';
 import { plan } from '../../plan/definition.ts';
 import { REASON_CODES } from '../../reasons.ts';
 import { host } from '../../results/host.ts';
@@ -438,6 +438,30 @@ const crossChecked = shape({
   overlap: Type.Boolean({ description: 'True if the ranges of their rounds overlap.' }),
 });
 
+const scaledRow = shape({
+  target: text(),
+  scale,
+  isShared: Type.Boolean({
+    description: 'True if the load ran on its cores too, so that it could not use all of them.',
+  }),
+  speedUp: Type.Optional(
+    as(simpleFigure, 'ratio: goodput ÷ that of one worker of one thread in the same round.'),
+  ),
+  efficiency: Type.Optional(as(simpleFigure, 'ratio: speed-up ÷ cores.')),
+  coresUsed: Type.Optional(amount('cores: median of the CPU that it used')),
+  processes: Type.Optional(count('count: the most processes of its tree at the end of a window')),
+  rounds: Type.Array(shape({ round: ordinal('count: from 1 on'), speedUp: amount('ratio: of this round') })),
+});
+
+const scaling = shape({
+  of: text('The target with one worker of one thread.'),
+  connections: ordinal('count: connections'),
+  rows: Type.Array(scaledRow, { minItems: 1 }),
+});
+
+/** How one target scales at one rung. */
+export type ModelScaling = Static<typeof scaling>;
+
 const problem = named(
   'problem',
   shape(
@@ -539,6 +563,13 @@ const fields = {
       'One table for each metric; none for a quick run, or for fewer than two targets. Every further table is another chance to find a difference that is not there.',
   }),
   crossChecks: Type.Array(crossChecked, { description: 'Targets that two engines measured.' }),
+  scalings: Type.Optional(
+    Type.Array(scaling, {
+      description:
+        'How each target scales at each rung; absent if nothing was scaled (--scale). CPU per request and memory are in `rows`.',
+      minItems: 1,
+    }),
+  ),
   problems: Type.Array(problem, { description: 'Each kind of reason once.' }),
   times: Type.Array(usage, { description: 'What time(1) says of each target at each rung, by rung.' }),
 };

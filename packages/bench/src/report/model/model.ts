@@ -7,6 +7,7 @@ import { figureOf } from '../../analyse/metrics.ts';
 import { goodputOverTime, memoryOverTime } from '../../analyse/over-time.ts';
 import { rankFigures } from '../../analyse/row-ranks.ts';
 import { summariseRoutes } from '../../analyse/routes.ts';
+import { toScalings } from '../../analyse/scaling.ts';
 import { summarise, type Row } from '../../analyse/summary.ts';
 import { usageOf } from '../../analyse/times.ts';
 import { kindsAmong } from '../../analyse/trial-kinds.ts';
@@ -30,7 +31,16 @@ import type {
   Range,
 } from './definition.ts';
 
-export type { Model, ModelFigure, ModelLadder, ModelRow, ModelServer, Point, Problem } from './definition.ts';
+export type {
+  Model,
+  ModelFigure,
+  ModelLadder,
+  ModelRow,
+  ModelScaling,
+  ModelServer,
+  Point,
+  Problem,
+} from './definition.ts';
 
 /** The stored run that a report shows. */
 export type Source = Pick<StoredRun, 'plan' | 'host' | 'versions' | 'leftOut' | 'trials'>;
@@ -49,6 +59,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const [first] = trials;
   const age = ageOf(trials);
   const sent = sentBy(trials);
+  const scalings = toScalings(summary, plan.targets, trials);
   return {
     run: plan.run,
     repeat: commandLine(`bench --again ${plan.run}`),
@@ -65,7 +76,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
       better: METRICS[id].better,
     })),
     servers: serversOf(plan, trials),
-    ...(first && { placement: first.placement }),
+    ...(first && { placement: largestPlacement(trials) }),
     ...(first?.companions && { companions: first.companions }),
     ...(sent && { sent }),
     ...(age && { age }),
@@ -76,6 +87,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     })),
     comparisons: compareAll(plan, trials, summary),
     crossChecks: crossCheck(summary, plan.targets, plan.engine),
+    ...(scalings.length > 0 && { scalings }),
     problems: problemsOf(summary),
     times: usageOf(trials),
   };
@@ -210,6 +222,15 @@ function toServer(trials: Trial[]): ModelServer {
     ...(collected && { collected: collected.least }),
     processes: [...processes.values()],
   };
+}
+
+/** Returns the placement of the server with the most cores: in a scaled run, the others use some of these. */
+function largestPlacement([first, ...others]: Trial[]): Trial['placement'] {
+  return others.reduce(
+    (largest, { placement }) =>
+      (placement.server?.length ?? 0) > (largest.server?.length ?? 0) ? placement : largest,
+    (first as Trial).placement,
+  );
 }
 
 /** Returns the requests of the first trial; a request whose check differed between trials has the weakest. */
