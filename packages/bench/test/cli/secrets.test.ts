@@ -85,6 +85,35 @@ describe('the secrets of an app', () => {
   });
 });
 
+/** Prints what its `.env` holds. */
+const CONFIDING = `
+process.loadEnvFile();
+const { PORT, HOST, SHOP_TOKEN, SHOP_DB, SHOP_NAME } = process.env;
+console.log(SHOP_NAME, SHOP_TOKEN, SHOP_DB);
+require('node:http').createServer((request, response) => response.end('ok')).listen(PORT, HOST);
+`;
+
+describe('the secrets in the .env of a project', () => {
+  it('are neither stored nor shown, and .env is not copied', async () => {
+    await using place = new Place();
+    const app = join(place.folder, 'shop');
+    mkdirSync(app);
+    writeFileSync(join(app, 'server.cjs'), CONFIDING);
+    const [token, password] = ['file-token-1', 'file-password-1'];
+    const settings = [`SHOP_TOKEN="${token}"`, `SHOP_DB=postgres://me:${password}@db/shop`, 'SHOP_NAME=Shop'];
+    writeFileSync(join(app, '.env'), `${settings.join('\n')}\n`);
+    const args = flags({ app, run: 'node server.cjs', get: '/', ...FEW });
+    const { status, stdout, stderr } = await place.run('bench', [...args, '--json']);
+    const texts = [stdout, stderr, ...filesOf(place).filter((text) => !text.startsWith('.env: '))];
+    for (const text of texts) {
+      expect(text).not.toContain(token);
+      expect(text).not.toContain(password);
+    }
+    expect(status).toBe(0);
+    expect(texts.join('\n')).toContain('Shop (not kept) postgres://(not-kept)@db/shop');
+  });
+});
+
 describe('the secrets of a request', () => {
   it.each(['--json', '--detail'])('are sent, and neither stored nor shown, with %s', async (show) => {
     await using place = new Place();

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { parseEnv } from 'node:util';
 import type { Project } from '../../catalogue/apps/project.ts';
 import { readNodeManifest } from '../../catalogue/apps/project.ts';
 import { parsePackage, type NamedPackage } from '../../catalogue/packages.ts';
@@ -22,6 +23,7 @@ import { HOME } from '../../home.ts';
 import { awaitLock } from '../../machine/filelock.ts';
 import type { ResolvedRuntime, RuntimeSpec, Target } from '../../model.ts';
 import { findTool, runBuild } from '../builds.ts';
+import { hide, literalsInEnvironment, valuesOf } from '../../redact.ts';
 import { digestOf } from '../digest.ts';
 import { findRuntime, type FoundRuntime } from '../runtimes.ts';
 import { provideUv } from '../uv.ts';
@@ -33,7 +35,7 @@ import {
   makeProjectEnvironment,
   type MadeEnvironment,
 } from './python.ts';
-import { filesOfProject } from './tree.ts';
+import { filesOfProject, settingsOfProject } from './tree.ts';
 
 /** The program of a user, ready to launch. */
 export interface ReadyProject {
@@ -74,6 +76,7 @@ export async function prepareProject(
 ): Promise<ReadyProject> {
   const { project = { kind: 'none' as const } } = stack;
   const wanted = { target, stack, variant, project };
+  hideSettings(stack.root);
   if (target.resolved === true) {
     throw new BenchError(
       'usage',
@@ -85,6 +88,15 @@ export async function prepareProject(
   return project.kind === 'python'
     ? preparePython(wanted, target.runtime, log)
     : prepareNode(wanted, target.runtime, log);
+}
+
+/** Hides the secrets that a server finds in the `.env` files of its project, and may print. */
+function hideSettings(root: string): void {
+  for (const file of settingsOfProject(root)) {
+    const settings = Object.entries(parseEnv(readFileSync(file, 'utf8')));
+    const set = settings.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
+    hide(valuesOf(literalsInEnvironment(Object.fromEntries(set))));
+  }
 }
 
 /** Returns the commands of a variant with the paths of their programs. */

@@ -41,6 +41,13 @@ export function filesOfProject(root: string): string[] {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
+/** Returns the `.env` files of a project. Links count too: a copy links to those of the checkout. */
+export function settingsOfProject(root: string): string[] {
+  return globSync('**/.env{,.*}', { cwd: root, withFileTypes: true, exclude: isMade })
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter(isFile);
+}
+
 /** Copies a project without what tools make. Files that can hold secrets become links to the originals. */
 export function copyProject(root: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
