@@ -168,14 +168,14 @@ function refuseContradictions({ at }: JsonFile, manifest: Manifest, root: string
   if (manifest.lock !== undefined && manifest.requests === undefined) {
     fail(['lock'], '"lock" has no effect without "requests": the locks of a stack of Bench have fixed names');
   }
-  if (manifest.requests !== undefined && manifest.runtime !== 'none') {
+  if (manifest.requests !== undefined && manifest.runtime === 'python') {
     const builds = Object.entries(manifest.variants).filter(([, { build }]) => build !== undefined);
     const [first] = [
       ...(manifest.build === undefined ? [] : [['build']]),
       ...builds.map(([name]) => ['variants', name, 'build']),
     ];
     if (first !== undefined)
-      fail(first, 'Bench builds only binaries of a user: build the project before you measure it');
+      fail(first, 'the environment of a Python project is made from its lock, so "build" has no effect');
   }
   if (manifest.variants[manifest.default] === undefined) {
     const names = Object.keys(manifest.variants).join(', ');
@@ -186,7 +186,7 @@ function refuseContradictions({ at }: JsonFile, manifest: Manifest, root: string
     if (isOfUser || manifest[field] === undefined) continue;
     fail([field], `"${field}" has no effect without "requests": the workloads of Bench bring what they need`);
   }
-  const usual = isOfUser ? APP_PLACEHOLDERS : PLACEHOLDERS;
+  const usual = isOfUser && manifest.runtime === 'none' ? APP_PLACEHOLDERS : PLACEHOLDERS;
   const check = (path: (string | number)[], argv: string[], known = usual): void => {
     for (const [index, word] of argv.entries()) {
       if (word === '{threads}') {

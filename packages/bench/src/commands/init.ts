@@ -286,8 +286,11 @@ async function chooseRequests(
   const tried: string[] = [];
   const right: AskedRequest[] = [];
   for (const route of routes) {
-    const { isRight, words } = await look(server, route);
-    say(isRight ? 'asked' : 'left out', `GET ${route.path}: ${words}`);
+    const { isRight, needsLogin, words } = await look(server, route);
+    say(
+      isRight ? 'asked' : 'left out',
+      `GET ${route.path}: ${words}${needsLogin ? '; it needs a login' : ''}`,
+    );
     if (isRight) right.push(route);
     else tried.push(`${route.path} ${words}`);
   }

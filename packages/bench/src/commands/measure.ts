@@ -58,16 +58,16 @@ export async function measurePlan({
   interrupts.use(voice.onInterrupt(() => voice.quit(() => release()), describeStop));
   const { token } = session;
   const owe = (server: string | undefined): void => session.owe(server);
-  const companions = await findCompanions(asked);
-  const launcher = await chooseLauncher(asked);
-  const placed = await prepareMachine(asked, { session, launcher, log: voice.log }, companions);
-  const host = await readHost();
-  if (stored !== undefined) refuseOtherHost(stored, host, placed);
   using copies = await placePlanned(asked, voice.log);
   release = () => {
     copies[Symbol.dispose]();
     session[Symbol.dispose]();
   };
+  const companions = await findCompanions({ ...asked, copies: copies.stacks });
+  const launcher = await chooseLauncher(asked);
+  const placed = await prepareMachine(asked, { session, launcher, log: voice.log }, companions);
+  const host = await readHost();
+  if (stored !== undefined) refuseOtherHost(stored, host, placed);
   const { prepared, leftOut } = await prepareTargets(asked, launcher, {
     isNamed,
     log: voice.log,

@@ -71,9 +71,17 @@ export async function provideBuild(
   return { ...build, isMade: true };
 }
 
-/** Runs one build command in the folder of the stack. Throws a toolchain error with the end of its log if it fails. */
-export async function runBuild(argv: string[], stack: Stack, variant: string): Promise<void> {
-  await run(argv, { cwd: stack.root, timeoutMs: BUILD_MS }).catch((error: SubprocessError) => {
+/**
+ * Runs one build command in the folder of the stack, by default in the environment of Bench. Throws a toolchain error
+ * with the end of its log if it fails.
+ */
+export async function runBuild(
+  argv: string[],
+  stack: Stack,
+  variant: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<void> {
+  await run(argv, { cwd: stack.root, env, timeoutMs: BUILD_MS }).catch((error: SubprocessError) => {
     const log = `${error.stdout}${error.stderr}`.trim() || error.message;
     const unreached = unreachedError(argv.includes('pip') ? 'pip' : basename(argv[0] ?? ''), log);
     if (unreached !== undefined) throw unreached;

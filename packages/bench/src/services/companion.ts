@@ -7,6 +7,7 @@
  */
 import type { TSchema } from 'typebox';
 import type { Prepared } from '../prepare/prepare.ts';
+import type { Stack } from '../catalogue/stack.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
 import type { Server } from '../machine/launch.ts';
@@ -33,7 +34,7 @@ export interface CompanionParts {
 }
 
 /** The facts that decide which companions a plan, or a command that serves one target, needs. */
-export type CompanionNeeds = Pick<
+export interface CompanionNeeds extends Pick<
   Plan,
   | 'workload'
   | 'params'
@@ -45,7 +46,10 @@ export type CompanionNeeds = Pick<
   | 'targets'
   | 'stacks'
   | 'apps'
->;
+> {
+  /** The stacks of the copies of a user's project; none by default. */
+  copies?: readonly Stack[];
+}
 
 /** One kind of companion: a line of the list. */
 export interface CompanionKind<Parts extends CompanionParts = CompanionParts> {
@@ -102,7 +106,7 @@ export interface CompanionTrial {
   id: string;
   target: Target;
   /** Undefined for a server that is already running. */
-  prepared: Pick<Prepared, 'env' | 'setup'> | undefined;
+  prepared: Pick<Prepared, 'env' | 'setup' | 'stack'> | undefined;
 }
 
 /** A process to sample over the window, with all its descendants. */

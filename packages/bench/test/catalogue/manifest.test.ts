@@ -343,7 +343,16 @@ describe('a manifest with requests', () => {
 
   it.each([
     ['a lock that does not exist', { ...OWN, lock: 'gone.txt' }, '"lock": gone.txt'],
-    ['a build step for a script', { ...OWN, build: [['make']] }, 'Bench builds only binaries of a user'],
+    [
+      'a build step for Python',
+      { ...OWN, build: [['make']] },
+      'made from its lock, so "build" has no effect',
+    ],
+    [
+      'the folder of a binary for a script',
+      { ...OWN, variants: { app: { command: ['python', '{build}/app.py'] } } },
+      'unknown placeholder {build}',
+    ],
   ])('is rejected with %s', (_, manifest, problem) => {
     const error = errorOf(() => read(JSON.stringify(manifest)));
     expect(error.code).toBe('usage');

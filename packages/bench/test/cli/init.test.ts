@@ -55,6 +55,7 @@ const paths = {
   '/items/{id}': { get: { parameters: [{ ...id, example: 7 }] } },
   '/broken': { get: {} },
   '/orders': { get: {} },
+  '/mine': { get: {} },
 };
 createServer((request, response) => {
   if (request.url === '/openapi.json') return response.end(JSON.stringify({ openapi: '3.1.0', paths }));
@@ -73,6 +74,7 @@ describe('init', () => {
     expect(stdout).toContain('found    package.json: scripts.start\n');
     expect(stdout).toContain('left out GET /orders/{id}: no example for the parameter "id"\n');
     expect(stdout).toContain('left out GET /broken: status 500, no content type, 0 bytes\n');
+    expect(stdout).toContain('left out GET /mine: status 401, no content type, 0 bytes; it needs a login\n');
     expect(stdout).toContain('assumed  2 requests, from /openapi.json; --get names others\n');
     const file = join(folder, 'stack.json');
     const { [file]: _, ...after } = digests();

@@ -139,6 +139,52 @@ describe('the copies of a project', () => {
     expect(globSync('cache/revisions/*/*', { cwd: folder })).toEqual([]);
   });
 
+  it('are each set up in their own folder, with the services of their own manifests', () => {
+    const manifest = {
+      name: 'shop',
+      language: 'javascript',
+      framework: 'unknown',
+      class: 'unknown',
+      runtime: 'node',
+      default: 'app',
+      variants: { app: { command: ['node', 'server.cjs'] } },
+      setup: { command: ['node', 'seed.cjs'] },
+      requests: ['GET /'],
+    };
+    const write = (name: string, text: string): void => writeFileSync(join(shop, name), text);
+    const seed = `require('node:fs').writeFileSync('seeded.txt', require('./version.cjs').version);`;
+    write('seed.cjs', seed);
+    write('version.cjs', `exports.version = 'first';`);
+    write(
+      'server.cjs',
+      SERVER.replace(
+        `require('./version.cjs')`,
+        `{ version: require('node:fs').readFileSync('seeded.txt') }`,
+      ),
+    );
+    write('stack.json', JSON.stringify(manifest));
+    git('init', '--quiet', '--initial-branch=main');
+    git('add', '.');
+    git('commit', '--quiet', '--message', 'Serve orders');
+    git('switch', '--quiet', '--create', 'cache');
+    write('seed.cjs', seed.replace('version);', `version + '-' + process.env.CACHE_URL.split(':')[0]);`));
+    write('cache.cjs', `require('node:http').createServer().listen(process.argv[2], '127.0.0.1');`);
+    writeVersion(shop, 'second');
+    const services = { cache: { command: ['node', 'cache.cjs', '{port}'] } };
+    const app = { ...manifest.variants.app, env: { CACHE_URL: '{cache.url}' } };
+    write('stack.json', JSON.stringify({ ...manifest, services, variants: { app } }));
+    git('add', '.');
+    git('commit', '--quiet', '--message', 'Cache orders');
+    git('switch', '--quiet', 'main');
+
+    const { status, stdout, stderr } = bench(shop, ['--rev', 'main', '--rev', 'cache', ...SHORT, '--json']);
+
+    expect({ status, stderr }).toEqual({ status: 0, stderr: expect.any(String) });
+    const { trials } = JSON.parse(stdout) as { trials: Trial[] };
+    expect(versionsServed(shop, trials)).toEqual({ main: 'first', cache: 'second-http' });
+    expect(readdirSync(shop).filter((name) => name === 'seeded.txt')).toEqual([]);
+  });
+
   it('can be two folders, to which no files are added', () => {
     const other = join(folder, 'other');
     mkdirSync(other);

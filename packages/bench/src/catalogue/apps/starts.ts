@@ -44,27 +44,32 @@ export function findStarts(root: string): Start[] {
 export function describeStart(root: string, line: string): Start {
   const { words, env } = splitCommand(withPort(line), '--run');
   const known = findStarts(root)[0];
-  const usual = kindOf(root, words[0] ?? '');
+  const usual = kindOf(root, words);
   return {
     command: words,
     env,
-    build: [],
     ...usual,
     framework: known?.language === usual.language ? known.framework : usual.framework,
     why: '--run',
   };
 }
 
-type Kind = Pick<Start, 'language' | 'framework' | 'runtime'>;
+type Kind = Pick<Start, 'language' | 'framework' | 'runtime' | 'build'>;
 
-function kindOf(root: string, program: string): Kind {
+function kindOf(root: string, words: readonly string[]): Kind {
+  const [program = ''] = words;
   const isNode = /^(node|npm|npx|pnpm|yarn|tsx|bun)$/.test(basename(program));
   const isPython = textOfPython(root) !== '';
   if (isNode || (existsSync(join(root, 'package.json')) && !isPython))
-    return { language: 'javascript', framework: frameworkOfNode(root), runtime: 'node' };
+    return {
+      language: 'javascript',
+      framework: frameworkOfNode(root),
+      runtime: 'node',
+      build: buildsOfNode(root, words),
+    };
   if (program.includes('/') || !isPython)
-    return { language: 'unknown', framework: 'unknown', runtime: 'none' };
-  return { language: 'python', framework: 'unknown', runtime: 'python' };
+    return { language: 'unknown', framework: 'unknown', runtime: 'none', build: [] };
+  return { language: 'python', framework: 'unknown', runtime: 'python', build: [] };
 }
 
 /** Replaces the port of the environment, which only a shell fills in, by the placeholder. */
@@ -86,7 +91,19 @@ function startsOfScripts(root: string): Start[] {
 
 function describeLine(root: string, line: string): Start {
   const { words, env } = splitCommand(withPort(line), 'the start command');
-  return { command: words, env, build: [], why: '', ...kindOf(root, words[0] ?? '') };
+  return { command: words, env, why: '', ...kindOf(root, words) };
+}
+
+/** The folders into which the build scripts of Node projects write. */
+const BUILT = /^(?:\.\/)?(?:dist|build|out|lib)\//;
+
+/** Returns the build of a Node project if a command starts what it writes. */
+function buildsOfNode(root: string, [program = '', ...words]: readonly string[]): string[][] {
+  const startsBuilt = words.some((word) => BUILT.test(word)) || (program === 'next' && words[0] === 'start');
+  if (!startsBuilt || readNodeManifest(root).scripts?.['build'] === undefined) return [];
+  const managers = { 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn' };
+  const [, manager = 'npm'] = Object.entries(managers).find(([lock]) => existsSync(join(root, lock))) ?? [];
+  return [[manager, 'run', 'build']];
 }
 
 /** Servers for Python apps, best first. */

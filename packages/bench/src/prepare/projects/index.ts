@@ -265,20 +265,28 @@ async function prepareNode(
   };
 }
 
-/** Returns the folder in which the project has its dependencies: itself if it has none, otherwise a copy. */
+/** Returns the folder in which the project has its dependencies and its builds: itself if it has none, otherwise a copy. */
 async function provideModules(
-  { target, stack, project }: Wanted,
+  { target, stack, variant, project }: Wanted,
   { argv, runtime }: FoundRuntime,
   packages: string[],
   log: (line: string) => void,
 ): Promise<string> {
   const { lock } = project;
   const { dependencies = {}, devDependencies = {} } = readNodeManifest(stack.root);
+  const builds = [...stack.build, ...variant.build];
   const hasNone = Object.keys({ ...dependencies, ...devDependencies }).length === 0;
-  if (lock === undefined || (hasNone && packages.length === 0)) return stack.root;
+  if (lock === undefined && builds.length > 0) {
+    throw new BenchError(
+      'usage',
+      `${stack.name} has a "build", but no package.json`,
+      `add one, or omit "build" in ${stack.manifest}`,
+    );
+  }
+  if (lock === undefined || (hasNone && packages.length + builds.length === 0)) return stack.root;
   if (lock.kind === 'package') log(`warning: ${target.id}: no lock, so npm chooses the versions`);
   const files = filesOfProject(dirname(lock.file));
-  const key = digestOf(files, [stack.root, ...argv, ...packages].join(' '));
+  const key = digestOf(files, [stack.root, ...argv, ...packages, ...builds.flat()].join(' '));
   const folder = join(HOME.cache, 'environments', `${stack.name}-${runtime.version}-${key}`);
   const copy = { root: stack.root, lock, folder, bin: dirname(argv[0] ?? ''), packages };
   const ready = join(folder, READY);
@@ -286,6 +294,12 @@ async function provideModules(
     using _ = await awaitLock(`${folder}.lock`, log);
     if (!existsSync(ready)) {
       await makeProjectCopy(copy);
+      const root = rootInCopy(copy);
+      const env = { ...process.env, ...pathOf([...binsOf(root), copy.bin]) };
+      for (const words of builds) {
+        const located = words.map((word) => word.replaceAll('{root}', root));
+        await runBuild(located, { ...stack, root }, target.variant, env);
+      }
       writeFileSync(ready, '');
     }
   }

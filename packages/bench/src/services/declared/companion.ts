@@ -6,6 +6,7 @@ import type { Stack } from '../../catalogue/stack.ts';
 import { readStacks } from '../../catalogue/stacks.ts';
 import { AsyncDisposableStack } from '../../disposal.ts';
 import { BenchError } from '../../errors.ts';
+import type { Target } from '../../model.ts';
 import { digestOf } from '../../prepare/digest.ts';
 import { findDatabase, startDatabase, type Database, type DatabaseProgram } from '../database/database.ts';
 import {
@@ -30,12 +31,18 @@ interface Declared extends Surroundings {
 export const services: CompanionKind<typeof servicesRecord> = {
   name: 'services',
   record: async () => (await import('./record.ts')).servicesRecord,
-  async find({ targets, stacks, apps, duel }): Promise<Companion | undefined> {
-    const named = new Set(targets.map(({ stack }) => stack));
-    const found = readStacks(stacks, apps).filter(({ name }) => named.has(name));
+  async find({ targets, stacks, apps, duel, copies = [] }): Promise<Companion | undefined> {
+    const found = [...readStacks(stacks, apps), ...copies].filter((stack) =>
+      targets.some((target) => isOf(stack, target)),
+    );
     return findDeclared(found, duel === true && targets.length > 1);
   },
 };
+
+/** Returns true for the stack of a target: each copy of a project has its own manifest. */
+function isOf({ name, copy }: Stack, target: Target): boolean {
+  return name === target.stack && copy === target.copy?.name;
+}
 
 /** Finds what the manifests of these stacks declare; undefined if nothing. Throws for what is missing on this machine. */
 export async function findDeclared(stacks: readonly Stack[], isDuel = false): Promise<Companion | undefined> {
@@ -131,8 +138,9 @@ async function startDeclared(
         );
   const shared = new Map<string, Started>();
   for (const [index, one] of all.entries()) {
+    if (shared.has(nameShared(one))) continue;
     const given: Started = { addresses: {}, processes: [] };
-    shared.set(one.stack.name, given);
+    shared.set(nameShared(one), given);
     for (const [name, service] of Object.entries(one.services)) {
       if ('use' in service || service.per !== 'run') continue;
       const id = `run${index}s${Object.keys(given.addresses).length}-${name}`;
@@ -146,12 +154,12 @@ async function startDeclared(
   return {
     name: 'services',
     head(target) {
-      const one = all.find(({ stack }) => stack.name === target.stack);
+      const one = all.find(({ stack }) => isOf(stack, target));
       return one === undefined ? undefined : describeDeclared(one, program);
     },
     async begin(_draw, trial) {
-      const one = all.find(({ stack }) => stack.name === trial.target.stack);
-      const given = one && shared.get(one.stack.name);
+      const one = all.find(({ stack }) => isOf(stack, trial.target));
+      const given = one && shared.get(nameShared(one));
       if (one === undefined || given === undefined) throw new Error(`${trial.target.id} has no services`);
       return beginTrial(one, trial, { given, database, meansFor: (id) => meansFor(one, id) });
     },
@@ -160,6 +168,11 @@ async function startDeclared(
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
+}
+
+/** Copies of a stack that declare the same services share those that live as long as the run. */
+function nameShared({ stack, services: found }: Declared): string {
+  return `${stack.name} ${JSON.stringify(found)}`;
 }
 
 /** A service that does not start ends the run: the message then holds everything. */
@@ -236,7 +249,12 @@ async function beginTrial(
             command: prepared?.setup ?? setup.command,
             env: { ...own, ...fillAll(setup.env ?? {}, addresses) },
           },
-          { ...meansFor(`${number}setup-${stack.name}`), prefix: [] },
+          // The server starts in the same folder, which may be a copy.
+          {
+            ...meansFor(`${number}setup-${stack.name}`),
+            root: prepared?.stack.root ?? stack.root,
+            prefix: [],
+          },
         );
   const use: ServicesUse = {
     startSeconds: (readyAt - startedAt) / 1000,

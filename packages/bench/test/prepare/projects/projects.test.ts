@@ -233,6 +233,44 @@ describe('a Node project with a lock', () => {
   });
 });
 
+/** Prepares a project whose manifest has a build. */
+function prepareBuilt(root: string): ReturnType<typeof prepareAll> {
+  const stack = {
+    ...toStack(readApp({ folder: root, run: 'node dist/server.cjs' })),
+    runtime: 'node' as const,
+  };
+  return prepareAll(targetsOf(stack), [{ ...stack, build: [['npm', 'run', 'build']] }], () => {});
+}
+
+describe('a Node project with a build', () => {
+  needs(tool('npm'));
+  const scripts = { build: 'node compile.cjs' };
+  const compile = (text: string): Record<string, string> => ({
+    'package.json': JSON.stringify({ name: 'site', private: true, scripts }),
+    'compile.cjs': `const fs = require('fs'); fs.mkdirSync('dist', { recursive: true }); ${text}`,
+  });
+
+  it('is built in its copy, and is not changed', async () => {
+    const root = makeProject(
+      'site',
+      compile(`fs.writeFileSync('dist/server.cjs', 'console.log("built", __dirname)');`),
+    );
+    const before = treeOf(root);
+    const { prepared, missing } = await prepareBuilt(root);
+    expect(missing).toEqual([]);
+    const [found] = prepared as [Prepared];
+    expect(runIt(found)).toBe(`built ${found.stack.root}/dist`);
+    expect(treeOf(root)).toEqual(before);
+  });
+
+  it('is skipped with the last lines of a build that fails', async () => {
+    const { missing } = await prepareBuilt(
+      makeProject('broken', compile(`throw new Error('no such type');`)),
+    );
+    expect(missing[0]?.reason).toMatch(/broken\/app could not be built:[^]*no such type/);
+  });
+});
+
 describe('a project without dependencies', () => {
   it('runs in place', async () => {
     const root = makeProject('plain', { 'server.js': 'console.log(process.cwd(), process.env.PORT)' });
