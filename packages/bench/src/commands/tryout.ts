@@ -1,6 +1,7 @@
 /** The first start of a user's servers, before anything is measured: what is wrong with them is said at once. */
 import { relative } from 'node:path';
 import { workloadOf } from '../catalogue/workloads/index.ts';
+import type { Draw } from '../catalogue/workloads/workload.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { BenchError } from '../errors.ts';
 import { describeElsewhere, type Server } from '../machine/launch.ts';
@@ -76,8 +77,13 @@ async function tryTarget(
       awaited = { server, isLoggingIn: false };
       return found;
     },
-    async awaitRightAnswer(...asked) {
-      await effects.awaitRightAnswer(...asked);
+    async awaitRightAnswer(server, draw, deadlineSeconds) {
+      const check: Draw['check'] = (...answer) => {
+        const wrong = draw.check(...answer);
+        if (awaited !== undefined && wrong !== undefined) awaited.wrong = wrong;
+        return wrong;
+      };
+      await effects.awaitRightAnswer(server, { ...draw, check }, deadlineSeconds);
       awaited = undefined;
     },
   });
@@ -105,6 +111,8 @@ export interface Awaited {
   server: Pick<Server, 'port' | 'listensOn' | 'mayIgnorePort' | 'logTail'>;
   /** True until a login is answered. The log may hold its token already, which is not known yet and cannot be hidden. */
   isLoggingIn: boolean;
+  /** What is wrong with its last answer. */
+  wrong?: string;
 }
 
 /**
@@ -123,8 +131,8 @@ export function reportWaiting(
     const found = awaited();
     if (found === undefined) return;
     const { server, isLoggingIn } = found;
-    const elsewhere = describeElsewhere(server);
-    const what = elsewhere === undefined ? '' : `; ${elsewhere}`;
+    const why = describeElsewhere(server) ?? found.wrong;
+    const what = why === undefined ? '' : `; ${why}`;
     const start = isFirst ? describeStart(plan, prepared, isLoggingIn ? undefined : server.logTail()) : [];
     isFirst = false;
     const limit = `${plan.startSeconds} s (--start-timeout)`;

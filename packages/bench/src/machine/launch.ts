@@ -1,4 +1,4 @@
-import { mkdirSync, openSync, closeSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
@@ -32,6 +32,11 @@ const POLL_MS = 10;
 /** How long a server may take to stop after SIGTERM before it is killed. */
 const GRACE_MS = 5000;
 const LOG_LINES = 20;
+/** The part of a log that is read: a server may print gigabytes. */
+const LOG_BYTES = 2 ** 26;
+const TAIL_BYTES = 2 ** 16;
+/** The longest line that is shown. */
+const LINE_CHARS = 1000;
 /** The forms of interpreters, frameworks and helpers: "ModuleNotFoundError: …", "panic: …", "FATAL: …", "[emerg] …". */
 const TELLS_ERROR = /(error|exception)\b|\b(panic|fatal|emerg)|not found|permission denied/i;
 const MAX_ERROR_CHARS = 200;
@@ -149,6 +154,21 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
 
 /** The variable that marks the processes of one server: some leave its process group. */
 const MARK = 'BENCH_SERVER';
+
+/** Returns the last bytes of a file as text, from the begin of a line on if there is one; empty if it does not exist. */
+export function readEnd(file: string, bytes: number): string {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return '';
+  const part = Buffer.alloc(Math.min(size, bytes));
+  const from = openSync(file, 'r');
+  try {
+    const read = readSync(from, part, 0, part.length, size - part.length);
+    const text = part.toString('utf8', 0, read);
+    return size > bytes ? text.slice(text.indexOf('\n') + 1) : text;
+  } finally {
+    closeSync(from);
+  }
+}
 
 /** Describes how a server ended, with the last error of its log; undefined while it runs. */
 export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string | undefined {
@@ -276,15 +296,16 @@ class LaunchedServer implements Server {
   }
 
   log(): string {
-    return readText(this.#parts.logFile) ?? '';
+    return readEnd(this.#parts.logFile, LOG_BYTES);
   }
 
   logTail(): string[] {
-    return this.log()
+    return readEnd(this.#parts.logFile, TAIL_BYTES)
       .trimEnd()
       .split('\n')
       .filter((line) => !line.startsWith(ATTEST))
-      .slice(-LOG_LINES);
+      .slice(-LOG_LINES)
+      .map((line) => (line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line));
   }
 
   attestations(): Attestation[] {

@@ -223,11 +223,11 @@ function startSecondsOf(
   { attached, workload }: { attached: AttachedServer[] | undefined; workload: Workload },
 ): number {
   if (attached !== undefined) return ATTACHED_START_SECONDS;
+  const usual = workload.startSeconds ?? START_SECONDS;
   const names = new Set(targets.map(({ stack }) => stack));
-  const own = stacks.flatMap(({ name, startSeconds }) =>
-    names.has(name) && startSeconds !== undefined ? [startSeconds] : [],
+  return Math.max(
+    ...[...names].map((name) => stacks.find((stack) => stack.name === name)?.startSeconds ?? usual),
   );
-  return Math.max(workload.startSeconds ?? START_SECONDS, ...own);
 }
 
 /**

@@ -43,6 +43,15 @@ describe('reportWaiting', () => {
     ]);
   });
 
+  it('says what is wrong with the answers so far', () => {
+    const lines: string[] = [];
+    const server = { port: 20_001, mayIgnorePort: false, listensOn: () => [], logTail: () => [] };
+    const awaited = { server, isLoggingIn: false, wrong: 'status 500 instead of 200' };
+    using _ = reportWaiting(() => awaited, { plan, prepared }, { log: (line) => lines.push(line) });
+    vi.advanceTimersByTime(3000);
+    expect(lines[0]).toContain(' 3 s of 90 s (--start-timeout); status 500 instead of 200\n');
+  });
+
   it('does not show the log of a server that is logging somebody in: its token cannot be hidden yet', () => {
     const lines: string[] = [];
     const server = {

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeEnd, fillCommand } from '../../src/machine/launch.ts';
+import { describeEnd, fillCommand, readEnd } from '../../src/machine/launch.ts';
 
 const COMMAND = ['python', '--bind={host}:{port}', '--workers', '{workers}', '--threads={threads}', '-q'];
 
@@ -50,5 +53,24 @@ describe('describeEnd', () => {
 
   it('shortens a long line', () => {
     expect(end([`Error: ${'x'.repeat(1000)}`])).toHaveLength('exit status 1: '.length + 200);
+  });
+});
+
+describe('readEnd', () => {
+  it.each([
+    ['all of a short file', 'one\ntwo\n', 100, 'one\ntwo\n'],
+    ['the last whole lines of a long file', `${'x'.repeat(1000)}\ntwo\nthree\n`, 12, 'two\nthree\n'],
+    ['the end of a long line', 'x'.repeat(1000), 3, 'xxx'],
+    ['nothing of an empty file', '', 3, ''],
+  ])('returns %s', (_, text, bytes, expected) => {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-log-'));
+    const file = join(folder, 'server.log');
+    try {
+      expect(readEnd(file, bytes)).toBe('');
+      writeFileSync(file, text);
+      expect(readEnd(file, bytes)).toBe(expected);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -35,6 +35,14 @@ describe('redactFile', () => {
     expect(cleaned('')).toBe('');
   });
 
+  it('removes secrets from a line of any length, wherever it is cut', () => {
+    // The step is prime, so that secrets lie across every border of parts.
+    const step = `ä€😀${'x'.repeat(997 - SECRET.length)}`;
+    const times = Math.ceil(2 ** 25 / (step.length + SECRET.length));
+    const clean = cleaned(`${step}${SECRET}`.repeat(times));
+    expect(clean === `${step}(not kept)`.repeat(times)).toBe(true);
+  });
+
   it('ignores a file that does not exist', () => {
     expect(() => redactFile(join(folder, 'none.log'))).not.toThrow();
   });

@@ -298,13 +298,24 @@ describe('makePlan', () => {
 });
 
 describe('the time that a server may take to start', () => {
-  const [quick, slow] = [sampleStack('quick', { app: {} }), sampleStack('slow', { app: {} })];
+  const [quick, slow, hasty] = [
+    sampleStack('quick', { app: {} }),
+    sampleStack('slow', { app: {} }),
+    sampleStack('hasty', { app: {} }),
+  ];
   const startSeconds = (...words: string[]): number =>
-    makePlan(BENCH.parse(words), [quick, { ...slow, startSeconds: 90 }], 'a-run', 1).startSeconds;
+    makePlan(
+      BENCH.parse(words),
+      [quick, { ...slow, startSeconds: 90 }, { ...hasty, startSeconds: 4 }],
+      'a-run',
+      1,
+    ).startSeconds;
 
   it('is that of the slowest manifest, unless an option names it', () => {
     expect(startSeconds('quick')).toBe(30);
     expect(startSeconds('quick', 'slow')).toBe(90);
+    expect(startSeconds('hasty')).toBe(4);
+    expect(startSeconds('quick', 'hasty')).toBe(30);
     expect(startSeconds('quick', 'slow', '--start-timeout', '4')).toBe(4);
   });
 });
