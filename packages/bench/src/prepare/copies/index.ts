@@ -1,6 +1,7 @@
 /** The copies of a user's project that a plan measures, as folders. Disposing removes what was laid out. */
 import { realpathSync, rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { App } from '../../catalogue/apps/definition.ts';
 import { readInCopy } from '../../catalogue/copies.ts';
 import { labelOf } from '../../catalogue/copy-label.ts';
@@ -47,7 +48,8 @@ export async function placeCopies({ targets, stacks, apps, cache, log }: CopiesS
         );
       placed.push(found.stack);
     }
-    for (const line of describeSame(placed)) log(`warning: ${line}`);
+    for (const line of [...describeSame(placed), ...describeOtherSurroundings(placed)])
+      log(`warning: ${line}`);
     return { stacks: placed, [Symbol.dispose]: dispose };
   } catch (error) {
     dispose();
@@ -90,6 +92,19 @@ async function rootInRevision(
   const inside = relative(realpathSync(top), realpathSync(root));
   if (!inside.startsWith('..')) return join(folder, inside);
   throw new BenchError('usage', `--rev: ${name} is not in the repository ${top}`);
+}
+
+/** Describes copies that declare other services or another setup than the first copy of their stack. */
+function describeOtherSurroundings(stacks: readonly Stack[]): string[] {
+  const byName = Map.groupBy(stacks, ({ name }) => name);
+  return [...byName.values()].flatMap(([first, ...others]) =>
+    others
+      .filter(({ surroundings }) => !isDeepStrictEqual(surroundings, first?.surroundings))
+      .map(
+        ({ copy, name }) =>
+          `${first?.copy} and ${copy} of ${name} declare different services or setups: their figures differ by these too`,
+      ),
+  );
 }
 
 /** Describes copies whose files are the same: their figures differ by noise alone. */
