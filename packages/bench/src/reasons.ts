@@ -247,9 +247,9 @@ const DEFINITIONS = {
   },
   'ratio-trend': {
     invalidates: RATES_AND_CPU,
-    summary: 'measured before both servers were warm',
-    text: ({ other, change, when }: { other: string; change: number; when: TrendTime }) =>
-      `CPU per request relative to ${other} still changed ${when}, by a factor of ${change.toFixed(2)}: one of the two servers was not warm`,
+    summary: 'measured while servers still changed relative to each other',
+    text: ({ other, change, when }: { other?: string; change: number; when: TrendTime }) =>
+      `CPU per request relative to ${other ?? 'the other servers'} still changed ${when}, by a factor of ${change.toFixed(2)}: ${other === undefined ? 'this server' : 'one of the two servers'} was not warm`,
   },
   trend: {
     invalidates: RATES_AND_CPU,

@@ -4,7 +4,7 @@
 export const RECORD_SCHEMA = 5;
 
 /** The version of `run.json`. */
-export const RUN_SCHEMA = 4;
+export const RUN_SCHEMA = 5;
 
 /** The version of a stored study of warm-up. */
 export const STUDY_SCHEMA = 2;

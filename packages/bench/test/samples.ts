@@ -87,6 +87,9 @@ export function sampleStack(name: string, variants: Record<string, Partial<Varia
   };
 }
 
+/** A machine that holds many servers at the same time. */
+export const CAPACITY = { servers: 100, connections: 100_000 };
+
 /** The plan that a command line, with quotes as in a shell, asks for, of stacks with these names. */
 export function samplePlan(line: string, names = ['vanilla', 'fastify'], seed = 1): Plan {
   const words = line.match(/"[^"]*"|\S+/g) ?? [];

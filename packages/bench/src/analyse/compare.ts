@@ -5,6 +5,7 @@ import { METRICS, type MetricId } from '../metrics.ts';
 import type { Target } from '../model.ts';
 import type { Trial, Turns } from '../results/record.ts';
 import type { Plan } from '../plan/definition.ts';
+import { takesTurns } from '../plan/by-turns.ts';
 import { isRepeated, undisturbedOf } from '../plan/repeats.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { Comparison } from './comparison.ts';
@@ -79,7 +80,7 @@ export function compareWithin(
     ...pair,
     comparison: comparisons[index] as Comparison,
     ...kindsBetween(trialsOf(pair), trialsOf(pair), pair, question.by),
-    ...(plan.duel === true && question.by === 'cpu' ? kindsOfDuel(rows[index] ?? []) : {}),
+    ...(takesTurns(plan, pair.connections) && question.by === 'cpu' ? kindsOfDuel(rows[index] ?? []) : {}),
   }));
   const races = Map.groupBy(compared, ({ connections, baseline }) => `${connections} ${baseline}`);
   return {

@@ -77,7 +77,7 @@ export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
   const shared = sharedDrivers(old, now);
   compare('load driver', (run) => describeDrivers(run, shared));
   compare('background', ({ plan }) => describeBackground(plan.background));
-  compare('kind of trial', ({ plan }) => (plan.duel ? 'duel' : 'separate'));
+  compare('kind of trial', ({ plan }) => describeTurns(plan));
   compare('upstream', ({ trials: [first] }) => first?.companions?.upstream?.kind);
   compare('database', ({ trials: [first] }) => describeDatabase(first?.companions?.database));
   const companions = [old, now].flatMap(({ trials: [first] }) => Object.keys(first?.companions ?? {}));
@@ -85,6 +85,15 @@ export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
     compare(name, (run) => headOf(run, name));
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return differences;
+}
+
+/** `by turns of 100 ms at 10, 100, one at a time at 10000`: the figures of a server depend on it. */
+function describeTurns({ byTurns, rungs }: Plan): string {
+  if (byTurns === undefined) return 'one server at a time';
+  const apart = rungs.filter((rung) => !byTurns.rungs.includes(rung));
+  const turns = `by turns of ${1000 * byTurns.turnSeconds} ms`;
+  if (apart.length === 0) return turns;
+  return `${turns} at ${byTurns.rungs.join(', ')}, one server at a time at ${apart.join(', ')}`;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Plans the warm-up of each target of a run: from what is known, or from studies within a fifth of its time. */
 import { estimateSeconds } from '../plan/plan.ts';
+import { takesTurns } from '../plan/by-turns.ts';
 import type { Plan, PlannedTrial, PlannedWarmup } from '../plan/definition.ts';
 import { isUncertain, kindOfRung, LONGEST_WARMUP_SECONDS, planTogether, planWarmup } from '../plan/warmup.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
@@ -101,7 +102,7 @@ function describeUnknown(targets: readonly string[], { workload }: Plan): string
 /** Plans a study of one fresh process of each target. */
 function studyPlan(plan: Plan, due: readonly Candidate[], connections: number): Plan {
   const {
-    duel: _duel,
+    byTurns: _byTurns,
     sequentialTest: _test,
     autoWarmup: _auto,
     background: _background,
@@ -136,11 +137,15 @@ function withoutEngine({ engine: _engine, ...target }: Prepared['target']): Prep
 
 /** Plans the warm-ups of all targets: one for each target and kind of rung. */
 function planTargets(plan: Plan, all: readonly Candidate[]): PlannedWarmup[] {
-  return [...Map.groupBy(plan.rungs, kindOfRung)].flatMap(([kind, rungs]) => {
+  const kinds = Map.groupBy(plan.rungs, (rung) => `${kindOfRung(rung)} ${takesTurns(plan, rung)}`);
+  return [...kinds.values()].flatMap((rungs) => {
+    const first = rungs[0] as number;
     const asked = all.map(({ facts }) => ({
       needs: { target: facts.target, rungs, seconds: plan.warmupSeconds, isAuto: plan.autoWarmup === true },
-      known: findWarmup(facts, kind),
+      known: findWarmup(facts, kindOfRung(first)),
     }));
-    return plan.duel ? planTogether(asked) : asked.map(({ needs, known }) => planWarmup(needs, known));
+    return takesTurns(plan, first)
+      ? planTogether(asked)
+      : asked.map(({ needs, known }) => planWarmup(needs, known));
   });
 }

@@ -13,6 +13,7 @@ import { placeCopies, type PlacedCopies } from '../prepare/copies/index.ts';
 import { digestOf } from '../prepare/digest.ts';
 import { describeOtherPackages } from '../prepare/projects/packages.ts';
 import { groupMissing, type Launchable } from '../prepare/prepare.ts';
+import { connectionsAtOnce } from '../plan/by-turns.ts';
 import { coresOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { LeftOut, Versions } from '../results/run-file.ts';
@@ -26,12 +27,12 @@ export async function prepareMachine(
   { session, launcher, log }: { session: Session; launcher: Launcher; log: Voice['log'] },
   companions: Companion[],
 ): Promise<PinnedCommands> {
-  if (plan.duel && plan.attached === undefined) {
+  if (plan.byTurns !== undefined && plan.attached === undefined) {
     const { reason } = await tryCgroup();
     if (reason !== undefined) {
       throw new BenchError(
         'usage',
-        `a duel reads CPU from a cgroup, which cannot be created: ${reason}`,
+        `servers that take turns need a cgroup each, which cannot be created: ${reason}`,
         'measure with --separate',
       );
     }
@@ -40,7 +41,7 @@ export async function prepareMachine(
   const needs = { serverCores: coresOf(plan), generators: plan.generators, beside };
   const findings = preflight(await readFacts(), {
     ...needs,
-    connections: Math.max(...plan.rungs) * (plan.duel ? plan.targets.length : 1),
+    connections: connectionsAtOnce(plan),
     connectsPerSecond: plan.connectsPerSecond,
   });
   for (const { level, what, advice } of findings) {

@@ -11,6 +11,7 @@ import { BenchError } from '../errors.ts';
 import { HOME } from '../home.ts';
 import { findCrossCheck } from '../load/engines.ts';
 import { tryCgroup } from '../machine/cgroup.ts';
+import { readCapacity } from '../machine/facts.ts';
 import { refuseCores } from '../machine/preflight.ts';
 import type { Plan } from '../plan/definition.ts';
 import { present, type BenchOptions } from '../plan/options.ts';
@@ -48,10 +49,11 @@ export async function foresee(written: BenchRequest): Promise<Foreseen> {
   const again = written.again === undefined ? undefined : readRun(findRun(written.again));
   const asked = await addCopies(await addRoutes(written), again);
   // The CPU of a server that is already running is read from its processes, not from a cgroup.
-  const mayDuel = asked.servers !== undefined || (await tryCgroup()).version !== undefined;
+  const readsCpu = asked.servers !== undefined || (await tryCgroup()).version !== undefined;
+  const capacity = readsCpu ? { capacity: await readCapacity() } : {};
   const crossCheck = asked.crossCheck === 'any' ? { crossCheck: await findCrossCheck() } : {};
   const machineCores = availableParallelism();
-  const options = { ...asked, ...crossCheck, ...manifestOfProject(asked), mayDuel, machineCores };
+  const options = { ...asked, ...crossCheck, ...manifestOfProject(asked), ...capacity, machineCores };
   const stored = options.resume === undefined ? undefined : readRun(findRun(options.resume));
   const plan = stored?.plan ?? named(planFrom('', options, again));
   const { run } = plan;
@@ -123,15 +125,16 @@ function namesAll({ targets, matrix }: BenchOptions): boolean {
 /** Makes the plan of a run; that of an old run in a new order or in other copies, if there is one. */
 export function planFrom(run: string, options: BenchOptions, old: StoredRun | undefined): Plan {
   const seed = options.seed ?? randomInt(2 ** 32);
+  const stacks = readStacks(options.stacks, options.apps?.map(readApp));
   if (old !== undefined) {
-    const { copies, mayDuel } = options;
+    const { copies, capacity } = options;
     const again =
       copies === undefined
         ? repeatPlan(old.plan, run, seed)
-        : repeatInCopies(old.plan, copies, { run, seed, mayDuel });
+        : repeatInCopies(old.plan, copies, { run, seed, capacity, stacks });
     return startedFresh(old) ? { ...again, fresh: true } : again;
   }
-  return makePlan(options, readStacks(options.stacks, options.apps?.map(readApp)), run, seed);
+  return makePlan(options, stacks, run, seed);
 }
 
 /** Returns a stored plan with its secrets restored. */

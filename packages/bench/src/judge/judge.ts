@@ -267,7 +267,8 @@ function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host }: Evid
   return { shape, reasons: [makeReason(isOwn ? 'trend' : 'unsteady', facts)] };
 }
 
-function isDisturbed({ otherProcessesCores = 0, stealCores = 0 }: HostWindow): boolean {
+/** Returns true if other processes or the hypervisor took so much CPU that the pace says little about the server. */
+export function isDisturbed({ otherProcessesCores = 0, stealCores = 0 }: HostWindow): boolean {
   return otherProcessesCores > BUSY_CORES || stealCores > BUSY_CORES;
 }
 

@@ -33,6 +33,43 @@ export function findTrend(logs: readonly number[]): number | undefined {
   return isSure && Math.abs(change) > LEAST_CHANGE ? Math.exp(change) : undefined;
 }
 
+/** The change of one server relative to another, or to all others. */
+export interface RatioTrend {
+  /** The index of the server that changes; of two, it may be either. */
+  side: number;
+  /** The factor of its cost, relative to the others. */
+  change: number;
+}
+
+/**
+ * Finds the servers whose cost changes relative to the others, from the costs of each in order of time. The others are
+ * represented by their median in each place, so that one that changes is found by itself; of two servers, the ratio
+ * cannot tell which one changes.
+ */
+export function findTrends(costs: readonly (readonly number[])[]): RatioTrend[] {
+  return costs.flatMap((own, side) => {
+    const others = costs.filter((_, index) => index !== side);
+    // Two servers have one ratio.
+    if (others.length === 0 || (others.length === 1 && side === 0)) return [];
+    const change = findTrend(logRatios(own, typicalOf(others)));
+    return change === undefined ? [] : [{ side, change }];
+  });
+}
+
+/** Returns the typical cost in each place, relative to the level of each server; NaN if it is unknown. */
+function typicalOf(costs: readonly (readonly number[])[]): number[] {
+  const logs = costs.map((own) => {
+    const all = own.map(Math.log);
+    const known = all.filter(Number.isFinite);
+    return known.length === 0 ? [] : all.map((log) => log - median(known));
+  });
+  const places = Math.max(0, ...logs.map(({ length }) => length));
+  return Array.from({ length: places }, (_, place) => {
+    const known = logs.map((own) => own[place] ?? Number.NaN).filter(Number.isFinite);
+    return known.length === 0 ? Number.NaN : Math.exp(median(known));
+  });
+}
+
 /** Returns the log ratios of the costs of two servers with the same place in time; those without a cost are omitted. */
 export function logRatios(costs: readonly number[], others: readonly number[]): number[] {
   return costs

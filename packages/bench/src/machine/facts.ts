@@ -6,6 +6,7 @@ import type { Neighbours } from './neighbours.ts';
 import { whyNotPinned } from './placement.ts';
 import { openEveryone } from './everyone.ts';
 import { readTimeWait, readTrouble } from './counters.ts';
+import { SPARE_FILES } from './preflight.ts';
 import { readNames, readText } from './procfs.ts';
 import { run } from './subprocess.ts';
 import { timeCommand } from './time.ts';
@@ -100,6 +101,18 @@ export async function readOpenFiles(): Promise<{ soft: number; hard: number } | 
 
 function parseLimit(text = '', cap = Infinity): number {
   return Math.min(cap, text === 'unlimited' ? Infinity : Number.parseInt(text, 10));
+}
+
+/** The memory to leave for each server: most need a tenth of it. */
+const BYTES_PER_SERVER = 512 * 2 ** 20;
+
+/** Returns the most servers and connections that this machine holds at the same time. */
+export async function readCapacity(): Promise<{ servers: number; connections: number }> {
+  const openFiles = await readOpenFiles();
+  return {
+    servers: Math.floor(process.availableMemory() / BYTES_PER_SERVER),
+    connections: openFiles === undefined ? Infinity : openFiles.hard - SPARE_FILES,
+  };
 }
 
 /** Returns the range of ephemeral ports. */

@@ -26,7 +26,7 @@ export interface Finding {
 }
 
 /** Files that a process opens besides its connections: libraries, logs, pipes, listening sockets. */
-const SPARE_FILES = 200;
+export const SPARE_FILES = 200;
 /** CPU of other processes above which a trial is suspect, in cores. */
 const BUSY_CORES = 0.1;
 

@@ -3,13 +3,15 @@
 import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
 import type { LimitProof, LoadResult, Trial, Turns as RecordedTurns } from '../results/record.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import { TURN_SECONDS, comparesByTurns } from '../plan/by-turns.ts';
 import { planTurns, type Turns } from '../plan/turns.ts';
 import { warmupSecondsOf } from '../plan/warmup.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
 import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { joinSampled, type Sampled } from '../resources/sampler.ts';
-import { findTrend, logRatios } from '../judge/trend.ts';
+import { isDisturbed } from '../judge/judge.ts';
+import { findTrends, type RatioTrend } from '../judge/trend.ts';
 import { makeReason, type TrendTime } from '../reasons.ts';
 import { Silence } from './silence.ts';
 import { TurnTaker } from './turns.ts';
@@ -149,8 +151,16 @@ async function loadInTurn(
   const cycleSeconds = await warmUp(loaded, plan, outlive);
   const takers = loaded.flatMap(({ ready, session }) => TurnTaker.of(ready, session.turns) ?? []);
   const areShort = takers.length === loaded.length;
-  const { windowSeconds, waitSeconds, load } = plan;
-  const turns = planTurns({ sides: loaded.length, windowSeconds, cycleSeconds, waitSeconds, areShort });
+  const { windowSeconds, waitSeconds, load, byTurns } = plan;
+  const { turnSeconds } = byTurns ?? { turnSeconds: TURN_SECONDS.comparison };
+  const turns = planTurns({
+    sides: loaded.length,
+    windowSeconds,
+    cycleSeconds,
+    waitSeconds,
+    turnSeconds,
+    areShort,
+  });
   if (areShort) {
     await takeTurns(loaded, takers, turns, plan, outlive);
     return;
@@ -219,9 +229,15 @@ async function takeTurns(
       if (sampled !== undefined) side.samples.push(sampled);
     });
   }
-  const costs = loaded.map(({ side }) => costsOf(side.turns));
-  const trends = costs.map((own) => findTrend(logRatios(own, costs[0] ?? [])));
-  noteTrends(loaded, trends, 'in the window');
+  // What disturbs a machine does not cost unlike servers the same: their ratios follow it.
+  const wasDisturbed = ({ side }: Loaded): boolean =>
+    loaded.length > 2 && side.samples.some(({ host }) => isDisturbed(host));
+  const trends = findTrends(loaded.map(({ side }) => costsOf(side.turns)));
+  noteTrends(
+    loaded,
+    trends.filter(({ side }) => !wasDisturbed(loaded[side] as Loaded)),
+    'in the window',
+  );
 }
 
 /** The CPU per request of each turn, in µs; empty if it was not read. */
@@ -247,8 +263,8 @@ function wholeWindow(plan: Plan, planned: PlannedTrial): Window {
 }
 
 /**
- * Warms up the sides of a duel by turns, all for as long as the slowest to warm up needs. Returns the time between the
- * answers of a connection, in seconds, of the slowest to answer.
+ * Warms up the sides of a duel by turns, each for as long as it needs. Returns the time between the answers of a
+ * connection, in seconds, of the slowest to answer.
  */
 async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): Promise<number> {
   const { load } = plan;
@@ -256,6 +272,7 @@ async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): 
   const sides = loaded.map(({ side, ready, session, death, silence }) => {
     let ok = 0;
     return {
+      seconds: warmupSecondsOf(plan, side.planned),
       meter: ready.meter,
       fire: async (warmupSeconds: number): Promise<LoadResult | undefined> => {
         let result: LoadResult | undefined;
@@ -271,26 +288,24 @@ async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): 
       },
     };
   });
-  const seconds = Math.max(...loaded.map(({ side }) => warmupSecondsOf(plan, side.planned)));
-  const { cycleSeconds, trends } = await warmTogether(sides, seconds);
-  noteTrends(loaded, trends, 'after the warm-up');
+  // The time of a table is that of its studies: only a comparison takes more.
+  const compares = comparesByTurns(plan);
+  const { cycleSeconds, trends } = await warmTogether(sides, compares ? undefined : 0);
+  if (compares) noteTrends(loaded, trends, 'after the warm-up');
   return cycleSeconds;
 }
 
-/** Notes on both servers of a pair that the ratio of their CPU per request changes. The first one is the reference. */
-function noteTrends(
-  loaded: readonly Loaded[],
-  trends: readonly (number | undefined)[],
-  when: TrendTime,
-): void {
-  const [first] = loaded;
-  for (const [index, change] of trends.entries()) {
-    const other = loaded[index];
-    if (change === undefined || first === undefined || other === undefined) continue;
-    other.side.life.note(makeReason('ratio-trend', { other: first.side.planned.target, change, when }));
-    first.side.life.note(
-      makeReason('ratio-trend', { other: other.side.planned.target, change: 1 / change, when }),
+/** Notes that the CPU per request of servers changes relative to the others; of two, it may be either. */
+function noteTrends(loaded: readonly Loaded[], trends: readonly RatioTrend[], when: TrendTime): void {
+  const note = (index: number, change: number): void => {
+    const other = loaded.length === 2 ? loaded[1 - index]?.side.planned.target : undefined;
+    loaded[index]?.side.life.note(
+      makeReason('ratio-trend', { change, when, ...(other !== undefined && { other }) }),
     );
+  };
+  for (const { side, change } of trends) {
+    note(side, change);
+    if (loaded.length === 2) note(1 - side, 1 / change);
   }
 }
 

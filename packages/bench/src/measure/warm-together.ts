@@ -1,6 +1,6 @@
 /** Warms up the servers of a duel by turns, until none of them still changes relative to the others. */
 import type { LoadResult } from '../results/record.ts';
-import { findTrend, logRatios } from '../judge/trend.ts';
+import { findTrends, type RatioTrend } from '../judge/trend.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import type { CpuMeter } from '../resources/cpu-meter.ts';
 
@@ -13,6 +13,8 @@ const MORE_SECONDS = 1;
 
 /** One server of a duel. */
 export interface WarmingSide {
+  /** The load that it needs, in seconds. */
+  seconds: number;
   meter: CpuMeter | undefined;
   /** Loads it for this time, in seconds. Undefined if it has failed. */
   fire(seconds: number): Promise<LoadResult | undefined>;
@@ -22,56 +24,64 @@ export interface WarmingSide {
 export interface Warmed {
   /** The time between the answers of a connection, in seconds, of the slowest server. */
   cycleSeconds: number;
-  /** The change of CPU per request relative to the first server, by index, if it still changed at the end. */
-  trends: (number | undefined)[];
+  /** The servers whose CPU per request still changed relative to the others at the end. */
+  trends: RatioTrend[];
 }
 
 /**
- * Loads each server for this time, in turns A B B A, so that none is idle for long. If the ratio of their CPU per request
- * has a trend at the end, one of them is not warm, and the load goes on: at most for the longest warm-up of a plan.
+ * Loads each server for its time, in turns A B B A, so that none is idle for long. All end at the same time: a server that
+ * needs less begins later. If the ratio of their CPU per request has a trend at the end, one of them is not warm. The load
+ * then goes on, until each server has had `mostSeconds` at most.
  */
-export async function warmTogether(sides: readonly WarmingSide[], seconds: number): Promise<Warmed> {
+export async function warmTogether(
+  sides: readonly WarmingSide[],
+  mostSeconds = LONGEST_WARMUP_SECONDS,
+): Promise<Warmed> {
   const isMeasured = sides.every(({ meter }) => meter !== undefined);
   const most = isMeasured ? TURN_SECONDS.measured : TURN_SECONDS.unmeasured;
-  const count = Math.max(1, Math.ceil(seconds / most - 1e-9));
-  const warming = sides.map((side) => new Warming(side));
-  const load = async (turns: number, turnSeconds: number): Promise<void> => {
-    for (let turn = 0; turn < turns; turn++) {
-      const order = turn % 2 === 0 ? warming : warming.toReversed();
-      for (const one of order) await one.take(turnSeconds);
+  const warming = sides.map((side) => new Warming(side, most));
+  const longest = Math.max(...warming.map(({ turns }) => turns));
+  for (let turn = 0; turn < longest; turn++) {
+    for (const one of inOrder(warming, turn)) {
+      if (turn < longest - one.turns) one.rest();
+      else await one.take(one.turnSeconds);
     }
-  };
-  const findTrends = (): (number | undefined)[] => {
-    const [first] = warming;
-    return warming.map(({ costs }) => findTrend(logRatios(costs, first?.costs ?? []).slice(-TESTED)));
-  };
-  await load(count, seconds / count);
-  let trends = findTrends();
+  }
+  const find = (): RatioTrend[] => findTrends(warming.map(({ costs }) => costs.slice(-TESTED)));
+  let trends = find();
+  const moreTurns = MORE_SECONDS / TURN_SECONDS.measured;
   for (
-    let spent = seconds;
-    isChanging(trends) && spent + MORE_SECONDS <= LONGEST_WARMUP_SECONDS;
+    let spent = Math.max(...sides.map(({ seconds }) => seconds));
+    trends.length > 0 && spent + MORE_SECONDS <= mostSeconds;
     spent += MORE_SECONDS
   ) {
-    await load(MORE_SECONDS / TURN_SECONDS.measured, TURN_SECONDS.measured);
-    trends = findTrends();
+    for (let turn = 0; turn < moreTurns; turn++) {
+      for (const one of inOrder(warming, turn)) await one.take(TURN_SECONDS.measured);
+    }
+    trends = find();
   }
   return { cycleSeconds: Math.max(...warming.map((one) => one.cycleSeconds()), 0), trends };
 }
 
-function isChanging(trends: readonly (number | undefined)[]): boolean {
-  return trends.some((trend) => trend !== undefined);
+function inOrder<T>(all: readonly T[], turn: number): readonly T[] {
+  return turn % 2 === 0 ? all : all.toReversed();
 }
 
 class Warming {
   /** CPU per request of each turn, in µs; NaN if it is unknown. */
   readonly costs: number[] = [];
+  /** The turns of the planned load, and the length of each. */
+  readonly turns: number;
+  readonly turnSeconds: number;
   readonly #side: WarmingSide;
   #last: LoadResult | undefined;
   #cpuUs: number | undefined;
   #seconds = 0;
 
-  constructor(side: WarmingSide) {
+  constructor(side: WarmingSide, longestTurn: number) {
     this.#side = side;
+    this.turns = Math.max(1, Math.ceil(side.seconds / longestTurn - 1e-9));
+    this.turnSeconds = side.seconds / this.turns;
     this.#cpuUs = this.#readUs();
   }
 
@@ -85,6 +95,11 @@ class Warming {
     );
     this.#last = load ?? this.#last;
     this.#seconds += seconds;
+  }
+
+  /** Leaves a turn to the others. */
+  rest(): void {
+    this.costs.push(Number.NaN);
   }
 
   /** The time between the answers of a connection; 0 if it is unknown. */

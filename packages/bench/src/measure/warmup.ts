@@ -4,6 +4,7 @@ import type { RecordedCourse, StudiedProcess } from '../results/study/record.ts'
 import { BenchError } from '../errors.ts';
 import type { LoadSession, ShortTurns, Turn, TurnResult } from '../load/engine.ts';
 import type { LoadMode } from '../model.ts';
+import { TURN_SECONDS } from '../plan/by-turns.ts';
 import { sizeTurn } from '../plan/turns.ts';
 import { STUDY_SCHEMA } from '../versions.ts';
 import type { Entry } from './conductor.ts';
@@ -193,7 +194,7 @@ class Side implements Disposable {
 
   /** Takes the next turn. Throws if the server ends or answers nothing. */
   async next(taker: TurnTaker): Promise<TurnResult> {
-    const turn = await this.#outlive(taker.take(sizeTurn(this.#cycleSeconds, true), LOAD));
+    const turn = await this.#outlive(taker.take(sizeTurn(this.#cycleSeconds, TURN_SECONDS.comparison), LOAD));
     if (turn.answers === 0) throw new BenchError('trial', 'no right answer in a turn of the study');
     this.#cycleSeconds = (this.#ready.spec.connections * turn.seconds) / turn.answers;
     return turn;

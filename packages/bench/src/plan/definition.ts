@@ -40,6 +40,17 @@ const plannedTrial = shape({
 /** A planned trial: its target, its connections and its place in the run. */
 export type PlannedTrial = Static<typeof plannedTrial>;
 
+const byTurns = shape(
+  {
+    rungs: Type.Array(ordinal('count: connections'), { minItems: 1, uniqueItems: true }),
+    turnSeconds: span('s: the shortest turn; those of slow servers are longer'),
+  },
+  { description: 'At these rungs, all servers of a round run at the same time and are loaded in turn.' },
+);
+
+/** The rungs at which servers take turns. */
+export type ByTurns = Static<typeof byTurns>;
+
 const plannedWarmup = shape(
   {
     target: text(),
@@ -113,7 +124,7 @@ export const plan = shape({
   engine: text('The engine that sends the load; a target may name another.'),
   quick: Type.Boolean({ description: 'A first impression: never published, never compared.' }),
   proveLimit: Type.Boolean(),
-  duel: flag('All servers of a round run at the same time, a rung at a time.'),
+  byTurns: Type.Optional(byTurns),
   sequentialTest: Type.Optional(sequentialTest),
   asked: Type.Optional(asked),
   attached: Type.Optional(attached),

@@ -41,8 +41,8 @@ export interface BenchOptions {
   load: LoadMode;
   /** True for servers measured at the same time, false for one at a time; if absent, the plan decides. */
   duel?: boolean;
-  /** True if this machine reads CPU precisely enough for a duel. Two targets are then compared by duel by default. */
-  mayDuel: boolean;
+  /** Absent if this machine does not read CPU precisely enough for servers that take turns. */
+  capacity?: Capacity;
   /** Measures the first target twice, as a noise floor. */
   aa: boolean;
   sequentialTest?: SequentialTest;
@@ -74,6 +74,12 @@ export interface BenchOptions {
   asked?: AskedOptions;
 }
 
+/** The most that this machine holds at the same time. */
+export interface Capacity {
+  servers: number;
+  connections: number;
+}
+
 /** A server that is already running. */
 export interface ServerOptions {
   /** The name of its target; by default the request and the address. */
@@ -91,7 +97,6 @@ export function benchOptions(given: Partial<BenchOptions> = {}): BenchOptions {
     matrix: { python: [], node: [], packages: [] },
     workload: 'devices',
     load: { mode: 'closed' },
-    mayDuel: false,
     aa: false,
     workers: 1,
     quick: false,

@@ -22,7 +22,8 @@ import type { BackgroundRequest, Copy, Target } from '../model.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Trial } from '../results/record.ts';
-import { START_SECONDS, present, type BenchOptions, type ServerOptions } from './options.ts';
+import { START_SECONDS, present, type BenchOptions, type Capacity, type ServerOptions } from './options.ts';
+import { TURN_SECONDS, chooseTurns, takesTurns } from './by-turns.ts';
 import type { Plan, PlannedTrial } from './definition.ts';
 import { createRandom, type Random } from '../random.ts';
 import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
@@ -31,7 +32,6 @@ import { redactUrl } from '../redact.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import {
   FEWEST_WAITS,
-  canTakeTurns,
   refuseBackground,
   refuseDuel,
   refuseUpstream,
@@ -46,15 +46,6 @@ export type RunEvent =
 
 /** More than a week of trials: the user mistyped. */
 const MOST_TRIALS = 100_000;
-
-/** With at least this many rounds, two targets are compared. */
-const FEWEST_TO_COMPARE = 6;
-
-/**
- * The most connections, of both sides together, at which a duel is the default: one generator process holds them
- * all.
- */
-const MOST_AT_ONCE = 10_000;
 
 /**
  * A decision takes many rounds, so each is short and at one rung by default. A second of turns on each side of a duel has
@@ -115,12 +106,24 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const rounds =
     sequentialTest === undefined ? (chosen.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));
   const asksUpstream = workload.fixtures !== undefined;
-  const isDuel =
-    options.duel ??
-    (options.mayDuel &&
-      options.scale === undefined &&
-      prefersDuel({ ...options, engine, targets, rungs, rounds, ...present({ waitSeconds }) }));
-  if (isDuel) refuseDuel(options, { workload, targets, waitSeconds });
+  const facts = {
+    workload: workload.name,
+    engine,
+    targets,
+    rungs,
+    rounds,
+    load,
+    proveLimit: options.proveLimit,
+    quick: options.quick,
+    ...present({ background, sequentialTest, waitSeconds, asked, attached }),
+  };
+  const byTurns =
+    options.duel === undefined
+      ? chooseTurns(facts, options.capacity, stacks)
+      : options.duel
+        ? { rungs, turnSeconds: TURN_SECONDS.comparison }
+        : undefined;
+  if (byTurns !== undefined) refuseDuel(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
   refuseBackground(options);
   refuseUpstream(options, workload, asksUpstream);
@@ -142,7 +145,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const usualSeconds =
     sequentialTest === undefined
       ? workload.windowSeconds
-      : SEQUENTIAL_TEST.windowSeconds[isDuel ? 'duel' : 'separate'];
+      : SEQUENTIAL_TEST.windowSeconds[byTurns === undefined ? 'separate' : 'duel'];
   const windowSeconds = wholeWaits(chosen.windowSeconds ?? usualSeconds, waitSeconds);
   const warmupSeconds =
     options.warmupSeconds ?? Math.max(chosen.warmupSeconds ?? workload.warmupSeconds, waitSeconds ?? 0);
@@ -154,7 +157,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     generators,
     load,
     connectsPerSecond,
-    isDuel,
+    isDuel: byTurns !== undefined,
     windowSeconds,
     warmupSeconds,
     requests,
@@ -186,9 +189,9 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     quick: options.quick,
     proveLimit: options.proveLimit,
     stacks: options.stacks,
-    trials: drawTrials({ targets, rungs, rounds, duel: isDuel }, seed),
+    trials: drawTrials({ targets, rungs, rounds, ...present({ byTurns }) }, seed),
     ...present({
-      duel: isDuel ? (true as const) : undefined,
+      byTurns,
       fresh: options.fresh === true ? (true as const) : undefined,
       autoWarmup: isAutoWarmup(options) ? (true as const) : undefined,
       sequentialTest,
@@ -238,46 +241,15 @@ function isAutoWarmup({ warmupSeconds, quick, servers }: BenchOptions): boolean 
   return warmupSeconds === undefined && !quick && servers === undefined;
 }
 
-/**
- * Returns true if a plan compares two targets that can take turns: a duel is more precise than one server at a time.
- */
-function prefersDuel(
-  plan: Pick<
-    Plan,
-    | 'background'
-    | 'engine'
-    | 'load'
-    | 'proveLimit'
-    | 'rounds'
-    | 'rungs'
-    | 'sequentialTest'
-    | 'targets'
-    | 'waitSeconds'
-  >,
-): boolean {
-  const { targets, rounds, rungs, sequentialTest } = plan;
-  const comparesTwo = targets.length === 2 && (sequentialTest !== undefined || rounds >= FEWEST_TO_COMPARE);
-  return (
-    comparesTwo &&
-    2 * Math.max(...rungs) <= MOST_AT_ONCE &&
-    canTakeTurns(targets.length, plan.waitSeconds) &&
-    // The background request of one server would also disturb the others.
-    plan.background === undefined &&
-    plan.load.mode !== 'amount' &&
-    !plan.proveLimit &&
-    enginesOf(plan).every((name) => name === 'autocannon')
-  );
-}
+/** The part of a plan that decides which trials it has. */
+type Blocks = Pick<Plan, 'targets' | 'rungs' | 'rounds' | 'byTurns'>;
 
 /** Returns every trial of a plan, in an order drawn from the seed. */
-function drawTrials(
-  { targets, rungs, rounds, duel = false }: Pick<Plan, 'targets' | 'rungs' | 'rounds'> & { duel?: boolean },
-  seed: number,
-): PlannedTrial[] {
+function drawTrials(plan: Blocks, seed: number): PlannedTrial[] {
   const random = createRandom(seed);
   const trials: PlannedTrial[] = [];
-  for (let round = 1; round <= rounds; round++) {
-    for (const { target, connections } of shuffleRound(targets, rungs, duel, random)) {
+  for (let round = 1; round <= plan.rounds; round++) {
+    for (const { target, connections } of shuffleRound(plan, random)) {
       const order = trials.length;
       const id = `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
       trials.push({
@@ -287,26 +259,29 @@ function drawTrials(
         round,
         order,
         seed: random.below(2 ** 32),
-        ...(duel && { duel: `c${connections}-r${round}` }),
+        ...(takesTurns(plan, connections) && { duel: `c${connections}-r${round}` }),
       });
     }
   }
   return trials;
 }
 
+/** One target at one rung. */
+interface Cell {
+  target: string;
+  connections: number;
+}
+
 /**
- * Returns the cells of one round in their order. Separate trials are shuffled as a whole; duels keep a rung
- * together and shuffle their sides.
+ * Returns the cells of one round in their order. Separate trials are shuffled as a whole. Servers that take turns stay
+ * together, in an order of their own.
  */
-function shuffleRound(
-  targets: Target[],
-  rungs: number[],
-  isDuel: boolean,
-  random: Random,
-): { target: string; connections: number }[] {
-  const cellsOf = (connections: number) => targets.map(({ id }) => ({ target: id, connections }));
-  if (isDuel) return random.shuffle(rungs).flatMap((connections) => random.shuffle(cellsOf(connections)));
-  return random.shuffle(rungs.flatMap(cellsOf));
+function shuffleRound(plan: Blocks, random: Random): Cell[] {
+  const units = plan.rungs.flatMap((connections): Cell[][] => {
+    const cells = plan.targets.map(({ id }) => ({ target: id, connections }));
+    return takesTurns(plan, connections) ? [cells] : cells.map((cell) => [cell]);
+  });
+  return random.shuffle(units).flatMap((cells) => (cells.length > 1 ? random.shuffle(cells) : cells));
 }
 
 /** Returns true if the servers of a plan use a database. */
@@ -501,11 +476,12 @@ export function repeatPlan(old: Plan, run: string, seed: number): Plan {
 export function repeatInCopies(
   { warmups: _warmups, ...old }: Plan,
   copies: readonly Copy[],
-  { run, seed, mayDuel }: { run: string; seed: number; mayDuel: boolean },
+  means: { run: string; seed: number; capacity: Capacity | undefined; stacks: readonly Stack[] },
 ): Plan {
+  const { run, seed, capacity, stacks } = means;
   const targets = old.targets.flatMap((target) => copies.map((copy) => moveTarget(target, copy)));
-  const isDuel = old.duel ?? (mayDuel && prefersDuel({ ...old, targets }));
-  const plan: Plan = { ...old, run, seed, targets, ...(isDuel && { duel: isDuel }) };
+  const byTurns = old.byTurns ?? chooseTurns({ ...old, targets }, capacity, stacks);
+  const plan: Plan = { ...old, run, seed, targets, ...present({ byTurns }) };
   return { ...plan, trials: drawTrials(plan, seed) };
 }
 

@@ -81,7 +81,8 @@ export function refuseDuel(
 /** Returns the longest idle time of a connection in a duel of this many targets, in seconds. */
 function waitSilence(targets: number, waitSeconds: number): number {
   const windowSeconds = wholeWaits(0, waitSeconds);
-  const turns = planTurns({ sides: targets, windowSeconds, cycleSeconds: waitSeconds, waitSeconds });
+  const needs = { sides: targets, windowSeconds, cycleSeconds: waitSeconds, waitSeconds, turnSeconds: 0 };
+  const turns = planTurns(needs);
   return tidy(longestSilence(targets, turns));
 }
 

@@ -19,15 +19,13 @@ import { clamp } from '../numbers.ts';
 const SPAN_SECONDS = {
   /** For an engine that reports each window in full, and for resources that are sampled in full. */
   least: 0.1,
-  /** For turns that cost no more than an order and one reading of the CPU time. */
-  leastOfShort: 0.02,
   /** A side is idle between its windows, and servers close connections that are idle for long. */
   most: 1,
   /** Answers per connection. */
   cycles: 10,
 };
 /** After a rest all connections of a side send at once, so its window opens one cycle later. */
-const RAMP_SECONDS = { least: 0.01, leastOfShort: 0.002, most: 0.5 };
+const RAMP_SECONDS = { leastShare: 0.1, most: 0.5 };
 /** Answers that wait by design arrive in waves, so a window holds at least this many whole waits. */
 const FEWEST_WAITS = 5;
 /** Most servers close a connection after 5 s without a request, the default of uvicorn and Node. */
@@ -51,6 +49,8 @@ export interface TurnNeeds {
   cycleSeconds: number;
   /** The designed wait of each answer. */
   waitSeconds?: number | undefined;
+  /** The shortest turn that is wanted. */
+  turnSeconds: number;
   /** True if a turn costs no more than an order and one reading of the CPU time. */
   areShort?: boolean;
 }
@@ -59,21 +59,28 @@ export interface TurnNeeds {
  * Plans the turns A B B A, B A A B, …, so that a linear drift affects every side alike. The windows of each side
  * sum to `windowSeconds`; if answers wait, to the whole waits in it.
  */
-export function planTurns({ sides, windowSeconds, cycleSeconds, waitSeconds, areShort }: TurnNeeds): Turns {
+export function planTurns({
+  sides,
+  windowSeconds,
+  cycleSeconds,
+  waitSeconds,
+  turnSeconds,
+  areShort = false,
+}: TurnNeeds): Turns {
   if (waitSeconds !== undefined) return planWaits(sides, windowSeconds, waitSeconds);
-  const { rampSeconds, spanSeconds } = sizeTurn(cycleSeconds, areShort);
+  const leastSeconds = areShort ? turnSeconds : Math.max(turnSeconds, SPAN_SECONDS.least);
+  const { rampSeconds, spanSeconds } = sizeTurn(cycleSeconds, leastSeconds);
   const order = orderWindows(sides, windowSeconds, spanSeconds);
   return { order, rampSeconds, spanSeconds: windowSeconds / (order.length / sides) };
 }
 
-/** Returns the length of a turn, by the time from answer to answer on one connection. */
-export function sizeTurn(cycleSeconds: number, areShort = false): Omit<Turns, 'order'> {
-  const { most, cycles, ...span } = SPAN_SECONDS;
-  const leastSpan = areShort ? span.leastOfShort : span.least;
-  const leastRamp = areShort ? RAMP_SECONDS.leastOfShort : RAMP_SECONDS.least;
+/** Returns the length of a turn, by the time from answer to answer on one connection and the shortest that is wanted. */
+export function sizeTurn(cycleSeconds: number, leastSeconds: number): Omit<Turns, 'order'> {
+  const { most, cycles } = SPAN_SECONDS;
+  const { leastShare, most: mostRamp } = RAMP_SECONDS;
   return {
-    rampSeconds: clamp(cycleSeconds, leastRamp, RAMP_SECONDS.most),
-    spanSeconds: clamp(cycles * cycleSeconds, leastSpan, most),
+    rampSeconds: clamp(cycleSeconds, leastShare * leastSeconds, mostRamp),
+    spanSeconds: clamp(cycles * cycleSeconds, leastSeconds, most),
   };
 }
 

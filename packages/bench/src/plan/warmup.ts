@@ -94,14 +94,16 @@ export function planWarmup(
 }
 
 /**
- * Plans the warm-ups of servers that take turns, at rungs of one kind: they share each moment of the machine, so all
- * warm up for as long as the slowest needs.
+ * Plans the warm-ups of servers that take turns, at rungs of one kind. Their figures are compared, so a target that
+ * nothing is known of warms up for as long as the slowest of the others.
  */
 export function planTogether(
   all: readonly { needs: WarmupNeeds; known: KnownWarmup | undefined }[],
 ): PlannedWarmup[] {
   const longest = Math.max(...all.map(({ needs, known }) => planWarmup(needs, known).seconds));
-  return all.map(({ needs, known }) => planWarmup({ ...needs, seconds: longest }, known));
+  return all.map(({ needs, known }) =>
+    planWarmup(known === undefined ? { ...needs, seconds: longest } : needs, known),
+  );
 }
 
 /** Returns CPU per request at an age ÷ at the end, the geometric mean over processes; undefined without levels. */

@@ -96,11 +96,15 @@ export function showProgress(
 
 const STYLES: Partial<Record<Trial['status'], Style>> = { failed: 'bad', suspect: 'doubtful' };
 
-/** `fastify at 100, round 2`; the servers of a duel together. */
+/** More names do not fit into a line. */
+const MOST_NAMED = 2;
+
+/** `fastify at 100, round 2`; servers that take turns together. */
 function describePlanned({ trials }: Plan, { target, connections, round, duel }: PlannedTrial): string {
   const names =
     duel === undefined ? [target] : trials.filter((one) => one.duel === duel).map((one) => one.target);
-  return `${names.join(' and ')} at ${formatWhole(connections)}, round ${round}`;
+  const named = names.length > MOST_NAMED ? `${names.length} servers by turns` : names.join(' and ');
+  return `${named} at ${formatWhole(connections)}, round ${round}`;
 }
 
 function describeLeft({ sequentialTest }: Plan, seconds: number): string {

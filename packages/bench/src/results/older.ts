@@ -21,7 +21,8 @@ const COMPANIONS = ['upstream', 'database', 'background'];
 export function upgradeRun(stored: Stored): Stored {
   const second = stored['schema'] === 1 ? upgradeRunToSecond(stored) : stored;
   const third = second['schema'] === 2 ? upgradeRunToThird(second) : second;
-  return third['schema'] === 3 ? upgradeRunToFourth(third) : third;
+  const fourth = third['schema'] === 3 ? upgradeRunToFourth(third) : third;
+  return fourth['schema'] === 4 ? upgradeRunToFifth(fourth) : fourth;
 }
 
 function upgradeRunToSecond(run: Stored): Stored {
@@ -72,6 +73,18 @@ function renameTarget(target: unknown): unknown {
 function upgradeRunToFourth(run: Stored): Stored {
   const { plan } = run;
   return isObject(plan) ? { ...run, schema: 4, plan: { ...askRequests(plan), schema: 4 } } : run;
+}
+
+/** The shortest turn of a duel before plans kept it, in seconds. */
+const FIRST_TURN_SECONDS = 0.02;
+
+/** In schema 5 servers may take turns at some rungs only. Before, a duel was of the whole plan. */
+function upgradeRunToFifth(run: Stored): Stored {
+  const { plan } = run;
+  if (!isObject(plan)) return { ...run, schema: 5 };
+  const { duel, ...rest } = plan;
+  const byTurns = duel === true && { byTurns: { rungs: plan['rungs'], turnSeconds: FIRST_TURN_SECONDS } };
+  return { ...run, schema: 5, plan: { ...rest, ...byTurns, schema: 5 } };
 }
 
 function askRequests({ url, ...plan }: Stored): Stored {

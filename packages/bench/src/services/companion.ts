@@ -42,7 +42,7 @@ export interface CompanionNeeds extends Pick<
   | 'upstream'
   | 'background'
   | 'workers'
-  | 'duel'
+  | 'byTurns'
   | 'targets'
   | 'stacks'
   | 'apps'

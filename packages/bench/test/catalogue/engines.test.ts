@@ -3,11 +3,11 @@ import { ENGINE_NAMES, refuseEngine } from '../../src/catalogue/engines.ts';
 import { ID } from '../../src/catalogue/workloads/workload.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { enginesOf, makePlan } from '../../src/plan/plan.ts';
-import { errorOf, samplePlan, sampleStack } from '../samples.ts';
+import { CAPACITY, errorOf, samplePlan, sampleStack } from '../samples.ts';
 
 const duelOf = (engine: string) => {
   const options = BENCH.parse(`a b --rounds 12 --connections 10 --engine ${engine}`.split(' '));
-  return makePlan({ ...options, mayDuel: true }, [sampleStack('a'), sampleStack('b')], 'run', 1).duel;
+  return makePlan({ ...options, capacity: CAPACITY }, [sampleStack('a'), sampleStack('b')], 'run', 1).byTurns;
 };
 
 describe('--engine', () => {
@@ -32,7 +32,7 @@ describe('--engine', () => {
   });
 
   it('allows a duel only with autocannon', () => {
-    expect(duelOf('autocannon')).toBe(true);
+    expect(duelOf('autocannon')).toMatchObject({ turnSeconds: 0.02 });
     expect(duelOf('wrk')).toBeUndefined();
   });
 

@@ -18,7 +18,8 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
   beforeAll(async () => {
     place = new Place();
     const options = { stack: PLANTED, connections: 2, rounds: 2, warmup: 0, duration: 1, seed: 5 };
-    const running = place.start('bench', ['planted/steady', 'planted/delays-1-ms', ...flags(options)]);
+    const names = ['planted/steady', 'planted/delays-1-ms'];
+    const running = place.start('bench', [...names, '--separate', ...flags(options)]);
     await running.until(() => place.trials().length > 0, 'the first trial');
     await running.until(
       async () => place.countLaunched() > 1 && (await isLoaded(place)),

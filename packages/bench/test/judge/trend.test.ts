@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findTrend, logRatios } from '../../src/judge/trend.ts';
+import { findTrend, findTrends, logRatios } from '../../src/judge/trend.ts';
 import { createRandom } from '../../src/random.ts';
 
 const TRIES = 400;
@@ -42,6 +42,26 @@ describe('a trend in the ratio of a duel', () => {
     const logs = Array.from({ length: 21 }, (_, at) => (Math.log(0.5) * at) / 20);
     expect(findTrend(logs)).toBeCloseTo(0.5);
     expect(findTrend(logs.slice(0, 9))).toBeUndefined();
+  });
+
+  it('names the one of several servers that changes, whatever the machine does to all', () => {
+    const weather = Array.from({ length: 40 }, (_, turn) => 1 + 0.5 * Math.sin(turn / 5));
+    const costs = [10, 20, 40].map((cost) => weather.map((pace) => cost * pace));
+    expect(findTrends(costs)).toEqual([]);
+    const rising = weather.map((pace, turn) => 15 * pace * (1 + turn / 78));
+    expect(findTrends([...costs, rising])).toEqual([{ side: 3, change: expect.closeTo(1.5, 1) as number }]);
+  });
+
+  it('names one of two servers, of which either may change, and none if there is only one', () => {
+    const flat = Array.from({ length: 40 }, () => 10);
+    const rising = flat.map((cost, turn) => cost * (1 + turn / 78));
+    expect(findTrends([rising, flat])).toEqual([{ side: 1, change: expect.closeTo(1 / 1.5, 1) as number }]);
+    expect(findTrends([rising])).toEqual([]);
+  });
+
+  it('needs no cost of a server that has failed', () => {
+    const flat = Array.from({ length: 40 }, () => 10);
+    expect(findTrends([flat, flat, [], flat.map(() => Number.NaN)])).toEqual([]);
   });
 
   it('omits turns without a cost', () => {

@@ -6,8 +6,8 @@ import type { PinnedCommands } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
-import { makePlan } from '../../src/plan/plan.ts';
-import { sampleCounts, sampleLoad, samplePlan, sampleStack } from '../samples.ts';
+import { estimateSeconds, makePlan } from '../../src/plan/plan.ts';
+import { CAPACITY, sampleCounts, sampleLoad, samplePlan, sampleStack } from '../samples.ts';
 import { createWorld, prepareFor, type Twist, type World } from './world.ts';
 
 const placed: PinnedCommands = {
@@ -40,12 +40,19 @@ const placesOf = (order: number[], side: number) =>
 
 describe('the turns of a duel', () => {
   it('alternate, so that a drift affects both sides', () => {
-    expect(planTurns({ sides: 2, windowSeconds: 0.1, cycleSeconds: 0 }).order).toEqual([0, 1, 1, 0]);
-    expect(planTurns({ sides: 2, windowSeconds: 0.4, cycleSeconds: 0 }).order).toEqual([
+    expect(planTurns({ turnSeconds: 0.02, sides: 2, windowSeconds: 0.1, cycleSeconds: 0 }).order).toEqual([
+      0, 1, 1, 0,
+    ]);
+    expect(planTurns({ turnSeconds: 0.02, sides: 2, windowSeconds: 0.4, cycleSeconds: 0 }).order).toEqual([
       0, 1, 1, 0, 1, 0, 0, 1,
     ]);
     for (const seconds of [1, 3, 5, 8, 20]) {
-      const { order } = planTurns({ sides: 2, windowSeconds: seconds, cycleSeconds: 0.01 });
+      const { order } = planTurns({
+        turnSeconds: 0.02,
+        sides: 2,
+        windowSeconds: seconds,
+        cycleSeconds: 0.01,
+      });
       // Both sides have as many windows with the same mean position: a linear drift cancels out.
       expect(placesOf(order, 0)).toHaveLength(placesOf(order, 1).length);
       expect(meanOf(placesOf(order, 0))).toBe(meanOf(placesOf(order, 1)));
@@ -58,7 +65,7 @@ describe('the turns of a duel', () => {
     ['no longer than servers keep idle connections', 20, 1],
   ])('are %s', (_, cycleSeconds, span) => {
     for (const sides of [2, 3]) {
-      const { order, spanSeconds } = planTurns({ sides, windowSeconds: 10, cycleSeconds });
+      const { order, spanSeconds } = planTurns({ turnSeconds: 0.02, sides, windowSeconds: 10, cycleSeconds });
       expect(spanSeconds).toBeCloseTo(span);
       // The windows of each side add up to the length that was asked for, with at most two in a row.
       expect(placesOf(order, 1).length * spanSeconds).toBeCloseTo(10);
@@ -69,9 +76,10 @@ describe('the turns of a duel', () => {
   it('begin with the time of one answer, outside the window', () => {
     expect(
       [0, 0.05, 20].map(
-        (cycle) => planTurns({ sides: 2, windowSeconds: 5, cycleSeconds: cycle }).rampSeconds,
+        (cycle) =>
+          planTurns({ turnSeconds: 0.02, sides: 2, windowSeconds: 5, cycleSeconds: cycle }).rampSeconds,
       ),
-    ).toEqual([0.01, 0.05, 0.5]);
+    ).toEqual([expect.closeTo(0.01), 0.05, 0.5]);
   });
 });
 
@@ -85,6 +93,7 @@ describe('the turns of servers that wait by design', () => {
     'of %d sides over %d s contain at least five whole waits of %d s',
     (sides, windowSeconds, waitSeconds) => {
       const { order, spanSeconds, rampSeconds } = planTurns({
+        turnSeconds: 0.02,
         sides,
         windowSeconds,
         cycleSeconds: waitSeconds,
@@ -242,10 +251,10 @@ describe('measureTogether', () => {
   });
 });
 
-const planOf = (words: string, mayDuel: boolean, names = ['vanilla', 'fastify']) => {
+const planOf = (words: string, readsCpu: boolean, names = ['vanilla', 'fastify']) => {
   const options = BENCH.parse([...words.split(' '), ...names]);
   const stacks = names.map((name) => sampleStack(name));
-  return makePlan({ ...options, mayDuel }, stacks, 'a-run', 1);
+  return makePlan({ ...options, ...(readsCpu && { capacity: CAPACITY }) }, stacks, 'a-run', 1);
 };
 
 describe('the plan of a duel', () => {
@@ -273,13 +282,12 @@ describe('the plan of a duel', () => {
   });
 
   it('is the default between two targets if CPU is read from a cgroup', () => {
-    expect(planOf('--until-decided', true)).toMatchObject({ duel: true, rungs: [100], rounds: 24 });
-    expect(planOf('--until-decided', false)).not.toHaveProperty('duel');
-    expect(planOf('--until-decided --separate', true)).not.toHaveProperty('duel');
-    expect(planOf('--rounds 6 --connections 100', true)).toMatchObject({ duel: true });
-    expect(planOf('--rounds 5 --connections 100', true)).not.toHaveProperty('duel');
-    expect(planOf('--rounds 12 --connections 10000', true)).not.toHaveProperty('duel');
-    expect(planOf('--until-decided', true, ['vanilla', 'fastify', 'litestar'])).not.toHaveProperty('duel');
+    const byTurns = { rungs: [100], turnSeconds: 0.02 };
+    expect(planOf('--until-decided', true)).toMatchObject({ byTurns, rungs: [100], rounds: 24 });
+    expect(planOf('--until-decided', false)).not.toHaveProperty('byTurns');
+    expect(planOf('--until-decided --separate', true)).not.toHaveProperty('byTurns');
+    expect(planOf('--rounds 6 --connections 100', true)).toMatchObject({ byTurns });
+    expect(planOf('--rounds 12 --connections 10000', true)).not.toHaveProperty('byTurns');
   });
 
   it('may have the same target twice', () => {
@@ -288,6 +296,52 @@ describe('the plan of a duel', () => {
       ['vanilla', undefined],
       ['vanilla (A/A)', { of: 'vanilla', as: 'a/a' }],
     ]);
+  });
+});
+
+describe('the plan of a table', () => {
+  const FIVE = ['vanilla', 'fastify', 'litestar', 'uvicorn', 'fastapi'];
+
+  it('has the servers of a round take turns where one generator can hold all their connections', () => {
+    const plan = planOf('--connections 10,100,1000,10000', true, FIVE);
+    expect(plan.byTurns).toEqual({ rungs: [10, 100, 1000], turnSeconds: 0.1 });
+    for (const { connections, round, ...trial } of plan.trials)
+      expect(trial.duel).toBe(connections === 10_000 ? undefined : `c${connections}-r${round}`);
+    const orders = plan.trials.map((trial) => trial.duel);
+    // Servers that take turns follow one another, and those of other trials stand alone.
+    const blocks = orders.filter((name, at) => name === undefined || name !== orders[at - 1]);
+    expect(blocks).toHaveLength(3 * (3 + 5));
+    expect(estimateSeconds(plan)).toBeLessThan(
+      estimateSeconds(planOf('--connections 10,100,1000,10000 --separate', true, FIVE)),
+    );
+  });
+
+  it.each([
+    ['too many servers to see each other often', '--connections 10', Array.from('abcdefghi'), CAPACITY],
+    ['a machine with too little memory', '--connections 10', FIVE, { servers: 4, connections: 10_000 }],
+    ['too few open files', '--connections 1000', FIVE, { servers: 9, connections: 4000 }],
+    ['a quick run', '--connections 10 --quick', FIVE, CAPACITY],
+    ['a fixed rate', '--connections 10 --rate 100', FIVE, CAPACITY],
+    ['a fixed amount', '--connections 10 --amount 1000', FIVE, CAPACITY],
+    ['a proof of the limit', '--connections 10 --prove-limit', FIVE, CAPACITY],
+    ['another engine', '--connections 10 --engine oha', FIVE, CAPACITY],
+    ['the option', '--connections 10 --separate', FIVE, CAPACITY],
+  ])('measures one server at a time: %s', (_, words, names, capacity) => {
+    const options = BENCH.parse([...words.split(' '), ...names]);
+    const stacks = names.map((name) => sampleStack(name));
+    expect(makePlan({ ...options, capacity }, stacks, 'a-run', 1)).not.toHaveProperty('byTurns');
+  });
+
+  it('measures one server at a time if a server needs a companion', () => {
+    const workload = ['devices', 'gather', 'users', 'wait'];
+    const stacks = FIVE.map((name) => sampleStack(name, { node: { workloads: workload } }));
+    const made = (words: string, given = stacks) =>
+      makePlan({ ...BENCH.parse([...words.split(' '), ...FIVE]), capacity: CAPACITY }, given, 'a-run', 1);
+    for (const name of ['gather', 'users', 'wait'])
+      expect(made(`--workload ${name}`)).not.toHaveProperty('byTurns');
+    expect(made('--connections 10')).toHaveProperty('byTurns');
+    const served = stacks.map((stack) => ({ ...stack, surroundings: { services: {} } }));
+    expect(made('--connections 10', served)).not.toHaveProperty('byTurns');
   });
 });
 
@@ -363,7 +417,13 @@ describe('the short turns of a duel', () => {
     ['ten answers long', 0.01, 0.1],
     ['no longer than servers keep idle connections', 20, 1],
   ])('are %s', (_, cycleSeconds, span) => {
-    const { spanSeconds } = planTurns({ sides: 2, windowSeconds: 10, cycleSeconds, areShort: true });
+    const { spanSeconds } = planTurns({
+      turnSeconds: 0.02,
+      sides: 2,
+      windowSeconds: 10,
+      cycleSeconds,
+      areShort: true,
+    });
     expect(spanSeconds).toBeCloseTo(span);
   });
 
@@ -372,7 +432,7 @@ describe('the short turns of a duel', () => {
     [0.05, 0.05],
     [20, 0.5],
   ])('begin with the time of one answer of %s s, between 2 ms and 0.5 s', (cycleSeconds, ramp) => {
-    const turns = planTurns({ sides: 2, windowSeconds: 5, cycleSeconds, areShort: true });
+    const turns = planTurns({ turnSeconds: 0.02, sides: 2, windowSeconds: 5, cycleSeconds, areShort: true });
     expect(turns.rampSeconds).toBe(ramp);
   });
 });

@@ -8,10 +8,11 @@ function sideOf(
   costUs: (seconds: number) => number,
   fired: string[] = [],
   name = 'a',
-): WarmingSide & { seconds: () => number } {
+): WarmingSide & { loaded: () => number } {
   let [seconds, ok, cpuUs] = [0, 0, 0];
   return {
-    seconds: () => seconds,
+    seconds: 2,
+    loaded: () => seconds,
     meter: { source: 'test', readUs: () => cpuUs },
     async fire(length) {
       fired.push(name);
@@ -30,10 +31,10 @@ describe('the warm-up of a duel', () => {
   it('takes turns so that no server waits for long, for the time that was planned', async () => {
     const fired: string[] = [];
     const [a, b] = [sideOf(level(10), fired, 'a'), sideOf(level(20), fired, 'b')];
-    const { cycleSeconds, trends } = await warmTogether([a, b], 2);
+    const { cycleSeconds, trends } = await warmTogether([a, b]);
     expect(fired.join('')).toMatch(/^(abba){8}$/);
-    expect([a.seconds(), b.seconds()]).toEqual([2, 2]);
-    expect(trends).toEqual([undefined, undefined]);
+    expect([a.loaded(), b.loaded()]).toEqual([2, 2]);
+    expect(trends).toEqual([]);
     // Ten connections, 1,000 answers a second.
     expect(cycleSeconds).toBeCloseTo(0.01);
   });
@@ -41,33 +42,54 @@ describe('the warm-up of a duel', () => {
   it('goes on while one server gets faster than the other, and stops when it is warm', async () => {
     const warming = (seconds: number) => level(20 - 2 * Math.min(5, seconds))(seconds);
     const [a, b] = [sideOf(level(10)), sideOf(warming)];
-    const { trends } = await warmTogether([a, b], 2);
-    expect(trends).toEqual([undefined, undefined]);
-    expect(b.seconds()).toBeGreaterThan(5);
-    expect(b.seconds()).toBeLessThan(12);
-    expect(a.seconds()).toBe(b.seconds());
+    const { trends } = await warmTogether([a, b]);
+    expect(trends).toEqual([]);
+    expect(b.loaded()).toBeGreaterThan(5);
+    expect(b.loaded()).toBeLessThan(12);
+    expect(a.loaded()).toBe(b.loaded());
   });
 
   it('says so if a server still changes after the longest warm-up', async () => {
     const [a, b] = [sideOf(level(10)), sideOf((seconds) => 10 + seconds)];
-    const { trends } = await warmTogether([a, b], 2);
-    expect(b.seconds()).toBe(LONGEST_WARMUP_SECONDS);
-    expect(trends).toEqual([undefined, expect.closeTo(1.07, 1)]);
+    const { trends } = await warmTogether([a, b]);
+    expect(b.loaded()).toBe(LONGEST_WARMUP_SECONDS);
+    expect(trends).toEqual([{ side: 1, change: expect.closeTo(1.07, 1) as number }]);
+  });
+
+  it('gives each server its own time, and lets those that need less begin later', async () => {
+    const fired: string[] = [];
+    const [a, b] = [sideOf(level(10), fired, 'a'), sideOf(level(20), fired, 'b')];
+    await warmTogether([{ ...a, seconds: 0.25 }, b]);
+    expect([a.loaded(), b.loaded()]).toEqual([0.25, 2]);
+    expect(fired.join('')).toMatch(/^b{14}abba$/);
+  });
+
+  it('finds the one of several servers that changes, and does not go on if no time is left', async () => {
+    const sides = [level(10), (seconds: number) => 20 - 2 * seconds, level(30), level(40)].map((cost) =>
+      sideOf(cost),
+    );
+    const { trends } = await warmTogether(sides, 2);
+    expect(trends).toEqual([{ side: 1, change: expect.closeTo(0.81, 1) as number }]);
+    expect(sides.map((side) => side.loaded())).toEqual([2, 2, 2, 2]);
   });
 
   it('needs no CPU time: then each server has turns of 2 s', async () => {
     const fired: string[] = [];
-    const sides = ['a', 'b'].map((name) => ({ ...sideOf(level(10), fired, name), meter: undefined }));
-    const { trends } = await warmTogether(sides, 4);
+    const sides = ['a', 'b'].map((name) => ({
+      ...sideOf(level(10), fired, name),
+      seconds: 4,
+      meter: undefined,
+    }));
+    const { trends } = await warmTogether(sides);
     expect(fired.join('')).toBe('abba');
-    expect(trends).toEqual([undefined, undefined]);
+    expect(trends).toEqual([]);
   });
 
   it('goes on with one server if the other has failed', async () => {
     const a = sideOf(level(10));
-    const gone: WarmingSide = { meter: undefined, fire: async () => undefined };
-    const { cycleSeconds } = await warmTogether([a, gone], 2);
-    expect(a.seconds()).toBe(2);
+    const gone: WarmingSide = { seconds: 2, meter: undefined, fire: async () => undefined };
+    const { cycleSeconds } = await warmTogether([a, gone]);
+    expect(a.loaded()).toBe(2);
     expect(cycleSeconds).toBeCloseTo(0.01);
   });
 });

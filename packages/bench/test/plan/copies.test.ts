@@ -4,7 +4,7 @@ import type { Copy } from '../../src/model.ts';
 import { benchOptions } from '../../src/plan/options.ts';
 import { makePlan, repeatInCopies } from '../../src/plan/plan.ts';
 import type { Plan } from '../../src/plan/definition.ts';
-import { errorOf, sampleStack } from '../samples.ts';
+import { CAPACITY, errorOf, sampleStack } from '../samples.ts';
 
 const COPIES: Copy[] = [
   { kind: 'revision', name: 'main', commit: '1111111aaaa', subject: 'Serve orders' },
@@ -42,8 +42,13 @@ describe('a plan with copies of a project', () => {
 
 describe('the plan of a commit, repeated beside other commits', () => {
   const beside = COPIES.map((copy, index) => (index === 0 ? { ...copy, name: 'baseline' } : copy));
-  const repeat = (old: Plan, mayDuel = false): Plan =>
-    repeatInCopies(old, beside, { run: '20261123-120000-devices', seed: 2, mayDuel });
+  const repeat = (old: Plan, readsCpu = false): Plan =>
+    repeatInCopies(old, beside, {
+      run: '20261123-120000-devices',
+      seed: 2,
+      capacity: readsCpu ? CAPACITY : undefined,
+      stacks: [],
+    });
 
   it('measures every target of the commit in each of them, with the same load', () => {
     const old = planOf(['22', '24'], COPIES.slice(0, 1));
@@ -82,10 +87,10 @@ describe('the plan of a commit, repeated beside other commits', () => {
 
   it('is a duel if two targets can take turns, but not for a fixed number of requests', () => {
     const old = planOf([], COPIES.slice(0, 1));
-    expect(repeat(old, true).duel).toBe(true);
+    expect(repeat(old, true).byTurns).toEqual({ rungs: [10], turnSeconds: 0.02 });
     expect(repeat(old, true).trials.every(({ duel }) => duel !== undefined)).toBe(true);
-    expect(repeat(old, false)).not.toHaveProperty('duel');
-    expect(repeat({ ...old, load: { mode: 'amount', requests: 40 } }, true)).not.toHaveProperty('duel');
+    expect(repeat(old, false)).not.toHaveProperty('byTurns');
+    expect(repeat({ ...old, load: { mode: 'amount', requests: 40 } }, true)).not.toHaveProperty('byTurns');
   });
 });
 

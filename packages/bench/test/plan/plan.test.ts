@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BENCH } from '../../src/cli/bench.ts';
 import { benchOptions } from '../../src/plan/options.ts';
 import { asksDatabase, coresOf, estimateSeconds, fixturesOf, makePlan } from '../../src/plan/plan.ts';
-import { errorOf, samplePlan, sampleStack } from '../samples.ts';
+import { CAPACITY, errorOf, samplePlan, sampleStack } from '../samples.ts';
 
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
 
@@ -120,7 +120,10 @@ describe('makePlan', () => {
 
   it('needs a database only if the workload uses one, and allows a duel with it', () => {
     const plan = samplePlan('--workload users --param rows=0 --duel');
-    expect(plan).toMatchObject({ duel: true, params: { rows: 0, pool: 5, overflow: 10, pooltimeout: 30 } });
+    expect(plan).toMatchObject({
+      byTurns: { rungs: [1, 12, 24, 48, 200] },
+      params: { rows: 0, pool: 5, overflow: 10, pooltimeout: 30 },
+    });
     expect(plan).toMatchObject({ rungs: [1, 12, 24, 48, 200], windowSeconds: 10, timeoutSeconds: 40 });
     expect(asksDatabase(plan)).toBe(true);
     expect(asksDatabase(samplePlan('--url http://127.0.0.1:1/'))).toBe(false);
@@ -132,14 +135,14 @@ describe('makePlan', () => {
       sampleStack(name, { node: { workloads: ['devices', 'gather'] } }),
     );
     const planOf = (line: string) =>
-      makePlan({ ...BENCH.parse(line.split(' ')), mayDuel: true }, stacks, 'a-run', 1);
+      makePlan({ ...BENCH.parse(line.split(' ')), capacity: CAPACITY }, stacks, 'a-run', 1);
     const plan = planOf('vanilla --workload gather --upstream embedded --param items=2');
     expect(plan).toMatchObject({ upstream: 'embedded', params: { fixtures: 10, items: 2 } });
     expect(fixturesOf(plan)).toHaveLength(10);
     expect(fixturesOf(samplePlan(''))).toBeUndefined();
     expect(planOf('vanilla fastify --workload gather')).not.toHaveProperty('upstream');
     expect(planOf('vanilla fastify --workload gather --until-decided')).toMatchObject({
-      duel: true,
+      byTurns: { rungs: [10] },
       windowSeconds: 1,
     });
     expect(planOf('vanilla fastify --workload gather --until-decided --separate')).toMatchObject({
@@ -166,9 +169,9 @@ describe('makePlan', () => {
     const stacks = [sampleStack('vanilla', { node: { workloads: ['devices', 'gather'] } })];
     const planOf = (...words: string[]) => {
       const all = ['vanilla', '--connections', '10', '--rounds', '6', '--background', 'GET /a', ...words];
-      return makePlan({ ...BENCH.parse(all), mayDuel: true }, stacks, 'a-run', 1);
+      return makePlan({ ...BENCH.parse(all), capacity: CAPACITY }, stacks, 'a-run', 1);
     };
-    expect(planOf()).not.toHaveProperty('duel');
+    expect(planOf()).not.toHaveProperty('byTurns');
     expect(errorOf(() => planOf('--duel'))).toMatchObject({
       code: 'usage',
       message: expect.stringContaining('duel') as string,
@@ -185,7 +188,7 @@ describe('makePlan', () => {
     );
     const planOf = (line: string) =>
       makePlan(
-        { ...BENCH.parse(`fastapi --workload repository ${line}`.trim().split(' ')), mayDuel: true },
+        { ...BENCH.parse(`fastapi --workload repository ${line}`.trim().split(' ')), capacity: CAPACITY },
         stacks,
         'a-run',
         1,
@@ -205,10 +208,13 @@ describe('makePlan', () => {
       hint: 'e.g. --duration 10',
     });
     expect(errorOf(() => planOf('--duration 13')).hint).toBe('e.g. --duration 14');
-    expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
+    expect(planOf('flask --until-decided')).not.toHaveProperty('byTurns');
     expect(errorOf(() => planOf('flask --duel')).message).toContain('idle for 24 s');
-    expect(planOf('flask --param ms=50 --until-decided')).toMatchObject({ duel: true, waitSeconds: 0.05 });
-    expect(planOf('flask --until-decided')).not.toHaveProperty('duel');
+    expect(planOf('flask --param ms=50 --until-decided')).toMatchObject({
+      byTurns: { turnSeconds: 0.02 },
+      waitSeconds: 0.05,
+    });
+    expect(planOf('flask --until-decided')).not.toHaveProperty('byTurns');
     expect(estimateSeconds(planOf(''))).toBeGreaterThan(3 * (10 + 2 + 10 * 2));
     expect(samplePlan('')).not.toHaveProperty('waitSeconds');
   });

@@ -4,7 +4,7 @@ import { benchOptions, type BenchOptions } from '../../src/plan/options.ts';
 import { coresOf, makePlan } from '../../src/plan/plan.ts';
 import { planOf } from '../../src/plan/scale.ts';
 import type { Plan } from '../../src/plan/definition.ts';
-import { errorOf, sampleStack } from '../samples.ts';
+import { CAPACITY, errorOf, sampleStack } from '../samples.ts';
 
 const STACKS = [
   sampleStack('granian', { asgi: { command: ['granian', '--workers', '{workers}', '--threads={threads}'] } }),
@@ -120,8 +120,8 @@ describe('a plan that scales servers', () => {
   });
 
   it('measures one server at a time', () => {
-    const rounds = { rounds: 6, mayDuel: true, targets: ['fastify'] };
-    expect(planOn(8, [2], rounds).duel).toBeUndefined();
+    const rounds = { rounds: 6, capacity: CAPACITY, targets: ['fastify'] };
+    expect(planOn(8, [2], rounds).byTurns).toBeUndefined();
     expect(errorOf(() => planOn(8, [2], { ...rounds, duel: true })).hint).toBe('omit --duel');
   });
 });

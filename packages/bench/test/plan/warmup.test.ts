@@ -107,25 +107,24 @@ const together = (processes: (Process[] | undefined)[], { seconds = 2, isAuto = 
   );
 
 describe('the warm-ups of servers that take turns', () => {
-  it('are all as long as that of the slowest, also for a target that nothing is known of', () => {
-    const warmups = together([[warmAt(1)], [warmAt(10)], undefined]);
+  it('are those of each target; one that nothing is known of gets that of the slowest', () => {
+    const warmups = together([[warmAt(5)], [warmAt(10)], undefined]);
     expect(warmups.map(({ target, seconds }) => [target, seconds])).toEqual([
-      ['t0', 12],
+      ['t0', 6],
       ['t1', 12],
       ['t2', 12],
     ]);
   });
 
-  it('say of each target whether it is warm after the time of the slowest', () => {
+  it('say of each target whether it is warm after its time', () => {
     const [late, quick] = together([[warmAt(45)], [warmAt(10)]]);
-    expect([late?.seconds, quick?.seconds]).toEqual([LONGEST_WARMUP_SECONDS, LONGEST_WARMUP_SECONDS]);
+    expect([late?.seconds, quick?.seconds]).toEqual([LONGEST_WARMUP_SECONDS, 12]);
     expect([staysCold(late!), staysCold(quick!)]).toEqual([true, false]);
   });
 
   it('are kept as the user set them', () => {
-    expect(together([[warmAt(1)], [warmAt(10)]], { isAuto: false }).map(({ seconds }) => seconds)).toEqual([
-      2, 2,
-    ]);
+    const kept = together([[warmAt(1)], [warmAt(10)], undefined], { isAuto: false });
+    expect(kept.map(({ seconds }) => seconds)).toEqual([2, 2, 2]);
   });
 });
 

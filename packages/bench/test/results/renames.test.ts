@@ -11,6 +11,7 @@ import { toModel } from '../../src/report/model/model.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
 import { RECORD_SCHEMA } from '../../src/versions.ts';
 import type { Measured, Trial } from '../../src/results/record.ts';
+import { repeatPlan } from '../../src/plan/plan.ts';
 import { upgradeTrial } from '../../src/results/older.ts';
 import { listRuns, readRun } from '../../src/results/store.ts';
 import { readSchema } from '../samples.ts';
@@ -120,6 +121,25 @@ describe('a run of version 2, with targets that repeat others and a sequential t
       describePlan(run.plan),
     ].join('\n');
     expect(`${text}\n`).toBe(readFileSync(join(folder, 'report.txt'), 'utf8'));
+  });
+});
+
+describe('a run of version 4, whose servers all took turns', () => {
+  const folder = fileURLToPath(new URL('../fixtures/runs-4/', import.meta.url));
+
+  it('is read with the rungs and the shortest turn', () => {
+    const stored = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as { plan: { duel: true } };
+    expect(stored.plan.duel).toBe(true);
+    const { plan, trials } = readRun(folder);
+    expect(plan.byTurns).toEqual({ rungs: [10, 100, 1000], turnSeconds: 0.02 });
+    expect(plan).not.toHaveProperty('duel');
+    expect(trials.map(({ duel }) => duel)).toEqual(['c1000-r1', 'c1000-r1']);
+  });
+
+  it('is planned in the same way if it is repeated', () => {
+    const { plan } = readRun(folder);
+    const again = repeatPlan(plan, 'again', plan.seed);
+    expect(again.trials).toEqual(plan.trials);
   });
 });
 

@@ -223,7 +223,7 @@ const plan: Required<Plan> = {
   connectsPerSecond: 2000,
   targets: [head.target] as unknown as Plan['targets'],
   load: { mode: 'open', perSecond: 2000 },
-  duel: true,
+  byTurns: { rungs: [10], turnSeconds: 0.1 },
   fresh: true,
   autoWarmup: true,
   warmups: [

@@ -5,6 +5,7 @@ import type { Client, QueryResultRow } from 'pg';
 import type { Table } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
 import { hide, secretsOf } from '../../redact.ts';
+import { serversAtOnce } from '../../plan/by-turns.ts';
 import type { Plan } from '../../plan/definition.ts';
 import { describeEnd, type Server } from '../../machine/launch.ts';
 import type { PinnedCommands } from '../../machine/placement.ts';
@@ -152,11 +153,11 @@ const RESERVED = 5;
 
 /** Throws a usage error if servers that run together could open more connections than the database accepts. */
 export function refuseCrowd(
-  { params = {}, workers, duel, targets }: Pick<Plan, 'params' | 'workers' | 'duel' | 'targets'>,
+  { params = {}, workers, ...plan }: Pick<Plan, 'params' | 'workers' | 'byTurns' | 'targets'>,
   database: Database,
 ): void {
   const { pool = 0, overflow = 0 } = params;
-  const servers = duel === true ? targets.length : 1;
+  const servers = serversAtOnce(plan);
   const most = servers * workers * (pool + overflow);
   if (most <= database.maxConnections - RESERVED) return;
   throw new BenchError(

@@ -1,4 +1,5 @@
 /** The services and the setup command that the manifest of an app declares. */
+import { serversAtOnce } from '../../plan/by-turns.ts';
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Service, ServiceAddress, Surroundings } from '../../catalogue/apps/services.ts';
@@ -31,11 +32,11 @@ interface Declared extends Surroundings {
 export const services: CompanionKind<typeof servicesRecord> = {
   name: 'services',
   record: async () => (await import('./record.ts')).servicesRecord,
-  async find({ targets, stacks, apps, duel, copies = [] }): Promise<Companion | undefined> {
+  async find({ targets, stacks, apps, byTurns, copies = [] }): Promise<Companion | undefined> {
     const found = [...readStacks(stacks, apps), ...copies].filter((stack) =>
       targets.some((target) => isOf(stack, target)),
     );
-    return findDeclared(found, duel === true && targets.length > 1);
+    return findDeclared(found, serversAtOnce({ byTurns, targets }) > 1);
   },
 };
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { asyncwait, wait } from '../../../src/catalogue/workloads/wait.ts';
 import { BENCH } from '../../../src/cli/bench.ts';
 import { makePlan } from '../../../src/plan/plan.ts';
-import { samplePlan, sampleStack } from '../../samples.ts';
+import { CAPACITY, samplePlan, sampleStack } from '../../samples.ts';
 
 const answer = (body: string) => ({
   status: 200,
@@ -45,12 +45,16 @@ describe('the window of a workload that waits', () => {
     const stacks = names.map((name) => sampleStack(name, { node: { workloads: ['devices', 'wait'] } }));
     const planOf = (...words: string[]) =>
       makePlan(
-        { ...BENCH.parse([...names, '--connections', '10', ...words]), mayDuel: true },
+        { ...BENCH.parse([...names, '--connections', '10', ...words]), capacity: CAPACITY },
         stacks,
         'a-run',
         1,
       );
-    expect(planOf('--rounds', '6')).toHaveProperty('duel', true);
-    expect(planOf('--workload', 'wait', '--rounds', '6')).toMatchObject({ duel: true, waitSeconds: 0.05 });
+    expect(planOf('--rounds', '6').byTurns).toEqual({ rungs: [10], turnSeconds: 0.02 });
+    expect(planOf('--workload', 'wait', '--rounds', '6')).toMatchObject({
+      byTurns: { rungs: [10] },
+      waitSeconds: 0.05,
+    });
+    expect(planOf('--workload', 'wait')).not.toHaveProperty('byTurns');
   });
 });

@@ -1,0 +1,138 @@
+/**
+ * Chooses the rungs at which the servers of a round run at the same time and take turns, and how long their turns are.
+ * Turns share the momentary speed of the machine, so they show smaller differences than trials one after the other.
+ */
+import { workloadOf } from '../catalogue/workloads/index.ts';
+import type { Stack } from '../catalogue/stack.ts';
+import type { Target } from '../model.ts';
+import type { ByTurns, Plan } from './definition.ts';
+import type { Capacity } from './options.ts';
+import { canTakeTurns } from './refusals.ts';
+
+/** With at least this many rounds, targets are compared. */
+const FEWEST_TO_COMPARE = 6;
+
+/** The most connections of all servers together: one generator process holds them all. */
+const MOST_CONNECTIONS = 10_000;
+
+/**
+ * The most servers of a table. The more there are, the longer each waits for its next turn, and the less two of them
+ * share.
+ */
+const MOST_IN_TABLE = 8;
+
+/** The shortest turn, in seconds. `plan/turns.ts` has the measurements. */
+export const TURN_SECONDS = {
+  /** Of a comparison: only the ratio of two servers counts, and both pay for the cold caches of their turns. */
+  comparison: 0.02,
+  /** Of a table, whose figures should be those of a server that runs alone. */
+  table: 0.1,
+};
+
+/** The facts of a plan that decide. */
+export type TurnFacts = Pick<
+  Plan,
+  | 'asked'
+  | 'attached'
+  | 'background'
+  | 'engine'
+  | 'load'
+  | 'proveLimit'
+  | 'quick'
+  | 'rounds'
+  | 'rungs'
+  | 'sequentialTest'
+  | 'targets'
+  | 'waitSeconds'
+  | 'workload'
+>;
+
+/** Returns the rungs at which the targets of a plan take turns by default; undefined if there are none. */
+export function chooseTurns(
+  plan: TurnFacts,
+  capacity: Capacity | undefined,
+  stacks: readonly Stack[],
+): ByTurns | undefined {
+  if (capacity === undefined || !mayTakeTurns(plan)) return undefined;
+  const compares = comparesRounds(plan);
+  if (!(compares && plan.targets.length === 2) && !makesTable(plan, stacks)) return undefined;
+  const { length } = plan.targets;
+  if (length > capacity.servers) return undefined;
+  const most = Math.min(MOST_CONNECTIONS, capacity.connections);
+  const rungs = plan.rungs.filter((rung) => length * rung <= most);
+  const turnSeconds = compares ? TURN_SECONDS.comparison : TURN_SECONDS.table;
+  return rungs.length === 0 ? undefined : { rungs, turnSeconds };
+}
+
+function comparesRounds({ sequentialTest, rounds }: TurnFacts): boolean {
+  return sequentialTest !== undefined || rounds >= FEWEST_TO_COMPARE;
+}
+
+/** Returns true if the targets of a plan can take turns at all. */
+function mayTakeTurns(plan: TurnFacts): boolean {
+  const { targets, waitSeconds, background, load, proveLimit } = plan;
+  return (
+    targets.length > 1 &&
+    canTakeTurns(targets.length, waitSeconds) &&
+    // The background request of one server would also disturb the others.
+    background === undefined &&
+    // Servers of different sizes need different cores.
+    targets.every(({ scale }) => scale === undefined) &&
+    load.mode !== 'amount' &&
+    !proveLimit &&
+    [plan.engine, ...targets.map((target) => target.engine)].every(isOwnEngine)
+  );
+}
+
+/** Only the load driver of Bench holds several servers at the same time. */
+function isOwnEngine(name: string | undefined): boolean {
+  return name === undefined || name === 'autocannon';
+}
+
+/**
+ * Returns true if a plan measures a few stacks on a workload of Bench, without companions. Their servers keep idle
+ * connections for longer than the others need for their turns, and do nothing between their own. Short runs and those
+ * at a fixed rate measure one server at a time.
+ */
+function makesTable(plan: TurnFacts, stacks: readonly Stack[]): boolean {
+  const { targets, load, quick, asked, attached, waitSeconds } = plan;
+  const workload = workloadOf(plan);
+  const own = new Set(targets.map(({ stack }) => stack));
+  return (
+    targets.length <= MOST_IN_TABLE &&
+    load.mode === 'closed' &&
+    !quick &&
+    asked === undefined &&
+    attached === undefined &&
+    waitSeconds === undefined &&
+    workload.fixtures === undefined &&
+    workload.stores !== true &&
+    stacks.every(({ name, surroundings }) => surroundings === undefined || !own.has(name))
+  );
+}
+
+/** Returns true if the servers of a plan take turns at this rung. */
+export function takesTurns({ byTurns }: { byTurns?: ByTurns | undefined }, connections: number): boolean {
+  return byTurns?.rungs.includes(connections) === true;
+}
+
+/** Returns true if the servers of a plan take the short turns of a comparison, false for those of a table. */
+export function comparesByTurns({ byTurns }: Pick<Plan, 'byTurns'>): boolean {
+  return byTurns === undefined || byTurns.turnSeconds < TURN_SECONDS.table;
+}
+
+/** Returns the most servers that run at the same time. */
+export function serversAtOnce({
+  byTurns,
+  targets,
+}: {
+  byTurns?: ByTurns | undefined;
+  targets: readonly Target[];
+}): number {
+  return byTurns === undefined ? 1 : targets.length;
+}
+
+/** Returns the most connections that are open at the same time. */
+export function connectionsAtOnce(plan: Pick<Plan, 'byTurns' | 'targets' | 'rungs'>): number {
+  return Math.max(...plan.rungs.map((rung) => rung * (takesTurns(plan, rung) ? plan.targets.length : 1)));
+}
