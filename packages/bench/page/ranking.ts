@@ -138,7 +138,7 @@ function columnsOf(rows: PageRow[], ids: MetricId[], ranked: MetricId): Column<P
   const hasWrong = rows.some(({ right = 1 }) => right < 1);
   return [
     { head: 'target', cell: ({ target }) => target, isText: true },
-    { head: 'rank', cell: ({ figures }) => String(figures[ranked]?.rank ?? '—') },
+    { head: '#', cell: ({ figures }) => String(figures[ranked]?.rank ?? '—') },
     { head: 'class', cell: (row) => row.class, isText: true },
     ...shown.map((id): Column<PageRow> => ({ head: METRICS[id].label, cell: (row) => showMetric(id, row) })),
     ...(hasWrong ? [{ head: 'right', cell: describeRight }] : []),

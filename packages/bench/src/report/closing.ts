@@ -7,8 +7,9 @@ import { sum } from '../numbers.ts';
 import type { Plan } from '../plan/definition.ts';
 import { describeBaseline } from './compare.ts';
 import { describeConnections, formatChange, formatShare, formatWhole } from './format.ts';
-import { decidingMetric } from './html/deciding.ts';
-import type { Model, ModelComparisons, ModelFigure, ModelRow } from './model/definition.ts';
+import { decidingMetric } from './deciding.ts';
+import { findStanding, type Placed, type Standing } from './leaders.ts';
+import type { Model, ModelComparisons, ModelRow } from './model/definition.ts';
 import { describeScalings } from './scaling.ts';
 import { NAMES, showValue, VERDICTS } from './words.ts';
 
@@ -58,45 +59,15 @@ function describeDecided({ by, baseline, threshold, rows }: ModelComparisons): s
   return `${rows.length} comparisons of ${name} ${describeBaseline({ paired: true, baseline, rows })}: ${counts.join(', ')}`;
 }
 
-/** The best rows of a rung: several if the rounds do not distinguish them. */
-interface Leaders {
-  connections: number;
-  best: Placed[];
-  /** All rows with a usable figure, the best first. */
-  placed: Placed[];
-  /** False if there are too few rounds for a rank. */
-  isRanked: boolean;
-}
-
-interface Placed {
-  target: string;
-  figure: ModelFigure;
-}
-
-/** Returns the leaders of each rung at which at least two targets can be ranked, and no target is left without a rank. */
-function leadersOf(rows: readonly ModelRow[], metric: MetricId): Leaders[] {
-  const sign = METRICS[metric].better === 'lower' ? 1 : -1;
+/** Returns the standings of the rungs at which a row or several are the best. */
+function leadersOf(rows: readonly ModelRow[], metric: MetricId): Standing[] {
   const isContest = new Set(rows.map(({ target }) => target)).size > 1;
-  return [...Map.groupBy(rows, ({ connections }) => connections)].flatMap(([connections, own]) => {
-    const placed = own
-      .flatMap(({ target, figures: { [metric]: figure } }) =>
-        figure?.valid === true ? [{ target, figure }] : [],
-      )
-      .toSorted((a, b) => sign * (a.figure.median - b.figure.median));
-    // A lower bound may hide a better figure.
-    const isBounded = own.some(({ figures: { [metric]: figure } }) => figure?.atLeast === true);
-    const [first] = placed;
-    if (first === undefined || isBounded || (isContest && placed.length < 2)) return [];
-    const ranked = placed.filter(({ figure }) => figure.rank === 1);
-    const ranks = own.map(({ figures: { [metric]: figure } }) => figure?.rank);
-    const isRanked = ranks.some((rank) => rank !== undefined);
-    // A target with too few valid rounds could be better than all that have a rank.
-    if (isRanked && ranks.includes(undefined)) return [];
-    return [{ connections, placed, isRanked, best: isRanked ? ranked : [first] }];
-  });
+  return [...Map.groupBy(rows, ({ connections }) => connections).values()]
+    .map((own) => findStanding(own, metric))
+    .filter(({ placed, best }) => best.length > 0 && (placed.length > 1 || !isContest));
 }
 
-function describeLeaders(leaders: readonly Leaders[], rows: readonly ModelRow[], metric: MetricId): string {
+function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[], metric: MetricId): string {
   if (rows.every(({ rounds, statuses }) => statuses.failed === rounds)) return 'Every trial failed';
   if (new Set(rows.map(({ target }) => target)).size === 1) return describeOnly(rows, metric);
   if (leaders.length === 0)
@@ -111,12 +82,12 @@ function describeLeaders(leaders: readonly Leaders[], rows: readonly ModelRow[],
     const value = index === 0 ? ` (${describeRange(metric, all)})` : '';
     return `${names} at ${where}${index > 0 ? '' : String(rungs) === '1' ? ' connection' : ' connections'}${value}`;
   });
-  const few = leaders.every(({ isRanked }) => !isRanked) ? ', in too few rounds for a rank' : '';
+  const few = leaders.every(({ isUnranked }) => isUnranked) ? ', in too few rounds for a rank' : '';
   return `${superlative} ${NAMES[metric]}: ${parts.join(', ')}${few}`;
 }
 
 /** `10.1 to 19.7 µs`. */
-function describeRange(metric: MetricId, leaders: readonly Leaders[]): string {
+function describeRange(metric: MetricId, leaders: readonly Standing[]): string {
   const values = leaders.flatMap(({ best }) => best.map(({ figure }) => figure.median));
   const [least, most] = [Math.min(...values), Math.max(...values)].map((value) => showValue(metric, value));
   if (least === most) return String(least);
@@ -129,7 +100,7 @@ const MOST_NAMED = 3;
 const LIST = new Intl.ListFormat('en-GB');
 
 function nameAll(placed: readonly Placed[]): string {
-  const names = placed.map(({ target }) => target);
+  const names = placed.map(({ row }) => row.target);
   const shown =
     names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), `${names.length - MOST_NAMED} more`] : names;
   return `${LIST.format(shown)}${names.length > 1 ? ' alike' : ''}`;
@@ -162,7 +133,7 @@ interface Next {
 }
 
 /** Chooses what to do after a run: complete it, look into failures, decide, or look at the charts. */
-function chooseNext(model: Model, leaders: readonly Leaders[], isDecided: boolean): Next {
+function chooseNext(model: Model, leaders: readonly Standing[], isDecided: boolean): Next {
   const { plan, run, rows } = model;
   const failed = sum(rows.map(({ statuses }) => statuses.failed));
   if (isIncomplete(model)) return { purpose: 'to complete the run', command: `bench --resume ${run}` };
@@ -194,9 +165,9 @@ function isIncomplete({ plan, rows, leftOut }: Model): boolean {
 }
 
 /** Returns the two best targets at the second rung, at which a sequential test compares by default. */
-function closestOf(leaders: readonly Leaders[]): { names: string[]; connections: number } | undefined {
+function closestOf(leaders: readonly Standing[]): { names: string[]; connections: number } | undefined {
   const { placed = [], connections = 0 } = leaders[1] ?? leaders[0] ?? {};
-  const names = placed.slice(0, 2).map(({ target }) => target);
+  const names = placed.slice(0, 2).map(({ row }) => row.target);
   return names.length < 2 ? undefined : { names, connections };
 }
 

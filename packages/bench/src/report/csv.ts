@@ -53,6 +53,8 @@ function toRow(model: Model, row: ModelRow, trial: Point): Record<string, Cell> 
         return [
           [nameWithUnit(metric, '_'), figure?.value],
           [`${metric}_validity`, figure && validityOf(figure)],
+          // Of the target at this number of connections, over all rounds.
+          [`${metric}_rank`, row.figures[metric]?.rank],
         ];
       }),
     ),

@@ -1,18 +1,20 @@
 /** The notes below the table of a run: what its marks mean, which checks failed, and what was skipped. */
+import { FEWEST_RANKED_ROUNDS } from '../analyse/row-ranks.ts';
 import type { Row } from '../analyse/summary.ts';
-import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { commandLine } from '../home.ts';
 import type { MetricId } from '../metrics.ts';
 import { sum } from '../numbers.ts';
+import { DEFAULT_THRESHOLD } from '../plan/options.ts';
 import { makesLowerBound, summaryOf } from '../reasons.ts';
 import type { Reason } from '../results/record.ts';
 import { isSampled, showLimit } from './cells.ts';
 import { describeCrossCheck } from './cross-check.ts';
 import { describeBudget } from './detail.ts';
-import { countOf, formatUs, formatWhole } from './format.ts';
+import { decidingMetric } from './deciding.ts';
+import { countOf, formatShare, formatUs, formatWhole } from './format.ts';
 import { explainKinds } from './kinds.ts';
 import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
-import { hasWrong, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
+import { hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
 import type { View } from './view.ts';
 import { NAMES } from './words.ts';
 
@@ -29,15 +31,22 @@ export interface Sign {
 export function explainSigns({
   rows,
   companions,
+  by = 'cpu',
 }: {
   rows: readonly Row[];
   companions?: Model['companions'] | undefined;
+  /** The metric of the ranks. */
+  by?: MetricId | undefined;
 }): Sign[] {
   const metric = timingMetricOf(rows);
   const rounds = Math.max(0, ...rows.map((row) => row.rounds));
-  const few = rounds < FEWEST_ROUNDS ? `; ${countOf(rounds, 'round')} cannot rank ranges that overlap` : '';
+  const few = rounds < FEWEST_RANKED_ROUNDS ? `; ${countOf(rounds, 'round')} cannot rank targets` : '';
   const limits = describeLimits(rows, companions);
   return [
+    {
+      column: RANK,
+      text: `${RANK} rank by ${NAMES[by]}; targets that the rounds do not distinguish by ${formatShare(DEFAULT_THRESHOLD)} share one.`,
+    },
     {
       mark: '±',
       text: `± half the range over the rounds, around the median of the valid ones${few}.`,
@@ -106,7 +115,11 @@ function describeSample(rows: readonly Row[]): string {
 
 /** Describes everything that a reader needs to interpret the figures, marks included. */
 export function describeAll(model: Model): string[] {
-  return [...readSigns({ ...toTable(model.rows), signs: explainSigns(model) }), ...describeNotes(model)];
+  const by = decidingMetric(model);
+  return [
+    ...readSigns({ ...toTable(model.rows, by), signs: explainSigns({ ...model, by }) }),
+    ...describeNotes(model),
+  ];
 }
 
 /** Describes each failed check with every row that it affects, and what else a reader must know. */

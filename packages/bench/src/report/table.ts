@@ -1,11 +1,14 @@
 /** The table of a run in words: its columns, and the rows grouped by rung. */
-import type { Row } from '../analyse/summary.ts';
+import type { Figure, Row } from '../analyse/summary.ts';
 import { METRIC_IDS, METRICS, type MetricId } from '../metrics.ts';
 import { describeRight, describeStatus, showFigure, showLimit, showMetric } from './cells.ts';
 import { describeConnections, formatUs } from './format.ts';
 import type { View } from './view.ts';
 
-type Cell = (row: Row) => string;
+/** A summarised row, with ranks if its run has them. */
+type RankedRow = Row & { figures: Partial<Record<MetricId, Figure & { rank?: number }>> };
+
+type Cell = (row: RankedRow) => string;
 
 /** Columns of words that a narrow page can omit, with their rank among the metrics. */
 const EXPENDABLE_WORDS: [string, number][] = [
@@ -14,15 +17,21 @@ const EXPENDABLE_WORDS: [string, number][] = [
   ['class', 6],
 ];
 
+/** The column with the rank. */
+export const RANK = '#';
+
 /** The column with the share of right answers. */
 export const RIGHT = 'right';
 
 /** The column with the latency minus the time that the server reported. */
 export const REST = 'respond';
 
-/** Builds the table of summarised rows. */
-export function toTable(rows: readonly Row[]): Pick<View, 'columns' | 'words' | 'expendable' | 'groups'> {
-  const cells = cellsFor(rows);
+/** Builds the table of summarised rows. If they have ranks by this metric, a column shows them. */
+export function toTable(
+  rows: readonly RankedRow[],
+  metric?: MetricId,
+): Pick<View, 'columns' | 'words' | 'expendable' | 'groups'> {
+  const cells = cellsFor(rows, metric);
   return {
     columns: Object.keys(cells),
     words: ['target', 'class', 'limit', 'status'],
@@ -57,7 +66,7 @@ function listExpendable(): string[] {
  * The columns of a run: one per metric, except optional ones that no row has. If some answers were wrong, the share of
  * right ones follows the goodput. If servers reported their time, the two parts of the latency follow it.
  */
-function cellsFor(rows: readonly Row[]): Record<string, Cell> {
+function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Record<string, Cell> {
   const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
     goodput: hasWrong(rows) ? { [RIGHT]: describeRight } : {},
     p99: timingCells(rows),
@@ -67,6 +76,7 @@ function cellsFor(rows: readonly Row[]): Record<string, Cell> {
   );
   return {
     target: ({ target }) => target,
+    ...rankCells(rows, metric),
     class: (row) => row.class,
     ...Object.fromEntries(
       metrics.flatMap((id): [string, Cell][] => [
@@ -77,6 +87,12 @@ function cellsFor(rows: readonly Row[]): Record<string, Cell> {
     limit: showLimit,
     status: describeStatus,
   };
+}
+
+function rankCells(rows: readonly RankedRow[], metric: MetricId | undefined): Record<string, Cell> {
+  const rankOf = ({ figures }: RankedRow): number | undefined => metric && figures[metric]?.rank;
+  if (rows.every((row) => rankOf(row) === undefined)) return {};
+  return { [RANK]: (row) => String(rankOf(row) ?? '—') };
 }
 
 function timingCells(rows: readonly Row[]): Record<string, Cell> {

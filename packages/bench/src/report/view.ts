@@ -26,6 +26,7 @@ import type { Model } from './model/model.ts';
 import { describeNotes, explainSigns, summariseNotes, type Sign } from './notes.ts';
 import { toScalingView, type ScalingView } from './scaling.ts';
 import { describeProspects } from './stopping.ts';
+import { decidingMetric } from './deciding.ts';
 import { toTable } from './table.ts';
 
 /** The content of every report format: text in cells, in reading order. */
@@ -68,10 +69,10 @@ export function toView(model: Model, { detail = false }: Extent = {}): View {
   return {
     title: `${describeWorkload(plan)}, ${describeRounds(rounds)}${plan.quick ? ' — quick run (--quick): too short for comparisons' : ''}`,
     setting: describeSetting(model),
-    ...toTable(rows),
+    ...toTable(rows, decidingMetric(model)),
     ...(scaling && { scaling }),
     ...(courses.length > 0 && { courses }),
-    signs: explainSigns(model),
+    signs: explainSigns({ ...model, by: decidingMetric(model) }),
     notes: detail ? describeNotes(model) : summariseNotes(model),
     ...(closing && { closing }),
   };
@@ -100,6 +101,7 @@ export function describeSetting(model: Model): string[] {
           ...describeApps(plan),
           ...describeCopies(plan),
           ...describeAttached(model),
+          ...describeTurns(plan),
           ...describeAge(model),
           ...describeCollected(model),
           ...describeAsking(plan.asked, model.sent),
@@ -304,6 +306,7 @@ export function describePlan(plan: Plan, load = describeLoad(plan.load)): string
   const lines = [
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${describeConnections(plan.rungs)}, ${countOf(plan.rounds, 'round')}, ${plan.asked === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
     `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
+    ...describeTurns(plan),
     ...describeDisturbance(plan),
     ...describeWarmups(plan),
     ...describeSequentialTest(plan),
@@ -318,13 +321,22 @@ export function describePlan(plan: Plan, load = describeLoad(plan.load)): string
   return lines.join('\n');
 }
 
-function describeSequentialTest({ duel, sequentialTest }: Plan): string[] {
-  const kind = duel ? ['duels: all servers of a round run at once and take short turns'] : [];
-  if (sequentialTest === undefined) return kind;
+/** Says which servers run at the same time; empty if none do. */
+function describeTurns({ byTurns, rungs, targets }: Plan): string[] {
+  if (byTurns === undefined) return [];
+  const apart = rungs.filter((rung) => !byTurns.rungs.includes(rung));
+  const where = apart.length === 0 ? '' : ` at ${describeConnections(byTurns.rungs)}`;
+  return [
+    `the ${formatWhole(targets.length)} servers of a round run at once${where}, and take turns of ${formatWhole(1000 * byTurns.turnSeconds)} ms or more`,
+    ...(apart.length === 0 ? [] : [`one server at a time at ${describeConnections(apart)}`]),
+  ];
+}
+
+function describeSequentialTest({ sequentialTest }: Plan): string[] {
+  if (sequentialTest === undefined) return [];
   const { looks, by, threshold, budgetSeconds } = sequentialTest;
   const budget = budgetSeconds === undefined ? '' : `, or after ${formatBudget(budgetSeconds)}`;
   return [
-    ...kind,
     `looks after ${looks.split('/').join(', ')} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${budget}`,
   ];
 }

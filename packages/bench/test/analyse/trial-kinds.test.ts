@@ -148,7 +148,11 @@ describe('a run with kinds of processes', () => {
 
   it('has levels among the ratios of the rounds of a duel', () => {
     const sides = [...trialsOf('vanilla', { cheap: 16, seed: 2 }), ...trialsOf('fastify', { share: 0.45 })];
-    const duel = { ...run, plan: { ...plan, byTurns: { rungs: plan.rungs, turnSeconds: 0.02 } }, trials: sides };
+    const duel = {
+      ...run,
+      plan: { ...plan, byTurns: { rungs: plan.rungs, turnSeconds: 0.02 } },
+      trials: sides,
+    };
     const [row] = compareWithin(duel, question).rows;
     expect(row?.roundKinds).toMatchObject([
       { processes: 11, of: 20 },

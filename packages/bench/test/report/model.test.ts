@@ -117,8 +117,12 @@ describe('the model of a run', () => {
     const vanilla = rows.find(({ target, connections }) => target === 'vanilla' && connections === 10);
     expect(vanilla?.figures.goodput).toMatchObject({ atLeast: true, reasons: ['generator-bound'] });
     expect(vanilla?.figures.cpu?.reasons).toEqual([]);
-    // Two rounds rank nothing.
-    expect(rows.flatMap(({ figures }) => Object.values(figures)).filter(({ rank }) => rank)).toEqual([]);
+    const unfit = rows
+      .flatMap((row) => Object.values(row.figures))
+      .filter(({ atLeast, valid }) => atLeast || !valid);
+    expect(new Set(unfit.map(({ rank }) => rank))).toEqual(new Set([undefined]));
+    // One round ranks nothing.
+    expect(modelOf(runOf(1)).rows.map((row) => row.figures.cpu?.rank)).toEqual([undefined, undefined]);
     const three = modelOf(runOf(3)).rows.map(({ target, figures }) => [target, figures.cpu?.rank]);
     expect(three).toEqual([
       ['vanilla', 1],

@@ -1,13 +1,14 @@
 /** The first lines of the page: the outcome of the run, and what a reader must know before using it. */
-import { METRICS, type MetricId } from '../../metrics.ts';
+import type { MetricId } from '../../metrics.ts';
 import { median, sum } from '../../numbers.ts';
 import type { Limit } from '../../results/record.ts';
 import { describeBaseline } from '../compare.ts';
 import { describeConnections, formatChange, formatWhole } from '../format.ts';
-import type { Model, ModelComparisons, ModelFigure, ModelRow } from '../model/definition.ts';
+import { findStanding, type Placed } from '../leaders.ts';
+import type { Model, ModelComparisons, ModelRow } from '../model/definition.ts';
 import { describeMachine } from '../view.ts';
 import { NAMES, showValue, VERDICTS } from '../words.ts';
-import { decidingMetric } from './deciding.ts';
+import { decidingMetric } from '../deciding.ts';
 
 /** The outcome at one rung, or of the comparisons. */
 export interface Answer {
@@ -43,48 +44,46 @@ export function describeAnswers(model: Model): Answer[] {
   ];
 }
 
-/** A row with the figure of the metric in question. */
-interface Placed {
-  row: ModelRow;
-  figure: ModelFigure;
-}
-
 function describeBest(id: MetricId, rows: ModelRow[]): string {
-  const { better } = METRICS[id];
   const show = (value: number): string => showValue(id, value);
-  const placed = rows
-    .flatMap((row): Placed[] => {
-      const figure = row.figures[id];
-      return figure !== undefined && (figure.valid || figure.atLeast) ? [{ row, figure }] : [];
-    })
-    .toSorted((a, b) => (a.figure.median - b.figure.median) * (better === 'lower' ? 1 : -1));
+  const name = ({ row, figure }: Placed): string =>
+    `${row.target} with ${figure.atLeast ? 'at least ' : ''}${show(figure.median)}`;
+  const { placed, best, obstacle, isUnranked } = findStanding(rows, id);
   const [first, second] = placed;
   const title = SUPERLATIVES[id];
   if (first === undefined) return `${title}: no target has a valid figure.`;
   const limit = id === 'goodput' ? describeLimits(first.row, first.figure) : '';
-  const figure = `${first.row.target}, ${first.figure.atLeast ? 'at least ' : ''}${show(first.figure.median)}`;
-  if (second === undefined) return `${title}: ${figure}${limit}. No other target has a valid figure.`;
-  const next = `${second.row.target} with ${second.figure.atLeast ? 'at least ' : ''}${show(second.figure.median)}`;
-  if (first.figure.atLeast || second.figure.atLeast)
-    return `${title}: ${figure}${limit}; then ${next}. Lower bounds are not ranked.`;
-  const unranked = [first, second].find((one) => one.figure.rank === undefined);
-  if (unranked !== undefined) return `${title}: ${figure}${limit}; then ${next}. ${describeFew(unranked)}`;
-  const tied = placed.filter((one) => one.figure.rank === 1);
-  if (tied.length > 1) {
-    const values = tied.map((one) => one.figure.median);
+  const lead = `${title}: ${first.row.target}, ${first.figure.atLeast ? 'at least ' : ''}${show(first.figure.median)}${limit}`;
+  if (second === undefined) return `${lead}. No other target has a valid figure.`;
+  const both = `${lead}; then ${name(second)}`;
+  if (obstacle?.kind === 'bound') return `${both}. ${describeBound(obstacle.row, [first, second])}`;
+  if (obstacle?.kind === 'no-rank') return `${both}. ${describeFew(obstacle.row, id)}`;
+  if (isUnranked) return `${both}. ${describeFew(first.row, id)}`;
+  if (best.length > 1) {
+    const values = best.map(({ figure }) => figure.median);
     const range = `${show(Math.min(...values))} to ${show(Math.max(...values))}`;
-    return `${title}: ${listNames(tied.map((one) => one.row.target))} share the first rank, ${range}. Their rounds do not distinguish them.`;
+    return `${title}: ${listNames(best.map(({ row }) => row.target))} share the first rank, ${range}. Their rounds do not distinguish them.`;
   }
-  return `${title}: ${figure}${limit}; then ${next} (${formatChange(second.figure.median / first.figure.median)}). The difference is larger than the spread of the rounds.`;
+  const change = formatChange(second.figure.median / first.figure.median);
+  return `${both} (${change}). The difference is larger than that between rounds.`;
 }
 
-/** Says why a figure has no rank. */
-function describeFew({ row, figure: { rounds } }: Placed): string {
-  const valid =
-    rounds < row.rounds
-      ? `${rounds} of ${row.rounds} rounds are valid`
-      : `${rounds === 1 ? '1 round was' : `${rounds} rounds were`} measured`;
-  return `Only ${valid}: too few to rank ${row.target}.`;
+/** Says that a lower bound prevents a ranking. */
+function describeBound({ target }: ModelRow, shown: readonly Placed[]): string {
+  return shown.some(({ row }) => row.target === target)
+    ? 'Lower bounds are not ranked.'
+    : `The figure of ${target} is a lower bound, so it could be the best.`;
+}
+
+/** Says why a row has no rank. */
+function describeFew({ target, rounds: measured, figures }: ModelRow, id: MetricId): string {
+  const { rounds = 0, valid = false } = figures[id] ?? {};
+  const usable = valid ? rounds : 0;
+  const found =
+    usable < measured
+      ? `${usable} of ${measured} rounds ${usable === 1 ? 'is' : 'are'} valid`
+      : `${usable === 1 ? '1 round was' : `${usable} rounds were`} measured`;
+  return `Only ${found}: too few to rank ${target}.`;
 }
 
 /** Names what was saturated in most rounds; for a lower bound, also if a saturated generator is the reason in some. */

@@ -7,7 +7,7 @@ import { toTimesView } from '../times.ts';
 import { describeAll } from '../notes.ts';
 import { describeSetting, toView, type View } from '../view.ts';
 import { describeAnswers, describeCaveats, type Answer } from './answer.ts';
-import { decidingMetric } from './deciding.ts';
+import { decidingMetric } from '../deciding.ts';
 
 /** A target at a rung, and the properties that the page filters by. */
 export interface PageRow extends ModelRow {

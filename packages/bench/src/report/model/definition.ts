@@ -83,7 +83,7 @@ const figure = named(
       ...figureFields,
       rank: Type.Optional(
         ordinal(
-          'count: 1 + the number of targets at this rung that are better; figures that the rounds do not distinguish share a rank. Absent for a figure that is invalid, a lower bound, or of fewer than three rounds',
+          'count: 1 + the number of targets at this rung that are better; figures that the rounds do not distinguish share a rank. Absent for a figure that is invalid, a lower bound, or of one round',
         ),
       ),
       reasons: Type.Array(oneOf(REASON_CODES), {

@@ -1,5 +1,5 @@
 /** The step between analysis and text: every value that a report shows, with its type, and none of its words. */
-import { compareWithin, countRounds } from '../../analyse/compare.ts';
+import { compareWithin, countRounds, differencesWithin, figuresByRound } from '../../analyse/compare.ts';
 import { crossCheck } from '../../analyse/cross-check.ts';
 import { distributionOf } from '../../analyse/distribution.ts';
 import { toLadders } from '../../analyse/ladder.ts';
@@ -103,12 +103,24 @@ function groupTrials(trials: Trial[]): Map<string, Trial[]> {
 /** Returns the rows with their ranks, their trials and what these say of the server. */
 function rankRows(rows: Row[], groups: Map<string, Trial[]>, distributions: boolean): ModelRow[] {
   const ranks = new Map<string, Partial<Record<MetricId, number>>>();
-  for (const rung of Map.groupBy(rows, ({ connections }) => connections).values()) {
+  const rounds = Math.max(0, ...[...groups.values()].flat().map(({ round }) => round));
+  for (const [connections, rung] of Map.groupBy(rows, (row) => row.connections)) {
     for (const id of METRIC_IDS) {
-      const places = rankFigures(
-        rung.map(({ figures }) => figures[id]),
-        METRICS[id].better,
-      );
+      const places = rankFigures({
+        figures: rung.map(({ figures }) => figures[id]),
+        better: METRICS[id].better,
+        threshold: DEFAULT_THRESHOLD,
+        roundsOf(index) {
+          const row = rung[index] as Row;
+          return figuresByRound(groups.get(placeOf(row)) ?? [], row.target, connections, id, rounds);
+        },
+        differencesOf(one, other) {
+          const pair = [rung[one] as Row, rung[other] as Row];
+          const [candidate = '', baseline = ''] = pair.map(({ target }) => target);
+          const trials = pair.flatMap((row) => groups.get(placeOf(row)) ?? []);
+          return differencesWithin(trials, { connections, candidate, baseline }, id, rounds);
+        },
+      });
       for (const [index, row] of rung.entries()) {
         const rank = places[index];
         if (rank !== undefined) ranks.set(placeOf(row), { ...ranks.get(placeOf(row)), [id]: rank });

@@ -1,6 +1,6 @@
-import type { MetricId } from '../../metrics.ts';
-import { METRIC_IDS } from '../../metrics.ts';
-import type { Model } from '../model/definition.ts';
+import type { MetricId } from '../metrics.ts';
+import { METRIC_IDS } from '../metrics.ts';
+import type { Model } from './model/definition.ts';
 
 /** Returns the metric that answers come from: that of a sequential test, else CPU per request, else the first measured one. */
 export function decidingMetric({ plan, rows }: Pick<Model, 'plan' | 'rows'>): MetricId {

@@ -1,0 +1,73 @@
+/** The best rows of a rung by one metric: one rule for every format. */
+import { METRICS, type MetricId } from '../metrics.ts';
+import type { ModelFigure, ModelRow } from './model/definition.ts';
+
+/** A row with its figure of the metric. */
+export interface Placed {
+  row: ModelRow;
+  figure: ModelFigure;
+}
+
+/** The outcome at a rung. */
+export interface Standing {
+  connections: number;
+  /** All rows with a usable figure, the best first. */
+  placed: Placed[];
+  /** Why no row is the best; absent if `best` are. */
+  obstacle?: Obstacle;
+  /** The rows that share the first rank. Without ranks, the one with the best median. Empty if there is an obstacle. */
+  best: Placed[];
+  /** True if there are too few rounds for any rank. */
+  isUnranked: boolean;
+}
+
+/** A reason for naming no best row: no figure is usable, a lower bound may hide a better one, or a row has no rank. */
+export type Obstacle = { kind: 'none' | 'alone' } | { kind: 'bound' | 'no-rank'; row: ModelRow };
+
+/** A row that is so many times worse than the best is not the best, however few of its rounds are valid. */
+const FAR_WORSE = 2;
+
+/**
+ * Finds the best rows of one rung. A rival whose figure is a lower bound could be better than all others, and so could
+ * one of too few valid rounds, unless it is far worse: then no row is the best.
+ */
+export function findStanding(rows: readonly ModelRow[], metric: MetricId): Standing {
+  const sign = METRICS[metric].better === 'lower' ? 1 : -1;
+  const connections = rows[0]?.connections ?? 0;
+  const figures = rows.flatMap((row): Placed[] => {
+    const figure = row.figures[metric];
+    return figure === undefined ? [] : [{ row, figure }];
+  });
+  const placed = figures
+    .filter(({ figure: { valid, atLeast } }) => valid || atLeast)
+    .toSorted((a, b) => sign * (a.figure.median - b.figure.median));
+  const isUnranked = figures.every(({ figure: { rank } }) => rank === undefined);
+  const obstacle = findObstacle(rows, placed, { metric, isUnranked });
+  const ranked = placed.filter(({ figure }) => figure.rank === 1);
+  const best = ranked.length > 0 ? ranked : placed.slice(0, 1);
+  return {
+    connections,
+    placed,
+    isUnranked,
+    best: obstacle === undefined ? best : [],
+    ...(obstacle && { obstacle }),
+  };
+}
+
+function findObstacle(
+  rows: readonly ModelRow[],
+  placed: readonly Placed[],
+  { metric, isUnranked }: { metric: MetricId; isUnranked: boolean },
+): Obstacle | undefined {
+  if (placed.length === 0) return { kind: 'none' };
+  const bound = placed.find(({ figure }) => figure.atLeast);
+  if (bound !== undefined) return { kind: 'bound', row: bound.row };
+  if (placed.length === 1 && rows.length > 1) return { kind: 'alone' };
+  if (isUnranked) return undefined;
+  const best = placed[0]?.figure.median ?? 0;
+  const isFar = ({ figure: { median } }: Placed): boolean =>
+    Math.max(best / median, median / best) >= FAR_WORSE;
+  const far = new Set(placed.filter(isFar).map(({ row }) => row));
+  const row = rows.find((one) => one.figures[metric]?.rank === undefined && !far.has(one));
+  return row && { kind: 'no-rank', row };
+}
