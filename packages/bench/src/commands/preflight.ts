@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { estimateSlowdown, type Slowdown } from '../analyse/neighbours.ts';
 import { PREFLIGHT } from '../cli/commands.ts';
+import { BenchError } from '../errors.ts';
 import { readFacts } from '../machine/facts.ts';
 import { keepNeighbours, measureNeighbours } from '../machine/neighbours.ts';
 import { choosePlacement, type PlacementNeeds } from '../machine/placement.ts';
 import { preflight, refuseCores } from '../machine/preflight.ts';
-import { print, createRunner } from './shell.ts';
+import { createRunner, logLine, print } from './shell.ts';
 
 /** Pairs of turns, which take about 5 s. */
 const PAIRS = 60;
@@ -16,7 +17,11 @@ export const runPreflight = createRunner(
     refuseCores(cores, availableParallelism());
     const needs = { generators, serverCores: cores ?? workers };
     const facts = await readFacts();
-    const neighbours = await findSlowdown(needs);
+    const neighbours = await findSlowdown(needs).catch((error: unknown) => {
+      if (!(error instanceof BenchError)) throw error;
+      logLine(`neighbouring cores are not measured: ${error.message}`);
+      return undefined;
+    });
     if (neighbours !== undefined) keepNeighbours(neighbours);
     const findings = preflight(
       { ...facts, ...(neighbours && { neighbours }) },

@@ -17,7 +17,7 @@ import { start, type Child } from './subprocess.ts';
 const TURN_MS = 30;
 const SETTLE_MS = 3;
 
-/** Turns that warm up the code of the work. */
+/** Turns that warm up the code of the work, on both cores. */
 const WARMUP_TURNS = 20;
 
 /** The source of work much like that of a server: a function that makes JSON, reads it, and writes to the kernel. */
@@ -57,26 +57,20 @@ export interface Filler extends Disposable {
   /** Continues; it is paused at first. */
   resume(): void;
   pause(): void;
+  /** Returns false if it ended by itself, as it does if a program that starts it is missing. */
+  isRunning(): boolean;
   /** The id of its process. */
   pid: number;
 }
 
 /**
  * Starts a paused program at idle priority on some cores: it runs only while nothing else does. Linux applies that priority
- * among the processes of one session only (sched_autogroup), so the session itself gets the lowest weight too.
+ * among the processes of one session only (sched_autogroup), so the session itself gets the lowest weight too. The kernel ends
+ * the program with this process.
  */
 export async function startFiller(cores: readonly number[], busy: Busy): Promise<Filler> {
-  const argv = [
-    'chrt',
-    '--idle',
-    '0',
-    'taskset',
-    '-c',
-    cores.join(','),
-    process.execPath,
-    '-e',
-    ENDLESS[busy],
-  ];
+  const pinned = ['chrt', '--idle', '0', 'taskset', '-c', cores.join(',')];
+  const argv = ['setpriv', '--pdeathsig', 'KILL', ...pinned, process.execPath, '-e', ENDLESS[busy]];
   const child = start({
     stdio: ['ignore', 'ignore', 'ignore'],
   })`echo 19 2>/dev/null >/proc/self/autogroup; exec ${argv}`;
@@ -86,6 +80,7 @@ export async function startFiller(cores: readonly number[], busy: Busy): Promise
     pid: child.pid as number,
     resume: () => void child.kill('SIGCONT'),
     pause: () => void child.kill('SIGSTOP'),
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   };
 }
@@ -135,7 +130,8 @@ export interface NeighbourPair {
 
 /**
  * Measures how much CPU time the same work takes on one core while others are idle or busy, by turns in the order idle, busy,
- * busy, idle, so that a trend of the machine cancels. Takes about 70 ms per pair.
+ * busy, idle, so that a trend of the machine cancels. Takes about 70 ms per pair. Throws a trial error if the processes that it
+ * needs cannot be started.
  */
 export async function measureNeighbours(
   { server, load, busy }: { server: number; load: readonly number[]; busy: Busy },
@@ -147,6 +143,7 @@ export async function measureNeighbours(
   try {
     using filler = await startFiller(load, busy);
     const work = openWork(worker);
+    filler.resume();
     for (let turn = 0; turn < WARMUP_TURNS; turn++) await work();
     const take = async (isBusy: boolean): Promise<number> => {
       if (isBusy) filler.resume();
@@ -161,6 +158,11 @@ export async function measureNeighbours(
       const second = await take(isIdleFirst);
       measured.push(isIdleFirst ? { idleUs: first, busyUs: second } : { idleUs: second, busyUs: first });
     }
+    if (!filler.isRunning())
+      throw new BenchError(
+        'trial',
+        'no process could keep the other core busy (setpriv, chrt of util-linux)',
+      );
     return measured;
   } finally {
     worker.kill('SIGKILL');

@@ -11,6 +11,7 @@ import {
 } from '../../src/machine/neighbours.ts';
 import { readCores, whyNotPinned } from '../../src/machine/placement.ts';
 import { readText, readThreadsUs } from '../../src/machine/procfs.ts';
+import { run, type SubprocessError } from '../../src/machine/subprocess.ts';
 import { sum } from '../../src/numbers.ts';
 
 const cores = (await whyNotPinned()) === undefined ? readCores().map(({ id }) => id) : [];
@@ -44,6 +45,7 @@ describe.skipIf(cores.length < 2)('measureNeighbours', () => {
 describe.skipIf(cores.length < 2)('startFiller', () => {
   it('uses CPU only between resume and pause, at idle priority, and ends when disposed of', async () => {
     const filler = await startFiller([first], 'loop');
+    expect(filler.isRunning()).toBe(true);
     const stateOf = () => / ([A-Z]) /.exec(readText(`/proc/${filler.pid}/stat`) ?? '')?.[1];
     await until(() => stateOf() === 'T');
     filler.resume();
@@ -57,6 +59,26 @@ describe.skipIf(cores.length < 2)('startFiller', () => {
     expect(cpuOf(filler.pid)).toBe(paused);
     filler[Symbol.dispose]();
     await until(() => [undefined, 'Z'].includes(stateOf()));
+  });
+});
+
+describe.skipIf(cores.length < 2)('a filler', () => {
+  it('ends with the process that started it, however that ends', async () => {
+    const module = new URL('../../src/machine/neighbours.ts', import.meta.url).href;
+    const script = `const { readlinkSync, realpathSync } = await import('node:fs');
+      const { startFiller } = await import(${JSON.stringify(module)});
+      const filler = await startFiller([${first}], 'loop');
+      filler.resume();
+      const exe = '/proc/' + filler.pid + '/exe';
+      while (readlinkSync(exe) !== realpathSync(process.execPath)) await new Promise(setImmediate);
+      console.log(filler.pid);
+      process.kill(process.pid, 'SIGKILL');`;
+    const ended = await run([process.execPath, '--input-type=module', '-e', script]).catch(
+      (error: unknown) => error as SubprocessError,
+    );
+    const pid = Number(ended.stdout);
+    expect(pid).toBeGreaterThan(0);
+    await until(() => readText(`/proc/${pid}/stat`) === undefined);
   });
 });
 
