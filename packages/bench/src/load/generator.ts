@@ -174,7 +174,7 @@ class Session {
       pacer: this.#pacer,
       gate,
       sender: this.#sender,
-      shapes: new Shapes(buffer),
+      shapes: new Shapes(buffer, order.parsesAll === true ? 0 : undefined),
       readTiming: order.timing === undefined ? undefined : createTimingReader(order.timing),
     };
     for (let index = 0; index < order.connections; index++) this.#addClient(means);

@@ -61,6 +61,8 @@ export interface LoadSpec {
   hashEvery: number;
   /** The metric of `Server-Timing` that is recorded for every answer. */
   timing?: string | undefined;
+  /** True if the parser reads every answer: a test compares the two ways to read answers. */
+  parsesAll?: boolean | undefined;
 }
 
 /** One process's share of the load on one server. */

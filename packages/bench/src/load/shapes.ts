@@ -61,10 +61,12 @@ export class Shapes {
   readonly #words: Int32Array;
   readonly #known: Shape[][] = [];
   readonly #lessons: number[] = [];
+  readonly #mostLessons: number;
 
-  /** `buffer` must begin at a multiple of 4 bytes. */
-  constructor(buffer: Buffer) {
+  /** `buffer` must begin at a multiple of 4 bytes. Without lessons, the parser reads every answer. */
+  constructor(buffer: Buffer, mostLessons = MOST_LESSONS) {
     this.buffer = buffer;
+    this.#mostLessons = mostLessons;
     this.#words = new Int32Array(buffer.buffer, buffer.byteOffset, Math.floor(buffer.length / 4));
   }
 
@@ -84,7 +86,7 @@ export class Shapes {
 
   /** Returns true if the answers to this request do not vary too much to be learned. */
   learns(request: number): boolean {
-    return (this.#lessons[request] ?? 0) < MOST_LESSONS;
+    return (this.#lessons[request] ?? 0) < this.#mostLessons;
   }
 
   /**

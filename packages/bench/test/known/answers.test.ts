@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { METRIC_IDS } from '../../src/metrics.ts';
-import { ASKED, ASKED_BEFORE, accountOf, loadOf, openRig, reasonOf, reasonsOf } from './rig.ts';
+import { ASKED, ASKED_BEFORE, accountOf, loadOf, openBothWays, reasonOf, reasonsOf } from './rig.ts';
 
-const rig = openRig();
+const { ways } = openBothWays();
 
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
 const AMOUNT = 2000;
 const LOAD = ['--connections', '10', '--amount', String(AMOUNT)];
 
-describe('a server that answers a request twice', () => {
+describe.each(ways)('a server that answers a request twice, read $way', ({ rig }) => {
   it.each([
     ['at once', '0'],
     ['a little later', '3'],
@@ -29,7 +29,7 @@ describe('a server that answers a request twice', () => {
   });
 });
 
-describe('a server that sends 103 before each answer', () => {
+describe.each(ways)('a server that sends 103 before each answer, read $way', ({ rig }) => {
   it('completes each request once, and the counts agree', async () => {
     const seen = await rig.measure({ planted: ['--early-hints'], bench: LOAD });
     const { counts, lifetime, statusCodes, unsolicited } = loadOf(seen);

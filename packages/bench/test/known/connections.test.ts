@@ -8,25 +8,25 @@ import {
   accountOf,
   loadOf,
   medianOf,
-  openRig,
+  openBothWays,
   reasonOf,
   reasonsOf,
   sumOf,
 } from './rig.ts';
 
-const rig = openRig();
+const { rig, ways } = openBothWays();
 
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
 const RATES_AND_MEMORY = metricsOf('pace', 'memory');
 
-describe('a server that closes after each answer', () => {
+describe.each(ways)('a server that closes after each answer, read $way', ({ rig: reader }) => {
   const LOAD = ['--connections', '10', '--amount', '300'];
 
   it.each([
     ['with connection: close', ['--close-after-response']],
     ['over HTTP/1.0', ['--http10']],
   ])('%s loses no request, and gets one connection per request', async (_, how) => {
-    const seen = await rig.measure({ planted: [...how, '--delay-ms', '20'], bench: LOAD });
+    const seen = await reader.measure({ planted: [...how, '--delay-ms', '20'], bench: LOAD });
     const { counts, lifetime } = loadOf(seen);
     const { requests, connections, latencyUs } = accountOf(seen);
     expect(counts).toMatchObject({ sent: 300, ok: 300 });
@@ -39,7 +39,7 @@ describe('a server that closes after each answer', () => {
   });
 
   it('is counted exactly, with the request that waits for a connection when the window ends', async () => {
-    const seen = await rig.measure({
+    const seen = await reader.measure({
       planted: ['--close-after-response'],
       bench: ['--connections', '4', '--generators', '4', '--duration', '0.5'],
     });
@@ -51,7 +51,7 @@ describe('a server that closes after each answer', () => {
   });
 
   it('without connection: close loses only the requests that came too late', async () => {
-    const seen = await rig.measure({ planted: ['--close-silently', '--delay-ms', '20'], bench: LOAD });
+    const seen = await reader.measure({ planted: ['--close-silently', '--delay-ms', '20'], bench: LOAD });
     const { counts, lifetime } = loadOf(seen);
     const { requests, connections, latencyUs } = accountOf(seen);
     expect(counts.sent).toBe(300);

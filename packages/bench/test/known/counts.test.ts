@@ -6,14 +6,14 @@ import {
   ASKED_BEFORE,
   accountOf,
   loadOf,
-  openRig,
+  openBothWays,
   reasonOf,
   reasonsOf,
   sumOf,
 } from './rig.ts';
 import type { Seen } from './rig.ts';
 
-const rig = openRig();
+const { ways } = openBothWays();
 
 /** Faults count from the first request of the load on. */
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
@@ -51,7 +51,7 @@ function expectAge(seen: Seen): void {
   expect(age?.answers).toBe(all - inWindow - ASKED_AFTER);
 }
 
-describe('a sound server', () => {
+describe.each(ways)('a sound server, read $way', ({ rig }) => {
   it('counts as many requests as the generator sent', async () => {
     let readAtEnd: number | undefined;
     const seen = await rig.measure({
@@ -102,7 +102,7 @@ describe('a sound server', () => {
   });
 });
 
-describe('each class of error is counted as the server counted it', () => {
+describe.each(ways)('each class of error is counted as the server counted it, read $way', ({ rig }) => {
   const spoiled = AMOUNT / Number(EVERY);
 
   it.each([
@@ -162,7 +162,7 @@ describe('each class of error is counted as the server counted it', () => {
   });
 });
 
-describe('a late or missing answer', () => {
+describe.each(ways)('a late or missing answer, read $way', ({ rig }) => {
   it('counts as a timeout, and makes the percentiles that it reaches lower bounds', async () => {
     const seen = await rig.measure({
       planted: [...SOUND, '--stall-at', '200', '--stall-ms', '1000', '--stall-quietly'],

@@ -91,14 +91,50 @@ export interface Rig {
 
 /** Opens the rig of one test file. */
 export function openRig(): Rig {
+  return openBothWays().rig;
+}
+
+/**
+ * Opens the rig of one test file, and a second one whose single trials have the parser of the driver read every answer.
+ * `ways` names both.
+ */
+export function openBothWays(): { rig: Rig; ways: { way: string; rig: Rig }[] } {
   const token = openToken();
   const folder = mkdtempSync(join(tmpdir(), 'bench-known-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   let order = 0;
-  return {
+  const rig: Rig = {
     measure: (asked) => measure(asked, token, folder, order++),
     measureAll: (plan, stacks, companions) =>
       measureAll(plan, stacks, { token, folder: mkdtempSync(join(folder, 'plan-')) }, companions),
+  };
+  const parsing: Rig = { ...rig, measure: (asked) => rig.measure(withParser(asked)) };
+  return {
+    rig,
+    ways: [
+      { way: 'by shapes', rig },
+      { way: 'by the parser', rig: parsing },
+    ],
+  };
+}
+
+/** Returns the order with effects whose load has every answer parsed. */
+function withParser({ wrap = (effects) => effects, ...order }: Order): Order {
+  return {
+    ...order,
+    wrap: (effects) => {
+      const wrapped = wrap(effects);
+      return {
+        ...wrapped,
+        load: (target) => {
+          const engine = wrapped.load(target);
+          return {
+            ...engine,
+            open: (spec, processes) => engine.open({ ...spec, parsesAll: true }, processes),
+          };
+        },
+      };
+    },
   };
 }
 

@@ -57,14 +57,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Knows no shape: the parser reads every answer. */
-class Blind extends Shapes {
-  override find(): undefined {}
-  override learns(): boolean {
-    return false;
-  }
-}
-
 interface Load {
   request?: Partial<RequestSpec>;
   expected?: ExpectedBody;
@@ -79,7 +71,7 @@ interface Step {
 }
 
 /** Sends one request after the other on one connection, and lets a server answer like this. Returns the account. */
-function play(steps: readonly Step[], load: Load, Kind: typeof Shapes) {
+function play(steps: readonly Step[], load: Load, lessons?: number) {
   const requests = [{ method: 'GET', path: '/', headers: {}, ...load.request }];
   const clocks = {
     now: () => performance.now(),
@@ -91,7 +83,7 @@ function play(steps: readonly Step[], load: Load, Kind: typeof Shapes) {
     new Arrivals(clocks),
   );
   const buffer = Buffer.allocUnsafeSlow(65_536);
-  const shapes = new Kind(buffer);
+  const shapes = new Shapes(buffer, lessons);
   const pacer = new Pacer(() => 1);
   const means = {
     ledger,
@@ -164,8 +156,8 @@ function play(steps: readonly Step[], load: Load, Kind: typeof Shapes) {
 
 /** Plays both ways and expects the same account. Returns it, and how often each step needed the parser. */
 function expectSameAccount(steps: readonly Step[], load: Load = {}) {
-  const seen = play(steps, load, Shapes);
-  const parsed = play(steps, load, Blind);
+  const seen = play(steps, load);
+  const parsed = play(steps, load, 0);
   expect(seen.account).toEqual(parsed.account);
   return seen;
 }
