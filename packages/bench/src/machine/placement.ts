@@ -205,14 +205,17 @@ export function parseCpuList(list: string): number[] {
     });
 }
 
+let asking: Promise<string | undefined> | undefined;
+
 /** Returns why processes cannot be pinned on this machine; undefined if they can. */
 export async function whyNotPinned(): Promise<string | undefined> {
   if (process.platform === 'darwin') return 'macOS cannot pin processes to cores';
   if (process.platform !== 'linux') return `Bench cannot pin processes on ${process.platform}`;
-  return run(['taskset', '--version']).then(
+  asking ??= run(['taskset', '--version']).then(
     () => undefined,
     () => 'taskset is missing (package util-linux)',
   );
+  return asking;
 }
 
 /**

@@ -13,11 +13,18 @@ export interface TimeCommand {
   format: TimeReport['format'];
 }
 
+let finding: Promise<TimeCommand | undefined> | undefined;
+
 /**
  * Returns the command that writes the report of `/usr/bin/time` to a file: GNU `-v -o`, BSD `-l -o`. Undefined if
- * it is missing or supports neither.
+ * it is missing or supports neither. Looks once.
  */
-export async function timeCommand(): Promise<TimeCommand | undefined> {
+export function timeCommand(): Promise<TimeCommand | undefined> {
+  finding ??= findTimeCommand();
+  return finding;
+}
+
+async function findTimeCommand(): Promise<TimeCommand | undefined> {
   if (!existsSync(PATH)) return undefined;
   const candidates: TimeCommand[] = [
     { argv: [PATH, '-v', '-o'], format: 'gnu' },
