@@ -18,6 +18,9 @@ function isExact(n: number, m: number): boolean {
   return (n + m) * fewer * 2 * n * m <= MOST_ADDITIONS;
 }
 
+/** Distributions without ties, by the sizes of both samples: the rows of a table have the same. */
+const untied = new Map<string, Float64Array>();
+
 /**
  * The exact null distribution of U: the probability of each u = 0, ½, 1 … nm (index 2u), for a sample of `n` from a
  * pool. `occurrences` counts each value of the pool, in ascending order. Every choice is equally likely, and tied
@@ -29,7 +32,15 @@ export function mannWhitneyChances(n: number, occurrences: readonly number[]): F
   const total = sum(occurrences);
   const others = total - n;
   if (n < 1 || others < 1) throw new RangeError(`samples of ${n} and ${others} values cannot be compared`);
+  if (occurrences.length < total) return computeChances(n, others, occurrences);
 
+  const sizes = `${n} ${others}`;
+  const known = untied.get(sizes) ?? computeChances(n, others, occurrences);
+  untied.set(sizes, known);
+  return known;
+}
+
+function computeChances(n: number, others: number, occurrences: readonly number[]): Float64Array {
   // Twice the rank is a whole number even if the rank is the mean of two neighbours.
   const doubleRanks = occurrences.flatMap((times, at) => {
     const smaller = sum(occurrences.slice(0, at));
@@ -44,8 +55,8 @@ export function mannWhitneyChances(n: number, occurrences: readonly number[]): F
     for (let taken = Math.min(n, seen + 1); taken >= 0; taken--) {
       const row = chances[taken]!;
       const fewer = chances[taken - 1];
-      const leave = Math.max(0, others - (seen - taken)) / (total - seen);
-      const take = (n - taken + 1) / (total - seen);
+      const leave = Math.max(0, others - (seen - taken)) / (n + others - seen);
+      const take = (n - taken + 1) / (n + others - seen);
       for (let doubled = width - 1; doubled >= 0; doubled--) {
         const arrived = fewer && doubled >= doubleRank ? fewer[doubled - doubleRank]! * take : 0;
         row[doubled] = row[doubled]! * leave + arrived;
