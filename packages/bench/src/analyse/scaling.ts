@@ -73,8 +73,8 @@ function toScaledRow(
           least: Math.min(...ratios),
           most: Math.max(...ratios),
           rounds: ratios.length,
-          atLeast: !isBase && (isShared || used.some(({ ours }) => ours.atLeast)),
-          // The speed-up over a lower bound is an upper one.
+          // The speed-up over a lower bound is an upper one, so it is not valid.
+          atLeast: !isBase && (isShared || sound.some(({ ours }) => ours.atLeast)) && sound.length > 0,
           valid: isBase || sound.length > 0,
         };
   const resources = trials.flatMap((trial) =>

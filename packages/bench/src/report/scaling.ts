@@ -104,7 +104,7 @@ export function describeScalings(scalings: readonly ModelScaling[]): string | un
     .filter((scaling) => scaling.connections === connections)
     .flatMap(({ of, rows }) => {
       const own = rows.flatMap(({ target, scale, speedUp }) =>
-        target === of || scale.cores < cores || speedUp === undefined
+        target === of || scale.cores < cores || speedUp?.valid !== true
           ? []
           : [`${showFigure(speedUp, formatRatio)} with ${nameSize(scale)}`],
       );

@@ -59,7 +59,7 @@ describe('toScalings', () => {
   it('gives no valid speed-up over a lower bound', () => {
     const bound = suspectTrial(ONE.id, sampleMeasured({ goodput: 100 }), [BOUND], { target: ONE, round: 1 });
     const [base, two] = scale([bound, ...trialsOf(TWO, [180])]);
-    expect(two?.speedUp).toMatchObject({ median: 1.8, valid: false });
+    expect(two?.speedUp).toMatchObject({ median: 1.8, valid: false, atLeast: false });
     expect(base?.speedUp).toMatchObject({ median: 1 });
   });
 
