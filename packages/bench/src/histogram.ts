@@ -88,6 +88,13 @@ export function mergeHistograms(encoded: readonly string[]): Histogram {
   return merged;
 }
 
+/** Returns the median of the values that an encoded histogram holds and an earlier state of it does not, in µs. */
+export function medianSince(earlier: string | undefined, later: string): number {
+  const since = mergeHistograms([later]);
+  if (earlier !== undefined) since.subtract(mergeHistograms([earlier]));
+  return since.getValueAtPercentile(50);
+}
+
 /** The head of an encoded histogram: 4 bytes each for kind, length, offset and digits, then 8 for the lowest and the highest value. */
 const HEAD = { bytes: 40, length: 4, digits: 12, lowest: 16, highest: 24 };
 /** The head of its compressed form: kind and length. */

@@ -4,6 +4,7 @@ import {
   createHistogram,
   encodeHistogram,
   Latencies,
+  medianSince,
   mergeHistograms,
   recordMilliseconds,
   summariseLatency,
@@ -91,6 +92,15 @@ describe('mergeHistograms', () => {
 
   it('rejects data that is not a histogram', () => {
     expect(() => mergeHistograms(['bm90IG9uZQ=='])).toThrow(/header|cookie|encod/i);
+  });
+});
+
+describe('medianSince', () => {
+  it('ignores the values of the earlier state', () => {
+    const earlier = histogramOf(upTo(900));
+    const later = histogramOf([...upTo(900), 2000, 3000, 3000]);
+    expect(medianSince(encodeHistogram(earlier), encodeHistogram(later))).toBeCloseTo(3000, -1);
+    expect(medianSince(undefined, encodeHistogram(earlier))).toBe(450);
   });
 });
 

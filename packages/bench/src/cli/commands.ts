@@ -16,7 +16,7 @@ import {
 } from '../plan/options.ts';
 import { BENCH, VERDICTS, WAITS } from './bench.ts';
 import { ARGUMENTS, defineCommand, flag, option, repeated, type Command } from './command.ts';
-import { listOf, oneOf, pair, seconds, share, span, text, wholeNumber } from './values.ts';
+import { extra, listOf, oneOf, pair, seconds, share, span, text, wholeNumber } from './values.ts';
 
 export const BUILD = defineCommand({
   name: 'build',
@@ -35,9 +35,16 @@ export const BUILD = defineCommand({
 export const CALIBRATE = defineCommand({
   name: 'calibrate',
   about:
-    'Measures servers with known behaviour and prints the error of this instrument on this machine: latency, CPU per request, memory. Takes a few minutes.',
-  options: WAITS,
-  notes: 'Exit codes: 0 every error is within its tolerance, 1 an error exceeds it.',
+    'Measures servers with known behaviour and prints the error of this instrument on this machine: latency, CPU per request, memory. Takes about four minutes, and longer if the machine is disturbed.',
+  options: {
+    budget: option('<time>', span, {
+      help: 'the time for all rounds; disturbed ones are repeated meanwhile',
+      usually: '10m',
+    }),
+    ...WAITS,
+  },
+  notes:
+    'Exit codes: 0 no error exceeds its tolerance, 1 one does or was not measured.\nWhat the machine leaves undecided is named, and counts as 0.',
   read: (values) => values,
 });
 
@@ -198,11 +205,20 @@ export const NEW = defineCommand({
 export const POWER = defineCommand({
   name: 'bench:power',
   about:
-    'Measures how often a comparison is right: two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, compared for at most 2 minutes each. Measures both builds with stock autocannon too. Adds the results to a pool.',
+    'Measures how often a comparison is right. Compares two builds of one server, one of which uses 3 %, 0 % or 1.5 % more CPU per request, for at most 2 minutes each, and measures both with stock autocannon too. Compares five builds that use 0, 0, 3, 3 and 6 % more with a common baseline, for at most 10 minutes each. Adds the results to a pool.',
   options: {
     tests: option('<n>', wholeNumber(0), {
-      help: 'comparisons to add; 0 only prints the pool',
-      usually: '3',
+      help: 'comparisons of two builds to add; 0 only prints the pool',
+      usually: '3, or 0 with --matrices or --noise',
+    }),
+    effects: option('<share,…>', listOf(extra), {
+      help: 'the effects to plant in these comparisons; the one with the fewest comparisons in the pool is next',
+      usually: '3%,0,1.5%',
+    }),
+    'no-stock': flag({ help: 'do not measure the two builds with stock autocannon' }),
+    matrices: option('<n>', wholeNumber(0), {
+      help: 'comparisons of five builds with a baseline to add',
+      default: 0,
     }),
     noise: option('<n>', wholeNumber(0), {
       help: 'A/A rounds to add, as separate trials and as duels',

@@ -40,10 +40,20 @@ export const span: Reader<number> = (typed, name) => {
 
 /** Reads a share between 0 and 1, written `0.03` or `3%`. */
 export const share: Reader<number> = (typed, name) => {
-  const [, figure, unit] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(typed) ?? [];
-  const value = Number(figure) / (unit === '%' ? 100 : 1);
+  const value = toShare(typed);
   return value > 0 && value < 1 ? value : refuse(name, typed, 'a share between 0 and 1', '3%');
 };
+
+/** Reads a share from 0 to 1, written `0`, `0.03` or `3%`. */
+export const extra: Reader<number> = (typed, name) => {
+  const value = toShare(typed);
+  return value >= 0 && value < 1 ? value : refuse(name, typed, 'a share from 0 to 1', '0 or 3%');
+};
+
+function toShare(typed: string): number {
+  const [, figure, unit] = /^(\d+(?:\.\d+)?)\s*(%?)$/.exec(typed) ?? [];
+  return Number(figure) / (unit === '%' ? 100 : 1);
+}
 
 /** Reads one of these words. */
 export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {

@@ -1,27 +1,26 @@
 import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { CALIBRATION_LOOKS, evaluate, isSettled } from '../analyse/calibration.ts';
 import { CALIBRATE } from '../cli/commands.ts';
+import { mostRounds } from '../catalogue/looks.ts';
 import { readManifest } from '../catalogue/manifest.ts';
-import { measureBareMedian } from '../load/bare.ts';
 import {
-  SCENARIOS,
-  isLatencyScenario,
-  evaluate,
+  calibrate,
+  measureLatency,
+  measureTwins,
   plantScenarios,
-  readAccount,
-  variantOf,
-  type Account,
-  type Reading,
+  planScenario,
+  SCENARIOS,
+  type CalibrationMeans,
+  type CalibrationRound,
+  type Scenario,
 } from '../measure/calibration.ts';
-import type { Server } from '../machine/launch.ts';
 import { prepareAll } from '../prepare/prepare.ts';
-import { measureTrial } from '../measure/conductor.ts';
-import type { TrialEffects } from '../measure/life.ts';
 import { benchOptions } from '../plan/options.ts';
 import { makePlan, nameRun } from '../plan/plan.ts';
 import { renderCalibration } from '../report/calibration.ts';
+import { countOf } from '../report/format.ts';
 import { toOutput } from '../report/printable.ts';
-import { describeTrial } from '../report/progress.ts';
 import { readHost } from '../machine/host.ts';
 import { appendTrials, createRun, writeReport } from '../results/store.ts';
 import { RUN_SCHEMA } from '../versions.ts';
@@ -31,19 +30,21 @@ import { SAVED } from './voice.ts';
 import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 import { sum } from '../numbers.ts';
 
-const DEVICES = '/api/devices';
-/** The approximate time of a scenario beside its window, in seconds: server start, warm-up, bare sockets, stop. */
-const OVERHEAD_SECONDS = 6;
+/** The approximate time of a round, in seconds: two turns and two accounts, or two fresh servers with their warm-up. */
+const ROUND_SECONDS = { latency: 1.5, twins: 7 };
+const BUDGET_SECONDS = 600;
 const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
 
-export const runCalibrate = createRunner(CALIBRATE, async ({ wait }) => {
+export const runCalibrate = createRunner(CALIBRATE, async ({ budget = BUDGET_SECONDS, wait }) => {
   const run = nameRun('calibration');
   using session = await openSession(run, { wait });
   const { token } = session;
-  session.expect(sum(SCENARIOS.map(({ seconds }) => seconds + OVERHEAD_SECONDS)));
+  const [{ rounds: fewest } = { rounds: 0 }] = CALIBRATION_LOOKS;
+  session.expect(Math.min(budget, sum(SCENARIOS.map(({ kind }) => fewest * ROUND_SECONDS[kind]))));
   const stack = plantScenarios(readManifest(PLANTED));
+  const seed = randomInt(2 ** 32);
   const options = benchOptions({ targets: ['planted/*'], rounds: 1, connections: [1], warmupSeconds: 1 });
-  const base = makePlan(options, [stack], run, randomInt(2 ** 32));
+  const base = makePlan(options, [stack], run, seed);
   const placed = await session.place({ serverCores: 1, generators: 1 });
   const { prepared } = await prepareAll(base.targets, [stack], logLine);
   const host = await readHost();
@@ -52,71 +53,58 @@ export const runCalibrate = createRunner(CALIBRATE, async ({ wait }) => {
     host,
   );
 
-  const readings = new Map<string, Reading[]>();
+  const endsAtMs = performance.now() + budget * 1000;
   let interrupted = false;
-  for (const [order, scenario] of SCENARIOS.entries()) {
-    const { rate, seconds, connections, name } = scenario;
-    const plan = {
-      ...base,
-      windowSeconds: seconds,
-      ...(rate === undefined ? {} : { load: { mode: 'open' as const, perSecond: rate } }),
-    };
+  let stopLive: (() => void) | undefined;
+  using _ = onInterrupt(() => {
+    interrupted = true;
+    stopLive?.();
+  }, SAVED);
+  const isOver = (): boolean => interrupted || performance.now() > endsAtMs;
+  const plans = new Map(
+    SCENARIOS.map((scenario) => [
+      scenario.name,
+      planScenario(scenario, stack, { run, seed, rounds: mostRounds(CALIBRATION_LOOKS) }),
+    ]),
+  );
+  const done = new Map<string, number>();
+  const measure = async (scenario: Scenario, rounds: number): Promise<CalibrationRound[]> => {
+    const plan = plans.get(scenario.name);
+    if (plan === undefined) throw new Error(`no plan for ${scenario.name}`);
     const { effects, stop } = await createEffects({ plan, placed, token, folder });
-    using _ = onInterrupt(stop, SAVED);
-    const accounts: Account[] = [];
-    const bare: { bareMedianUs?: number } = {};
-    const askBare = async ({ host: address, port }: Server): Promise<void> => {
-      if (!isLatencyScenario(scenario)) return;
-      bare.bareMedianUs = await measureBareMedian({
-        host: address,
-        port,
-        path: DEVICES,
-        connections,
-        seconds: 2,
-      });
+    stopLive = stop;
+    const means: CalibrationMeans = {
+      plan,
+      placed,
+      prepared,
+      effects,
+      record: (trials) => {
+        if (!interrupted) appendTrials(folder, trials);
+      },
     };
-    const found = prepared.find(({ target }) => target.variant === variantOf(name));
-    const planned = plan.trials.find(({ target }) => target === found?.target.id);
-    if (found === undefined || planned === undefined) throw new Error(`no trial for ${name}`);
-    const trial = await measureTrial(
-      { ...planned, id: `${String(order + 1).padStart(3, '0')}-${variantOf(name)}`, order, connections },
-      { plan, placed, prepared: found, target: found.target },
-      withAccounts(effects, accounts, askBare),
-    );
-    interrupted = effects.interrupted();
-    if (interrupted) break;
-    appendTrials(folder, [trial]);
-    logLine(describeTrial(trial, order + 1, SCENARIOS.length));
-    const [before, after] = accounts;
-    if (before === undefined || after === undefined) continue;
-    readings.set(name, [...(readings.get(name) ?? []), { trial, before, after, ...bare }]);
-  }
-  const calibrated = evaluate(readings);
-  const text = renderCalibration(calibrated, host, run);
+    const before = done.get(scenario.name) ?? 0;
+    done.set(scenario.name, before + rounds);
+    const measured: CalibrationRound[] = [];
+    if (scenario.kind === 'latency')
+      measured.push(...(await measureLatency(before + 1, rounds, { ...means, isOver })));
+    else {
+      for (let round = before + 1; round <= before + rounds && !isOver(); round++) {
+        const duel = await measureTwins(scenario, round, means);
+        if (!interrupted) measured.push(duel);
+      }
+    }
+    const disturbed = measured.filter(({ disturbances }) => disturbances.length > 0).length;
+    logLine(`${scenario.name}: ${countOf(measured.length, 'round')}, ${disturbed} disturbed by the machine`);
+    return measured;
+  };
+  const rounds = await calibrate(SCENARIOS, CALIBRATION_LOOKS, { measure, isSettled, isOver });
+  const calibration = evaluate(SCENARIOS, rounds);
+  const text = renderCalibration(calibration, host, run);
+  writeReport(folder, 'calibration.json', `${JSON.stringify(calibration, null, 2)}\n`);
   writeReport(folder, 'calibration.txt', toOutput(text));
   print(text);
   if (interrupted) return 130;
-  return calibrated.every(({ inside }) => inside) ? 0 : 1;
+  return calibration.answers.some(({ verdict }) => verdict === 'outside' || verdict === 'not measured')
+    ? 1
+    : 0;
 });
-
-/** Loads the server with bare sockets and reads its account, before the load and again right after it. */
-function withAccounts(
-  effects: TrialEffects,
-  accounts: Account[],
-  askBare: (server: Server) => Promise<void>,
-): TrialEffects {
-  return {
-    ...effects,
-    async verify(server, draw, when) {
-      const isBefore = accounts.length === 0;
-      const attested = server.attestations()[0];
-      if (!isBefore) accounts.push(await readAccount(attested, false));
-      const expected = await effects.verify(server, draw, when);
-      if (isBefore) {
-        await askBare(server);
-        accounts.push(await readAccount(attested, true));
-      }
-      return expected;
-    },
-  };
-}

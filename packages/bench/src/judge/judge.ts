@@ -272,6 +272,21 @@ export function isDisturbed({ otherProcessesCores = 0, stealCores = 0 }: HostWin
   return otherProcessesCores > BUSY_CORES || stealCores > BUSY_CORES;
 }
 
+/** Judges what the machine did to a window, whatever the load on it was. */
+export function judgeMachine({
+  otherProcessesCores = 0,
+  stealCores = 0,
+  throttled = 0,
+}: HostWindow): Reason[] {
+  return [
+    ...(otherProcessesCores > BUSY_CORES
+      ? [makeReason('other-processes', { cores: otherProcessesCores })]
+      : []),
+    ...(stealCores > BUSY_CORES ? [makeReason('steal', { cores: stealCores })] : []),
+    ...(throttled > 0 ? [makeReason('throttled', { count: throttled })] : []),
+  ];
+}
+
 function judgeHost(
   {
     otherProcessesCores = 0,
@@ -285,12 +300,8 @@ function judgeHost(
 ): Reason[] {
   return [
     ...(unattributedCores === undefined ? [] : [makeReason('server-unknown', { cores: unattributedCores })]),
-    ...(otherProcessesCores > BUSY_CORES
-      ? [makeReason('other-processes', { cores: otherProcessesCores })]
-      : []),
-    ...(stealCores > BUSY_CORES ? [makeReason('steal', { cores: stealCores })] : []),
+    ...judgeMachine({ otherProcessesCores, stealCores, throttled }),
     ...(listenOverflows > 0 ? [makeReason('listen-overflows', { count: listenOverflows })] : []),
     ...(retransmits > completions * ERROR_SHARE ? [makeReason('retransmits', { count: retransmits })] : []),
-    ...(throttled > 0 ? [makeReason('throttled', { count: throttled })] : []),
   ];
 }

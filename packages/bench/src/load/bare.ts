@@ -1,63 +1,86 @@
-import { connect } from 'node:net';
+/** Plain sockets as a client: the part of a latency that they measure too is not the driver's. */
+import { connect, type Socket } from 'node:net';
 import { createHistogram, recordMilliseconds } from '../histogram.ts';
 import { toAuthority } from '../machine/ports.ts';
+import type { Turn } from './engine.ts';
 
-/** The requests and the duration of a bare client. */
+/** The request of a bare client, and its number of connections. */
 export interface BareLoad {
   host: string;
   port: number;
   path: string;
   connections: number;
-  seconds: number;
 }
 
-/**
- * Measures the median latency of plain sockets in µs. Each socket repeats the same request as soon as it is answered. The
- * difference from the driver is the driver's own share. Needs answers with a content length. Throws if a connection
- * fails.
- */
-export async function measureBareMedian({
-  host,
-  port,
-  path,
-  connections,
-  seconds,
-}: BareLoad): Promise<number> {
-  const request = Buffer.from(
-    `GET ${path} HTTP/1.1\r\nHost: ${toAuthority({ host, port })}\r\nConnection: keep-alive\r\n\r\n`,
-  );
-  const histogram = createHistogram();
-  const until = performance.now() + seconds * 1000;
-  const one = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const socket = connect({ host, port, noDelay: true });
-      let sentAt = 0;
-      let size: number | undefined;
-      let received = 0;
-      const send = (): void => {
-        received = 0;
-        sentAt = performance.now();
-        socket.write(request);
-      };
-      socket.once('error', reject);
-      socket.once('connect', send);
-      socket.on('data', (piece: Buffer) => {
-        received += piece.length;
-        size ??= sizeOfAnswer(piece);
-        if (size === undefined) socket.destroy(new Error('the answer has no content length'));
-        if (size === undefined || received < size) return;
-        const now = performance.now();
-        recordMilliseconds(histogram, now - sentAt);
-        if (now < until) {
-          send();
-        } else {
-          socket.destroy();
-          resolve();
-        }
+/** A few sockets that repeat one request. They are silent between turns. Needs answers with a content length. */
+export class BareClient implements Disposable {
+  readonly #request: Buffer;
+  readonly #sockets: Socket[];
+
+  private constructor(request: Buffer, sockets: Socket[]) {
+    this.#request = request;
+    this.#sockets = sockets;
+  }
+
+  /** Opens all connections. Throws if one fails. */
+  static async open({ host, port, path, connections }: BareLoad): Promise<BareClient> {
+    const head = `GET ${path} HTTP/1.1\r\nHost: ${toAuthority({ host, port })}\r\nConnection: keep-alive\r\n\r\n`;
+    const one = (): Promise<Socket> =>
+      new Promise((resolve, reject) => {
+        const socket = connect({ host, port, noDelay: true });
+        socket.once('error', reject);
+        socket.once('connect', () => resolve(socket));
       });
-    });
-  await Promise.all(Array.from({ length: connections }, one));
-  return histogram.getValueAtPercentile(50);
+    return new BareClient(Buffer.from(head), await Promise.all(Array.from({ length: connections }, one)));
+  }
+
+  /**
+   * Takes one turn, in which each socket repeats its request as soon as it is answered. Returns the median latency of the
+   * window in µs. Throws if a connection fails.
+   */
+  async takeMedian({
+    rampSeconds,
+    windowSeconds,
+  }: Pick<Turn, 'rampSeconds' | 'windowSeconds'>): Promise<number> {
+    const histogram = createHistogram();
+    const opensAt = performance.now() + rampSeconds * 1000;
+    const closesAt = opensAt + windowSeconds * 1000;
+    const repeat = (socket: Socket): Promise<void> =>
+      new Promise((resolve, reject) => {
+        let sentAt = 0;
+        let size: number | undefined;
+        let received = 0;
+        const send = (): void => {
+          received = 0;
+          sentAt = performance.now();
+          socket.write(this.#request);
+        };
+        const end = (error?: Error): void => {
+          socket.off('data', read).off('error', end).off('close', drop);
+          if (error === undefined) resolve();
+          else reject(error);
+        };
+        const drop = (): void => end(new Error('the server closed a bare connection'));
+        const read = (piece: Buffer): void => {
+          received += piece.length;
+          size ??= sizeOfAnswer(piece);
+          if (size === undefined) end(new Error('the answer has no content length'));
+          if (size === undefined || received < size) return;
+          const now = performance.now();
+          if (sentAt >= opensAt) recordMilliseconds(histogram, now - sentAt);
+          if (now < closesAt) send();
+          else end();
+        };
+        socket.on('data', read).on('error', end).on('close', drop);
+        send();
+      });
+    await Promise.all(this.#sockets.map(repeat));
+    return histogram.getValueAtPercentile(50);
+  }
+
+  [Symbol.dispose](): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
 }
 
 /** Returns the size of head and body together, from a piece with the whole head; undefined without a content length. */

@@ -1,45 +1,61 @@
+/** Measures planted servers, which know what they do: twins as duels, and latency by turns with bare sockets. */
 import { get } from 'node:http';
 import type { Stack, Variant } from '../catalogue/stack.ts';
+import type { Look } from '../catalogue/looks.ts';
+import { medianSince } from '../histogram.ts';
+import { judgeMachine } from '../judge/judge.ts';
+import { BareClient } from '../load/bare.ts';
+import type { LoadSession } from '../load/engine.ts';
+import type { Server } from '../machine/launch.ts';
+import type { PinnedCommands } from '../machine/placement.ts';
 import type { Attestation } from '../model.ts';
-import type { Calibrated } from '../results/calibration.ts';
-import type { Measured, Trial } from '../results/record.ts';
-import { mean } from '../numbers.ts';
+import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import { benchOptions, type BenchOptions } from '../plan/options.ts';
+import { makePlan } from '../plan/plan.ts';
+import type { Prepared } from '../prepare/prepare.ts';
+import { joinSampled, type Sampled } from '../resources/sampler.ts';
+import type { HostWindow, Reason, Trial } from '../results/record.ts';
+import { measureTogether, type Entry } from './conductor.ts';
+import { ServerLife, type ReadyServer, type TrialEffects } from './life.ts';
+import { accountFor } from './window.ts';
 
-/** One planted server, its load, and its known answer. */
-export interface Scenario {
+/** A planted server: its program, and its options besides its ports. */
+export interface PlantedServer {
   name: string;
-  /** Options of the planted server besides its ports. */
-  faults: string[];
   program: 'server' | 'threads';
-  connections: number;
-  /** Length of the window. */
-  seconds: number;
-  /** Starts per second; a closed loop without it. */
-  rate?: number;
+  faults: string[];
 }
 
-/** The known answer that a planted server should yield. */
-export interface Check {
+/** A server that delays its answers, loaded by the driver and by bare sockets in turn. */
+export interface LatencyScenario {
+  kind: 'latency';
   name: string;
-  unit: string;
-  /** The largest allowed difference between reported and measured; without it, the row explains the one above. */
-  tolerance?: (told: number) => number;
-  scenarios: string[];
-  /** Computed from the readings of each scenario, in order. */
-  told: (...readings: Reading[][]) => number | undefined;
-  measured: (...readings: Reading[][]) => number | undefined;
+  server: PlantedServer;
+  delayMs: number;
+  connections: number;
 }
 
-/** A measured scenario: the figures of Bench, and the account of the server over the same load. */
-export interface Reading {
-  trial: Trial;
-  before: Account;
-  after: Account;
-  /** The median latency of bare sockets right before, in µs; only if latency is checked. */
-  bareMedianUs?: number;
+/** Two servers that differ in one planted fault, loaded in turn at the same rate. */
+export interface TwinScenario {
+  kind: 'twins';
+  name: string;
+  plain: PlantedServer;
+  planted: PlantedServer;
+  connections: number;
+  /** Requests per second. In a closed loop, the costlier twin would sleep less, and waking up costs CPU too. */
+  rate: number;
+  /** The sum of the windows of each twin. */
+  windowSeconds: number;
+  /** The known answers, and their names. */
+  answers: Partial<Record<TwinAnswer, string>>;
 }
 
-/** The parts of the planted server's account that are compared. */
+/** What twins tell: the CPU of the fault, all CPU of the planted one by its own account, or the memory of the fault. */
+export type TwinAnswer = 'burn' | 'rusage' | 'memory';
+
+export type Scenario = LatencyScenario | TwinScenario;
+
+/** The parts of a planted server's account that are compared. */
 export interface Account {
   requests: { read: number };
   burn: { burns: number; burnedUs: number };
@@ -48,187 +64,355 @@ export interface Account {
   cpu: { userUs: number; systemUs: number };
 }
 
-const BURN_US = 300;
-const THREAD_BURN_US = 1000;
-const MEBIBYTES = 64;
-
-/**
- * Twins get the same open loop: in a closed loop, the costlier one would sleep less, and waking up costs CPU too. They
- * alternate in eight windows, so that disturbances of the machine affect both; each gets 100,000 requests in total.
- */
-const TWINS = { connections: 50, rate: 1600, seconds: 16 };
-const THREADS = { connections: 50, rate: 400, seconds: 6 };
-/** Long enough to touch all pages of one twin, and for both to have served. */
-const MEMORY = { connections: 10, rate: 1000, seconds: 2 };
-
-/** The windows of twins, in an order that favours neither under a drift. */
-function alternate(plain: Scenario, planted: Scenario): Scenario[] {
-  return [plain, planted, planted, plain, plain, planted, planted, plain];
+/** The median latency of one turn, as its client measured it and as the server recorded it, in µs. */
+export interface SeenMedian {
+  measuredUs: number;
+  reportedUs: number;
 }
 
-/** The measured scenarios, in order. */
-export const SCENARIOS: Scenario[] = [
-  { name: '1 ms at 4', faults: ['--delay-ms', '1'], program: 'server', connections: 4, seconds: 4 },
-  { name: '5 ms at 1', faults: ['--delay-ms', '5'], program: 'server', connections: 1, seconds: 4 },
-  { name: '5 ms at 20', faults: ['--delay-ms', '5'], program: 'server', connections: 20, seconds: 4 },
-  { name: '50 ms at 100', faults: ['--delay-ms', '50'], program: 'server', connections: 100, seconds: 4 },
-  ...alternate(
-    { name: 'no burn', faults: [], program: 'server', ...TWINS },
-    { name: 'burn', faults: ['--burn-us', String(BURN_US)], program: 'server', ...TWINS },
-  ),
-  ...alternate(
-    { name: 'threads, no burn', faults: [], program: 'threads', ...THREADS },
-    { name: 'threads, burn', faults: ['--burn-us', String(THREAD_BURN_US)], program: 'threads', ...THREADS },
-  ),
-  { name: 'no allocation', faults: [], program: 'server', ...MEMORY },
-  { name: 'allocation', faults: ['--allocate-mib', String(MEBIBYTES)], program: 'server', ...MEMORY },
-];
+/** The machine during one round. */
+interface Round {
+  host: HostWindow;
+  /** The reasons to distrust the round that lie in the machine. */
+  disturbances: Reason[];
+}
 
-/** The known answers. */
-export const CHECKS: Check[] = [
-  ...SCENARIOS.filter(isLatencyScenario).flatMap(({ name }) => [checkMedian(name), checkBareMedian(name)]),
-  checkBurn('CPU of a burn, as the difference of twins', 'no burn', 'burn'),
-  checkBurn('CPU of a burn in threads that have ended', 'threads, no burn', 'threads, burn'),
-  checkOwnAccount('CPU per request against the server’s own rusage', 'burn'),
+/** One turn of the driver and one of bare sockets, right after each other. */
+export interface LatencyRound extends Round {
+  kind: 'latency';
+  driver: SeenMedian;
+  bare: SeenMedian;
+}
+
+/** A twin in one duel: its trial, and its account before and after the load. */
+export interface MeasuredTwin {
+  trial: Trial;
+  before: Account;
+  after: Account;
+}
+
+/** One duel of fresh twins. */
+export interface TwinRound extends Round {
+  kind: 'twins';
+  plain: MeasuredTwin;
+  planted: MeasuredTwin;
+}
+
+/** A round that gave no figures. */
+export interface FailedRound extends Round {
+  kind: 'failed';
+  why: string;
+}
+
+export type CalibrationRound = LatencyRound | TwinRound | FailedRound;
+
+const BURN_US = 300;
+const THREAD_BURN_US = 1000;
+const PLANTED_MEBIBYTES = 64;
+
+/** The measured scenarios, in order. */
+export const SCENARIOS: readonly Scenario[] = [
+  delay(1, 4),
+  delay(5, 1),
+  delay(5, 20),
+  delay(50, 100),
   {
-    name: `memory of ${MEBIBYTES} MiB, as the difference of twins`,
-    unit: 'MiB',
-    tolerance: share(0.05),
-    scenarios: ['no allocation', 'allocation'],
-    told: (_, planted = []) => meanOf(planted, ({ after }) => mebibytes(after.memory.allocatedBytes)),
-    measured: (plain = [], planted = []) =>
-      difference(meanOf(plain, loadedMebibytes), meanOf(planted, loadedMebibytes)),
+    kind: 'twins',
+    name: 'burn',
+    plain: { name: 'no burn', program: 'server', faults: [] },
+    planted: { name: 'burn', program: 'server', faults: ['--burn-us', String(BURN_US)] },
+    connections: 50,
+    rate: 1600,
+    windowSeconds: 2,
+    answers: { burn: `${BURN_US} µs burned`, rusage: 'all, by its rusage' },
+  },
+  {
+    kind: 'twins',
+    name: 'burn in threads',
+    plain: { name: 'threads, no burn', program: 'threads', faults: [] },
+    planted: { name: 'threads, burn', program: 'threads', faults: ['--burn-us', String(THREAD_BURN_US)] },
+    connections: 50,
+    rate: 400,
+    windowSeconds: 2,
+    answers: { burn: `${THREAD_BURN_US / 1000} ms in ended threads`, rusage: 'all, by their rusage' },
+  },
+  {
+    kind: 'twins',
+    name: 'allocation',
+    plain: { name: 'no allocation', program: 'server', faults: [] },
+    planted: { name: 'allocation', program: 'server', faults: ['--allocate-mib', String(PLANTED_MEBIBYTES)] },
+    connections: 10,
+    rate: 1000,
+    windowSeconds: 1,
+    answers: { memory: `${PLANTED_MEBIBYTES} MiB allocated` },
   },
 ];
 
-/** Returns true if a scenario checks latency: a closed loop with a planted delay. */
-export function isLatencyScenario({ rate, faults }: Scenario): boolean {
-  return rate === undefined && faults.includes('--delay-ms');
+function delay(delayMs: number, connections: number): LatencyScenario {
+  const name = `${delayMs} ms at ${connections}`;
+  const faults = ['--delay-ms', String(delayMs)];
+  return { kind: 'latency', name, server: { name, program: 'server', faults }, delayMs, connections };
+}
+
+/** The control of a calibration. */
+export interface CalibrationEffects {
+  /** Measures more rounds of a scenario. */
+  measure: (scenario: Scenario, rounds: number) => Promise<CalibrationRound[]>;
+  /** Returns true if more rounds of a scenario would not change a verdict. */
+  isSettled: (scenario: Scenario, rounds: readonly CalibrationRound[]) => boolean;
+  /** Returns true if the budget is used up or the command was interrupted. */
+  isOver: () => boolean;
 }
 
 /**
- * Compares with bare sockets: both include the time to wake the cores. This is not a known answer, because bare sockets
- * send bursts faster. But it separates the machine's part of a bias from the driver's.
+ * Measures each scenario until its first look, then those that are undecided until the next one. A round that the machine
+ * disturbed is thereby repeated while there is time, minutes later than its neighbours.
  */
-function checkBareMedian(scenario: string): Check {
-  const { tolerance: _, ...check } = checkMedian(scenario);
-  return {
-    ...check,
-    name: `  the same against bare sockets`,
-    told: (readings = []) => meanOf(readings, ({ bareMedianUs }) => bareMedianUs),
-  };
+export async function calibrate(
+  scenarios: readonly Scenario[],
+  looks: readonly Look[],
+  { measure, isSettled, isOver }: CalibrationEffects,
+): Promise<Map<string, CalibrationRound[]>> {
+  const measured = new Map(scenarios.map(({ name }): [string, CalibrationRound[]] => [name, []]));
+  for (const { rounds: due } of looks) {
+    for (const scenario of scenarios) {
+      const rounds = measured.get(scenario.name) ?? [];
+      if (isOver()) return measured;
+      if (rounds.length > 0 && isSettled(scenario, rounds)) continue;
+      rounds.push(...(await measure(scenario, due - rounds.length)));
+    }
+  }
+  return measured;
 }
 
-function checkMedian(scenario: string): Check {
-  return {
-    name: `median latency, ${scenario} ${scenario.endsWith(' at 1') ? 'connection' : 'connections'}`,
-    unit: 'µs',
-    tolerance: (told) => Math.max(0.03 * told, 200),
-    scenarios: [scenario],
-    told: (readings = []) => meanOf(readings, ({ after }) => after.latencyUs.p50),
-    measured: (readings = []) => meanOf(readings, (reading) => measuredOf(reading)?.load.latencyUs?.p50),
-  };
+/** The servers of a scenario. */
+export function serversOf(scenario: Scenario): PlantedServer[] {
+  return scenario.kind === 'latency' ? [scenario.server] : [scenario.plain, scenario.planted];
 }
 
-function checkBurn(name: string, plain: string, planted: string): Check {
-  return {
-    name,
-    unit: 'µs per request',
-    tolerance: share(0.05),
-    scenarios: [plain, planted],
-    told: (_, burning = []) =>
-      meanOf(
-        burning,
-        ({ before, after }) =>
-          (after.burn.burnedUs - before.burn.burnedUs) / (after.burn.burns - before.burn.burns),
-      ),
-    measured: (idle = [], burning = []) => difference(meanOf(idle, costOf), meanOf(burning, costOf)),
-  };
-}
-
-function checkOwnAccount(name: string, scenario: string): Check {
-  return {
-    name,
-    unit: 'µs per request',
-    tolerance: share(0.05),
-    scenarios: [scenario],
-    told: (readings = []) =>
-      meanOf(
-        readings,
-        ({ before, after }) => (spent(after) - spent(before)) / (after.requests.read - before.requests.read),
-      ),
-    measured: (readings = []) => meanOf(readings, costOf),
-  };
-}
-
-/** The mean of a figure over the readings; undefined if one reading lacks it. */
-function meanOf(readings: Reading[], of: (reading: Reading) => number | undefined): number | undefined {
-  const figures = readings.map(of);
-  const known = figures.filter((figure) => figure !== undefined);
-  if (known.length === 0 || known.length < figures.length) return undefined;
-  return mean(known);
-}
-
-function spent({ cpu }: Account): number {
-  return cpu.userUs + cpu.systemUs;
-}
-
-function costOf(reading: Reading): number | undefined {
-  return measuredOf(reading)?.cpuUsPerRequest;
-}
-
-function loadedMebibytes(reading: Reading): number | undefined {
-  return mebibytes(measuredOf(reading)?.server?.loadedBytes);
-}
-
-function share(part: number): (told: number) => number {
-  return (told) => part * told;
-}
-
-function measuredOf({ trial }: Reading): Measured | undefined {
-  return trial.status === 'failed' ? undefined : trial.measured;
-}
-
-function mebibytes(bytes: number | undefined): number | undefined {
-  return bytes === undefined ? undefined : bytes / 2 ** 20;
-}
-
-function difference(plain: number | undefined, planted: number | undefined): number | undefined {
-  return plain === undefined || planted === undefined ? undefined : planted - plain;
-}
-
-/** Compares the measured figures with those that the planted servers reported. */
-export function evaluate(readings: Map<string, Reading[]>): Calibrated[] {
-  return CHECKS.map(({ name, unit, tolerance, scenarios, told, measured }) => {
-    const found = scenarios.map((scenario) => readings.get(scenario) ?? []);
-    const said = told(...found);
-    const got = measured(...found);
-    if (said === undefined || got === undefined) return { name, unit, inside: false };
-    const figures = { name, unit, told: said, measured: got };
-    if (tolerance === undefined) return { ...figures, inside: true };
-    const allowed = tolerance(said);
-    return { ...figures, tolerance: allowed, inside: Math.abs(got - said) <= allowed };
-  });
-}
-
-/** Builds the planted stack with one variant per scenario, from the variants of its two programs. */
+/** Builds the planted stack with one variant per server of the scenarios, from the variants of its two programs. */
 export function plantScenarios(planted: Stack): Stack {
-  const variants = SCENARIOS.map(({ name, program, faults }): [string, Variant] => {
+  const servers = SCENARIOS.flatMap(serversOf);
+  const variants = servers.map(({ name, program, faults }): [string, Variant] => {
     const base = planted.variants[program === 'server' ? 'steady' : 'threads'];
     if (base === undefined)
       throw new Error(`${planted.manifest} has lost the variant that calibration builds on`);
     return [variantOf(name), { ...base, command: [...base.command, ...faults] }];
   });
-  return { ...planted, default: variantOf(SCENARIOS[0]?.name ?? ''), variants: Object.fromEntries(variants) };
+  return { ...planted, default: variantOf(servers[0]?.name ?? ''), variants: Object.fromEntries(variants) };
 }
 
-/** The name of a scenario's variant, as one word. */
-export function variantOf(scenario: string): string {
-  return scenario.replaceAll(/\W+/g, '-').toLowerCase();
+/** The name of a server's variant, as one word. */
+function variantOf(name: string): string {
+  return name.replaceAll(/\W+/g, '-').toLowerCase();
+}
+
+/** Plans the rounds of a scenario. Every trial is a fresh server. */
+export function planScenario(
+  scenario: Scenario,
+  stack: Stack,
+  { run, seed, rounds }: { run: string; seed: number; rounds: number },
+): Plan {
+  const asked: Partial<BenchOptions> =
+    scenario.kind === 'latency'
+      ? {}
+      : {
+          duel: true,
+          windowSeconds: scenario.windowSeconds,
+          load: { mode: 'open', perSecond: scenario.rate },
+        };
+  const targets = serversOf(scenario).map(({ name }) => `${stack.name}/${variantOf(name)}`);
+  const options = benchOptions({
+    targets,
+    rounds,
+    connections: [scenario.connections],
+    warmupSeconds: 1,
+    ...asked,
+  });
+  return makePlan(options, [stack], run, seed);
+}
+
+/** The inputs of all rounds. */
+export interface CalibrationMeans {
+  plan: Plan;
+  placed: PinnedCommands;
+  prepared: readonly Prepared[];
+  effects: TrialEffects;
+  /** Stores the trials of a round. */
+  record: (trials: Trial[]) => void;
+}
+
+/** Measures one duel of fresh twins: the trials of this round of the plan. */
+export async function measureTwins(
+  { plain, planted }: TwinScenario,
+  round: number,
+  means: CalibrationMeans,
+): Promise<TwinRound | FailedRound> {
+  const { plan, effects, record } = means;
+  const accounts = new Map<string, Account[]>();
+  const targets = new Map<Server, string>();
+  const noting: TrialEffects = {
+    ...effects,
+    async launch(prepared, planned, draw) {
+      const server = await effects.launch(prepared, planned, draw);
+      targets.set(server, planned.target);
+      return server;
+    },
+    async resources(server, companions) {
+      const sampler = await effects.resources(server, companions);
+      if (sampler === undefined) return undefined;
+      const own: Account[] = [];
+      accounts.set(targets.get(server) ?? '', own);
+      // The account spans exactly what is sampled.
+      return {
+        idle: () => sampler.idle(),
+        async start(ours) {
+          own.push(await readAccount(server.attestations()[0]));
+          await sampler.start(ours);
+        },
+        async stop() {
+          const sampled = await sampler.stop();
+          own.push(await readAccount(server.attestations()[0]));
+          return sampled;
+        },
+        [Symbol.dispose]: () => sampler[Symbol.dispose](),
+      };
+    },
+  };
+  const entries = plan.trials
+    .filter((planned) => planned.round === round)
+    .map((planned) => entryOf(planned, means));
+  const trials = await measureTogether(entries, noting);
+  record(trials);
+  const host = hostOf(trials);
+  const twinOf = ({ name }: PlantedServer): MeasuredTwin | undefined => {
+    const trial = trials.find(({ target }) => target.variant === variantOf(name));
+    const own = accounts.get(trial?.target.id ?? '') ?? [];
+    const [before, after] = [own[0], own.at(-1)];
+    if (trial === undefined || before === undefined || after === undefined) return undefined;
+    return trial.status === 'failed' ? undefined : { trial, before, after };
+  };
+  const twins = { plain: twinOf(plain), planted: twinOf(planted) };
+  if (twins.plain !== undefined && twins.planted !== undefined)
+    return {
+      kind: 'twins',
+      host,
+      disturbances: judgeMachine(host),
+      plain: twins.plain,
+      planted: twins.planted,
+    };
+  return failedRound(trials, host);
+}
+
+const RAMP_SECONDS = 0.06;
+/** The window of each client in a round. */
+const SPAN_SECONDS = 0.5;
+/** The load of each client before its first round. */
+const LEAD_SECONDS = 1;
+
+/** Loads one fresh server with the driver and with bare sockets in turn. Returns the rounds until a failure. */
+export async function measureLatency(
+  first: number,
+  rounds: number,
+  means: CalibrationMeans & { isOver: () => boolean },
+): Promise<(LatencyRound | FailedRound)[]> {
+  const { plan, effects, record, isOver } = means;
+  const planned = plan.trials.find(({ round }) => round === first);
+  if (planned === undefined) throw new Error(`the plan has no round ${first}`);
+  const entry = entryOf(planned, means);
+  const life = new ServerLife(entry.planned, entry.context, effects);
+  const measured: LatencyRound[] = [];
+  try {
+    const ready = await life.start();
+    await using session = effects.load(entry.context.target).open(ready.spec, 1);
+    await using _ = accountFor(session, (counts) => life.account(counts));
+    await session.arm();
+    const { host, port, connections, requests } = ready.spec;
+    using bare = await BareClient.open({ host, port, path: requests[0]?.path ?? '/', connections });
+    const clients = openClients(session, bare);
+    await clients.driver(LEAD_SECONDS);
+    await clients.bare(LEAD_SECONDS);
+    const samples: Sampled[] = [];
+    while (measured.length < rounds && !isOver()) {
+      const { sampled, ...round } = await takeRound(ready, session, clients, measured.length % 2 === 1);
+      samples.push(sampled);
+      measured.push(round);
+    }
+    await life.afterLoad();
+    // The server was loaded by both clients, so its resources are not those of the driver's load.
+    const sampled = { host: joinSampled(samples)?.host ?? {} };
+    if (session.turns !== undefined) await life.take({ load: await session.turns.collect(), sampled });
+  } catch (error) {
+    life.fail(error);
+  }
+  const trial = await life.end();
+  record([trial]);
+  const isFailed = trial.status === 'failed' && !isOver();
+  return isFailed ? [...measured, failedRound([trial], {})] : measured;
+}
+
+/** Takes one turn with each client, and reads after each what the server recorded meanwhile. */
+async function takeRound(
+  { server, sampler }: ReadyServer,
+  { pids }: LoadSession,
+  clients: Clients,
+  isBareFirst: boolean,
+): Promise<LatencyRound & { sampled: Sampled }> {
+  const attested = server.attestations()[0];
+  const seen: Partial<Record<keyof Clients, SeenMedian>> = {};
+  await sampler?.start(pids);
+  for (const name of isBareFirst ? (['bare', 'driver'] as const) : (['driver', 'bare'] as const)) {
+    await readAccount(attested, true);
+    const measuredUs = await clients[name](SPAN_SECONDS);
+    const { p50: reportedUs } = (await readAccount(attested)).latencyUs;
+    if (reportedUs === undefined) throw new Error('the planted server recorded no latency');
+    seen[name] = { measuredUs, reportedUs };
+  }
+  const sampled = (await sampler?.stop()) ?? { host: {} };
+  const { driver, bare } = seen as Record<keyof Clients, SeenMedian>;
+  const { host } = sampled;
+  return { kind: 'latency', host, disturbances: judgeMachine(host), driver, bare, sampled };
+}
+
+/** Two clients of one server. Each takes a turn of some seconds and returns its median latency in µs. */
+type Clients = Record<'driver' | 'bare', (windowSeconds: number) => Promise<number>>;
+
+function openClients({ turns }: LoadSession, bare: BareClient): Clients {
+  if (turns === undefined) throw new Error('the driver takes no short turns');
+  let earlier: string | undefined;
+  return {
+    async driver(windowSeconds) {
+      await turns.take({ rampSeconds: RAMP_SECONDS, windowSeconds, load: { mode: 'closed' } });
+      const { latencyHistogram: later } = await turns.collect();
+      if (later === undefined || later === earlier) throw new Error('no answer in a turn of the driver');
+      const median = medianSince(earlier, later);
+      earlier = later;
+      return median;
+    },
+    bare: (windowSeconds) => bare.takeMedian({ rampSeconds: RAMP_SECONDS, windowSeconds }),
+  };
+}
+
+function entryOf(planned: PlannedTrial, { plan, placed, prepared }: CalibrationMeans): Entry {
+  const found = prepared.find(({ target }) => target.id === planned.target);
+  if (found === undefined) throw new Error(`${planned.target} is not prepared`);
+  return { planned, context: { plan, placed, prepared: found, target: found.target } };
+}
+
+/** The machine during a duel: its servers were sampled over the same time. */
+function hostOf(trials: readonly Trial[]): HostWindow {
+  for (const trial of trials) if (trial.status !== 'failed') return trial.measured.host;
+  return {};
+}
+
+function failedRound(trials: readonly Trial[], host: HostWindow): FailedRound {
+  const failed = trials.find(({ status }) => status === 'failed');
+  const why = failed?.reasons[0]?.text ?? 'it gave no figures';
+  return { kind: 'failed', host, disturbances: judgeMachine(host), why };
 }
 
 /** Reads the account of the planted server with this attestation. If `restart` is true, its latencies start anew. */
-export async function readAccount(attested: Attestation | undefined, restart: boolean): Promise<Account> {
+export async function readAccount(attested: Attestation | undefined, restart = false): Promise<Account> {
   const port = attested?.['accountPort'];
   if (typeof port !== 'number') throw new Error('the planted server has not said where its account is');
   return new Promise((resolve, reject) => {

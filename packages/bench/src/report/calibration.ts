@@ -1,23 +1,83 @@
-import type { Calibrated } from '../results/calibration.ts';
+import type { Calibrated, Calibration, MachineDuring } from '../results/calibration.ts';
 import type { Host } from '../results/host.ts';
+import { countOf, formatWhole } from './format.ts';
 import { renderRows } from './terminal.ts';
 import { describeMachine } from './view.ts';
+import { wrap } from './width.ts';
+
+const WIDTH = 80;
+const COLUMNS = ['known answer', 'reported', 'bias (95 % interval)', 'allowed', ''];
 
 /** Renders the bias of this instrument on this machine as text. */
-export function renderCalibration(calibrated: Calibrated[], host: Host, run: string): string {
-  const rows = calibrated.map(({ name, unit, told, measured, tolerance, inside }) => {
-    if (told === undefined || measured === undefined) return [name, unit, '—', '—', '—', '—', 'NOT MEASURED'];
-    const bias = measured - told;
-    const signed = `${bias < 0 ? '−' : '+'}${Math.abs(bias).toFixed(1)} (${((bias / told) * 100).toFixed(1)} %)`;
-    const verdict =
-      tolerance === undefined ? ['—', ''] : [`±${tolerance.toFixed(1)}`, inside ? 'inside' : 'OUTSIDE'];
-    return [name, unit, told.toFixed(1), measured.toFixed(1), signed, ...verdict];
-  });
+export function renderCalibration({ answers, machine }: Calibration, host: Host, run: string): string {
+  const groups = Map.groupBy(answers, ({ group }) => group);
+  const rows = [...groups].flatMap(([group, own]) => [[group, '', '', '', ''], ...own.map(renderAnswer)]);
+  const notes = [
+    'reported: by the planted server. bias: measured by Bench − reported, the centre of the rounds',
+    ...(answers.some(({ isPart }) => isPart)
+      ? [
+          'also on bare sockets: the part that plain sockets measure by turns with the driver. It is the machine’s',
+        ]
+      : []),
+    ...answers.flatMap(explainVerdict),
+    describeRounds(machine),
+  ];
   return [
-    `Calibration ${run}: figures that planted servers reported, and what Bench measured`,
+    `Calibration ${run}: what planted servers reported, and what Bench measured`,
     describeMachine(host),
     '',
-    renderRows(['known answer', 'unit', 'reported', 'measured', 'bias', 'tolerance', ''], rows),
+    renderRows(COLUMNS, rows, ['known answer', '']),
+    '',
+    ...notes.map((note) => wrap(`  ${note}`, WIDTH)),
     '',
   ].join('\n');
+}
+
+function renderAnswer({
+  name,
+  isPart = false,
+  reported,
+  bias,
+  interval,
+  tolerance,
+  verdict,
+}: Calibrated): string[] {
+  const digits = reported === undefined || reported < 1000 ? 1 : 0;
+  const signed = (value: number): string => {
+    const text = formatFigure(Math.abs(value), digits);
+    return Number(text) === 0 ? text : `${value < 0 ? '−' : '+'}${text}`;
+  };
+  return [
+    `${isPart ? '    ' : '  '}${name}`,
+    isPart ? '' : reported === undefined ? '—' : formatFigure(reported, digits),
+    bias === undefined
+      ? '—'
+      : `${signed(bias)} ${interval === undefined ? '(—)' : `(${signed(interval.low)} to ${signed(interval.high)})`}`,
+    tolerance === undefined ? '' : `±${formatFigure(tolerance, digits)}`,
+    verdict === 'outside' || verdict === 'not measured' ? verdict.toUpperCase() : (verdict ?? ''),
+  ];
+}
+
+function formatFigure(value: number, digits: number): string {
+  return digits === 0 ? formatWhole(Math.round(value)) : value.toFixed(digits);
+}
+
+function explainVerdict({ name, verdict, why }: Calibrated): string[] {
+  return why === undefined ? [] : [`${verdict}: ${name}: ${why}`];
+}
+
+function describeRounds({ rounds, disturbed, stealCores, otherProcessesCores }: MachineDuring): string {
+  const during = [
+    ...(stealCores ? [`the hypervisor took ${describeShare(stealCores)} of a core`] : []),
+    ...(otherProcessesCores ? [`other processes used ${describeShare(otherProcessesCores)}`] : []),
+  ];
+  return [
+    `${countOf(rounds, 'round')}, ${disturbed === 0 ? 'none' : formatWhole(disturbed)} of them disturbed by the machine`,
+    ...during,
+  ].join('; ');
+}
+
+function describeShare({ low, high }: { low: number; high: number }): string {
+  const [least, most] = [low, high].map((cores) => Math.max(0, Math.round(cores * 100)));
+  return least === most ? `${most} %` : `${least} to ${most} %`;
 }

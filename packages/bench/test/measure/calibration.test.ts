@@ -1,83 +1,175 @@
-import { describe, expect, it } from 'vitest';
-import { evaluate, type Account, type Reading } from '../../src/measure/calibration.ts';
-import { failedTrial, okTrial, sampleLoad, sampleMeasured } from '../samples.ts';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  calibrate,
+  measureTwins,
+  planScenario,
+  plantScenarios,
+  SCENARIOS,
+  serversOf,
+  type CalibrationRound,
+  type Scenario,
+  type TwinScenario,
+} from '../../src/measure/calibration.ts';
+import type { Trial } from '../../src/results/record.ts';
+import { sampleResources, sampleStack } from '../samples.ts';
+import { PLACED } from './one-trial.ts';
+import { createWorld, prepareFor, type Twist } from './world.ts';
 
-const CPU_CHECK = 'CPU of a burn, as the difference of twins';
-const MEDIAN_CHECK = 'median latency, 5 ms at 1 connection';
-const MEMORY_CHECK = 'memory of 64 MiB, as the difference of twins';
+const LOOKS = [{ rounds: 10 }, { rounds: 15 }, { rounds: 20 }];
+const round: CalibrationRound = { kind: 'failed', host: {}, disturbances: [], why: '' };
+const [first, second] = SCENARIOS as [Scenario, Scenario];
 
-function accountOf(given: Partial<Account> = {}): Account {
-  return {
-    requests: { read: 0 },
-    burn: { burns: 0, burnedUs: 0 },
-    memory: { allocatedBytes: 0 },
-    latencyUs: { count: 100, p50: 5000 },
-    cpu: { userUs: 0, systemUs: 0 },
-    ...given,
-  };
+/** Measures scenarios that are settled after this many rounds. Returns the orders in which rounds were asked for. */
+async function orders(
+  settled: Record<string, number>,
+  isOver: (asked: number) => boolean = () => false,
+): Promise<string[]> {
+  const asked: string[] = [];
+  await calibrate([first, second], LOOKS, {
+    async measure({ name }, rounds) {
+      asked.push(`${name}: ${rounds}`);
+      return Array.from({ length: rounds }, () => round);
+    },
+    isSettled: ({ name }, rounds) => rounds.length >= (settled[name] ?? 0),
+    isOver: () => isOver(asked.length),
+  });
+  return asked;
 }
 
-/** Returns a scenario whose requests cost this much CPU and took this long. */
-function readingOf({
-  cpu = 20,
-  p50 = 5000,
-  account = {},
-}: { cpu?: number; p50?: number; account?: Partial<Account> } = {}): Reading {
-  const load = sampleLoad({ latencyUs: { mean: p50, p50, max: p50 } });
-  const measured = sampleMeasured({ cpu, given: { load } });
-  return {
-    trial: okTrial('planted', measured),
-    before: accountOf(),
-    after: accountOf(account),
-    bareMedianUs: 5100,
-  };
-}
-
-/** Returns twins that burned 300 µs by their account, and this much by ours. */
-function twins(measuredUs: number): Map<string, Reading[]> {
-  const burn = { burns: 1000, burnedUs: 300_000 };
-  return new Map([
-    ['no burn', [readingOf({ cpu: 20 }), readingOf({ cpu: 22 })]],
-    ['burn', [readingOf({ cpu: 21 + measuredUs, account: { burn } })]],
-  ]);
-}
-
-const rowOf = (name: string, readings: Map<string, Reading[]>) =>
-  evaluate(readings).find((row) => row.name === name);
-
-describe('evaluate', () => {
-  it.each([
-    [300, true],
-    [314.9, true],
-    [315.1, false],
-    [284.9, false],
-  ])('allows 5 % of a planted 300 µs of CPU: %d µs is inside: %s', (measuredUs, inside) => {
-    const row = rowOf(CPU_CHECK, twins(measuredUs));
-    expect(row).toMatchObject({ told: 300, tolerance: 15, inside });
-    expect(row?.measured).toBeCloseTo(measuredUs);
+describe('a calibration', () => {
+  it('ends after the first look if all is settled', async () => {
+    expect(await orders({})).toEqual([`${first.name}: 10`, `${second.name}: 10`]);
   });
 
-  it.each([
-    [5199, true],
-    [5201, false],
-  ])('allows 200 µs of a median of 5 ms: %d µs is inside: %s', (p50, inside) => {
-    const readings = new Map([['5 ms at 1', [readingOf({ p50 })]]]);
-    expect(rowOf(MEDIAN_CHECK, readings)).toMatchObject({ told: 5000, measured: p50, inside });
+  it('repeats only what is unsettled, after all other scenarios', async () => {
+    expect(await orders({ [first.name]: 15 })).toEqual([
+      `${first.name}: 10`,
+      `${second.name}: 10`,
+      `${first.name}: 5`,
+    ]);
   });
 
-  it('compares with bare sockets without a tolerance', () => {
-    const rows = evaluate(new Map([['5 ms at 1', [readingOf({ p50: 9000 })]]]));
-    const bare = rows[rows.findIndex(({ name }) => name === MEDIAN_CHECK) + 1];
-    expect(bare).toMatchObject({ told: 5100, measured: 9000, inside: true });
-    expect(bare).not.toHaveProperty('tolerance');
+  it('gives up after the last look', async () => {
+    expect(await orders({ [second.name]: Infinity })).toEqual([
+      `${first.name}: 10`,
+      `${second.name}: 10`,
+      `${second.name}: 5`,
+      `${second.name}: 5`,
+    ]);
   });
 
-  it('has no figures and is outside if a trial failed or was not measured', () => {
-    const failed: Reading = { ...readingOf(), trial: failedTrial('planted', 'it died') };
-    const readings = new Map([...twins(300), ['burn', [readingOf(), failed]]]);
-    for (const row of [rowOf(CPU_CHECK, readings), rowOf(MEMORY_CHECK, new Map())]) {
-      expect(row).toMatchObject({ inside: false });
-      expect(row).not.toHaveProperty('measured');
-    }
+  it('ends with its budget, and keeps the rounds so far', async () => {
+    expect(await orders({ [second.name]: Infinity }, (asked) => asked >= 3)).toHaveLength(3);
+    const rounds = await calibrate([first, second], LOOKS, {
+      measure: async () => [round],
+      isSettled: () => true,
+      isOver: () => true,
+    });
+    expect([...rounds]).toEqual([
+      [first.name, []],
+      [second.name, []],
+    ]);
+  });
+
+  it('takes up where a failed scenario stopped', async () => {
+    const asked: number[] = [];
+    await calibrate([first], LOOKS, {
+      async measure(_, rounds) {
+        asked.push(rounds);
+        return [round];
+      },
+      isSettled: () => false,
+      isOver: () => false,
+    });
+    expect(asked).toEqual([10, 14, 18]);
+  });
+});
+
+describe('the planted stack of a calibration', () => {
+  it('has one variant for each server, with its faults', () => {
+    const planted = sampleStack('planted', { steady: {}, threads: { command: ['python3'] } });
+    const { variants } = plantScenarios(planted);
+    expect(Object.keys(variants)).toHaveLength(SCENARIOS.flatMap(serversOf).length);
+    expect(variants['5-ms-at-1']?.command.slice(-2)).toEqual(['--delay-ms', '5']);
+    expect(variants['threads-burn']?.command).toEqual(['python3', '--burn-us', '1000']);
+  });
+});
+
+describe('a duel of twins', () => {
+  const scenario = SCENARIOS.find(({ name }) => name === 'burn') as TwinScenario;
+  const stack = plantScenarios(sampleStack('planted', { steady: {}, threads: {} }));
+  const plan = planScenario(scenario, stack, { run: '20261123-000000-calibration', seed: 1, rounds: 2 });
+  let readings = 0;
+  let accounts: Server;
+  let attest: { accountPort: number };
+
+  beforeAll(async () => {
+    accounts = createServer((_request, response) => {
+      readings++;
+      response.end(JSON.stringify({ burn: { burns: readings, burnedUs: 0 } }));
+    });
+    await new Promise<void>((resolve) => {
+      accounts.listen(0, '127.0.0.1', resolve);
+    });
+    attest = { accountPort: (accounts.address() as AddressInfo).port };
+  });
+  afterAll(() => accounts.close());
+
+  async function measure(twist: Twist = {}) {
+    const world = createWorld({ turns: true, attestations: () => [attest], ...twist });
+    const recorded: Trial[] = [];
+    const means = {
+      plan,
+      placed: PLACED,
+      prepared: prepareFor(plan),
+      effects: world.effects,
+      record: (trials: Trial[]) => void recorded.push(...trials),
+    };
+    return { measured: await measureTwins(scenario, 2, means), recorded };
+  }
+
+  it('asks for the same rate, and measures the trials of its round', async () => {
+    expect(plan).toMatchObject({ duel: true, load: { mode: 'open', perSecond: scenario.rate } });
+    const { recorded } = await measure();
+    expect(recorded.map(({ round: number }) => number)).toEqual([2, 2]);
+  });
+
+  it('reads the account of each twin before and after its load', async () => {
+    readings = 0;
+    const { measured } = await measure();
+    if (measured.kind !== 'twins') throw new Error(`it is ${JSON.stringify(measured)}`);
+    const seen = [measured.plain, measured.planted].map(({ before, after }) => [
+      before.burn.burns,
+      after.burn.burns,
+    ]);
+    expect(new Set(seen.map(([before = 0, after = 0]) => after - before))).toEqual(new Set([2]));
+    expect(new Set(seen.flat())).toEqual(new Set([1, 2, 3, 4]));
+    expect(measured.plain.trial.target.variant).toBe('no-burn');
+    expect(measured.planted.trial.target.variant).toBe('burn');
+    expect(measured.disturbances).toEqual([]);
+  });
+
+  it('names what the machine did meanwhile', async () => {
+    const sampled = { server: sampleResources(0.5), host: { stealCores: 0.4, otherProcessesCores: 0.02 } };
+    const { measured } = await measure({ sampled });
+    expect(measured).toMatchObject({
+      kind: 'twins',
+      host: { stealCores: 0.4 },
+      disturbances: [{ code: 'steal' }],
+    });
+  });
+
+  it('gives no figures if a twin fails', async () => {
+    const { measured, recorded } = await measure({
+      at: {
+        launch: (count) => {
+          if (count === 2) throw new Error('it does not start');
+        },
+      },
+    });
+    expect(measured).toMatchObject({ kind: 'failed', why: expect.stringContaining('it does not start') });
+    expect(recorded).toHaveLength(2);
   });
 });
