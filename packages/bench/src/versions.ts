@@ -13,7 +13,7 @@ export const STUDY_SCHEMA = 2;
 export const REPORT_SCHEMA = 4;
 
 /** The version of `pool.json` and its entries. */
-export const POOL_SCHEMA = 3;
+export const POOL_SCHEMA = 4;
 
 /**
  * The version of the load driver, which is autocannon 9.0.0 with the accounting of Bench. Raise it with every change

@@ -2,7 +2,7 @@
 import { scheduleNamed } from '../catalogue/looks.ts';
 import { mean, median, sum } from '../numbers.ts';
 import type { Random } from '../random.ts';
-import type { Pooled, PooledNoise, PooledTest } from '../results/pool/record.ts';
+import type { Pooled, PooledMatrix, PooledNoise, PooledRow, PooledTest } from '../results/pool/record.ts';
 import { robustDeviation } from './quantiles.ts';
 import { resampleTests, type VerdictShares } from './sequential-test.ts';
 import { estimateCentre, walshAverages } from './signed-rank.ts';
@@ -35,6 +35,34 @@ export interface EffectSummary {
   stock: { runs: number; baseline: number; candidate: number };
 }
 
+/** All rows of matrices with one planted effect. */
+export interface RowSummary {
+  effect: number;
+  rows: number;
+  verdicts: Record<Verdict, number>;
+  byMoreThanThreshold: number;
+  /** Median robust deviation of the log ratios in one row. */
+  deviation: number;
+  /** Candidate ÷ baseline over all rounds: Hodges-Lehmann. */
+  ratio: number;
+  meanRounds: number;
+}
+
+/** All matrices of a pool. */
+export interface MatrixSummary {
+  matrices: number;
+  /** The builds of one matrix, its threshold and its longest time. */
+  builds: number;
+  threshold: number;
+  budgetSeconds: number;
+  effects: RowSummary[];
+  /** Matrices with at least one wrong row: a difference where none was planted, or one in the wrong direction. */
+  wrong: number;
+  /** Matrices without an undecided row. */
+  decided: number;
+  meanSeconds: number;
+}
+
 /** The noise of one kind of trial: the spread of A/A log ratios. */
 export interface NoiseSummary {
   target: string;
@@ -56,6 +84,8 @@ export interface ResampledSummary {
 
 export interface PowerSummary {
   effects: EffectSummary[];
+  /** Absent without matrices. */
+  matrix?: MatrixSummary;
   noise: NoiseSummary[];
   /** Absent below 100 A/A rounds. */
   resampled?: ResampledSummary;
@@ -66,11 +96,13 @@ const FEWEST_POOLED = 100;
 /** Summarises a pool; tests are grouped by effect, the largest first. */
 export function summarisePool(entries: readonly Pooled[], looks: string, random: Random): PowerSummary {
   const tests = entries.filter((entry) => entry.kind === 'sequential-test');
+  const matrices = entries.filter((entry) => entry.kind === 'matrix');
   const noise = entries.filter((entry) => entry.kind === 'noise');
   const byEffect = [...Map.groupBy(tests, ({ effect }) => effect)].toSorted(([a], [b]) => b - a);
   const rounds = tests.filter(({ effect }) => effect === 0).flatMap(measuredOf);
   return {
     effects: byEffect.map(([effect, same]) => summariseEffect(effect, same)),
+    ...(matrices.length > 0 && { matrix: summariseMatrices(matrices) }),
     noise: [...Map.groupBy(noise, ({ target, method }) => `${target} ${method}`).values()].map(
       summariseNoise,
     ),
@@ -78,37 +110,69 @@ export function summarisePool(entries: readonly Pooled[], looks: string, random:
   };
 }
 
-function measuredOf({ differences }: PooledTest): number[] {
+function measuredOf({ differences }: Pick<PooledTest, 'differences'>): number[] {
   return differences.filter((difference) => difference !== null);
 }
 
-function summariseEffect(effect: number, tests: PooledTest[]): EffectSummary {
+/** The parts that tests and rows of matrices share. */
+type Judged = Pick<PooledTest, 'verdict' | 'byMoreThanThreshold' | 'differences' | 'rounds'>;
+
+/** Summarises comparisons with the same planted effect. */
+function summariseJudged(
+  all: readonly Judged[],
+): Pick<RowSummary, 'verdicts' | 'byMoreThanThreshold' | 'deviation' | 'ratio' | 'meanRounds'> {
   const verdicts: Record<Verdict, number> = { faster: 0, slower: 0, same: 0, undecided: 0 };
-  for (const { verdict } of tests) verdicts[verdict as Verdict]++;
+  for (const { verdict } of all) verdicts[verdict as Verdict]++;
+  const measured = all.map(measuredOf).filter((differences) => differences.length > 0);
+  return {
+    verdicts,
+    byMoreThanThreshold: all.filter(({ byMoreThanThreshold }) => byMoreThanThreshold).length,
+    deviation: measured.length > 0 ? median(measured.map(robustDeviation)) : Number.NaN,
+    ratio: measured.length > 0 ? Math.exp(estimateCentre(walshAverages(measured.flat()))) : Number.NaN,
+    meanRounds: mean(all.map(({ rounds }) => rounds)),
+  };
+}
+
+function summariseEffect(effect: number, tests: PooledTest[]): EffectSummary {
   const measured = tests.filter((test) => measuredOf(test).length > 0);
-  const deviations = measured.map((test) => robustDeviation(measuredOf(test)));
-  const quiet = measured.filter((_, index) => (deviations[index] as number) <= QUIET);
+  const quiet = measured.filter((test) => robustDeviation(measuredOf(test)) <= QUIET);
   const stock = tests.flatMap((test) => test.stock ?? []);
-  const meanOf = (of: (test: PooledTest) => number): number => mean(tests.map(of));
   return {
     effect,
     tests,
-    verdicts,
-    byMoreThanThreshold: tests.filter(({ byMoreThanThreshold }) => byMoreThanThreshold).length,
+    ...summariseJudged(tests),
     quiet: quiet.length,
     quietRight: quiet.filter(({ verdict }) => verdict === 'slower').length,
-    deviation: deviations.length > 0 ? median(deviations) : Number.NaN,
-    ratio:
-      measured.length > 0
-        ? Math.exp(estimateCentre(walshAverages(measured.flatMap(measuredOf))))
-        : Number.NaN,
-    meanSeconds: meanOf(({ seconds }) => seconds),
-    meanRounds: meanOf(({ rounds }) => rounds),
+    meanSeconds: mean(tests.map(({ seconds }) => seconds)),
     stock: {
       runs: stock.length,
       baseline: stock.filter(({ baseline, candidate }) => baseline / candidate >= 1 + NAMED).length,
       candidate: stock.filter(({ baseline, candidate }) => candidate / baseline >= 1 + NAMED).length,
     },
+  };
+}
+
+function isWrong({ effect, verdict }: PooledRow): boolean {
+  return verdict === 'faster' || (verdict === 'slower' && effect === 0);
+}
+
+function summariseMatrices(matrices: PooledMatrix[]): MatrixSummary {
+  const byEffect = [
+    ...Map.groupBy(
+      matrices.flatMap(({ rows }) => rows),
+      ({ effect }) => effect,
+    ),
+  ].toSorted(([a], [b]) => b - a);
+  const [{ rows: first, threshold, budgetSeconds }] = matrices as [PooledMatrix];
+  return {
+    matrices: matrices.length,
+    builds: first.length + 1,
+    threshold,
+    budgetSeconds,
+    effects: byEffect.map(([effect, rows]) => ({ effect, rows: rows.length, ...summariseJudged(rows) })),
+    wrong: matrices.filter(({ rows }) => rows.some(isWrong)).length,
+    decided: matrices.filter(({ rows }) => rows.every(({ verdict }) => verdict !== 'undecided')).length,
+    meanSeconds: mean(matrices.map(({ seconds }) => seconds)),
   };
 }
 

@@ -5,28 +5,39 @@ import { POWER } from '../cli/commands.ts';
 import { BenchError } from '../errors.ts';
 import { EFFECTS } from '../measure/twins.ts';
 import { createRandom } from '../random.ts';
-import { renderPower } from '../report/power.ts';
+import { describeEffect, renderPower } from '../report/power.ts';
 import { toOutput } from '../report/printable.ts';
 import { readHost } from '../machine/host.ts';
-import type { PooledTest } from '../results/pool/record.ts';
+import type { PooledMatrix, PooledTest } from '../results/pool/record.ts';
 import { appendPooled, createPool, readPool, type Pool } from '../results/pool/store.ts';
 import { RESULTS, shown, writeReport } from '../results/store.ts';
 import { POOL_SCHEMA } from '../versions.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, createRunner, logLine } from './shell.ts';
-import { LOOKS, measureTwins, repeatBothWays, runTest, type Means } from './sequential-test.ts';
+import {
+  LOOKS,
+  measureTwins,
+  repeatBothWays,
+  runMatrix,
+  runTest,
+  type Means,
+  type TestSetup,
+} from './sequential-test.ts';
 
-/** The approximate time of a sequential test with its stock runs, and of an A/A round with both methods, in seconds. */
-const TEST_SECONDS = 150;
+/** The longest times of the entries of a pool, in seconds; stock autocannon adds to that of a test. */
+const TEST_SECONDS = 120;
+const STOCK_SECONDS = 30;
+const MATRIX_SECONDS = 600;
 const ROUND_SECONDS = 30;
 
 export const runPower = createRunner(
   POWER,
-  async ({ tests = EFFECTS.length, noise, target, pool: asked, wait }) => {
+  async ({ effects = EFFECTS, matrices, noise, target, pool: asked, wait, ...values }) => {
     const folder = asked ?? join(RESULTS, 'power');
     const stored = readPool(folder);
-    const interrupted =
-      tests + noise > 0 ? await addTo(folder, stored, { tests, noise, target, wait }) : false;
+    const { tests = matrices + noise > 0 ? 0 : EFFECTS.length, noStock } = values;
+    const more: More = { tests, effects, asksStock: !noStock, matrices, noise, target, wait };
+    const interrupted = tests + matrices + noise > 0 ? await addTo(folder, stored, more) : false;
     const pool = readPool(folder);
     // If the first test was interrupted, there is no pool yet.
     if (pool === undefined && interrupted) return 130;
@@ -43,6 +54,10 @@ export const runPower = createRunner(
 /** The entries to add. */
 interface More {
   tests: number;
+  /** The effects to plant in these tests. */
+  effects: readonly number[];
+  asksStock: boolean;
+  matrices: number;
   noise: number;
   target: string | undefined;
   /** True if the command waits for another run to end. */
@@ -53,10 +68,14 @@ interface More {
 async function addTo(
   folder: string,
   stored: Pool | undefined,
-  { tests, noise, target = 'vanilla', wait }: More,
+  { tests, effects, asksStock, matrices, noise, target = 'vanilla', wait }: More,
 ): Promise<boolean> {
   using session = await openSession('power', { wait });
-  session.expect(tests * TEST_SECONDS + noise * ROUND_SECONDS);
+  session.expect(
+    tests * (TEST_SECONDS + (asksStock ? STOCK_SECONDS : 0)) +
+      matrices * MATRIX_SECONDS +
+      noise * ROUND_SECONDS,
+  );
   const host = await readHost();
   const unlike = stored === undefined ? [] : unlikeHosts(stored.host, host);
   if (unlike.length > 0)
@@ -89,12 +108,20 @@ async function addTo(
     createPool(folder, { schema: POOL_SCHEMA, host, twins });
   }
   const pool = readPool(folder) as Pool;
-  const before = pool.entries.filter(({ kind }) => kind === 'sequential-test').length;
-  for (let index = before; index < before + tests; index++) {
-    const test = await runTest(pool.twins, index, means);
+  const done = pool.entries.filter((entry) => entry.kind === 'sequential-test');
+  for (let index = 1; index <= tests; index++) {
+    const setup = nextTest(done, effects);
+    const test = await runTest(pool.twins, { ...setup, asksStock }, means);
     if (test === undefined) return true;
     appendPooled(folder, test);
-    logLine(`[${index - before + 1}/${tests}] ${describeTest(test)}`);
+    done.push(test);
+    logLine(`[${index}/${tests}] ${describeTest(test)}`);
+  }
+  for (let index = 1; index <= matrices; index++) {
+    const matrix = await runMatrix(pool.twins, means);
+    if (matrix === undefined) return true;
+    appendPooled(folder, matrix);
+    logLine(`[${index}/${matrices}] ${describeMatrix(matrix)}`);
   }
   for (let round = 1; round <= noise; round++) {
     const rounds = await repeatBothWays(target, means);
@@ -103,6 +130,26 @@ async function addTo(
     logLine(`[${round}/${noise}] A/A round of ${target}, separate and as a duel`);
   }
   return false;
+}
+
+/**
+ * Returns the next test: the effect with the fewest tests so far. Every other A/A test compares two copies of the same
+ * program in different folders.
+ */
+export function nextTest(
+  done: readonly Pick<PooledTest, 'effect'>[],
+  effects: readonly number[],
+): Pick<TestSetup, 'effect' | 'copied'> {
+  const testsOf = (wanted: number): number => done.filter(({ effect }) => effect === wanted).length;
+  const [effect = 0] = effects.toSorted((a, b) => testsOf(a) - testsOf(b));
+  return { effect, copied: effect === 0 && testsOf(0) % 2 === 1 };
+}
+
+function describeMatrix({ rows, seconds }: PooledMatrix): string {
+  const verdicts = rows.map(
+    ({ effect, verdict, ratio = Number.NaN }) => `${describeEffect(effect)} ${verdict} × ${ratio.toFixed(3)}`,
+  );
+  return `${verdicts.join(', ')}; ${seconds.toFixed(0)} s`;
 }
 
 function describeTest({
@@ -114,7 +161,7 @@ function describeTest({
   seconds,
   stock,
 }: PooledTest): string {
-  const planted = effect === 0 ? `A/A${copied ? ', copied' : ''}` : `+${effect * 100} %`;
+  const planted = `${describeEffect(effect)}${copied ? ', copied' : ''}`;
   const printed =
     stock === undefined
       ? ''

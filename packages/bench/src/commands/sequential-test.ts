@@ -1,4 +1,4 @@
-/** Sequential tests of twins, and A/A rounds: the entries that `bench:power` adds to its pool. */
+/** Sequential tests of twins, in pairs and in matrices, and A/A rounds: the entries that `bench:power` adds to its pool. */
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,14 +11,14 @@ import { runStock } from '../load/stock-run.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { prepareAll, type Prepared } from '../prepare/prepare.ts';
 import { run } from '../measure/run.ts';
-import { copyTwin, EFFECTS, makeTwins, plantTwins, TRIAL_UNITS } from '../measure/twins.ts';
+import { copyTwin, makeTwins, MATRIX_EFFECTS, plantTwins, TRIAL_UNITS, unitsOf } from '../measure/twins.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Trial } from '../results/record.ts';
-import { benchOptions, type BenchOptions } from '../plan/options.ts';
+import { benchOptions, DEFAULT_THRESHOLD, type BenchOptions } from '../plan/options.ts';
 import { makePlan } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import { createRandom } from '../random.ts';
-import type { PooledNoise, PooledTest, Twins } from '../results/pool/record.ts';
+import type { PooledMatrix, PooledNoise, PooledTest, Twins } from '../results/pool/record.ts';
 import { createEffects } from './effects.ts';
 import { logLine } from './shell.ts';
 import { median } from '../numbers.ts';
@@ -37,6 +37,8 @@ const WINDOW_SECONDS = 0.5;
 /** With 2 %, the verdict on a build that uses 1.5 % more CPU would rightly never be `slower`. */
 const THRESHOLD = 0.01;
 const WARMUP_SECONDS = 0.3;
+/** A matrix is compared as `--until-decided` does by default, for at most ten minutes with the stop of its last servers. */
+const MATRIX = { budgetSeconds: 590, windowSeconds: 1, threshold: DEFAULT_THRESHOLD };
 /** The number of rounds that measure the cost of a unit of work. */
 const COST_ROUNDS = 5;
 
@@ -87,26 +89,28 @@ function medianCost(trials: Trial[], target: string): number {
   return median(costsOf(trials, target).filter((cost) => cost !== undefined));
 }
 
+/** One sequential test of two twins. */
+export interface TestSetup {
+  effect: number;
+  /** True if the candidate is the same program in another folder. */
+  copied: boolean;
+  /** True if stock autocannon measures both twins, too. */
+  asksStock: boolean;
+}
+
 /**
  * Runs one sequential test: duels until they decide or the time is up, then one run of stock autocannon on each
- * server.
+ * server, if asked for. Undefined if interrupted.
  */
-export async function runTest(twins: Twins, index: number, means: Means): Promise<PooledTest | undefined> {
-  const effect = EFFECTS[index % EFFECTS.length] ?? 0;
-  // Every other A/A test compares two copies of the same program in different folders.
-  const copied = effect === 0 && Math.floor(index / EFFECTS.length) % 2 === 1;
+export async function runTest(
+  twins: Twins,
+  { effect, copied, asksStock }: TestSetup,
+  means: Means,
+): Promise<PooledTest | undefined> {
   const twin = readManifest(TWIN);
   const base = plantTwins(twin, { base: twins.units.base });
   const other = copied ? copyTwin(twin, join(means.folder, 'elsewhere', 'twin')) : { ...twin, name: 'other' };
-  const units = twins.units[effect];
-  if (units === undefined) {
-    throw new BenchError(
-      'usage',
-      `this pool has no twin that uses ${effect * 100} % more CPU`,
-      'start another pool with --pool FOLDER',
-    );
-  }
-  const candidate = plantTwins(other, { base: units });
+  const candidate = plantTwins(other, { base: unitsOf(twins, effect) });
   const startedAt = new Date().toISOString();
   const began = performance.now();
   const asked: Partial<BenchOptions> = {
@@ -120,8 +124,8 @@ export async function runTest(twins: Twins, index: number, means: Means): Promis
   const table = compareWithin({ plan, trials }, { by: 'cpu', threshold: THRESHOLD });
   const comparison = table.rows[0]?.comparison;
   if (comparison === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
-  const stock = await askStock([base, candidate], means);
-  if (stock === undefined) return undefined;
+  const stock = asksStock ? await askStock([base, candidate], means) : undefined;
+  if (means.isInterrupted()) return undefined;
   return {
     kind: 'sequential-test',
     startedAt,
@@ -134,7 +138,51 @@ export async function runTest(twins: Twins, index: number, means: Means): Promis
     byMoreThanThreshold: comparison.byMoreThanThreshold,
     ...(comparison.ratio === undefined ? {} : { ratio: comparison.ratio.estimate }),
     differences: costDifferences(trials, candidate.name, base.name, comparison.rounds + comparison.dropped),
-    stock,
+    ...(stock === undefined ? {} : { stock }),
+  };
+}
+
+/**
+ * Compares one twin per effect with a common baseline, as one table, until each row is decided or the time is up. Undefined
+ * if interrupted.
+ */
+export async function runMatrix(twins: Twins, means: Means): Promise<PooledMatrix | undefined> {
+  const twin = readManifest(TWIN);
+  const base = plantTwins(twin, { base: twins.units.base });
+  const effects = new Map(MATRIX_EFFECTS.map((effect, index) => [`row-${index + 1}`, effect]));
+  const units = [...effects].map(([name, effect]) => [name, unitsOf(twins, effect)] as const);
+  const others = plantTwins({ ...twin, name: 'other' }, Object.fromEntries(units));
+  const { budgetSeconds, windowSeconds, threshold } = MATRIX;
+  const startedAt = new Date().toISOString();
+  const began = performance.now();
+  const asked: Partial<BenchOptions> = {
+    targets: [base.name, `${others.name}/*`],
+    duel: true,
+    windowSeconds,
+    sequentialTest: { looks: LOOKS, by: 'cpu', threshold, budgetSeconds },
+  };
+  const { plan, trials } = await measure([base, others], asked, means);
+  const seconds = (performance.now() - began) / 1000;
+  if (means.isInterrupted()) return undefined;
+  const variantOf = new Map(plan.targets.map(({ id, variant }) => [id, variant]));
+  const { rows } = compareWithin({ plan, trials }, { by: 'cpu', threshold });
+  return {
+    kind: 'matrix',
+    startedAt,
+    threshold,
+    budgetSeconds,
+    seconds,
+    rows: rows.map(({ candidate, comparison }) => {
+      const rounds = comparison.rounds + comparison.dropped;
+      return {
+        effect: effects.get(variantOf.get(candidate) ?? '') ?? Number.NaN,
+        rounds,
+        verdict: comparison.verdict,
+        byMoreThanThreshold: comparison.byMoreThanThreshold,
+        ...(comparison.ratio === undefined ? {} : { ratio: comparison.ratio.estimate }),
+        differences: costDifferences(trials, candidate, base.name, rounds),
+      };
+    }),
   };
 }
 
@@ -170,7 +218,7 @@ async function measure(
   { placed, token, folder, isInterrupted, track }: Means,
 ): Promise<{ plan: Plan; trials: Trial[] }> {
   const times = { windowSeconds: WINDOW_SECONDS, warmupSeconds: WARMUP_SECONDS };
-  const options = benchOptions({ ...asked, ...times, connections: [CONNECTIONS] });
+  const options = benchOptions({ ...times, ...asked, connections: [CONNECTIONS] });
   const plan = makePlan(options, stacks, 'power', randomInt(2 ** 32));
   const prepared = await prepareOrThrow(plan, stacks);
   const { effects, stop } = await createEffects({ plan, placed, token, folder });

@@ -3,9 +3,10 @@ import { cpSync } from 'node:fs';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Twins } from '../results/pool/record.ts';
 
-/** The extra cost per request of the costlier twin, as shares. 0 is A/A. */
-export const EFFECTS = [0.03, 0, 0.015] as const;
-export type Effect = (typeof EFFECTS)[number];
+/** The extra cost per request of the costlier twin, as shares, in a comparison of two. 0 is A/A. */
+export const EFFECTS: readonly number[] = [0.03, 0, 0.015];
+/** The same for the twins of a matrix, which share a baseline. */
+export const MATRIX_EFFECTS: readonly number[] = [0, 0, 0.03, 0.03, 0.06];
 
 /** The approximate cost per request of the base, in µs of CPU. */
 const BASE_COST_US = 100;
@@ -20,13 +21,12 @@ export function makeTwins(bareUs: number, workedUs: number): Twins {
   const unitUs = (workedUs - bareUs) / TRIAL_UNITS;
   if (!(unitUs > 0)) throw new RangeError(`${TRIAL_UNITS} units of work cost ${workedUs - bareUs} µs`);
   const baseUs = Math.max(BASE_COST_US, 2 * bareUs);
-  const unitsFor = (us: number): number => Math.round((us - bareUs) / unitUs);
-  const dearer = EFFECTS.map((effect) => [effect, unitsFor(baseUs * (1 + effect))] as const);
-  return {
-    unitNs: unitUs * 1000,
-    bareUs,
-    units: { base: unitsFor(baseUs), ...(Object.fromEntries(dearer) as Record<Effect, number>) },
-  };
+  return { unitNs: unitUs * 1000, bareUs, units: { base: Math.round((baseUs - bareUs) / unitUs) } };
+}
+
+/** Returns the units of work of the twin whose requests cost this share more than those of the base. */
+export function unitsOf({ unitNs, bareUs, units: { base } }: Twins, effect: number): number {
+  return base + Math.round((effect * (bareUs * 1000 + base * unitNs)) / unitNs);
 }
 
 /** Builds the stack of the twin with one variant per name, which does this number of units per request. */

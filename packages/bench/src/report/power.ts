@@ -1,17 +1,26 @@
-import type { EffectSummary, NoiseSummary, PowerSummary, ResampledSummary } from '../analyse/power.ts';
+import type {
+  EffectSummary,
+  MatrixSummary,
+  NoiseSummary,
+  PowerSummary,
+  ResampledSummary,
+} from '../analyse/power.ts';
 import { QUIET } from '../analyse/power.ts';
 import type { Pool } from '../results/pool/store.ts';
 import { describeMachine } from './view.ts';
-import { formatShare } from './format.ts';
+import { countOf, formatShare, formatSpan } from './format.ts';
 import { renderRows } from './terminal.ts';
 
 /** Renders a pool: the verdicts on twins, those of stock autocannon, the noise, and tests resampled from the pool. */
-export function renderPower(pool: Pool, { effects, noise, resampled }: PowerSummary): string {
+export function renderPower(pool: Pool, { effects, matrix, noise, resampled }: PowerSummary): string {
   return [
-    'Two builds of one server; one uses N % more CPU per request. What does a two-minute comparison conclude?',
+    effects.length > 0
+      ? 'Two builds of one server; one uses N % more CPU per request. What does a two-minute comparison conclude?'
+      : 'Builds of one server that use N % more CPU per request. What does a comparison conclude?',
     describeMachine(pool.host),
     '',
     ...(effects.length > 0 ? [renderEffects(effects), ''] : []),
+    ...(matrix === undefined ? [] : [renderMatrix(matrix), '']),
     ...(noise.length > 0 ? [renderNoise(noise), ''] : []),
     ...(resampled === undefined ? [] : describeResampled(resampled)),
     '',
@@ -35,7 +44,7 @@ function renderEffects(effects: EffectSummary[]): string {
     'stock autocannon',
   ];
   const rows = effects.map((one) => [
-    one.effect === 0 ? 'A/A' : `+${formatShare(one.effect)}`,
+    describeEffect(one.effect),
     String(one.tests.length),
     ...(['slower', 'same', 'undecided', 'faster'] as const).map((verdict) => String(one.verdicts[verdict])),
     String(one.byMoreThanThreshold),
@@ -51,6 +60,40 @@ function renderEffects(effects: EffectSummary[]): string {
     'stock autocannon: the winner by the printed averages of one 10 s run per build, if they differ by at least 2 %',
   ];
   return `${renderRows(heads, rows)}\n${notes.map((note) => `  ${note}\n`).join('')}`;
+}
+
+/** Names a planted effect: `A/A`, `+3 %`. */
+export function describeEffect(effect: number): string {
+  return effect === 0 ? 'A/A' : `+${formatShare(effect)}`;
+}
+
+/** Renders the matrices: each row by its planted effect, and the tables as a whole. */
+function renderMatrix({ effects, matrices, builds, budgetSeconds, ...summary }: MatrixSummary): string {
+  const { threshold, wrong, decided, meanSeconds } = summary;
+  const heads = [
+    'planted',
+    'rows',
+    'slower',
+    'same',
+    'undecided',
+    'faster',
+    `by > ${formatShare(threshold)}`,
+  ];
+  const rows = effects.map((one) => [
+    describeEffect(one.effect),
+    String(one.rows),
+    ...(['slower', 'same', 'undecided', 'faster'] as const).map((verdict) => String(one.verdicts[verdict])),
+    String(one.byMoreThanThreshold),
+    `× ${one.ratio.toFixed(3)}`,
+    formatShare(one.deviation),
+    one.meanRounds.toFixed(1),
+  ]);
+  return [
+    `${countOf(matrices, 'table')} of ${builds} builds: ${builds - 1} rows share a baseline, for at most ${formatSpan(budgetSeconds)}`,
+    renderRows([...heads, 'ratio', 'spread', 'rounds'], rows),
+    `  ${decided} of ${matrices} decided every row, ${wrong} had a wrong row; ${meanSeconds.toFixed(0)} s on average`,
+    '',
+  ].join('\n');
 }
 
 function describeStock({ effect, stock: { runs, baseline, candidate } }: EffectSummary): string {

@@ -1,7 +1,16 @@
 /** The JSON Schemas of what is stored, made from the definitions. The files in `schema/` are these. */
 import { toDocument } from '../definitions.ts';
 import { host, HOST_HEAD } from './host.ts';
-import { NOISE_HEAD, POOL_HEAD, pooledNoise, pooledTest, poolFile, TEST_HEAD } from './pool/record.ts';
+import {
+  MATRIX_HEAD,
+  NOISE_HEAD,
+  POOL_HEAD,
+  pooledMatrix,
+  pooledNoise,
+  pooledTest,
+  poolFile,
+  TEST_HEAD,
+} from './pool/record.ts';
 import { record, RECORD_HEAD } from './record.ts';
 import { runFile, RUN_HEAD } from './run-file.ts';
 import {
@@ -21,6 +30,7 @@ export const SCHEMAS = {
   process: toDocument(studiedProcess, PROCESS_HEAD),
   pool: toDocument(poolFile, POOL_HEAD),
   'pool-test': toDocument(pooledTest, TEST_HEAD),
+  'pool-matrix': toDocument(pooledMatrix, MATRIX_HEAD),
   'pool-noise': toDocument(pooledNoise, NOISE_HEAD),
   warmup: toDocument(knownWarmup, KNOWN_HEAD),
 };

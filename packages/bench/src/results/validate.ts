@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { ErrorObject } from 'ajv';
 import { createCheck } from '../json-schema.ts';
 import type { Host } from './host.ts';
-import type { PooledNoise, PooledTest, PoolFile } from './pool/record.ts';
+import type { PooledMatrix, PooledNoise, PooledTest, PoolFile } from './pool/record.ts';
 import type { Trial } from './record.ts';
 import type { RunFile } from './run-file.ts';
 import type { StoredWarmup, StudiedProcess, StudyFile } from './study/record.ts';
@@ -17,6 +17,7 @@ export interface Stored {
   process: StudiedProcess;
   pool: PoolFile;
   'pool-test': PooledTest;
+  'pool-matrix': PooledMatrix;
   'pool-noise': PooledNoise;
   warmup: StoredWarmup;
 }

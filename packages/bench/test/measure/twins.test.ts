@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readManifest } from '../../src/catalogue/manifest.ts';
-import { copyTwin, EFFECTS, makeTwins, plantTwins, TRIAL_UNITS } from '../../src/measure/twins.ts';
+import {
+  copyTwin,
+  EFFECTS,
+  makeTwins,
+  MATRIX_EFFECTS,
+  plantTwins,
+  TRIAL_UNITS,
+  unitsOf,
+} from '../../src/measure/twins.ts';
 
 const TWIN = readManifest(fileURLToPath(new URL('../../planted/twin/stack.json', import.meta.url)));
 
@@ -12,12 +20,18 @@ describe('twins', () => {
   it('differ in total cost by exactly the planted share', () => {
     const bareUs = 20;
     const unitUs = 0.005;
-    const { units } = makeTwins(bareUs, bareUs + TRIAL_UNITS * unitUs);
+    const twins = makeTwins(bareUs, bareUs + TRIAL_UNITS * unitUs);
     const costOf = (count: number) => bareUs + count * unitUs;
-    expect(costOf(units.base)).toBeCloseTo(100);
-    for (const effect of EFFECTS)
-      expect(costOf(units[effect] ?? Number.NaN) / costOf(units.base)).toBeCloseTo(1 + effect, 4);
-    expect(units[0]).toBe(units.base);
+    expect(costOf(twins.units.base)).toBeCloseTo(100);
+    for (const effect of [...EFFECTS, ...MATRIX_EFFECTS, 0.1])
+      expect(costOf(unitsOf(twins, effect)) / costOf(twins.units.base)).toBeCloseTo(1 + effect, 4);
+    expect(unitsOf(twins, 0)).toBe(twins.units.base);
+  });
+
+  it('cost the same as those of an older pool', () => {
+    const units = { base: 7000, 0: 7000, 0.015: 7150, 0.03: 7300 };
+    const twins = { unitNs: 10, bareUs: 30, units };
+    expect([0, 0.015, 0.03].map((effect) => unitsOf(twins, effect))).toEqual([7000, 7150, 7300]);
   });
 
   it('cost at least twice as much as the server without work', () => {

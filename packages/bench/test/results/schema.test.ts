@@ -313,6 +313,7 @@ describe('the shipped schemas', () => {
     'warmup',
     'pool',
     'pool-test',
+    'pool-matrix',
     'pool-noise',
   ] as const)('are generated from the definitions: %s', async (name) => {
     await expect(`${JSON.stringify(SCHEMAS[name], null, 2)}\n`).toMatchFileSnapshot(
@@ -353,7 +354,7 @@ describe('the shipped schemas', () => {
   });
 
   it('forbid unknown fields in every object except maps', () => {
-    const open = ['record', 'run', 'host', 'pool', 'pool-test', 'pool-noise'].flatMap((name) =>
+    const open = ['record', 'run', 'host', 'pool', 'pool-test', 'pool-matrix', 'pool-noise'].flatMap((name) =>
       openObjects(readSchema(name), name),
     );
     expect(open).toEqual([]);
@@ -379,7 +380,7 @@ describe('the shipped schemas', () => {
   it('have the current version, and describe their history', () => {
     expect(readSchema('record')).toMatchObject({ properties: { schema: { const: RECORD_SCHEMA } } });
     expect(readSchema('run')).toMatchObject({ properties: { schema: { const: RUN_SCHEMA } } });
-    for (const name of ['record', 'run', 'host', 'pool', 'pool-test', 'pool-noise']) {
+    for (const name of ['record', 'run', 'host', 'pool', 'pool-test', 'pool-matrix', 'pool-noise']) {
       const { description } = readSchema(name) as { description: string };
       expect(description).toMatch(/History: .*\b1 \(\d{4}-\d{2}-\d{2}\) /);
     }

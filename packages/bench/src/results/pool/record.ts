@@ -11,16 +11,19 @@ const twins = shape(
     units: shape(
       {
         base: count('units: work of the base'),
-        0: count('units: work of the twin without a difference'),
+        0: Type.Optional(count('units: work of the twin without a difference; only before schema 4')),
         0.015: Type.Optional(
-          count('units: work of the twin that uses 1.5 % more CPU; absent from pools of schema 1 and 2'),
+          count('units: work of the twin that uses 1.5 % more CPU; only in pools of schema 3'),
         ),
-        0.03: count('units: work of the twin that uses 3 % more CPU'),
+        0.03: Type.Optional(count('units: work of the twin that uses 3 % more CPU; only before schema 4')),
         0.06: Type.Optional(
           count('units: work of the twin that uses 6 % more CPU; only in pools of schema 1 and 2'),
         ),
       },
-      { description: 'The work in each request.' },
+      {
+        description:
+          'The work in each request. From schema 4 on, that of a costlier twin follows from the other parameters.',
+      },
     ),
   },
   { description: 'The parameters of the twins, determined once per pool.' },
@@ -47,8 +50,10 @@ export type PoolFile = Static<typeof poolFile>;
 export const POOL_HEAD = {
   title: "The machine and the twins of a pool of sequential tests: a pool's pool.json",
   description:
-    'Written before the first entry and never changed. History: 1 (2026-11-21) first version; 2 (2026-11-22) a sequential test has its kind by that name, no longer sitting; 3 (2026-11-22) twins differ by 1.5 or 3 %, no longer by 6 %, and a test has its threshold.',
+    'Written before the first entry and never changed. History: 1 (2026-11-21) first version; 2 (2026-11-22) a sequential test has its kind by that name, no longer sitting; 3 (2026-11-22) twins differ by 1.5 or 3 %, no longer by 6 %, and a test has its threshold; 4 (2026-11-23) any effect, and matrices.',
 };
+
+const VERDICTS = ['faster', 'slower', 'same', 'undecided'] as const;
 
 const difference = Type.Union([
   Type.Number({ description: 'ln: of the ratio candidate ÷ baseline of CPU per request' }),
@@ -67,7 +72,7 @@ export const pooledTest = shape({
   copied: Type.Boolean({ description: 'True if the candidate is the same program in another folder.' }),
   seconds: amount('s: length of the test'),
   rounds: count('count: rounds of the test, failed ones included'),
-  verdict: oneOf(['faster', 'slower', 'same', 'undecided'] as const),
+  verdict: oneOf(VERDICTS),
   byMoreThanThreshold: Type.Boolean(),
   ratio: Type.Optional(amount('ratio: candidate ÷ baseline of CPU per request')),
   differences: Type.Array(difference, { description: 'One for each round.' }),
@@ -90,6 +95,36 @@ export const TEST_HEAD = {
   description: 'Its version is that of pool.json. History: 1 (2026-11-21) first version.',
 };
 
+const matrixRow = shape({
+  effect: amount('share: how much more CPU the candidate uses, as planted'),
+  rounds: count('count: rounds of this row, failed ones included'),
+  verdict: oneOf(VERDICTS),
+  byMoreThanThreshold: Type.Boolean(),
+  ratio: Type.Optional(amount('ratio: candidate ÷ baseline of CPU per request')),
+  differences: Type.Array(difference, { description: 'One for each round.' }),
+});
+
+/** One row of a matrix: a twin against the baseline of all. */
+export type PooledRow = Static<typeof matrixRow>;
+
+export const pooledMatrix = shape({
+  kind: Type.Literal('matrix'),
+  startedAt: text('ISO 8601.'),
+  threshold: amount('share: the smallest difference that mattered'),
+  budgetSeconds: amount('s: the longest time of the comparison'),
+  seconds: amount('s: length of the comparison'),
+  rows: Type.Array(matrixRow, { description: 'One for each twin besides the baseline.' }),
+});
+
+/** One comparison of several twins with a common baseline, from its first round to its last verdict. */
+export type PooledMatrix = Static<typeof pooledMatrix>;
+
+export const MATRIX_HEAD = {
+  title: "One comparison of several twins with a common baseline: a line of a pool's pool.jsonl",
+  description:
+    'Its version is that of pool.json. History: 1 (2026-11-23) first version, in pools of schema 4.',
+};
+
 export const pooledNoise = shape({
   kind: Type.Literal('noise'),
   startedAt: text('ISO 8601.'),
@@ -108,4 +143,4 @@ export const NOISE_HEAD = {
   description: 'Its version is that of pool.json. History: 1 (2026-11-21) first version.',
 };
 
-export type Pooled = PooledTest | PooledNoise;
+export type Pooled = PooledTest | PooledMatrix | PooledNoise;

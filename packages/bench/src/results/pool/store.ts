@@ -44,12 +44,11 @@ const AGAIN = 'start another pool with --pool FOLDER';
 
 function readEntry(line: string, where: string): Pooled {
   const entry = upgradePooled(parse(line, where));
-  return entry['kind'] === 'noise'
-    ? validated('pool-noise', entry, where)
-    : validated('pool-test', entry, where);
+  if (entry['kind'] === 'noise') return validated('pool-noise', entry, where);
+  return validated(entry['kind'] === 'matrix' ? 'pool-matrix' : 'pool-test', entry, where);
 }
 
-function validated<Name extends 'pool' | 'pool-test' | 'pool-noise'>(
+function validated<Name extends 'pool' | 'pool-test' | 'pool-matrix' | 'pool-noise'>(
   name: Name,
   value: unknown,
   where: string,
