@@ -20,6 +20,7 @@ import { toView } from '../src/report/view.ts';
 import { readPool } from '../src/results/pool/store.ts';
 import { drawAges, drawFeedback, drawKinds, drawOdds, readPart } from './kinds.ts';
 import { drawFills, drawNoise, drawPairs, drawRatios } from './neighbours.ts';
+import { drawProbe } from './probe.ts';
 import { readStudy, type StoredStudy } from '../src/results/study/store.ts';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { drawRecordings } from './recordings.ts';
@@ -181,6 +182,9 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
 
   /** `cause ID`: as experiments/kinds/cause.cjs printed it. */
   cause: ([id = '']) => fence(readFileSync(join(folderOf(id), 'cause.txt'), 'utf8')),
+
+  /** `probe ID`: what a probe of the machine explains, by experiments/probe. */
+  probe: ([id = '']) => drawProbe(folderOf(id)),
 
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */
   picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),

@@ -92,6 +92,6 @@ function nameRuntime(target: string, version: string): string {
   return `${name} ${version}${target.endsWith('+jit') ? ' with JIT' : ''}`;
 }
 
-function drawTable(head: string[], rows: string[][]): string {
+export function drawTable(head: string[], rows: string[][]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -5,6 +5,7 @@ import { estimateSlowdown } from '../src/analyse/neighbours.ts';
 import { median } from '../src/numbers.ts';
 import { formatChange, formatWhole } from '../src/report/format.ts';
 import type { Arm, Fill, MeasuredPair, MeasuredSpan } from '../../../experiments/neighbours/spans.ts';
+import { drawTable } from './kinds.ts';
 
 /** The spans of one arm in one round, under each condition. */
 type Round = Record<Fill, MeasuredSpan>;
@@ -155,8 +156,4 @@ function showRatio(pairs: readonly [number, number][]): string {
 function deviationOf(values: readonly number[]): number {
   const middle = median(values);
   return (1.4826 * median(values.map((value) => Math.abs(value - middle)))) / middle;
-}
-
-function drawTable(head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
