@@ -31,7 +31,7 @@ import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 import { sum } from '../numbers.ts';
 
 /** The approximate time of a round, in seconds: two turns and two accounts, or two fresh servers with their warm-up. */
-const ROUND_SECONDS = { latency: 1.5, twins: 7 };
+const ROUND_SECONDS = { latency: 1.5, twins: 5 };
 const BUDGET_SECONDS = 600;
 const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
 
@@ -67,7 +67,8 @@ export const runCalibrate = createRunner(CALIBRATE, async ({ budget = BUDGET_SEC
       planScenario(scenario, stack, { run, seed, rounds: mostRounds(CALIBRATION_LOOKS) }),
     ]),
   );
-  const done = new Map<string, number>();
+  /** The planned rounds that each scenario has used: one for each fresh server or pair of twins. */
+  const used = new Map<string, number>();
   const measure = async (scenario: Scenario, rounds: number): Promise<CalibrationRound[]> => {
     const plan = plans.get(scenario.name);
     if (plan === undefined) throw new Error(`no plan for ${scenario.name}`);
@@ -82,14 +83,17 @@ export const runCalibrate = createRunner(CALIBRATE, async ({ budget = BUDGET_SEC
         if (!interrupted) appendTrials(folder, trials);
       },
     };
-    const before = done.get(scenario.name) ?? 0;
-    done.set(scenario.name, before + rounds);
+    const next = (): number => {
+      const round = (used.get(scenario.name) ?? 0) + 1;
+      used.set(scenario.name, round);
+      return round;
+    };
     const measured: CalibrationRound[] = [];
-    if (scenario.kind === 'latency')
-      measured.push(...(await measureLatency(before + 1, rounds, { ...means, isOver })));
-    else {
-      for (let round = before + 1; round <= before + rounds && !isOver(); round++) {
-        const duel = await measureTwins(scenario, round, means);
+    if (scenario.kind === 'latency') {
+      measured.push(...(await measureLatency(next(), rounds, { ...means, isOver })));
+    } else {
+      while (measured.length < rounds && !isOver()) {
+        const duel = await measureTwins(scenario, next(), means);
         if (!interrupted) measured.push(duel);
       }
     }

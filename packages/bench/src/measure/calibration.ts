@@ -123,7 +123,7 @@ export const SCENARIOS: readonly Scenario[] = [
     planted: { name: 'burn', program: 'server', faults: ['--burn-us', String(BURN_US)] },
     connections: 50,
     rate: 1600,
-    windowSeconds: 2,
+    windowSeconds: 1,
     answers: { burn: `${BURN_US} µs burned`, rusage: 'all, by its rusage' },
   },
   {
@@ -133,7 +133,7 @@ export const SCENARIOS: readonly Scenario[] = [
     planted: { name: 'threads, burn', program: 'threads', faults: ['--burn-us', String(THREAD_BURN_US)] },
     connections: 50,
     rate: 400,
-    windowSeconds: 2,
+    windowSeconds: 1,
     answers: { burn: `${THREAD_BURN_US / 1000} ms in ended threads`, rusage: 'all, by their rusage' },
   },
   {
@@ -226,7 +226,7 @@ export function planScenario(
     targets,
     rounds,
     connections: [scenario.connections],
-    warmupSeconds: 1,
+    warmupSeconds: 0.5,
     ...asked,
   });
   return makePlan(options, [stack], run, seed);
@@ -310,15 +310,15 @@ const SPAN_SECONDS = 0.5;
 /** The load of each client before its first round. */
 const LEAD_SECONDS = 1;
 
-/** Loads one fresh server with the driver and with bare sockets in turn. Returns the rounds until a failure. */
+/** Loads a fresh server, the `nth` of the plan, with the driver and with bare sockets in turn. Returns the rounds until a failure. */
 export async function measureLatency(
-  first: number,
+  nth: number,
   rounds: number,
   means: CalibrationMeans & { isOver: () => boolean },
 ): Promise<(LatencyRound | FailedRound)[]> {
   const { plan, effects, record, isOver } = means;
-  const planned = plan.trials.find(({ round }) => round === first);
-  if (planned === undefined) throw new Error(`the plan has no round ${first}`);
+  const planned = plan.trials.find(({ round }) => round === nth);
+  if (planned === undefined) throw new Error(`the plan has no round ${nth}`);
   const entry = entryOf(planned, means);
   const life = new ServerLife(entry.planned, entry.context, effects);
   const measured: LatencyRound[] = [];
