@@ -1,104 +1,155 @@
 /**
- * Evaluates a probe as a covariate: how much less do costs differ that were measured at different times, once the part that
- * the probe predicts is subtracted? Coefficients are always fitted on other processes than those that are compared.
+ * Evaluates probes as covariates: how much less do costs differ that were measured at different times, once the part that a
+ * probe predicts is subtracted? Coefficients are always fitted on other processes than those that are compared.
  *
- *     pnpm exec node experiments/probe/evaluate.ts <folder>
+ *     pnpm exec node experiments/probe/evaluate.ts <folder…>
+ *
+ * A folder holds a `probe.jsonl` of experiment.ts, or a study of `pnpm warm`, whose reference then is the probe.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { robustDeviation } from 'bench-http/analyse/quantiles';
 import { mean, sum } from 'bench-http/numbers';
+import { readStudy } from 'bench-http/results/study/store';
 import { PARTS, type ProbedProcess } from './probed.ts';
 
 /** Slices between the two that are compared. */
 const LAGS = [1, 10, 80];
+/** Turns of a study that make one slice: 100 ms of each server. */
+const TURNS = 5;
 
-/** A difference of two costs, and those of their probes, as natural logarithms. */
-interface Difference {
+/** A cost and those of the probes, as natural logarithms. */
+interface Point {
   cost: number;
-  probes: number[];
-  /** The processes that it was measured on. */
-  of: readonly ProbedProcess[];
+  probes: readonly number[];
 }
 
-/** The deviation of differences without and with the probe. */
-export interface Effect {
+/** One process, measured in slices. */
+interface Course {
+  /** Unique. */
+  name: string;
   target: string;
-  /** The pairs that were compared: `slices 10 apart`. */
+  sitting: string;
+  points: Point[];
+}
+
+/** The difference of two points, and the processes that it was measured on. */
+interface Difference extends Point {
+  of: readonly Course[];
+}
+
+/** The deviation of differences without and with probes. */
+export interface Effect {
+  /** What was compared: `slices, 10 apart`. */
   what: string;
-  pairs: number;
+  count: number;
   deviation: number;
+  /** With all parts of the probe. */
   adjusted: number;
-  /** The same with each part alone. */
+  /** With each part alone. */
   alone: number[];
 }
 
-/** Reads the processes of an experiment. */
-export function readProbed(folder: string): ProbedProcess[] {
-  const lines = readFileSync(join(folder, 'probe.jsonl'), 'utf8').trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as ProbedProcess);
+/** The effects of the probes of some folders, and the names of their parts. */
+export interface Evaluation {
+  parts: readonly string[];
+  effects: Effect[];
 }
 
-/** Evaluates the probe for each target: on slices of one process, and on fresh processes of one sitting and of different ones. */
-export function evaluateProbe(processes: readonly ProbedProcess[]): Effect[] {
-  const targets = [...Map.groupBy(processes, ({ target }) => target)];
-  return targets.flatMap(([target, own]) => {
-    const slices = LAGS.map((lag) => ({
-      what: `slices ${lag} apart`,
-      differences: own.flatMap((one) => differencesWithin(one, lag)),
-    }));
-    const pairs = own.flatMap((one, index) => own.slice(index + 1).map((other) => [one, other] as const));
-    const [together, apart] = [true, false].map((isTogether) =>
-      pairs.filter(([one, other]) => (one.sitting === other.sitting) === isTogether).map(differenceBetween),
-    );
-    return [
-      ...slices,
-      { what: 'fresh processes, one sitting', differences: together ?? [] },
-      { what: 'fresh processes, different sittings', differences: apart ?? [] },
-    ]
-      .filter(({ differences }) => differences.length > 0)
-      .map(({ what, differences }) => ({ target, what, ...summarise(differences) }));
+/** Evaluates the probe of these folders: on slices of one process, and on fresh processes of one target. Throws for folders of two kinds. */
+export function evaluateProbe(folders: readonly string[]): Evaluation {
+  const isStudy = folders.every((folder) => !existsSync(join(folder, 'probe.jsonl')));
+  const parts = isStudy ? ['reference'] : PARTS;
+  const courses = folders.flatMap(isStudy ? readStudied : readProbed);
+  const pairs = [...Map.groupBy(courses, ({ target }) => target).values()].flatMap((own) =>
+    own.flatMap((one, index) => own.slice(index + 1).map((other): [Course, Course] => [one, other])),
+  );
+  const isTogether = ([one, other]: [Course, Course]): boolean => one.sitting === other.sitting;
+  const compared: [what: string, differences: Difference[]][] = [
+    ...LAGS.map((lag): [string, Difference[]] => [
+      `slices, ${lag} apart`,
+      courses.flatMap((one) => differencesWithin(one, lag)),
+    ]),
+    ['fresh processes of one sitting', pairs.filter(isTogether).map(differenceBetween)],
+    [
+      'fresh processes of different sittings',
+      pairs.filter((pair) => !isTogether(pair)).map(differenceBetween),
+    ],
+  ];
+  const effects = compared
+    .filter(([, differences]) => differences.length > 0)
+    .map(([what, differences]) => summarise(what, differences, parts));
+  return { parts, effects };
+}
+
+function readProbed(folder: string): Course[] {
+  const lines = readFileSync(join(folder, 'probe.jsonl'), 'utf8').trimEnd().split('\n');
+  return lines.map((line) => {
+    const { target, sitting, startedAt, slices } = JSON.parse(line) as ProbedProcess;
+    return {
+      name: startedAt,
+      target,
+      sitting,
+      // A probe is the mean of those before and after.
+      points: slices.map(([cost, , before, after]) => ({
+        cost: Math.log(cost),
+        probes: PARTS.map((_, part) => Math.log(((before[part] ?? 0) + (after[part] ?? 0)) / 2)),
+      })),
+    };
   });
 }
 
-function summarise(differences: readonly Difference[]): Omit<Effect, 'target' | 'what'> {
-  const every = PARTS.map((_, part) => part);
+/** Reads the second half of each process of a study, when most are warm. */
+function readStudied(folder: string): Course[] {
+  return readStudy(folder).processes.flatMap(({ target, startedAt, course }): Course[] => {
+    if (course === undefined) return [];
+    const { fresh, reference } = course;
+    const costsOf = ({ answers, cpuUs = [] }: typeof fresh): number[] => {
+      const first = Math.ceil(answers.length / 2 / TURNS) * TURNS;
+      const starts = answers.flatMap((_, turn) =>
+        turn >= first && turn % TURNS === 0 && turn + TURNS <= answers.length ? [turn] : [],
+      );
+      return starts.map((at) =>
+        Math.log(sum(cpuUs.slice(at, at + TURNS)) / sum(answers.slice(at, at + TURNS))),
+      );
+    };
+    const probes = costsOf(reference);
+    const points = costsOf(fresh).map((cost, index) => ({ cost, probes: [probes[index] ?? Number.NaN] }));
+    return points.length === 0
+      ? []
+      : [{ name: startedAt, target: target.id, sitting: basename(folder), points }];
+  });
+}
+
+function summarise(what: string, differences: readonly Difference[], parts: readonly string[]): Effect {
+  const every = parts.map((_, part) => part);
   return {
-    pairs: differences.length,
+    what,
+    count: differences.length,
     deviation: robustDeviation(differences.map(({ cost }) => cost)),
     adjusted: robustDeviation(adjust(differences, every)),
     alone: every.map((part) => robustDeviation(adjust(differences, [part]))),
   };
 }
 
-function differencesWithin(one: ProbedProcess, lag: number): Difference[] {
-  const points = pointsOf(one);
-  return points.slice(lag).map((point, index) => difference(point, points[index] as Point, [one]));
+function differencesWithin(one: Course, lag: number): Difference[] {
+  return one.points.slice(lag).map((point, index) => subtract(point, one.points[index] as Point, [one]));
 }
 
-function differenceBetween([one, other]: readonly [ProbedProcess, ProbedProcess]): Difference {
-  return difference(meanOf(pointsOf(one)), meanOf(pointsOf(other)), [one, other]);
-}
-
-type Point = Pick<Difference, 'cost' | 'probes'>;
-
-/** The logarithms of cost and probes in each slice. A probe is the mean of those before and after. */
-function pointsOf({ slices }: ProbedProcess): Point[] {
-  return slices.map(([cost, , before, after]) => ({
-    cost: Math.log(cost),
-    probes: PARTS.map((_, part) => Math.log(((before[part] ?? 0) + (after[part] ?? 0)) / 2)),
-  }));
+function differenceBetween([one, other]: [Course, Course]): Difference {
+  return subtract(meanOf(one.points), meanOf(other.points), [one, other]);
 }
 
 function meanOf(points: readonly Point[]): Point {
+  const [first] = points;
   return {
     cost: mean(points.map(({ cost }) => cost)),
-    probes: PARTS.map((_, part) => mean(points.map(({ probes }) => probes[part] ?? 0))),
+    probes: (first?.probes ?? []).map((_, part) => mean(points.map(({ probes }) => probes[part] ?? 0))),
   };
 }
 
-function difference(one: Point, other: Point, of: readonly ProbedProcess[]): Difference {
+function subtract(one: Point, other: Point, of: readonly Course[]): Difference {
   return {
     cost: one.cost - other.cost,
     probes: one.probes.map((value, part) => value - (other.probes[part] ?? 0)),
@@ -110,29 +161,31 @@ function difference(one: Point, other: Point, of: readonly ProbedProcess[]): Dif
 function adjust(differences: readonly Difference[], parts: readonly number[]): number[] {
   const fits = new Map<string, number[]>();
   return differences.map(({ cost, probes, of }) => {
-    const key = of.map(({ startedAt }) => startedAt).join();
-    const fit =
-      fits.get(key) ??
-      fitLine(
-        differences.filter((other) => !other.of.some((one) => of.includes(one))),
-        parts,
-      );
+    const key = of.map(({ name }) => name).join();
+    const fit = fits.get(key) ?? fitWithout(differences, of, parts);
     fits.set(key, fit);
     return cost - sum(parts.map((part, index) => (fit[index] ?? 0) * (probes[part] ?? 0)));
   });
 }
 
-/** Returns the least-squares coefficients of the probes; zeros without enough differences. */
-function fitLine(differences: readonly Difference[], parts: readonly number[]): number[] {
-  const rows = parts.map((one) => [
-    ...parts.map((other) => sum(differences.map(({ probes }) => (probes[one] ?? 0) * (probes[other] ?? 0)))),
-    sum(differences.map(({ probes, cost }) => (probes[one] ?? 0) * cost)),
-  ]);
-  if (differences.length < 3 * parts.length) return parts.map(() => 0);
-  return solve(rows);
+/** Returns the least-squares coefficients of the probes, without these processes; zeros without enough differences. */
+function fitWithout(
+  differences: readonly Difference[],
+  without: readonly Course[],
+  parts: readonly number[],
+): number[] {
+  const used = differences.filter(({ of }) => !of.some((one) => without.includes(one)));
+  if (used.length < 3 * parts.length) return parts.map(() => 0);
+  const product = (of: (one: Difference) => number): number => sum(used.map(of));
+  return solve(
+    parts.map((one) => [
+      ...parts.map((other) => product(({ probes }) => (probes[one] ?? 0) * (probes[other] ?? 0))),
+      product(({ probes, cost }) => (probes[one] ?? 0) * cost),
+    ]),
+  );
 }
 
-/** Solves a system of linear equations, each with its right side last, by elimination. The matrix is positive definite. */
+/** Solves linear equations, each with its right side last, by elimination. The matrix is positive definite. */
 function solve(rows: number[][]): number[] {
   const size = rows.length;
   for (let pivot = 0; pivot < size; pivot++) {
@@ -154,12 +207,11 @@ export function percent(value: number): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { target, what, pairs, deviation, adjusted, alone } of evaluateProbe(
-    readProbed(process.argv[2] ?? ''),
-  )) {
-    const single = PARTS.map((part, index) => `${part} ${percent(alone[index] ?? 0)}`);
+  const { parts, effects } = evaluateProbe(process.argv.slice(2));
+  for (const { what, count, deviation, adjusted, alone } of effects) {
+    const single = parts.map((part, index) => `${part} ${percent(alone[index] ?? 0)}`);
     console.log(
-      `${target}, ${what} (${pairs}): ${percent(deviation)}, with the probe ${percent(adjusted)}; ${single.join(', ')}`,
+      `${what} (${count}): ${percent(deviation)}, with all ${percent(adjusted)}; ${single.join(', ')}`,
     );
   }
 }

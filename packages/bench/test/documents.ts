@@ -183,8 +183,8 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   /** `cause ID`: as experiments/kinds/cause.cjs printed it. */
   cause: ([id = '']) => fence(readFileSync(join(folderOf(id), 'cause.txt'), 'utf8')),
 
-  /** `probe ID`: what a probe of the machine explains, by experiments/probe. */
-  probe: ([id = '']) => drawProbe(folderOf(id)),
+  /** `probe ID ID`: how much probes of the machine explain, by experiments/probe. */
+  probe: (ids) => drawProbe(ids.map(folderOf)),
 
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */
   picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),

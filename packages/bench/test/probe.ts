@@ -1,17 +1,16 @@
-/** The published results of experiments/probe, as a table of a document. */
-import { evaluateProbe, percent, readProbed } from '../../../experiments/probe/evaluate.ts';
-import { PARTS } from '../../../experiments/probe/probed.ts';
+/** The evaluation of probes by experiments/probe, as a table of a document. */
+import { evaluateProbe, percent } from '../../../experiments/probe/evaluate.ts';
 import { drawTable } from './kinds.ts';
 
-/** Draws one row for each comparison: its deviation without the probe, with all its parts, and with each part alone. */
-export function drawProbe(folder: string): string {
-  const rows = evaluateProbe(readProbed(folder)).map(
-    ({ target, what, pairs, deviation, adjusted, alone }) => [
-      target,
-      what,
-      String(pairs),
-      ...[deviation, adjusted, ...alone].map(percent),
-    ],
-  );
-  return drawTable(['server', 'compared', 'pairs', 'deviation', 'with the probe', ...PARTS], rows);
+/** Draws one row for each comparison: its deviation without a probe, with all its parts, and with each part alone. */
+export function drawProbe(folders: readonly string[]): string {
+  const { parts, effects } = evaluateProbe(folders);
+  // One part alone is the whole probe.
+  const columns = parts.length > 1 ? ['whole probe', ...parts] : parts;
+  const rows = effects.map(({ what, count, deviation, adjusted, alone }) => [
+    what,
+    String(count),
+    ...[deviation, ...(parts.length > 1 ? [adjusted] : []), ...alone].map(percent),
+  ]);
+  return drawTable(['compared', 'differences', 'deviation', ...columns.map((name) => `with ${name}`)], rows);
 }
