@@ -81,12 +81,15 @@ done
 uv=$(find_uv)
 
 sharing="contract/pyproject.toml"
-# The clients are no stack, but locked as one.
-for manifest in */stack.json clients/pyproject.toml; do
+# The clients and the cluster are no stacks, but locked as such.
+for manifest in */stack.json clients/pyproject.toml cluster/pyproject.toml; do
   stack=${manifest%/*}
   [ -f "$stack/pyproject.toml" ] || continue
   if [ -f "$stack/constraints.txt" ]; then
     constraints=constraints.txt
+  elif [ "$stack" = cluster ]; then
+    # Ray is large, and only a cluster needs it: the tools check its code without it.
+    constraints=../constraints.txt
   else
     constraints=../constraints.txt
     sharing="$sharing $stack/pyproject.toml $(groups "$stack" | sed "s|^|--group $stack/pyproject.toml:|")"

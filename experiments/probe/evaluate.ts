@@ -57,6 +57,11 @@ export interface Evaluation {
   effects: Effect[];
 }
 
+/** Returns true if two courses were measured in one sitting. */
+function isTogether([one, other]: [Course, Course]): boolean {
+  return one.sitting === other.sitting;
+}
+
 /** Evaluates the probe of these folders: on slices of one process, and on fresh processes of one target. Throws for folders of two kinds. */
 export function evaluateProbe(folders: readonly string[]): Evaluation {
   const isStudy = folders.every((folder) => !existsSync(join(folder, 'probe.jsonl')));
@@ -65,7 +70,6 @@ export function evaluateProbe(folders: readonly string[]): Evaluation {
   const pairs = [...Map.groupBy(courses, ({ target }) => target).values()].flatMap((own) =>
     own.flatMap((one, index) => own.slice(index + 1).map((other): [Course, Course] => [one, other])),
   );
-  const isTogether = ([one, other]: [Course, Course]): boolean => one.sitting === other.sitting;
   const compared: [what: string, differences: Difference[]][] = [
     ...LAGS.map((lag): [string, Difference[]] => [
       `slices, ${lag} apart`,

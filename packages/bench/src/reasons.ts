@@ -80,8 +80,20 @@ const DEFINITIONS = {
   accounting: {
     isFatal: true,
     invalidates: ALL,
-    text: ({ sent, accounted }: { sent: number; accounted: number }) =>
-      `${sent} requests were sent, but ${accounted} are accounted for: this is a bug in Bench`,
+    text: ({ sent, accounted, host }: { sent: number; accounted: number; host?: string | undefined }) =>
+      `${from(host)}${sent} requests were sent, but ${accounted} are accounted for: this is a bug in Bench`,
+  },
+  'generators-missing': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ asked, missing }: { asked: number; missing: readonly { host: string; why: string }[] }) =>
+      `${missing.length} of ${asked} load generators did not report: ${missing.map(({ host, why }) => `${host}: ${why}`).join('; ')}`,
+  },
+  skew: {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ host, skewMs, clockErrorMs, allowedSkewMs }: Skew) =>
+      `${host} opened its window ${figureMs(Math.abs(skewMs))} ${skewMs < 0 ? 'before' : 'after'} the plan, and its clock is known to ± ${figureMs(clockErrorMs)}: ${figureMs(allowedSkewMs)} are allowed`,
   },
   'crossed-answers': {
     isFatal: true,
@@ -123,12 +135,12 @@ const DEFINITIONS = {
   little: {
     invalidates: RATES_AND_MEMORY,
     summary: 'measured without some connections being served, or at a pace that changed too much',
-    text: ({ served, asked, silent }: { served: number; asked: number; silent: number }) => {
+    text: ({ served, asked, silent, host }: Served) => {
       const found =
         served <= asked
           ? `rate and cycle time account for only ${served} of ${asked} connections (Little's law): the others were not served`
           : `rate and cycle time account for ${served} connections, but there are ${asked} (Little's law): the pace changed too much`;
-      return silent > 0 ? `${found}; ${silent} got no answer in the window` : found;
+      return `${from(host)}${found}${silent > 0 ? `; ${silent} got no answer in the window` : ''}`;
     },
   },
   pairing: {
@@ -157,14 +169,14 @@ const DEFINITIONS = {
     invalidates: RATES,
     lowerBounds: GOODPUT,
     summary: 'limited by the load generator',
-    text: (facts: { busy: number; coresUsed: number | undefined } | { ratio: number }) => {
+    text: (facts: Saturation | { ratio: number }) => {
       if ('ratio' in facts) {
         const rise = ((facts.ratio - 1) * 100).toFixed(1);
         return `one more generator raised goodput by ${rise} %: the first figure was limited by the client`;
       }
-      const { busy, coresUsed } = facts;
+      const { busy, coresUsed, host } = facts;
       const beside = coresUsed === undefined ? '' : ` while the server used ${coresUsed.toFixed(2)} cores`;
-      return `the generator was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the client's delays`;
+      return `the generator ${host === undefined ? '' : `on ${host} `}was ${Math.round(busy * 100)} % busy${beside}: goodput is a lower bound, and latency includes the client's delays`;
     },
   },
   'upstream-bound': {
@@ -343,6 +355,37 @@ function describeLateReads({ uncertain }: LateReads): string {
     ({ metric, least, most }) => `${metric} is ${toMs(least)} to ${toMs(most)} ms`,
   );
   return `answers waited in the load generator: ${ranges.join(', ')}`;
+}
+
+interface Served {
+  served: number;
+  asked: number;
+  silent: number;
+  /** The host of the generator, if the reason is about one of several. */
+  host?: string | undefined;
+}
+
+interface Saturation {
+  busy: number;
+  coresUsed: number | undefined;
+  /** The host of the busiest generator, if there are several. */
+  host?: string | undefined;
+}
+
+interface Skew {
+  host: string;
+  skewMs: number;
+  clockErrorMs: number;
+  allowedSkewMs: number;
+}
+
+/** Says which generator a reason is about. */
+function from(host: string | undefined): string {
+  return host === undefined ? '' : `from ${host}, `;
+}
+
+function figureMs(milliseconds: number): string {
+  return `${milliseconds.toFixed(1)} ms`;
 }
 
 interface Saturated {

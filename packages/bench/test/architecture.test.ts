@@ -79,6 +79,8 @@ interface Import {
   relative: boolean;
   /** Only types, which are erased at run time. */
   erased: boolean;
+  /** Loaded when the code that needs it runs. */
+  deferred: boolean;
 }
 
 const sources = globSync('**/*.ts', { cwd: SOURCE }).filter((file) => !file.endsWith('.d.ts'));
@@ -95,7 +97,7 @@ function importsOf(from: string): Import[] {
     ...text.matchAll(/^\s*import\s*(?<clause>)'(?<path>[^']+)'/gm),
     ...text.matchAll(/\b(?:import|require)(?<clause>)\(\s*['"`](?<path>[^'"`]+)['"`]\s*\)/g),
   ];
-  return statements.map(({ groups }) => {
+  return statements.map(({ 0: statement, groups }) => {
     const { clause = '', path = '' } = groups ?? {};
     const relative = path.startsWith('.');
     return {
@@ -103,6 +105,7 @@ function importsOf(from: string): Import[] {
       to: relative ? normalize(join(dirname(from), path)) : path,
       relative,
       erased: isErased(clause),
+      deferred: statement.startsWith('import('),
     };
   });
 }
@@ -138,6 +141,17 @@ function reachedByReaders(): Set<string> {
   // The loop also visits the files that it adds to the set.
   for (const file of reached) {
     for (const { to } of running.filter(({ from }) => from === file)) reached.add(to);
+  }
+  return reached;
+}
+
+/** The files that are loaded with this one, without those that wait for the code that needs them. */
+function loadedWith(file: string): Set<string> {
+  const reached = new Set([file]);
+  // The loop also visits the files that it adds to the set.
+  for (const from of reached) {
+    const found = imports.filter((one) => one.from === from && !one.erased && !one.deferred);
+    for (const { to } of found) reached.add(to);
   }
   return reached;
 }
@@ -209,6 +223,14 @@ describe('the architecture', () => {
     );
     expect(show(direct)).toEqual([]);
     expect([...reachedByReaders()].filter((file) => MEASURING.includes(roomOf(file) ?? ''))).toEqual([]);
+  });
+
+  it('loads nothing that speaks to a cluster, or installs Ray, without --cluster', () => {
+    const loaded = loadedWith('commands/bench.ts');
+    expect(loaded).toContain('load/fleet.ts');
+    const cluster = [...loaded].filter((file) => /^load\/cluster\/|^catalogue\/cluster\/program/.test(file));
+    expect(cluster).toEqual([]);
+    expect(loadedWith('commands/cluster.ts')).toContain('load/cluster/program.ts');
   });
 
   it('defines small arithmetic once', () => {

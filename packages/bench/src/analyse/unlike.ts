@@ -73,6 +73,7 @@ export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
   // If neither run specifies cores, they follow the workers.
   if ((old.plan.cores ?? now.plan.cores) !== undefined) compare('cores', ({ plan }) => coresOf(plan));
   compare('generators', ({ plan }) => plan.generators);
+  compare('hosts of the load', describeLoadHosts);
   compare('engine', ({ plan }) => enginesOf(plan).join(' and '));
   const shared = sharedDrivers(old, now);
   compare('load driver', (run) => describeDrivers(run, shared));
@@ -192,6 +193,18 @@ function describeCollected(run: StoredRun, other: StoredRun): string {
     return there !== undefined && haveCollected(trials) && !haveCollected(there);
   });
   return unlike.map(([id]) => `before the load of ${id}`).join(', ') || 'none';
+}
+
+/** The hosts that sent the load, without their names; undefined if the machine of the server did. */
+function describeLoadHosts({ plan: { cluster }, trials }: StoredRun): string | undefined {
+  if (cluster === undefined) return undefined;
+  const measured = trials.flatMap((trial) =>
+    trial.status === 'failed' ? [] : (trial.measured.load.cluster ?? []),
+  );
+  const kinds = (measured[0]?.hosts ?? []).map(
+    ({ cpuModel = 'unknown CPU', cores = 0 }) => `${cpuModel} with ${cores} cores`,
+  );
+  return [`${cluster.generators} × ${cluster.processes} processes`, ...new Set(kinds.toSorted())].join(', ');
 }
 
 function describeParams({ params = {} }: Plan): string | undefined {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { AppOptions } from '../catalogue/apps/app.ts';
+import { readCluster } from '../catalogue/cluster/file.ts';
 import { splitVersions } from '../catalogue/packages.ts';
 import { CROSS_CHECKS, ENGINE_NAMES } from '../catalogue/engines.ts';
 import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
@@ -242,6 +243,17 @@ const OPTIONS = {
     help: 'load processes',
     usually: '1; with --scale, one for each core of the largest server, if cores are left',
   }),
+  cluster: option('<file>', text, {
+    group: LOAD,
+    help: 'send the load from the hosts that this file names, such as bench.cluster.json',
+    conflicts: {
+      generators: 'the file says how many processes each host has',
+      'prove-limit': 'raise "generators" in the file',
+      'cross-check': 'other engines run on one machine only',
+      scale: 'its sizes are planned for the cores of this machine',
+      duel: 'several hosts take no short turns',
+    },
+  }),
   'start-timeout': option('<seconds>', seconds(), {
     group: SERVER,
     help: 'how long a server may take to its first right answer',
@@ -464,13 +476,13 @@ export const BENCH = defineCommand({
       },
       workload: values.workload,
       workers: values.workers,
+      ...toCluster(values),
       aa: values.aa,
       quick: values.quick,
       proveLimit: values.proveLimit,
       load: toLoad(values),
       resolve: values.resolve,
       ...present({
-        connections: values.connections,
         rounds: values.rounds,
         windowSeconds: values.duration,
         warmupSeconds: values.warmup === 'auto' ? undefined : values.warmup,
@@ -523,6 +535,17 @@ function toLoad({ rate, amount }: Values<typeof OPTIONS>): LoadMode {
   if (rate === 'auto') return { mode: 'open', perSecond: 1 };
   if (rate !== undefined) return { mode: 'open', perSecond: rate };
   return amount === undefined ? { mode: 'closed' } : { mode: 'amount', requests: amount };
+}
+
+/** The hosts that send the load, and the numbers of connections: those of the command line first. */
+function toCluster({
+  cluster: file,
+  connections: typed,
+}: Values<typeof OPTIONS>): Pick<Partial<BenchOptions>, 'cluster' | 'connections' | 'generators'> {
+  if (file === undefined) return present({ connections: typed });
+  const { cluster, connections } = readCluster(file);
+  const generators = cluster.generators * cluster.processes;
+  return { cluster, generators, ...present({ connections: typed ?? connections }) };
 }
 
 function toApps({ app, run, lock, copy: copies }: Values<typeof OPTIONS>): AppOptions[] | undefined {

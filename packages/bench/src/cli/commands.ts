@@ -161,6 +161,61 @@ export const COMPARE = defineCommand({
 
 const NEW_EXAMPLE = 'pnpm new stack hono --language typescript';
 
+/** A parsed `pnpm cluster` command. */
+export type ClusterRequest =
+  | { action: 'check'; file: string }
+  | { action: 'down' }
+  | { action: 'up'; local: number }
+  | { action: 'up'; role: string; join?: string; ip?: string };
+
+const CLUSTER_EXAMPLE = 'pnpm cluster up --local 4';
+
+export const CLUSTER = defineCommand({
+  name: 'cluster',
+  about:
+    'Starts, checks and stops the hosts of a Ray cluster, from which pnpm bench --cluster sends the load. Installs Ray at its first use.',
+  arguments: {
+    terms: '<action>',
+    noun: 'action',
+    help: 'up: start nodes on this machine; check: show who is there, and whether they can send; down: stop what up started',
+    example: CLUSTER_EXAMPLE,
+  },
+  options: {
+    local: option('<n>', wholeNumber(2), {
+      help: 'start n nodes on this machine, to try it: one for the server, the others for the load',
+      conflicts: { role: 'omit one of them' },
+    }),
+    role: option('<name>', text, {
+      help: 'start one node with this role: server or generator',
+    }),
+    join: option('<address>', text, {
+      help: 'the head of the cluster, e.g. 10.0.0.1:6379',
+      usually: 'this node becomes the head',
+      needs: 'role',
+    }),
+    ip: option('<address>', text, {
+      help: 'the address of this host that the others reach',
+      usually: 'the one that Ray finds',
+      needs: 'role',
+    }),
+    cluster: option('<file>', text, { help: 'the file to check', default: 'bench.cluster.json' }),
+  },
+  notes: 'Exit codes: 0 done, 1 check found a problem, 2 bad usage, 3 a toolchain is\nmissing.',
+  read({ local, role, join, ip, cluster }, [action = '']): ClusterRequest {
+    if (action === 'check') return { action, file: cluster };
+    if (action === 'down') return { action };
+    if (action === 'up' && local !== undefined) return { action, local };
+    if (action === 'up' && role !== undefined) return { action, role, ...present({ join, ip }) };
+    throw new BenchError(
+      'usage',
+      action === 'up'
+        ? 'up needs --local or --role'
+        : `pnpm cluster takes up, check or down, not "${action}"`,
+      CLUSTER_EXAMPLE,
+    );
+  },
+});
+
 export const NEW = defineCommand({
   name: 'new',
   about:
@@ -525,6 +580,7 @@ export const COMMANDS = {
   check: CHECK,
   ci: CI,
   clean: CLEAN,
+  cluster: CLUSTER,
   compare: COMPARE,
   init: INIT,
   new: NEW,

@@ -32,6 +32,8 @@ export interface Wiring {
   launcher?: Launcher;
   /** The engines of the plan; found by default. */
   engines?: FoundEngine[];
+  /** The address that servers listen on; by default one that only this machine reaches. */
+  host?: string | undefined;
   /** The companions of the servers; none by default. */
   companions?: RunningCompanion[];
   /** Stores trials; does nothing by default. */
@@ -48,6 +50,7 @@ export async function createEffects({
   folder,
   launcher = freshLauncher,
   engines,
+  host,
   companions = [],
   record = async () => {},
   on = () => {},
@@ -67,6 +70,7 @@ export async function createEffects({
     token,
     folder,
     time,
+    host,
     isStopped: () => stopped,
   });
   const effects: RunEffects = {

@@ -106,6 +106,7 @@ function studyPlan(plan: Plan, due: readonly Candidate[], connections: number): 
     sequentialTest: _test,
     autoWarmup: _auto,
     background: _background,
+    cluster: _cluster,
     targets: _targets,
     ...rest
   } = plan;
@@ -118,6 +119,8 @@ function studyPlan(plan: Plan, due: readonly Candidate[], connections: number): 
     rounds: 1,
     load: { mode: 'closed' },
     engine: 'autocannon',
+    // A study runs on this machine.
+    generators: plan.cluster === undefined ? plan.generators : 1,
     proveLimit: false,
     trials: targets.map(({ id }, order): PlannedTrial => ({
       id: `${String(order + 1).padStart(3, '0')}-${id.replaceAll(/[^\w.+-]+/g, '_')}`,

@@ -2,6 +2,7 @@ import { unlikeResumed } from '../analyse/unlike.ts';
 import { DisposableStack } from '../disposal.ts';
 import { BenchError } from '../errors.ts';
 import { chooseLauncher, scaleTo } from '../measure/launcher.ts';
+import type { OpenCluster } from '../load/cluster/cluster.ts';
 import { findEngines } from '../load/engines.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { run } from '../measure/run.ts';
@@ -73,6 +74,7 @@ export async function measurePlan({
     log: voice.log,
     copies: copies.stacks,
   });
+  await using cluster = await joinCluster(asked, voice);
   const tryOut = async (trial: string): Promise<boolean> => {
     await using running = await startCompanions(companions, { token, folder: trial, placed, owe });
     return await tryTargets(asked, prepared, {
@@ -88,7 +90,7 @@ export async function measurePlan({
     const trial = session.makeFolder('try');
     if (await tryOut(trial)) voice.quit(() => release());
   }
-  const engines = await findEngines(enginesOf(asked));
+  const engines = cluster === undefined ? await findEngines(enginesOf(asked)) : [cluster.engine];
   const versions = readVersions(prepared, companions, engines);
   if (stored !== undefined) refuseOtherVersions(stored, versions);
   const machine = { session, voice, placed, host, companions, leftOut };
@@ -106,6 +108,7 @@ export async function measurePlan({
     folder,
     launcher,
     engines,
+    host: cluster?.host,
     companions: running.all,
     record: async (trials) => {
       appendTrials(folder, trials);
@@ -117,6 +120,13 @@ export async function measurePlan({
   interrupts.use(voice.onInterrupt(stop, describeStop));
   const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
   return { source: { plan, host, versions, leftOut, trials }, folder, interrupted: effects.interrupted() };
+}
+
+/** Joins the cluster of a plan. Its code is loaded only for a plan that has one. */
+async function joinCluster({ cluster }: Plan, voice: Voice): Promise<OpenCluster | undefined> {
+  if (cluster === undefined) return undefined;
+  const { openCluster } = await import('../load/cluster/cluster.ts');
+  return openCluster(cluster, voice.log);
 }
 
 function refuseOtherHost(stored: StoredRun, host: Host, placed: PinnedCommands): void {

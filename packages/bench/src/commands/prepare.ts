@@ -38,17 +38,26 @@ export async function prepareMachine(
     }
   }
   const beside = companions.filter(({ isPlaced }) => isPlaced).map(({ name }) => name);
-  const needs = { serverCores: coresOf(plan), generators: plan.generators, beside };
+  // The generators of a cluster are elsewhere: here, the harness needs a core.
+  const generators = plan.cluster === undefined ? plan.generators : 1;
+  const needs = { serverCores: coresOf(plan), generators, beside };
   const findings = preflight(await readFacts(), {
     ...needs,
     connections: connectionsAtOnce(plan),
     connectsPerSecond: plan.connectsPerSecond,
+    addresses: countAddresses(plan),
   });
   for (const { level, what, advice } of findings) {
     if (level === 'stop') throw new BenchError('usage', what, advice);
     if (level === 'warn') log(`warning: ${what}${advice === undefined ? '' : ` — ${advice}`}`);
   }
   return session.place(needs, launcher.place);
+}
+
+/** Returns the source addresses of the load; each has its own range of ports. */
+function countAddresses({ cluster }: Plan): number {
+  if (cluster === undefined) return 1;
+  return Math.max(cluster.generators, Object.values(cluster.addresses ?? {}).flat().length);
 }
 
 /** Lays out the copies of projects that a plan measures. Disposing removes them. */

@@ -1,5 +1,6 @@
 import type { Attestation, Counts, Resources } from '../model.ts';
 import type {
+  ClusterLoad,
   CompanionName,
   GeneratorUse,
   HostWindow,
@@ -73,12 +74,14 @@ export function judge(evidence: Evidence): Judgement {
   const { shape, reasons: unsteady } = judgeShape(evidence);
   const { load, host, companions, isClosedLoop, turns = 0 } = evidence;
   const reasons = [
+    ...judgeCluster(load.cluster),
     ...judgeAccounting(load),
     ...judgeAnswers(load),
     ...judgeUnsolicited(load),
     ...judgeConnect(load.connect),
     ...judgeErrors(load),
     ...(isClosedLoop ? judgeLittle(load, turns) : []),
+    ...(isClosedLoop ? judgeParts(load) : []),
     ...judgeSchedule(load),
     ...judgeArrivals(load),
     ...judgeLimit(limit, evidence),
@@ -127,10 +130,29 @@ function busy({ utilisation = 0, cpuUs, seconds, cores = 1 }: GeneratorUse): num
   return Math.max(utilisation, cpuUs / 1e6 / seconds / cores);
 }
 
-function judgeAccounting({ counts }: LoadResult): Reason[] {
-  const { sent, ...rest } = counts;
-  const accounted = sum(Object.values(rest));
-  return sent === undefined || sent === accounted ? [] : [makeReason('accounting', { sent, accounted })];
+/** Judges whether all generators of a cluster measured the same window. */
+function judgeCluster(cluster: ClusterLoad | undefined): Reason[] {
+  if (cluster === undefined) return [];
+  const { asked, missing, hosts, parts, allowedSkewMs } = cluster;
+  const apart = parts.flatMap(({ host, skewMs }) => {
+    const { clockErrorMs = Infinity } = hosts.find(({ name }) => name === host) ?? {};
+    return Math.abs(skewMs) + clockErrorMs > allowedSkewMs ? [{ host, skewMs, clockErrorMs }] : [];
+  });
+  const worst = apart.toSorted((a, b) => Math.abs(b.skewMs) - Math.abs(a.skewMs))[0];
+  return [
+    ...(missing.length > 0 ? [makeReason('generators-missing', { asked, missing })] : []),
+    ...(worst === undefined ? [] : [makeReason('skew', { ...worst, allowedSkewMs })]),
+  ];
+}
+
+function judgeAccounting({ counts, cluster }: LoadResult): Reason[] {
+  const all = [{ counts, host: undefined }, ...(cluster?.parts ?? [])];
+  const wrong = all.flatMap(({ counts: { sent, ...rest }, host }) => {
+    const accounted = sum(Object.values(rest));
+    return sent === undefined || sent === accounted ? [] : [{ sent, accounted, host }];
+  });
+  const [first] = wrong;
+  return first === undefined ? [] : [makeReason('accounting', first)];
 }
 
 function judgeAnswers({ counts, connect, crossed = 0 }: LoadResult): Reason[] {
@@ -172,31 +194,64 @@ function judgeLittle(
   { counts, completionsPerSecond, meanCycleUs, connect, silentConnections = 0, latencyUs }: LoadResult,
   turns: number,
 ): Reason[] {
-  const reasons: Reason[] = [];
-  const served = meanCycleUs === undefined ? undefined : (completionsPerSecond * meanCycleUs) / 1e6;
-  const share = (served ?? connect.asked) / connect.asked;
   const completions = Math.max(1, countCompletions(counts));
-  // The end of a turn cuts one cycle of each connection: half of it on average, and more if the cycles differ.
-  const cut = (connect.asked * turns) / completions;
-  // With fewer than ten completions per connection, the edges of the window outweigh the tolerance.
-  const tolerance = Math.max(LITTLE_TOLERANCE, connect.asked / (2 * completions)) + cut;
-  if (Math.abs(share - 1) > tolerance || silentConnections > connect.asked * LITTLE_TOLERANCE) {
-    reasons.push(
-      makeReason('little', {
-        served: Math.round(served ?? 0),
-        asked: connect.asked,
-        silent: silentConnections,
-      }),
-    );
-  }
+  const { tolerance, reasons } = weighLittle({
+    completions,
+    completionsPerSecond,
+    meanCycleUs,
+    asked: connect.asked,
+    silent: silentConnections,
+    turns,
+  });
   if (
     latencyUs !== undefined &&
     meanCycleUs !== undefined &&
-    latencyUs.mean * counts.ok > meanCycleUs * countCompletions(counts) * (1 + tolerance)
+    latencyUs.mean * counts.ok > meanCycleUs * completions * (1 + tolerance)
   ) {
     reasons.push(makeReason('pairing', { meanUs: latencyUs.mean, cycleUs: meanCycleUs }));
   }
   return reasons;
+}
+
+/** Applies Little's law to each generator of a cluster: together, one that served too few can hide. */
+function judgeParts({ cluster }: LoadResult): Reason[] {
+  const found = (cluster?.parts ?? []).flatMap((part) => {
+    const { connections: asked, silentConnections: silent, meanCycleUs, completionsPerSecond, host } = part;
+    const completions = Math.max(1, countCompletions(part.counts));
+    return weighLittle({ completions, completionsPerSecond, meanCycleUs, asked, silent, host }).reasons;
+  });
+  return found.slice(0, 1);
+}
+
+/** The figures of Little's law. */
+interface Flow {
+  completions: number;
+  completionsPerSecond: number;
+  meanCycleUs: number | undefined;
+  asked: number;
+  silent: number;
+  turns?: number;
+  host?: string;
+}
+
+function weighLittle({
+  completions,
+  completionsPerSecond,
+  meanCycleUs,
+  asked,
+  silent,
+  turns = 0,
+  host,
+}: Flow): { tolerance: number; reasons: Reason[] } {
+  const served = meanCycleUs === undefined ? undefined : (completionsPerSecond * meanCycleUs) / 1e6;
+  const share = (served ?? asked) / asked;
+  // The end of a turn cuts one cycle of each connection: half of it on average, and more if the cycles differ.
+  const cut = (asked * turns) / completions;
+  // With fewer than ten completions per connection, the edges of the window outweigh the tolerance.
+  const tolerance = Math.max(LITTLE_TOLERANCE, asked / (2 * completions)) + cut;
+  const isKept = Math.abs(share - 1) <= tolerance && silent <= asked * LITTLE_TOLERANCE;
+  const facts = { served: Math.round(served ?? 0), asked, silent, host };
+  return { tolerance, reasons: isKept ? [] : [makeReason('little', facts)] };
 }
 
 /** An open loop whose requests were waiting for a connection at the end: no percentile includes them. */
@@ -223,8 +278,10 @@ function judgeArrivals({ latencyUs, latencyAtLeastUs }: LoadResult): Reason[] {
 
 function judgeLimit(limit: Limit, { load, server }: Evidence): Reason[] {
   if (limit !== 'generator') return [];
-  const most = Math.max(...load.generators.map(busy));
-  return [makeReason('generator-bound', { busy: most, coresUsed: server?.coresUsed })];
+  const uses = load.generators.map(busy);
+  const most = Math.max(...uses);
+  const host = load.cluster?.parts[uses.indexOf(most)]?.host;
+  return [makeReason('generator-bound', { busy: most, coresUsed: server?.coresUsed, host })];
 }
 
 /** Marks a server that does not answer after the load because it still works for clients that have left. */

@@ -272,6 +272,7 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
     const conn = connect({
       host,
       port,
+      ...(slot.source === undefined ? {} : { localAddress: slot.source }),
       onread: {
         buffer,
         callback: (length) => {

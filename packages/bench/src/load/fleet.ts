@@ -1,17 +1,17 @@
-import { BenchError } from '../errors.ts';
 import type { Connect, LoadResult } from '../results/record.ts';
 import type { Counts } from '../model.ts';
-import { start, type Child } from '../machine/subprocess.ts';
+import { start } from '../machine/subprocess.ts';
 import type { LoadEngine, LoadSession, ShortTurns, Turn, TurnResult, Window } from './engine.ts';
-import { nextSender } from '../catalogue/workloads/ids.ts';
+import { Generator, type Line, type LineEvents } from './line.ts';
 import { readBacklog } from '../machine/backlog.ts';
-import { sum } from '../numbers.ts';
-import { mergeConnects, mergeCounts, mergeReports, mergeTurns, splitShares } from './merge.ts';
+import { mergeConnects, mergeCounts, mergeReports, mergeTurns } from './merge.ts';
+import { armOrders, fireOrders } from './orders.ts';
 import {
   readLines,
   type ArmedReport,
   type CountedReport,
   type DoneReport,
+  type FireOrder,
   type LoadSpec,
   type Order,
   type Report,
@@ -43,69 +43,36 @@ export function createFleetEngine(fleet: FleetSpec): LoadEngine {
     version: fleet.version,
     open(spec, processes) {
       const length = Math.min(processes, spec.connections);
-      const generators = Array.from({ length }, () => new Generator(fleet));
+      const generators = Array.from({ length }, () => new Generator((events) => startLine(fleet, events)));
       return new Fleet(fleet, spec, generators, 0);
     },
   };
 }
 
-class Generator {
-  readonly #child: Child;
-  readonly #waiting = new Map<Report['event'], PromiseWithResolvers<Report>>();
-  #broken: BenchError | undefined;
-  #stderr = '';
-  mark: (edge: 'opened' | 'closed') => void = () => {};
-
-  constructor({ argv, env }: FleetSpec) {
-    this.#child = start({ stdio: 'pipe', env: { ...process.env, ...env } })`exec ${argv}`;
-    this.#child.on('error', (error) => this.#break(error.message));
-    this.#child.on('exit', (status, signal) =>
-      this.#break(`it ended (${signal ?? status}). ${this.#stderr}`),
-    );
-    this.#child.stdin?.on('error', () => {});
-    this.#child.stderr?.on('data', (text: Buffer) => {
-      this.#stderr = (this.#stderr + text.toString()).slice(-2000);
-    });
-    if (this.#child.stdout) readLines<Report>(this.#child.stdout, (report) => this.#take(report));
-  }
-
-  get pid(): number | undefined {
-    return this.#child.pid;
-  }
-
-  /** Sends an order and returns its final report. Throws if the process fails first. */
-  ask<R extends ArmedReport | TurnedReport | DoneReport | CountedReport>(
-    order: Order,
-    event: R['event'],
-  ): Promise<R> {
-    if (this.#broken) throw this.#broken;
-    const waiting = Promise.withResolvers<Report>();
-    this.#waiting.set(event, waiting);
-    this.#child.stdin?.write(`${JSON.stringify(order)}\n`);
-    return waiting.promise as Promise<R>;
-  }
-
-  async end(): Promise<void> {
-    this.#child.removeAllListeners('exit');
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined)
-      return;
-    const gone = new Promise((resolve) => {
-      this.#child.once('exit', resolve);
-    });
-    this.#child.kill('SIGKILL');
-    await gone;
-  }
-
-  #take(report: Report): void {
-    if (report.event === 'broken') this.#break(report.message);
-    else if (report.event === 'opened' || report.event === 'closed') this.mark(report.event);
-    else this.#waiting.get(report.event)?.resolve(report);
-  }
-
-  #break(why: string): void {
-    this.#broken = new BenchError('trial', `the load generator failed: ${why.trim()}`);
-    for (const { reject } of this.#waiting.values()) reject(this.#broken);
-  }
+/** Starts a generator process of this machine. */
+function startLine({ argv, env }: FleetSpec, { report, broke }: LineEvents): Line {
+  const child = start({ stdio: 'pipe', env: { ...process.env, ...env } })`exec ${argv}`;
+  let stderr = '';
+  child.on('error', (error) => broke(error.message));
+  child.on('exit', (status, signal) => broke(`it ended (${signal ?? status}). ${stderr}`));
+  child.stdin?.on('error', () => {});
+  child.stderr?.on('data', (text: Buffer) => {
+    stderr = (stderr + text.toString()).slice(-2000);
+  });
+  if (child.stdout) readLines<Report>(child.stdout, report);
+  return {
+    pid: child.pid,
+    send: (order) => child.stdin?.write(`${JSON.stringify(order)}\n`),
+    async end() {
+      child.removeAllListeners('exit');
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+      const gone = new Promise((resolve) => {
+        child.once('exit', resolve);
+      });
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
 }
 
 /** The generator processes of one trial. They share its connections exactly. */
@@ -136,27 +103,12 @@ class Fleet implements LoadSession {
   }
 
   async arm(): Promise<void> {
-    const { connections, connectsPerSecond, ...rest } = this.#spec;
-    const processes = this.#generators.length;
-    const shares = splitShares(connections, processes);
-    this.#backlog = readBacklog(rest.host, rest.port);
+    const { host, port } = this.#spec;
+    this.#backlog = readBacklog(host, port);
     const capacity = await this.#backlog;
+    const orders = armOrders(this.#spec, this.#generators.length, { session: this.#session, capacity });
     const reports = await Promise.all(
-      this.#generators.map((generator, index) =>
-        generator.ask<ArmedReport>(
-          {
-            do: 'arm',
-            session: this.#session,
-            sender: nextSender(),
-            skippedCycles: index,
-            ...rest,
-            connections: shares[index] ?? 0,
-            connectsPerSecond: connectsPerSecond && connectsPerSecond / processes,
-            acceptQueue: { capacity, processes },
-          },
-          'armed',
-        ),
-      ),
+      orders.map((order, index) => (this.#generators[index] as Generator).ask<ArmedReport>(order, 'armed')),
     );
     this.#connect = mergeConnects(reports.map((report) => report.connect));
   }
@@ -164,29 +116,17 @@ class Fleet implements LoadSession {
   async fire(window: Window, mark: (edge: 'opened' | 'closed') => void): Promise<LoadResult> {
     if (this.#connect === undefined) throw new Error('fire before arm');
     const seen = { opened: 0, closed: 0 };
-    const { load } = window;
-    const amounts = load.mode === 'amount' ? splitShares(load.requests, this.#generators.length) : [];
-    const atMs = Date.now() + LEAD_MS * (this.#generators.length - 1);
+    const processes = this.#generators.length;
+    const atMs = Date.now() + LEAD_MS * (processes - 1);
+    const orders = fireOrders(window, processes, { session: this.#session, atMs });
     const reports = await Promise.all(
       this.#generators.map((generator, index) => {
         generator.mark = (edge) => {
           seen[edge]++;
           // The sampled span runs from the first window that opens to the last that closes.
-          if (edge === 'opened' ? seen.opened === 1 : seen.closed === this.#generators.length) mark(edge);
+          if (edge === 'opened' ? seen.opened === 1 : seen.closed === processes) mark(edge);
         };
-        return generator.ask<DoneReport>(
-          {
-            do: 'fire',
-            session: this.#session,
-            atMs,
-            warmupSeconds: window.warmupSeconds,
-            windowSeconds: window.windowSeconds,
-            amount: amounts[index],
-            amountBefore: sum(amounts.slice(0, index)),
-            rate: load.mode === 'open' ? load.perSecond / this.#generators.length : undefined,
-          },
-          'done',
-        );
+        return generator.ask<DoneReport>(orders[index] as FireOrder, 'done');
       }),
     );
     return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);

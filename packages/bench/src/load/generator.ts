@@ -177,15 +177,16 @@ class Session {
       shapes: new Shapes(buffer, order.parsesAll === true ? 0 : undefined),
       readTiming: order.timing === undefined ? undefined : createTimingReader(order.timing),
     };
-    for (let index = 0; index < order.connections; index++) this.#addClient(means);
+    for (let index = 0; index < order.connections; index++) this.#addClient(means, index);
   }
 
-  #addClient(means: ClientMeans): void {
-    const { host, port, timeoutSeconds, requests } = this.#order;
+  #addClient(means: ClientMeans, index: number): void {
+    const { host, port, timeoutSeconds, requests, sources = [] } = this.#order;
     const setupClient = (client: AutocannonClient): void => {
       // The option of autocannon must be at least 1 s.
       client.timeout = timeoutSeconds * 1000;
       const slot = this.#ledger.addSlot();
+      slot.source = sources[index % sources.length];
       const ask = harden(client, slot, means);
       this.#lines.push({ slot, ask, first: { atMs: 0, completions: 0 } });
     };

@@ -29,6 +29,8 @@ function scatter(number: number): number {
 export class Slot {
   /** True if a request was sent and has no outcome yet. */
   pending = false;
+  /** The address that it connects from; undefined if the system chooses. */
+  source: string | undefined;
   /** The intended start of its request, in ms of the monotonic clock; undefined in a closed loop. */
   intendedAt: number | undefined;
   /** True if it pauses until its turn. */

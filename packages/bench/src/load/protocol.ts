@@ -72,6 +72,8 @@ export interface ArmOrder extends LoadSpec {
   session: number;
   /** The accept queue of the server in connections, if known, and the number of processes that connect to it. */
   acceptQueue: { capacity?: number | undefined; processes: number };
+  /** The source addresses that its connections take in turn; absent if the system chooses. */
+  sources?: string[] | undefined;
   /** Unique: it is part of the ids of its requests. */
   sender: number;
   /** The number of cycles of the requests that it skips at first: each process begins with other rows. */

@@ -26,8 +26,8 @@ import type { TimeCommand } from './time.ts';
 import { sum } from '../numbers.ts';
 
 const HOST = '127.0.0.1';
-/** A server on one of these accepts connections to its host. */
-const OWN_ADDRESSES = new Set([HOST, '0.0.0.0', '::']);
+/** A server on one of these accepts connections to every address of its machine. */
+const ALL_ADDRESSES = new Set(['0.0.0.0', '::']);
 const POLL_MS = 10;
 /** How long a server may take to stop after SIGTERM before it is killed. */
 const GRACE_MS = 5000;
@@ -61,6 +61,8 @@ export interface LaunchSpec {
   /** The command prefix that pins the server to its cores; empty if pinning is not possible. */
   prefix: string[];
   time: TimeCommand | undefined;
+  /** The address that it listens on; by default one that only this machine reaches. */
+  host?: string | undefined;
   /** A free port; chosen if absent. */
   port?: number;
   /** The signal that stops the server; SIGTERM by default. */
@@ -127,7 +129,8 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
     writeFileSync(file, text);
     return [variable, file] as const;
   });
-  const command = fillCommand(spec.command, { ...spec, host: HOST, port });
+  const { host = HOST } = spec;
+  const command = fillCommand(spec.command, { ...spec, host, port });
   const timed = spec.time === undefined ? [] : [...spec.time.argv, timeFile];
   const argv = [...timed, ...spec.prefix, ...command];
   const { cgroup } = openCgroup(`${spec.token}-${number}`);
@@ -142,7 +145,7 @@ export async function launch(spec: LaunchSpec): Promise<Server> {
     env: {
       ...neutralEnvironment(spec.isOfUser),
       ...Object.fromEntries(files),
-      ...fillEnvironment(spec.env, port),
+      ...fillEnvironment(spec.env, { host, port }),
       BENCH_TOKEN: spec.token,
       [MARK]: `${spec.token}-${number}`,
     },
@@ -182,22 +185,22 @@ export function describeEnd(server: Pick<Server, 'ended' | 'logTail'>): string |
  * Returns the addresses that a server listens on instead of its own: on other ports, or on its own port of other
  * interfaces. Empty if it listens on its own, or nowhere.
  */
-export function listensElsewhere(server: Pick<Server, 'port' | 'listensOn'>): Listening[] {
+export function listensElsewhere(server: Pick<Server, 'host' | 'port' | 'listensOn'>): Listening[] {
   const all = server.listensOn?.() ?? [];
   const own = all.filter(({ port }) => port === server.port);
-  if (own.some(({ address }) => OWN_ADDRESSES.has(address))) return [];
+  if (own.some(({ address }) => address === server.host || ALL_ADDRESSES.has(address))) return [];
   return own.length > 0 ? own : all;
 }
 
 /** Describes where a server listens instead of its own address, and the remedy; undefined if it does not. */
 export function describeElsewhere(
-  server: Pick<Server, 'port' | 'listensOn' | 'mayIgnorePort'>,
+  server: Pick<Server, 'host' | 'port' | 'listensOn' | 'mayIgnorePort'>,
 ): string | undefined {
   const all = listensElsewhere(server);
   if (all.length === 0) return undefined;
   if (all.some(({ port }) => port === server.port)) {
     const places = all.map(({ address: host, port }) => toAuthority({ host, port }));
-    return `it listens on ${places.join(', ')}, not on ${HOST}:${server.port}: pass {host} in its command, e.g. --host {host}`;
+    return `it listens on ${places.join(', ')}, not on ${server.host}:${server.port}: pass {host} in its command, e.g. --host {host}`;
   }
   const ports = [...new Set(all.map(({ port }) => port))].join(', ');
   const remedy = server.mayIgnorePort === true ? ': pass {port} in its command, e.g. --port {port}' : '';
@@ -243,7 +246,7 @@ interface Parts {
 }
 
 class LaunchedServer implements Server {
-  readonly host = HOST;
+  readonly host: string;
   readonly port: number;
   readonly cgroup: Cgroup | undefined;
   readonly startedAtMs: number;
@@ -258,6 +261,7 @@ class LaunchedServer implements Server {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.host = parts.spec.host ?? HOST;
     this.port = parts.port;
     this.cgroup = parts.cgroup;
     this.startedAtMs = parts.startedAtMs;
@@ -421,11 +425,14 @@ export function countWorkers(told: Attestation[]): number {
   return sum(told.map(({ workers }) => (typeof workers === 'number' ? workers : 1)));
 }
 
-function fillEnvironment(env: Record<string, string>, port: number): Record<string, string> {
+function fillEnvironment(
+  env: Record<string, string>,
+  { host, port }: { host: string; port: number },
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => [
       name,
-      value.replaceAll('{host}', HOST).replaceAll('{port}', String(port)),
+      value.replaceAll('{host}', host).replaceAll('{port}', String(port)),
     ]),
   );
 }

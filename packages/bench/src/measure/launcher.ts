@@ -30,6 +30,8 @@ export interface LaunchMeans {
   token: string;
   folder: string;
   time: TimeCommand | undefined;
+  /** The address that servers listen on; by default one that only this machine reaches. */
+  host?: string | undefined;
   /** Returns true if the run was interrupted. */
   isStopped: () => boolean;
 }
@@ -106,7 +108,7 @@ export const freshLauncher: Launcher = {
     return { ready: prepared, missing };
   },
   open:
-    ({ token, folder, time, ...means }) =>
+    ({ token, folder, time, host, ...means }) =>
     (prepared: Prepared, planned, draw) => {
       const { plan, placed } = scaleTo(prepared.target, means);
       return launch({
@@ -121,6 +123,7 @@ export const freshLauncher: Launcher = {
         prefix: placed.server,
         isOfUser: prepared.stack.project !== undefined,
         time,
+        host,
         folder,
       });
     },

@@ -35,6 +35,7 @@ export type TurnFacts = Pick<
   | 'asked'
   | 'attached'
   | 'background'
+  | 'cluster'
   | 'engine'
   | 'load'
   | 'proveLimit'
@@ -70,12 +71,14 @@ function comparesRounds({ sequentialTest, rounds }: TurnFacts): boolean {
 
 /** Returns true if the targets of a plan can take turns at all. */
 function mayTakeTurns(plan: TurnFacts): boolean {
-  const { targets, waitSeconds, background, load, proveLimit } = plan;
+  const { targets, waitSeconds, background, cluster, load, proveLimit } = plan;
   return (
     targets.length > 1 &&
     canTakeTurns(targets.length, waitSeconds) &&
     // The background request of one server would also disturb the others.
     background === undefined &&
+    // Several hosts fire once, at one moment.
+    cluster === undefined &&
     // Servers of different sizes need different cores.
     targets.every(({ scale }) => scale === undefined) &&
     load.mode !== 'amount' &&

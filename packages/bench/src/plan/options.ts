@@ -1,5 +1,6 @@
 /** The options of a plan as typed values. Every caller that makes a plan fills them in. */
 import type { AppOptions } from '../catalogue/apps/app.ts';
+import type { Cluster } from '../catalogue/cluster/definition.ts';
 import type { EngineName } from '../catalogue/engines.ts';
 import type { Matrix } from '../catalogue/stacks.ts';
 import type { BackgroundRequest, Copy, LoadMode, UpstreamKind } from '../model.ts';
@@ -57,6 +58,8 @@ export interface BenchOptions {
   cores?: number;
   /** Load processes; by default 1, or as many as a scaled run needs. */
   generators?: number;
+  /** The hosts that send the load; this machine if absent. */
+  cluster?: Cluster;
   /** The load engine; autocannon by default. */
   engine?: EngineName;
   /** A second engine that checks the first one on every target; `any` takes the first one on PATH. */

@@ -33,6 +33,7 @@ import { RUN_SCHEMA } from '../versions.ts';
 import {
   FEWEST_WAITS,
   refuseBackground,
+  refuseCluster,
   refuseDuel,
   refuseUpstream,
   refuseWindow,
@@ -115,7 +116,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     load,
     proveLimit: options.proveLimit,
     quick: options.quick,
-    ...present({ background, sequentialTest, waitSeconds, asked, attached }),
+    ...present({ background, sequentialTest, waitSeconds, asked, attached, cluster: options.cluster }),
   };
   const byTurns =
     options.duel === undefined
@@ -123,6 +124,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       : options.duel
         ? { rungs, turnSeconds: TURN_SECONDS.comparison }
         : undefined;
+  refuseCluster(options, { engine, rungs, generators, takesTurns: byTurns !== undefined });
   if (byTurns !== undefined) refuseDuel(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
   refuseBackground(options);
@@ -182,7 +184,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
     generators,
     ...(connectsPerSecond === undefined ? {} : { connectsPerSecond }),
     startSeconds: options.startSeconds ?? startSecondsOf(targets, stacks, { attached, workload }),
-    barrierSeconds: workload.barrierSeconds ?? 30,
+    barrierSeconds: options.cluster?.connectSeconds ?? workload.barrierSeconds ?? 30,
     hashEvery: asked === undefined ? HASH_EVERY : HASH_EVERY_ASKED,
     engine,
     load,
@@ -199,6 +201,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       waitSeconds,
       threads: options.threads,
       cores,
+      cluster: options.cluster,
       upstream: options.upstream,
       background,
       asked,

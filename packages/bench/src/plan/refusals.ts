@@ -119,6 +119,33 @@ export function refuseBackground({ background, servers }: BenchOptions): void {
   }
 }
 
+/** Throws a usage error for a plan that needs more than hosts of a cluster can do together. */
+export function refuseCluster(
+  { cluster, load, servers }: BenchOptions,
+  {
+    engine,
+    rungs,
+    generators,
+    takesTurns,
+  }: { engine: string; rungs: readonly number[]; generators: number; takesTurns: boolean },
+): void {
+  if (cluster === undefined) return;
+  const least = Math.min(...rungs);
+  const refusals: [boolean, string, string][] = [
+    [engine !== 'autocannon', `takes the load driver of Bench, not ${engine}`, 'omit --engine'],
+    [takesTurns, 'has no short turns', 'measure with --separate'],
+    [load.mode === 'amount', 'sends for a time, not an exact number of requests', 'use --duration'],
+    [servers !== undefined, 'starts its servers itself', 'omit --url, or --cluster'],
+    [
+      generators > least,
+      `has ${generators} generator processes, which cannot share ${least} connections`,
+      `use ${generators} connections or more`,
+    ],
+  ];
+  const [refusal] = refusals.filter(([applies]) => applies);
+  if (refusal !== undefined) throw new BenchError('usage', `--cluster ${refusal[1]}`, refusal[2]);
+}
+
 /** Throws a usage error for an upstream if the servers of the workload fetch nothing. */
 export function refuseUpstream(
   { upstream }: { upstream?: UpstreamKind | undefined },

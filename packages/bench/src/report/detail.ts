@@ -99,7 +99,7 @@ function describeMeasured({
         `${metric} mean ${formatUs(toldUs.mean)}, max ${formatUs(toldUs.max)}; the rest of the latency mean ${formatUs(restUs.mean)}, max ${formatUs(restUs.max)}`,
       );
     }
-    lines.push(`generators: ${load.generators.map(describeUse).join('; ')}`);
+    lines.push(`generators: ${load.generators.map(describeUse).join('; ')}`, ...describeCluster(load));
   }
   if (age !== undefined) lines.push(describeAge(age));
   if (background !== undefined) lines.push(describeBackgroundUse(background));
@@ -204,6 +204,26 @@ function describeConnect({ stood, asked, seconds, refused, retried }: LoadResult
   return [
     `${stood} of ${asked} connections established after ${seconds.toFixed(2)} s (${refused} refused, ${retried} retried)`,
   ];
+}
+
+/** The part of each generator of a cluster, and what is missing. */
+function describeCluster({ cluster }: LoadResult): string[] {
+  if (cluster === undefined) return [];
+  const { hosts, parts, missing, overlapSeconds } = cluster;
+  return [
+    `all ${parts.length} generators fired for ${overlapSeconds.toFixed(3)} s`,
+    ...parts.map(({ host: name, connections, stood, goodputPerSecond, skewMs }) => {
+      const host = hosts.find((one) => one.name === name);
+      const clock = host && `; clock ${formatMs(host.offsetMs)} ± ${host.clockErrorMs.toFixed(1)} ms`;
+      return `${name}: ${stood} of ${connections} connections, ${formatCount(goodputPerSecond)}/s, window ${formatMs(skewMs)} ms off the plan${clock ?? ''}`;
+    }),
+    ...missing.map(({ host, why }) => `${host}: no report: ${why}`),
+  ];
+}
+
+/** `+0.4`, with its sign. */
+function formatMs(milliseconds: number): string {
+  return `${milliseconds < 0 ? '−' : '+'}${Math.abs(milliseconds).toFixed(1)}`;
 }
 
 function describeUse({ cpuUs, seconds, cores, utilisation }: GeneratorUse): string {

@@ -98,6 +98,7 @@ export function describeSetting(model: Model): string[] {
             ...(plan.attached === undefined ? [`${describeWorkers(plan)} per server`] : []),
             describePlacement(placement),
           ].join(', '),
+          ...describeHosts(model),
           ...describeApps(plan),
           ...describeCopies(plan),
           ...describeAttached(model),
@@ -110,6 +111,25 @@ export function describeSetting(model: Model): string[] {
           ...describeDisturbance(plan),
         ]),
     ...describeWarmups(plan),
+  ];
+}
+
+/** One line for each host of a cluster that sent load: its hardware, its share, its clock. */
+function describeHosts({ hosts = [] }: Model): string[] {
+  return hosts.map(({ name, cpuModel, cores, share, skewMs, clockErrorMs }) =>
+    [
+      `load from ${[name, cpuModel, cores && countOf(cores, 'core')].filter(Boolean).join(', ')}: ${Math.round(share * 100)} % of the answers`,
+      `windows within ${skewMs.toFixed(1)} ms of the plan`,
+      `clock ± ${clockErrorMs.toFixed(1)} ms`,
+    ].join(', '),
+  );
+}
+
+function describePlannedHosts({ cluster }: Plan): string[] {
+  if (cluster === undefined) return [];
+  const { generators, processes, address } = cluster;
+  return [
+    `load from ${countOf(generators, 'host')} of the cluster at ${address}, ${countOf(processes, 'process')} each`,
   ];
 }
 
@@ -307,6 +327,7 @@ export function describePlan(plan: Plan, load = describeLoad(plan.load)): string
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${describeConnections(plan.rungs)}, ${countOf(plan.rounds, 'round')}, ${plan.asked === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
     `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
     ...describeTurns(plan),
+    ...describePlannedHosts(plan),
     ...describeDisturbance(plan),
     ...describeWarmups(plan),
     ...describeSequentialTest(plan),

@@ -194,6 +194,67 @@ const warmup = named(
 /** The load before the window, or before the first window of a server in a duel. */
 export type Warmup = Static<typeof warmup>;
 
+const hostUse = shape(
+  {
+    name: text('As reports show it.'),
+    cpuModel: Type.Optional(text()),
+    cores: Type.Optional(ordinal('cores: logical ones')),
+    release: Type.Optional(text('Of the kernel.')),
+    offsetMs: Type.Number({ description: "ms: its clock minus that of the server's host" }),
+    clockErrorMs: amount('ms: the most by which that can be wrong, with what changed during the load'),
+    roundTripMs: amount('ms: the shortest round trip to its agent'),
+    busyCores: Type.Optional(amount('cores: CPU of the whole host from the warm-up to the last report')),
+    agentCores: Type.Optional(amount('cores: CPU of its agent in the same time')),
+  },
+  { description: 'A host that generated load.' },
+);
+
+/** A host that generated load. */
+export type HostUse = Static<typeof hostUse>;
+
+const hostPart = shape(
+  {
+    host: text('The name of its host.'),
+    connections: ordinal('count: connections asked for'),
+    stood: count('count: connections that answered at least once before the window'),
+    counts,
+    goodputPerSecond: amount('per second: right answers over its own window'),
+    completionsPerSecond: amount('per second: requests that ended, over its own window'),
+    meanCycleUs: Type.Optional(amount('µs: mean time from one completion of a connection to its next')),
+    silentConnections: count('count: connections that completed nothing in the window'),
+    skewMs: Type.Number({
+      description: "ms: when its window opened minus the plan, on the clock of the server's host",
+    }),
+  },
+  { description: 'The part of one generator process.' },
+);
+
+/** The part of one generator process of a cluster. */
+export type HostPart = Static<typeof hostPart>;
+
+const cluster = named(
+  'cluster',
+  shape(
+    {
+      asked: ordinal('count: generator processes that the trial needed'),
+      hosts: Type.Array(hostUse, { minItems: 1 }),
+      parts: Type.Array(hostPart, {
+        description: 'One for each process that reported, in the order of `generators`.',
+        minItems: 1,
+      }),
+      missing: Type.Array(shape({ host: text(), why: text() }), {
+        description: 'The processes whose report did not arrive.',
+      }),
+      overlapSeconds: amount('s: the part of the window in which all processes fired'),
+      allowedSkewMs: span('ms: the largest skew that a trial may have, the error of the clocks included'),
+    },
+    { description: 'The hosts of a cluster that sent the load; absent if this machine sent it alone.' },
+  ),
+);
+
+/** The hosts of a cluster that sent the load. */
+export type ClusterLoad = Static<typeof cluster>;
+
 const owned = Type.Object({ ...accounted, connect, counts });
 
 const load = named(
@@ -259,6 +320,7 @@ const load = named(
         ),
       ),
       generators: Type.Array(generatorUse, { minItems: 1 }),
+      cluster: Type.Optional(cluster),
     },
     {
       description:

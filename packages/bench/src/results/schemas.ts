@@ -1,4 +1,5 @@
 /** The JSON Schemas of what is stored, made from the definitions. The files in `schema/` are these. */
+import { CLUSTER_HEAD, clusterFile } from '../catalogue/cluster/definition.ts';
 import { toDocument } from '../definitions.ts';
 import { host, HOST_HEAD } from './host.ts';
 import {
@@ -33,4 +34,5 @@ export const SCHEMAS = {
   'pool-matrix': toDocument(pooledMatrix, MATRIX_HEAD),
   'pool-noise': toDocument(pooledNoise, NOISE_HEAD),
   warmup: toDocument(knownWarmup, KNOWN_HEAD),
+  cluster: toDocument(clusterFile, CLUSTER_HEAD),
 };

@@ -17,6 +17,7 @@ describe('reportWaiting', () => {
   it('says after 3 seconds what is waited for, then only for how long', () => {
     const lines: string[] = [];
     const server = {
+      host: '127.0.0.1',
       port: 20_001,
       mayIgnorePort: true,
       listensOn: () => [{ address: '0.0.0.0', port: 8000 }],
@@ -45,7 +46,13 @@ describe('reportWaiting', () => {
 
   it('says what is wrong with the answers so far', () => {
     const lines: string[] = [];
-    const server = { port: 20_001, mayIgnorePort: false, listensOn: () => [], logTail: () => [] };
+    const server = {
+      host: '127.0.0.1',
+      port: 20_001,
+      mayIgnorePort: false,
+      listensOn: () => [],
+      logTail: () => [],
+    };
     const awaited = { server, isLoggingIn: false, wrong: 'status 500 instead of 200' };
     using _ = reportWaiting(() => awaited, { plan, prepared }, { log: (line) => lines.push(line) });
     vi.advanceTimersByTime(3000);
@@ -55,6 +62,7 @@ describe('reportWaiting', () => {
   it('does not show the log of a server that is logging somebody in: its token cannot be hidden yet', () => {
     const lines: string[] = [];
     const server = {
+      host: '127.0.0.1',
       port: 20_001,
       mayIgnorePort: false,
       listensOn: () => [{ address: '127.0.0.1', port: 20_001 }],

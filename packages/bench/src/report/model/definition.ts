@@ -524,6 +524,18 @@ const metricHead = shape({
   better: oneOf(['higher', 'lower'] as const),
 });
 
+const loadHost = shape({
+  name: text(),
+  cpuModel: Type.Optional(text()),
+  cores: Type.Optional(ordinal('cores: logical ones')),
+  share: amount('share: of all right answers, those that it got'),
+  skewMs: amount('ms: the most by which one of its windows opened off the plan'),
+  clockErrorMs: amount('ms: the most by which its clock was known wrongly'),
+});
+
+/** A host that sent load, over all trials of a run. */
+export type LoadHost = Static<typeof loadHost>;
+
 const fields = {
   run: text('Id of the run.'),
   repeat: text('The command that measures the same plan again.'),
@@ -553,6 +565,12 @@ const fields = {
       },
       { description: 'The age of the server processes when their windows opened.' },
     ),
+  ),
+  hosts: Type.Optional(
+    Type.Array(loadHost, {
+      description: 'The hosts that sent the load; absent if this machine did.',
+      minItems: 1,
+    }),
   ),
   rows: Type.Array(row, {
     description: 'Sorted by rung, and then by CPU per request; rows without one are last.',
@@ -592,5 +610,5 @@ export const reportDocument = shape({
 export const REPORT_HEAD = {
   title: 'The report of a run as JSON: report --json',
   description:
-    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, kinds of processes, problems and notes are new.',
+    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, kinds of processes, problems and notes are new; `hosts` are new with clusters.',
 };

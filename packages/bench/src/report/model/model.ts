@@ -20,6 +20,7 @@ import { isFatal } from '../../reasons.ts';
 import type { Trial } from '../../results/record.ts';
 import type { StoredRun } from '../../results/store.ts';
 import type {
+  LoadHost,
   Model,
   ModelComparisons,
   ModelFigure,
@@ -58,6 +59,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const rows = rankRows(summary, groupTrials(trials), distributions);
   const [first] = trials;
   const age = ageOf(trials);
+  const hosts = hostsOf(trials);
   const sent = sentBy(trials);
   const scalings = toScalings(summary, plan.targets, trials);
   return {
@@ -80,6 +82,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     ...(first?.companions && { companions: first.companions }),
     ...(sent && { sent }),
     ...(age && { age }),
+    ...(hosts && { hosts }),
     rows,
     ladders: toLadders(summary, plan.load.mode === 'open').map(({ rungs, ...ladder }): ModelLadder => ({
       ...ladder,
@@ -268,6 +271,32 @@ function ageOf(trials: Trial[]): Model['age'] {
   const seconds = rangeOf(ages.map(({ secondsSinceStart }) => secondsSinceStart));
   const answers = rangeOf(ages.flatMap((age) => age.answers ?? []));
   return seconds && { seconds, ...(answers && { answers }) };
+}
+
+/** The hosts that sent the load, over all trials that count; undefined if this machine did. */
+function hostsOf(trials: Trial[]): LoadHost[] | undefined {
+  const loads = trials.flatMap((trial) =>
+    trial.status === 'failed' ? [] : (trial.measured.load.cluster ?? []),
+  );
+  const parts = loads.flatMap((load) => load.parts);
+  const all = sum(parts.map(({ counts }) => counts.ok));
+  const uses = Map.groupBy(
+    loads.flatMap((load) => load.hosts),
+    ({ name }) => name,
+  );
+  const hosts = [...uses].map(([name, own]): LoadHost => {
+    const { cpuModel, cores } = own[0] ?? {};
+    const sent = parts.filter(({ host }) => host === name);
+    return {
+      name,
+      ...(cpuModel === undefined ? {} : { cpuModel }),
+      ...(cores === undefined ? {} : { cores }),
+      share: sum(sent.map(({ counts }) => counts.ok)) / all,
+      skewMs: Math.max(...sent.map(({ skewMs }) => Math.abs(skewMs))),
+      clockErrorMs: Math.max(...own.map(({ clockErrorMs }) => clockErrorMs)),
+    };
+  });
+  return hosts.length === 0 ? undefined : hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function rangeOf(values: number[]): Range | undefined {

@@ -1,0 +1,85 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readCluster } from '../../src/catalogue/cluster/file.ts';
+import { BENCH } from '../../src/cli/bench.ts';
+import { makePlan } from '../../src/plan/plan.ts';
+import { errorOf, sampleStack } from '../samples.ts';
+
+const SMALL = { address: '10.0.0.1:6379', generators: 2 };
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bench-cluster-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(content: object): string {
+  const file = join(folder, 'bench.cluster.json');
+  writeFileSync(file, JSON.stringify(content, undefined, 2));
+  return file;
+}
+
+function refusalOf(content: object): string {
+  const error = errorOf(() => readCluster(write(content)));
+  expect(error.code).toBe('usage');
+  return error.message.replace(`${folder}/`, '');
+}
+
+/** The plan of a command line with a cluster. */
+function planOf(line: string, content: object = SMALL): ReturnType<typeof makePlan> {
+  const words = line.split(' ').filter(Boolean);
+  return makePlan(BENCH.parse(['a', '--cluster', write(content), ...words]), [sampleStack('a')], 'run', 1);
+}
+
+describe('bench.cluster.json', () => {
+  it('needs only an address and a number of hosts', () => {
+    expect(readCluster(write(SMALL))).toEqual({
+      cluster: {
+        ...SMALL,
+        roles: { server: 'server', generator: 'generator' },
+        processes: 1,
+        leadMs: 500,
+        skewMs: 100,
+        deadlineSeconds: 10,
+        connectSeconds: 30,
+      },
+    });
+  });
+
+  it.each([
+    [{ ...SMALL, hosts: 2 }, /^bench\.cluster\.json:4: the cluster has no field "hosts"/],
+    [{ ...SMALL, generators: 0 }, /^bench\.cluster\.json:3: "generators" must be >= 1/],
+    [{ ...SMALL, address: 'http://10.0.0.1' }, /^bench\.cluster\.json:2: "address" must match/],
+    [{ generators: 1 }, /^bench\.cluster\.json:1: must have required property 'address'/],
+    [{ ...SMALL, addresses: { b: [] } }, /^bench\.cluster\.json:\d: "addresses\.b" must NOT have fewer/],
+    [
+      { ...SMALL, leadMs: 10, skewMs: 30 },
+      /^bench\.cluster\.json:5: "skewMs" 30 is longer than the lead of 10 ms/,
+    ],
+  ])('is refused with its line: %o', (content, message) => {
+    expect(refusalOf(content)).toMatch(message);
+  });
+});
+
+describe('a plan with a cluster', () => {
+  it('has as many generators as all hosts together, and the connections of the file', () => {
+    const plan = planOf('', { ...SMALL, processes: 3, connections: [60, 600] });
+    expect(plan).toMatchObject({ generators: 6, rungs: [60, 600], cluster: { generators: 2, processes: 3 } });
+  });
+
+  it('takes the connections of the command line first', () => {
+    expect(planOf('--connections 70', { ...SMALL, connections: [60] }).rungs).toEqual([70]);
+  });
+
+  it.each([
+    ['--engine wrk', '--cluster takes the load driver of Bench, not wrk'],
+    ['--amount 1000', '--cluster sends for a time, not an exact number of requests'],
+    ['--connections 1', '--cluster has 2 generator processes, which cannot share 1 connections'],
+  ])('is refused with %s', (line, message) => {
+    expect(errorOf(() => planOf(line)).message).toBe(message);
+  });
+});

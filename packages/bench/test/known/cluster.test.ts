@@ -1,0 +1,177 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClusterFile } from '../../src/catalogue/cluster/definition.ts';
+import { readCluster } from '../../src/catalogue/cluster/file.ts';
+import type { LoadEngine, LoadSession } from '../../src/load/engine.ts';
+import { openCluster } from '../../src/load/cluster/cluster.ts';
+import { provideProgram } from '../../src/load/cluster/program.ts';
+import { choosePlacement } from '../../src/machine/placement.ts';
+import { familyOf, readProcess, readText } from '../../src/machine/procfs.ts';
+import { sum } from '../../src/numbers.ts';
+import { startLocalNodes, type LocalNodes } from '../load/cluster/nodes.ts';
+import { needs } from '../needs.ts';
+import { accountOf, ASKED, loadOf, openRig, reasonOf, reasonsOf, sumOf, type Seen } from './rig.ts';
+
+const ray = needs(() => provideProgram());
+const rig = openRig();
+const folder = mkdtempSync(join(tmpdir(), 'bench-cluster-'));
+
+let nodes: LocalNodes | undefined;
+/** Every process that sent load. */
+const senders = new Set<number>();
+
+beforeAll(async () => {
+  if (ray.why === undefined) nodes = await startLocalNodes(4);
+}, 300_000);
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await nodes?.[Symbol.asyncDispose]();
+}, 60_000);
+
+/** The local addresses of the connections to a port, from `/proc/net/tcp`: in hex, the last byte first. */
+function sourcesOf(table: string, port: number): string[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return table.split('\n').flatMap((line) => {
+    const [, local = '', remote = '', state] = line.trim().split(/\s+/);
+    if (state !== ESTABLISHED || !remote.endsWith(suffix)) return [];
+    const bytes = local.slice(0, 8).match(/../g) ?? [];
+    return bytes
+      .toReversed()
+      .map((byte) => Number.parseInt(byte, 16))
+      .join('.');
+  });
+}
+
+const ESTABLISHED = '01';
+
+function isRunning(pid: number): boolean {
+  const found = readProcess(pid);
+  return found !== undefined && !found.zombie;
+}
+
+/** One trial by hosts of the cluster. */
+interface ByHosts {
+  file?: Partial<ClusterFile>;
+  planted?: string[];
+  /** Called when the first window has opened, with the generators that this machine runs and the port of the server. */
+  onOpened?: (pids: number[], port: number) => unknown;
+}
+
+async function measure({ file = {}, planted = [], onOpened }: ByHosts = {}): Promise<Seen> {
+  const path = join(folder, 'bench.cluster.json');
+  const content = { address: nodes?.address, generators: 2, server: '127.0.0.1', skewMs: 200, ...file };
+  writeFileSync(path, JSON.stringify(content));
+  await using cluster = await openCluster(readCluster(path).cluster);
+  const placed = await choosePlacement({ serverCores: 1, generators: 1 });
+  const engine = cluster.engine.create({ placed, token: '' });
+  const watched: LoadEngine = {
+    ...engine,
+    open: (spec, processes) => watch(engine.open(spec, processes), (pids) => onOpened?.(pids, spec.port)),
+  };
+  // The cluster is left when the trial has ended.
+  return await rig.measure({
+    planted,
+    bench: ['--cluster', path, '--connections', '12', '--duration', '1'],
+    wrap: (effects) => ({ ...effects, load: () => watched }),
+  });
+}
+
+/** Calls `onOpened` with the generators of a session when its window opens. */
+function watch(session: LoadSession, onOpened: (pids: number[]) => unknown): LoadSession {
+  const fire = session.fire.bind(session);
+  session.fire = (window, mark) =>
+    fire(window, (edge) => {
+      const agents = session.pids;
+      const pids = [...familyOf(agents)].filter((pid) => !agents.includes(pid));
+      for (const pid of pids) senders.add(pid);
+      if (edge === 'opened') void onOpened(pids);
+      mark(edge);
+    });
+  return session;
+}
+
+describe('a trial by hosts of a cluster', () => {
+  it('counts what the server counts, and says who sent how much', async () => {
+    const seen = await measure();
+    const { counts, lifetime, cluster, connect } = loadOf(seen);
+    expect(reasonsOf(seen)).toEqual([]);
+    expect(seen.trial.status).not.toBe('failed');
+    expect(sumOf(counts)).toBe(counts.sent);
+    expect(accountOf(seen).requests.answered.ok).toBe(lifetime.ok + ASKED);
+    expect(connect).toMatchObject({ asked: 12, stood: 12 });
+    expect(cluster?.parts.map(({ connections }) => connections)).toEqual([6, 6]);
+    expect(sum((cluster?.parts ?? []).map((part) => part.counts.ok))).toBe(counts.ok);
+    expect(new Set(cluster?.hosts.map(({ name }) => name)).size).toBe(2);
+  });
+
+  it('connects from the addresses of each host', async () => {
+    const names = loadOf(await measure()).cluster?.hosts.map(({ name }) => name) ?? [];
+    const addresses = Object.fromEntries(
+      names.map((name, index) => [name, [`127.0.1.${index + 1}`, `127.0.2.${index + 1}`]]),
+    );
+    let sources: string[] = [];
+    const seen = await measure({
+      file: { addresses },
+      onOpened: (_, port) => {
+        sources = sourcesOf(readText('/proc/net/tcp') ?? '', port);
+      },
+    });
+    expect(reasonsOf(seen)).toEqual([]);
+    expect(sources).toHaveLength(12);
+    expect([...new Set(sources)].toSorted()).toEqual(Object.values(addresses).flat().toSorted());
+  });
+
+  it('fails if a generator is killed, and keeps what the others sent', async () => {
+    const seen = await measure({
+      onOpened: ([first]) => first !== undefined && process.kill(first, 'SIGKILL'),
+    });
+    expect(seen.trial.status).toBe('failed');
+    const { missing = [], parts = [] } = loadOf(seen).cluster ?? {};
+    expect([missing.length, parts.length]).toEqual([1, 1]);
+    expect(reasonOf(seen, 'generators-missing').text).toContain(`${missing[0]?.host}: the generator on`);
+    expect(loadOf(seen).counts.ok).toBe(parts[0]?.counts.ok);
+  });
+
+  it('fails if the server dies', async () => {
+    const seen = await measure({ planted: ['--die-after-requests', '300'] });
+    expect(seen.trial.status).toBe('failed');
+    expect(seen.trial.reasons[0]?.text).toContain('the server died under load');
+  });
+
+  it('fails if the order to fire arrives too late', async () => {
+    const seen = await measure({ file: { leadMs: 0.001, skewMs: 0.001 } });
+    expect(seen.trial.status).toBe('failed');
+    expect(seen.trial.reasons[0]?.text).toMatch(/got its order to fire [\d.]+ ms too late/);
+  });
+
+  it('fails if a host has another checkout', async () => {
+    const other = join(folder, 'other');
+    mkdirSync(join(other, 'packages/bench/src'), { recursive: true });
+    writeFileSync(join(other, 'packages/bench/src/a.ts'), '');
+    writeFileSync(join(other, 'pnpm-lock.yaml'), '');
+    const seen = await measure({ file: { checkout: other } });
+    expect(seen.trial.status).toBe('failed');
+    expect(seen.trial.reasons[0]?.text).toMatch(/: its checkout [\da-f]{12} differs from [\da-f]{12} here/);
+  });
+
+  it('fails if a host is lost; later trials need fewer hosts', async () => {
+    const lost = await measure({ file: { generators: 3 }, onOpened: () => nodes?.remove(2) });
+    expect(lost.trial.status).toBe('failed');
+    expect(reasonOf(lost, 'generators-missing').text).toContain('its host was lost');
+    expect(loadOf(lost).cluster?.parts).toHaveLength(2);
+    const few = await measure({ file: { generators: 3, deadlineSeconds: 2 } });
+    expect(few.trial.status).toBe('failed');
+    expect(few.trial.reasons[0]?.text).toContain('2 of 3 hosts with the role generator');
+    const enough = await measure();
+    expect(reasonsOf(enough)).toEqual([]);
+    expect(enough.trial.status).not.toBe('failed');
+  });
+
+  it('leaves no generator behind', () => {
+    expect(senders.size).toBeGreaterThan(0);
+    expect([...senders].filter(isRunning)).toEqual([]);
+  });
+});

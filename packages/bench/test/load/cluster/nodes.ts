@@ -1,0 +1,43 @@
+/** Four Ray nodes in one process, as tests use them. */
+import { createInterface } from 'node:readline';
+import { provideProgram, provideToken } from '../../../src/load/cluster/program.ts';
+import { start } from '../../../src/machine/subprocess.ts';
+
+/** Nodes that run: the first is the server's, the others generate load. */
+export interface LocalNodes extends AsyncDisposable {
+  address: string;
+  /** Removes a node as a power cut does. */
+  remove(index: number): Promise<void>;
+}
+
+/** Starts nodes that end with this process. */
+export async function startLocalNodes(count: number): Promise<LocalNodes> {
+  provideToken();
+  const { argv, env } = await provideProgram();
+  const child = start({
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })`exec ${[...argv, 'local', String(count), '--attended']}`;
+  if (child.stdout === null) throw new Error('no stdout');
+  const ended = new Promise((resolve) => {
+    child.once('exit', resolve);
+  });
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const next = async (): Promise<Record<string, unknown>> => {
+    const line = await lines.next();
+    if (line.done === true) throw new Error('the nodes have ended');
+    return JSON.parse(line.value) as Record<string, unknown>;
+  };
+  const { address } = await next();
+  return {
+    address: String(address),
+    async remove(index) {
+      child.stdin?.write(`${JSON.stringify({ remove: index })}\n`);
+      await next();
+    },
+    async [Symbol.asyncDispose]() {
+      child.stdin?.end();
+      await ended;
+    },
+  };
+}

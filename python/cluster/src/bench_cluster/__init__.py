@@ -1,0 +1,1 @@
+"""Load from several hosts: Ray starts an agent on each, and agents start generator processes."""
