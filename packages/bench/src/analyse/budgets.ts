@@ -2,7 +2,7 @@
 import { METRICS, type MetricId } from '../metrics.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { StoredRun } from '../results/store.ts';
-import { compareWithin, countRounds, figuresByRound, scheduleOf } from './compare.ts';
+import { compareWithin, figuresByRound, scheduleOf } from './compare.ts';
 import type { Comparison } from './comparison.ts';
 import { compareTable, differencesOf } from './paired.ts';
 import { thetaOf } from './verdict.ts';
@@ -84,13 +84,12 @@ function compareWithFigure(
   limit: number,
   baselines: readonly string[],
 ): Row[] {
-  const rounds = countRounds(plan, trials);
   const { better } = METRICS[budget.metric];
   const cells = plan.rungs
     .filter((connections) => isAt(budget, connections))
     .flatMap((connections) => targetsOf(plan, budget, baselines).map((target) => ({ target, connections })));
   const differences = cells.map(({ target, connections }) => {
-    const figures = figuresByRound(trials, target, connections, budget.metric, rounds);
+    const figures = figuresByRound(trials, target, connections, budget.metric);
     return differencesOf(
       figures,
       figures.map(() => limit),

@@ -9,7 +9,7 @@ import { takesTurns } from '../plan/by-turns.ts';
 import { isRepeated, undisturbedOf } from '../plan/repeats.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { Comparison } from './comparison.ts';
-import { firstDecisive, fixedSchedule, lastLook } from './looks.ts';
+import { firstDecisive, fixedSchedule } from './looks.ts';
 import { figureOf } from './metrics.ts';
 import { compareTable, type Differences, differencesOf } from './paired.ts';
 import { shareRanks } from './ranks.ts';
@@ -63,14 +63,13 @@ export function compareWithin(
   { plan, trials }: Pick<StoredRun, 'plan' | 'trials'>,
   question: Question,
 ): ComparedTable {
-  const rounds = countRounds(plan, trials);
   const targets = plan.targets.filter(({ id }) => trials.some(({ target }) => target.id === id));
   const { asked, pairs } = pairTargets(plan, targets, question.baseline);
   const { better } = METRICS[question.by];
   const cells = Map.groupBy(trials, ({ target, connections }) => `${connections} ${target.id}`);
   const trialsOf = ({ connections, candidate, baseline }: (typeof pairs)[number]): Trial[] =>
     [candidate, baseline].flatMap((target) => cells.get(`${connections} ${target}`) ?? []);
-  const rows = pairs.map((pair) => differencesWithin(trialsOf(pair), pair, question.by, rounds));
+  const rows = pairs.map((pair) => differencesWithin(trialsOf(pair), pair, question.by));
   const comparisons = compareTable(rows, {
     schedule: scheduleOf(plan),
     better,
@@ -91,14 +90,17 @@ export function compareWithin(
   };
 }
 
-/** Returns the log ratio of each round of a run: from turns if both trials of a round have them, otherwise from their figures. */
+/**
+ * Returns the log ratio of each round of a run: from turns if both trials of a round have them, otherwise from their
+ * figures. The last round is the last one with a trial of both, because a decided comparison leaves the rounds.
+ */
 export function differencesWithin(
   trials: Trial[],
   { connections, candidate, baseline }: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>,
   by: MetricId,
-  rounds: number,
 ): Differences {
   const { better } = METRICS[by];
+  const rounds = Math.min(...[candidate, baseline].map((target) => lastRound(trials, target, connections)));
   const [ours, theirs] = [candidate, baseline].map((target) => ({
     trials: trialsByRound(trials, target, connections, rounds),
     figures: figuresByRound(trials, target, connections, by, rounds),
@@ -143,6 +145,12 @@ function pairTargets(
     [...baselines].map(([candidate, of]) => ({ connections, candidate, baseline: of })),
   );
   return { asked, pairs };
+}
+
+/** Maps each candidate of a plan to its default baseline. */
+export function baselinesOf(plan: Plan): Map<string, string> {
+  const { pairs } = pairTargets(plan, plan.targets, undefined);
+  return new Map(pairs.map(({ candidate, baseline }) => [candidate, baseline]));
 }
 
 /** Throws a usage error if the targets of a plan have no such baseline. */
@@ -277,11 +285,9 @@ export function compareRuns(
   const pairs = old.plan.rungs
     .filter((rung) => now.plan.rungs.includes(rung))
     .flatMap((connections) => shared.map((pair) => ({ connections, ...pair })));
-  // A run may end before its last planned round: rounds that never began are not missing figures.
-  const [roundsThen, roundsNow] = [countRounds(old.plan, old.trials), countRounds(now.plan, now.trials)];
   const rows = pairs.map(({ connections, candidate, baseline }) => ({
-    candidate: figuresByRound(now.trials, candidate, connections, question.by, roundsNow),
-    baseline: figuresByRound(old.trials, baseline, connections, question.by, roundsThen),
+    candidate: figuresByRound(now.trials, candidate, connections, question.by),
+    baseline: figuresByRound(old.trials, baseline, connections, question.by),
   }));
   const comparisons = compareUnpaired(rows, {
     better: METRICS[question.by].better,
@@ -318,44 +324,24 @@ function kindsOfDuel(differences: Differences): Pick<ComparedRow, 'roundKinds'> 
   return roundKinds === undefined ? {} : { roundKinds };
 }
 
-/** Counts the complete rounds: the last one counts only if all its trials are recorded. */
-export function countRounds(plan: Pick<Plan, 'rungs'>, trials: Trial[]): number {
-  const last = Math.max(0, ...trials.map(({ round }) => round));
-  const targets = new Set(trials.map(({ target }) => target.id));
-  const there = trials.filter(({ round }) => round === last).length;
-  return there === targets.size * plan.rungs.length ? last : last - 1;
-}
-
-/**
- * Decides whether a sequential test may stop: it has reached a look, and every comparison with the baseline is decided.
- * Targets that repeat another (`--aa`) need no verdict.
- */
-export function isDecided(plan: Plan, trials: Trial[]): boolean {
-  if (plan.sequentialTest === undefined) return false;
-  const { looks, by, threshold } = plan.sequentialTest;
-  const rounds = countRounds(plan, trials);
-  if (lastLook(scheduleNamed(looks), rounds)?.rounds !== rounds) return false;
-  const { targets } = plan;
-  const repeats = targets.filter((target) => isRepeated('a/a', target, targets)).map(({ id }) => id);
-  const isAA = targets.length - repeats.length < 2;
-  return compareWithin({ plan, trials }, { by, threshold }).rows.every(
-    ({ candidate, comparison }) =>
-      comparison.verdict !== 'undecided' || (!isAA && repeats.includes(candidate)),
-  );
-}
-
 /** The figures of a target at a rung, by round; undefined if the trial failed, is missing or is invalid for this metric. */
 export function figuresByRound(
   trials: Trial[],
   target: string,
   connections: number,
   by: MetricId,
-  rounds: number,
+  rounds = lastRound(trials, target, connections),
 ): (number | undefined)[] {
   return trialsByRound(trials, target, connections, rounds).map((trial) => {
     const figure = trial === undefined ? undefined : figureOf(trial, METRICS[by]);
     return figure?.valid === true ? figure.value : undefined;
   });
+}
+
+/** The last round in which a target was measured at a rung; 0 if it never was. */
+function lastRound(trials: Trial[], target: string, connections: number): number {
+  const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
+  return Math.max(0, ...here.map(({ round }) => round));
 }
 
 /** The trials of a target at a rung, by round; undefined if missing. */

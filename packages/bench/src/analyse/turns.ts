@@ -26,11 +26,26 @@ export function differenceOfTurns(
   better: Better,
 ): number | undefined {
   const [ours, theirs] = [figuresOf(candidate, by), figuresOf(baseline, by)];
-  const pairs = ours
-    .map((figure, turn) => logRatio(figure, theirs[turn], better))
+  const pairs = neighboursOf(candidate, baseline)
+    .map(([turn, other]) => logRatio(ours[turn], theirs[other], better))
     .filter((ratio) => ratio !== undefined);
   const isComplete = pairs.length >= Math.max(FEWEST_PAIRS, ours.length / 2);
   return isComplete ? estimateCentre(walshAverages(pairs)) : undefined;
+}
+
+/**
+ * Pairs each turn of a candidate with the nearest turn of its baseline, or with the earlier one of two. Returns their
+ * indices. Without places, turns with the same index are neighbours.
+ */
+function neighboursOf(candidate: Turns, baseline: Turns): [number, number][] {
+  const [ours, theirs] = [candidate.places, baseline.places];
+  if (ours === undefined || theirs === undefined) return candidate.answers.map((_, turn) => [turn, turn]);
+  let near = 0;
+  return ours.map((place, turn) => {
+    const distance = (other: number): number => Math.abs((theirs[other] ?? Infinity) - place);
+    while (distance(near + 1) < distance(near)) near++;
+    return [turn, near];
+  });
 }
 
 /** Returns the figure of each turn; none for metrics that a turn is too short to give. */

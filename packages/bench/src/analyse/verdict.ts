@@ -88,10 +88,8 @@ function toFactors({ low, high }: Interval, better: Better): Interval {
 }
 
 /**
- * Estimates the rounds that show a difference of `effect` (a share, 6 % by default) at a two-sided error of `level`;
- * at least as many as an exact interval at that level needs: ((z + 1.96) s ÷ ln(1 + effect))², the sample size of a
- * paired test with 97.5 % power, where z is the normal point of `level` (1.96 at 5 %) and s the robust deviation of the
- * log ratios. Undefined below 3 rounds.
+ * Estimates the rounds that show a difference of `effect` (a share, 6 % by default) at a two-sided error of `level`, from
+ * the robust deviation of the log ratios (see `roundsToShow`). Undefined below 3 rounds.
  */
 export function foreseeRounds(
   differences: readonly number[],
@@ -99,8 +97,18 @@ export function foreseeRounds(
   level = 0.05,
 ): number | undefined {
   if (differences.length < FEWEST_TO_FORESEE) return undefined;
+  return roundsToShow(robustDeviation(differences), effect, level);
+}
+
+/**
+ * Estimates the rounds that show a difference of `effect`, a share, at a two-sided error of `level`, if log ratios have
+ * this standard deviation s between rounds; at least as many as an exact interval at that level needs:
+ * ((z + 1.96) s ÷ ln(1 + effect))², the sample size of a paired test with 97.5 % power, where z is the normal point of
+ * `level` (1.96 at 5 %).
+ */
+export function roundsToShow(deviation: number, effect: number, level: number): number {
   const points = upperPoint(level / 2) + upperPoint(0.025);
-  const rounds = ((points * robustDeviation(differences)) / Math.log(1 + effect)) ** 2;
+  const rounds = ((points * deviation) / Math.log(1 + effect)) ** 2;
   return Math.max(Math.ceil(1 - Math.log2(level)), Math.ceil(rounds));
 }
 

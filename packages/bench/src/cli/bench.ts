@@ -5,7 +5,7 @@ import type { AppOptions } from '../catalogue/apps/app.ts';
 import { readCluster } from '../catalogue/cluster/file.ts';
 import { splitVersions } from '../catalogue/packages.ts';
 import { CROSS_CHECKS, ENGINE_NAMES } from '../catalogue/engines.ts';
-import { SCHEDULE_NAMES } from '../catalogue/looks.ts';
+import { chooseLooks, SCHEDULE_NAMES } from '../catalogue/looks.ts';
 import { WORKLOAD_NAMES } from '../catalogue/workloads/index.ts';
 import { HOME, commandLine } from '../home.ts';
 import { readRequests } from '../catalogue/workloads/requests/file.ts';
@@ -21,7 +21,6 @@ import {
   type BenchOptions,
   type ServerOptions,
 } from '../plan/options.ts';
-import type { SequentialTest } from '../plan/definition.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import { toSecrets, type Secrets } from '../plan/secrets.ts';
 import { defineCommand, flag, option, repeated, type Values } from './command.ts';
@@ -400,7 +399,7 @@ const OPTIONS = {
   looks: option('<rounds>', oneOf(SCHEDULE_NAMES), {
     group: COMPARE,
     help: `the rounds after which --until-decided looks: ${SCHEDULE_NAMES.join(', ')}`,
-    usually: SCHEDULE_NAMES[0] ?? '',
+    usually: `${chooseLooks(2, false)}; ${chooseLooks(3, false)} for several comparisons or with --budget`,
     needs: 'until-decided',
   }),
   budget: option('<time>', span, {
@@ -573,10 +572,10 @@ function toStacks({ stack, run, copy: [first] }: Values<typeof OPTIONS>): string
   );
 }
 
-function toSequentialTest(values: Values<typeof OPTIONS>): SequentialTest | undefined {
+function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequentialTest'] {
   if (!values.untilDecided) return undefined;
   return {
-    looks: values.looks ?? SCHEDULE_NAMES[0] ?? '',
+    ...present({ looks: values.looks }),
     by: values.by ?? 'cpu',
     threshold: values.threshold ?? DEFAULT_THRESHOLD,
     ...present({ budgetSeconds: values.budget }),

@@ -14,10 +14,11 @@ import { describeDetail } from '../report/detail.ts';
 import { renderJson } from '../report/json.ts';
 import { renderClosing } from '../report/page.ts';
 import { renderTerminal } from '../report/terminal.ts';
-import { describeEnding } from '../report/stopping.ts';
+import { describeEnding, describePower, describeUndecided } from '../report/stopping.ts';
 import { toModel } from '../report/model/model.ts';
 import { describePlan, toView } from '../report/view.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
+import { readNoise } from './noise.ts';
 import { writePage } from './page.ts';
 import { foresee, measureForeseen, planFrom, probing } from './request.ts';
 import {
@@ -35,7 +36,7 @@ export const runBench = createRunner(BENCH, async (asked) => {
   const foreseen = await foresee(asked);
   const { options, old } = foreseen;
   refuseFailOn(foreseen.plan, old, options);
-  if (options.dryRun) return print(describeDry(foreseen.plan, options));
+  if (options.dryRun) return print(describeDry(foreseen.plan, options, await foreseePower(foreseen.plan)));
   const measured = await measureForeseen(foreseen, terminal);
   if (measured === undefined) return 130;
   const { plan, source, folder, interrupted } = measured;
@@ -56,6 +57,7 @@ export const runBench = createRunner(BENCH, async (asked) => {
     print(compared.text);
   }
   for (const line of describeEnding(plan, source.trials, interrupted)) logLine(line);
+  for (const line of describeUndecided(plan, source.trials)) logLine(line);
   logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
   logLine(`report with charts: ${shown(await writePage(source, folder))}`);
   if (interrupted) {
@@ -83,12 +85,17 @@ function refuseFailOn(plan: Plan, old: StoredRun | undefined, { failOn }: BenchR
   );
 }
 
+/** Says how long a sequential test will take; empty for other plans. */
+async function foreseePower(plan: Plan): Promise<string[]> {
+  return plan.sequentialTest === undefined ? [] : describePower(plan, await readNoise(plan));
+}
+
 /** Describes a plan. If its rate is measured first, the description includes the run that measures it. */
-function describeDry(plan: Plan, options: BenchRequest): string {
-  if (!options.autoRate) return `${describePlan(plan)}\n`;
+function describeDry(plan: Plan, options: BenchRequest, power: string[]): string {
+  if (!options.autoRate) return `${describePlan(plan, { power })}\n`;
   const probe = planFrom(`${plan.run}-probe`, probing(options), undefined);
   const first = `first, to find the rate: ${describePlan(probe).split('\n\n')[0]}`;
-  return `${first}\n\nthen: ${describePlan(plan, 'open loop at half of the slowest goodput')}\n`;
+  return `${first}\n\nthen: ${describePlan(plan, { load: 'open loop at half of the slowest goodput' })}\n`;
 }
 
 /** The comparisons of a run, as data and as text; empty if the run is not meant to compare. */

@@ -1,4 +1,5 @@
-import { isDecided } from '../analyse/compare.ts';
+import { baselinesOf } from '../analyse/compare.ts';
+import { trackRun } from '../analyse/due.ts';
 import { findEngines, type FoundEngine } from '../load/engines.ts';
 import type { Server } from '../machine/launch.ts';
 import { collectGarbage, isNode } from '../prepare/collect.ts';
@@ -58,6 +59,8 @@ export async function createEffects({
   const time = await timeCommand();
   const found = engines ?? (await findEngines(enginesOf(plan)));
   const loads = new Map(found.map((engine) => [engine.name, engine.create({ placed, token })]));
+  const tracker = trackRun(plan);
+  const baselines = baselinesOf(plan);
   const endsAtMs = performance.now() + 1000 * (plan.sequentialTest?.budgetSeconds ?? Infinity);
   // Checks wait as long as the load for an answer.
   const answerSeconds = Math.max(ANSWER_SECONDS, plan.timeoutSeconds);
@@ -112,7 +115,9 @@ export async function createEffects({
     meter: (server) => openCpuMeter(server.pid(), server.cgroup),
     now: () => Date.now(),
     record,
-    decide: (trials) => (performance.now() > endsAtMs || isDecided(plan, trials) ? 'stop' : 'continue'),
+    decide: () => (performance.now() > endsAtMs ? 'stop' : 'continue'),
+    due: (trials) => tracker.due(trials),
+    baselineOf: (target) => baselines.get(target),
     interrupted: () => stopped,
     on,
   };

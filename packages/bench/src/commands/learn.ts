@@ -1,5 +1,5 @@
 /** Plans the warm-up of each target of a run: from what is known, or from studies within a fifth of its time. */
-import { estimateSeconds } from '../plan/plan.ts';
+import { estimateSeconds, longestSeconds } from '../plan/plan.ts';
 import { takesTurns } from '../plan/by-turns.ts';
 import type { Plan, PlannedTrial, PlannedWarmup } from '../plan/definition.ts';
 import { isUncertain, kindOfRung, LONGEST_WARMUP_SECONDS, planTogether, planWarmup } from '../plan/warmup.ts';
@@ -82,7 +82,7 @@ const NO_STUDIES: AffordableStudies = { count: 0, seconds: 0 };
 
 /** Plans the studies of a run that knows nothing of this many targets: together at most a fifth of its time. */
 export function planStudies(plan: Plan, unknown: number): AffordableStudies {
-  const budget = STUDY_SHARE * estimateSeconds(plan);
+  const budget = STUDY_SHARE * longestSeconds(plan);
   const count = Math.min(unknown, Math.floor(budget / (SHORTEST_SECONDS + PROCESS_SECONDS)));
   if (count === 0) return NO_STUDIES;
   return { count, seconds: Math.min(LONGEST_SECONDS, Math.floor(budget / count) - PROCESS_SECONDS) };

@@ -1,3 +1,4 @@
+import { dueTrials, trackRun } from '../analyse/due.ts';
 import { unlikeResumed } from '../analyse/unlike.ts';
 import { DisposableStack } from '../disposal.ts';
 import { BenchError } from '../errors.ts';
@@ -53,8 +54,8 @@ export async function measurePlan({
   voice,
 }: Job): Promise<MeasuredRun> {
   let release = (): void => session[Symbol.dispose]();
-  let done = stored?.trials.length ?? 0;
-  const describeStop = (): string => (done > 0 ? SAVED : NOTHING_YET);
+  const known = [...(stored?.trials ?? [])];
+  const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
   using interrupts = new DisposableStack();
   interrupts.use(voice.onInterrupt(() => voice.quit(() => release()), describeStop));
   const { token } = session;
@@ -100,7 +101,9 @@ export async function measurePlan({
   if (interrupted) return { source: { plan, host, versions, leftOut, trials: [] }, folder, interrupted };
   if (stored !== undefined) mendRun(folder);
   await using running = await startCompanions(companions, { token, folder, placed, owe });
-  session.expect(estimateSeconds(plan, plan.trials.slice(done)));
+  const tracker = trackRun(plan);
+  const expectRest = (): void => session.expect(estimateSeconds(plan, dueTrials(plan, known, tracker)));
+  expectRest();
   const { effects, stop } = await createEffects({
     plan,
     placed,
@@ -112,8 +115,8 @@ export async function measurePlan({
     companions: running.all,
     record: async (trials) => {
       appendTrials(folder, trials);
-      done += trials.length;
-      session.expect(estimateSeconds(plan, plan.trials.slice(done)));
+      known.push(...trials);
+      expectRest();
     },
     on: showProgress(plan, voice.screen, stored?.trials),
   });

@@ -82,7 +82,9 @@ function costDifferences(
   rounds: number,
 ): (number | null)[] {
   const pair = { connections: CONNECTIONS, candidate, baseline };
-  return differencesWithin(trials, pair, 'cpu', rounds).map((difference) => difference ?? null);
+  return differencesWithin(trials, pair, 'cpu')
+    .slice(0, rounds)
+    .map((difference) => difference ?? null);
 }
 
 function medianCost(trials: Trial[], target: string): number {

@@ -58,7 +58,7 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
     const { plan, target, placed } = first.context;
     const engine = effects.load(target);
     // A failure outside the sides, such as a generator that does not start, fails all.
-    await loadInTurn(sides, plan, engine).catch((error: unknown) => {
+    await loadInTurn(sides, plan, { engine, baselineOf: effects.baselineOf }).catch((error: unknown) => {
       for (const side of sides) if (!side.hasFailed()) side.fail(error);
     });
     for (const side of sides) {
@@ -116,12 +116,19 @@ interface Loaded {
   silence: Silence;
 }
 
+/** The means to load sides in turn. */
+interface LoadMeans {
+  engine: LoadEngine;
+  /** The number of generators; by default that of the plan. */
+  processes?: number;
+  baselineOf?: TrialEffects['baselineOf'];
+}
+
 /** Connects to the running sides, warms them up, and opens their windows in turn. */
 async function loadInTurn(
   sides: Side[],
   plan: Plan,
-  engine: LoadEngine,
-  processes = plan.generators,
+  { engine, processes = plan.generators, baselineOf = () => undefined }: LoadMeans,
 ): Promise<void> {
   const up = sides.flatMap((side) => (side.ready === undefined ? [] : [{ side, ready: side.ready }]));
   const [first] = up;
@@ -153,6 +160,11 @@ async function loadInTurn(
   const areShort = takers.length === loaded.length;
   const { windowSeconds, waitSeconds, load, byTurns } = plan;
   const { turnSeconds } = byTurns ?? { turnSeconds: TURN_SECONDS.comparison };
+  const names = loaded.map(({ side }) => side.planned.target);
+  const baselines = names.map((name) => {
+    const baseline = names.indexOf(baselineOf(name) ?? '');
+    return baseline === -1 ? undefined : baseline;
+  });
   const turns = planTurns({
     sides: loaded.length,
     windowSeconds,
@@ -160,6 +172,8 @@ async function loadInTurn(
     waitSeconds,
     turnSeconds,
     areShort,
+    // A table shows each server, a comparison the difference from its baseline.
+    baselines: comparesByTurns(plan) ? baselines : undefined,
   });
   if (areShort) {
     await takeTurns(loaded, takers, turns, plan, outlive);
@@ -214,11 +228,11 @@ async function takeTurns(
   for (const [index, { side }] of loaded.entries())
     await step(index, (taker) => taker.begin(oursBeside(loaded, side)));
   const begun = new Set<Side>();
-  for (const turn of turns.order) {
+  for (const [place, turn] of turns.order.entries()) {
     await step(turn, async (taker, { side, silence }) => {
       if (!begun.has(side)) side.life.noteAge();
       begun.add(side);
-      await silence.during(async () => (await taker.take(turns, load)).answers);
+      await silence.during(async () => (await taker.take(turns, load, place)).answers);
     });
   }
   for (const index of loaded.keys()) {
@@ -232,11 +246,21 @@ async function takeTurns(
   // What disturbs a machine does not cost unlike servers the same: their ratios follow it.
   const wasDisturbed = ({ side }: Loaded): boolean =>
     loaded.length > 2 && side.samples.some(({ host }) => isDisturbed(host));
-  const trends = findTrends(loaded.map(({ side }) => costsOf(side.turns)));
+  const trends = findTrends(alignTurns(loaded.map(({ side }) => costsOf(side.turns))));
   noteTrends(
     loaded,
     trends.filter(({ side }) => !wasDisturbed(loaded[side] as Loaded)),
     'in the window',
+  );
+}
+
+/** Returns as many costs of each server as the one with the fewest turns has, over the same time. */
+function alignTurns(costs: readonly number[][]): number[][] {
+  const turns = Math.min(...costs.flatMap(({ length }) => (length === 0 ? [] : [length])));
+  return costs.map((own) =>
+    own.length === 0
+      ? []
+      : Array.from({ length: turns }, (_, turn) => own[Math.floor((turn * own.length) / turns)] as number),
   );
 }
 
@@ -332,7 +356,7 @@ async function proveLimit(
       problem = error;
     },
   };
-  await loadInTurn([more], plan, engine, plan.generators + 1);
+  await loadInTurn([more], plan, { engine, processes: plan.generators + 1 });
   if (more.load === undefined)
     return { unproven: problem instanceof Error ? problem.message : String(problem) };
   const { goodputPerSecond } = more.load;

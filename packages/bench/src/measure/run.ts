@@ -1,7 +1,7 @@
 import { BenchError } from '../errors.ts';
 import type { Trial } from '../results/record.ts';
 import { makeReason } from '../reasons.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import type { RunEvent } from '../plan/plan.ts';
 import { measureTogether } from './conductor.ts';
 import { scaleTo } from './launcher.ts';
@@ -15,6 +15,8 @@ export interface RunEffects extends TrialEffects {
   record(trials: Trial[]): Promise<void>;
   /** Decides after each trial whether the run continues. */
   decide(trials: Trial[]): 'continue' | 'stop';
+  /** Returns a function that is false for planned trials that nothing needs any more: the comparisons of their targets are decided. */
+  due(trials: Trial[]): (planned: PlannedTrial) => boolean;
   /** Returns true if the run was interrupted. */
   interrupted(): boolean;
   on(event: RunEvent): void;
@@ -28,7 +30,7 @@ export interface RunMeans {
   before: Trial[];
 }
 
-/** Measures the trials of a plan in order, skips those already stored, and returns all of them. */
+/** Measures the trials of a plan in order, skips those already stored and those no longer due, and returns all of them. */
 export async function run(
   plan: Plan,
   { placed, prepared, before }: RunMeans,
@@ -46,9 +48,13 @@ export async function run(
   const units = Map.groupBy(due, ({ duel, id }) => duel ?? id);
   // If only half of a duel was stored before a kill, the other half is lost.
   const open = [...units.values()].filter((unit) => unit.every(({ id }) => !kept.has(id)));
-  const of = kept.size + open.flat().length;
-  for (const unit of open) {
+  let of = kept.size + open.flat().length;
+  for (const [at, whole] of open.entries()) {
     if (effects.interrupted() || effects.decide(trials) === 'stop') break;
+    const isDue = effects.due(trials);
+    const unit = whole.filter(isDue);
+    if (unit.length < whole.length) of = trials.length + open.slice(at).flat().filter(isDue).length;
+    if (unit.length === 0) continue;
     for (const [index, planned] of unit.entries())
       effects.on({ kind: 'started', planned, done: trials.length + index, of });
     const entries = unit.map((planned) => {

@@ -17,11 +17,7 @@ export interface TurnsResult {
 export class TurnTaker {
   readonly #ready: ReadyServer;
   readonly #session: ShortTurns;
-  readonly #taken: { answers: number[]; cpuUs: number[]; goodputPerSecond: number[] } = {
-    answers: [],
-    cpuUs: [],
-    goodputPerSecond: [],
-  };
+  readonly #taken: Required<RecordedTurns> = { answers: [], cpuUs: [], goodputPerSecond: [], places: [] };
   #seconds = 0;
   #cpuUs = 0;
 
@@ -49,11 +45,17 @@ export class TurnTaker {
 
   /**
    * Takes one turn. Every answer has arrived when its CPU is read, so that CPU and answers belong together exactly. Work
-   * that the server puts off until after its turn counts for the next one.
+   * that the server puts off until after its turn counts for the next one. `place` is that among the turns of all
+   * servers; by default among its own.
    */
-  async take({ rampSeconds, spanSeconds }: Omit<Turns, 'order'>, load: LoadMode): Promise<TurnResult> {
+  async take(
+    { rampSeconds, spanSeconds }: Omit<Turns, 'order'>,
+    load: LoadMode,
+    place = this.#taken.places.length,
+  ): Promise<TurnResult> {
     const turn = await this.#session.take({ rampSeconds, windowSeconds: spanSeconds, load });
     this.#seconds += turn.seconds;
+    this.#taken.places.push(place);
     this.#taken.answers.push(turn.answers);
     this.#taken.goodputPerSecond.push(Math.round(turn.goodputPerSecond * 10) / 10);
     const cpuUs = this.#ready.meter?.readUs();

@@ -46,7 +46,8 @@ export interface BenchOptions {
   capacity?: Capacity;
   /** Measures the first target twice, as a noise floor. */
   aa: boolean;
-  sequentialTest?: SequentialTest;
+  /** Without looks, the plan chooses them. */
+  sequentialTest?: Omit<SequentialTest, 'looks'> & Partial<Pick<SequentialTest, 'looks'>>;
   /** Numbers of cores: measures every target with that many workers and threads, against one of each. */
   scale?: number[];
   /** The cores of this machine, which limit `scale`. */

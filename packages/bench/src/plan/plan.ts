@@ -3,7 +3,7 @@ import { readApp } from '../catalogue/apps/app.ts';
 import { spreadCopies } from '../catalogue/copies.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { USUAL_CONNECT_RATE, ENGINES, refuseEngine, type EngineName } from '../catalogue/engines.ts';
-import { mostRounds, scheduleNamed } from '../catalogue/looks.ts';
+import { chooseLooks, mostRounds, scheduleNamed } from '../catalogue/looks.ts';
 import {
   FIRST_FIVE,
   expandTargets,
@@ -75,8 +75,8 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const options = asked === undefined ? given : { ...given, workload: REQUESTS };
   const attached = options.servers && attachServers(options.servers, asked);
   const workload = workloadOf({ workload: options.workload, asked });
-  const { sequentialTest, load } = options;
-  const short = sequentialTest === undefined ? {} : { connections: [workload.rungs[1] ?? 1] };
+  const { sequentialTest: askedTest, load } = options;
+  const short = askedTest === undefined ? {} : { connections: [workload.rungs[1] ?? 1] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, index) => index === 0 || index === 2) };
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);
@@ -104,6 +104,10 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const rungs = [...new Set(chosen.connections ?? rungsFor(engines, workload.rungs))].toSorted(
     (a, b) => a - b,
   );
+  const sequentialTest = askedTest && {
+    ...askedTest,
+    looks: askedTest.looks ?? chooseLooks(targets.length, askedTest.budgetSeconds !== undefined),
+  };
   const rounds =
     sequentialTest === undefined ? (chosen.rounds ?? 3) : mostRounds(scheduleNamed(sequentialTest.looks));
   const asksUpstream = workload.fixtures !== undefined;
@@ -492,6 +496,11 @@ export function repeatInCopies(
 const OVERHEAD_SECONDS = 3;
 /** The answers that verification awaits one after another: a cycle of three requests before and after the load. */
 const OVERHEAD_WAITS = 10;
+
+/** Estimates the longest duration of a run in seconds: that of all its trials, or its budget. */
+export function longestSeconds(plan: Plan): number {
+  return Math.min(estimateSeconds(plan), plan.sequentialTest?.budgetSeconds ?? Infinity);
+}
 
 /**
  * Estimates the duration of the trials in seconds, from the plan alone. The servers of a duel start and stop

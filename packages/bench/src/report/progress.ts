@@ -1,5 +1,6 @@
-import { compareWithin, type ComparedRow } from '../analyse/compare.ts';
-import { lastLook } from '../analyse/looks.ts';
+import type { ComparedRow } from '../analyse/compare.ts';
+import { dueTrials, type Standing, type Tracker, trackRun } from '../analyse/due.ts';
+import { foreseeOpen, secondsUntil, soughtBy } from '../analyse/outlook.ts';
 import { figureOf } from '../analyse/metrics.ts';
 import { summarise } from '../analyse/summary.ts';
 import { scheduleNamed } from '../catalogue/looks.ts';
@@ -8,7 +9,16 @@ import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { estimateSeconds, type RunEvent } from '../plan/plan.ts';
 import type { Trial } from '../results/record.ts';
 import { describeBaseline, describeVerdict } from './compare.ts';
-import { countOf, formatCost, formatCount, formatSpan, formatUs, formatWhole, FORMATS } from './format.ts';
+import {
+  countOf,
+  formatCost,
+  formatCount,
+  formatShare,
+  formatSpan,
+  formatUs,
+  formatWhole,
+  FORMATS,
+} from './format.ts';
 import { explainSigns } from './notes.ts';
 import type { Layout } from './page.ts';
 import type { Style } from './paint.ts';
@@ -48,23 +58,32 @@ export function showProgress(
 ): (event: RunEvent) => void {
   const began = performance.now();
   const trials = [...before];
+  const tracker = trackRun(plan);
+  const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
+  let shown: Standing | undefined = tracker.standing(trials);
   let tableAt = began;
   let spent = 0;
-  let kept: number | undefined;
   let round: number | undefined;
 
-  const estimateLeft = (done: number, of: number): number => {
-    const rest = plan.trials.slice(-Math.max(0, of - done));
-    const foreseen = done < of ? estimateSeconds(plan, rest) : 0;
-    const measured = plan.trials.slice(kept, done);
-    // The pace of the trials so far corrects the estimate, once there are enough of them.
-    const pace = spent > 0 && measured.length > 2 ? spent / estimateSeconds(plan, measured) : 1;
-    return foreseen * pace;
+  // The pace of the trials so far corrects an estimate, once there are enough of them.
+  const pace = (): number => {
+    const ids = new Set(trials.slice(before.length).map(({ id }) => id));
+    const measured = plan.trials.filter(({ id }) => ids.has(id));
+    return spent > 0 && measured.length > 2 ? spent / estimateSeconds(plan, measured) : 1;
+  };
+  const estimateLeft = (): number => {
+    const rest = dueTrials(plan, trials, tracker);
+    return Math.min(estimateSeconds(plan, rest) * pace(), Math.max(0, budgetSeconds - spent));
   };
 
   const endRound = (ended: number): void => {
     if (plan.sequentialTest !== undefined) {
-      for (const line of describeLook(plan, trials, ended)) screen.showLine(line);
+      const standing = tracker.standing(trials);
+      if (standing === undefined || standing.rounds === shown?.rounds) return;
+      for (const line of describeLook(standing, shown)) screen.showLine(line);
+      for (const line of describeRest(plan, trials, { standing, pace: pace(), left: budgetSeconds - spent }))
+        screen.showLine(line);
+      shown = standing;
     } else if (screen.isLive && performance.now() - tableAt >= BETWEEN_TABLES_SECONDS * 1000) {
       tableAt = performance.now();
       screen.showReport(renderStanding(plan, trials, ended, screen.layout()));
@@ -73,7 +92,6 @@ export function showProgress(
 
   return (event) => {
     const { done, of } = event;
-    kept ??= event.kind === 'started' ? done : done - 1;
     if (event.kind === 'ended') {
       spent = (performance.now() - began) / 1000;
       trials.push(event.trial);
@@ -88,8 +106,8 @@ export function showProgress(
     }
     if (!screen.isLive) return;
     const head = `[${done + 1}/${of}] ${describePlanned(plan, planned)}`;
-    const found = describeFound(plan, planned, trials);
-    const left = describeLeft(plan, estimateLeft(done, of));
+    const found = describeFound(plan, planned, { trials, tracker });
+    const left = describeLeft(plan, estimateLeft());
     screen.showLive(fitLine(head, found, left, screen.layout().width));
   };
 }
@@ -122,8 +140,13 @@ interface Found {
 }
 
 /** The figures so far at the rung of a trial, the best first; for a sequential test, what the last look decided. */
-function describeFound(plan: Plan, { connections, round }: PlannedTrial, trials: readonly Trial[]): Found {
-  if (plan.sequentialTest !== undefined) return { text: describeNextLook(plan, trials, round - 1), unit: '' };
+function describeFound(
+  plan: Plan,
+  { connections, round }: PlannedTrial,
+  { trials, tracker }: { trials: readonly Trial[]; tracker: Tracker },
+): Found {
+  if (plan.sequentialTest !== undefined)
+    return { text: describeNextLook(plan, tracker.standing(trials), round - 1), unit: '' };
   const rows = summarise(trials.filter((trial) => trial.connections === connections));
   for (const id of ['cpu', 'goodput'] as const) {
     const { unit, better } = METRICS[id];
@@ -140,37 +163,55 @@ function describeFound(plan: Plan, { connections, round }: PlannedTrial, trials:
 }
 
 /** `1 of 2 decided after 12 rounds, next look after 18`. */
-function describeNextLook(plan: Plan, trials: readonly Trial[], rounds: number): string {
+function describeNextLook(plan: Plan, standing: Standing | undefined, rounds: number): string {
   const schedule = scheduleNamed(plan.sequentialTest?.looks ?? '');
-  const last = lastLook(schedule, rounds);
   const next = schedule.find((look) => look.rounds > rounds);
   const upcoming =
-    next === undefined ? '' : `${last === undefined ? 'first' : 'next'} look after ${next.rounds}`;
-  if (last === undefined) return `${upcoming} rounds`;
-  const rows = compareAt(plan, trials, last.rounds);
-  const head = `${countDecided(rows)} of ${rows.length} decided after ${countOf(last.rounds, 'round')}`;
+    next === undefined ? '' : `${standing === undefined ? 'first' : 'next'} look after ${next.rounds}`;
+  if (standing === undefined) return `${upcoming} rounds`;
+  const { rows } = standing;
+  const head = `${countDecided(rows)} of ${rows.length} decided after ${countOf(standing.rounds, 'round')}`;
   return [head, upcoming].filter(Boolean).join(', ');
 }
 
-/** The comparisons of a sequential test at one of its looks; empty between two looks. */
-function describeLook(plan: Plan, trials: readonly Trial[], rounds: number): string[] {
-  const look = lastLook(scheduleNamed(plan.sequentialTest?.looks ?? ''), rounds);
-  if (look?.rounds !== rounds) return [];
-  const rows = compareAt(plan, trials, rounds);
+/** The comparisons of a sequential test at one of its looks, without those that had left before. */
+function describeLook({ rounds, rows }: Standing, before: Standing | undefined): string[] {
   if (rows.length === 0) return [];
+  const left = rows.filter(
+    (row) => before !== undefined && !before.open.some((one) => describePair(one) === describePair(row)),
+  );
   return [
     `after ${countOf(rounds, 'round')}, ${countDecided(rows)} of ${countOf(rows.length, 'comparison')} decided:`,
-    ...rows.map((row) => {
-      const against = describeBaseline({ paired: true, baseline: row.baseline, rows: [row] });
-      return `  ${row.candidate} ${against} at ${formatWhole(row.connections)}: ${describeVerdict(row)}`;
-    }),
+    ...rows
+      .filter((row) => !left.includes(row))
+      .map((row) => `  ${describePair(row)}: ${describeVerdict(row)}`),
   ];
 }
 
-function compareAt(plan: Plan, trials: readonly Trial[], rounds: number): ComparedRow[] {
-  const { by = 'cpu', threshold = 0 } = plan.sequentialTest ?? {};
-  const measured = trials.filter(({ round }) => round <= rounds);
-  return compareWithin({ plan, trials: measured }, { by, threshold }).rows;
+function describePair(row: ComparedRow): string {
+  const against = describeBaseline({ paired: true, baseline: row.baseline, rows: [row] });
+  return `${row.candidate} ${against} at ${formatWhole(row.connections)}`;
+}
+
+/** Says what the remaining time goes to, and how long its verdicts will take. */
+function describeRest(
+  plan: Plan,
+  trials: Trial[],
+  { standing, pace, left }: { standing: Standing; pace: number; left: number },
+): string[] {
+  const { open, rounds } = standing;
+  const sought = soughtBy(plan);
+  if (sought === undefined || open.length === 0 || rounds >= plan.rounds) return [];
+  const needs = foreseeOpen({ plan, trials }, open);
+  const needed = pace * secondsUntil(plan, needs, rounds);
+  const what =
+    open.length === standing.rows.length
+      ? 'all comparisons'
+      : `the ${countOf(open.length, 'open comparison')}`;
+  const head = `the rest of the time goes to ${what}`;
+  if (needed === 0) return [`${head}, whose differences are close to the threshold`];
+  const budget = left < Infinity ? `; ${formatSpan(Math.max(0, left))} of the budget are left` : '';
+  return [`${head}: about ${formatSpan(needed)} more would show ${formatShare(sought)}${budget}`];
 }
 
 function countDecided(rows: readonly ComparedRow[]): number {

@@ -1,12 +1,14 @@
 /** Warnings about the verdicts that a plan can reach, and the reason why a run stopped. */
 import { foreseeTable } from '../analyse/compare.ts';
+import { trackRun } from '../analyse/due.ts';
 import { endingOf } from '../analyse/ending.ts';
 import { fewestRounds } from '../analyse/looks.ts';
+import { foreseeOpen, foreseePower, type Noise, secondsUntil, soughtBy } from '../analyse/outlook.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import type { Trial } from '../results/record.ts';
 import { estimateSeconds } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
-import { countOf, formatBudget, formatSpan } from './format.ts';
+import { countOf, formatBudget, formatShare, formatSpan, formatWhole } from './format.ts';
 
 /** Warnings about a plan whose comparisons cannot all be decided: too many rows for its rounds, or too small a budget. */
 export function describeProspects(plan: Plan): string[] {
@@ -48,6 +50,44 @@ function describeBudget(plan: Plan, decisiveRounds: number): string[] {
   ];
 }
 
+/** Foresees how long a sequential test takes to show a difference, from the noise of stored runs of this machine. */
+export function describePower(plan: Plan, { runs, noise }: { runs: number; noise: Noise[] }): string[] {
+  const sought = soughtBy(plan);
+  const { rows: count } = foreseeTable(plan);
+  if (sought === undefined || count === 0) return [];
+  const prospect = foreseePower(plan, noise);
+  if (prospect === undefined)
+    return [`no stored run of this machine has rounds like these, so the time to a verdict is not known`];
+  const { rows, isOfOthers, rounds, seconds } = prospect;
+  const deviations = rows.map(({ deviation }) => deviation);
+  const [least, most] = [Math.min(...deviations), Math.max(...deviations)].map(
+    (one) => `${(100 * one).toFixed(1)} %`,
+  );
+  const each = count === 1 ? '' : ` in each of ${countOf(count, 'comparison')}`;
+  const source = `${least === most ? least : `${least} to ${most}`} between rounds in ${countOf(runs, 'stored run')} of this machine${isOfOthers ? ', partly of other targets' : ''}`;
+  const head = `about ${formatSpan(seconds)} (${countOf(rounds, 'round')}) to show ${formatShare(sought)}${each}: the ratio varies by ${source}`;
+  const { budgetSeconds } = plan.sequentialTest ?? {};
+  if (rounds > plan.rounds) return [`${head}. The last look comes earlier, after ${plan.rounds} rounds`];
+  if (budgetSeconds !== undefined && seconds > budgetSeconds)
+    return [`${head}. The budget of ${formatBudget(budgetSeconds)} ends before`];
+  return [head];
+}
+
+/** Says of each undecided comparison which noise kept it from a verdict, and how long it would take. */
+export function describeUndecided(plan: Plan, trials: Trial[]): string[] {
+  const sought = soughtBy(plan);
+  const standing = trackRun(plan).standing(trials);
+  if (sought === undefined || standing === undefined) return [];
+  return foreseeOpen({ plan, trials }, standing.open).map((outlook) => {
+    const { candidate, connections, deviation, rounds, measured } = outlook;
+    const head = `${candidate} at ${formatWhole(connections)} is undecided: its ratio varies by ${(100 * deviation).toFixed(1)} % between rounds`;
+    if (rounds <= measured)
+      return `${head}, which is little. The difference is too close to the threshold of ${formatShare(plan.sequentialTest?.threshold ?? 0)}`;
+    const more = secondsUntil(plan, [outlook], measured);
+    return `${head}. To show ${formatShare(sought)}, it needs about ${countOf(rounds, 'round')}: ${formatSpan(more)} more`;
+  });
+}
+
 /** Says why a sequential test stopped; empty for a run of fixed rounds. */
 export function describeEnding(plan: Plan, trials: Trial[], interrupted?: boolean): string[] {
   const ending = endingOf(plan, trials);
@@ -55,6 +95,8 @@ export function describeEnding(plan: Plan, trials: Trial[], interrupted?: boolea
   const { rounds, of, why, look, firstLook } = ending;
   const head = `stopped after ${rounds} of at most ${of} rounds`;
   if (why === 'decided') return [`${head}: every comparison is decided`];
+  if (why === 'hopeless')
+    return [`${head}: the undecided comparisons have lost too many rounds to be decided`];
   if (why === 'schedule-over') return [`stopped after ${rounds} rounds, the last look of the schedule`];
   const where =
     look === undefined ? `before the first look at ${firstLook}` : `undecided at the look after ${look}`;

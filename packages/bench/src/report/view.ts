@@ -6,7 +6,7 @@ import { drawCourses } from './course.ts';
 import { describeAsking, describeRequests } from './requests.ts';
 import { METRICS } from '../metrics.ts';
 import type { CompanionHeads, Placement } from '../results/record.ts';
-import { enginesOf, estimateSeconds } from '../plan/plan.ts';
+import { enginesOf, longestSeconds } from '../plan/plan.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import type { Plan } from '../plan/definition.ts';
@@ -321,8 +321,14 @@ function describeWarmups({ autoWarmup, warmupSeconds, warmups = [] }: Plan): str
     : [`warm-up by target, at most ${LONGEST_WARMUP_SECONDS} s: ${parts.join('; ')}`];
 }
 
-/** Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known. */
-export function describePlan(plan: Plan, load = describeLoad(plan.load)): string {
+/**
+ * Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known; `power`
+ * says how long verdicts take.
+ */
+export function describePlan(
+  plan: Plan,
+  { load = describeLoad(plan.load), power = [] }: { load?: string; power?: readonly string[] } = {},
+): string {
   const lines = [
     `${countOf(plan.trials.length, 'trial')}: ${countOf(plan.targets.length, 'target')} at ${describeConnections(plan.rungs)}, ${countOf(plan.rounds, 'round')}, ${plan.asked === undefined ? 'workload ' : ''}${describeWorkload(plan)}`,
     `${plan.engine}, ${load}, ${describeSpan(plan)}, timeout ${plan.timeoutSeconds} s${plan.attached === undefined ? `, ${describeWorkers(plan)}` : ''}, seed ${plan.seed}`,
@@ -331,7 +337,8 @@ export function describePlan(plan: Plan, load = describeLoad(plan.load)): string
     ...describeDisturbance(plan),
     ...describeWarmups(plan),
     ...describeSequentialTest(plan),
-    `about ${formatSpan(estimateSeconds(plan))}${plan.sequentialTest === undefined ? '' : ' at most'}`,
+    `about ${formatSpan(longestSeconds(plan))}${plan.sequentialTest === undefined ? '' : ' at most'}`,
+    ...power,
     ...describeProspects(plan).map((line) => `warning: ${line}`),
     '',
     ...plan.trials.map(

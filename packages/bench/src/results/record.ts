@@ -455,15 +455,20 @@ export const turns = named(
       goodputPerSecond: Type.Array(
         amount('per second: right answers, each connection from its first request to its last answer'),
       ),
+      places: Type.Optional(
+        Type.Array(count('count: turns of all servers before it in this round'), {
+          description: 'The order of time; absent in older records.',
+        }),
+      ),
     },
     {
       description:
-        'The short turns of a server, oldest first. Turns with the same place in the lists of two servers are neighbours in time.',
+        'The short turns of a server, oldest first. A baseline may have more turns than the others. Without `places`, turns with the same index of two servers are neighbours in time.',
     },
   ),
 );
 
-/** The short turns of a server. Turns with the same index of two servers are neighbours in time. */
+/** The short turns of a server, oldest first. */
 export type Turns = Static<typeof turns>;
 
 /** The fields of a window that was measured to its end. */

@@ -66,6 +66,19 @@ export function drawTests(
   };
 }
 
+/**
+ * Draws the log ratios of `rows` candidates to one baseline. A round measures all of them at consecutive places, in a
+ * random order, so the rows share the noise of the baseline. Unscaled: 0 is the only centre that means something.
+ */
+export function drawTable(noise: Noise, rows: number, rounds: number, random: Random): number[][] {
+  const sides = rows + 1;
+  const places = WEATHERS[noise](random, rounds * sides);
+  const byRound = Array.from({ length: rounds }, (_, round) =>
+    random.shuffle(places.slice(round * sides, (round + 1) * sides)),
+  );
+  return Array.from({ length: rows }, (_, row) => byRound.map((costs) => costs[row + 1]! - costs[0]!));
+}
+
 /** The root mean square of the noise in one round, whichever target went first. */
 function deviationOf(weather: Weather, random: Random): number {
   let squares = 0;

@@ -57,6 +57,16 @@ describe('a round of turns', () => {
     expect(differenceOfTurns(other, base, 'goodput', 'higher')).toBeCloseTo(Math.log(1.1));
   });
 
+  it('compares each turn with the nearest one of its baseline, if their places are known', () => {
+    // The machine is ten times slower from place 11 on.
+    const base = { ...turnsOf([10, 10, 10, 10, 100, 100]), places: [1, 4, 7, 10, 13, 16] };
+    const other = { ...turnsOf([11, 110, 110, 110, 110]), places: [9, 12, 15, 18, 21] };
+    expect(differenceOfTurns(other, base, 'cpu', 'lower')).toBeCloseTo(Math.log(1.1));
+    const { places: _, ...apart } = other;
+    expect(differenceOfTurns(apart, base, 'cpu', 'lower')).not.toBeCloseTo(Math.log(1.1));
+    expect(differenceOfTurns(base, { ...turnsOf([9]), places: [5] }, 'cpu', 'lower')).toBeDefined();
+  });
+
   it('omits pairs in which a server answered nothing, and needs more than half of the pairs', () => {
     const base = turnsOf(Array(8).fill(10));
     const other = turnsOf(Array(8).fill(11));

@@ -99,7 +99,6 @@ describe('bench', () => {
 
   it('reads when a sequential test stops, and by which metric', () => {
     expect(parse('--until-decided').sequentialTest).toEqual({
-      looks: '12/18/24',
       by: 'cpu',
       threshold: 0.02,
     });

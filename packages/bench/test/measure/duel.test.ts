@@ -83,6 +83,54 @@ describe('the turns of a duel', () => {
   });
 });
 
+describe('the short turns of more than two servers', () => {
+  const needs = { windowSeconds: 1, cycleSeconds: 0, turnSeconds: 0.02, areShort: true };
+  const none = undefined;
+
+  it.each([
+    ['one baseline', [none, 0, 0, 0, 0]],
+    ['one baseline and an odd number of candidates', [1, none, 1, 1]],
+    ['two baselines', [none, 0, 0, none, 3, 3, 3]],
+    ['a baseline, and a server that nothing is compared with', [none, 0, 0, none]],
+  ])('place each of them beside its baseline: %s', (_, baselines) => {
+    const { order, spanSeconds } = planTurns({ ...needs, sides: baselines.length, baselines });
+    const isBeside = (side: number, place: number): boolean =>
+      [order[place - 1], order[place + 1]].includes(baselines[side]);
+    const apart = order.filter((side, place) => baselines[side] !== undefined && !isBeside(side, place));
+    expect(apart).toEqual([]);
+    const secondsOf = (side: number): number => placesOf(order, side).length * spanSeconds;
+    const sides = [...baselines.keys()];
+    // A baseline has at least as many turns as each of its candidates.
+    for (const side of sides) expect(secondsOf(side)).toBeGreaterThan(0.999);
+    for (const side of sides.filter((one) => !baselines.includes(one)))
+      expect(secondsOf(side)).toBeCloseTo(1);
+  });
+
+  it.each([[[none, 0, 0]], [[none, 0, 0, 0]], [[none, 0, 0, 0, 0, 0]]])(
+    'never give one of them two turns in a row: %j',
+    (baselines) => {
+      const { order } = planTurns({ ...needs, sides: baselines.length, baselines });
+      for (const [place, side] of order.entries()) expect(order[place + 1]).not.toBe(side);
+    },
+  );
+
+  it('are taken by fresh servers in this order, and recorded with their places', async () => {
+    const plan = samplePlan('--duel --rounds 1 --connections 10 --duration 0.12', ['a', 'b', 'c', 'd']);
+    const world = createWorld({ turns: true });
+    world.effects.baselineOf = (target) => (target === 'b' ? undefined : 'b');
+    const trials = await run(plan, { placed, prepared: prepareFor(plan), before: [] }, world.effects);
+    const placesIn = (name: string): number[] => {
+      const trial = trials.find(({ target }) => target.id === name);
+      return trial?.status === 'ok' ? (trial.measured.turns?.places ?? []) : [];
+    };
+    const all = ['a', 'b', 'c', 'd'].flatMap(placesIn);
+    expect(all.toSorted((one, other) => one - other)).toEqual(all.map((_, place) => place));
+    expect(placesIn('b')).toHaveLength(2 * placesIn('a').length);
+    for (const place of ['a', 'c', 'd'].flatMap(placesIn))
+      expect(placesIn('b').some((other) => Math.abs(other - place) === 1)).toBe(true);
+  });
+});
+
 describe('the turns of servers that wait by design', () => {
   it.each([
     [2, 5, 0.05],
@@ -381,9 +429,14 @@ describe('the short turns of a duel', () => {
 
   it('are kept in the record, and relate the resources to the time under load', async () => {
     const { trials } = await duel({ turns: true }, '--duel --rounds 1 --connections 10 --duration 0.12');
-    for (const trial of trials) {
+    const places = [
+      [0, 3, 5, 6, 8, 11],
+      [1, 2, 4, 7, 9, 10],
+    ];
+    for (const [index, trial] of trials.entries()) {
       if (trial.status === 'failed') throw new Error('failed');
       expect(trial.measured.turns).toEqual({
+        places: places[index],
         answers: Array(6).fill(1000),
         cpuUs: Array(6).fill(10_000),
         goodputPerSecond: Array(6).fill(40_000),

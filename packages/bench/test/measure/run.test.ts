@@ -139,6 +139,15 @@ describe('run', () => {
     expect(world.done.filter((what) => what.startsWith('launch'))).toHaveLength(3);
   });
 
+  it('omits trials that are no longer due, and corrects the number of trials', async () => {
+    const { world, trials } = await runIn({
+      due: (kept) => (planned) => kept.length < 4 || planned.target === 'vanilla',
+    });
+    const last = PLAN.trials.slice(4).filter(({ target }) => target === 'vanilla');
+    expect(idsOf(trials)).toEqual(idsOf([...PLAN.trials.slice(0, 4), ...last]));
+    expect(world.events.at(-1)).toMatchObject({ kind: 'ended', done: 6, of: 6 });
+  });
+
   it('stops the server of an interrupted trial, and drops the trial', async () => {
     let interrupted = false;
     const { world, trials } = await runIn({

@@ -71,6 +71,7 @@ export interface Twist {
   background?: BackgroundUse;
   stopped?: Stopped;
   decide?: (trials: Trial[]) => 'continue' | 'stop';
+  due?: RunEffects['due'];
   interrupted?: () => boolean;
 }
 
@@ -207,6 +208,7 @@ export function createWorld(twist: Twist = {}): World {
       for (const { id } of trials) done.push(`record ${id}`);
       recorded.push(...trials);
     },
+    due: twist.due ?? (() => () => true),
     decide: twist.decide ?? (() => 'continue'),
     interrupted: twist.interrupted ?? (() => false),
     on: (event) => {

@@ -6,6 +6,11 @@ import { CAPACITY, errorOf, samplePlan, sampleStack } from '../samples.ts';
 
 const FOUR = ['vanilla', 'fastify', 'fastapi', 'litestar'];
 
+const looksOf = (line: string, names = ['vanilla', 'fastify']) => {
+  const { sequentialTest, rounds } = samplePlan(`--until-decided ${line}`, names);
+  return [sequentialTest?.looks, rounds];
+};
+
 describe('makePlan', () => {
   it('includes every target at every rung once per round', () => {
     const { trials } = samplePlan('--connections 100,10 --rounds 5', FOUR);
@@ -128,6 +133,13 @@ describe('makePlan', () => {
     expect(asksDatabase(plan)).toBe(true);
     expect(asksDatabase(samplePlan('--url http://127.0.0.1:1/'))).toBe(false);
     expect(asksDatabase(samplePlan(''))).toBe(false);
+  });
+
+  it('looks later if decided comparisons can leave or if a budget limits the time', () => {
+    expect(looksOf('')).toEqual(['12/18/24', 24]);
+    expect(looksOf('--budget 5m')).toEqual(['12/18/27/40/60', 60]);
+    expect(looksOf('', ['vanilla', 'fastify', 'uvicorn'])).toEqual(['12/18/27/40/60', 60]);
+    expect(looksOf('--looks 10/15/20 --budget 5m')).toEqual(['10/15/20', 20]);
   });
 
   it('keeps the upstream of a workload that uses one, and rejects --upstream for any other', () => {

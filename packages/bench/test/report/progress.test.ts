@@ -19,14 +19,22 @@ function record(isLive: boolean, width = 80): { screen: Screen; shown: [string, 
   return { screen, shown };
 }
 
+interface Playing {
+  seconds?: number;
+  before?: number;
+  until?: number;
+  /** CPU per request of some targets, by round. */
+  costs?: Record<string, (round: number) => number>;
+}
+
 /** Shows the trials of a plan, each measured in this time. CPU per request is drawn from the name of the target. */
 function play(
   plan: Plan,
   screen: Screen,
-  { seconds = 10, before = 0, until = plan.trials.length } = {},
+  { seconds = 10, before = 0, until = plan.trials.length, costs = {} }: Playing = {},
 ): void {
   const trials = plan.trials.map(({ id, target, connections, round, duel }): Trial => {
-    const cpu = target === 'vanilla' ? 100 + round : 200 - round;
+    const cpu = costs[target]?.(round) ?? (target === 'vanilla' ? 100 + round : 200 - round);
     return {
       ...okTrial(target, sampleMeasured({ cpu }), { round, connections, id }),
       ...(duel !== undefined && { duel }),
@@ -138,6 +146,23 @@ describe('a sequential test', () => {
     expect(lines[0]).toBe('after 12 rounds, 1 of 1 comparison decided:');
     expect(lines[1]).toMatch(/^ {2}fastify against vanilla at 10: slower: \+\d+ % \(/);
     expect(lines).toHaveLength(2);
+  });
+
+  it('says what the rest of the time goes to, and shows no decided comparison twice', () => {
+    const { screen, shown } = record(false);
+    const names = ['vanilla', 'fastify', 'noisy'];
+    const matrix = samplePlan('--connections 10 --until-decided --looks 12/18/24 --budget 1h', names);
+    play(matrix, screen, { until: 3 * 19, costs: { noisy: (round) => 100 + 40 * Math.sin(round * round) } });
+    const lines = textsOf(shown, 'line').filter((line) => !line.startsWith('['));
+    expect(lines[0]).toBe('after 12 rounds, 1 of 2 comparisons decided:');
+    expect(lines[1]).toMatch(/^ {2}fastify against vanilla at 10: slower/);
+    expect(lines[2]).toMatch(/^ {2}noisy against vanilla at 10: undecided/);
+    expect(lines[3]).toMatch(
+      /^the rest of the time goes to the 1 open comparison: about \d+ (min|h \d+ min) more would show 3 %; 54 min of the budget are left$/,
+    );
+    expect(lines[4]).toBe('after 18 rounds, 1 of 2 comparisons decided:');
+    expect(lines[5]).toMatch(/^ {2}noisy against vanilla at 10: undecided/);
+    expect(lines).toHaveLength(7);
   });
 
   it('names the looks to come in its live line', () => {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { describeEnding, describeProspects } from '../../src/report/stopping.ts';
+import {
+  describeEnding,
+  describePower,
+  describeProspects,
+  describeUndecided,
+} from '../../src/report/stopping.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { readSigns } from '../../src/report/notes.ts';
 import { describePlan, toView } from '../../src/report/view.ts';
@@ -20,7 +25,14 @@ function rounds(ratio: number, count: number): Trial[] {
   }).flat();
 }
 
-const decided = (line = '') => samplePlan(`--connections 10 --until-decided ${line}`);
+const decided = (line = '') => samplePlan(`--connections 10 --until-decided --looks 12/18/24 ${line}`);
+
+const noise = (deviation: number) => ({
+  connections: 10,
+  candidate: 'fastify',
+  baseline: 'vanilla',
+  deviation,
+});
 
 describe('describeProspects', () => {
   it('warns if the time budget ends before the first look that can decide', () => {
@@ -54,6 +66,24 @@ describe('describeProspects', () => {
   });
 });
 
+describe('describePower', () => {
+  it('foresees the time to a verdict from stored runs, and says if there are none', () => {
+    expect(describePower(decided(), { runs: 2, noise: [noise(0.01), noise(0.012)] })).toEqual([
+      'about 3 min (12 rounds) to show 3 %: the ratio varies by 1.1 % between rounds in 2 stored runs of this machine',
+    ]);
+    expect(describePower(decided('--budget 90s'), { runs: 1, noise: [noise(0.01)] })).toEqual([
+      expect.stringMatching(/ in 1 stored run of this machine\. The budget of 90 s ends before$/),
+    ]);
+    expect(describePower(decided(), { runs: 1, noise: [noise(0.2)] })).toEqual([
+      expect.stringMatching(/\. The last look comes earlier, after 24 rounds$/),
+    ]);
+    expect(describePower(decided(), { runs: 0, noise: [] })).toEqual([
+      'no stored run of this machine has rounds like these, so the time to a verdict is not known',
+    ]);
+    expect(describePower(samplePlan('--rounds 3'), { runs: 0, noise: [] })).toEqual([]);
+  });
+});
+
 describe('describeEnding', () => {
   it('says why the run stopped', () => {
     expect(describeEnding(decided(), rounds(1.2, 12))).toEqual([
@@ -71,6 +101,21 @@ describe('describeEnding', () => {
     expect(describeEnding(decided(), rounds(1.02, 14))).toEqual([
       'stopped after 14 of at most 24 rounds, undecided at the look after 12: the run was interrupted',
     ]);
+  });
+
+  it('says which noise kept a comparison from a verdict, and how long it would take', () => {
+    const noisy = rounds(1, 12).map((trial) =>
+      trial.target.id === 'fastify' && trial.status !== 'failed'
+        ? okTrial('fastify', sampleMeasured({ cpu: 104 + 10 * (-1) ** trial.round }), { round: trial.round })
+        : trial,
+    );
+    expect(describeUndecided(decided(), noisy)).toEqual([
+      expect.stringMatching(
+        /^fastify at 10 is undecided: its ratio varies by \d+\.\d % between rounds\. To show 3 %, it needs about \d+ rounds: \d+ (min|h \d+ min) more$/,
+      ),
+    ]);
+    expect(describeUndecided(decided(), rounds(1.2, 12))).toEqual([]);
+    expect(describeUndecided(samplePlan('--connections 10 --rounds 12'), noisy)).toEqual([]);
   });
 
   it('returns nothing for a fixed number of rounds, and nothing if no round is complete', () => {

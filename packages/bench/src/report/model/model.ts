@@ -1,5 +1,6 @@
 /** The step between analysis and text: every value that a report shows, with its type, and none of its words. */
-import { compareWithin, countRounds, differencesWithin, figuresByRound } from '../../analyse/compare.ts';
+import { compareWithin, differencesWithin, figuresByRound } from '../../analyse/compare.ts';
+import { trackRun } from '../../analyse/due.ts';
 import { crossCheck } from '../../analyse/cross-check.ts';
 import { distributionOf } from '../../analyse/distribution.ts';
 import { toLadders } from '../../analyse/ladder.ts';
@@ -70,7 +71,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     versions,
     leftOut,
     ...(plan.quick && { quick: true }),
-    rounds: { measured: countRounds(plan, trials), planned: plan.rounds },
+    rounds: { measured: trackRun(plan).countRounds(trials), planned: plan.rounds },
     metrics: METRIC_IDS.map((id) => ({
       id,
       label: METRICS[id].label,
@@ -121,7 +122,7 @@ function rankRows(rows: Row[], groups: Map<string, Trial[]>, distributions: bool
           const pair = [rung[one] as Row, rung[other] as Row];
           const [candidate = '', baseline = ''] = pair.map(({ target }) => target);
           const trials = pair.flatMap((row) => groups.get(placeOf(row)) ?? []);
-          return differencesWithin(trials, { connections, candidate, baseline }, id, rounds);
+          return differencesWithin(trials, { connections, candidate, baseline }, id);
         },
       });
       for (const [index, row] of rung.entries()) {

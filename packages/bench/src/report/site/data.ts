@@ -2,7 +2,7 @@
 import { METRIC_IDS, type MetricId } from '../../metrics.ts';
 import { sum } from '../../numbers.ts';
 import type { StoredRun } from '../../results/store.ts';
-import { countRounds } from '../../analyse/compare.ts';
+import { trackRun } from '../../analyse/due.ts';
 import { countOf } from '../format.ts';
 import { describeWorkload } from '../view.ts';
 import { nameMachines, startOf, toHistories, type History } from './history.ts';
@@ -86,7 +86,7 @@ function toSiteRun({ run, href }: Listed, machine: string): SiteRun {
     workload: describeWorkload(plan),
     rungs: plan.rungs,
     targets: plan.targets.map(({ id }) => id),
-    rounds: { measured: countRounds(plan, trials), planned: plan.rounds },
+    rounds: { measured: trackRun(plan).countRounds(trials), planned: plan.rounds },
     statuses: { ok: count('ok'), suspect: count('suspect'), failed: count('failed') },
     quick: plan.quick,
   };

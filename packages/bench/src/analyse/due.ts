@@ -1,0 +1,111 @@
+/**
+ * The trials that a sequential test has yet to measure. A comparison that is decided at a look leaves, and the time of
+ * the following rounds goes to the comparisons that are still open. Each row keeps the rounds and the verdict with which
+ * it left. That is honest at any look, because the intervals of all looks of a row hold simultaneously.
+ */
+import { scheduleNamed } from '../catalogue/looks.ts';
+import type { Plan, PlannedTrial } from '../plan/definition.ts';
+import { isRepeated } from '../plan/repeats.ts';
+import type { Trial } from '../results/record.ts';
+import { compareWithin, type ComparedRow } from './compare.ts';
+import { losesTooMany } from './comparison.ts';
+import { lastLook } from './looks.ts';
+
+/** A target at a number of connections. */
+type Cell = Pick<PlannedTrial, 'target' | 'connections'>;
+
+/** The comparisons of a sequential test at a look. */
+export interface Standing {
+  /** The rounds of the look. */
+  rounds: number;
+  rows: ComparedRow[];
+  /** The rows that further rounds may decide. */
+  open: ComparedRow[];
+  /** The undecided rows that have lost too many rounds to be decided. */
+  lost: ComparedRow[];
+}
+
+/** Follows a run from trial to trial. Keeps the comparisons of each look, because they take long to compute. */
+export interface Tracker {
+  /** Counts the complete rounds: the last one counts only if all trials that were due in it are recorded. */
+  countRounds(trials: readonly Trial[]): number;
+  /** Returns the comparisons at the last look that was reached; undefined before the first, and for a run of fixed rounds. */
+  standing(trials: readonly Trial[]): Standing | undefined;
+  /** Returns a function that is false for a target without an open comparison: it needs no further round. */
+  due(trials: readonly Trial[]): (cell: Cell) => boolean;
+}
+
+/** Creates the tracker of a run. */
+export function trackRun(plan: Plan): Tracker {
+  const standings = new Map<string, Standing>();
+  const standAt = (trials: readonly Trial[], rounds: number): Standing | undefined => {
+    if (plan.sequentialTest === undefined) return undefined;
+    const look = lastLook(scheduleNamed(plan.sequentialTest.looks), rounds);
+    if (look === undefined) return undefined;
+    const measured = trials.filter(({ round }) => round <= look.rounds);
+    const key = `${look.rounds} ${measured.length}`;
+    const standing = standings.get(key) ?? standWith(plan, measured, look.rounds);
+    standings.set(key, standing);
+    return standing;
+  };
+  const countRounds = (trials: readonly Trial[]): number => {
+    const last = trials.reduce((most, { round }) => Math.max(most, round), 0);
+    const isDue = isOpenIn(standAt(trials, last - 1));
+    const targets = new Set(trials.map(({ target }) => target.id));
+    const there = trials.filter(({ round }) => round === last).length;
+    const due = plan.rungs.flatMap((connections) =>
+      [...targets].filter((target) => isDue({ target, connections })),
+    );
+    return there >= due.length ? last : last - 1;
+  };
+  const standing = (trials: readonly Trial[]): Standing | undefined => standAt(trials, countRounds(trials));
+  return {
+    countRounds,
+    standing,
+    due: (trials) => (plan.sequentialTest === undefined ? () => true : isOpenIn(standing(trials))),
+  };
+}
+
+/** Returns the planned trials that are still to be measured, if no further look decides a comparison. */
+export function dueTrials(
+  plan: Plan,
+  trials: readonly Trial[],
+  tracker: Tracker = trackRun(plan),
+): PlannedTrial[] {
+  const kept = new Set(trials.map(({ id }) => id));
+  const isDue = tracker.due(trials);
+  return plan.trials.filter((planned) => !kept.has(planned.id) && isDue(planned));
+}
+
+function isOpenIn(standing: Standing | undefined): (cell: Cell) => boolean {
+  if (standing === undefined) return () => true;
+  const cells = new Set(
+    standing.open.flatMap(({ connections, candidate, baseline }) => [
+      `${connections} ${candidate}`,
+      `${connections} ${baseline}`,
+    ]),
+  );
+  return ({ target, connections }) => cells.has(`${connections} ${target}`);
+}
+
+function standWith(plan: Plan, trials: Trial[], rounds: number): Standing {
+  const { by = 'cpu', threshold = 0 } = plan.sequentialTest ?? {};
+  const { rows } = compareWithin({ plan, trials }, { by, threshold });
+  const undecided = rows.filter(({ comparison }) => comparison.verdict === 'undecided');
+  const lost = undecided.filter(({ comparison }) => losesTooMany(comparison.dropped, plan.rounds));
+  const open = openAmong(
+    undecided.filter((row) => !lost.includes(row)),
+    plan,
+  );
+  return { rounds, rows, open, lost };
+}
+
+/**
+ * Returns the undecided rows that need more rounds. Targets that repeat another (`--aa`) are measured as long as others
+ * are; they need a verdict only if there are no others.
+ */
+function openAmong(undecided: ComparedRow[], { targets }: Plan): ComparedRow[] {
+  const repeats = targets.filter((target) => isRepeated('a/a', target, targets)).map(({ id }) => id);
+  const isAA = targets.length - repeats.length < 2;
+  return isAA || undecided.some(({ candidate }) => !repeats.includes(candidate)) ? undecided : [];
+}

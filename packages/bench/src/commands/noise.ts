@@ -1,0 +1,61 @@
+/** The noise between rounds in the stored runs of this machine, for plans like one. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Noise, noiseOf } from '../analyse/outlook.ts';
+import { unlikeHosts } from '../analyse/unlike.ts';
+import { BenchError } from '../errors.ts';
+import { readHost } from '../machine/host.ts';
+import type { Plan } from '../plan/definition.ts';
+import { listRuns, readRun, RESULTS, type StoredRun } from '../results/store.ts';
+
+/** The noise of stored comparisons, and the number of runs that it comes from. */
+export interface StoredNoise {
+  runs: number;
+  noise: Noise[];
+}
+
+/** Older runs say less of the machine as it is now, and reading them takes time. */
+const MOST_RUNS = 10;
+
+/** Reads the noise of the newest runs of this machine with the workload, the window and the kind of rounds of a plan. */
+export async function readNoise(plan: Plan): Promise<StoredNoise> {
+  const host = await readHost();
+  const folders = listRuns().map((run) => join(RESULTS, run));
+  const by = plan.sequentialTest?.by ?? 'cpu';
+  const found: Noise[][] = [];
+  for (const folder of folders.toReversed()) {
+    if (found.length === MOST_RUNS) break;
+    if (!mayBeAlike(plan, folder)) continue;
+    const run = tryRun(folder);
+    if (run === undefined || !isAlike(plan, run.plan) || unlikeHosts(run.host, host).length > 0) continue;
+    const noise = noiseOf(run, by);
+    if (noise.length > 0) found.push(noise);
+  }
+  return { runs: found.length, noise: found.flat() };
+}
+
+/** Returns false if a run has another workload: reading all its trials would be in vain. */
+function mayBeAlike({ workload }: Plan, folder: string): boolean {
+  return readFileSync(join(folder, 'run.json'), 'utf8').includes(`"workload": "${workload}"`);
+}
+
+/** Returns true if the rounds of two plans are equally long and of the same kind. */
+function isAlike(plan: Plan, other: Plan): boolean {
+  return (
+    plan.workload === other.workload &&
+    plan.byTurns?.turnSeconds === other.byTurns?.turnSeconds &&
+    plan.windowSeconds === other.windowSeconds &&
+    plan.load.mode === other.load.mode &&
+    plan.workers === other.workers
+  );
+}
+
+/** Reads a run; undefined if this version cannot. */
+function tryRun(folder: string): StoredRun | undefined {
+  try {
+    return readRun(folder);
+  } catch (error) {
+    if (error instanceof BenchError) return undefined;
+    throw error;
+  }
+}

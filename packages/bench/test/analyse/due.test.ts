@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { compareWithin } from '../../src/analyse/compare.ts';
+import { dueTrials, trackRun } from '../../src/analyse/due.ts';
+import { endingOf } from '../../src/analyse/ending.ts';
+import type { Plan } from '../../src/plan/definition.ts';
+import { createRandom } from '../../src/random.ts';
+import type { Trial } from '../../src/results/record.ts';
+import { failedTrial, okTrial, sampleMeasured, samplePlan } from '../samples.ts';
+
+const CPU = { by: 'cpu', threshold: 0.02 } as const;
+
+/** CPU per request of each target, as a multiple of the first one. `noisy` alternates around it, and no round decides it. */
+type Costs = Record<string, number | 'noisy'>;
+
+/** Measures a plan trial by trial, as a run does, and leaves out what is no longer due. */
+function play(plan: Plan, costs: Costs, { rounds = plan.rounds, fails = [] as string[] } = {}): Trial[] {
+  const random = createRandom(7);
+  const tracker = trackRun(plan);
+  const trials: Trial[] = [];
+  for (const planned of plan.trials) {
+    const { id, target: name, connections, round, order } = planned;
+    const target = plan.targets.find((one) => one.id === name)!;
+    const noise = 1 + 0.005 * random.normal();
+    const cost = costs[name] === 'noisy' ? 1 + 0.1 * (-1) ** round : (costs[name] ?? 1);
+    if (round > rounds) break;
+    if (!tracker.due(trials)(planned)) continue;
+    const head = { id, connections, round, order };
+    const cpu = 100 * (1 + 0.2 * Math.sin(round)) * cost * noise;
+    const trial = fails.includes(name)
+      ? failedTrial(name, 'it died', head)
+      : okTrial(name, sampleMeasured({ cpu }), head);
+    trials.push({ ...trial, target });
+  }
+  return trials;
+}
+
+const roundsOf = (trials: Trial[], name: string): number =>
+  trials.filter(({ target }) => target.id === name).length;
+
+const planOf = (names: string[], line = '--connections 10'): Plan =>
+  samplePlan(`--until-decided --looks 12/18/24 ${line}`, names);
+
+const THREE = planOf(['a', 'b', 'c']);
+
+const firstRow = (all: Trial[]) => compareWithin({ plan: THREE, trials: all }, CPU).rows[0];
+
+describe('a target whose comparison is decided', () => {
+  const costs: Costs = { a: 1, b: 1.2, c: 'noisy' };
+  const trials = play(THREE, costs);
+
+  it('leaves, while its baseline and the others continue', () => {
+    expect(['a', 'b', 'c'].map((name) => roundsOf(trials, name))).toEqual([24, 12, 24]);
+  });
+
+  it('keeps the rounds, the interval and the verdict with which it left', () => {
+    const left = firstRow(trials.filter(({ round }) => round <= 12));
+    expect(left?.comparison).toMatchObject({ verdict: 'slower', rounds: 12, dropped: 0 });
+    expect(firstRow(trials)).toEqual(left);
+  });
+
+  it('is missed in no round: the rounds of the run are complete without it', () => {
+    const tracker = trackRun(THREE);
+    expect(tracker.countRounds(trials)).toBe(24);
+    expect(tracker.countRounds(trials.slice(0, -1))).toBe(23);
+    expect(tracker.countRounds(trials.filter(({ round }) => round <= 13))).toBe(13);
+  });
+
+  it('leaves again after a resume, wherever the run was interrupted', () => {
+    for (const [index, trial] of trials.entries()) {
+      const due = dueTrials(THREE, trials.slice(0, index));
+      expect(due[0]?.id).toBe(trial.id);
+    }
+    expect(dueTrials(THREE, trials)).toEqual([]);
+  });
+
+  it('returns to the end of the run as undecided only if nothing decides it', () => {
+    expect(endingOf(THREE, trials)).toMatchObject({ why: 'schedule-over', rounds: 24, look: 24 });
+    const decided = play(THREE, { a: 1, b: 1.2, c: 1 });
+    expect(endingOf(THREE, decided)).toMatchObject({ why: 'decided', rounds: 12 });
+    expect(dueTrials(THREE, decided)).toEqual([]);
+  });
+});
+
+it('leaves at one number of connections, and continues at another', () => {
+  const plan = planOf(['a', 'b'], '--connections 10,100');
+  const trials = play(plan, { a: 1, b: 'noisy' }, { rounds: 12 }).map((trial): Trial => {
+    if (trial.connections === 100 || trial.status === 'failed') return trial;
+    const cpuUsPerRequest = trial.target.id === 'a' ? 100 : 120 + (trial.round % 3);
+    return { ...trial, measured: { ...trial.measured, cpuUsPerRequest } };
+  });
+  expect(trackRun(plan).standing(trials)?.open).toMatchObject([{ connections: 100 }]);
+  const due = dueTrials(plan, trials);
+  expect(due).toHaveLength(2 * 12);
+  expect(due.every(({ connections }) => connections === 100)).toBe(true);
+});
+
+describe('a sequential test', () => {
+  const names = ['a', 'b'];
+
+  it('has nothing left at the first look with a verdict, and not before a look', () => {
+    const plan = planOf(names);
+    const trials = play(plan, { a: 1, b: 1.1 });
+    expect(roundsOf(trials, 'b')).toBe(12);
+    expect(dueTrials(plan, trials.slice(0, -2))).not.toEqual([]);
+  });
+
+  it('continues while an interval is too wide', () => {
+    const plan = planOf(names);
+    const trials = play(plan, { a: 1, b: 'noisy' }, { rounds: 12 });
+    expect(trackRun(plan).standing(trials)?.open).toMatchObject([{ comparison: { why: 'wide' } }]);
+    expect(dueTrials(plan, trials)).toHaveLength(2 * 12);
+  });
+
+  it('has no standing while a trial of the round of a look is missing', () => {
+    const plan = planOf(names);
+    const trials = play(plan, { a: 1, b: 1.1 });
+    expect(trackRun(plan).standing(trials.slice(0, -1))).toBeUndefined();
+    const { rows } = compareWithin({ plan, trials: trials.slice(0, -1) }, CPU);
+    expect(rows[0]?.comparison).toMatchObject({ verdict: 'undecided', rounds: 11 });
+  });
+
+  it('does not wait for a repeated target, unless it is the only candidate', () => {
+    const repeated = 'a (A/A)';
+    const beside = planOf(names, '--connections 10 --aa');
+    const trials = play(beside, { a: 1, b: 1.1, [repeated]: 'noisy' });
+    expect(roundsOf(trials, repeated)).toBe(12);
+    const alone = planOf(['a'], '--connections 10 --aa');
+    expect(roundsOf(play(alone, { a: 1, [repeated]: 'noisy' }), repeated)).toBe(24);
+  });
+
+  it('gives up a target that fails: it can no longer be decided', () => {
+    const trials = play(THREE, { a: 1, b: 1.1, c: 1 }, { fails: ['c'] });
+    expect(roundsOf(trials, 'c')).toBe(12);
+    expect(endingOf(THREE, trials)).toMatchObject({ why: 'hopeless', rounds: 12 });
+  });
+
+  it('of one target ends at its first look', () => {
+    const plan = planOf(['a']);
+    expect(play(plan, { a: 1 })).toHaveLength(12);
+  });
+});
+
+it('a run of fixed rounds measures every trial, whatever it finds', () => {
+  const plan = samplePlan('--connections 10 --rounds 12', ['a', 'b']);
+  const trials = play(plan, { a: 1, b: 1.5 });
+  expect(trials).toHaveLength(24);
+  expect(trackRun(plan).standing(trials)).toBeUndefined();
+  expect(endingOf(plan, trials)).toBeUndefined();
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { foreseeOpen, foreseePower, noiseOf, secondsUntil } from '../../src/analyse/outlook.ts';
+import { countVerdicts } from '../../src/analyse/sequential-test.ts';
+import { scheduleNamed } from '../../src/catalogue/looks.ts';
+import { estimateSeconds } from '../../src/plan/plan.ts';
+import { createRandom } from '../../src/random.ts';
+import type { Trial } from '../../src/results/record.ts';
+import { okTrial, sampleMeasured, samplePlan } from '../samples.ts';
+
+const planOf = (names: string[], line = '--looks 12/18/24') =>
+  samplePlan(`--connections 10 --until-decided ${line}`, names);
+
+/** Rounds of `a` and others, whose ratios have this standard deviation between rounds. */
+function measure(deviations: Record<string, number>, rounds: number): Trial[] {
+  const random = createRandom(5);
+  return Array.from({ length: rounds }, (_, index) =>
+    Object.entries({ a: 0, ...deviations }).map(([name, deviation]) => {
+      const cpu = 100 * Math.exp(deviation * random.normal());
+      return okTrial(name, sampleMeasured({ cpu }), { round: index + 1 });
+    }),
+  ).flat();
+}
+
+const noise = (deviation: number, candidate = 'b', baseline = 'a') => ({
+  connections: 10,
+  candidate,
+  baseline,
+  deviation,
+});
+
+const roundsOf = (names: string[], deviation: number) =>
+  foreseePower(planOf(names), [noise(deviation)])?.rounds ?? 0;
+
+describe('the noise of a run', () => {
+  it('is the deviation of each ratio between rounds', () => {
+    const plan = planOf(['a', 'b', 'c']);
+    const found = noiseOf({ plan, trials: measure({ b: 0.02, c: 0.08 }, 200) }, 'cpu');
+    expect(found.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
+      ['b', 'a'],
+      ['c', 'a'],
+    ]);
+    expect(found[0]?.deviation).toBeCloseTo(0.02, 2);
+    expect(found[1]?.deviation).toBeCloseTo(0.08, 2);
+  });
+
+  it('needs six rounds', () => {
+    const plan = planOf(['a', 'b']);
+    expect(noiseOf({ plan, trials: measure({ b: 0.02 }, 5) }, 'cpu')).toEqual([]);
+  });
+});
+
+describe('the foreseen power', () => {
+  it('names the look at which nearly all tests find the difference', () => {
+    const plan = planOf(['a', 'b'], '--looks 12/18/24');
+    for (const deviation of [0.018, 0.028]) {
+      const { rounds = 0 } = foreseePower(plan, [noise(deviation)]) ?? {};
+      const random = createRandom(3);
+      const looks = scheduleNamed('12/18/24').filter((look) => look.rounds <= rounds);
+      const rules = { schedule: looks, better: 'lower', threshold: 0.02, tests: 300 } as const;
+      const { verdicts } = countVerdicts(rules, () =>
+        Array.from({ length: rounds }, () => Math.log(1.03) + deviation * random.normal()),
+      );
+      expect(verdicts.slower).toBeGreaterThan(0.85);
+    }
+  });
+
+  it('takes longer with more noise and with more comparisons', () => {
+    expect(roundsOf(['a', 'b'], 0.01)).toBe(12);
+    expect(roundsOf(['a', 'b'], 0.03)).toBeGreaterThan(12);
+    expect(roundsOf(['a', 'b', 'c', 'd', 'e', 'f'], 0.028)).toBeGreaterThan(roundsOf(['a', 'b'], 0.028));
+    expect(roundsOf(['a', 'b'], 0.1)).toBeGreaterThan(100);
+  });
+
+  it('uses the noise of the same stacks, and says if there is none', () => {
+    const plan = planOf(['a', 'b', 'c']);
+    const stored = [noise(0.01, 'b@3.12', 'a@3.11'), noise(0.03, 'b', 'a'), noise(0.5, 'x', 'y')];
+    const found = foreseePower(plan, stored);
+    expect(found?.rows[0]?.deviation).toBeCloseTo(0.02);
+    expect(found?.rows[1]?.deviation).toBeCloseTo(0.03);
+    expect(found?.isOfOthers).toBe(true);
+    expect(foreseePower(planOf(['a', 'b']), stored)?.isOfOthers).toBe(false);
+    expect(foreseePower(plan, [])).toBeUndefined();
+  });
+
+  it('counts the time of a target only until it has probably left', () => {
+    const plan = planOf(['a', 'b', 'c']);
+    const first = plan.trials.filter(({ round }) => round === 1);
+    const [all, two] = [
+      estimateSeconds(plan, first),
+      estimateSeconds(
+        plan,
+        first.filter(({ target }) => target !== 'b'),
+      ),
+    ];
+    const rows = [
+      { ...noise(0.01, 'b'), rounds: 12, measured: 0 },
+      { ...noise(0.02, 'c'), rounds: 18, measured: 0 },
+    ];
+    expect(secondsUntil(plan, rows)).toBeCloseTo(12 * all + 6 * two);
+    expect(secondsUntil(plan, rows, 12)).toBeCloseTo(6 * two);
+    expect(secondsUntil(plan, rows, 18)).toBe(0);
+  });
+});
+
+it('an open comparison needs more rounds the more it varies', () => {
+  const plan = planOf(['a', 'b', 'c']);
+  const trials = measure({ b: 0.03, c: 0.09 }, 12);
+  const [quiet, loud] = foreseeOpen({ plan, trials }, [noise(0, 'b'), noise(0, 'c')]);
+  expect(quiet?.measured).toBe(12);
+  expect(quiet?.rounds).toBeGreaterThan(12);
+  expect(loud?.rounds).toBeGreaterThan(3 * (quiet?.rounds ?? 0));
+});
