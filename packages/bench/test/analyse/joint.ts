@@ -53,11 +53,10 @@ interface Side {
   positive: boolean;
 }
 
-/** All combinations of rank sums, one for each look, up to its k: flat, with the sum of each look by cell. */
+/** All combinations of rank sums, one for each look, up to its k: flat, with the distance of two sums of each look. */
 interface Grid {
   cells: number;
   strides: number[];
-  sums: Int32Array[];
 }
 
 /** The probability that in every look the ranks of its sign sum to at most its k. */
@@ -96,10 +95,7 @@ function crossOn(looks: readonly Side[]): number {
 function gridOf(looks: readonly Side[]): Grid {
   const strides = looks.map((_, i) => looks.slice(i + 1).reduce((product, { k }) => product * (k + 1), 1));
   const cells = strides[0]! * (looks[0]!.k + 1);
-  const sums = looks.map(({ k }, i) =>
-    Int32Array.from({ length: cells }, (_, cell) => Math.floor(cell / strides[i]!) % (k + 1)),
-  );
-  return { cells, strides, sums };
+  return { cells, strides };
 }
 
 function countUpTo(come: readonly number[], look: number): number {
@@ -115,11 +111,12 @@ function addShifted(
   const offset = ranks.reduce((sum, rank, i) => sum + rank * grid.strides[i]!, 0);
   const room = looks.map(({ k }, i) => k - ranks[i]!);
   if (room.some((left) => left < 0)) return;
-  for (let cell = 0; cell < from.length - offset; cell++) {
-    const chance = from[cell]!;
-    if (chance === 0) continue;
-    let fits = true;
-    for (let i = 0; i < room.length; i++) fits &&= grid.sums[i]![cell]! <= room[i]!;
-    if (fits) to[cell + offset]! += chance * share;
-  }
+  const last = room.length - 1;
+  const add = (look: number, first: number): void => {
+    const stride = grid.strides[look]!;
+    const end = first + room[look]! * stride;
+    if (look < last) for (let cell = first; cell <= end; cell += stride) add(look + 1, cell);
+    else for (let cell = first; cell <= end; cell++) to[cell + offset]! += from[cell]! * share;
+  };
+  add(0, 0);
 }
