@@ -28,3 +28,9 @@ export function medianOfSorted(sorted: ArrayLike<number>): number {
 export function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }
+
+/** A closed interval, in the unit of its sample. */
+export interface Interval {
+  low: number;
+  high: number;
+}

@@ -1,27 +1,25 @@
 /** Compares the figures of Bench with those that planted servers reported, and separates the machine's part. */
 import { scheduleNamed } from '../catalogue/looks.ts';
+import { median, type Interval } from '../numbers.ts';
 import type {
+  Calibrated,
+  CalibratedRound,
+  Calibration,
   CalibrationRound,
+  CalibrationVerdict,
   LatencyRound,
+  MachineDuring,
   MeasuredTwin,
   Scenario,
   SeenMedian,
   TwinAnswer,
   TwinRound,
   TwinScenario,
-} from '../measure/calibration.ts';
-import { median } from '../numbers.ts';
-import type {
-  Calibrated,
-  CalibratedRound,
-  Calibration,
-  CalibrationVerdict,
-  MachineDuring,
 } from '../results/calibration.ts';
 import type { HostWindow, Trial } from '../results/record.ts';
 import { losesTooMany } from './comparison.ts';
 import { lastLook, levelOf } from './looks.ts';
-import { estimateCentre, intervalWithin, trimFor, walshAverages, type Interval } from './signed-rank.ts';
+import { estimateCentre, intervalWithin, trimFor, walshAverages } from './signed-rank.ts';
 
 /** The looks at the rounds of a scenario. Their joint error is 5 %. */
 export const CALIBRATION_LOOKS = scheduleNamed('10/15/20');

@@ -1,6 +1,6 @@
 /** The result of a comparison, paired or unpaired: its figures, and its verdict or the reason for having none. */
 import { type Better, judge, type Ratio, thetaOf, toRatio } from './verdict.ts';
-import type { Interval } from './signed-rank.ts';
+import type { Interval } from '../numbers.ts';
 
 /** A comparison is undecided if more than this share of its rounds was dropped. */
 const MOST_DROPPED = 0.05;

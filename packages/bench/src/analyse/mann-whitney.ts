@@ -3,8 +3,7 @@
  * (Hodges & Lehmann 1963).
  */
 import { upperPoint, upperTail } from './normal.ts';
-import type { Interval } from './signed-rank.ts';
-import { sum } from '../numbers.ts';
+import { sum, type Interval } from '../numbers.ts';
 
 /** The limit of additions for the exact distribution: about 0.1 s, or two samples of 50 values. */
 const MOST_ADDITIONS = 3e7;

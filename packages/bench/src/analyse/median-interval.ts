@@ -1,5 +1,5 @@
 /** The confidence interval of a median, from the ranks of the values alone. */
-import type { Interval } from './signed-rank.ts';
+import type { Interval } from '../numbers.ts';
 
 /** The error of the interval. */
 const ERROR = 0.05;

@@ -1,5 +1,5 @@
 /** Ranks the rows of a table that share one baseline. */
-import type { Interval } from './signed-rank.ts';
+import type { Interval } from '../numbers.ts';
 import { thetaOf } from './verdict.ts';
 
 /** A row's log ratio to the baseline; above 0 it is worse. Without an interval, it is indistinguishable from every other. */

@@ -1,7 +1,7 @@
 /** Ranks the rows of a rung by one metric. */
-import { mean, sum } from '../numbers.ts';
+import { mean, sum, type Interval } from '../numbers.ts';
 import type { Differences } from './paired.ts';
-import { estimateCentre, intervalWithin, trimFor, walshAverages, type Interval } from './signed-rank.ts';
+import { estimateCentre, intervalWithin, trimFor, walshAverages } from './signed-rank.ts';
 import { studentPoint } from './student.ts';
 import type { Figure } from './summary.ts';
 import { thetaOf, type Better } from './verdict.ts';

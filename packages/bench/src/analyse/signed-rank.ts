@@ -3,13 +3,8 @@
  * Lehmann 1963) and the interval that inverts the test. All use the Walsh averages, so test, estimate and
  * interval cannot contradict each other.
  */
+import type { Interval } from '../numbers.ts';
 import { createRandom } from '../random.ts';
-
-/** A closed interval, in the unit of its sample. */
-export interface Interval {
-  low: number;
-  high: number;
-}
 
 const tails = new Map<number, Float64Array>();
 

@@ -2,10 +2,9 @@ import { countAnswers, countCompletions } from '../counts.ts';
 import { METRIC_IDS, METRICS, type Metric, type MetricId } from '../metrics.ts';
 import type { Limit, LoadResult, Reason, Trial } from '../results/record.ts';
 import type { StackClass } from '../model.ts';
-import { median, sum } from '../numbers.ts';
+import { median, sum, type Interval } from '../numbers.ts';
 import { medianInterval } from './median-interval.ts';
 import { figureOf } from './metrics.ts';
-import type { Interval } from './signed-rank.ts';
 
 /** One metric over the rounds of a target at a rung. */
 export interface Figure {

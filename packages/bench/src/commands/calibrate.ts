@@ -12,9 +12,8 @@ import {
   planScenario,
   SCENARIOS,
   type CalibrationMeans,
-  type CalibrationRound,
-  type Scenario,
 } from '../measure/calibration.ts';
+import type { CalibrationRound, Scenario } from '../results/calibration.ts';
 import { prepareAll } from '../prepare/prepare.ts';
 import { benchOptions } from '../plan/options.ts';
 import { makePlan, nameRun } from '../plan/plan.ts';

@@ -14,97 +14,23 @@ import { benchOptions, type BenchOptions } from '../plan/options.ts';
 import { makePlan } from '../plan/plan.ts';
 import type { Prepared } from '../prepare/prepare.ts';
 import { joinSampled, type Sampled } from '../resources/sampler.ts';
-import type { HostWindow, Reason, Trial } from '../results/record.ts';
+import type {
+  Account,
+  CalibrationRound,
+  FailedRound,
+  LatencyRound,
+  LatencyScenario,
+  MeasuredTwin,
+  PlantedServer,
+  Scenario,
+  SeenMedian,
+  TwinRound,
+  TwinScenario,
+} from '../results/calibration.ts';
+import type { HostWindow, Trial } from '../results/record.ts';
 import { measureTogether, type Entry } from './conductor.ts';
 import { ServerLife, type ReadyServer, type TrialEffects } from './life.ts';
 import { accountFor } from './window.ts';
-
-/** A planted server: its program, and its options besides its ports. */
-export interface PlantedServer {
-  name: string;
-  program: 'server' | 'threads';
-  faults: string[];
-}
-
-/** A server that delays its answers, loaded by the driver and by bare sockets in turn. */
-export interface LatencyScenario {
-  kind: 'latency';
-  name: string;
-  server: PlantedServer;
-  delayMs: number;
-  connections: number;
-}
-
-/** Two servers that differ in one planted fault, loaded in turn at the same rate. */
-export interface TwinScenario {
-  kind: 'twins';
-  name: string;
-  plain: PlantedServer;
-  planted: PlantedServer;
-  connections: number;
-  /** Requests per second. In a closed loop, the costlier twin would sleep less, and waking up costs CPU too. */
-  rate: number;
-  /** The sum of the windows of each twin. */
-  windowSeconds: number;
-  /** The known answers, and their names. */
-  answers: Partial<Record<TwinAnswer, string>>;
-}
-
-/** What twins tell: the CPU of the fault, all CPU of the planted one by its own account, or the memory of the fault. */
-export type TwinAnswer = 'burn' | 'rusage' | 'memory';
-
-export type Scenario = LatencyScenario | TwinScenario;
-
-/** The parts of a planted server's account that are compared. */
-export interface Account {
-  requests: { read: number };
-  burn: { burns: number; burnedUs: number };
-  memory: { allocatedBytes: number };
-  latencyUs: { count: number; p50?: number };
-  cpu: { userUs: number; systemUs: number };
-}
-
-/** The median latency of one turn, as its client measured it and as the server recorded it, in µs. */
-export interface SeenMedian {
-  measuredUs: number;
-  reportedUs: number;
-}
-
-/** The machine during one round. */
-interface Round {
-  host: HostWindow;
-  /** The reasons to distrust the round that lie in the machine. */
-  disturbances: Reason[];
-}
-
-/** One turn of the driver and one of bare sockets, right after each other. */
-export interface LatencyRound extends Round {
-  kind: 'latency';
-  driver: SeenMedian;
-  bare: SeenMedian;
-}
-
-/** A twin in one duel: its trial, and its account before and after the load. */
-export interface MeasuredTwin {
-  trial: Trial;
-  before: Account;
-  after: Account;
-}
-
-/** One duel of fresh twins. */
-export interface TwinRound extends Round {
-  kind: 'twins';
-  plain: MeasuredTwin;
-  planted: MeasuredTwin;
-}
-
-/** A round that gave no figures. */
-export interface FailedRound extends Round {
-  kind: 'failed';
-  why: string;
-}
-
-export type CalibrationRound = LatencyRound | TwinRound | FailedRound;
 
 const BURN_US = 300;
 const THREAD_BURN_US = 1000;

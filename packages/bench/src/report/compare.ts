@@ -1,7 +1,7 @@
 import { ONE_WORKER, UNDISTURBED, type ComparedRow, type ComparedTable } from '../analyse/compare.ts';
 import type { Comparison } from '../analyse/comparison.ts';
 import { SOUGHT_EFFECT } from '../analyse/verdict.ts';
-import type { Interval } from '../analyse/signed-rank.ts';
+import type { Interval } from '../numbers.ts';
 import { formatChange, formatShare } from './format.ts';
 import { explainComparedKinds } from './kinds.ts';
 import { listInMarkdown, tableInMarkdown } from './markdown.ts';

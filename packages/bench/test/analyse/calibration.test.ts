@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { evaluate, isSettled } from '../../src/analyse/calibration.ts';
+import { makeReason } from '../../src/reasons.ts';
+import { renderCalibration } from '../../src/report/calibration.ts';
 import type {
+  Calibrated,
   Account,
   CalibrationRound,
   LatencyScenario,
   TwinScenario,
-} from '../../src/measure/calibration.ts';
-import { makeReason } from '../../src/reasons.ts';
-import { renderCalibration } from '../../src/report/calibration.ts';
-import type { Calibrated } from '../../src/results/calibration.ts';
+} from '../../src/results/calibration.ts';
 import { okTrial, sampleMeasured } from '../samples.ts';
 
 const SERVER = { name: 'server', program: 'server' as const, faults: [] };

@@ -8,10 +8,8 @@ import {
   plantScenarios,
   SCENARIOS,
   serversOf,
-  type CalibrationRound,
-  type Scenario,
-  type TwinScenario,
 } from '../../src/measure/calibration.ts';
+import type { CalibrationRound, Scenario, TwinScenario } from '../../src/results/calibration.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { sampleResources, sampleStack } from '../samples.ts';
 import { PLACED } from './one-trial.ts';

@@ -1,8 +1,7 @@
 /** Compares two targets whose processes may be of several kinds: within kinds, in their shares, and in the mean. */
-import { mean, sum } from '../../numbers.ts';
+import { mean, sum, type Interval } from '../../numbers.ts';
 import { createRandom, type Random } from '../../random.ts';
 import { quantileOfSorted } from '../quantiles.ts';
-import type { Interval } from '../signed-rank.ts';
 import { studentPoint } from '../student.ts';
 import { shareInterval } from './kinds.ts';
 import type { Kind, KindComparison, Kinds, MatchedKind, RatioEstimate } from './study.ts';

@@ -7,8 +7,7 @@
  * six processes. Neighbouring kinds are at least 5 % and 3.25 expected deviations apart. The penalty was set by simulation: processes of one kind with
  * a deviation of up to 2 % are split in at most 5 % of studies (test/analyse/warmup/kinds.test.ts).
  */
-import { mean, sum } from '../../numbers.ts';
-import type { Interval } from '../signed-rank.ts';
+import { mean, sum, type Interval } from '../../numbers.ts';
 import type { Kind, Kinds, RatioEstimate } from './study.ts';
 
 const MOST_KINDS = 4;

@@ -12,9 +12,8 @@ import {
   type Stretch,
   stretchOf,
 } from '../../change-points.ts';
-import { clamp, mean, median, sum } from '../../numbers.ts';
+import { clamp, mean, median, sum, type Interval } from '../../numbers.ts';
 import { robustDeviation } from '../quantiles.ts';
-import type { Interval } from '../signed-rank.ts';
 import { studentPoint } from '../student.ts';
 
 /** The number of pairs that makes a block, and the most blocks: the cut takes time with the cube of their number. */
