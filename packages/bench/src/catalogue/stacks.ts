@@ -19,12 +19,15 @@ export const FIRST_FIVE = ['vanilla', 'fastify', 'fastapi', 'litestar', 'uvicorn
 
 /**
  * Returns every stack of the repository, or that of the user's project, those of the given manifests and the apps, by name.
- * Throws a usage error for a manifest that violates the contract, and for a name that is taken.
+ * An app replaces the manifest of its name in its folder. Throws a usage error for a manifest that violates the contract, and for a name that is taken.
  */
 export function readStacks(own: string[] = [], apps: App[] = []): Stack[] {
   const stacks: Stack[] = [];
-  const manifests = [...manifestsAtHome(), ...own].map((file) => readManifest(file));
-  for (const stack of [...manifests, ...apps.map(toStack)]) {
+  const given = apps.map(toStack);
+  const manifests = [...manifestsAtHome(), ...own]
+    .map((file) => readManifest(file))
+    .filter(({ name, root }) => !given.some((app) => app.name === name && app.root === root));
+  for (const stack of [...manifests, ...given]) {
     const taken = stacks.find(({ name }) => name === stack.name);
     if (taken === undefined) stacks.push(stack);
     else if (taken.root !== stack.root)

@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readApp } from '../../src/catalogue/apps/app.ts';
 import { expandTargets, readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import { errorOf, sampleStack } from '../samples.ts';
@@ -132,4 +136,29 @@ describe('the stacks of the repository', () => {
     const commands = stacks.flatMap(({ variants }) => Object.values(variants).map(({ command }) => command));
     for (const [program = ''] of commands) expect(program).not.toMatch(/\b(sh|bash|pnpm|npx|uv|tsx)$/);
   });
+});
+
+it('the command of a user replaces the manifest in the same folder', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-stacks-'));
+  try {
+    const app = readApp({ folder, run: 'node other.js' });
+    const manifest = {
+      name: app.name,
+      language: 'javascript',
+      framework: 'unknown',
+      class: 'unknown',
+      runtime: 'node',
+      default: 'app',
+      variants: { app: { command: ['node', 'server.js'] } },
+      requests: ['GET /'],
+    };
+    const file = join(folder, 'stack.json');
+    writeFileSync(file, JSON.stringify(manifest));
+    const commandIn = (stacks: Stack[]): unknown =>
+      stacks.find(({ name }) => name === app.name)?.variants['app']?.command;
+    expect(commandIn(readStacks([file]))).toEqual(['node', 'server.js']);
+    expect(commandIn(readStacks([file], [app]))).toEqual(['node', 'other.js']);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
