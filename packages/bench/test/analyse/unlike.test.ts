@@ -151,3 +151,21 @@ describe('runs of Node servers', () => {
     expect(differences(aged(0), aged())).toEqual([]);
   });
 });
+
+describe('runs whose servers take turns', () => {
+  const runBy = (byTurns: StoredRun['plan']['byTurns']): StoredRun => {
+    const plan = samplePlan('--connections 10,100,10000');
+    return { ...readGoldenRun(), plan: { ...plan, ...(byTurns && { byTurns }) }, trials: [] };
+  };
+  const apart = runBy(undefined);
+  const table = runBy({ rungs: [10, 100], turnSeconds: 0.1 });
+
+  it('are unlike runs of one server at a time, and those with other turns', () => {
+    const words = 'by turns of 100 ms at 10, 100, one server at a time at 10000';
+    expect(differences(table, runBy({ rungs: [10, 100], turnSeconds: 0.1 }))).toEqual([]);
+    expect(differences(apart, table)).toEqual([`kind of trial: one server at a time and ${words}`]);
+    expect(differences(table, runBy({ rungs: [10, 100, 10_000], turnSeconds: 0.02 }))).toEqual([
+      `kind of trial: ${words} and by turns of 20 ms`,
+    ]);
+  });
+});
