@@ -11,6 +11,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { robustDeviation } from 'bench-http/analyse/quantiles';
 import { mean, sum } from 'bench-http/numbers';
+import type { Turns } from 'bench-http/results/record';
 import { readStudy } from 'bench-http/results/study/store';
 import { PARTS, type ProbedProcess } from './probed.ts';
 
@@ -57,11 +58,6 @@ export interface Evaluation {
   effects: Effect[];
 }
 
-/** Returns true if two courses were measured in one sitting. */
-function isTogether([one, other]: [Course, Course]): boolean {
-  return one.sitting === other.sitting;
-}
-
 /** Evaluates the probe of these folders: on slices of one process, and on fresh processes of one target. Throws for folders of two kinds. */
 export function evaluateProbe(folders: readonly string[]): Evaluation {
   const isStudy = folders.every((folder) => !existsSync(join(folder, 'probe.jsonl')));
@@ -87,6 +83,10 @@ export function evaluateProbe(folders: readonly string[]): Evaluation {
   return { parts, effects };
 }
 
+function isTogether([one, other]: [Course, Course]): boolean {
+  return one.sitting === other.sitting;
+}
+
 function readProbed(folder: string): Course[] {
   const lines = readFileSync(join(folder, 'probe.jsonl'), 'utf8').trimEnd().split('\n');
   return lines.map((line) => {
@@ -104,26 +104,26 @@ function readProbed(folder: string): Course[] {
   });
 }
 
-/** Reads the second half of each process of a study, when most are warm. */
 function readStudied(folder: string): Course[] {
   return readStudy(folder).processes.flatMap(({ target, startedAt, course }): Course[] => {
     if (course === undefined) return [];
-    const { fresh, reference } = course;
-    const costsOf = ({ answers, cpuUs = [] }: typeof fresh): number[] => {
-      const first = Math.ceil(answers.length / 2 / TURNS) * TURNS;
-      const starts = answers.flatMap((_, turn) =>
-        turn >= first && turn % TURNS === 0 && turn + TURNS <= answers.length ? [turn] : [],
-      );
-      return starts.map((at) =>
-        Math.log(sum(cpuUs.slice(at, at + TURNS)) / sum(answers.slice(at, at + TURNS))),
-      );
-    };
-    const probes = costsOf(reference);
-    const points = costsOf(fresh).map((cost, index) => ({ cost, probes: [probes[index] ?? Number.NaN] }));
-    return points.length === 0
-      ? []
-      : [{ name: startedAt, target: target.id, sitting: basename(folder), points }];
+    const probes = costsOf(course.reference);
+    const points = costsOf(course.fresh).map((cost, index) => ({
+      cost,
+      probes: [probes[index] ?? Number.NaN],
+    }));
+    if (points.length === 0) return [];
+    return [{ name: startedAt, target: target.id, sitting: basename(folder), points }];
   });
+}
+
+/** Returns the logarithms of CPU per request in slices of the second half of a course, when most processes are warm. */
+function costsOf({ answers, cpuUs = [] }: Turns): number[] {
+  const first = Math.ceil(answers.length / 2 / TURNS) * TURNS;
+  const starts = answers.flatMap((_, turn) =>
+    turn >= first && turn % TURNS === 0 && turn + TURNS <= answers.length ? [turn] : [],
+  );
+  return starts.map((at) => Math.log(sum(cpuUs.slice(at, at + TURNS)) / sum(answers.slice(at, at + TURNS))));
 }
 
 function summarise(what: string, differences: readonly Difference[], parts: readonly string[]): Effect {
