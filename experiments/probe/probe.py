@@ -29,7 +29,8 @@ def main() -> None:
             for _ in range(MESSAGES):
                 near.send(MESSAGE)
                 far.recv(4096)
-        print(flush=True)
+        sys.stdout.write("\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -152,11 +152,12 @@ describe('runs of Node servers', () => {
   });
 });
 
+function runBy(byTurns: StoredRun['plan']['byTurns']): StoredRun {
+  const plan = samplePlan('--connections 10,100,10000');
+  return { ...readGoldenRun(), plan: { ...plan, ...(byTurns && { byTurns }) }, trials: [] };
+}
+
 describe('runs whose servers take turns', () => {
-  const runBy = (byTurns: StoredRun['plan']['byTurns']): StoredRun => {
-    const plan = samplePlan('--connections 10,100,10000');
-    return { ...readGoldenRun(), plan: { ...plan, ...(byTurns && { byTurns }) }, trials: [] };
-  };
   const apart = runBy(undefined);
   const table = runBy({ rungs: [10, 100], turnSeconds: 0.1 });
 
