@@ -8,6 +8,7 @@ import { ROOT } from '../src/catalogue/stacks.ts';
 import { METRIC_IDS, METRICS, type MetricId } from '../src/metrics.ts';
 import { DEFAULT_THRESHOLD } from '../src/plan/options.ts';
 import { createRandom } from '../src/random.ts';
+import { renderCalibration } from '../src/report/calibration.ts';
 import { renderComparison } from '../src/report/compare.ts';
 import { describeDetail } from '../src/report/detail.ts';
 import { formatWhole } from '../src/report/format.ts';
@@ -17,6 +18,8 @@ import { toModel } from '../src/report/model/model.ts';
 import { viewStudies } from '../src/report/warm.ts';
 import { showLimit, showMetric } from '../src/report/cells.ts';
 import { toView } from '../src/report/view.ts';
+import type { Calibration } from '../src/results/calibration.ts';
+import type { Host } from '../src/results/host.ts';
 import { readPool } from '../src/results/pool/store.ts';
 import { drawAges, drawFeedback, drawKinds, drawOdds, readPart } from './kinds.ts';
 import { drawFills, drawNoise, drawPairs, drawRatios } from './neighbours.ts';
@@ -158,8 +161,13 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     return fence(renderPower(pool, summarisePool(pool.entries, '12/18/24', createRandom(1))));
   },
 
-  /** `calibration ID`: as `pnpm calibrate` printed it. */
-  calibration: ([id = '']) => fence(readFileSync(join(folderOf(id), 'calibration.txt'), 'utf8')),
+  /** `calibration ID`: as `pnpm calibrate` prints it. */
+  calibration: ([id = '']) => {
+    const [calibration, host] = ['calibration', 'host'].map(
+      (name) => JSON.parse(readFileSync(join(folderOf(id), `${name}.json`), 'utf8')) as unknown,
+    );
+    return fence(renderCalibration(calibration as Calibration, host as Host, id));
+  },
 
   /** `kinds ID PART`: the kinds of processes that experiments/kinds found. */
   kinds: ([id = '', part = '']) => drawKinds(readPart(folderOf(id), part)),

@@ -19,11 +19,12 @@ export function renderCalibration({ answers, machine }: Calibration, host: Host,
           'also on bare sockets: the part that plain sockets measure by turns with the driver. It is the machine’s',
         ]
       : []),
-    ...answers.flatMap(explainVerdict),
+    ...explainVerdicts(answers),
     describeRounds(machine),
   ];
   return [
-    `Calibration ${run}: what planted servers reported, and what Bench measured`,
+    'Calibration: what planted servers reported, and what Bench measured',
+    `run ${run}`,
     describeMachine(host),
     '',
     renderRows(COLUMNS, rows, ['known answer', '']),
@@ -62,8 +63,14 @@ function formatFigure(value: number, digits: number): string {
   return digits === 0 ? formatWhole(Math.round(value)) : value.toFixed(digits);
 }
 
-function explainVerdict({ name, verdict, why }: Calibrated): string[] {
-  return why === undefined ? [] : [`${verdict}: ${name}: ${why}`];
+/** Explains each verdict other than `inside`. A part is named with the row that it belongs to. */
+function explainVerdicts(answers: readonly Calibrated[]): string[] {
+  let whole = '';
+  return answers.flatMap(({ name, isPart, verdict, why }) => {
+    if (isPart !== true) whole = name;
+    const known = isPart === true ? `${whole}, ${name}` : name;
+    return why === undefined ? [] : [`${verdict}: ${known}: ${why}`];
+  });
 }
 
 function describeRounds({ rounds, disturbed, stealCores, otherProcessesCores }: MachineDuring): string {

@@ -129,7 +129,8 @@ describe('a duel of twins', () => {
   }
 
   it('asks for the same rate, and measures the trials of its round', async () => {
-    expect(plan).toMatchObject({ duel: true, load: { mode: 'open', perSecond: scenario.rate } });
+    expect(plan).toMatchObject({ load: { mode: 'open', perSecond: scenario.rate } });
+    expect(new Set(plan.trials.map(({ duel }) => duel)).size).toBe(2);
     const { recorded } = await measure();
     expect(recorded.map(({ round: number }) => number)).toEqual([2, 2]);
   });
