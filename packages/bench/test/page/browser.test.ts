@@ -120,9 +120,12 @@ describe('the page in Chromium', () => {
   it('ranks by the chosen metric', async () => {
     await using opened = await open(headline, '#metric=p99&connections=1000');
     const shown = await readTable(opened.page, 'p99 at 1,000 connections');
-    expect(shown.filter((row) => row['#'] !== '—').map(({ target }) => target)).toEqual([
-      'uvicorn',
-      'litestar',
+    expect(shown.map((row) => [row['#'], row['target']])).toEqual([
+      ['—', 'vanilla'],
+      ['—', 'fastify'],
+      ['1', 'uvicorn'],
+      ['2', 'litestar'],
+      ['2', 'fastapi'],
     ]);
     expect(await opened.page.getByLabel('Metric').inputValue()).toBe('p99');
   });
