@@ -33,7 +33,7 @@ afterAll(() => {
 const WARMING = fileURLToPath(new URL('../../planted/warming/stack.json', import.meta.url));
 
 /** The work of the planted server: far more than its own part of a request. */
-const UNITS = 4000;
+const UNITS = 16_000;
 
 /** A server of one cost for life, and one that costs almost twice as much for its first 4 s. */
 const COURSES = { flat: [], late: ['--more', String(UNITS), '--dear-seconds', '4'] };
@@ -116,7 +116,10 @@ function costBetween(studied: StudiedProcess, fromSeconds: number, toSeconds: nu
 let processes: Record<string, StudiedProcess> = {};
 let warmups: PlannedWarmup[] = [];
 
-/** The flat server is the control: if its cost changes between the two parts of its life, the machine changed. */
+/**
+ * The flat server is a control: if its cost changes between the two parts of its life, the machine changed. So is the
+ * reference beside each server.
+ */
 const MOST_STUDIES = 4;
 const CONTROL = { least: 0.9, most: 1.1 };
 
@@ -127,14 +130,22 @@ beforeAll(async () => {
     warmups = await planFor({}, { results });
     const study = readStudy(join(results, 'warm-warm'));
     processes = Object.fromEntries(study.processes.map((one) => [one.target.variant, one]));
-    const control = changeOf('flat');
-    if (control > CONTROL.least && control < CONTROL.most) return;
+    const controls = [changeOf('flat'), ...Object.keys(COURSES).map(changeOfReference)];
+    if (controls.every((control) => control > CONTROL.least && control < CONTROL.most)) return;
   }
 }, MOST_STUDIES * 60_000);
 
 /** Returns the cost after 4.5 s ÷ that before 4 s. */
 function changeOf(variant: string): number {
   return costBetween(processOf(variant), 4.5, 10) / costBetween(processOf(variant), 0.5, 4);
+}
+
+/** The cost of the reference beside a server in the second half of its study ÷ that in the first half. */
+function changeOfReference(variant: string): number {
+  const { answers = [], cpuUs = [] } = processOf(variant).course?.reference ?? {};
+  const costs = answers.map((count, turn) => (cpuUs[turn] ?? Number.NaN) / count);
+  const half = Math.floor(costs.length / 2);
+  return median(costs.slice(half)) / median(costs.slice(0, half));
 }
 
 function processOf(variant: string): StudiedProcess {
