@@ -19,7 +19,7 @@ import type {
 import type { HostWindow, Trial } from '../results/record.ts';
 import { losesTooMany } from './comparison.ts';
 import { lastLook, levelOf } from './looks.ts';
-import { estimateCentre, intervalWithin, trimFor, walshAverages } from './signed-rank.ts';
+import { estimateCentre, locateCentre, walshAverages } from './signed-rank.ts';
 
 /** The looks at the rounds of a scenario. Their joint error is 5 %. */
 export const CALIBRATION_LOOKS = scheduleNamed('10/15/20');
@@ -236,11 +236,12 @@ interface Bias {
 
 function estimateBias(rounds: readonly CalibratedRound[]): Bias {
   if (rounds.length === 0) return { bias: Number.NaN };
-  const averages = walshAverages(rounds.map(({ reported, measured }) => measured - reported));
-  const bias = estimateCentre(averages);
   const look = lastLook(CALIBRATION_LOOKS, rounds.length);
-  const trim = look && trimFor(rounds.length, levelOf(look, CALIBRATION_LOOKS));
-  return trim === undefined ? { bias } : { bias, interval: intervalWithin(averages, trim) };
+  const { centre: bias, interval } = locateCentre(
+    rounds.map(({ reported, measured }) => measured - reported),
+    look === undefined ? 0 : levelOf(look, CALIBRATION_LOOKS),
+  );
+  return { bias, ...(interval && { interval }) };
 }
 
 /**

@@ -8,6 +8,7 @@ import type { Plan } from '../plan/definition.ts';
 import { takesTurns } from '../plan/by-turns.ts';
 import { isRepeated, undisturbedOf } from '../plan/repeats.ts';
 import type { StoredRun } from '../results/store.ts';
+import { cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
 import { firstDecisive, fixedSchedule } from './looks.ts';
 import { figureOf } from './metrics.ts';
@@ -66,9 +67,9 @@ export function compareWithin(
   const targets = plan.targets.filter(({ id }) => trials.some(({ target }) => target.id === id));
   const { asked, pairs } = pairTargets(plan, targets, question.baseline);
   const { better } = METRICS[question.by];
-  const cells = Map.groupBy(trials, ({ target, connections }) => `${connections} ${target.id}`);
+  const cells = groupByCell(trials);
   const trialsOf = ({ connections, candidate, baseline }: (typeof pairs)[number]): Trial[] =>
-    [candidate, baseline].flatMap((target) => cells.get(`${connections} ${target}`) ?? []);
+    [candidate, baseline].flatMap((target) => cells.get(cellOf({ target, connections })) ?? []);
   const rows = pairs.map((pair) => differencesWithin(trialsOf(pair), pair, question.by));
   const comparisons = compareTable(rows, {
     schedule: scheduleOf(plan),
@@ -81,7 +82,9 @@ export function compareWithin(
     ...kindsBetween(trialsOf(pair), trialsOf(pair), pair, question.by),
     ...(takesTurns(plan, pair.connections) && question.by === 'cpu' ? kindsOfDuel(rows[index] ?? []) : {}),
   }));
-  const races = Map.groupBy(compared, ({ connections, baseline }) => `${connections} ${baseline}`);
+  const races = Map.groupBy(compared, ({ connections, baseline }) =>
+    cellOf({ target: baseline, connections }),
+  );
   return {
     ...question,
     baseline: asked,

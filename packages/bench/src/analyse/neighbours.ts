@@ -1,8 +1,5 @@
 /** What a busy neighbour costs: the same work on one core, while others are idle and while they are busy. */
-import { estimateCentre, intervalWithin, trimFor, walshAverages } from './signed-rank.ts';
-
-/** The error of the interval. */
-const ERROR = 0.05;
+import { estimateRatio } from './ratio.ts';
 
 /** How many times as much CPU the same work takes beside a busy core, with its 95 % confidence interval. */
 export interface Slowdown {
@@ -13,9 +10,7 @@ export interface Slowdown {
 
 /** Estimates the slowdown from pairs of turns, by Hodges-Lehmann of their log ratios; undefined for too few pairs. */
 export function estimateSlowdown(pairs: readonly { idleUs: number; busyUs: number }[]): Slowdown | undefined {
-  const trim = trimFor(pairs.length, ERROR);
-  if (trim === undefined) return undefined;
-  const averages = walshAverages(pairs.map(({ idleUs, busyUs }) => Math.log(busyUs / idleUs)));
-  const { low, high } = intervalWithin(averages, trim);
-  return { ratio: Math.exp(estimateCentre(averages)), low: Math.exp(low), high: Math.exp(high) };
+  if (pairs.length === 0) return undefined;
+  const { estimate, low, high } = estimateRatio(pairs.map(({ idleUs, busyUs }) => [busyUs, idleUs]));
+  return low === undefined || high === undefined ? undefined : { ratio: estimate, low, high };
 }

@@ -35,9 +35,20 @@ export function soughtBy({ sequentialTest }: Plan): number | undefined {
 
 /** Returns the noise of each comparison of a run that has enough rounds. */
 export function noiseOf(run: Pick<StoredRun, 'plan' | 'trials'>, by: MetricId): Noise[] {
-  return pairsOf(run.plan).flatMap((pair) => {
-    const values = valuesOf(run, pair, by);
-    return values.length < FEWEST_ROUNDS ? [] : [{ ...pair, deviation: robustDeviation(values) }];
+  return measureNoise(run, pairsOf(run.plan), by);
+}
+
+/** Returns the noise of those pairs that have enough rounds, with the number of their valid rounds. */
+function measureNoise(
+  { trials }: Pick<StoredRun, 'trials'>,
+  pairs: readonly Pair[],
+  by: MetricId,
+): Omit<Outlook, 'rounds'>[] {
+  return pairs.flatMap(({ connections, candidate, baseline }) => {
+    const pair = { connections, candidate, baseline };
+    const values = differencesWithin(trials, pair, by).filter((difference) => difference !== undefined);
+    const measured = values.length;
+    return measured < FEWEST_ROUNDS ? [] : [{ ...pair, deviation: robustDeviation(values), measured }];
   });
 }
 
@@ -45,10 +56,6 @@ function pairsOf(plan: Plan): Pair[] {
   return plan.rungs.flatMap((connections) =>
     [...baselinesOf(plan)].map(([candidate, baseline]) => ({ connections, candidate, baseline })),
   );
-}
-
-function valuesOf({ trials }: Pick<StoredRun, 'trials'>, pair: Pair, by: MetricId): number[] {
-  return differencesWithin(trials, pair, by).filter((difference) => difference !== undefined);
 }
 
 /** Returns the rounds after which a comparison of a plan with this noise shows the sought difference. */
@@ -59,14 +66,10 @@ function roundsFor(plan: Plan, deviation: number): number {
 /** Returns the rounds that the rows of a sequential test need to show the sought difference; those with too few rounds to say are omitted. */
 export function foreseeOpen(run: Pick<StoredRun, 'plan' | 'trials'>, open: readonly Pair[]): Outlook[] {
   const { plan } = run;
-  const by = plan.sequentialTest?.by ?? 'cpu';
-  return open.flatMap(({ connections, candidate, baseline }) => {
-    const pair = { connections, candidate, baseline };
-    const values = valuesOf(run, pair, by);
-    if (values.length < FEWEST_ROUNDS) return [];
-    const deviation = robustDeviation(values);
-    return [{ ...pair, deviation, rounds: roundsFor(plan, deviation), measured: values.length }];
-  });
+  return measureNoise(run, open, plan.sequentialTest?.by ?? 'cpu').map((noise) => ({
+    ...noise,
+    rounds: roundsFor(plan, noise.deviation),
+  }));
 }
 
 /** The power of a plan, foreseen from the noise of stored runs. */

@@ -1,7 +1,7 @@
 /** Ranks the rows of a rung by one metric. */
 import { mean, sum, type Interval } from '../numbers.ts';
 import type { Differences } from './paired.ts';
-import { estimateCentre, intervalWithin, trimFor, walshAverages } from './signed-rank.ts';
+import { locateCentre } from './signed-rank.ts';
 import { studentPoint } from './student.ts';
 import type { Figure } from './summary.ts';
 import { thetaOf, type Better } from './verdict.ts';
@@ -65,23 +65,21 @@ function isBetter(contest: Contest, one: number, other: number): boolean {
 }
 
 /** The centre of differences, and the upper end of its 95 % interval. */
-interface Located {
+interface Bounded {
   centre: number;
   high: number;
 }
 
-function locate(differences: readonly number[]): Located {
-  const averages = walshAverages(differences);
-  const centre = estimateCentre(averages);
-  const trim = trimFor(differences.length, ERROR);
-  if (trim !== undefined) return { centre, high: intervalWithin(averages, trim).high };
+function locate(differences: readonly number[]): Bounded {
+  const { centre, interval } = locateCentre(differences, ERROR);
+  if (interval !== undefined) return { centre, high: interval.high };
   const { length } = differences;
   const standardError = Math.sqrt(squaresOf(differences) / (length * (length - 1)));
   return { centre, high: mean(differences) + studentPoint(length - 1, ERROR) * standardError };
 }
 
 /** Compares the means of two rows, on a log scale, with the deviation that both share. */
-function compareMeans(contest: Contest, one: number, other: number): Located {
+function compareMeans(contest: Contest, one: number, other: number): Bounded {
   const [ours, theirs] = [one, other].map((row) =>
     contest.roundsOf(row).flatMap((value) => (value === undefined || value <= 0 ? [] : [Math.log(value)])),
   ) as [number[], number[]];

@@ -3,6 +3,7 @@ import type { Scale, Target } from '../model.ts';
 import { METRICS } from '../metrics.ts';
 import { median } from '../numbers.ts';
 import type { Trial } from '../results/record.ts';
+import { cellOf, groupByCell } from './cells.ts';
 import { figureOf } from './metrics.ts';
 import type { Figure, Row } from './summary.ts';
 
@@ -35,11 +36,11 @@ export interface Scaling {
 /** Returns how each target scales at each rung, in the order of the plan; empty if nothing was scaled (`--scale`). */
 export function toScalings(rows: readonly Row[], targets: readonly Target[], trials: Trial[]): Scaling[] {
   const scaled = targets.flatMap(({ id, scale }) => (scale === undefined ? [] : [{ target: id, scale }]));
-  const groups = Map.groupBy(trials, ({ target, connections }) => `${connections} ${target.id}`);
+  const groups = groupByCell(trials);
   const rungs = new Set(rows.map(({ connections }) => connections));
   return [...rungs].flatMap((connections) =>
     [...Map.groupBy(scaled, ({ scale }) => scale.of)].flatMap(([of, members]) => {
-      const trialsOf = (target: string): Trial[] => groups.get(`${connections} ${target}`) ?? [];
+      const trialsOf = (target: string): Trial[] => groups.get(cellOf({ target, connections })) ?? [];
       const measured = members.filter(({ target }) => trialsOf(target).length > 0);
       if (measured.length === 0) return [];
       const own = measured.map((member) => toScaledRow(member, trialsOf(member.target), trialsOf(of)));

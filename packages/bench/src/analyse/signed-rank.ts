@@ -58,6 +58,22 @@ export function trimFor(n: number, alpha: number): number | undefined {
   return k < 0 || n === 0 ? undefined : k;
 }
 
+/** The number of Walsh averages of `known` and `lost` differences to which a lost one belongs. */
+function averagesWithLost(known: number, lost: number): number {
+  return lost * known + (lost * (lost + 1)) / 2;
+}
+
+/**
+ * The number of Walsh averages of the `known` differences that the interval omits at each end if it has to hold whatever
+ * the `lost` ones would have been: each bound assumes that they all lie beyond it. Undefined if too many are lost.
+ */
+export function trimWithLost(known: number, lost: number, alpha: number): number | undefined {
+  const trim = trimFor(known + lost, alpha);
+  if (trim === undefined) return undefined;
+  const left = trim - averagesWithLost(known, lost);
+  return left < 0 ? undefined : left;
+}
+
 /** The two-sided error of the interval that omits `k` Walsh averages at each end: 2 P(T ≤ k). */
 export function errorOfTrim(n: number, k: number): number {
   const tail = signedRankTail(n);
@@ -175,13 +191,30 @@ export function intervalWithin(averages: WalshAverages, k: number): Interval {
   return { low: averages.at(k), high: averages.at(count - 1 - k) };
 }
 
+/** The centre of differences that are symmetric about it, with its interval. */
+export interface Located {
+  /** The Hodges-Lehmann estimate. */
+  centre: number;
+  /** Absent if there are too few differences for an interval of this error. */
+  interval?: Interval;
+}
+
+/** Locates the centre of differences, with the exact interval of this two-sided error. Throws RangeError without differences. */
+export function locateCentre(differences: readonly number[], error: number): Located {
+  const averages = walshAverages(differences);
+  const centre = estimateCentre(averages);
+  const trim = trimFor(differences.length, error);
+  return trim === undefined ? { centre } : { centre, interval: intervalWithin(averages, trim) };
+}
+
 /**
  * The smallest error at which the interval of these Walsh averages excludes 0: the two-sided exact p value.
- * Averages of exactly 0, from zeros and ties, count against both sides, which is conservative.
+ * Averages of exactly 0, from zeros and ties, count against both sides, and so do those of `lost` differences (see
+ * `trimWithLost`), which is conservative.
  */
-export function signedRankP(averages: WalshAverages): number {
+export function signedRankP(averages: WalshAverages, lost = 0): number {
   const { below, notAbove } = averages.countAround(0);
   const notBelow = averages.count - below;
   const n = Math.round((Math.sqrt(8 * averages.count + 1) - 1) / 2);
-  return errorOfTrim(n, Math.min(notAbove, notBelow));
+  return errorOfTrim(n + lost, Math.min(notAbove, notBelow) + averagesWithLost(n, lost));
 }

@@ -3,6 +3,7 @@ import { METRIC_IDS, METRICS, type Metric, type MetricId } from '../metrics.ts';
 import type { Limit, LoadResult, Reason, Trial } from '../results/record.ts';
 import type { StackClass } from '../model.ts';
 import { median, sum, type Interval } from '../numbers.ts';
+import { groupByCell } from './cells.ts';
 import { medianInterval } from './median-interval.ts';
 import { figureOf } from './metrics.ts';
 
@@ -44,8 +45,7 @@ export interface Row {
  * without one last). A figure is the median of its valid rounds, or of all rounds if none is valid.
  */
 export function summarise(trials: Trial[]): Row[] {
-  const groups = Map.groupBy(trials, ({ target, connections }) => `${connections} ${target.id}`);
-  return [...groups.values()].map(toRow).toSorted(byRungAndCost);
+  return [...groupByCell(trials).values()].map(toRow).toSorted(byRungAndCost);
 }
 
 function toRow(trials: Trial[]): Row {

@@ -3,6 +3,7 @@ import { countAnswers } from '../counts.ts';
 import { median } from '../numbers.ts';
 import type { TimeReport, Trial } from '../results/record.ts';
 import { TIME_FIELD_NAMES, type TimeField } from '../time-report.ts';
+import { cellOf } from './cells.ts';
 
 /** What one command used: one report, or the medians of several. */
 export interface Usage {
@@ -31,7 +32,7 @@ export function usageOf(trials: readonly Trial[]): TargetUsage[] {
     const answers = lifetime && countAnswers(lifetime);
     return [{ target: target.id, connections, time, answers }];
   });
-  const groups = Map.groupBy(timed, ({ target, connections }) => `${connections} ${target}`);
+  const groups = Map.groupBy(timed, cellOf);
   return [...groups.values()]
     .map((rounds): TargetUsage => {
       const [{ target, connections, time }] = rounds as [(typeof rounds)[number]];

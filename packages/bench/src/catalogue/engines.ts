@@ -1,9 +1,7 @@
 import { BenchError } from '../errors.ts';
 import type { LoadMode } from '../model.ts';
-import { ROOT } from './stacks.ts';
+import { pythonProgram } from './python-program.ts';
 import { haveIds, type Route } from './workloads/workload.ts';
-import type { Stack } from './stack.ts';
-import { join } from 'node:path';
 
 /** A load engine: what it can do, and what it cannot. */
 export interface Engine {
@@ -87,34 +85,12 @@ export function engineNamed(name: string): Engine | undefined {
   return (ENGINES as Record<string, Engine>)[name];
 }
 
-/** The Python clients. Their environment is built like that of a stack. */
-export const CLIENTS: Stack = {
-  name: 'clients',
-  language: 'python',
-  framework: 'requests, aiohttp',
-  runtime: 'python',
-  build: [],
-  shares: [],
-  runtimes: [],
-  default: 'requests',
-  variants: Object.fromEntries(
-    (['requests', 'threads', 'aiohttp'] as const).map((name) => [
-      name,
-      {
-        command: ['{runtime}', '-m', 'bench_clients', name],
-        groups: [],
-        build: [],
-        env: {},
-        workloads: [],
-        class: 'framework',
-        attest: {},
-        deviates: [],
-      },
-    ]),
-  ),
-  root: join(ROOT, 'python', 'clients'),
-  manifest: 'python/clients',
-};
+/** The Python clients. */
+export const CLIENTS = pythonProgram('clients', 'requests, aiohttp', {
+  requests: ['-m', 'bench_clients', 'requests'],
+  threads: ['-m', 'bench_clients', 'threads'],
+  aiohttp: ['-m', 'bench_clients', 'aiohttp'],
+});
 
 /** Describes a load mode, e.g. `open loop at 2,000/s`. */
 export function describeLoad(load: LoadMode): string {

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { CLUSTER, type ClusterRequest } from '../cli/commands.ts';
 import type { Cluster } from '../catalogue/cluster/definition.ts';
@@ -42,7 +42,7 @@ async function up(asked: Extract<ClusterRequest, { action: 'up' }>): Promise<num
   const address = await startNodes(program, words);
   if ('local' in asked && address !== undefined) {
     const file = join(HOME.cache, 'cluster', 'bench.cluster.json');
-    mkdirSync(join(file, '..'), { recursive: true });
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${JSON.stringify({ address, generators: asked.local - 1 }, undefined, 2)}\n`);
     const shown = relative(process.cwd(), file);
     print(`${asked.local} nodes run at ${address}\n`);

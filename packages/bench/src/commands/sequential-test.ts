@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compareWithin, differencesWithin } from '../analyse/compare.ts';
+import { compareWithin, type ComparedRow, differencesWithin } from '../analyse/compare.ts';
 import { readManifest } from '../catalogue/manifest.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import { findWorkload } from '../catalogue/workloads/index.ts';
@@ -74,17 +74,24 @@ function costsOf(trials: Trial[], target: string): (number | undefined)[] {
     .map((trial) => (trial.status === 'failed' ? undefined : trial.measured.cpuUsPerRequest));
 }
 
-/** Returns the log ratio of CPU per request of each round; null if a trial failed. */
-function costDifferences(
+/** The result of a row as a pool keeps it; a difference of a round is null if a trial failed. */
+function resultOf(
+  { comparison, ...pair }: ComparedRow,
   trials: Trial[],
-  candidate: string,
-  baseline: string,
-  rounds: number,
-): (number | null)[] {
-  const pair = { connections: CONNECTIONS, candidate, baseline };
-  return differencesWithin(trials, pair, 'cpu')
-    .slice(0, rounds)
-    .map((difference) => difference ?? null);
+): Pick<PooledTest, 'rounds' | 'verdict' | 'byMoreThanThreshold' | 'ratio' | 'differences'> {
+  const rounds = comparison.rounds + comparison.dropped;
+  return {
+    rounds,
+    verdict: comparison.verdict,
+    byMoreThanThreshold: comparison.byMoreThanThreshold,
+    ...(comparison.ratio === undefined ? {} : { ratio: comparison.ratio.estimate }),
+    differences: costDifferences(trials, pair).slice(0, rounds),
+  };
+}
+
+/** Returns the log ratio of CPU per request of each round; null if a trial failed. */
+function costDifferences(trials: Trial[], pair: Parameters<typeof differencesWithin>[1]): (number | null)[] {
+  return differencesWithin(trials, pair, 'cpu').map((difference) => difference ?? null);
 }
 
 function medianCost(trials: Trial[], target: string): number {
@@ -124,8 +131,8 @@ export async function runTest(
   const seconds = (performance.now() - began) / 1000;
   if (means.isInterrupted()) return undefined;
   const table = compareWithin({ plan, trials }, { by: 'cpu', threshold: THRESHOLD });
-  const comparison = table.rows[0]?.comparison;
-  if (comparison === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
+  const row = table.rows[0];
+  if (row === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
   const stock = asksStock ? await askStock([base, candidate], means) : undefined;
   if (means.isInterrupted()) return undefined;
   return {
@@ -135,11 +142,7 @@ export async function runTest(
     threshold: THRESHOLD,
     copied,
     seconds,
-    rounds: comparison.rounds + comparison.dropped,
-    verdict: comparison.verdict,
-    byMoreThanThreshold: comparison.byMoreThanThreshold,
-    ...(comparison.ratio === undefined ? {} : { ratio: comparison.ratio.estimate }),
-    differences: costDifferences(trials, candidate.name, base.name, comparison.rounds + comparison.dropped),
+    ...resultOf(row, trials),
     ...(stock === undefined ? {} : { stock }),
   };
 }
@@ -174,17 +177,10 @@ export async function runMatrix(twins: Twins, means: Means): Promise<PooledMatri
     threshold,
     budgetSeconds,
     seconds,
-    rows: rows.map(({ candidate, comparison }) => {
-      const rounds = comparison.rounds + comparison.dropped;
-      return {
-        effect: effects.get(variantOf.get(candidate) ?? '') ?? Number.NaN,
-        rounds,
-        verdict: comparison.verdict,
-        byMoreThanThreshold: comparison.byMoreThanThreshold,
-        ...(comparison.ratio === undefined ? {} : { ratio: comparison.ratio.estimate }),
-        differences: costDifferences(trials, candidate, base.name, rounds),
-      };
-    }),
+    rows: rows.map((row) => ({
+      effect: effects.get(variantOf.get(row.candidate) ?? '') ?? Number.NaN,
+      ...resultOf(row, trials),
+    })),
   };
 }
 
@@ -199,7 +195,11 @@ export async function repeatBothWays(target: string, means: Means): Promise<Pool
     const asked = { targets: [target], aa: true, duel: method === 'duel', rounds: 1 };
     const { trials } = await measure(readStacks([]), asked, means);
     if (means.isInterrupted()) return undefined;
-    const [difference] = costDifferences(trials, `${target} (A/A)`, target, 1);
+    const [difference] = costDifferences(trials, {
+      connections: CONNECTIONS,
+      candidate: `${target} (A/A)`,
+      baseline: target,
+    });
     rounds.push({
       kind: 'noise',
       startedAt,

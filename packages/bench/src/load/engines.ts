@@ -2,13 +2,11 @@ import { getCompileCacheDir } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { CLIENTS, CROSS_CHECKS, type EngineName } from '../catalogue/engines.ts';
-import { DEFAULT_RUNTIMES } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import { HOME, programBeside } from '../home.ts';
-import type { Target } from '../model.ts';
 import { findTool } from '../prepare/builds.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
-import { prepareAll } from '../prepare/prepare.ts';
+import { prepareProgram } from '../prepare/program.ts';
 import { DRIVER_VERSION } from '../versions.ts';
 import type { LoadEngine } from './engine.ts';
 import { createFleetEngine } from './fleet.ts';
@@ -83,26 +81,11 @@ async function findOther(tool: Tool): Promise<FoundEngine> {
 
 /** A Python client, in an environment like that of a stack. */
 async function findClient(name: string): Promise<FoundEngine> {
-  if (HOME.kind !== 'repository') {
-    throw new BenchError(
-      'toolchain',
-      `the engine ${name} is available only in the repository of Bench`,
-      'omit --engine, or choose wrk, oha or k6',
-    );
-  }
-  const target: Target = {
+  const found = await prepareProgram(CLIENTS, {
     id: `engine ${name}`,
-    stack: CLIENTS.name,
     variant: name,
-    class: 'framework',
-    language: CLIENTS.language,
-    framework: CLIENTS.framework,
-    runtime: { kind: 'python', spec: DEFAULT_RUNTIMES.python ?? '' },
-  };
-  const { prepared, missing } = await prepareAll([target], [CLIENTS]);
-  const [found] = prepared;
-  if (found === undefined)
-    throw new BenchError('toolchain', `${target.id}: ${missing[0]?.reason}`, missing[0]?.hint);
+    elsewhere: 'omit --engine, or choose wrk, oha or k6',
+  });
   const version = `Python ${found.runtime?.version}, sources ${found.digest}`;
   return {
     name,

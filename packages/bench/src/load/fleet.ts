@@ -1,13 +1,13 @@
 import type { Connect, LoadResult } from '../results/record.ts';
 import type { Counts } from '../model.ts';
-import { start } from '../machine/subprocess.ts';
+import { killAndWait, start } from '../machine/subprocess.ts';
 import type { LoadEngine, LoadSession, ShortTurns, Turn, TurnResult, Window } from './engine.ts';
 import { Generator, type Line, type LineEvents } from './line.ts';
+import { listenTo } from './listen.ts';
 import { readBacklog } from '../machine/backlog.ts';
 import { mergeConnects, mergeCounts, mergeReports, mergeTurns } from './merge.ts';
 import { armOrders, fireOrders } from './orders.ts';
 import {
-  readLines,
   type ArmedReport,
   type CountedReport,
   type DoneReport,
@@ -52,25 +52,13 @@ export function createFleetEngine(fleet: FleetSpec): LoadEngine {
 /** Starts a generator process of this machine. */
 function startLine({ argv, env }: FleetSpec, { report, broke }: LineEvents): Line {
   const child = start({ stdio: 'pipe', env: { ...process.env, ...env } })`exec ${argv}`;
-  let stderr = '';
-  child.on('error', (error) => broke(error.message));
-  child.on('exit', (status, signal) => broke(`it ended (${signal ?? status}). ${stderr}`));
-  child.stdin?.on('error', () => {});
-  child.stderr?.on('data', (text: Buffer) => {
-    stderr = (stderr + text.toString()).slice(-2000);
-  });
-  if (child.stdout) readLines<Report>(child.stdout, report);
+  listenTo<Report>(child, { take: report, broke });
   return {
     pid: child.pid,
     send: (order) => child.stdin?.write(`${JSON.stringify(order)}\n`),
     async end() {
       child.removeAllListeners('exit');
-      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-      const gone = new Promise((resolve) => {
-        child.once('exit', resolve);
-      });
-      child.kill('SIGKILL');
-      await gone;
+      await killAndWait(child);
     },
   };
 }

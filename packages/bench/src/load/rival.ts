@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../errors.ts';
 import { programBeside } from '../home.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
-import { start, type Child } from '../machine/subprocess.ts';
+import { killAndWait, start, type Child } from '../machine/subprocess.ts';
 import { readLines } from './protocol.ts';
 import type { WorkMark } from './marks.ts';
 
@@ -41,7 +41,7 @@ export class Rival implements AsyncDisposable {
     this.#next.promise.catch(() => {});
     this.#child.on('exit', () => this.#next.reject(new BenchError('trial', `${name} ended`)));
     this.#child.stdin?.on('error', () => {});
-    if (this.#child.stdout) readLines<WorkMark>(this.#child.stdout, (mark) => this.#take(mark));
+    if (this.#child.stdout) readLines<WorkMark>(this.#child.stdout, (mark) => this.#next.resolve(mark));
   }
 
   /** Resolves when every connection has been answered. Throws a trial error after this time. */
@@ -70,18 +70,8 @@ export class Rival implements AsyncDisposable {
     return this.#next.promise;
   }
 
-  #take(mark: WorkMark): void {
-    this.#next.resolve(mark);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.removeAllListeners('exit');
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined)
-      return;
-    const gone = new Promise((resolve) => {
-      this.#child.once('exit', resolve);
-    });
-    this.#child.kill('SIGKILL');
-    await gone;
+    await killAndWait(this.#child);
   }
 }

@@ -2,7 +2,7 @@ import { engineNamed } from '../catalogue/engines.ts';
 import { BenchError } from '../errors.ts';
 import type { LoadResult } from '../results/record.ts';
 import { watchGroup } from '../machine/launch.ts';
-import { quote, start, type Child } from '../machine/subprocess.ts';
+import { hasEnded, quote, start, type Child } from '../machine/subprocess.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { summarise } from '../histogram.ts';
 import { countCompletions } from '../counts.ts';
@@ -186,7 +186,7 @@ class Shell {
     this.#child.removeAllListeners('exit');
     this.#watchdog?.stdin?.end('done\n');
     const { pid } = this.#child;
-    if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    if (pid === undefined || hasEnded(this.#child)) return;
     const gone = new Promise((resolve) => {
       this.#child.once('exit', resolve);
     });

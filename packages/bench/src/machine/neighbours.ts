@@ -11,7 +11,7 @@ import { BenchError } from '../errors.ts';
 import type { Host } from '../results/host.ts';
 import { readText } from './procfs.ts';
 import { openState } from './state.ts';
-import { start, type Child } from './subprocess.ts';
+import { hasEnded, start, type Child } from './subprocess.ts';
 
 /** How long one turn of work takes, and how long a change of the neighbour needs until it has an effect. */
 const TURN_MS = 30;
@@ -80,7 +80,7 @@ export async function startFiller(cores: readonly number[], busy: Busy): Promise
     pid: child.pid as number,
     resume: () => void child.kill('SIGCONT'),
     pause: () => void child.kill('SIGSTOP'),
-    isRunning: () => child.exitCode === null && child.signalCode === null,
+    isRunning: () => !hasEnded(child),
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   };
 }

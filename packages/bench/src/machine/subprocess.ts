@@ -106,6 +106,21 @@ export function start(options: StartOptions): (pieces: TemplateStringsArray, ...
   };
 }
 
+/** Returns true if a program has ended, or never ran. */
+export function hasEnded({ exitCode, signalCode, pid }: Child): boolean {
+  return exitCode !== null || signalCode !== null || pid === undefined;
+}
+
+/** Kills a program unless it has ended, and waits for its end. */
+export async function killAndWait(child: Child): Promise<void> {
+  if (hasEnded(child)) return;
+  const gone = new Promise((resolve) => {
+    child.once('exit', resolve);
+  });
+  child.kill('SIGKILL');
+  await gone;
+}
+
 /** Returns the path of a program on PATH; undefined if it is not there. */
 export function findOnPath(program: string): string | undefined {
   return which.sync(program, { nothrow: true }) ?? undefined;

@@ -1,7 +1,7 @@
 /** The Python process that speaks to Ray: orders with an answer each, and events of agents. */
 import { BenchError } from '../../errors.ts';
-import { start, type Child } from '../../machine/subprocess.ts';
-import { readLines } from '../protocol.ts';
+import { hasEnded, start, type Child } from '../../machine/subprocess.ts';
+import { listenTo } from '../listen.ts';
 import type { RoundTrip } from './clock.ts';
 import type { Program } from './program.ts';
 import type { AgentUse } from './session.ts';
@@ -10,7 +10,6 @@ import type { AgentUse } from './session.ts';
 const JOIN_SECONDS = 60;
 /** How long a driver may take to leave. */
 const LEAVE_MS = 10_000;
-const KEPT_STDERR = 2000;
 
 /** A host of the cluster as Ray sees it. */
 export interface RayNode {
@@ -85,22 +84,16 @@ export class ClusterDriver implements AsyncDisposable {
   readonly #watchers = new Map<number, (event: AgentEvent) => void>();
   #last = 0;
   #broken: BenchError | undefined;
-  #stderr = '';
 
   private constructor({ argv, env }: Program, address: string) {
     this.#child = start({
       stdio: 'pipe',
       env: { ...process.env, ...env },
     })`exec ${[...argv, 'driver', address]}`;
-    this.#child.on('error', (error) => this.#break(error.message));
-    this.#child.on('exit', (status, signal) =>
-      this.#break(`it ended (${signal ?? status}). ${this.#stderr}`),
-    );
-    this.#child.stdin?.on('error', () => {});
-    this.#child.stderr?.on('data', (text: Buffer) => {
-      this.#stderr = (this.#stderr + text.toString()).slice(-KEPT_STDERR);
+    listenTo<Message>(this.#child, {
+      take: (message) => this.#take(message),
+      broke: (why) => this.#break(why),
     });
-    if (this.#child.stdout) readLines<Message>(this.#child.stdout, (message) => this.#take(message));
   }
 
   /** Joins the cluster at this address. Throws a usage error if that is not possible. */
@@ -140,8 +133,7 @@ export class ClusterDriver implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null || this.#child.pid === undefined)
-      return;
+    if (hasEnded(this.#child)) return;
     const gone = new Promise((resolve) => {
       this.#child.once('exit', resolve);
     });

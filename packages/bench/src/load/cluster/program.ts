@@ -4,11 +4,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CLUSTER } from '../../catalogue/cluster/program.ts';
-import { DEFAULT_RUNTIMES } from '../../catalogue/runtimes.ts';
-import { BenchError } from '../../errors.ts';
 import { HOME } from '../../home.ts';
-import type { Target } from '../../model.ts';
-import { prepareAll } from '../../prepare/prepare.ts';
+import { prepareProgram } from '../../prepare/program.ts';
 
 /** A command with its variables. */
 export interface Program {
@@ -18,26 +15,11 @@ export interface Program {
 
 /** Prepares the program. Throws a toolchain error if its Python or a package is missing. */
 export async function provideProgram(log?: (doing: string) => void): Promise<Program> {
-  if (HOME.kind !== 'repository') {
-    throw new BenchError(
-      'toolchain',
-      'a cluster is available only in the repository of Bench',
-      'clone it on every host',
-    );
-  }
-  const target: Target = {
-    id: 'cluster',
-    stack: CLUSTER.name,
-    variant: CLUSTER.default,
-    class: 'framework',
-    language: CLUSTER.language,
-    framework: CLUSTER.framework,
-    runtime: { kind: 'python', spec: DEFAULT_RUNTIMES.python ?? '' },
-  };
-  const { prepared, missing } = await prepareAll([target], [CLUSTER], log);
-  const [found] = prepared;
-  if (found === undefined)
-    throw new BenchError('toolchain', `cluster: ${missing[0]?.reason}`, missing[0]?.hint);
+  const found = await prepareProgram(CLUSTER, {
+    id: 'the cluster',
+    elsewhere: 'clone it on every host',
+    log,
+  });
   return { argv: found.command, env: { ...found.env, ...tokenOf(process.env) } };
 }
 

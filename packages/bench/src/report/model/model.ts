@@ -1,4 +1,5 @@
 /** The step between analysis and text: every value that a report shows, with its type, and none of its words. */
+import { cellOf, groupByCell } from '../../analyse/cells.ts';
 import { compareWithin, differencesWithin, figuresByRound } from '../../analyse/compare.ts';
 import { trackRun } from '../../analyse/due.ts';
 import { crossCheck } from '../../analyse/cross-check.ts';
@@ -57,7 +58,7 @@ export interface Parts {
 export function toModel(source: Source, { distributions = false }: Parts = {}): Model {
   const { plan, host, versions, leftOut, trials } = source;
   const summary = summarise(trials);
-  const rows = rankRows(summary, groupTrials(trials), distributions);
+  const rows = rankRows(summary, groupByCell(trials), distributions);
   const [first] = trials;
   const age = ageOf(trials);
   const hosts = hostsOf(trials);
@@ -97,13 +98,6 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   };
 }
 
-const placeOf = ({ target, connections }: Pick<Row, 'target' | 'connections'>): string =>
-  `${connections} ${target}`;
-
-function groupTrials(trials: Trial[]): Map<string, Trial[]> {
-  return Map.groupBy(trials, ({ target, connections }) => placeOf({ target: target.id, connections }));
-}
-
 /** Returns the rows with their ranks, their trials and what these say of the server. */
 function rankRows(rows: Row[], groups: Map<string, Trial[]>, distributions: boolean): ModelRow[] {
   const ranks = new Map<string, Partial<Record<MetricId, number>>>();
@@ -116,29 +110,29 @@ function rankRows(rows: Row[], groups: Map<string, Trial[]>, distributions: bool
         threshold: DEFAULT_THRESHOLD,
         roundsOf(index) {
           const row = rung[index] as Row;
-          return figuresByRound(groups.get(placeOf(row)) ?? [], row.target, connections, id, rounds);
+          return figuresByRound(groups.get(cellOf(row)) ?? [], row.target, connections, id, rounds);
         },
         differencesOf(one, other) {
           const pair = [rung[one] as Row, rung[other] as Row];
           const [candidate = '', baseline = ''] = pair.map(({ target }) => target);
-          const trials = pair.flatMap((row) => groups.get(placeOf(row)) ?? []);
+          const trials = pair.flatMap((row) => groups.get(cellOf(row)) ?? []);
           return differencesWithin(trials, { connections, candidate, baseline }, id);
         },
       });
       for (const [index, row] of rung.entries()) {
         const rank = places[index];
-        if (rank !== undefined) ranks.set(placeOf(row), { ...ranks.get(placeOf(row)), [id]: rank });
+        if (rank !== undefined) ranks.set(cellOf(row), { ...ranks.get(cellOf(row)), [id]: rank });
       }
     }
   }
   return rows.map((row) => {
-    const trials = (groups.get(placeOf(row)) ?? []).toSorted((a, b) => a.round - b.round);
+    const trials = (groups.get(cellOf(row)) ?? []).toSorted((a, b) => a.round - b.round);
     const distribution = distributions ? distributionOf(trials) : undefined;
     const kinds = kindsAmong(trials);
     const routes = summariseRoutes(trials);
     return {
       ...row,
-      figures: figuresOf(row, ranks.get(placeOf(row)) ?? {}),
+      figures: figuresOf(row, ranks.get(cellOf(row)) ?? {}),
       ...describeServers(trials),
       ...(kinds && { kinds }),
       ...(routes.length > 0 && { routes }),

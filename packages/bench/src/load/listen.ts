@@ -1,0 +1,23 @@
+import type { Child } from '../machine/subprocess.ts';
+import { readLines } from './protocol.ts';
+
+/** How much of the end of a stderr is kept for an error. */
+const KEPT_STDERR = 2000;
+
+/** Takes what a program says, and the reason why it says no more. */
+export interface Listener<T> {
+  take: (message: T) => void;
+  broke: (why: string) => void;
+}
+
+/** Listens to a program that speaks in lines of JSON on its stdout. Its stdin, stdout and stderr are pipes. */
+export function listenTo<T>(child: Child, { take, broke }: Listener<T>): void {
+  let stderr = '';
+  child.on('error', (error) => broke(error.message));
+  child.on('exit', (status, signal) => broke(`it ended (${signal ?? status}). ${stderr}`));
+  child.stdin?.on('error', () => {});
+  child.stderr?.on('data', (text: Buffer) => {
+    stderr = (stderr + text.toString()).slice(-KEPT_STDERR);
+  });
+  if (child.stdout) readLines<T>(child.stdout, take);
+}
