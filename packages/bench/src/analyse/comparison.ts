@@ -2,7 +2,7 @@
 import { type Better, judge, type Ratio, thetaOf, toRatio } from './verdict.ts';
 import type { Interval } from '../numbers.ts';
 
-/** A comparison is undecided if more than this share of its rounds was dropped. */
+/** Dropped rounds up to this share are left out; if there are more, each counts as the worst difference. */
 const MOST_DROPPED = 0.05;
 
 /** The rules for every comparison of a table. */
@@ -35,6 +35,7 @@ export interface Decided extends Compared {
 export interface Undecided extends Compared {
   verdict: 'undecided';
   byMoreThanThreshold: false;
+  /** `blocks-dropped`: so many rounds were dropped that no interval holds whatever they were. */
   why: 'too-few-rounds' | 'blocks-dropped' | 'wide';
   estimate?: number;
   interval?: Interval;

@@ -7,12 +7,10 @@ import { scheduleNamed } from '../catalogue/looks.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { isRepeated } from '../plan/repeats.ts';
 import type { Trial } from '../results/record.ts';
-import { compareWithin, type ComparedRow } from './compare.ts';
-import { losesTooMany } from './comparison.ts';
+import { type Cell, cellOf } from './cells.ts';
+import { compareWithin, type ComparedRow, scheduleOf } from './compare.ts';
 import { lastLook } from './looks.ts';
-
-/** A target at a number of connections. */
-type Cell = Pick<PlannedTrial, 'target' | 'connections'>;
+import { canDecide } from './paired.ts';
 
 /** The comparisons of a sequential test at a look. */
 export interface Standing {
@@ -81,18 +79,20 @@ function isOpenIn(standing: Standing | undefined): (cell: Cell) => boolean {
   if (standing === undefined) return () => true;
   const cells = new Set(
     standing.open.flatMap(({ connections, candidate, baseline }) => [
-      `${connections} ${candidate}`,
-      `${connections} ${baseline}`,
+      cellOf({ target: candidate, connections }),
+      cellOf({ target: baseline, connections }),
     ]),
   );
-  return ({ target, connections }) => cells.has(`${connections} ${target}`);
+  return (cell) => cells.has(cellOf(cell));
 }
 
 function standWith(plan: Plan, trials: Trial[], rounds: number): Standing {
   const { by = 'cpu', threshold = 0 } = plan.sequentialTest ?? {};
   const { rows } = compareWithin({ plan, trials }, { by, threshold });
   const undecided = rows.filter(({ comparison }) => comparison.verdict === 'undecided');
-  const lost = undecided.filter(({ comparison }) => losesTooMany(comparison.dropped, plan.rounds));
+  const lost = undecided.filter(
+    ({ comparison }) => !canDecide(comparison.dropped, scheduleOf(plan), rows.length),
+  );
   const open = openAmong(
     undecided.filter((row) => !lost.includes(row)),
     plan,

@@ -112,7 +112,8 @@ export function pairwiseShifts(first: readonly number[], second: readonly number
 /**
  * The interval D(k+1) … D(nm−k) of the sorted shifts between samples of `n` and `m` values that misses the true
  * shift with probability at most `alpha`. It uses the distribution of U without ties, which is conservative with ties.
- * Exact or by the normal approximation, as in `mannWhitneyP`. Undefined if the samples are too small.
+ * Exact or by the normal approximation, as in `mannWhitneyP`. Undefined if the samples are too small. If there are fewer
+ * shifts than pairs, the bounds hold whatever the others were: each assumes that they all lie beyond it.
  */
 export function intervalOfShifts(
   shifts: Float64Array,
@@ -120,7 +121,7 @@ export function intervalOfShifts(
   m: number,
   alpha: number,
 ): Interval | undefined {
-  const k = isExact(n, m) ? exactTrim(n, m, alpha) : approximateTrim(n, m, alpha);
+  const k = (isExact(n, m) ? exactTrim(n, m, alpha) : approximateTrim(n, m, alpha)) - (n * m - shifts.length);
   return k < 0 ? undefined : { low: shifts[k]!, high: shifts.at(-1 - k)! };
 }
 

@@ -9,7 +9,7 @@ import {
   estimateCentre,
   intervalWithin,
   signedRankP,
-  trimFor,
+  trimWithLost,
   walshAverages,
   type WalshAverages,
 } from './signed-rank.ts';
@@ -28,7 +28,8 @@ export interface PairedRules extends Rules {
 interface Sample {
   values: number[];
   dropped: number;
-  tooManyDropped: boolean;
+  /** The dropped rounds that count as the worst differences: all if they are too many, else none. */
+  worst: number;
   averages: WalshAverages;
   /** The error of this row's interval; 0 if it can have none. */
   level: number;
@@ -55,7 +56,8 @@ export function compareRounds(differences: Differences, rules: PairedRules): Com
 /**
  * Makes the comparisons of one table, in order. Each uses the last look that its rounds have reached. Its interval gets
  * an equal share of the error of that look (see `levelOf`), so that all intervals of the table hold simultaneously.
- * With dropped blocks, the level of the look stays, and the interval is the exact one of the remaining rounds.
+ * With dropped blocks, the level of the look stays, and the interval is the exact one of the remaining rounds. If more than
+ * 5 % were dropped, the rest may be a biased selection: then the interval holds whatever the dropped differences were.
  * Throws RangeError unless the threshold is above 0.
  */
 export function compareTable(rows: readonly Differences[], rules: PairedRules): Comparison[] {
@@ -67,19 +69,20 @@ function takeSample(row: Differences, schedule: Schedule, rows: number): Sample 
   const blocks = look ? row.slice(0, look.rounds) : row;
   const values = blocks.filter((difference) => difference !== undefined);
   const dropped = blocks.length - values.length;
-  const tooManyDropped = losesTooMany(dropped, blocks.length);
-  const level = look && !tooManyDropped ? levelOf(look, schedule, rows) : 0;
-  return { values, dropped, tooManyDropped, averages: walshAverages(values), level };
+  const worst = losesTooMany(dropped, blocks.length) ? dropped : 0;
+  const level = look ? levelOf(look, schedule, rows) : 0;
+  return { values, dropped, worst, averages: walshAverages(values), level };
 }
 
 function concludeSample(sample: Sample, rows: number, rules: PairedRules): Comparison {
-  const { values, dropped, tooManyDropped, averages, level } = sample;
+  const { values, dropped, worst, averages, level } = sample;
+  const tooManyDropped = worst > 0;
   // Looks spend different errors: the scale makes 5 % the p value that just passes its look.
-  const adjustedP = level > 0 ? Math.min(1, (signedRankP(averages) * ERROR_BUDGET) / level) : 1;
+  const adjustedP = level > 0 ? Math.min(1, (signedRankP(averages, worst) * ERROR_BUDGET) / level) : 1;
   const compared = { paired: true, rounds: values.length, dropped, adjustedP };
   if (values.length === 0) return conclude(compared, tooManyDropped, undefined, rules);
 
-  const k = level > 0 ? trimFor(values.length, level) : undefined;
+  const k = level > 0 ? trimWithLost(values.length, worst, level) : undefined;
   const figures = {
     estimate: estimateCentre(averages),
     interval: k === undefined ? undefined : intervalWithin(averages, k),
@@ -94,4 +97,12 @@ function foreseeWithin(rules: PairedRules, values: number[], rows: number): numb
   const foreseen = foreseeRounds(values, rules.soughtEffect, ERROR_BUDGET / rows);
   if (foreseen === undefined || rules.schedule.length === 1) return foreseen;
   return Math.max(foreseen, firstDecisive(rules.schedule, rows)?.rounds ?? 0);
+}
+
+/** Returns true if a look of the schedule can still decide a row of a table that has lost this many rounds. */
+export function canDecide(dropped: number, schedule: Schedule, rows: number): boolean {
+  return schedule.some((look) => {
+    const worst = losesTooMany(dropped, look.rounds) ? dropped : 0;
+    return trimWithLost(look.rounds - dropped, worst, levelOf(look, schedule, rows)) !== undefined;
+  });
 }

@@ -16,44 +16,58 @@ export interface UnpairedRow {
 /**
  * Makes the unpaired comparisons of one table, in order: Mann-Whitney (see `mannWhitneyP`), the Hodges-Lehmann shift of
  * the logs with its interval, and the two-level verdict. The rows share one budget of 5 % equally, so that all intervals
- * hold simultaneously. Throws RangeError unless the threshold is above 0.
+ * hold simultaneously. If a side has lost more than 5 % of its trials, the interval and the p value hold whatever their figures
+ * would have been. Throws RangeError unless the threshold is above 0.
  */
 export function compareUnpaired(rows: readonly UnpairedRow[], rules: Rules): Comparison[] {
   const level = ERROR_BUDGET / rows.length;
   return rows.map((row) => {
-    const { candidate, baseline, dropped, tooManyDropped, p } = takeSample(row, rules.better);
-    const adjustedP = Math.min(1, p * rows.length);
-    const [n, m] = [candidate.length, baseline.length];
-    const compared = { paired: false, rounds: Math.min(n, m), dropped, adjustedP };
-    if (compared.rounds === 0) return conclude(compared, tooManyDropped, undefined, rules);
+    const sides = [takeSide(row.candidate, rules.better), takeSide(row.baseline, rules.better)] as const;
+    const [candidate, baseline] = sides;
+    const rounds = Math.min(candidate.logs.length, baseline.logs.length);
+    const dropped = candidate.dropped + baseline.dropped;
+    const tooManyDropped = sides.some(({ worst }) => worst > 0);
+    const adjustedP = rounds === 0 ? 1 : Math.min(1, worstP(candidate, baseline) * rows.length);
+    const compared = { paired: false, rounds, dropped, adjustedP };
+    if (rounds === 0) return conclude(compared, tooManyDropped, undefined, rules);
 
-    const shifts = pairwiseShifts(candidate, baseline);
+    const shifts = pairwiseShifts(candidate.logs, baseline.logs);
+    const [n, m] = [candidate.logs.length + candidate.worst, baseline.logs.length + baseline.worst];
     const figures = {
       estimate: medianOfSorted(shifts),
-      interval: tooManyDropped ? undefined : intervalOfShifts(shifts, n, m, level),
+      interval: intervalOfShifts(shifts, n, m, level),
       range: { low: shifts[0]!, high: shifts.at(-1)! },
     };
     return conclude(compared, tooManyDropped, figures, rules);
   });
 }
 
-function takeSample(row: UnpairedRow, better: Better) {
-  const candidate = toLogs(row.candidate, better);
-  const baseline = toLogs(row.baseline, better);
-  const tooManyDropped =
-    losesTooMany(row.candidate.length - candidate.length, row.candidate.length) ||
-    losesTooMany(row.baseline.length - baseline.length, row.baseline.length);
-  const dropped = row.candidate.length + row.baseline.length - candidate.length - baseline.length;
-  const comparable = !tooManyDropped && candidate.length > 0 && baseline.length > 0;
-  return {
-    candidate,
-    baseline,
-    dropped,
-    tooManyDropped,
-    p: comparable ? mannWhitneyP(candidate, baseline).p : 1,
-  };
+/** One side of a comparison. */
+interface Side {
+  logs: number[];
+  dropped: number;
+  /** The dropped trials that count as the worst figures: all if they are too many, else none. */
+  worst: number;
 }
 
-function toLogs(figures: Figures, better: Better): number[] {
-  return figures.map((figure) => logRatio(figure, 1, better)).filter((log) => log !== undefined);
+function takeSide(figures: Figures, better: Better): Side {
+  const logs = figures.map((figure) => logRatio(figure, 1, better)).filter((log) => log !== undefined);
+  const dropped = figures.length - logs.length;
+  return { logs, dropped, worst: losesTooMany(dropped, figures.length) ? dropped : 0 };
+}
+
+/** The largest p value that two sides can have, whatever the figures of the trials that count as the worst were. */
+function worstP(candidate: Side, baseline: Side): number {
+  const extremes = [Infinity, -Infinity].map((figure) => {
+    const first = padWith(candidate, figure);
+    const second = padWith(baseline, -figure);
+    const { u, p } = mannWhitneyP(first, second);
+    return { p, direction: Math.sign(u - (first.length * second.length) / 2) };
+  });
+  const [one, other] = extremes;
+  return one?.direction === other?.direction ? Math.max(...extremes.map(({ p }) => p)) : 1;
+}
+
+function padWith({ logs, worst }: Side, figure: number): number[] {
+  return [...logs, ...Array.from({ length: worst }, () => figure)];
 }

@@ -1,5 +1,5 @@
 import { ONE_WORKER, UNDISTURBED, type ComparedRow, type ComparedTable } from '../analyse/compare.ts';
-import type { Comparison } from '../analyse/comparison.ts';
+import { type Comparison, losesTooMany } from '../analyse/comparison.ts';
 import { SOUGHT_EFFECT } from '../analyse/verdict.ts';
 import type { Interval } from '../numbers.ts';
 import { formatChange, formatShare } from './format.ts';
@@ -67,9 +67,18 @@ function layOutComparison(
         : 'unpaired: the runs were measured at different times, so the ratio includes every other change between them'
     }${describeConfidence(table)}`,
     ...table.rows.flatMap(explainComparedKinds),
+    ...table.rows.flatMap(explainDropped),
     ...marks,
   ];
   return { heads, rows, notes };
+}
+
+function explainDropped({ candidate, comparison }: ComparedRow): string[] {
+  const { rounds, dropped, interval } = comparison;
+  if (interval === undefined || !losesTooMany(dropped, rounds + dropped)) return [];
+  return [
+    `${candidate}: the interval of ${rounds} rounds holds whatever the ${dropped} invalid would have shown`,
+  ];
 }
 
 function describeConfidence({ rows }: ComparedTable): string {

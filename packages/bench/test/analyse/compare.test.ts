@@ -92,9 +92,13 @@ describe('compareWithin', () => {
 
   it('drops the round of a failed trial, and is undecided if too many rounds are dropped', () => {
     const run = sampleRun(1.2);
-    run.trials[0] = failedTrial('vanilla', 'it died', { round: 1 });
-    const [row] = compareWithin(run, CPU).rows;
-    expect(row?.comparison).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', dropped: 1 });
+    const fail = (round: number) => {
+      const at = run.trials.findIndex((trial) => trial.target.id === 'vanilla' && trial.round === round);
+      run.trials[at] = failedTrial('vanilla', 'it died', { round });
+      return compareWithin(run, CPU).rows[0]?.comparison;
+    };
+    expect(fail(1)).toMatchObject({ verdict: 'slower', dropped: 1 });
+    expect(fail(2)).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', dropped: 2 });
   });
 
   it('drops values that a reason invalidates, for that metric only', () => {
@@ -346,6 +350,14 @@ describe('two runs', () => {
 });
 
 describe('renderComparison', () => {
+  it('says which intervals hold whatever the invalid rounds would have shown', () => {
+    const run = sampleRun(1.2);
+    run.trials[0] = failedTrial('vanilla', 'it died', { round: 1 });
+    const note = 'the interval of 11 rounds holds whatever the 1 invalid would have shown';
+    expect(renderComparison(compareWithin(run, CPU), 'run', [])).toContain(note);
+    expect(renderComparison(compareWithin(sampleRun(1.2), CPU), 'run', [])).not.toContain('whatever');
+  });
+
   it('fits a terminal', () => {
     const mark = 'a mark that is longer than a narrow terminal is wide, and so is broken between two words';
     const text = renderComparison(compareWithin(sampleRun(1.06), CPU), 'run', [mark], 80);

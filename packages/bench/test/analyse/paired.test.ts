@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Comparison } from '../../src/analyse/comparison.ts';
 import { fixedSchedule } from '../../src/analyse/looks.ts';
 import { scheduleNamed } from '../../src/catalogue/looks.ts';
-import { compareRounds, compareTable, differencesOf } from '../../src/analyse/paired.ts';
+import { canDecide, compareRounds, compareTable, differencesOf } from '../../src/analyse/paired.ts';
 import { intervalWithin, trimFor, walshAverages } from '../../src/analyse/signed-rank.ts';
 import { createRandom, type Random } from '../../src/random.ts';
 
@@ -115,13 +115,26 @@ describe('compareRounds', () => {
     expect(comparison.interval).toEqual(intervalWithin(walshAverages(slow.toSpliced(7, 1)), 70));
   });
 
-  it('is undecided if more than 5 % of the rounds are dropped', () => {
+  it('counts dropped rounds as the worst differences if they are more than 5 %', () => {
     const row = slow.map((d, round) => (round === 3 || round === 20 ? undefined : d));
     const comparison = compareRounds(row, RULES);
-    expect(comparison).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', rounds: 22, dropped: 2 });
+    expect(comparison).toMatchObject({ verdict: 'slower', rounds: 22, dropped: 2 });
+    const known = row.filter((d) => d !== undefined);
+    const [highest, lowest] = [1e9, -1e9].map((worst) => {
+      const { interval } = compareRounds([...known, worst, worst], RULES);
+      return interval!;
+    });
+    expect(comparison.interval).toEqual({ low: lowest!.low, high: highest!.high });
+    const ps = [1e9, -1e9].map((worst) => compareRounds([...known, worst, worst], RULES).adjustedP);
+    expect(comparison.adjustedP).toBe(Math.max(...ps));
+  });
+
+  it('is undecided if the dropped rounds could have shown anything', () => {
+    const row = slow.map((d, round) => (round === 3 ? undefined : d)).slice(0, 12);
+    const comparison = compareRounds(row, RULES);
+    expect(comparison).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', rounds: 11, dropped: 1 });
     expect(comparison.interval).toBeUndefined();
     expect(comparison.estimate).toBeGreaterThan(0.05);
-    expect(compareRounds(row.slice(0, 12), RULES)).toMatchObject({ why: 'blocks-dropped', rounds: 11 });
   });
 
   it('is undecided without values, and rejects a threshold of 0', () => {
@@ -195,5 +208,17 @@ describe('compareTable', () => {
     const row = drawn(createRandom(15), 20, 0.1, 0.05);
     const [, beside] = compareTable([[undefined], row], fixed(20));
     expect(beside?.adjustedP).toBeCloseTo(2 * compareRounds(row, fixed(20)).adjustedP, 12);
+  });
+});
+
+describe('canDecide', () => {
+  it('gives a row up only when no look can decide it any more', () => {
+    const most = [...Array(24).keys()].filter((dropped) => {
+      const row = Array.from({ length: 24 }, (_, round) => (round < dropped ? undefined : 1 + round / 1000));
+      return compareRounds(row, RULES).verdict === 'slower';
+    });
+    expect(most.length).toBeGreaterThan(2);
+    for (let dropped = 0; dropped <= 24; dropped++)
+      expect(canDecide(dropped, RULES.schedule, 1)).toBe(dropped < most.length);
   });
 });

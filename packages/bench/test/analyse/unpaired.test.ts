@@ -38,17 +38,27 @@ describe('compareUnpaired', () => {
     });
   });
 
-  it('drops values without a ratio, and is undecided if they exceed 5 % of a side', () => {
+  it('drops values without a ratio, and counts them as the worst figures if they exceed 5 % of a side', () => {
     const random = createRandom(18);
     const candidate = figures(random, 20, 110, 0.02);
     const baseline = figures(random, 20, 100, 0.02);
     const one = compareUnpaired([{ candidate: candidate.with(3, 0), baseline }], RULES)[0];
     expect(one).toMatchObject({ verdict: 'slower', dropped: 1, rounds: 19 });
-    const two = compareUnpaired(
-      [{ candidate: [...candidate.slice(2), undefined, undefined], baseline }],
-      RULES,
-    )[0];
-    expect(two).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', dropped: 2 });
+    const known = candidate.slice(2);
+    const two = compareUnpaired([{ candidate: [...known, undefined, undefined], baseline }], RULES)[0]!;
+    expect(two).toMatchObject({ verdict: 'slower', dropped: 2, rounds: 18 });
+    const [highest, lowest] = [1e300, 1e-300].map(
+      (worst) => compareUnpaired([{ candidate: [...known, worst, worst], baseline }], RULES)[0]!,
+    );
+    expect(two.interval!.low).toBeCloseTo(lowest!.interval!.low, 12);
+    expect(two.interval!.high).toBeCloseTo(highest!.interval!.high, 12);
+    expect(two.adjustedP).toBeCloseTo(Math.max(highest!.adjustedP, lowest!.adjustedP), 12);
+    const half = known.map((figure, at) => (at % 2 === 0 ? figure : undefined));
+    expect(compareUnpaired([{ candidate: half, baseline }], RULES)[0]).toMatchObject({
+      verdict: 'undecided',
+      why: 'blocks-dropped',
+      adjustedP: 1,
+    });
   });
 
   it('divides the error budget among several rows', () => {
