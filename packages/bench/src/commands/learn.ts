@@ -2,7 +2,14 @@
 import { estimateSeconds, longestSeconds } from '../plan/plan.ts';
 import { takesTurns } from '../plan/by-turns.ts';
 import type { Plan, PlannedTrial, PlannedWarmup } from '../plan/definition.ts';
-import { isUncertain, kindOfRung, LONGEST_WARMUP_SECONDS, planTogether, planWarmup } from '../plan/warmup.ts';
+import {
+  fewestBusy,
+  isUncertain,
+  kindOfRung,
+  LONGEST_WARMUP_SECONDS,
+  planTogether,
+  planWarmup,
+} from '../plan/warmup.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
 import { factsOf, findWarmup, type TargetFacts } from './known.ts';
 import { observeTargets, PROCESS_SECONDS, whyNoStudy, type StudyMachine } from './study.ts';
@@ -43,7 +50,7 @@ interface Candidate {
 /** Studies the targets of which too little is known. Returns true if it was interrupted. */
 async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachine): Promise<boolean> {
   const { voice, session } = machine;
-  const connections = studiedRung(plan.rungs);
+  const connections = fewestBusy(plan.rungs);
   const kind = kindOfRung(connections);
   const unknown = all.filter(({ facts }) => {
     const known = findWarmup(facts, kind);
@@ -88,15 +95,11 @@ export function planStudies(plan: Plan, unknown: number): AffordableStudies {
   return { count, seconds: Math.min(LONGEST_SECONDS, Math.floor(budget / count) - PROCESS_SECONDS) };
 }
 
-/** The rung to study: the fewest connections that keep a server busy, or else the most. */
-function studiedRung(rungs: readonly number[]): number {
-  const busy = rungs.filter((rung) => kindOfRung(rung) === 'many');
-  return busy.length > 0 ? Math.min(...busy) : Math.max(...rungs);
-}
-
-function describeUnknown(targets: readonly string[], { workload }: Plan): string {
-  const asked = workload === 'devices' ? '' : ` --workload ${workload}`;
-  return `warning: the warm-up of ${targets.join(', ')} is not known, and this run is too short to find out: pnpm warm ${targets.join(' ')}${asked} does`;
+function describeUnknown(targets: readonly string[], { workload, asked }: Plan): string {
+  const words = workload === 'devices' ? targets : [...targets, `--workload ${workload}`];
+  // A study sends the requests of a workload, so only a run can study those of a user.
+  const way = asked === undefined ? `pnpm warm ${words.join(' ')}` : 'a run of more --rounds';
+  return `warning: the warm-up of ${targets.join(', ')} is not known, and this run is too short to find out: ${way} does`;
 }
 
 /** Plans a study of one fresh process of each target. */
@@ -143,8 +146,9 @@ function planTargets(plan: Plan, all: readonly Candidate[]): PlannedWarmup[] {
   const kinds = Map.groupBy(plan.rungs, (rung) => `${kindOfRung(rung)} ${takesTurns(plan, rung)}`);
   return [...kinds.values()].flatMap((rungs) => {
     const first = rungs[0] as number;
-    const asked = all.map(({ facts }) => ({
+    const asked = all.map(({ one, facts }) => ({
       needs: { target: facts.target, rungs, seconds: plan.warmupSeconds, isAuto: plan.autoWarmup === true },
+      language: one.target.language,
       known: findWarmup(facts, kindOfRung(first)),
     }));
     return takesTurns(plan, first)

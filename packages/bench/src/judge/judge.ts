@@ -309,9 +309,10 @@ export function judgeProof(proof: LimitProof): Reason[] {
 
 /**
  * Judges a window that is not flat. On a quiet machine, a trend comes from the server, and its CPU per request changes
- * too. An erratic pace, or one that other processes disturbed, says nothing about CPU.
+ * too. An erratic pace, or one that other processes disturbed, says nothing about CPU. Of servers that take short turns, the
+ * trend of their ratio tells whether it comes from one of them (see trend.ts).
  */
-function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host }: Evidence): {
+function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, turns = 0 }: Evidence): {
   shape: Shape | undefined;
   reasons: Reason[];
 } {
@@ -319,7 +320,7 @@ function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host }: Evid
   const { milliseconds, counts } = widenSlices(slices, { windowSeconds, meanCycleUs });
   const shape = classifySlices(counts)?.shape;
   if (shape === undefined || shape === 'flat') return { shape, reasons: [] };
-  const isOwn = shape !== 'erratic' && !isDisturbed(host);
+  const isOwn = shape !== 'erratic' && turns === 0 && !isDisturbed(host);
   const facts = { shape, least: Math.min(...counts), most: Math.max(...counts), milliseconds };
   return { shape, reasons: [makeReason(isOwn ? 'trend' : 'unsteady', facts)] };
 }

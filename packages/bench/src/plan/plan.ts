@@ -27,7 +27,7 @@ import { TURN_SECONDS, chooseTurns, takesTurns } from './by-turns.ts';
 import type { Plan, PlannedTrial } from './definition.ts';
 import { createRandom, type Random } from '../random.ts';
 import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
-import { warmupSecondsOf } from './warmup.ts';
+import { fewestBusy, warmupSecondsOf } from './warmup.ts';
 import { redactUrl } from '../redact.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import {
@@ -76,7 +76,8 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
   const attached = options.servers && attachServers(options.servers, asked);
   const workload = workloadOf({ workload: options.workload, asked });
   const { sequentialTest: askedTest, load } = options;
-  const short = askedTest === undefined ? {} : { connections: [workload.rungs[1] ?? 1] };
+  // The fewer connections, the shorter the turns, and the more of the machine's pace they share.
+  const short = askedTest === undefined ? {} : { connections: [fewestBusy(workload.rungs)] };
   const quick = { ...QUICK, connections: workload.rungs.filter((_, index) => index === 0 || index === 2) };
   const params = completeParams(workload, options.params ?? {});
   const waitSeconds = workload.waitSeconds?.(params);

@@ -29,6 +29,12 @@ export function kindOfRung(connections: number): RungKind {
   return connections < BUSY_CONNECTIONS ? 'few' : 'many';
 }
 
+/** Returns the fewest connections that keep a server busy, or else the most. */
+export function fewestBusy(rungs: readonly number[]): number {
+  const busy = rungs.filter((rung) => kindOfRung(rung) === 'many');
+  return busy.length > 0 ? Math.min(...busy) : Math.max(...rungs);
+}
+
 /** What a study found out about the warm-up of a target. */
 export interface KnownWarmup {
   /** The id of the study. */
@@ -93,17 +99,27 @@ export function planWarmup(
   };
 }
 
+/** A target of a comparison by turns. */
+export interface WarmingTarget {
+  needs: WarmupNeeds;
+  /** Its programming language. */
+  language: string;
+  known: KnownWarmup | undefined;
+}
+
 /**
- * Plans the warm-ups of servers that take turns, at rungs of one kind. Their figures are compared, so a target that
- * nothing is known of warms up for as long as the slowest of the others.
+ * Plans the warm-ups of servers that take turns, at rungs of one kind. Their figures are compared, so targets of one
+ * language warm up for as long as the slowest of them: a study of few processes would otherwise make a difference between two
+ * versions of one program. A target that nothing is known of warms up for as long as the slowest of all.
  */
-export function planTogether(
-  all: readonly { needs: WarmupNeeds; known: KnownWarmup | undefined }[],
-): PlannedWarmup[] {
-  const longest = Math.max(...all.map(({ needs, known }) => planWarmup(needs, known).seconds));
-  return all.map(({ needs, known }) =>
-    planWarmup(known === undefined ? { ...needs, seconds: longest } : needs, known),
-  );
+export function planTogether(all: readonly WarmingTarget[]): PlannedWarmup[] {
+  const secondsOf = ({ needs, known }: WarmingTarget): number => planWarmup(needs, known).seconds;
+  const longest = Math.max(...all.map(secondsOf));
+  return all.map(({ needs, language, known }) => {
+    const alike = all.filter((one) => one.language === language);
+    const seconds = known === undefined ? longest : Math.max(...alike.map(secondsOf));
+    return planWarmup({ ...needs, seconds }, known);
+  });
 }
 
 /** Returns CPU per request at an age ÷ at the end, the geometric mean over processes; undefined without levels. */

@@ -88,6 +88,14 @@ describe('the known warm-up of a target', () => {
     expect(interrupted).toBe(false);
   });
 
+  it('is found out by a longer run if the requests are those of a user', async () => {
+    const url = samplePlan('--connections 10 --rounds 1 --separate --get /orders');
+    const { lines } = await learn(url);
+    expect(lines).toEqual([
+      expect.stringMatching(/^warning: .*is not known.*: a run of more --rounds does$/),
+    ]);
+  });
+
   it('applies only to the same machine and the same number of workers', async () => {
     const plan = samplePlan('--connections 10 --rounds 1 --separate');
     know(plan, 20);

@@ -98,26 +98,30 @@ describe('a study in which some processes did not settle', () => {
   });
 });
 
-const together = (processes: (Process[] | undefined)[], { seconds = 2, isAuto = true } = {}) =>
+const together = (
+  processes: (Process[] | undefined)[],
+  { seconds = 2, isAuto = true, languages = [] as string[] } = {},
+) =>
   planTogether(
     processes.map((one, index) => ({
       needs: { target: `t${index}`, rungs: [10], seconds, isAuto },
+      language: languages[index] ?? 'javascript',
       known: one && { study: 'a-study', processes: one },
     })),
   );
 
 describe('the warm-ups of servers that take turns', () => {
-  it('are those of each target; one that nothing is known of gets that of the slowest', () => {
-    const warmups = together([[warmAt(5)], [warmAt(10)], undefined]);
-    expect(warmups.map(({ target, seconds }) => [target, seconds])).toEqual([
-      ['t0', 6],
-      ['t1', 12],
-      ['t2', 12],
-    ]);
+  it('are that of the slowest of a language, so that chance in a study makes no difference between two versions', () => {
+    const studied = [[warmAt(0)], [warmAt(5)], [warmAt(10)], undefined];
+    const alike = together(studied, { languages: ['python', 'python', 'javascript', 'python'] });
+    expect(alike.map(({ seconds }) => seconds)).toEqual([6, 6, 12, 12]);
+    const mixed = together(studied, { languages: ['javascript', 'python', 'javascript', 'go'] });
+    expect(mixed.map(({ seconds }) => seconds)).toEqual([12, 6, 12, 12]);
   });
 
   it('say of each target whether it is warm after its time', () => {
-    const [late, quick] = together([[warmAt(45)], [warmAt(10)]]);
+    const languages = ['javascript', 'python'];
+    const [late, quick] = together([[warmAt(45)], [warmAt(10)]], { languages });
     expect([late?.seconds, quick?.seconds]).toEqual([LONGEST_WARMUP_SECONDS, 12]);
     expect([staysCold(late!), staysCold(quick!)]).toEqual([true, false]);
   });
