@@ -16,6 +16,7 @@ import { readHost } from 'bench-http/machine/host';
 import { ServerLife, type ReadyServer } from 'bench-http/measure/life';
 import { benchOptions } from 'bench-http/plan/options';
 import { makePlan } from 'bench-http/plan/plan';
+import { TURN_ANSWERS } from 'bench-http/plan/by-turns';
 import { sizeTurn } from 'bench-http/plan/turns';
 import { prepareAll } from 'bench-http/prepare/prepare';
 import { createRandom } from 'bench-http/random';
@@ -110,7 +111,10 @@ async function measure(connections: number): Promise<Measured[]> {
       const own = random.shuffle(arms.filter(({ measured }) => measured.turnSeconds === manner));
       if (manner === 0) for (const arm of own) await loadFor(arm, 1, RAMP_SECONDS, SECONDS);
       else {
-        const { rampSeconds, spanSeconds } = sizeTurn(Math.max(...cycles), manner);
+        const { rampSeconds, spanSeconds } = sizeTurn(Math.max(...cycles), {
+          leastSeconds: manner,
+          turnAnswers: TURN_ANSWERS.table,
+        });
         await takeTurns(own, Math.ceil(SECONDS / spanSeconds), rampSeconds, spanSeconds);
       }
     }

@@ -3,7 +3,7 @@
 import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
 import type { LimitProof, LoadResult, Trial, Turns as RecordedTurns } from '../results/record.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { TURN_SECONDS, comparesByTurns } from '../plan/by-turns.ts';
+import { comparesByTurns, TURN_ANSWERS, TURN_SECONDS } from '../plan/by-turns.ts';
 import { planTurns, type Turns } from '../plan/turns.ts';
 import { warmupSecondsOf } from '../plan/warmup.ts';
 import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } from './life.ts';
@@ -171,6 +171,7 @@ async function loadInTurn(
     cycleSeconds,
     waitSeconds,
     turnSeconds,
+    turnAnswers: comparesByTurns(plan) ? TURN_ANSWERS.comparison : TURN_ANSWERS.table,
     areShort,
     // A table shows each server, a comparison the difference from its baseline.
     baselines: comparesByTurns(plan) ? baselines : undefined,

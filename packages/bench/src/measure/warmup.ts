@@ -4,7 +4,7 @@ import type { RecordedCourse, StudiedProcess } from '../results/study/record.ts'
 import { BenchError } from '../errors.ts';
 import type { LoadSession, ShortTurns, Turn, TurnResult } from '../load/engine.ts';
 import type { LoadMode } from '../model.ts';
-import { TURN_SECONDS } from '../plan/by-turns.ts';
+import { TURN_ANSWERS, TURN_SECONDS } from '../plan/by-turns.ts';
 import { sizeTurn } from '../plan/turns.ts';
 import { STUDY_SCHEMA } from '../versions.ts';
 import type { Entry } from './conductor.ts';
@@ -18,6 +18,8 @@ import { accountFor, watchForDeath } from './window.ts';
  * faster while the fresh process does.
  */
 const LEAD_SECONDS = 2;
+/** A study is a comparison with its reference. */
+const STUDIED_TURN = { leastSeconds: TURN_SECONDS.comparison, turnAnswers: TURN_ANSWERS.comparison };
 /** Doubts about latency and pace, which a study does not report: the pace between turns is its subject. */
 const BESIDE_THE_POINT: ReadonlySet<string> = new Set([
   'trend',
@@ -194,7 +196,7 @@ class Side implements Disposable {
 
   /** Takes the next turn. Throws if the server ends or answers nothing. */
   async next(taker: TurnTaker): Promise<TurnResult> {
-    const turn = await this.#outlive(taker.take(sizeTurn(this.#cycleSeconds, TURN_SECONDS.comparison), LOAD));
+    const turn = await this.#outlive(taker.take(sizeTurn(this.#cycleSeconds, STUDIED_TURN), LOAD));
     if (turn.answers === 0) throw new BenchError('trial', 'no right answer in a turn of the study');
     this.#cycleSeconds = (this.#ready.spec.connections * turn.seconds) / turn.answers;
     return turn;

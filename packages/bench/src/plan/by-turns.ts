@@ -29,6 +29,9 @@ export const TURN_SECONDS = {
   table: 0.1,
 };
 
+/** The answers on each connection that a turn has time for. A turn of a comparison is as short as it can be. */
+export const TURN_ANSWERS = { comparison: 2, table: 10 };
+
 /** The facts of a plan that decide. */
 export type TurnFacts = Pick<
   Plan,

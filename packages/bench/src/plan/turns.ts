@@ -21,8 +21,6 @@ const SPAN_SECONDS = {
   least: 0.1,
   /** A side is idle between its windows, and servers close connections that are idle for long. */
   most: 1,
-  /** Answers per connection. */
-  cycles: 10,
 };
 /** After a rest all connections of a side send at once, so its window opens one cycle later. */
 const RAMP_SECONDS = { leastShare: 0.1, most: 0.5 };
@@ -51,6 +49,8 @@ export interface TurnNeeds {
   waitSeconds?: number | undefined;
   /** The shortest turn that is wanted. */
   turnSeconds: number;
+  /** The answers on each connection that a turn has time for; 10 by default. */
+  turnAnswers?: number;
   /** The index of the side that each side is compared with; undefined for a baseline. Without one, all sides are alike. */
   baselines?: readonly (number | undefined)[] | undefined;
   /** True if a turn costs no more than an order and one reading of the CPU time. */
@@ -63,10 +63,18 @@ export interface TurnNeeds {
  * that have a baseline follow a rotation, in which it has more turns than the others (see `rotate`).
  */
 export function planTurns(needs: TurnNeeds): Turns {
-  const { sides, windowSeconds, cycleSeconds, waitSeconds, turnSeconds, areShort = false } = needs;
+  const {
+    sides,
+    windowSeconds,
+    cycleSeconds,
+    waitSeconds,
+    turnSeconds,
+    turnAnswers = 10,
+    areShort = false,
+  } = needs;
   if (waitSeconds !== undefined) return planWaits(sides, windowSeconds, waitSeconds);
   const leastSeconds = areShort ? turnSeconds : Math.max(turnSeconds, SPAN_SECONDS.least);
-  const { rampSeconds, spanSeconds } = sizeTurn(cycleSeconds, leastSeconds);
+  const { rampSeconds, spanSeconds } = sizeTurn(cycleSeconds, { leastSeconds, turnAnswers });
   const { baselines = [] } = needs;
   if (areShort && sides > 2 && baselines.some((baseline) => baseline !== undefined)) {
     const rotation = rotate(baselines);
@@ -78,13 +86,16 @@ export function planTurns(needs: TurnNeeds): Turns {
   return { order, rampSeconds, spanSeconds: windowSeconds / (order.length / sides) };
 }
 
-/** Returns the length of a turn, by the time from answer to answer on one connection and the shortest that is wanted. */
-export function sizeTurn(cycleSeconds: number, leastSeconds: number): Omit<Turns, 'order'> {
-  const { most, cycles } = SPAN_SECONDS;
+/** Returns the length of a turn, by the time from answer to answer on one connection, and the least that it has to be and to hold. */
+export function sizeTurn(
+  cycleSeconds: number,
+  { leastSeconds, turnAnswers }: { leastSeconds: number; turnAnswers: number },
+): Omit<Turns, 'order'> {
+  const { most } = SPAN_SECONDS;
   const { leastShare, most: mostRamp } = RAMP_SECONDS;
   return {
     rampSeconds: clamp(cycleSeconds, leastShare * leastSeconds, mostRamp),
-    spanSeconds: clamp(cycles * cycleSeconds, leastSeconds, most),
+    spanSeconds: clamp(turnAnswers * cycleSeconds, leastSeconds, most),
   };
 }
 

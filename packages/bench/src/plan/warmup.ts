@@ -15,6 +15,11 @@ export const LONGEST_WARMUP_SECONDS = 30;
 /** Processes of one target differ in the age at which they are warm, and a study has observed only a few. */
 const MARGIN = 1.2;
 
+/** One of so many processes may be an exception. */
+const FEWEST_TO_EXCEPT = 3;
+/** Warm-ups are seldom longer. A change of the machine's pace in a study looks like a long one. */
+const USUAL_SECONDS = 10;
+
 /** Levels closer than that are equal. */
 const ALIKE = 0.05;
 
@@ -65,10 +70,20 @@ function countSettled(processes: KnownWarmup['processes']): { settled: number; s
   return { settled, settles: 2 * settled > processes.length };
 }
 
-/** Returns true if a single process decides that the target does not settle: it may be an exception. */
+/**
+ * Returns true if a single process decides that the target does not settle, or if fewer than three say that it takes unusually
+ * long: it may be an exception.
+ */
 export function isUncertain({ processes }: Pick<KnownWarmup, 'processes'>): boolean {
   const { settled, settles } = countSettled(processes);
-  return !settles && processes.length - settled === 1;
+  if (!settles) return processes.length - settled === 1;
+  return processes.length < FEWEST_TO_EXCEPT && slowestOf(processes) > USUAL_SECONDS;
+}
+
+/** Returns the age at which the slowest process was warm; of three or more the second slowest, for one may be an exception. */
+function slowestOf(processes: KnownWarmup['processes']): number {
+  const ages = processes.flatMap(({ warm }) => warm?.seconds ?? []).toSorted((a, b) => b - a);
+  return ages[processes.length < FEWEST_TO_EXCEPT ? 0 : 1] ?? ages[0] ?? 0;
 }
 
 /** Plans the warm-up of a target at rungs of one kind. */
@@ -80,7 +95,7 @@ export function planWarmup(
   const { study, processes } = known;
   const warm = processes.flatMap((one) => one.warm ?? []);
   const { settled, settles } = countSettled(processes);
-  const warmSeconds = Math.max(0, ...warm.map(({ seconds }) => seconds));
+  const warmSeconds = slowestOf(processes);
   const wanted = settles && isAuto ? Math.ceil(MARGIN * warmSeconds) : 0;
   const seconds = Math.max(least, Math.min(wanted, LONGEST_WARMUP_SECONDS));
   const excess = excessAt(seconds, processes);

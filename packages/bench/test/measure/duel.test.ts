@@ -330,11 +330,11 @@ describe('the plan of a duel', () => {
   });
 
   it('is the default between two targets if CPU is read from a cgroup', () => {
-    const byTurns = { rungs: [100], turnSeconds: 0.02 };
-    expect(planOf('--until-decided', true)).toMatchObject({ byTurns, rungs: [100], rounds: 24 });
+    const byTurns = { rungs: [10], turnSeconds: 0.02 };
+    expect(planOf('--until-decided', true)).toMatchObject({ byTurns, rungs: [10], rounds: 24 });
     expect(planOf('--until-decided', false)).not.toHaveProperty('byTurns');
     expect(planOf('--until-decided --separate', true)).not.toHaveProperty('byTurns');
-    expect(planOf('--rounds 6 --connections 100', true)).toMatchObject({ byTurns });
+    expect(planOf('--rounds 6 --connections 10', true)).toMatchObject({ byTurns });
     expect(planOf('--rounds 12 --connections 10000', true)).not.toHaveProperty('byTurns');
   });
 
@@ -478,6 +478,12 @@ describe('the short turns of a duel', () => {
       areShort: true,
     });
     expect(spanSeconds).toBeCloseTo(span);
+  });
+
+  it('hold as many answers as a plan wants', () => {
+    const needs = { turnSeconds: 0.02, sides: 2, windowSeconds: 10, cycleSeconds: 0.02, areShort: true };
+    expect(planTurns({ ...needs, turnAnswers: 2 }).spanSeconds).toBeCloseTo(0.04);
+    expect(planTurns({ ...needs, turnAnswers: 10 }).spanSeconds).toBeCloseTo(0.2);
   });
 
   it.each([

@@ -56,6 +56,10 @@ describe('the warm-up of a target', () => {
     expect(isWarm(warmup)).toBe(true);
   });
 
+  it('leaves the slowest of three or more processes out, which may be an exception', () => {
+    expect(plan([warmAt(4), warmAt(25), warmAt(5)])).toMatchObject({ seconds: 6, study: { warmSeconds: 5 } });
+  });
+
   it('has an upper limit, and a target that needs more is suspect', () => {
     const warmup = plan([warmAt(45)]);
     expect(warmup.seconds).toBe(LONGEST_WARMUP_SECONDS);
@@ -86,14 +90,17 @@ describe('the warm-up of a target', () => {
   });
 });
 
-describe('a study in which some processes did not settle', () => {
+describe('a study in which some processes did not settle, or took long', () => {
   it.each([
     ['one process that did not', [restless], true],
     ['one of two', [restless, warmAt(1)], true],
     ['one of three: most did', [restless, warmAt(1), warmAt(1)], false],
     ['two of two: no exception', [restless, restless], false],
     ['none', [warmAt(1)], false],
-  ])('is uncertain only if a single process decides: %s', (_, processes, expected) => {
+    ['one that took long', [warmAt(25)], true],
+    ['one of two that took long', [warmAt(25), warmAt(5)], true],
+    ['two of three that took long', [warmAt(25), warmAt(5), warmAt(25)], false],
+  ])('is uncertain only if too few processes decide: %s', (_, processes, expected) => {
     expect(isUncertain({ processes })).toBe(expected);
   });
 });
