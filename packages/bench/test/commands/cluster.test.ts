@@ -28,6 +28,7 @@ const HOST: CheckedHost = {
     openFiles: 20_000,
     ports: 28_232,
     load: 0.1,
+    niceness: 0,
     node: { path: 'node', version: process.version },
   },
 };

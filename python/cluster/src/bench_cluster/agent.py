@@ -14,6 +14,8 @@ from bench_cluster import facts
 #: The longest line of a generator: its report, with histograms and slices.
 LONGEST_LINE = 2**26
 KEPT_STDERR = 2000
+#: What Ray sets for its workers, beside variables that begin with its name. Measured servers inherit none of it.
+OF_RAY = ("OMP_NUM_THREADS", "PYTHONBREAKPOINT", "SPT_NOENV")
 
 
 class Agent:
@@ -53,7 +55,11 @@ class Agent:
 
     async def start(self, process: int, argv: list[str], cwd: str) -> None:
         """Start a process. Its lines and its end become events."""
-        env = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"}
+        env = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in OF_RAY and not name.startswith("RAY_")
+        }
         child = await asyncio.create_subprocess_exec(
             *argv,
             stdin=asyncio.subprocess.PIPE,

@@ -66,6 +66,7 @@ def read_facts() -> dict[str, Any]:
         "softOpenFiles": None if soft == resource.RLIM_INFINITY else soft,
         "ports": _ports(),
         "load": os.getloadavg()[0],
+        "niceness": os.nice(0),
         "taskset": shutil.which("taskset"),
     }
     return {name: value for name, value in facts.items() if value is not None}

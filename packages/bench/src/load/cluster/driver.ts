@@ -42,6 +42,8 @@ export interface HostFacts {
   /** The ports of outgoing connections. */
   ports?: number;
   load: number;
+  /** Of its processes: 0 for those that a user starts, more for those that give way. */
+  niceness: number;
   /** The path of the program that pins processes to cores. */
   taskset?: string;
   /** The digest of its checkout; absent without a checkout. */
