@@ -89,6 +89,12 @@ const DEFINITIONS = {
     text: ({ asked, missing }: { asked: number; missing: readonly { host: string; why: string }[] }) =>
       `${missing.length} of ${asked} load generators did not report: ${missing.map(({ host, why }) => `${host}: ${why}`).join('; ')}`,
   },
+  'host-lost': {
+    isFatal: true,
+    invalidates: ALL,
+    text: ({ host, why }: { host: string; why: string }) =>
+      `${host} did not complete the round of this trial: ${why}`,
+  },
   skew: {
     isFatal: true,
     invalidates: ALL,

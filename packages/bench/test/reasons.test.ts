@@ -38,6 +38,7 @@ const FACTS: Facts = {
   'not-verified': [{ problem: 'GET / after the load: no answer in 10 s', inFlight: 3 }],
   'same-code': [{ other: 'shop[./a]', files: 2 }],
   'generators-missing': [{ asked: 3, missing: [{ host: 'b', why: 'the generator on b failed: it ended' }] }],
+  'host-lost': [{ host: 'b', why: 'its host was lost' }],
   skew: [{ host: 'b', skewMs: -23.4, clockErrorMs: 0.5, allowedSkewMs: 20 }],
   accounting: [
     { sent: 50_011, accounted: 50_010 },
@@ -141,6 +142,7 @@ describe('the table of reasons', () => {
       'same-code',
       'accounting',
       'generators-missing',
+      'host-lost',
       'skew',
       'crossed-answers',
       'wrong-body',

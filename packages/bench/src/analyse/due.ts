@@ -25,7 +25,10 @@ export interface Standing {
 
 /** Follows a run from trial to trial. Keeps the comparisons of each look, because they take long to compute. */
 export interface Tracker {
-  /** Counts the complete rounds: the last one counts only if all trials that were due in it are recorded. */
+  /**
+   * Counts the complete rounds before the first that is missing: several hosts may store a later one first. The last one
+   * counts only if all trials that were due in it are recorded.
+   */
   countRounds(trials: readonly Trial[]): number;
   /** Returns the comparisons at the last look that was reached; undefined before the first, and for a run of fixed rounds. */
   standing(trials: readonly Trial[]): Standing | undefined;
@@ -47,7 +50,9 @@ export function trackRun(plan: Plan): Tracker {
     return standing;
   };
   const countRounds = (trials: readonly Trial[]): number => {
-    const last = trials.reduce((most, { round }) => Math.max(most, round), 0);
+    const stored = new Set(trials.map(({ round }) => round));
+    let last = 0;
+    while (stored.has(last + 1)) last += 1;
     const isDue = isOpenIn(standAt(trials, last - 1));
     const targets = new Set(trials.map(({ target }) => target.id));
     const there = trials.filter(({ round }) => round === last).length;

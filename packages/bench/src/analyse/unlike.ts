@@ -74,6 +74,7 @@ export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
   if ((old.plan.cores ?? now.plan.cores) !== undefined) compare('cores', ({ plan }) => coresOf(plan));
   compare('generators', ({ plan }) => plan.generators);
   compare('hosts of the load', describeLoadHosts);
+  compare('hosts of the rounds', ({ plan }) => plan.spread?.hosts);
   compare('engine', ({ plan }) => enginesOf(plan).join(' and '));
   const shared = sharedDrivers(old, now);
   compare('load driver', (run) => describeDrivers(run, shared));

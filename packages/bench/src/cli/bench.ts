@@ -244,13 +244,12 @@ const OPTIONS = {
   }),
   cluster: option('<file>', text, {
     group: LOAD,
-    help: 'send the load from the hosts that this file names, such as bench.cluster.json',
+    help: 'send the load from the hosts that this file names, or spread the rounds over them; e.g. bench.cluster.json',
     conflicts: {
       generators: 'the file says how many processes each host has',
       'prove-limit': 'raise "generators" in the file',
       'cross-check': 'other engines run on one machine only',
       scale: 'its sizes are planned for the cores of this machine',
-      duel: 'several hosts take no short turns',
     },
   }),
   'start-timeout': option('<seconds>', seconds(), {
@@ -536,15 +535,17 @@ function toLoad({ rate, amount }: Values<typeof OPTIONS>): LoadMode {
   return amount === undefined ? { mode: 'closed' } : { mode: 'amount', requests: amount };
 }
 
-/** The hosts that send the load, and the numbers of connections: those of the command line first. */
+/** The hosts of a run, and the numbers of connections: those of the command line first. */
 function toCluster({
   cluster: file,
   connections: typed,
-}: Values<typeof OPTIONS>): Pick<Partial<BenchOptions>, 'cluster' | 'connections' | 'generators'> {
+}: Values<typeof OPTIONS>): Pick<Partial<BenchOptions>, 'cluster' | 'spread' | 'connections' | 'generators'> {
   if (file === undefined) return present({ connections: typed });
-  const { cluster, connections } = readCluster(file);
-  const generators = cluster.generators * cluster.processes;
-  return { cluster, generators, ...present({ connections: typed ?? connections }) };
+  const { connections, ...read } = readCluster(file);
+  const rungs = present({ connections: typed ?? connections });
+  if ('spread' in read) return { ...read, ...rungs };
+  const { generators, processes } = read.cluster;
+  return { ...read, generators: generators * processes, ...rungs };
 }
 
 function toApps({ app, run, lock, copy: copies }: Values<typeof OPTIONS>): AppOptions[] | undefined {

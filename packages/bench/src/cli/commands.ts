@@ -173,11 +173,11 @@ const CLUSTER_EXAMPLE = 'pnpm cluster up --local 4';
 export const CLUSTER = defineCommand({
   name: 'cluster',
   about:
-    'Starts, checks and stops the hosts of a Ray cluster, from which pnpm bench --cluster sends the load. Installs Ray at its first use.',
+    'Starts, checks and stops the hosts of a Ray cluster, which pnpm bench --cluster measures with. Installs Ray at its first use.',
   arguments: {
     terms: '<action>',
     noun: 'action',
-    help: 'up: start nodes on this machine; check: show who is there, and whether they can send; down: stop what up started',
+    help: 'up: start nodes on this machine; check: show who is there, and whether they can take part; down: stop what up started',
     example: CLUSTER_EXAMPLE,
   },
   options: {

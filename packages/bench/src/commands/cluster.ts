@@ -7,6 +7,7 @@ import { BenchError } from '../errors.ts';
 import { HOME } from '../home.ts';
 import { estimateOffset, type Offset } from '../load/cluster/clock.ts';
 import { inspectCluster, type CheckedHost } from '../load/cluster/cluster.ts';
+import { findUnequal } from '../load/cluster/hosts.ts';
 import { ClusterDriver } from '../load/cluster/driver.ts';
 import { listNodes, startNodes, stopNodes } from '../load/cluster/nodes.ts';
 import { provideProgram, provideToken } from '../load/cluster/program.ts';
@@ -61,22 +62,30 @@ const TRIPS = 32;
 
 /** Shows the hosts of a file, and what to change. */
 async function check(file: string): Promise<number> {
-  const { cluster, connections = [] } = readCluster(file);
-  await using driver = await ClusterDriver.join(await provideProgram(logLine), cluster.address);
+  const { connections = [], ...read } = readCluster(file);
+  const spec = 'spread' in read ? read.spread : read.cluster;
+  const known = 'role' in spec ? [spec.role] : Object.values(spec.roles);
+  await using driver = await ClusterDriver.join(await provideProgram(logLine), spec.address);
   const nodes = await driver.ask('nodes');
   for (const { hostname, address, resources, alive } of nodes) {
-    const roles = Object.values(cluster.roles).filter((role) => resources.includes(role));
+    const roles = known.filter((role) => resources.includes(role));
     print(`${hostname} ${address}: ${alive ? roles.join(', ') || 'no role' : 'gone'}\n`);
   }
-  const { hosts } = await inspectCluster(driver, cluster);
+  const { hosts } = await inspectCluster(driver, spec);
   const offsets = await Promise.all(
     hosts.map(async ({ agent }) => estimateOffset(await driver.ask('clock', { agent, trips: TRIPS }))),
   );
   const rows = hosts.map((host, index) => rowOf(host, offsets[index] as Offset));
   print(`\n${renderRows(HEAD, rows, WORDS, widthFor({}))}\n\n`);
-  const problems = hosts.flatMap((host, index) =>
-    findProblems(host, offsets[index] as Offset, cluster, Math.max(0, ...connections)),
-  );
+  const problems =
+    'role' in spec
+      ? [
+          ...hosts.flatMap(refuseHost),
+          ...findUnequal(hosts).map((what) => ({ what, advice: 'give the role to equal hosts only' })),
+        ]
+      : hosts.flatMap((host, index) =>
+          findProblems(host, offsets[index] as Offset, spec, Math.max(0, ...connections)),
+        );
   for (const { what, advice } of problems) print(`stop  ${what}\n      ${advice}\n`);
   if (problems.length === 0) print('ok    every host can take part\n');
   return problems.length === 0 ? 0 : 1;
@@ -103,18 +112,29 @@ function rowOf({ name, role, facts }: CheckedHost, { offsetMs, errorMs, roundTri
 /** Files that a process opens besides its connections. */
 const SPARE_FILES = 200;
 
-/** Returns why a host cannot do its part, and what to change. */
+/** A problem of a host, and what to change. */
+interface HostProblem {
+  what: string;
+  advice: string;
+}
+
+function refuseHost({ name, unfit }: CheckedHost): HostProblem[] {
+  return unfit === undefined ? [] : [{ what: `${name}: ${unfit}`, advice: 'update this host' }];
+}
+
+/** Returns why a host cannot do its part of the load, and what to change. */
 export function findProblems(
-  { name, role, facts, unfit }: CheckedHost,
+  host: CheckedHost,
   { errorMs }: Offset,
   { roles, generators, processes, skewMs, addresses = {} }: Cluster,
   connections: number,
-): { what: string; advice: string }[] {
+): HostProblem[] {
+  const { name, role, facts } = host;
   const share = Math.ceil(connections / (role === roles.server ? 1 : generators));
   const files = Math.ceil(role === roles.server ? share : share / processes) + SPARE_FILES;
   const sources = addresses[name]?.length ?? 1;
   return [
-    ...(unfit === undefined ? [] : [{ what: `${name}: ${unfit}`, advice: 'update this host' }]),
+    ...refuseHost(host),
     ...(errorMs > skewMs
       ? [
           {

@@ -1,7 +1,8 @@
 /** Plans the warm-up of each target of a run: from what is known, or from studies within a fifth of its time. */
 import { estimateSeconds, longestSeconds } from '../plan/plan.ts';
+import { planAlone } from '../plan/alone.ts';
 import { takesTurns } from '../plan/by-turns.ts';
-import type { Plan, PlannedTrial, PlannedWarmup } from '../plan/definition.ts';
+import type { Plan, PlannedWarmup } from '../plan/definition.ts';
 import {
   fewestBusy,
   isUncertain,
@@ -50,8 +51,7 @@ interface Candidate {
 /** Studies the targets of which too little is known. Returns true if it was interrupted. */
 async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachine): Promise<boolean> {
   const { voice, session } = machine;
-  const connections = fewestBusy(plan.rungs);
-  const kind = kindOfRung(connections);
+  const kind = kindOfRung(fewestBusy(plan.rungs));
   const unknown = all.filter(({ facts }) => {
     const known = findWarmup(facts, kind);
     return known === undefined || isUncertain(known);
@@ -70,7 +70,11 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
   voice.log(
     `studying the warm-up of ${names} for ${seconds} s each, because it is not known yet on this machine. Later runs use the result`,
   );
-  const asked = studyPlan(plan, due, connections);
+  const asked = planAlone(
+    plan,
+    `${plan.run}-warm`,
+    due.map(({ one }) => one.target),
+  );
   const measured = await observeTargets(
     { plan: asked, seconds, prepared: due.map(({ one }) => one) },
     machine,
@@ -100,45 +104,6 @@ function describeUnknown(targets: readonly string[], { workload, asked }: Plan):
   // A study sends the requests of a workload, so only a run can study those of a user.
   const way = asked === undefined ? `pnpm warm ${words.join(' ')}` : 'a run of more --rounds';
   return `warning: the warm-up of ${targets.join(', ')} is not known, and this run is too short to find out: ${way} does`;
-}
-
-/** Plans a study of one fresh process of each target. */
-function studyPlan(plan: Plan, due: readonly Candidate[], connections: number): Plan {
-  const {
-    byTurns: _byTurns,
-    sequentialTest: _test,
-    autoWarmup: _auto,
-    background: _background,
-    cluster: _cluster,
-    targets: _targets,
-    ...rest
-  } = plan;
-  const targets = due.map(({ one }) => withoutEngine(one.target));
-  return {
-    ...rest,
-    run: `${plan.run}-warm`,
-    targets,
-    rungs: [connections],
-    rounds: 1,
-    load: { mode: 'closed' },
-    engine: 'autocannon',
-    // A study runs on this machine.
-    generators: plan.cluster === undefined ? plan.generators : 1,
-    proveLimit: false,
-    trials: targets.map(({ id }, order): PlannedTrial => ({
-      id: `${String(order + 1).padStart(3, '0')}-${id.replaceAll(/[^\w.+-]+/g, '_')}`,
-      target: id,
-      connections,
-      round: 1,
-      order,
-      seed: (plan.seed + order) % 2 ** 32,
-    })),
-  };
-}
-
-/** A study takes turns, which only the load driver of Bench can. */
-function withoutEngine({ engine: _engine, ...target }: Prepared['target']): Prepared['target'] {
-  return target;
 }
 
 /** Plans the warm-ups of all targets: one for each target and kind of rung. */

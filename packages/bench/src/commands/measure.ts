@@ -2,7 +2,7 @@ import { dueTrials, trackRun } from '../analyse/due.ts';
 import { unlikeResumed } from '../analyse/unlike.ts';
 import { DisposableStack } from '../disposal.ts';
 import { BenchError } from '../errors.ts';
-import { chooseLauncher, scaleTo } from '../measure/launcher.ts';
+import { scaleTo } from '../measure/launcher.ts';
 import type { OpenCluster } from '../load/cluster/cluster.ts';
 import { findEngines } from '../load/engines.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
@@ -11,15 +11,15 @@ import { enginesOf, estimateSeconds } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import { showProgress } from '../report/progress.ts';
 import type { Source } from '../report/model/model.ts';
-import { readHost } from '../machine/host.ts';
 import type { Host } from '../results/host.ts';
 import { appendTrials, createRun, mendRun, versionDifferences, type StoredRun } from '../results/store.ts';
+import type { Placement } from '../results/record.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import type { Versions } from '../results/run-file.ts';
-import { findCompanions, startCompanions } from '../services/index.ts';
+import { startCompanions } from '../services/index.ts';
 import { createEffects } from './effects.ts';
 import { planWarmups } from './learn.ts';
-import { placePlanned, prepareMachine, prepareTargets, readVersions } from './prepare.ts';
+import { prepareRun, readVersions } from './prepare.ts';
 import type { Session } from './session.ts';
 import { tryTargets } from './tryout.ts';
 import { NOTHING_YET, SAVED, type Voice } from './voice.ts';
@@ -53,27 +53,25 @@ export async function measurePlan({
   isNamed,
   voice,
 }: Job): Promise<MeasuredRun> {
-  let release = (): void => session[Symbol.dispose]();
+  using kept = new DisposableStack();
+  const release = (): void => {
+    kept[Symbol.dispose]();
+    session[Symbol.dispose]();
+  };
   const known = [...(stored?.trials ?? [])];
   const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
   using interrupts = new DisposableStack();
   interrupts.use(voice.onInterrupt(() => voice.quit(() => release()), describeStop));
   const { token } = session;
   const owe = (server: string | undefined): void => session.owe(server);
-  using copies = await placePlanned(asked, voice.log);
-  release = () => {
-    copies[Symbol.dispose]();
-    session[Symbol.dispose]();
-  };
-  const companions = await findCompanions({ ...asked, copies: copies.stacks });
-  const launcher = await chooseLauncher(asked);
-  const placed = await prepareMachine(asked, { session, launcher, log: voice.log }, companions);
-  const host = await readHost();
-  if (stored !== undefined) refuseOtherHost(stored, host, placed);
-  const { prepared, leftOut } = await prepareTargets(asked, launcher, {
+  const { companions, launcher, placed, host, prepared, leftOut } = await prepareRun(asked, {
+    session,
     isNamed,
-    log: voice.log,
-    copies: copies.stacks,
+    voice,
+    kept,
+    check: (here, pinned) => {
+      if (stored !== undefined) refuseOtherHost(stored, here, placementOf(stored, pinned));
+    },
   });
   await using cluster = await joinCluster(asked, voice);
   const tryOut = async (trial: string): Promise<boolean> => {
@@ -132,10 +130,13 @@ async function joinCluster({ cluster }: Plan, voice: Voice): Promise<OpenCluster
   return openCluster(cluster, voice.log);
 }
 
-function refuseOtherHost(stored: StoredRun, host: Host, placed: PinnedCommands): void {
-  const [first] = stored.trials;
-  const { placement } =
-    first === undefined ? placed : scaleTo(first.target, { plan: stored.plan, placed }).placed;
+/** Returns the placement of the first trial of a run, if it were measured now. */
+function placementOf({ plan, trials: [first] }: StoredRun, placed: PinnedCommands): Placement {
+  return first === undefined ? placed.placement : scaleTo(first.target, { plan, placed }).placed.placement;
+}
+
+/** Throws a usage error if a run was measured on another machine, or on other cores. */
+export function refuseOtherHost(stored: StoredRun, host: Host, placement: Placement): void {
   const differences = unlikeResumed(stored, { host, placement });
   if (differences.length === 0) return;
   throw new BenchError(
@@ -145,7 +146,8 @@ function refuseOtherHost(stored: StoredRun, host: Host, placed: PinnedCommands):
   );
 }
 
-function refuseOtherVersions(stored: StoredRun, versions: Versions): void {
+/** Throws a usage error if a run was measured with other versions. */
+export function refuseOtherVersions(stored: StoredRun, versions: Versions): void {
   const differences = versionDifferences(stored.versions, versions);
   if (differences.length === 0) return;
   throw new BenchError(

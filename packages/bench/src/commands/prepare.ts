@@ -5,10 +5,11 @@ import { BenchError } from '../errors.ts';
 import { HOME } from '../home.ts';
 import { readFacts } from '../machine/facts.ts';
 import { tryCgroup } from '../machine/cgroup.ts';
+import { readHost } from '../machine/host.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { preflight } from '../machine/preflight.ts';
 import type { FoundEngine } from '../load/engines.ts';
-import type { Launcher } from '../measure/launcher.ts';
+import { chooseLauncher, type Launcher } from '../measure/launcher.ts';
 import { placeCopies, type PlacedCopies } from '../prepare/copies/index.ts';
 import { digestOf } from '../prepare/digest.ts';
 import { describeOtherPackages } from '../prepare/projects/packages.ts';
@@ -16,10 +17,50 @@ import { groupMissing, type Launchable } from '../prepare/prepare.ts';
 import { connectionsAtOnce } from '../plan/by-turns.ts';
 import { coresOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
+import type { Host } from '../results/host.ts';
 import type { LeftOut, Versions } from '../results/run-file.ts';
 import type { Companion } from '../services/companion.ts';
+import { findCompanions } from '../services/index.ts';
 import type { Session } from './session.ts';
 import type { Voice } from './voice.ts';
+
+/** What a run needs on this machine. */
+export interface ReadyRun {
+  copies: PlacedCopies;
+  companions: Companion[];
+  launcher: Launcher;
+  placed: PinnedCommands;
+  host: Host;
+  prepared: Launchable[];
+  leftOut: LeftOut[];
+}
+
+/** The conditions of a preparation. */
+export interface Preparation {
+  session: Session;
+  /** True if the user named the targets: a missing one is then an error. */
+  isNamed: boolean;
+  voice: Voice;
+  /** Takes what is to be removed after the run. */
+  kept: DisposableStack;
+  /** Throws if the run cannot be measured on this machine; called before targets are prepared. */
+  check?: (host: Host, placed: PinnedCommands) => void;
+}
+
+/** Prepares this machine and the targets of a plan. Throws a usage or toolchain error if it cannot be measured here. */
+export async function prepareRun(
+  plan: Plan,
+  { session, isNamed, voice: { log }, kept, check }: Preparation,
+): Promise<ReadyRun> {
+  const copies = kept.use(await placePlanned(plan, log));
+  const companions = await findCompanions({ ...plan, copies: copies.stacks });
+  const launcher = await chooseLauncher(plan);
+  const placed = await prepareMachine(plan, { session, launcher, log }, companions);
+  const host = await readHost();
+  check?.(host, placed);
+  const targets = await prepareTargets(plan, launcher, { isNamed, log, copies: copies.stacks });
+  return { copies, companions, launcher, placed, host, ...targets };
+}
 
 /** Checks the machine for a plan and places its processes. Throws a usage error if the plan cannot run here. */
 export async function prepareMachine(

@@ -98,7 +98,9 @@ export async function measureForeseen(
 ): Promise<(MeasuredRun & { plan: Plan }) | undefined> {
   const foreseen = restore(planned, first);
   hide(secretsIn(foreseen));
-  using session = await openSession(run, { wait: first.wait, voice });
+  // On other hosts, their own sessions measure alone.
+  const isAlone = foreseen.spread === undefined;
+  using session = await openSession(run, { isAlone, wait: first.wait, voice });
   const isOpen = isAskedOfServer(first);
   const options = isOpen ? await askForRoutes(first, written, foreseen, { session, voice }) : first;
   const ready = isOpen ? planFrom(run, options, undefined) : foreseen;
@@ -107,7 +109,14 @@ export async function measureForeseen(
   const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
   if (plan === undefined) return undefined;
   for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
-  return { ...(await measurePlan({ ...means, plan, stored })), plan };
+  return { ...(await measure({ ...means, plan, stored })), plan };
+}
+
+/** Measures a plan here, or on its hosts. Their code is loaded only for a plan that has some. */
+async function measure(job: Job): Promise<MeasuredRun> {
+  if (job.plan.spread === undefined) return measurePlan(job);
+  const { measureSpread } = await import('./spread.ts');
+  return measureSpread(job);
 }
 
 /** A closed loop that measures roughly how fast each target is. */
@@ -162,7 +171,7 @@ async function planAtHalf(
   means: Pick<Job, 'session' | 'isNamed' | 'voice'>,
 ): Promise<Plan | undefined> {
   const plan = planFrom(`${run}-probe`, probing(options), undefined);
-  const { source, folder, interrupted } = await measurePlan({ ...means, plan, stored: undefined });
+  const { source, folder, interrupted } = await measure({ ...means, plan, stored: undefined });
   if (interrupted) return undefined;
   const goodputs = source.trials.map((trial) => {
     if (trial.status !== 'failed') return { trial, goodput: trial.measured.load.goodputPerSecond };

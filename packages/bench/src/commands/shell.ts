@@ -84,6 +84,13 @@ export function printHtml(text: string): void {
   process.stdout.write(text);
 }
 
+/** Sends a message to the command that started this program, and returns when it has left. */
+export async function sendMessage(message: object): Promise<void> {
+  await new Promise((resolve) => {
+    process.stdout.write(`${JSON.stringify(message)}\n`, resolve);
+  });
+}
+
 /** Shows the progress of a run on stderr. */
 export const screen: Screen = {
   isLive: process.stderr.isTTY,

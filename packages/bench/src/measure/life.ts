@@ -12,6 +12,7 @@ import type {
   LimitProof,
   LoadResult,
   Measured,
+  Placement,
   Reason,
   RunningCode,
   Trial,
@@ -467,11 +468,24 @@ function headOf(
     .filter(([, head]) => head !== undefined);
   const engine = effects.load(target);
   return {
+    ...plannedHead(planned, { plan, target, placement: placed.placement, atMs: effects.now() }),
+    engine: engine.name,
+    ...(prepared?.runtime === undefined ? {} : { runtime: prepared.runtime }),
+    ...(engine.version === undefined ? {} : { driver: { name: engine.name, version: engine.version } }),
+    ...(heads.length === 0 ? {} : { companions: Object.fromEntries(heads) }),
+  };
+}
+
+/** Returns the head of a trial as far as its plan tells it. `atMs` is its beginning, in ms since the epoch. */
+export function plannedHead(
+  planned: PlannedTrial,
+  { plan, target, placement, atMs }: { plan: Plan; target: Target; placement: Placement; atMs: number },
+): TrialHead {
+  return {
     schema: RECORD_SCHEMA,
     id: planned.id,
     run: plan.run,
     target,
-    ...(prepared?.runtime === undefined ? {} : { runtime: prepared.runtime }),
     attested: [],
     workload: plan.workload,
     ...(plan.params === undefined ? {} : { params: plan.params }),
@@ -480,15 +494,13 @@ function headOf(
     order: planned.order,
     seed: planned.seed,
     ...(planned.duel === undefined ? {} : { duel: planned.duel }),
-    startedAt: new Date(effects.now()).toISOString(),
-    engine: engine.name,
-    ...(engine.version === undefined ? {} : { driver: { name: engine.name, version: engine.version } }),
+    startedAt: new Date(atMs).toISOString(),
+    engine: target.engine ?? plan.engine,
     load: plan.load,
     workers: plan.workers,
     ...(plan.threads === undefined ? {} : { threads: plan.threads }),
     ...(plan.cores === undefined ? {} : { cores: plan.cores }),
-    ...(heads.length === 0 ? {} : { companions: Object.fromEntries(heads) }),
-    placement: placed.placement,
+    placement,
     warmupSeconds: warmupSecondsOf(plan, planned),
     plannedSeconds: plan.windowSeconds,
     timeoutSeconds: plan.timeoutSeconds,

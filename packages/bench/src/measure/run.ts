@@ -1,5 +1,5 @@
 import { BenchError } from '../errors.ts';
-import type { Trial } from '../results/record.ts';
+import type { FailedTrial, Reason, Trial } from '../results/record.ts';
 import { makeReason } from '../reasons.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import type { RunEvent } from '../plan/plan.ts';
@@ -69,17 +69,23 @@ export async function run(
       trials.push(trial);
       effects.on({ kind: 'ended', trial, done: trials.length, of });
     }
-    const same = measured.find(({ reasons }) => reasons.some(({ code }) => code === 'same-code'));
+    refuseSameCode(measured);
+  }
+  return trials;
+}
+
+/** Throws a trial error if a server ran the same code as another copy: further rounds would mean nothing either. */
+export function refuseSameCode(measured: readonly Trial[]): void {
+  for (const { target, reasons } of measured) {
+    const same = reasons.find(({ code }) => code === 'same-code');
     if (same !== undefined) {
-      const text = same.reasons.find(({ code }) => code === 'same-code')?.text ?? '';
       throw new BenchError(
         'trial',
-        `${same.target.id}: ${text}`,
+        `${target.id}: ${same.text}`,
         'see which folder each server imports from',
       );
     }
   }
-  return trials;
 }
 
 /** Fails trials whose server ran the same code as another copy: their difference would mean nothing. */
@@ -99,9 +105,13 @@ function failSameCode(measured: Trial[], before: Trial[]): Trial[] {
         other.target.runtime?.spec === target.runtime?.spec,
     );
     if (twin?.code === undefined) return trial;
-    const reason = makeReason('same-code', { other: twin.code.from, files: twin.code.files ?? 0 });
-    if (trial.status === 'failed') return { ...trial, reasons: [reason, ...trial.reasons] };
-    const { measured: partial, ...head } = trial;
-    return { ...head, status: 'failed', reasons: [reason, ...trial.reasons], partial };
+    return failTrial(trial, makeReason('same-code', { other: twin.code.from, files: twin.code.files ?? 0 }));
   });
+}
+
+/** Returns a trial as failed for this reason. Its figures are kept as partial. */
+export function failTrial(trial: Trial, reason: Reason): FailedTrial {
+  if (trial.status === 'failed') return { ...trial, reasons: [reason, ...trial.reasons] };
+  const { measured: partial, ...head } = trial;
+  return { ...head, status: 'failed', reasons: [reason, ...trial.reasons], partial };
 }

@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { amount, as, count, flag, oneOf, ordinal, shape, span, text, texts } from '../definitions.ts';
 import { app } from '../catalogue/apps/definition.ts';
-import { cluster } from '../catalogue/cluster/definition.ts';
+import { cluster, spread } from '../catalogue/cluster/definition.ts';
 import { METRIC_IDS } from '../metrics.ts';
 import { asked, attached } from '../catalogue/workloads/requests/definition.ts';
 import { backgroundRequest, loadMode, params, target, upstreamKind } from '../model.ts';
@@ -115,6 +115,7 @@ export const plan = shape({
   cores: Type.Optional(ordinal('count: cores that each server is to use; absent if as many as workers')),
   generators: ordinal('count: load processes, on all hosts of a cluster together'),
   cluster: Type.Optional(cluster),
+  spread: Type.Optional(spread),
   connectsPerSecond: Type.Optional(
     span(
       'per second: the most connects, all load processes together; absent if the accept queue of the server sets the pace',

@@ -1,6 +1,6 @@
 /** The options of a plan as typed values. Every caller that makes a plan fills them in. */
 import type { AppOptions } from '../catalogue/apps/app.ts';
-import type { Cluster } from '../catalogue/cluster/definition.ts';
+import type { Cluster, Spread } from '../catalogue/cluster/definition.ts';
 import type { EngineName } from '../catalogue/engines.ts';
 import type { Matrix } from '../catalogue/stacks.ts';
 import type { BackgroundRequest, Copy, LoadMode, UpstreamKind } from '../model.ts';
@@ -61,6 +61,8 @@ export interface BenchOptions {
   generators?: number;
   /** The hosts that send the load; this machine if absent. */
   cluster?: Cluster;
+  /** The identical hosts that the rounds are spread over; all run on this machine if absent. */
+  spread?: Spread;
   /** The load engine; autocannon by default. */
   engine?: EngineName;
   /** A second engine that checks the first one on every target; `any` takes the first one on PATH. */

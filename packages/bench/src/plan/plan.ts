@@ -34,6 +34,7 @@ import {
   FEWEST_WAITS,
   refuseBackground,
   refuseCluster,
+  refuseSpread,
   refuseDuel,
   refuseUpstream,
   refuseWindow,
@@ -130,6 +131,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
         ? { rungs, turnSeconds: TURN_SECONDS.comparison }
         : undefined;
   refuseCluster(options, { engine, rungs, generators, takesTurns: byTurns !== undefined });
+  refuseSpread(options);
   if (byTurns !== undefined) refuseDuel(options, { workload, targets, waitSeconds });
   refuseWindow(options, waitSeconds);
   refuseBackground(options);
@@ -207,6 +209,7 @@ export function makePlan(given: BenchOptions, stacks: Stack[], run: string, seed
       threads: options.threads,
       cores,
       cluster: options.cluster,
+      spread: options.spread,
       upstream: options.upstream,
       background,
       asked,

@@ -146,6 +146,16 @@ export function refuseCluster(
   if (refusal !== undefined) throw new BenchError('usage', `--cluster ${refusal[1]}`, refusal[2]);
 }
 
+/** Throws a usage error for rounds on several hosts if their servers are already running. */
+export function refuseSpread({ spread, servers }: BenchOptions): void {
+  if (spread === undefined || servers === undefined) return;
+  throw new BenchError(
+    'usage',
+    '--cluster starts a server on each host, and the servers of --url are already running',
+    'omit --url, or --cluster',
+  );
+}
+
 /** Throws a usage error for an upstream if the servers of the workload fetch nothing. */
 export function refuseUpstream(
   { upstream }: { upstream?: UpstreamKind | undefined },

@@ -257,7 +257,8 @@ export function describeObserved(
 
 /** One trial in one line. */
 export function describeTrial(trial: Trial, done: number, of: number): string {
-  const head = `[${done}/${of}] ${trial.target.id} at ${trial.connections.toLocaleString('en-US')}, round ${trial.round}: ${trial.status}`;
+  const where = trial.host === undefined ? '' : ` on ${trial.host}`;
+  const head = `[${done}/${of}] ${trial.target.id} at ${trial.connections.toLocaleString('en-US')}, round ${trial.round}${where}: ${trial.status}`;
   const [reason] = trial.reasons;
   const why = reason === undefined ? '' : ` — ${toLine(reason.text)}`;
   if (trial.status === 'failed') return `${head}${why}`;

@@ -1,3 +1,4 @@
+import { describeRoundHosts } from './hosts.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad, engineNamed } from '../catalogue/engines.ts';
 import { closeReport, type Closing } from './closing.ts';
@@ -99,6 +100,7 @@ export function describeSetting(model: Model): string[] {
             describePlacement(placement),
           ].join(', '),
           ...describeHosts(model),
+          ...describeRoundHosts(model.roundHosts ?? [], plan.spread?.threshold ?? 0),
           ...describeApps(plan),
           ...describeCopies(plan),
           ...describeAttached(model),
@@ -125,7 +127,11 @@ function describeHosts({ hosts = [] }: Model): string[] {
   );
 }
 
-function describePlannedHosts({ cluster }: Plan): string[] {
+function describePlannedHosts({ cluster, spread }: Plan): string[] {
+  if (spread !== undefined) {
+    const { hosts, address } = spread;
+    return [`rounds spread over ${countOf(hosts, 'host')} of the cluster at ${address}, side by side`];
+  }
   if (cluster === undefined) return [];
   const { generators, processes, address } = cluster;
   return [

@@ -634,6 +634,9 @@ const head = shape({
   round: ordinal('count: from 1 on'),
   order: count('count: position in the run, from 0 on'),
   seed: count('seed: of the random choices of the trial'),
+  host: Type.Optional(
+    text('The host of a cluster that ran its round; absent if the machine of the command did.'),
+  ),
   duel: Type.Optional(text('Trials of one duel, whose servers ran at the same time, have the same.')),
   startedAt: Type.String({
     description: 'When the trial began: ISO 8601, UTC.',

@@ -1,6 +1,6 @@
 /** `run.json`: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
-import { mapOf, shape, text } from '../definitions.ts';
+import { mapOf, oneOf, shape, span, text } from '../definitions.ts';
 import { plan } from '../plan/definition.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 
@@ -21,11 +21,47 @@ export const leftOut = shape({
 /** A target that was omitted from a run, and the reason. */
 export type LeftOut = Static<typeof leftOut>;
 
+export const judgedHost = shape(
+  {
+    name: text('As records name it.'),
+    verdict: oneOf(
+      ['reference', 'alike', 'slower', 'faster', 'unknown'] as const,
+      'slower and faster: by more than the threshold of the plan, with the whole interval. unknown: it has no figure.',
+    ),
+    cpuUsPerRequest: Type.Optional(span('µs: the median of its servers')),
+    ratio: Type.Optional(
+      shape(
+        {
+          estimate: span('ratio: its CPU per request ÷ that of the reference'),
+          low: Type.Optional(span('ratio: the lower end of the 95 % interval')),
+          high: Type.Optional(span('ratio: the upper end')),
+        },
+        { description: 'Absent for the reference.' },
+      ),
+    ),
+    why: Type.Optional(text('Why it has no figure.')),
+  },
+  {
+    description:
+      'A host of a spread run, and its A/A trials before the first round. Only a reference and those alike it took part.',
+  },
+);
+
+/** A host of a spread run, and its A/A trials before the first round. */
+export type JudgedHost = Static<typeof judgedHost>;
+
 export const runFile = shape({
   schema: Type.Unsafe<number>({ description: 'version: of this schema', type: 'integer', const: RUN_SCHEMA }),
   plan,
   versions,
   leftOut: Type.Array(leftOut, { description: 'Targets that could not be launched here.' }),
+  hosts: Type.Optional(
+    Type.Array(judgedHost, {
+      description:
+        'The hosts that the rounds were to be spread over when the run began; absent if it has one.',
+      minItems: 1,
+    }),
+  ),
 });
 
 /** `run.json`. */

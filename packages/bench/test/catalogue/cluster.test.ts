@@ -51,6 +51,23 @@ describe('bench.cluster.json', () => {
   });
 
   it.each([
+    [
+      { ...SMALL, spread: { hosts: 2 } },
+      /^bench\.cluster\.json:3: "generators" has no effect with "spread", whose hosts load their own servers/,
+    ],
+    [
+      { address: SMALL.address, spread: { hosts: 2 }, processes: 2 },
+      /^bench\.cluster\.json:6: "processes" has no effect with "spread"/,
+    ],
+    [{ address: SMALL.address }, /^bench\.cluster\.json:2: neither "generators" nor "spread" says/],
+    [
+      { address: SMALL.address, spread: { hosts: 0 } },
+      /^bench\.cluster\.json:4: "spread\.hosts" must be >= 1/,
+    ],
+    [
+      { address: SMALL.address, spread: { hosts: 2, threshold: 1 } },
+      /^bench\.cluster\.json:5: "spread\.threshold" must be < 1/,
+    ],
     [{ ...SMALL, hosts: 2 }, /^bench\.cluster\.json:4: the cluster has no field "hosts"/],
     [{ ...SMALL, generators: 0 }, /^bench\.cluster\.json:3: "generators" must be >= 1/],
     [{ ...SMALL, address: 'http://10.0.0.1' }, /^bench\.cluster\.json:2: "address" must match/],
@@ -62,6 +79,37 @@ describe('bench.cluster.json', () => {
     ],
   ])('is refused with its line: %o', (content, message) => {
     expect(refusalOf(content)).toMatch(message);
+  });
+});
+
+describe('a file that spreads rounds', () => {
+  const spread = { hosts: 3 };
+  const content = { address: SMALL.address, spread, connections: [60], roles: { server: 'twin' } };
+
+  it('needs only an address and a number of hosts', () => {
+    expect(readCluster(write(content))).toEqual({
+      spread: { address: SMALL.address, role: 'twin', hosts: 3, threshold: 0.05, deadlineSeconds: 10 },
+      connections: [60],
+    });
+  });
+
+  it('makes the plan of one machine, with its hosts', () => {
+    const { trials, spread: hosts, ...plan } = planOf('--rounds 4', content);
+    expect(hosts).toMatchObject({ hosts: 3, role: 'twin' });
+    const { trials: same, ...single } = makePlan(
+      BENCH.parse(['a', '--rounds', '4', '--connections', '60']),
+      [sampleStack('a')],
+      'run',
+      1,
+    );
+    expect([plan, trials]).toEqual([single, same]);
+  });
+
+  it('is refused for servers that are already running', () => {
+    const words = ['--url', 'http://127.0.0.1:3000', '--cluster', write(content)];
+    expect(errorOf(() => makePlan(BENCH.parse(words), [], 'run', 1)).message).toContain(
+      'the servers of --url are already running',
+    );
   });
 });
 
@@ -77,6 +125,7 @@ describe('a plan with a cluster', () => {
 
   it.each([
     ['--engine wrk', '--cluster takes the load driver of Bench, not wrk'],
+    ['--duel --aa', '--cluster has no short turns'],
     ['--amount 1000', '--cluster sends for a time, not an exact number of requests'],
     ['--connections 1', '--cluster has 2 generator processes, which cannot share 1 connections'],
   ])('is refused with %s', (line, message) => {

@@ -58,7 +58,6 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
     '--cluster none.json --generators 2',
     '--cluster none.json --prove-limit',
     '--cluster none.json --cross-check',
-    '--cluster none.json --duel',
     '--duel --separate',
     '--until-decided --rounds 5',
     '--until-decided --looks nonsense',

@@ -64,7 +64,9 @@ async function measure({ file = {}, planted = [], onOpened }: ByHosts = {}): Pro
   const path = join(folder, 'bench.cluster.json');
   const content = { address: nodes?.address, generators: 2, server: '127.0.0.1', skewMs: 200, ...file };
   writeFileSync(path, JSON.stringify(content));
-  await using cluster = await openCluster(readCluster(path).cluster);
+  const read = readCluster(path);
+  if (!('cluster' in read)) throw new Error('the file spreads rounds');
+  await using cluster = await openCluster(read.cluster);
   const placed = await choosePlacement({ serverCores: 1, generators: 1 });
   const engine = cluster.engine.create({ placed, token: '' });
   const watched: LoadEngine = {

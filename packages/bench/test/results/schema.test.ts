@@ -227,6 +227,7 @@ const head = {
     cores: [0, 1],
   },
   duel: 'c10-r1',
+  host: 'b',
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },
   attested: [{ mypyc: true, loop: 'uvloop', pid: 1, jit: null }],
   quick: true,
@@ -269,6 +270,14 @@ const plan: Required<Plan> = {
     server: '10.0.0.1',
     checkout: '/opt/bench',
     addresses: { b: ['10.0.0.2'] },
+  },
+  spread: {
+    address: '10.0.0.1:6379',
+    role: 'server',
+    hosts: 3,
+    threshold: 0.05,
+    deadlineSeconds: 10,
+    checkout: '/opt/bench',
   },
   fresh: true,
   autoWarmup: true,
@@ -329,6 +338,15 @@ const run: Required<RunFile> = {
   plan,
   versions: { node: '26.10.0' },
   leftOut: [{ target: 'gin', reason: 'go is not here', hint: '' }],
+  hosts: [
+    {
+      name: 'b',
+      verdict: 'slower',
+      cpuUsPerRequest: 48.1,
+      ratio: { estimate: 1.31, low: 1.28, high: 1.35 },
+      why: 'it gave no figure',
+    },
+  ],
 };
 const byAmount = { ...run, plan: { ...plan, load: { mode: 'amount', requests: 20_000 } } };
 const machine: Required<Host> = {

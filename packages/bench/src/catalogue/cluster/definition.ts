@@ -1,6 +1,8 @@
-/** `bench.cluster.json`, the hosts that send the load: its definition, and the types derived from it. */
+/** `bench.cluster.json`, the hosts that take part in a run: its definition, and the types derived from it. */
 import { Type, type Static } from 'typebox';
 import { mapOf, ordinal, shape, span, text } from '../../definitions.ts';
+
+const ROLES = { description: 'The names of the resources that say which host does what.' };
 
 const fields = {
   address: Type.String({
@@ -12,7 +14,7 @@ const fields = {
       server: text("The Ray resource of the host that the servers run on. By default 'server'."),
       generator: text("The Ray resource of the hosts that send the load. By default 'generator'."),
     },
-    { description: 'The names of the resources that say which host does what.' },
+    ROLES,
   ),
   generators: ordinal('count: hosts that send the load'),
   processes: ordinal('count: generator processes on each of them; 1 by default'),
@@ -28,13 +30,30 @@ const fields = {
   ),
 };
 
-const { address, generators, ...others } = fields;
+const spreading = {
+  hosts: ordinal('count: hosts with the role of a server, each of which runs whole rounds'),
+  threshold: Type.Number({
+    description:
+      'share: a host is left out if its CPU per request differs by more than this from that of the others; 0.05 by default',
+    exclusiveMinimum: 0,
+    exclusiveMaximum: 1,
+  }),
+};
+
+const { address, generators, roles, ...others } = fields;
 
 /** The file as a user writes it. */
 export const clusterFile = shape({
   $schema: Type.Optional(Type.String()),
   address,
-  generators,
+  spread: Type.Optional(
+    shape(
+      { hosts: spreading.hosts, threshold: Type.Optional(spreading.threshold) },
+      { description: 'Spreads the rounds over identical hosts. Excludes `generators`.' },
+    ),
+  ),
+  generators: Type.Optional(generators),
+  roles: Type.Optional(shape(Type.Partial(roles).properties, ROLES)),
   connections: Type.Optional(
     Type.Array(ordinal('count: connections'), {
       description: 'The numbers of connections, unless --connections names others.',
@@ -61,7 +80,25 @@ export const cluster = shape(
 /** The hosts that send the load of a plan. */
 export type Cluster = Static<typeof cluster>;
 
+/** The part of a plan whose rounds run on several hosts. */
+export const spread = shape(
+  {
+    address,
+    role: text('The Ray resource of those hosts.'),
+    ...spreading,
+    deadlineSeconds: fields.deadlineSeconds,
+    checkout: Type.Optional(checkout),
+  },
+  {
+    description:
+      'The identical hosts that run the rounds side by side, each round on one host; absent if this machine runs them all.',
+  },
+);
+
+/** The identical hosts that run the rounds of a plan side by side. */
+export type Spread = Static<typeof spread>;
+
 export const CLUSTER_HEAD = {
-  title: 'bench.cluster.json: the hosts that send the load',
+  title: 'bench.cluster.json: the hosts that send the load, or that the rounds are spread over',
   description: 'Read by --cluster. docs/cluster.md describes it.',
 };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { BenchError } from '../../errors.ts';
 import { createCheck } from '../../json-schema.ts';
 import { describeSchemaError, readJsonFile } from '../json-file.ts';
-import type { Cluster, ClusterFile } from './definition.ts';
+import type { Cluster, ClusterFile, Spread } from './definition.ts';
 
 const SCHEMA = new URL('../../../schema/cluster.schema.json', import.meta.url);
 const HINT = 'docs/cluster.md shows a complete bench.cluster.json';
@@ -17,25 +17,74 @@ const DEFAULTS = {
   deadlineSeconds: 10,
   connectSeconds: 30,
 };
+const DEFAULT_THRESHOLD = 0.05;
+
+/** The fields that say how several hosts load one server. */
+const OF_LOAD = [
+  'generators',
+  'processes',
+  'leadMs',
+  'skewMs',
+  'connectSeconds',
+  'server',
+  'addresses',
+] as const satisfies (keyof ClusterFile)[];
+
+/** A file as plans see it: hosts that send the load of each trial, or hosts that the rounds are spread over. */
+export type ReadCluster = ({ cluster: Cluster } | { spread: Spread }) & { connections?: number[] };
 
 /**
- * Reads a file, and returns the cluster of a plan and the numbers of connections that it names. Throws a usage error with
+ * Reads a file, and returns its part of a plan and the numbers of connections that it names. Throws a usage error with
  * file and line if it is not right.
  */
-export function readCluster(file: string): { cluster: Cluster; connections?: number[] } {
+export function readCluster(file: string): ReadCluster {
   const read = readJsonFile(file, { missing: 'e.g. --cluster bench.cluster.json', wrong: HINT });
   const schema = JSON.parse(readFileSync(SCHEMA, 'utf8')) as object;
   const [first] = createCheck({ schema, options: { strict: false, verbose: true } })(read.value);
   if (first !== undefined)
     throw new BenchError('usage', describeSchemaError(read, first, 'the cluster'), HINT);
-  const { $schema: _schema, connections, ...given } = read.value as ClusterFile;
-  const cluster = { ...DEFAULTS, ...given };
+  const { $schema: _schema, connections, spread, generators, ...given } = read.value as ClusterFile;
+  const roles = { ...DEFAULTS.roles, ...given.roles };
+  const named = connections === undefined ? {} : { connections };
+  const refuse = (field: string, problem: string, hint: string): never => {
+    throw new BenchError('usage', `${read.at([field])}: ${problem}`, hint);
+  };
+  if (spread !== undefined) {
+    const wrong = OF_LOAD.find((field) => (read.value as ClusterFile)[field] !== undefined);
+    if (wrong !== undefined) {
+      return refuse(
+        wrong,
+        `"${wrong}" has no effect with "spread", whose hosts load their own servers`,
+        `omit "${wrong}", or "spread"`,
+      );
+    }
+    const { address, deadlineSeconds = DEFAULTS.deadlineSeconds, checkout } = given;
+    return {
+      spread: {
+        address,
+        role: roles.server,
+        hosts: spread.hosts,
+        threshold: spread.threshold ?? DEFAULT_THRESHOLD,
+        deadlineSeconds,
+        ...(checkout === undefined ? {} : { checkout }),
+      },
+      ...named,
+    };
+  }
+  if (generators === undefined) {
+    return refuse(
+      'address',
+      'neither "generators" nor "spread" says what the hosts do',
+      'e.g. "generators": 2',
+    );
+  }
+  const cluster = { ...DEFAULTS, ...given, generators, roles };
   if (cluster.skewMs > cluster.leadMs) {
-    throw new BenchError(
-      'usage',
-      `${read.at(['skewMs'])}: "skewMs" ${cluster.skewMs} is longer than the lead of ${cluster.leadMs} ms`,
+    return refuse(
+      'skewMs',
+      `"skewMs" ${cluster.skewMs} is longer than the lead of ${cluster.leadMs} ms`,
       'orders that arrive after the start are refused: raise "leadMs"',
     );
   }
-  return { cluster, ...(connections === undefined ? {} : { connections }) };
+  return { cluster, ...named };
 }

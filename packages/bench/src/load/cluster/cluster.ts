@@ -1,14 +1,15 @@
 /** A cluster as a run uses it: its agents, checked before they send, as one engine. */
 import { networkInterfaces } from 'node:os';
 import { isAbsolute, join, relative } from 'node:path';
-import type { Cluster as ClusterSpec } from '../../catalogue/cluster/definition.ts';
+import type { Cluster as ClusterSpec, Spread } from '../../catalogue/cluster/definition.ts';
 import { BenchError } from '../../errors.ts';
 import { HOME, programBeside } from '../../home.ts';
 import { DRIVER_VERSION } from '../../versions.ts';
 import type { FoundEngine } from '../engines.ts';
 import type { Line, LineEvents } from '../line.ts';
 import type { Report } from '../protocol.ts';
-import { ClusterDriver, type AgentEvent, type HostFacts, type PlacedAgent, type RayNode } from './driver.ts';
+import { ClusterDriver, type HostFacts, type PlacedAgent, type RayNode } from './driver.ts';
+import { RemoteProcesses } from './process.ts';
 import { provideProgram } from './program.ts';
 import { ClusterSession, type Agent } from './session.ts';
 
@@ -104,9 +105,7 @@ class Crew {
     if (this.#agents.length > 0 && this.#agents.every(({ lost }) => lost === undefined)) return this.#agents;
     this.#agents = [];
     const { own, hosts } = await inspectCluster(this.#driver, this.#spec);
-    const unfit = hosts.filter((host) => host.unfit !== undefined);
-    if (unfit.length > 0)
-      throw new BenchError('trial', unfit.map(({ name, unfit: why }) => `${name}: ${why}`).join('; '));
+    refuseUnfit(hosts);
     this.#agents = hosts
       .filter(({ role }) => role === this.#spec.roles.generator)
       .map((host) => new RemoteAgent(this.#driver, host, { spec: this.#spec, own, localPrefix }));
@@ -115,24 +114,34 @@ class Crew {
 }
 
 /** A host with its agent. */
-interface Inspected extends CheckedHost {
+export interface Inspected extends CheckedHost {
   agent: number;
 }
 
+/** The roles of the hosts of a file, one for each host. */
+export function rolesOf(spec: ClusterSpec | Spread): string[] {
+  if ('role' in spec) return Array.from({ length: spec.hosts }, () => spec.role);
+  const { roles, generators } = spec;
+  return [roles.server, ...Array.from({ length: generators }, () => roles.generator)];
+}
+
+/** The folder of this repository on the hosts of a file. */
+export function checkoutOf({ checkout = HOME.root }: ClusterSpec | Spread): string {
+  return checkout;
+}
+
 /**
- * Places an agent on each host of a plan, the server's too, and returns what they tell, with the facts of this host. Throws
+ * Places an agent on each host of a file, the server's too, and returns what they tell, with the facts of this host. Throws
  * a trial error if there are too few hosts.
  */
 export async function inspectCluster(
   driver: ClusterDriver,
-  spec: ClusterSpec,
+  spec: ClusterSpec | Spread,
 ): Promise<{ own: HostFacts; hosts: Inspected[] }> {
-  const { roles, generators, deadlineSeconds } = spec;
-  const wanted = [roles.server, ...Array.from({ length: generators }, () => roles.generator)];
-  const placed = await driver.ask('place', { roles: wanted, seconds: deadlineSeconds });
+  const placed = await driver.ask('place', { roles: rolesOf(spec), seconds: spec.deadlineSeconds });
   const nodes = new Map((await driver.ask('nodes')).map((node) => [node.node, node]));
   const own = await driver.ask('describe', describeOrder(HOME.root));
-  const order = describeOrder(spec.checkout ?? HOME.root);
+  const order = describeOrder(checkoutOf(spec));
   const facts = await Promise.all(placed.map(({ agent }) => driver.ask('describe', { agent, ...order })));
   const names = nameHosts(placed.map(({ node }) => nodes.get(node) as RayNode));
   const hosts = placed.map(({ agent, role, node }: PlacedAgent, index): Inspected => {
@@ -150,6 +159,13 @@ export async function inspectCluster(
   return { own, hosts };
 }
 
+/** Throws a trial error that names the hosts that cannot take part. */
+export function refuseUnfit(hosts: readonly CheckedHost[]): void {
+  const unfit = hosts.filter((host) => host.unfit !== undefined);
+  if (unfit.length > 0)
+    throw new BenchError('trial', unfit.map(({ name, unfit: why }) => `${name}: ${why}`).join('; '));
+}
+
 /** Asks a host for its checkout, and for the Node of this version: that of the checkout, the same path, or that on PATH. */
 function describeOrder(checkout: string): { checkout: string; nodes: string[]; version: string } {
   const own = relative(HOME.root, process.execPath);
@@ -158,12 +174,18 @@ function describeOrder(checkout: string): { checkout: string; nodes: string[]; v
 }
 
 /** Says why a host cannot take part; undefined if it can. */
-function whyUnfit({ digest, node }: HostFacts, own: HostFacts, checkout: string): string | undefined {
+function whyUnfit(
+  { digest, node, niceness }: HostFacts,
+  own: HostFacts,
+  checkout: string,
+): string | undefined {
   if (digest === undefined) return `it has no checkout of this repository in ${checkout}`;
   if (digest !== own.digest)
     return `its checkout ${digest.slice(0, 12)} differs from ${own.digest?.slice(0, 12)} here: check out the same commit`;
   if (node.version !== process.version)
     return `its Node is ${node.version ?? 'missing'}, and this one is ${process.version}`;
+  if (niceness > own.niceness)
+    return `its processes have a niceness of ${niceness}, and those here ${own.niceness}: start Ray with RAY_worker_niceness=0`;
   return undefined;
 }
 
@@ -197,13 +219,11 @@ class RemoteAgent implements Agent {
   readonly name: string;
   readonly host: Agent['host'];
   readonly pid: number | undefined;
-  lost: string | undefined;
   readonly #driver: ClusterDriver;
   readonly #agent: number;
   readonly #facts: HostFacts;
   readonly #means: AgentMeans;
-  readonly #lines = new Map<number, LineEvents>();
-  #last = 0;
+  readonly #processes: RemoteProcesses;
 
   constructor(driver: ClusterDriver, { agent, name, facts }: Inspected, means: AgentMeans) {
     this.#driver = driver;
@@ -215,7 +235,11 @@ class RemoteAgent implements Agent {
     this.host = { cores, release, ...(cpuModel === undefined ? {} : { cpuModel }) };
     const isHere = facts.machine !== undefined && facts.machine === means.own.machine;
     this.pid = isHere ? facts.pid : undefined;
-    driver.watch(agent, (event) => this.#take(event));
+    this.#processes = new RemoteProcesses(driver, agent);
+  }
+
+  get lost(): string | undefined {
+    return this.#processes.lost;
   }
 
   readClock(trips: number): ReturnType<Agent['readClock']> {
@@ -226,54 +250,24 @@ class RemoteAgent implements Agent {
     return this.#driver.ask('use', { agent: this.#agent });
   }
 
-  open(events: LineEvents): Line {
-    const process = ++this.#last;
-    const at = { agent: this.#agent, process };
-    this.#lines.set(process, events);
-    const started = this.#driver.ask('start', { ...at, argv: this.#command(process), cwd: this.#checkout });
-    started.catch((error: Error) => events.broke(error.message));
-    return {
-      pid: undefined,
-      send: (order, notAfterMs) => {
-        const line = JSON.stringify(order);
-        started
-          .then(() => this.#driver.ask('tell', { ...at, line, ...(notAfterMs && { notAfterMs }) }))
-          .catch((error: Error) => events.broke(error.message));
-      },
-      end: async () => {
-        this.#lines.delete(process);
-        if (this.lost !== undefined) return;
-        // An agent that is lost meanwhile takes its processes with it.
-        await started.then(() => this.#driver.ask('end', at)).catch(() => {});
-      },
-    };
-  }
-
-  get #checkout(): string {
-    return this.#means.spec.checkout ?? HOME.root;
+  open({ report, broke }: LineEvents): Line {
+    const started = this.#processes.start<Report>(
+      (process) => this.#command(process),
+      checkoutOf(this.#means.spec),
+      { take: report, broke },
+    );
+    return { ...started, pid: undefined };
   }
 
   /** The command of a generator, pinned to a core of its own if its host has one to spare. */
   #command(process: number): string[] {
     const { spec, localPrefix } = this.#means;
-    const program = join(this.#checkout, relative(HOME.root, GENERATOR));
+    const program = join(checkoutOf(spec), relative(HOME.root, GENERATOR));
     const node = this.#facts.node.path ?? 'node';
     if (this.pid !== undefined) return [...localPrefix, node, program];
     const { cores, taskset } = this.#facts;
     const isSpare = taskset !== undefined && cores > spec.processes;
     const core = 1 + ((process - 1) % spec.processes);
     return [...(isSpare ? [taskset, '-c', String(core)] : []), node, program];
-  }
-
-  #take(event: AgentEvent): void {
-    if (event.event === 'lost') {
-      this.lost = event.why;
-      for (const { broke } of this.#lines.values()) broke(`its host was lost: ${event.why}`);
-      return;
-    }
-    const line = this.#lines.get(event.process);
-    if (event.event === 'line') line?.report(JSON.parse(event.line) as Report);
-    else if (event.event === 'ended') line?.broke(`it ended (${event.status}). ${event.stderr}`);
-    else line?.broke(`it got its order to fire ${event.byMs.toFixed(1)} ms too late`);
   }
 }

@@ -34,7 +34,7 @@ import {
   time,
   toldCounts,
 } from '../../results/record.ts';
-import { leftOut, versions } from '../../results/run-file.ts';
+import { judgedHost, leftOut, versions } from '../../results/run-file.ts';
 import { TIME_FIELD_NAMES, type TimeField } from '../../time-report.ts';
 import { REPORT_SCHEMA } from '../../versions.ts';
 
@@ -536,6 +536,14 @@ const loadHost = shape({
 /** A host that sent load, over all trials of a run. */
 export type LoadHost = Static<typeof loadHost>;
 
+const roundHost = shape({
+  ...judgedHost.properties,
+  rounds: Type.Array(ordinal('count: from 1 on'), { description: 'The rounds that ran on it.' }),
+});
+
+/** A host that rounds were to be spread over, and the rounds that ran on it. */
+export type RoundHost = Static<typeof roundHost>;
+
 const fields = {
   run: text('Id of the run.'),
   repeat: text('The command that measures the same plan again.'),
@@ -569,6 +577,12 @@ const fields = {
   hosts: Type.Optional(
     Type.Array(loadHost, {
       description: 'The hosts that sent the load; absent if this machine did.',
+      minItems: 1,
+    }),
+  ),
+  roundHosts: Type.Optional(
+    Type.Array(roundHost, {
+      description: 'The hosts that the rounds were spread over; absent if they ran on one machine.',
       minItems: 1,
     }),
   ),
@@ -610,5 +624,5 @@ export const reportDocument = shape({
 export const REPORT_HEAD = {
   title: 'The report of a run as JSON: report --json',
   description:
-    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, kinds of processes, problems and notes are new; `hosts` are new with clusters.',
+    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, kinds of processes, problems and notes are new; `hosts` and `roundHosts` are new with clusters.',
 };

@@ -32,6 +32,7 @@ import type {
   Point,
   Problem,
   Range,
+  RoundHost,
 } from './definition.ts';
 
 export type {
@@ -46,7 +47,7 @@ export type {
 } from './definition.ts';
 
 /** The stored run that a report shows. */
-export type Source = Pick<StoredRun, 'plan' | 'host' | 'versions' | 'leftOut' | 'trials'>;
+export type Source = Pick<StoredRun, 'plan' | 'host' | 'versions' | 'leftOut' | 'hosts' | 'trials'>;
 
 /** The parts of a model that take long to compute. */
 export interface Parts {
@@ -62,6 +63,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   const [first] = trials;
   const age = ageOf(trials);
   const hosts = hostsOf(trials);
+  const roundHosts = roundHostsOf(source);
   const sent = sentBy(trials);
   const scalings = toScalings(summary, plan.targets, trials);
   return {
@@ -85,6 +87,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
     ...(sent && { sent }),
     ...(age && { age }),
     ...(hosts && { hosts }),
+    ...(roundHosts && { roundHosts }),
     rows,
     ladders: toLadders(summary, plan.load.mode === 'open').map(({ rungs, ...ladder }): ModelLadder => ({
       ...ladder,
@@ -292,6 +295,22 @@ function hostsOf(trials: Trial[]): LoadHost[] | undefined {
     };
   });
   return hosts.length === 0 ? undefined : hosts.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The hosts that the rounds were spread over. One that joined when the run was resumed was not compared with the others. */
+function roundHostsOf({ hosts, trials }: Source): RoundHost[] | undefined {
+  if (hosts === undefined) return undefined;
+  const own = Map.groupBy(trials, ({ host }) => host);
+  const known = new Set(hosts.map(({ name }) => name));
+  const joined = [...own.keys()].flatMap((name) =>
+    name === undefined || known.has(name)
+      ? []
+      : [{ name, verdict: 'unknown' as const, why: 'which joined when the run was resumed' }],
+  );
+  return [...hosts, ...joined].map((host) => {
+    const rounds = new Set((own.get(host.name) ?? []).map(({ round }) => round));
+    return { ...host, rounds: [...rounds].toSorted((a, b) => a - b) };
+  });
 }
 
 function rangeOf(values: number[]): Range | undefined {

@@ -10,13 +10,16 @@ export interface LocalNodes extends AsyncDisposable {
   remove(index: number): Promise<void>;
 }
 
-/** Starts nodes that end with this process. */
-export async function startLocalNodes(count: number): Promise<LocalNodes> {
+/** Starts nodes that end with this process. Processes of their agents inherit `variables`. */
+export async function startLocalNodes(
+  count: number,
+  variables: Record<string, string> = {},
+): Promise<LocalNodes> {
   provideToken();
   const { argv, env } = await provideProgram();
   const child = start({
     stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...variables, ...env },
   })`exec ${[...argv, 'local', String(count), '--attended']}`;
   if (child.stdout === null) throw new Error('no stdout');
   const ended = new Promise((resolve) => {

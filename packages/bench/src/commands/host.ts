@@ -1,0 +1,117 @@
+/** The program on each host that rounds are spread over: carries out one order, as `bench` would on that machine. */
+import { join } from 'node:path';
+import { DisposableStack } from '../disposal.ts';
+import { BenchError } from '../errors.ts';
+import type { HostMessage, HostOrder, StopOrder } from '../load/cluster/host-protocol.ts';
+import { findEngines } from '../load/engines.ts';
+import { readLines } from '../load/protocol.ts';
+import { readEnd } from '../machine/launch.ts';
+import { run } from '../measure/run.ts';
+import { enginesOf, estimateSeconds } from '../plan/plan.ts';
+import { secretsIn } from '../plan/secrets.ts';
+import { hide, redact } from '../redact.ts';
+import type { Trial } from '../results/record.ts';
+import { startCompanions } from '../services/index.ts';
+import { createEffects } from './effects.ts';
+import { planWarmups } from './learn.ts';
+import { prepareRun, readVersions, type ReadyRun } from './prepare.ts';
+import { openSession, type Session } from './session.ts';
+import { sendMessage, terminal } from './shell.ts';
+import type { Voice } from './voice.ts';
+
+/** Takes one order on stdin, carries it out, and tells what happens on stdout. Returns the exit code. */
+export async function runHost(): Promise<number> {
+  const { promise: ordered, resolve } = Promise.withResolvers<HostOrder>();
+  readLines<HostOrder | StopOrder>(process.stdin, (order) => {
+    if (order.do === 'stop') interrupt();
+    else resolve(order);
+  });
+  process.stdin.on('end', interrupt);
+  // Without its command, it still has servers to stop.
+  process.stdout.on('error', () => {});
+  try {
+    await carryOut(await ordered);
+    await tell({ event: 'done' });
+    return 0;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const hint = error instanceof BenchError ? error.hint : undefined;
+    await tell({ event: 'refused', message, ...(hint === undefined ? {} : { hint }) });
+    return error instanceof BenchError ? error.exitCode : 1;
+  } finally {
+    process.stdin.destroy();
+  }
+}
+
+/** Interrupts what this program does, as Ctrl-C would. */
+function interrupt(): void {
+  process.kill(process.pid, 'SIGTERM');
+}
+
+function tell(message: HostMessage): Promise<void> {
+  return sendMessage(message);
+}
+
+const VOICE: Voice = {
+  ...terminal,
+  log: (line) => void tell({ event: 'log', line }),
+  screen: { isLive: false, layout: () => ({}), showLive() {}, showLine() {}, showReport() {} },
+};
+
+async function carryOut(order: HostOrder): Promise<void> {
+  const { plan, isNamed } = order;
+  hide(secretsIn(plan));
+  using session = await openSession(plan.run, { wait: true, voice: VOICE });
+  await tell({ event: 'began' });
+  using kept = new DisposableStack();
+  const ready = await prepareRun(plan, { session, isNamed, voice: VOICE, kept });
+  if (order.do === 'prepare') await prepare(order, ready, session);
+  else await measure(order, ready, session);
+}
+
+async function prepare({ plan, learns }: HostOrder, ready: ReadyRun, session: Session): Promise<void> {
+  const { prepared, placed, host, companions, leftOut } = ready;
+  const versions = readVersions(prepared, companions, await findEngines(enginesOf(plan)));
+  const machine = { session, voice: VOICE, placed, host, companions, leftOut };
+  const learned = learns ? await planWarmups(plan, prepared, machine) : { plan, interrupted: false };
+  if (learned.interrupted) throw new BenchError('interrupted', 'it was interrupted');
+  const targets = prepared.map(({ target }) => target.id);
+  const { placement } = placed;
+  await tell({
+    event: 'prepared',
+    prepared: { host, placement, versions, targets, leftOut, plan: learned.plan },
+  });
+}
+
+async function measure({ plan }: HostOrder, ready: ReadyRun, session: Session): Promise<void> {
+  const { prepared, placed, launcher, companions } = ready;
+  const { token } = session;
+  const folder = session.makeFolder('round');
+  const owe = (server: string | undefined): void => session.owe(server);
+  await using running = await startCompanions(companions, { token, folder, placed, owe });
+  session.expect(estimateSeconds(plan));
+  const { effects, stop } = await createEffects({
+    plan,
+    placed,
+    token,
+    folder,
+    launcher,
+    companions: running.all,
+    record: async (trials) => {
+      for (const trial of trials) await tell({ event: 'trial', ...withFiles(trial, folder) });
+    },
+  });
+  using _ = VOICE.onInterrupt(stop, 'stopping');
+  // The command chooses the trials, and ends the run.
+  const all = { ...effects, due: () => () => true, decide: () => 'continue' as const };
+  await run(plan, { placed, prepared, before: [] }, all);
+}
+
+/** The part of a file that is kept of a longer one: its end. */
+const KEPT_BYTES = 2 ** 20;
+
+/** Returns a trial without secrets, with the contents of its files. */
+function withFiles(trial: Trial, folder: string): { trial: Trial; files: Record<string, string> } {
+  const files = trial.files.map((name) => [name, readEnd(join(folder, name), KEPT_BYTES)]);
+  return { trial: redact(trial), files: Object.fromEntries(files) };
+}

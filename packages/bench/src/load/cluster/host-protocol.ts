@@ -1,0 +1,47 @@
+/**
+ * The protocol between a command and its program on another host: one JSON object per line, on stdin and stdout. The program
+ * carries out one order and ends. It also ends, with its servers, when it is told to stop or its stdin ends.
+ */
+import type { Plan } from '../../plan/definition.ts';
+import type { Host } from '../../results/host.ts';
+import type { Placement, Trial } from '../../results/record.ts';
+import type { LeftOut, Versions } from '../../results/run-file.ts';
+
+/** What the program of a host is to do with a plan. */
+export interface HostOrder {
+  /** Makes its targets ready, or measures its trials. */
+  do: 'prepare' | 'measure';
+  plan: Plan;
+  /** True if the user named the targets: a missing one is then an error. */
+  isNamed: boolean;
+  /** True if it also plans the warm-ups, with studies of what is not known. */
+  learns?: boolean;
+}
+
+/** Asks the program to stop what it does. */
+export interface StopOrder {
+  do: 'stop';
+}
+
+/** A host that is ready for a plan. */
+export interface PreparedHost {
+  host: Host;
+  placement: Placement;
+  versions: Versions;
+  /** The ids of the targets that it can launch. */
+  targets: string[];
+  leftOut: LeftOut[];
+  /** The plan, with warm-ups if it was to plan them. */
+  plan: Plan;
+}
+
+/** The program of a host tells what happens. */
+export type HostMessage =
+  | { event: 'log'; line: string }
+  /** No other command measures on its machine any more. */
+  | { event: 'began' }
+  | { event: 'prepared'; prepared: PreparedHost }
+  /** A trial, with the contents of its files by their names. */
+  | { event: 'trial'; trial: Trial; files: Record<string, string> }
+  | { event: 'refused'; message: string; hint?: string }
+  | { event: 'done' };

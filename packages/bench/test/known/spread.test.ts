@@ -1,0 +1,94 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pWaitFor from 'p-wait-for';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClusterFile } from '../../src/catalogue/cluster/definition.ts';
+import { provideProgram } from '../../src/load/cluster/program.ts';
+import { environHas, listPids, readText } from '../../src/machine/procfs.ts';
+import type { Trial } from '../../src/results/record.ts';
+import { Place, until, type Running } from '../cli/cli.ts';
+import { startLocalNodes, type LocalNodes } from '../load/cluster/nodes.ts';
+import { needs } from '../needs.ts';
+import { PLANTED } from './rig.ts';
+
+const ray = needs(() => provideProgram());
+const place = new Place();
+/** The nodes share a machine, so they measure in turn: each waits for the lock in this folder. */
+const variables = { BENCH_STATE: place.state };
+const ROUNDS = 4;
+/** On a busy machine, all that comes before the rounds takes a while. */
+const PATIENCE_MS = 150_000;
+
+let nodes: LocalNodes | undefined;
+
+beforeAll(async () => {
+  if (ray.why === undefined) nodes = await startLocalNodes(3, variables);
+}, 300_000);
+
+afterAll(async () => {
+  await nodes?.[Symbol.asyncDispose]();
+  await place[Symbol.asyncDispose]();
+}, 60_000);
+
+/** Starts a run that is spread over nodes, which have the role of a generator: only one has that of a server. */
+function bench(file: Partial<ClusterFile>): Running {
+  const path = join(place.folder, 'bench.cluster.json');
+  // Only a host of another kind differs by as much as this from one of the same machine.
+  const spread = { hosts: 2, threshold: 0.9 };
+  writeFileSync(
+    path,
+    JSON.stringify({ address: nodes?.address, roles: { server: 'generator' }, spread, ...file }),
+  );
+  const options = `--aa --rounds ${ROUNDS} --connections 10 --duration 0.5 --warmup 0.2`;
+  return place.start('bench', ['--stack', PLANTED, '--cluster', path, ...options.split(' ')]);
+}
+
+/** The programs that agents have started. */
+function programs(): number[] {
+  return listPids().filter((pid) => {
+    const words = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0');
+    return (
+      words.some((word) => word.endsWith('scripts/host.ts')) && environHas(pid, 'BENCH_STATE', place.state)
+    );
+  });
+}
+
+const roundsOf = (trials: readonly Trial[]): number[] => [...new Set(trials.map(({ round }) => round))];
+
+describe('a run that is spread over hosts of a cluster', () => {
+  it('measures whole rounds on each host, fails the round of a host that is lost, and goes on', async () => {
+    const running = bench({});
+    await pWaitFor(() => /begins round 2/.test(running.output), { timeout: PATIENCE_MS });
+    await nodes?.remove(2);
+    const { status, stdout } = await running.ended;
+    expect(status).toBe(1);
+    const trials = place.trials();
+    const failed = trials.filter(({ reasons }) => reasons.some(({ code }) => code === 'host-lost'));
+    const others = trials.filter((trial) => !failed.includes(trial));
+    expect(new Set(roundsOf(trials))).toEqual(new Set([1, 2, 3, 4]));
+    expect([roundsOf(failed).length, failed.length, others.length]).toEqual([1, 2, 2 * (ROUNDS - 1)]);
+    expect(failed[0]?.reasons[0]?.text).toContain(
+      `${failed[0]?.host} did not complete the round of this trial: its host was lost`,
+    );
+    expect(others.filter(({ status: found }) => found === 'failed')).toEqual([]);
+    const hostsOfRounds = Map.groupBy(trials, ({ round }) => round).values();
+    for (const round of hostsOfRounds) expect(new Set(round.map(({ host }) => host)).size).toBe(1);
+    expect(new Set(others.map(({ host }) => host)).size).toBe(1);
+    expect(place.runFile().hosts?.filter(({ verdict }) => verdict === 'alike')).toHaveLength(1);
+    expect(stdout).toMatch(/rounds? [\d, ]+ on .+, A\/A [\d.]+ µs of CPU per request/);
+    await until(() => programs().length === 0, 'the end of all programs on the hosts');
+  }, 240_000);
+
+  it('names a host with another checkout, and is not begun with fewer hosts than asked', async () => {
+    const other = join(place.folder, 'other');
+    mkdirSync(join(other, 'packages/bench/src'), { recursive: true });
+    writeFileSync(join(other, 'packages/bench/src/a.ts'), '');
+    writeFileSync(join(other, 'pnpm-lock.yaml'), '');
+    const unlike = await bench({ spread: { hosts: 1 }, checkout: other }).ended;
+    expect(unlike.stderr).toMatch(/: its checkout [\da-f]{12} differs from [\da-f]{12} here/);
+    const few = await bench({ spread: { hosts: 2 }, deadlineSeconds: 2 }).ended;
+    expect(few.stderr).toContain('the cluster has 1 of 2 hosts with the role generator');
+    expect([unlike.status, few.status]).toEqual([1, 1]);
+    expect(place.trials()).toHaveLength(2 * ROUNDS);
+  });
+});

@@ -1,0 +1,3 @@
+import { runHost } from 'bench-http/commands/host';
+
+process.exitCode = await runHost();
