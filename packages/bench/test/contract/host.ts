@@ -14,9 +14,9 @@ import { launch, type LaunchSpec, type Server } from '../../src/machine/launch.t
 import type { Prepared } from '../../src/prepare/prepare.ts';
 import { familyOf, readNames, readText } from '../../src/machine/procfs.ts';
 import { timeCommand } from '../../src/machine/time.ts';
-import { findUpstream, startUpstream, type Upstream } from '../../src/services/upstream/upstream.ts';
 import { createRandom } from '../../src/random.ts';
 import { openToken } from '../known/leftovers.ts';
+import { openUpstream, type Upstream } from './upstream.ts';
 
 /** How long a server may take to its first right answer on a busy machine. */
 export const START_SECONDS = 60;
@@ -25,6 +25,8 @@ export const START_SECONDS = 60;
 export interface Running {
   server: Server;
   draws: Record<string, Draw>;
+  /** Its upstream, if a workload needs one. */
+  upstream?: Upstream;
 }
 
 /** A command line to start. */
@@ -74,10 +76,6 @@ export function openHost(): Host {
     servers.push(server);
     return server;
   };
-  const openUpstream = async (fixtures: string[]): Promise<Upstream> => {
-    const own = { token, folder: mkdtempSync(join(folder, 'upstream-')), placed: {}, fixtures };
-    return asked.use(await startUpstream(await findUpstream('embedded'), own));
-  };
   const start = async (): Promise<Database> =>
     asked.use(await startDatabase(await findDatabase(''), { token, folder, placed: {} }));
   // One for all servers of the file, each with a separate table.
@@ -98,15 +96,17 @@ export function openHost(): Host {
         };
       });
       const fixtures = drawn.flatMap((one) => one.fixtures ?? []);
-      const upstream = fixtures.length > 0 ? await openUpstream(fixtures) : undefined;
+      const upstream = fixtures.length > 0 ? asked.use(await openUpstream(fixtures)) : undefined;
       const tables = drawn.flatMap(({ draw }) => draw.table ?? []);
       const rows = tables.flatMap((table) => table.rows);
       const opened = tables.length > 0 ? await openTable({ rows }) : undefined;
       const told = drawn.map(({ draw }) => draw.env);
-      const env = Object.assign({}, variant.env, ...told, upstream?.env, opened?.env);
+      const fetched = upstream && { BENCH_UPSTREAM: upstream.url };
+      const env = Object.assign({}, variant.env, ...told, fetched, opened?.env);
       const files = Object.assign({}, ...drawn.map(({ draw }) => draw.files));
       const server = await open({ command, cwd: stack.root, env }, { files, workers, threads });
-      return { server, draws: Object.fromEntries(drawn.map(({ name, draw }) => [name, draw])) };
+      const draws = Object.fromEntries(drawn.map(({ name, draw }) => [name, draw]));
+      return { server, draws, ...(upstream && { upstream }) };
     },
     start: (command, files = {}) => open(command, { files, workers: 1 }),
   };

@@ -19,6 +19,7 @@ import {
   type KeptConnection,
 } from './connections.ts';
 import { readStackRows } from '../documents.ts';
+import { testGather } from './gather.ts';
 import { START_SECONDS, listenersOf, loopback, openHost, type Host, type Running } from './host.ts';
 
 const LONGEST_WAIT_SECONDS = 0.1;
@@ -41,7 +42,13 @@ export function testStacks(stacks: Stack[]): void {
   const pairs = new Map<Target, Pair>();
   const begin = (wanted: Target) => ({
     wanted,
-    define: () => testServers(wanted, needs(target(wanted, stacks)), host, pairs),
+    define: () => {
+      const ready = needs(target(wanted, stacks));
+      testServers(wanted, ready, host, pairs);
+      const stack = stacks.find(({ name }) => name === wanted.stack);
+      if (stack?.variants[wanted.variant]?.workloads.includes('gather'))
+        testGather({ wanted, ready, host, running: () => pairs.get(wanted)!.one });
+    },
   });
   const end = (wanted: Target) => ({
     wanted,
