@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClusterFile } from '../../src/catalogue/cluster/definition.ts';
 import { readCluster } from '../../src/catalogue/cluster/file.ts';
 import type { LoadEngine, LoadSession } from '../../src/load/engine.ts';
-import { openCluster } from '../../src/load/cluster/cluster.ts';
+import { inspectCluster, openCluster, type OpenCluster } from '../../src/load/cluster/cluster.ts';
+import { ClusterDriver } from '../../src/load/cluster/driver.ts';
 import { provideProgram } from '../../src/load/cluster/program.ts';
 import { choosePlacement } from '../../src/machine/placement.ts';
 import { familyOf, readProcess, readText } from '../../src/machine/procfs.ts';
@@ -52,33 +53,74 @@ function isRunning(pid: number): boolean {
   return found !== undefined && !found.zombie;
 }
 
+/** A cluster that trials have joined, and the file that describes it. */
+interface Joined extends AsyncDisposable {
+  path: string;
+  engine: OpenCluster['engine'];
+}
+
+/** Writes the file of a cluster: two generators, or what differs from that. */
+function write(file: Partial<ClusterFile>): string {
+  const path = join(mkdtempSync(join(folder, 'file-')), 'bench.cluster.json');
+  const content = { address: nodes?.address, generators: 2, server: '127.0.0.1', skewMs: 200, ...file };
+  writeFileSync(path, JSON.stringify(content));
+  return path;
+}
+
+/** Reads the file of a cluster whose hosts send load. */
+function readSpec(path: string): Parameters<typeof openCluster>[0] {
+  const read = readCluster(path);
+  if (!('cluster' in read)) throw new Error('the file spreads rounds');
+  return read.cluster;
+}
+
+async function joinCluster(file: Partial<ClusterFile> = {}): Promise<Joined> {
+  const path = write(file);
+  const cluster = await openCluster(readSpec(path));
+  return {
+    path,
+    engine: cluster.engine,
+    [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
+  };
+}
+
 /** One trial by hosts of the cluster. */
 interface ByHosts {
-  file?: Partial<ClusterFile>;
   planted?: string[];
   /** Called when the first window has opened, with the generators that this machine runs and the port of the server. */
   onOpened?: (pids: number[], port: number) => unknown;
 }
 
-async function measure({ file = {}, planted = [], onOpened }: ByHosts = {}): Promise<Seen> {
-  const path = join(folder, 'bench.cluster.json');
-  const content = { address: nodes?.address, generators: 2, server: '127.0.0.1', skewMs: 200, ...file };
-  writeFileSync(path, JSON.stringify(content));
-  const read = readCluster(path);
-  if (!('cluster' in read)) throw new Error('the file spreads rounds');
-  await using cluster = await openCluster(read.cluster);
+async function measureBy(
+  { path, engine: found }: Joined,
+  { planted = [], onOpened }: ByHosts = {},
+): Promise<Seen> {
   const placed = await choosePlacement({ serverCores: 1, generators: 1 });
-  const engine = cluster.engine.create({ placed, token: '' });
+  const engine = found.create({ placed, token: '' });
   const watched: LoadEngine = {
     ...engine,
     open: (spec, processes) => watch(engine.open(spec, processes), (pids) => onOpened?.(pids, spec.port)),
   };
-  // The cluster is left when the trial has ended.
-  return await rig.measure({
+  return rig.measure({
     planted,
     bench: ['--cluster', path, '--connections', '12', '--duration', '1'],
     wrap: (effects) => ({ ...effects, load: () => watched }),
   });
+}
+
+/** Joins the cluster for one trial. */
+async function measure({ file, ...asked }: ByHosts & { file?: Partial<ClusterFile> } = {}): Promise<Seen> {
+  await using joined = await joinCluster(file);
+  // The cluster is left when the trial has ended.
+  return await measureBy(joined, asked);
+}
+
+/** The names of all hosts that can generate load. */
+async function namesOfGenerators(): Promise<string[]> {
+  const cluster = readSpec(write({ generators: 3 }));
+  await using driver = await ClusterDriver.join(await provideProgram(), cluster.address);
+  const { hosts } = await inspectCluster(driver, cluster);
+  return hosts.filter(({ role }) => role === cluster.roles.generator).map(({ name }) => name);
 }
 
 /** Calls `onOpened` with the generators of a session when its window opens. */
@@ -95,9 +137,15 @@ function watch(session: LoadSession, onOpened: (pids: number[]) => unknown): Loa
   return session;
 }
 
-describe('a trial by hosts of a cluster', () => {
+describe('trials by hosts that stay from one to the next', () => {
+  let joined: Joined;
+  beforeAll(async () => {
+    if (ray.why === undefined) joined = await joinCluster();
+  }, 60_000);
+  afterAll(() => joined?.[Symbol.asyncDispose]());
+
   it('counts what the server counts, and says who sent how much', async () => {
-    const seen = await measure();
+    const seen = await measureBy(joined);
     const { counts, lifetime, cluster, connect } = loadOf(seen);
     expect(reasonsOf(seen)).toEqual([]);
     expect(seen.trial.status).not.toBe('failed');
@@ -109,9 +157,27 @@ describe('a trial by hosts of a cluster', () => {
     expect(new Set(cluster?.hosts.map(({ name }) => name)).size).toBe(2);
   });
 
+  it('fails if the server dies', async () => {
+    const seen = await measureBy(joined, { planted: ['--die-after-requests', '300'] });
+    expect(seen.trial.status).toBe('failed');
+    expect(seen.trial.reasons[0]?.text).toContain('the server died under load');
+  });
+
+  it('fails if a generator is killed, and keeps what the others sent', async () => {
+    const seen = await measureBy(joined, {
+      onOpened: ([first]) => first !== undefined && process.kill(first, 'SIGKILL'),
+    });
+    expect(seen.trial.status).toBe('failed');
+    const { missing = [], parts = [] } = loadOf(seen).cluster ?? {};
+    expect([missing.length, parts.length]).toEqual([1, 1]);
+    expect(reasonOf(seen, 'generators-missing').text).toContain(`${missing[0]?.host}: the generator on`);
+    expect(loadOf(seen).counts.ok).toBe(parts[0]?.counts.ok);
+  });
+});
+
+describe('a trial by hosts of a cluster', () => {
   it('connects from the addresses of each host', async () => {
-    const all = await measure({ file: { generators: 3 } });
-    const names = loadOf(all).cluster?.hosts.map(({ name }) => name) ?? [];
+    const names = await namesOfGenerators();
     const addresses = Object.fromEntries(
       names.map((name, index) => [name, [`127.0.1.${index + 1}`, `127.0.2.${index + 1}`]]),
     );
@@ -128,23 +194,6 @@ describe('a trial by hosts of a cluster', () => {
     const sending = loadOf(seen).cluster?.hosts.flatMap(({ name }) => addresses[name] ?? []) ?? [];
     expect(sending).toHaveLength(4);
     expect([...new Set(sources)].toSorted()).toEqual(sending.toSorted());
-  });
-
-  it('fails if a generator is killed, and keeps what the others sent', async () => {
-    const seen = await measure({
-      onOpened: ([first]) => first !== undefined && process.kill(first, 'SIGKILL'),
-    });
-    expect(seen.trial.status).toBe('failed');
-    const { missing = [], parts = [] } = loadOf(seen).cluster ?? {};
-    expect([missing.length, parts.length]).toEqual([1, 1]);
-    expect(reasonOf(seen, 'generators-missing').text).toContain(`${missing[0]?.host}: the generator on`);
-    expect(loadOf(seen).counts.ok).toBe(parts[0]?.counts.ok);
-  });
-
-  it('fails if the server dies', async () => {
-    const seen = await measure({ planted: ['--die-after-requests', '300'] });
-    expect(seen.trial.status).toBe('failed');
-    expect(seen.trial.reasons[0]?.text).toContain('the server died under load');
   });
 
   it('fails if the order to fire arrives too late', async () => {
