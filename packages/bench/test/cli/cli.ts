@@ -83,6 +83,8 @@ export class Place implements AsyncDisposable {
   /** The temporary folder: shared by all places, or separate with `hasTemporary`. */
   readonly temporary: string;
   readonly #mark = randomUUID();
+  /** Processes from before this place: their environment need not be read again and again. */
+  #others = new Set(listPids());
 
   constructor({ hasTemporary = false } = {}) {
     mkdirSync(this.state, { mode: 0o700 });
@@ -132,7 +134,10 @@ export class Place implements AsyncDisposable {
 
   /** Returns all living processes of the commands that started here. */
   pids(): number[] {
-    return hasProc ? listPids().filter((pid) => environHas(pid, MARK, this.#mark)) : [];
+    if (!hasProc) return [];
+    const all = listPids();
+    this.#others = new Set(all.filter((pid) => this.#others.has(pid)));
+    return all.filter((pid) => !this.#others.has(pid) && environHas(pid, MARK, this.#mark));
   }
 
   /** Returns those processes whose command line contains these words. */
