@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { observeOtherProcesses, readFacts, readOpenFiles } from '../../src/machine/facts.ts';
+import { run } from '../../src/machine/subprocess.ts';
 import { startWorker } from '../resources/worker.ts';
 
 describe('readFacts', () => {
@@ -18,6 +19,15 @@ describe('readOpenFiles', () => {
     const limits = await readOpenFiles();
     expect(limits?.soft).toBeGreaterThan(0);
     expect(limits?.hard).toBeGreaterThanOrEqual(limits?.soft ?? Infinity);
+  });
+
+  it.skipIf(process.platform !== 'linux')('reads those that a shell prints', async () => {
+    const { stdout } = await run(['/bin/sh', '-c', 'ulimit -Sn; ulimit -Hn']);
+    const [soft, hard] = stdout
+      .trim()
+      .split('\n')
+      .map((text) => (text === 'unlimited' ? Infinity : Number(text)));
+    expect(await readOpenFiles()).toEqual({ soft, hard });
   });
 });
 
