@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { Skips } from './packages/bench/test/skips.ts';
 
 /** These files compare measured times with known ones: another file beside them would be measured, too. */
@@ -11,6 +12,31 @@ const TIMED = ['latency', 'revisions', 'saturated', 'warm'].map(
 const ALL = 'packages/*/test/**/*.test.ts';
 /** These files replace modules or the environment before an import: they need modules of their own. */
 const REPLACING = globSync(ALL).filter((file) => /\bvi\.(mock|hoisted)\(/.test(readFileSync(file, 'utf8')));
+/** These files take longest. */
+const LONGEST = [
+  'projects/projects',
+  'known/cluster',
+  'contract/stacks-fastapi',
+  'contract/stacks-python',
+  'cli/leftovers',
+  'cli/killed',
+  'cli/services',
+  'cli/requests',
+  'page/browser',
+].map((name) => `/packages/bench/test/${name}.test.ts`);
+
+/** The longest files begin first: one that began last would leave a core idle. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- it is that of the sequencer
+    const sorted = await super.sort(files);
+    const { long = [], rest = [] } = Object.groupBy(sorted, ({ moduleId }) =>
+      LONGEST.some((name) => moduleId.endsWith(name)) ? 'long' : 'rest',
+    );
+    return [...long, ...rest];
+  }
+}
+
 /** A whole run prepares everything first, so that no test waits for a compiler or runs beside one. */
 const isWhole = process.argv.slice(2).join(' ') === 'run';
 
@@ -24,6 +50,7 @@ export default defineConfig({
   test: {
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', new Skips(isWhole, process.env['CI'] !== undefined)],
     projects: [
       {
