@@ -164,10 +164,11 @@ class HostAtWork {
   #ask(order: HostOrder, seconds: number, take: (message: HostMessage) => void): Promise<void> {
     return this.#host.ask(order, seconds, (message) => {
       if (message.event !== 'log') take(message);
-      // Each round prepares the same anew.
-      else if (!this.#told.has(message.line)) {
-        this.#told.add(message.line);
-        this.#log(`${this.name}: ${message.line}`);
+      else {
+        // Each round prepares the same anew; only figures differ.
+        const text = message.line.replaceAll(/\d+/g, '');
+        if (!this.#told.has(text)) this.#log(`${this.name}: ${message.line}`);
+        this.#told.add(text);
       }
     });
   }
