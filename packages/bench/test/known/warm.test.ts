@@ -127,19 +127,33 @@ const COLD_SECONDS = 0.1;
 const MOST_STUDIES = 4;
 const CONTROL = { least: 0.9, most: 1.1 };
 
+/** False if the machine changed its pace in every study: then they say nothing about the late server. */
+let isControlled = false;
+
 beforeAll(async () => {
-  for (let attempt = 1; attempt <= MOST_STUDIES; attempt++) {
+  for (let attempt = 1; attempt <= MOST_STUDIES && !isControlled; attempt++) {
     const results = join(folder, String(attempt));
     vi.stubEnv('BENCH_STATE', join(results, 'state'));
     warmups = await planFor({}, { results });
     const study = readStudy(join(results, 'warm-warm'));
     processes = Object.fromEntries(study.processes.map((one) => [one.target.variant, one]));
+    const flat = (await planCold()).find(({ target }) => target === 'warming/flat');
     const controls = [changeOf('flat'), ...Object.keys(COURSES).map(changeOfReference)];
-    const flat = warmups.find(({ target }) => target === 'warming/flat');
-    const isFlat = isWarm(flat && { ...flat, seconds: COLD_SECONDS });
-    if (isFlat && controls.every((control) => control > CONTROL.least && control < CONTROL.most)) return;
+    isControlled =
+      isWarm(flat) && controls.every((control) => control > CONTROL.least && control < CONTROL.most);
   }
 }, MOST_STUDIES * 60_000);
+
+const UNCONTROLLED = 'the machine changed its pace in every study';
+
+function refuseStudy(line: string): void {
+  if (line.startsWith('studying ')) throw new Error('a study has begun');
+}
+
+/** Plans the warm-ups of a user who sets a short one. */
+async function planCold(): Promise<PlannedWarmup[]> {
+  return planFor({ warmupSeconds: COLD_SECONDS }, { log: refuseStudy });
+}
 
 /** Returns the cost after 4.5 s ÷ that before 4 s. */
 function changeOf(variant: string): number {
@@ -166,11 +180,8 @@ describe('a planted server in turns with the reference', () => {
     expect(toSeries(processOf(variant)).pairs.length).toBeGreaterThan(10);
   });
 
-  it('is seen at the cost that it has in each part of its life', () => {
-    // The ranges hold on a busy machine, where few pairs are measured.
-    const steady = changeOf('flat');
-    expect(steady).toBeGreaterThan(0.8);
-    expect(steady).toBeLessThan(1.25);
+  it('is seen at the cost that it has in each part of its life', ({ skip }) => {
+    skip(!isControlled, UNCONTROLLED);
     const fallen = changeOf('late');
     expect(fallen).toBeGreaterThan(0.4);
     expect(fallen).toBeLessThan(0.7);
@@ -178,7 +189,8 @@ describe('a planted server in turns with the reference', () => {
 });
 
 describe('a run of a server that is level for 4 s and then twice as fast', () => {
-  it('finds that out by itself, and prints warm figures', async () => {
+  it('finds that out by itself, and prints warm figures', async ({ skip }) => {
+    skip(!isControlled, UNCONTROLLED);
     const late = warmups.find(({ target }) => target === 'warming/late');
     expect(late?.study?.warmSeconds).toBeGreaterThan(3.2);
     expect(late?.study?.warmSeconds).toBeLessThan(5);
@@ -189,14 +201,9 @@ describe('a run of a server that is level for 4 s and then twice as fast', () =>
     expect(trials['late']?.reasons.map(({ code }) => code)).not.toContain('not-warm');
   });
 
-  it('prints cold figures only with a mark, if the user sets a shorter warm-up', async () => {
-    const asked = { warmupSeconds: COLD_SECONDS };
-    const cold = await planFor(asked, {
-      log: (line) => {
-        if (line.startsWith('studying ')) throw new Error('a study has begun');
-      },
-    });
-    const trials = await duel(asked, cold);
+  it('prints cold figures only with a mark, if the user sets a shorter warm-up', async ({ skip }) => {
+    skip(!isControlled, UNCONTROLLED);
+    const trials = await duel({ warmupSeconds: COLD_SECONDS }, await planCold());
     expect(ratioOf(trials)).toBeGreaterThan(1.3);
     expect(trials['late']).toMatchObject({ status: 'suspect' });
     expect(trials['late']?.reasons.map(({ code }) => code)).toContain('not-warm');
