@@ -14,7 +14,7 @@ from bench_cluster import facts
 #: The longest line of a generator: its report, with histograms and slices.
 LONGEST_LINE = 2**26
 KEPT_STDERR = 2000
-#: What Ray sets for its workers, beside variables that begin with its name. Measured servers inherit none of it.
+#: What Ray sets for its workers, beside variables that begin with its name. Servers inherit none of it.
 OF_RAY = ("OMP_NUM_THREADS", "PYTHONBREAKPOINT", "SPT_NOENV")
 
 

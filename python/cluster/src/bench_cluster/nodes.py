@@ -8,8 +8,8 @@ import sys
 import threading
 from typing import Any
 
-#: A host whose link is cut is noticed after some 7 s instead of 66 s. Generators and servers have the priority of a command
-#: that a user types; Ray would start them with a niceness of 15.
+#: A host whose link is cut is noticed after some 7 s instead of 66 s. Generators and servers have the
+#: priority of a command that a user types; Ray would start them with a niceness of 15.
 SETTINGS = {
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "2000",
