@@ -60,7 +60,10 @@ describe.each(ways)('a server that closes after each answer, read $way', ({ rig:
     expect(requests.read).toBe(lifetime.sent + ASKED);
     expect(requests.answered.ok).toBe(lifetime.ok + ASKED);
     expect(requests.late).toBe(lifetime.closedEarly);
-    expect(connections.accepted).toBe(lifetime.ok + ASKED);
+    // A connection may stand when the last request has just gone to another.
+    const unused = connections.accepted - (lifetime.ok + ASKED);
+    expect(unused).toBeGreaterThanOrEqual(0);
+    expect(unused).toBeLessThan(10);
     expect(medianOf(seen)).toBeLessThan(2 * Number(latencyUs.p50));
     expect(reasonsOf(seen)).toContain('errors');
     expect(reasonsOf(seen)).not.toContain('pairing');
