@@ -10,6 +10,7 @@ import {
   LONGEST_WARMUP_SECONDS,
   planTogether,
   planWarmup,
+  tellsNothing,
 } from '../plan/warmup.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
 import { factsOf, findWarmup, type TargetFacts } from './known.ts';
@@ -38,7 +39,14 @@ export async function planWarmups(
     return { plan, interrupted: false };
   const own = prepared.flatMap((one) => ('attached' in one ? [] : [one]));
   const all = own.map((one) => ({ one, facts: factsOf(one, plan, machine) }));
-  const interrupted = plan.autoWarmup === true && (await study(plan, all, machine));
+  if (plan.autoWarmup !== true)
+    return { plan: { ...plan, warmups: planTargets(plan, all) }, interrupted: false };
+  const interrupted = await study(plan, all, machine);
+  const unsettled = all.filter(({ facts }) => {
+    const known = findWarmup(facts, kindOfRung(fewestBusy(plan.rungs)));
+    return known !== undefined && tellsNothing(known);
+  });
+  if (unsettled.length > 0) machine.voice.log(describeUnsettled(unsettled.map(({ one }) => one.target.id)));
   return { plan: { ...plan, warmups: planTargets(plan, all) }, interrupted };
 }
 
@@ -104,6 +112,10 @@ function describeUnknown(targets: readonly string[], { workload, asked }: Plan):
   // A study sends the requests of a workload, so only a run can study those of a user.
   const way = asked === undefined ? `pnpm warm ${words.join(' ')}` : 'a run of more --rounds';
   return `warning: the warm-up of ${targets.join(', ')} is not known, and this run is too short to find out: ${way} does`;
+}
+
+function describeUnsettled(targets: readonly string[]): string {
+  return `warning: the only studied process of ${targets.join(', ')} did not settle. It may be an exception: a later run studies another`;
 }
 
 /** Plans the warm-ups of all targets: one for each target and kind of rung. */

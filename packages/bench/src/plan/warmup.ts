@@ -64,19 +64,19 @@ export interface WarmupNeeds {
   isAuto: boolean;
 }
 
-/** The processes of a study that settled, and whether they are the majority. */
+/** The processes of a study that settled, and whether the target does: most of them, or all but one, which may be an exception. */
 function countSettled(processes: KnownWarmup['processes']): { settled: number; settles: boolean } {
   const settled = processes.filter(({ warm }) => warm !== undefined).length;
-  return { settled, settles: 2 * settled > processes.length };
+  return { settled, settles: 2 * settled > processes.length || processes.length - settled === 1 };
 }
 
 /**
- * Returns true if a single process decides that the target does not settle, or if fewer than three say that it takes unusually
- * long: it may be an exception.
+ * Returns true if a single process did not settle, or if fewer than three say that the target takes unusually long: it may be an
+ * exception.
  */
 export function isUncertain({ processes }: Pick<KnownWarmup, 'processes'>): boolean {
-  const { settled, settles } = countSettled(processes);
-  if (!settles) return processes.length - settled === 1;
+  const { settled } = countSettled(processes);
+  if (2 * settled <= processes.length) return processes.length - settled === 1;
   return processes.length < FEWEST_TO_EXCEPT && slowestOf(processes) > USUAL_SECONDS;
 }
 
@@ -86,12 +86,17 @@ function slowestOf(processes: KnownWarmup['processes']): number {
   return ages[processes.length < FEWEST_TO_EXCEPT ? 0 : 1] ?? ages[0] ?? 0;
 }
 
+/** Returns true if the only studied process did not settle: that alone says nothing about the target. */
+export function tellsNothing({ processes }: KnownWarmup): boolean {
+  return processes.length === 1 && countSettled(processes).settled === 0;
+}
+
 /** Plans the warm-up of a target at rungs of one kind. */
 export function planWarmup(
   { target, rungs, seconds: least, isAuto }: WarmupNeeds,
   known: KnownWarmup | undefined,
 ): PlannedWarmup {
-  if (known === undefined) return { target, rungs, seconds: least };
+  if (known === undefined || tellsNothing(known)) return { target, rungs, seconds: least };
   const { study, processes } = known;
   const warm = processes.flatMap((one) => one.warm ?? []);
   const { settled, settles } = countSettled(processes);
@@ -132,7 +137,8 @@ export function planTogether(all: readonly WarmingTarget[]): PlannedWarmup[] {
   const longest = Math.max(...all.map(secondsOf));
   return all.map(({ needs, language, known }) => {
     const alike = all.filter((one) => one.language === language);
-    const seconds = known === undefined ? longest : Math.max(...alike.map(secondsOf));
+    const isUnknown = known === undefined || tellsNothing(known);
+    const seconds = isUnknown ? longest : Math.max(...alike.map(secondsOf));
     return planWarmup({ ...needs, seconds }, known);
   });
 }

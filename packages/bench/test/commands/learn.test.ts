@@ -166,6 +166,15 @@ describe('the known warm-up of a target', () => {
     expect(settled()).toHaveLength(3);
   });
 
+  it('is the default, with a warning, while the only studied process did not settle', async () => {
+    const plan = samplePlan('--connections 10 --rounds 1 --separate');
+    for (const target of ['vanilla', 'fastify'])
+      know(plan, target === 'fastify' ? 55 : 1, { target, processes: target === 'fastify' ? 1 : 3 });
+    const { plan: planned, lines } = await learn(plan);
+    expect(warmupOf(planned)).toEqual([{ target: 'fastify', rungs: [10], seconds: 2 }]);
+    expect(lines.at(-1)).toMatch(/^warning: the only studied process of fastify did not settle/);
+  });
+
   it('is replaced by a longer study, even if it is uncertain', () => {
     const plan = samplePlan('--connections 10');
     know(plan, 14, { processes: 1, seconds: 15 });

@@ -44,6 +44,19 @@ describe('the warm-up of a target', () => {
     expect(plan(undefined)).toEqual({ target: 'fastify', rungs: [10, 100], seconds: 2 });
   });
 
+  it('is the default of the workload if the only studied process did not settle, which may be an exception', () => {
+    const warmup = plan([restless]);
+    expect(warmup).toEqual(plan(undefined));
+    expect([isWarm(warmup), judgeWarmup(warmup)]).toEqual([false, []]);
+  });
+
+  it('is that of the process that settled if one of two did', () => {
+    const warmup = plan([restless, warmAt(5)]);
+    expect(warmup).toMatchObject({ seconds: 6, study: { processes: 2, settled: 1, warmSeconds: 5 } });
+    expect(judgeWarmup(warmup)).toEqual([]);
+    expect(judgeWarmup(plan([restless, restless]))).toMatchObject([{ code: 'never-warm' }]);
+  });
+
   it('is never shorter than the default of the workload', () => {
     const warmup = plan([warmAt(0), warmAt(0.6)]);
     expect(warmup.seconds).toBe(2);
@@ -124,6 +137,13 @@ describe('the warm-ups of servers that take turns', () => {
     expect(alike.map(({ seconds }) => seconds)).toEqual([6, 6, 12, 12]);
     const mixed = together(studied, { languages: ['javascript', 'python', 'javascript', 'go'] });
     expect(mixed.map(({ seconds }) => seconds)).toEqual([12, 6, 12, 12]);
+  });
+
+  it('are the longest for a target whose only studied process did not settle', () => {
+    const unsettled = together([[restless], [warmAt(10)], [warmAt(5)]], {
+      languages: ['python', 'javascript', 'go'],
+    });
+    expect(unsettled.map(({ seconds }) => seconds)).toEqual([12, 12, 6]);
   });
 
   it('say of each target whether it is warm after its time', () => {
