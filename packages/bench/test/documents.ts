@@ -22,11 +22,13 @@ import type { Calibration } from '../src/results/calibration.ts';
 import type { Host } from '../src/results/host.ts';
 import { readPool } from '../src/results/pool/store.ts';
 import { drawAges, drawFeedback, drawKinds, drawOdds, readPart } from './kinds.ts';
+import { drawEngines } from './engines.ts';
 import { drawFills, drawNoise, drawPairs, drawRatios } from './neighbours.ts';
 import { drawProbe } from './probe.ts';
 import { readStudy, type StoredStudy } from '../src/results/study/store.ts';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { drawRecordings } from './recordings.ts';
+import { drawRepeats } from './repeats.ts';
 import { RESULTS, readRun, type StoredRun } from '../src/results/store.ts';
 
 /** A part of a document between `<!-- kind words -->` and `<!-- end -->`. */
@@ -188,6 +190,10 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     return draw(folderOf(id));
   },
 
+  /** `engines ID TARGET at CONNECTIONS`: what experiments/engines measured of one server. */
+  engines: ([id = '', target = '', , connections = '']) =>
+    drawEngines(folderOf(id), target, Number(connections)),
+
   /** `cause ID`: as experiments/kinds/cause.cjs printed it. */
   cause: ([id = '']) => fence(readFileSync(join(folderOf(id), 'cause.txt'), 'utf8')),
 
@@ -196,6 +202,13 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
 
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */
   picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),
+
+  /** `repeats cpu of ID ID`: how well repeats of one run agree. */
+  repeats: ([metric = '', , ...ids]) =>
+    drawRepeats(
+      metricOf(metric),
+      ids.map((id) => readPublished(id)),
+    ),
 
   /** `rows goodput cpu of ID ID`: chosen columns of several runs in one table. */
   rows: (words) => {

@@ -142,7 +142,8 @@ function estimate(pairs: readonly [number, number][]) {
   return found;
 }
 
-function showChange(pairs: readonly [number, number][]): string {
+/** The change from the first to the second of each pair, with its interval. */
+export function showChange(pairs: readonly [number, number][]): string {
   const { ratio, low, high } = estimate(pairs);
   return `${formatChange(ratio)} (${formatChange(low)} to ${formatChange(high)})`;
 }

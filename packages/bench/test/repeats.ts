@@ -1,0 +1,58 @@
+/** How well repeats of one run agree, as a table of a document. */
+import { METRICS, type MetricId } from '../src/metrics.ts';
+import { median } from '../src/numbers.ts';
+import { formatWhole } from '../src/report/format.ts';
+import type { ModelRow } from '../src/report/model/definition.ts';
+import { toModel } from '../src/report/model/model.ts';
+import type { StoredRun } from '../src/results/store.ts';
+import { drawTable } from './kinds.ts';
+
+/**
+ * Draws one row for each number of connections: the ranks of the targets in each run, and how far the ratio of two targets moves from
+ * run to run, as the largest ÷ the smallest over the runs, for the median of all pairs and for the worst.
+ */
+export function drawRepeats(metric: MetricId, runs: StoredRun[]): string {
+  const tables = runs.map((run) => toModel(run).rows);
+  const [first = []] = tables;
+  const rungs = [...new Set(first.map(({ connections }) => connections))];
+  const lines = rungs.map((rung) => {
+    const own = tables.map((rows) => rows.filter(({ connections }) => connections === rung));
+    const targets = (own[0] ?? []).map(({ target }) => target);
+    const moves = targets.flatMap((one, index) =>
+      targets.slice(index + 1).map((other) => moveOf(own.map((rows) => ratioOf(metric, rows, one, other)))),
+    );
+    return [
+      formatWhole(rung),
+      targets.join(', '),
+      ...own.map((rows) => targets.map((target) => rankOf(metric, rows, target)).join(' ')),
+      showShare(median(moves)),
+      showShare(Math.max(...moves)),
+    ];
+  });
+  const ranks = runs.map(
+    ({ plan }, index) => `ranks in [run ${index + 1}](../../results/published/${plan.run})`,
+  );
+  const label = METRICS[metric].label;
+  return drawTable(['connections', `targets, by ${label}`, ...ranks, 'a ratio moves by', 'at most'], lines);
+}
+
+function figureOf(metric: MetricId, rows: readonly ModelRow[], target: string) {
+  return rows.find((row) => row.target === target)?.figures[metric];
+}
+
+function ratioOf(metric: MetricId, rows: readonly ModelRow[], one: string, other: string): number {
+  const [a, b] = [one, other].map((target) => figureOf(metric, rows, target)?.median ?? Number.NaN);
+  return (a as number) / (b as number);
+}
+
+function moveOf(ratios: readonly number[]): number {
+  return Math.max(...ratios) / Math.min(...ratios) - 1;
+}
+
+function rankOf(metric: MetricId, rows: readonly ModelRow[], target: string): string {
+  return String(figureOf(metric, rows, target)?.rank ?? '—');
+}
+
+function showShare(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}
