@@ -277,6 +277,22 @@ const memoryReading = shape({
 /** Memory at a moment of a window. */
 export type MemoryReading = Static<typeof memoryReading>;
 
+export const companionHost = named(
+  'companionHost',
+  shape(
+    {
+      name: text('As reports show it.'),
+      cpuModel: Type.Optional(text()),
+      cores: ordinal('cores: logical ones'),
+      release: text('Of the kernel.'),
+    },
+    { description: 'The host of a cluster that a companion ran on; absent if it ran beside the server.' },
+  ),
+);
+
+/** The host of a cluster that a companion ran on. */
+export type CompanionHost = Static<typeof companionHost>;
+
 export const resources = named(
   'resources',
   shape(

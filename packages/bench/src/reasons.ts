@@ -92,8 +92,8 @@ const DEFINITIONS = {
   'host-lost': {
     isFatal: true,
     invalidates: ALL,
-    text: ({ host, why }: { host: string; why: string }) =>
-      `${host} did not complete the round of this trial: ${why}`,
+    text: ({ host, task, why }: { host: string; task: string; why: string }) =>
+      `${host} did not ${task}: ${why}`,
   },
   skew: {
     isFatal: true,
@@ -189,15 +189,15 @@ const DEFINITIONS = {
     invalidates: RATES,
     lowerBounds: GOODPUT,
     summary: 'limited by the upstream',
-    text: ({ coresUsed, cores }: Saturated) =>
-      `the upstream used ${shareOf(coresUsed, cores)}: goodput is a lower bound, and latency includes the upstream's delays`,
+    text: (use: Saturated) =>
+      `the upstream used ${shareOf(use)}: goodput is a lower bound, and latency includes the upstream's delays`,
   },
   'database-bound': {
     invalidates: RATES,
     lowerBounds: GOODPUT,
     summary: 'limited by the database',
-    text: ({ coresUsed, cores }: Saturated) =>
-      `the database used ${shareOf(coresUsed, cores)}: goodput is a lower bound, and latency includes the database's delays`,
+    text: (use: Saturated) =>
+      `the database used ${shareOf(use)}: goodput is a lower bound, and latency includes the database's delays`,
   },
   'upstream-count': {
     isFatal: true,
@@ -398,6 +398,8 @@ interface Saturated {
   coresUsed: number;
   /** The cores that it could use; undefined if nothing is pinned. */
   cores: readonly number[] | undefined;
+  /** The host of a companion; undefined if that is the server's. */
+  host?: string | undefined;
 }
 
 interface UpstreamCount {
@@ -454,9 +456,10 @@ function describePace({ shape, least, most, milliseconds }: Pace): string {
   return `not steady in the window: ${PACES[shape]} (${least} to ${most} answers per ${milliseconds} ms)`;
 }
 
-function shareOf(coresUsed: number, cores: readonly number[] | undefined): string {
+function shareOf({ coresUsed, cores, host }: Saturated): string {
   const used = `${coresUsed.toFixed(2)} cores`;
-  return cores === undefined ? used : `${used} of core ${cores.join(',')}`;
+  const share = cores === undefined ? used : `${used} of core ${cores.join(',')}`;
+  return host === undefined ? share : `${share} on ${host}`;
 }
 
 function list(counts: readonly [string, number][]): string {

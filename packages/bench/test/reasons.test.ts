@@ -38,7 +38,10 @@ const FACTS: Facts = {
   'not-verified': [{ problem: 'GET / after the load: no answer in 10 s', inFlight: 3 }],
   'same-code': [{ other: 'shop[./a]', files: 2 }],
   'generators-missing': [{ asked: 3, missing: [{ host: 'b', why: 'the generator on b failed: it ended' }] }],
-  'host-lost': [{ host: 'b', why: 'its host was lost' }],
+  'host-lost': [
+    { host: 'b', task: 'complete the round of this trial', why: 'its host was lost' },
+    { host: 'b', task: 'keep the upstream running', why: 'its host was lost' },
+  ],
   skew: [{ host: 'b', skewMs: -23.4, clockErrorMs: 0.5, allowedSkewMs: 20 }],
   accounting: [
     { sent: 50_011, accounted: 50_010 },

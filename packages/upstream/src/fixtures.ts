@@ -39,7 +39,7 @@ export function pathOf(fixture: number): string {
 }
 
 /** Writes the fixtures into a folder, each at its path. */
-export function writeFixtures(folder: string, texts: string[]): void {
+export function writeFixtures(folder: string, texts: readonly string[]): void {
   mkdirSync(join(folder, 'fixtures'), { recursive: true });
   for (const [fixture, text] of texts.entries()) writeFileSync(join(folder, pathOf(fixture)), text);
 }

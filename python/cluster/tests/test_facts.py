@@ -25,6 +25,16 @@ def test_the_digest_depends_on_names_and_contents_of_sources(checkout: Path) -> 
     assert len(seen) == 4
 
 
+def test_the_digest_depends_on_what_companions_run(checkout: Path) -> None:
+    before = facts.digest_checkout(checkout)
+    upstream = checkout / "packages/upstream"
+    (upstream / "node_modules").mkdir(parents=True)
+    (upstream / "node_modules/a.ts").write_text("installed")
+    assert facts.digest_checkout(checkout) == before
+    (upstream / "nginx.conf").write_text("daemon off;")
+    assert facts.digest_checkout(checkout) != before
+
+
 def test_the_digest_ignores_what_is_compiled(checkout: Path) -> None:
     before = facts.digest_checkout(checkout)
     cache = checkout / "python/cluster/src/bench_cluster/__pycache__"

@@ -1,6 +1,7 @@
 import { describeBackground } from '../catalogue/background.ts';
 import { describeLoad } from '../catalogue/engines.ts';
 import type { CompanionHeads, Placement, Trial } from '../results/record.ts';
+import type { CompanionHost } from '../model.ts';
 import { coresOf, enginesOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import { isWarm, warmupOf, warmupSecondsOf } from '../plan/warmup.ts';
@@ -82,6 +83,10 @@ export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
   compare('kind of trial', ({ plan }) => describeTurns(plan));
   compare('upstream', ({ trials: [first] }) => first?.companions?.upstream?.kind);
   compare('database', ({ trials: [first] }) => describeDatabase(first?.companions?.database));
+  for (const name of ['upstream', 'database'] as const)
+    compare(`host of the ${name}`, ({ trials: [first] }) =>
+      describeCompanionHost(first?.companions?.[name]?.host),
+    );
   const companions = [old, now].flatMap(({ trials: [first] }) => Object.keys(first?.companions ?? {}));
   for (const name of new Set(companions.filter((one) => !COMPARED.has(one))))
     compare(name, (run) => headOf(run, name));
@@ -217,6 +222,11 @@ function describeParams({ params = {} }: Plan): string | undefined {
 function headOf({ trials: [first] }: StoredRun, name: string): string | undefined {
   const head = Object.entries(first?.companions ?? {}).find(([one]) => one === name)?.[1];
   return head === undefined ? undefined : JSON.stringify(head);
+}
+
+/** The hardware of the host of a companion; undefined if that is the server's. */
+function describeCompanionHost(host: CompanionHost | undefined): string | undefined {
+  return host && `${host.cpuModel ?? 'unknown CPU'} with ${host.cores} cores`;
 }
 
 function describeDatabase(database: CompanionHeads['database'] | undefined): string | undefined {

@@ -186,7 +186,7 @@ export const CLUSTER = defineCommand({
       conflicts: { role: 'omit one of them' },
     }),
     role: option('<name>', text, {
-      help: 'start one node with this role: server or generator',
+      help: 'start one node with this role: server, generator, or one of "roles" in the file',
     }),
     join: option('<address>', text, {
       help: 'the head of the cluster, e.g. 10.0.0.1:6379',

@@ -6,12 +6,15 @@ import { readCluster } from '../catalogue/cluster/file.ts';
 import { BenchError } from '../errors.ts';
 import { HOME } from '../home.ts';
 import { estimateOffset, type Offset } from '../load/cluster/clock.ts';
-import { inspectCluster, type CheckedHost } from '../load/cluster/cluster.ts';
+import { startCompanion } from '../load/cluster/companion.ts';
+import { checkoutOf, inspectCluster, type CheckedHost, type Inspected } from '../load/cluster/inspect.ts';
 import { findUnequal } from '../load/cluster/hosts.ts';
 import { ClusterDriver } from '../load/cluster/driver.ts';
 import { listNodes, startNodes, stopNodes } from '../load/cluster/nodes.ts';
 import { provideProgram, provideToken } from '../load/cluster/program.ts';
+import { RemoteProgram } from '../load/cluster/remote-program.ts';
 import { renderRows } from '../report/terminal.ts';
+import type { MovableName } from '../services/movable.ts';
 import { createRunner, logLine, print, widthFor } from './shell.ts';
 
 export const runCluster = createRunner(CLUSTER, async (asked) => {
@@ -64,40 +67,131 @@ const TRIPS = 32;
 async function check(file: string): Promise<number> {
   const { connections = [], ...read } = readCluster(file);
   const spec = 'spread' in read ? read.spread : read.cluster;
-  const known = 'role' in spec ? [spec.role] : Object.values(spec.roles);
+  const roles: [string, string][] =
+    'role' in spec ? [['server', spec.role]] : Object.entries<string>(spec.roles);
   await using driver = await ClusterDriver.join(await provideProgram(logLine), spec.address);
   const nodes = await driver.ask('nodes');
   for (const { hostname, address, resources, alive } of nodes) {
-    const roles = known.filter((role) => resources.includes(role));
-    print(`${hostname} ${address}: ${alive ? roles.join(', ') || 'no role' : 'gone'}\n`);
+    const own = roles.filter(([, role]) => resources.includes(role)).map((role) => describeRole(...role));
+    print(`${hostname} ${address}: ${alive ? own.join(', ') || 'no role' : 'gone'}\n`);
   }
-  const { hosts } = await inspectCluster(driver, spec);
-  const offsets = await Promise.all(
-    hosts.map(async ({ agent }) => estimateOffset(await driver.ask('clock', { agent, trips: TRIPS }))),
-  );
-  const rows = hosts.map((host, index) => rowOf(host, offsets[index] as Offset));
-  print(`\n${renderRows(HEAD, rows, WORDS, widthFor({}))}\n\n`);
+  const seen = await observe(driver, await inspectCluster(driver, spec));
   const problems =
     'role' in spec
       ? [
-          ...hosts.flatMap(refuseHost),
-          ...findUnequal(hosts).map((what) => ({ what, advice: 'give the role to equal hosts only' })),
+          ...seen.flatMap(({ host }) => refuseHost(host)),
+          ...findUnequal(seen.map(({ host }) => host)).map((what) => ({
+            what,
+            advice: 'give the role to equal hosts only',
+          })),
         ]
-      : hosts.flatMap((host, index) =>
-          findProblems(host, offsets[index] as Offset, spec, Math.max(0, ...connections)),
-        );
-  for (const { what, advice } of problems) print(`stop  ${what}\n      ${advice}\n`);
-  if (problems.length === 0) print('ok    every host can take part\n');
-  return problems.length === 0 ? 0 : 1;
+      : seen.flatMap(({ host, offset }) => findProblems(host, offset, spec, Math.max(0, ...connections)));
+  const companions = 'role' in spec ? [] : await tryCompanions(driver, spec);
+  const rows = [...seen, ...companions.flatMap((one) => one.seen)].map(({ host, offset }) =>
+    rowOf(host, offset),
+  );
+  print(`\n${renderRows(HEAD, rows, WORDS, widthFor({}))}\n\n`);
+  for (const { told } of companions) if (told !== undefined) print(`${told}\n`);
+  if (companions.length > 0) print('\n');
+  const all = [...problems, ...companions.flatMap(({ problem }) => problem ?? [])];
+  for (const { what, advice } of all) print(`stop  ${what}\n      ${advice}\n`);
+  if (all.length === 0) print('ok    every host can take part\n');
+  return all.length === 0 ? 0 : 1;
+}
+
+function describeRole(task: string, role: string): string {
+  return task === role ? role : `${task} (${role})`;
+}
+
+/** A host and its clock. */
+interface Observed {
+  host: Inspected;
+  offset: Offset;
+}
+
+function observe(driver: ClusterDriver, hosts: readonly Inspected[]): Promise<Observed[]> {
+  return Promise.all(
+    hosts.map(async (host) => {
+      const trips = await driver.ask('clock', { agent: host.agent, trips: TRIPS });
+      return { host, offset: estimateOffset(trips) };
+    }),
+  );
+}
+
+/** The workloads that need a companion. */
+const WORKLOADS: Record<MovableName, string> = { upstream: 'gather', database: 'users' };
+
+/** A companion that was looked for on the host with its role. */
+interface TriedCompanion {
+  seen: Observed[];
+  /** Which one it is, and where. */
+  told?: string;
+  problem?: HostProblem;
+}
+
+/**
+ * Places each companion of a file beside the other roles, and asks its host for it. A run needs at most one of them, so they
+ * may share a host.
+ */
+async function tryCompanions(driver: ClusterDriver, spec: Cluster): Promise<TriedCompanion[]> {
+  const tried: TriedCompanion[] = [];
+  for (const name of Object.keys(WORKLOADS) as MovableName[]) {
+    const role = spec.roles[name];
+    if (role === undefined) continue;
+    const advice = `pnpm cluster up --join ${spec.address} --role ${role}`;
+    const hosts = await inspectCluster(driver, spec, [name]).catch((error: unknown) => describeError(error));
+    if (typeof hosts === 'string') tried.push({ seen: [], problem: { what: `${name}: ${hosts}`, advice } });
+    else {
+      const own = hosts.filter(({ task }) => task === name);
+      for (const host of own)
+        tried.push({ seen: await observe(driver, own), ...(await tryCompanion(driver, host, spec)) });
+    }
+  }
+  return tried;
+}
+
+/** Asks a host for its companion. */
+async function tryCompanion(
+  driver: ClusterDriver,
+  host: Inspected,
+  spec: Cluster,
+): Promise<Pick<TriedCompanion, 'told' | 'problem'>> {
+  const [problem] = refuseHost(host);
+  if (problem !== undefined) return { problem };
+  const name = host.task as MovableName;
+  try {
+    await using found = await startCompanion(new RemoteProgram(driver, host, checkoutOf(spec)), host, {
+      name,
+      needs: { workload: WORKLOADS[name] },
+      run: 'cluster check',
+      prefix: [],
+      isAlone: false,
+      deadlineSeconds: spec.deadlineSeconds,
+      log: logLine,
+    });
+    return { told: `${name}: ${found.kind} ${found.version} on ${host.name}` };
+  } catch (error) {
+    const what = `${name}: ${describeError(error)}`;
+    return { problem: { what, advice: 'install it there, or omit its role' } };
+  }
+}
+
+/** Returns the message of an error for the user. Throws any other error. */
+function describeError(error: unknown): string {
+  if (!(error instanceof BenchError)) throw error;
+  return error.message;
 }
 
 const WORDS = ['host', 'role', 'CPU', 'Node'];
 const HEAD = ['host', 'role', 'cores', 'CPU', 'Node', 'clock', 'round trip', 'open files', 'ports', 'load'];
 
-function rowOf({ name, role, facts }: CheckedHost, { offsetMs, errorMs, roundTripMs }: Offset): string[] {
+function rowOf(
+  { name, task, role, facts }: CheckedHost,
+  { offsetMs, errorMs, roundTripMs }: Offset,
+): string[] {
   return [
     name,
-    role,
+    describeRole(task, role),
     String(facts.cores),
     facts.cpuModel ?? 'unknown',
     facts.node.version ?? 'none',
@@ -126,12 +220,13 @@ function refuseHost({ name, unfit }: CheckedHost): HostProblem[] {
 export function findProblems(
   host: CheckedHost,
   { errorMs }: Offset,
-  { roles, generators, processes, skewMs, addresses = {} }: Cluster,
+  { generators, processes, skewMs, addresses = {} }: Cluster,
   connections: number,
 ): HostProblem[] {
-  const { name, role, facts } = host;
-  const share = Math.ceil(connections / (role === roles.server ? 1 : generators));
-  const files = Math.ceil(role === roles.server ? share : share / processes) + SPARE_FILES;
+  const { name, task, facts } = host;
+  const isServer = task === 'server';
+  const share = Math.ceil(connections / (isServer ? 1 : generators));
+  const files = Math.ceil(isServer ? share : share / processes) + SPARE_FILES;
   const sources = addresses[name]?.length ?? 1;
   return [
     ...refuseHost(host),
@@ -147,14 +242,11 @@ export function findProblems(
       ? [
           {
             what: `${name}: a process may open ${facts.openFiles} files, and its share of ${connections} connections needs ${files}`,
-            advice:
-              role === roles.server
-                ? `raise its hard limit to ${files}, or use more workers`
-                : 'raise "processes"',
+            advice: isServer ? `raise its hard limit to ${files}, or use more workers` : 'raise "processes"',
           },
         ]
       : []),
-    ...(role !== roles.server && facts.ports !== undefined && facts.ports * sources < share
+    ...(!isServer && facts.ports !== undefined && facts.ports * sources < share
       ? [
           {
             what: `${name}: ${facts.ports} ports on ${sources} address${sources === 1 ? '' : 'es'} for ${share} connections`,

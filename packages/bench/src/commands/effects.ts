@@ -14,14 +14,16 @@ import {
 import { seeServer } from '../measure/outside.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { openCpuMeter } from '../resources/cpu-meter.ts';
-import { openSampler, sampleTogether } from '../resources/sampler.ts';
+import { openSampler, sampleTogether, type SampledCompanion } from '../resources/sampler.ts';
 import { timeCommand } from '../machine/time.ts';
 import type { RunEffects } from '../measure/run.ts';
 import { ANSWER_SECONDS, sendRequest } from '../machine/request.ts';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
 import { enginesOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
-import type { RunningCompanion } from '../services/companion.ts';
+import type { Companion, DistantMeter, RunningCompanion } from '../services/companion.ts';
+import { startCompanions } from '../services/index.ts';
+import type { Session } from './session.ts';
 
 /** The connections of a run to the machine. */
 export interface Wiring {
@@ -41,6 +43,46 @@ export interface Wiring {
   record?: RunEffects['record'];
   /** Shows progress; does nothing by default. */
   on?: RunEffects['on'];
+}
+
+/** The sampler of a companion on another host. */
+function sampleDistant(meter: DistantMeter): SampledCompanion['sampler'] {
+  return {
+    start: () => meter.start(),
+    async stop() {
+      const server = await meter.stop();
+      return server === undefined ? {} : { server };
+    },
+    [Symbol.dispose]() {},
+  };
+}
+
+/** The start of a run: its companions, and its connections to the machine. */
+export interface Start extends Omit<Wiring, 'token' | 'companions'> {
+  session: Pick<Session, 'token' | 'owe'>;
+  companions: readonly Companion[];
+}
+
+/** The effects of a run whose companions have started. Disposing stops them. */
+export interface StartedEffects extends AsyncDisposable {
+  effects: RunEffects;
+  /** Stops the run from outside. */
+  stop: () => void;
+}
+
+/** Starts the companions of a run, and returns its effects. */
+export async function startEffects({ session, companions, ...wiring }: Start): Promise<StartedEffects> {
+  const { token } = session;
+  const { folder, placed } = wiring;
+  const owe = (server: string | undefined): void => session.owe(server);
+  const running = await startCompanions(companions, { token, folder, placed, owe });
+  try {
+    const created = await createEffects({ ...wiring, token, companions: running.all });
+    return { ...created, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+  } catch (error) {
+    await running[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /** Returns the effects of a real run, and the functions that stop it from outside. */
@@ -107,8 +149,12 @@ export async function createEffects({
       const { cgroup, isRemote } = server;
       const sampler = await openSampler({ serverPid: server.pid(), isRemote, cgroup });
       const others = beside.map(async (one) => ({
-        ...one,
-        sampler: await openSampler({ serverPid: one.pid, cgroup: one.cgroup }),
+        name: one.name,
+        pid: one.pid,
+        sampler:
+          'meter' in one
+            ? sampleDistant(one.meter)
+            : await openSampler({ serverPid: one.pid, cgroup: one.cgroup }),
       }));
       return sampleTogether(sampler, await Promise.all(others));
     },

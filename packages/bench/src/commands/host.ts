@@ -1,8 +1,15 @@
-/** The program on each host that rounds are spread over: carries out one order, as `bench` would on that machine. */
+/** The program on each other host: carries out one order, as `bench` would on that machine, or keeps a companion. */
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { DisposableStack } from '../disposal.ts';
 import { BenchError } from '../errors.ts';
-import type { HostMessage, HostOrder, StopOrder } from '../load/cluster/host-protocol.ts';
+import type {
+  CompanionOrder,
+  CompanionStep,
+  HostMessage,
+  HostOrder,
+  StopOrder,
+} from '../load/cluster/host-protocol.ts';
 import { findEngines } from '../load/engines.ts';
 import { readLines } from '../load/protocol.ts';
 import { readEnd } from '../machine/launch.ts';
@@ -11,8 +18,8 @@ import { enginesOf, estimateSeconds } from '../plan/plan.ts';
 import { secretsIn } from '../plan/secrets.ts';
 import { hide, redact } from '../redact.ts';
 import type { Trial } from '../results/record.ts';
-import { startCompanions } from '../services/index.ts';
-import { createEffects } from './effects.ts';
+import { startEffects } from './effects.ts';
+import { keepCompanion } from './keep-companion.ts';
 import { planWarmups } from './learn.ts';
 import { prepareRun, readVersions, type ReadyRun } from './prepare.ts';
 import { openSession, type Session } from './session.ts';
@@ -21,16 +28,22 @@ import type { Voice } from './voice.ts';
 
 /** Takes one order on stdin, carries it out, and tells what happens on stdout. Returns the exit code. */
 export async function runHost(): Promise<number> {
-  const { promise: ordered, resolve } = Promise.withResolvers<HostOrder>();
-  readLines<HostOrder | StopOrder>(process.stdin, (order) => {
+  const { promise: ordered, resolve } = Promise.withResolvers<HostOrder | CompanionOrder>();
+  const steps = new PassThrough({ objectMode: true });
+  readLines<HostOrder | CompanionOrder | CompanionStep | StopOrder>(process.stdin, (order) => {
     if (order.do === 'stop') interrupt();
-    else resolve(order);
+    else if (isOrder(order)) resolve(order);
+    else steps.write(order);
   });
+  // A step that arrives after the stop.
+  steps.on('error', () => {});
   process.stdin.on('end', interrupt);
   // Without its command, it still has servers to stop.
   process.stdout.on('error', () => {});
   try {
-    await carryOut(await ordered);
+    const order = await ordered;
+    if (order.do === 'companion') await keepCompanion(order, steps, { tell, voice: VOICE });
+    else await carryOut(order);
     await tell({ event: 'done' });
     return 0;
   } catch (error) {
@@ -41,6 +54,10 @@ export async function runHost(): Promise<number> {
   } finally {
     process.stdin.destroy();
   }
+}
+
+function isOrder(message: HostOrder | CompanionOrder | CompanionStep): message is HostOrder | CompanionOrder {
+  return 'plan' in message || 'needs' in message;
 }
 
 /** Interrupts what this program does, as Ctrl-C would. */
@@ -85,22 +102,20 @@ async function prepare({ plan, learns }: HostOrder, ready: ReadyRun, session: Se
 
 async function measure({ plan }: HostOrder, ready: ReadyRun, session: Session): Promise<void> {
   const { prepared, placed, launcher, companions } = ready;
-  const { token } = session;
   const folder = session.makeFolder('round');
-  const owe = (server: string | undefined): void => session.owe(server);
-  await using running = await startCompanions(companions, { token, folder, placed, owe });
   session.expect(estimateSeconds(plan));
-  const { effects, stop } = await createEffects({
+  await using started = await startEffects({
     plan,
+    session,
     placed,
-    token,
     folder,
     launcher,
-    companions: running.all,
+    companions,
     record: async (trials) => {
       for (const trial of trials) await tell({ event: 'trial', ...withFiles(trial, folder) });
     },
   });
+  const { effects, stop } = started;
   using _ = VOICE.onInterrupt(stop, 'stopping');
   // The command chooses the trials, and ends the run.
   const all = { ...effects, due: () => () => true, decide: () => 'continue' as const };

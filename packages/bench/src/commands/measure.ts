@@ -16,8 +16,8 @@ import { appendTrials, createRun, mendRun, versionDifferences, type StoredRun } 
 import type { Placement } from '../results/record.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import type { Versions } from '../results/run-file.ts';
-import { startCompanions } from '../services/index.ts';
-import { createEffects } from './effects.ts';
+import { findDistant, listElsewhere } from '../services/index.ts';
+import { startEffects } from './effects.ts';
 import { planWarmups } from './learn.ts';
 import { prepareRun, readVersions } from './prepare.ts';
 import type { Session } from './session.ts';
@@ -62,9 +62,14 @@ export async function measurePlan({
   const describeStop = (): string => (known.length > 0 ? SAVED : NOTHING_YET);
   using interrupts = new DisposableStack();
   interrupts.use(voice.onInterrupt(() => voice.quit(() => release()), describeStop));
-  const { token } = session;
-  const owe = (server: string | undefined): void => session.owe(server);
-  const { companions, launcher, placed, host, prepared, leftOut } = await prepareRun(asked, {
+  const {
+    companions: beside,
+    launcher,
+    placed,
+    host,
+    prepared,
+    leftOut,
+  } = await prepareRun(asked, {
     session,
     isNamed,
     voice,
@@ -73,21 +78,19 @@ export async function measurePlan({
       if (stored !== undefined) refuseOtherHost(stored, here, placementOf(stored, pinned));
     },
   });
-  await using cluster = await joinCluster(asked, voice);
-  const tryOut = async (trial: string): Promise<boolean> => {
-    await using running = await startCompanions(companions, { token, folder: trial, placed, owe });
-    return await tryTargets(asked, prepared, {
-      placed,
-      token,
-      folder: trial,
-      companions: running.all,
-      voice,
-    });
-  };
+  await using cluster = await joinCluster(asked, placed, voice);
+  const companions = [...beside, ...(cluster ? await findDistant(asked, cluster.companions) : [])];
   const isOfUser = prepared.some((one) => 'stack' in one && one.stack.project !== undefined);
   if (isOfUser && stored === undefined) {
     const trial = session.makeFolder('try');
-    if (await tryOut(trial)) voice.quit(() => release());
+    const isStopped = await tryTargets(asked, prepared, {
+      session,
+      placed,
+      folder: trial,
+      companions,
+      voice,
+    });
+    if (isStopped) voice.quit(() => release());
   }
   const engines = cluster === undefined ? await findEngines(enginesOf(asked)) : [cluster.engine];
   const versions = readVersions(prepared, companions, engines);
@@ -98,19 +101,18 @@ export async function measurePlan({
   const folder = stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
   if (interrupted) return { source: { plan, host, versions, leftOut, trials: [] }, folder, interrupted };
   if (stored !== undefined) mendRun(folder);
-  await using running = await startCompanions(companions, { token, folder, placed, owe });
   const tracker = trackRun(plan);
   const expectRest = (): void => session.expect(estimateSeconds(plan, dueTrials(plan, known, tracker)));
   expectRest();
-  const { effects, stop } = await createEffects({
+  await using started = await startEffects({
     plan,
+    session,
     placed,
-    token,
     folder,
     launcher,
     engines,
     host: cluster?.host,
-    companions: running.all,
+    companions,
     record: async (trials) => {
       appendTrials(folder, trials);
       known.push(...trials);
@@ -118,16 +120,23 @@ export async function measurePlan({
     },
     on: showProgress(plan, voice.screen, stored?.trials),
   });
-  interrupts.use(voice.onInterrupt(stop, describeStop));
+  const { effects } = started;
+  interrupts.use(voice.onInterrupt(started.stop, describeStop));
   const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
   return { source: { plan, host, versions, leftOut, trials }, folder, interrupted: effects.interrupted() };
 }
 
 /** Joins the cluster of a plan. Its code is loaded only for a plan that has one. */
-async function joinCluster({ cluster }: Plan, voice: Voice): Promise<OpenCluster | undefined> {
+async function joinCluster(
+  plan: Plan,
+  placed: PinnedCommands,
+  { log }: Voice,
+): Promise<OpenCluster | undefined> {
+  const { cluster, run: name } = plan;
   if (cluster === undefined) return undefined;
   const { openCluster } = await import('../load/cluster/cluster.ts');
-  return openCluster(cluster, voice.log);
+  const localPrefix = placed.generator;
+  return openCluster(cluster, { log, run: name, companions: listElsewhere(plan), localPrefix });
 }
 
 /** Returns the placement of the first trial of a run, if it were measured now. */

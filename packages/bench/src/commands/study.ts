@@ -17,9 +17,9 @@ import type { Companion } from '../services/companion.ts';
 import { factsOf, keepWarmup } from './known.ts';
 import type { StudyFile } from '../results/study/record.ts';
 import { appendProcess, createStudy, readStudy, type StoredStudy } from '../results/study/store.ts';
-import { findCompanions, startCompanions } from '../services/index.ts';
+import { findCompanions } from '../services/index.ts';
 import { STUDY_SCHEMA } from '../versions.ts';
-import { createEffects } from './effects.ts';
+import { startEffects } from './effects.ts';
 import { prepareMachine, prepareTargets, readVersions } from './prepare.ts';
 import type { Session } from './session.ts';
 import type { Voice } from './voice.ts';
@@ -96,17 +96,8 @@ export async function observeTargets(
   const engines = await findEngines(enginesOf(plan));
   const versions = readVersions([...prepared], companions, engines);
   const folder = createStudy({ ...describeStudy(plan, seconds), versions, leftOut }, host, results);
-  const { token } = session;
-  const owe = (server: string | undefined): void => session.owe(server);
-  await using running = await startCompanions(companions, { token, folder, placed, owe });
-  const { effects, stop } = await createEffects({
-    plan,
-    placed,
-    token,
-    folder,
-    engines,
-    companions: running.all,
-  });
+  await using started = await startEffects({ plan, session, placed, folder, engines, companions });
+  const { effects, stop } = started;
   using _ = voice.onInterrupt(stop, 'stopping: completed processes are saved');
   const ready = new Map(
     prepared.flatMap((one) => ('attached' in one ? [] : [[one.target.id, one] as const])),

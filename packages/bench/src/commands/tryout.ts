@@ -5,27 +5,23 @@ import type { Draw } from '../catalogue/workloads/workload.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { BenchError } from '../errors.ts';
 import { describeElsewhere, type Server } from '../machine/launch.ts';
-import type { PinnedCommands } from '../machine/placement.ts';
 import { scaleTo } from '../measure/launcher.ts';
 import { ServerLife, type TrialContext } from '../measure/life.ts';
 import type { RunEffects } from '../measure/run.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import type { Trial } from '../results/record.ts';
-import { CompanionError, type RunningCompanion } from '../services/companion.ts';
-import { createEffects } from './effects.ts';
+import { CompanionError } from '../services/companion.ts';
+import { startEffects, type Start } from './effects.ts';
 import { NOTHING_YET, type Voice } from './voice.ts';
 
 /** The interval between lines about a server that does not answer yet. */
 const WAITING_SECONDS = 3;
 
 /** The surroundings of a first start. */
-export interface TryoutMeans {
-  placed: PinnedCommands;
-  token: string;
+export interface TryoutMeans extends Pick<Start, 'session' | 'placed' | 'companions'> {
   /** A folder for logs that is removed afterwards. */
   folder: string;
-  companions: RunningCompanion[];
   voice: Voice;
 }
 
@@ -38,17 +34,19 @@ export async function tryTargets(
   prepared: readonly Launchable[],
   means: TryoutMeans,
 ): Promise<boolean> {
-  const { effects, stop } = await createEffects({ plan, ...means });
-  using _ = means.voice.onInterrupt(stop, NOTHING_YET);
+  const { voice, ...start } = means;
+  await using started = await startEffects({ plan, ...start });
+  const { effects, stop } = started;
+  using _ = voice.onInterrupt(stop, NOTHING_YET);
   for (const [index, found] of prepared.entries()) {
     if (effects.interrupted()) return true;
     const planned = plan.trials.find(({ target }) => target === found.target.id);
     if ('attached' in found || planned === undefined) continue;
-    means.voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
+    voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
     const scaled = scaleTo(found.target, { plan, placed: means.placed });
     const context = { ...scaled, prepared: found, target: found.target };
     const first = { ...planned, id: `try${index + 1}-${planned.id}` };
-    const wrong = await tryTarget(first, context, effects, means.voice);
+    const wrong = await tryTarget(first, context, effects, voice);
     if (effects.interrupted()) return true;
     if (wrong !== undefined) throw wrong;
   }

@@ -109,7 +109,8 @@ export function findLimit(evidence: Evidence, budget = budgetOf(evidence)): Limi
   if (isCrowded(evidence)) return 'others';
   if (!isShared) return 'waiting';
   // The server cannot use the part of shared cores that the load and the companions use.
-  const beside = sum(companions.map((one) => one.evidence.resources?.coresUsed ?? 0));
+  const here = companions.filter((one) => one.evidence.host === undefined);
+  const beside = sum(here.map((one) => one.evidence.resources?.coresUsed ?? 0));
   const taken = coresOfLoad(load) + beside;
   return isFull(server.coresUsed + taken) ? 'server' : 'waiting';
 }

@@ -10,24 +10,24 @@ import { listenersOn } from './procfs.ts';
 const PORTS = { first: 20_000, count: 12_000 };
 const MOST_TRIES = 100;
 
-/** Returns a TCP port of 127.0.0.1 that was free a moment ago. Throws what node:net throws if there is none. */
-export async function findFreePort(): Promise<number> {
+/** Returns a TCP port of an address of this machine that was free a moment ago. Throws what node:net throws if there is none. */
+export async function findFreePort(host = '127.0.0.1'): Promise<number> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const port = PORTS.first + randomInt(PORTS.count);
-    const isFree = await tryPort(port).then(
+    const isFree = await tryPort(host, port).then(
       () => true,
       () => false,
     );
     if (isFree) return port;
   }
-  return tryPort(0);
+  return tryPort(host, 0);
 }
 
 /** Listens on the port for a moment and returns it; for port 0 the one that the system chose. */
-async function tryPort(port: number): Promise<number> {
+async function tryPort(host: string, port: number): Promise<number> {
   const server = createServer();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject).listen({ host: '127.0.0.1', port }, resolve);
+  server.once('error', reject).listen({ host, port }, resolve);
   await promise;
   const { port: found } = server.address() as AddressInfo;
   await new Promise((done) => {

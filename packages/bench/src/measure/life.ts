@@ -82,9 +82,7 @@ export interface TrialEffects {
 }
 
 /** The process of a companion. */
-export interface NamedProcess extends CompanionProcess {
-  name: CompanionName;
-}
+export type NamedProcess = CompanionProcess & { name: CompanionName };
 
 /** The common inputs of a run's trials, and the target of one of them. */
 export interface TrialContext {
@@ -185,6 +183,8 @@ export class ServerLife {
       if (running.head(target) === undefined) continue;
       this.#parts.push({ name: running.name, companion: await running.begin(draw, trial) });
     }
+    // A companion whose host was lost has begun on another one.
+    Object.assign(this.#head, headsOf(this.#effects.companions, target));
     const env = Object.assign({}, draw.env, ...this.#parts.map(({ companion }) => companion.env));
     const server = await this.#effects.launch(prepared as Prepared, this.#planned, { ...draw, env });
     this.#server = server;
@@ -234,7 +234,7 @@ export class ServerLife {
       hashEvery: plan.hashEvery,
       timing: draw.timing,
     };
-    const pids = [server.pid() ?? [], ...processes.map(({ pid }) => pid)].flat();
+    const pids = [server.pid() ?? [], ...processes.map(({ pid }) => pid ?? [])].flat();
     return {
       server,
       spec,
@@ -315,7 +315,13 @@ export class ServerLife {
       companions: this.#parts.map(({ name, companion }) => ({
         name,
         companion,
-        evidence: { load, resources: this.#beside[name], placement: placed.placement, besideRequests },
+        evidence: {
+          load,
+          resources: this.#beside[name],
+          placement: placed.placement,
+          besideRequests,
+          ...companion.elsewhere?.(),
+        },
       })),
       budgetCores: placed.placement.server?.length ?? coresOf(plan),
       isShared: placed.placement.kind === 'shared',
@@ -463,17 +469,22 @@ function headOf(
   { plan, target, prepared, placed }: TrialContext,
   effects: TrialEffects,
 ): TrialHead {
-  const heads = effects.companions
-    .map((running) => [running.name, running.head(target)] as const)
-    .filter(([, head]) => head !== undefined);
   const engine = effects.load(target);
   return {
     ...plannedHead(planned, { plan, target, placement: placed.placement, atMs: effects.now() }),
     engine: engine.name,
     ...(prepared?.runtime === undefined ? {} : { runtime: prepared.runtime }),
     ...(engine.version === undefined ? {} : { driver: { name: engine.name, version: engine.version } }),
-    ...(heads.length === 0 ? {} : { companions: Object.fromEntries(heads) }),
+    ...headsOf(effects.companions, target),
   };
+}
+
+/** The parts of companions in the head of a record. */
+function headsOf(companions: readonly RunningCompanion[], target: Target): Pick<TrialHead, 'companions'> {
+  const heads = companions
+    .map((running) => [running.name, running.head(target)] as const)
+    .filter(([, head]) => head !== undefined);
+  return heads.length === 0 ? {} : { companions: Object.fromEntries(heads) };
 }
 
 /** Returns the head of a trial as far as its plan tells it. `atMs` is its beginning, in ms since the epoch. */

@@ -150,7 +150,7 @@ function failRound(
   }: { planned: readonly PlannedTrial[]; arrived: readonly Trial[]; host: RoundHost; atMs: number },
   why: string,
 ): FailedTrial[] {
-  const reason = makeReason('host-lost', { host: host.name, why });
+  const reason = makeReason('host-lost', { host: host.name, task: 'complete the round of this trial', why });
   return planned.map((one): FailedTrial => {
     const there = arrived.find(({ id }) => id === one.id);
     if (there !== undefined) return failTrial(there, reason);

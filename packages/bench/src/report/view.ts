@@ -6,8 +6,9 @@ import { describeCopies } from './copies.ts';
 import { drawCourses } from './course.ts';
 import { describeAsking, describeRequests } from './requests.ts';
 import { METRICS } from '../metrics.ts';
+import type { CompanionHost } from '../model.ts';
 import type { CompanionHeads, Placement } from '../results/record.ts';
-import { enginesOf, longestSeconds } from '../plan/plan.ts';
+import { asksDatabase, enginesOf, fixturesOf, longestSeconds } from '../plan/plan.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import type { Plan } from '../plan/definition.ts';
@@ -127,15 +128,21 @@ function describeHosts({ hosts = [] }: Model): string[] {
   );
 }
 
-function describePlannedHosts({ cluster, spread }: Plan): string[] {
+function describePlannedHosts(plan: Plan): string[] {
+  const { cluster, spread } = plan;
   if (spread !== undefined) {
     const { hosts, address } = spread;
     return [`rounds spread over ${countOf(hosts, 'host')} of the cluster at ${address}, side by side`];
   }
   if (cluster === undefined) return [];
-  const { generators, processes, address } = cluster;
+  const { generators, processes, address, roles } = cluster;
+  const { upstream, database } = roles;
   return [
     `load from ${countOf(generators, 'host')} of the cluster at ${address}, ${countOf(processes, 'process')} each`,
+    ...(upstream !== undefined && fixturesOf(plan) !== undefined
+      ? [`upstream on a host with the role ${upstream}`]
+      : []),
+    ...(database !== undefined && asksDatabase(plan) ? [`database on a host with the role ${database}`] : []),
   ];
 }
 
@@ -203,25 +210,30 @@ function describeEngines(plan: Plan): string[] {
 }
 
 /** One line for each companion of the servers. */
-function describeCompanions({ companions = {}, placement }: Model): string[] {
+function describeCompanions({ companions = {}, companionHosts = [], placement }: Model): string[] {
   // The background request has a separate line.
   const { upstream, database, services, background: _, ...others } = companions;
-  const onCore = (name: string): string => {
+  const where = (name: string): string => {
+    const hosts = companionHosts.filter(({ companion }) => companion === name);
+    if (hosts.length > 0) return ` on ${hosts.map(({ host }) => describeCompanionHost(host)).join(' and ')}`;
     const cores = Object.entries(placement?.beside ?? {}).find(([one]) => one === name)?.[1];
     return cores === undefined || placement?.kind !== 'separate' ? '' : ` on core ${cores.join(',')}`;
   };
   return [
-    ...(upstream === undefined
-      ? []
-      : [`upstream: ${upstream.kind} ${upstream.version}${onCore('upstream')}`]),
+    ...(upstream === undefined ? [] : [`upstream: ${upstream.kind} ${upstream.version}${where('upstream')}`]),
     ...(database === undefined
       ? []
       : [
-          `database: PostgreSQL ${database.version}, ${database.kind}, max_connections ${database.maxConnections}${onCore('database')}`,
+          `database: PostgreSQL ${database.version}, ${database.kind}, max_connections ${database.maxConnections}${where('database')}`,
         ]),
-    ...(services === undefined ? [] : [`services: ${describeServices(services)}${onCore('services')}`]),
-    ...Object.entries(others).map(([name, head]) => `${name}: ${JSON.stringify(head)}${onCore(name)}`),
+    ...(services === undefined ? [] : [`services: ${describeServices(services)}${where('services')}`]),
+    ...Object.entries(others).map(([name, head]) => `${name}: ${JSON.stringify(head)}${where(name)}`),
   ];
+}
+
+/** `h3 (AMD EPYC, 2 cores)`. */
+function describeCompanionHost({ name, cpuModel, cores }: CompanionHost): string {
+  return `${name} (${[cpuModel, countOf(cores, 'core')].filter(Boolean).join(', ')})`;
 }
 
 /** The services of the manifest and how long each lives, and the setup. */

@@ -52,8 +52,11 @@ export async function openSampler(options: SamplerOptions): Promise<Sampler> {
 /** A companion whose resources are sampled with those of a server. */
 export interface SampledCompanion {
   name: CompanionName;
-  pid: number;
-  sampler: Sampler;
+  /** The process on this machine that it descends from; undefined if it runs on another one. */
+  pid: number | undefined;
+  sampler: Pick<Sampler, 'start' | typeof Symbol.dispose> & {
+    stop(): Promise<Pick<Sampled, 'server'>>;
+  };
 }
 
 /** The sampler of a server and its companions. The companions and their descendants belong to the measurement. */
@@ -62,7 +65,7 @@ export function sampleTogether(server: Sampler, companions: readonly SampledComp
   return {
     idle: () => server.idle(),
     async start(ours) {
-      await server.start([...ours, ...companions.map(({ pid }) => pid)]);
+      await server.start([...ours, ...companions.flatMap(({ pid }) => pid ?? [])]);
       for (const { sampler } of companions) await sampler.start([]);
     },
     async stop() {

@@ -46,6 +46,7 @@ export interface CompanionNeeds extends Pick<
   | 'targets'
   | 'stacks'
   | 'apps'
+  | 'cluster'
 > {
   /** The stacks of the copies of a user's project; none by default. */
   copies?: readonly Stack[];
@@ -62,6 +63,67 @@ export interface CompanionKind<Parts extends CompanionParts = CompanionParts> {
    */
   find(needs: CompanionNeeds): Promise<Companion | undefined>;
 }
+
+/** A kind of companion whose program can run on another host. */
+export interface MovableKind<Parts extends CompanionParts = CompanionParts> extends CompanionKind<Parts> {
+  movable: MovableCompanion;
+}
+
+/** A program behind a companion, found on the host that is to run it. */
+export interface CompanionProgram {
+  kind: string;
+  version: string;
+  /** Starts it. It may not answer yet. */
+  launch(means: LaunchMeans): Promise<LaunchedProgram>;
+}
+
+/** The resources of a program. */
+export interface LaunchMeans extends Pick<CompanionMeans, 'token' | 'folder' | 'placed'> {
+  /** Distinguishes the programs of one run, from 0. */
+  index?: number;
+  /** The network that reaches it; by default, only this machine does. */
+  network?: CompanionNetwork | undefined;
+}
+
+/** The network between a companion and a server on another host. */
+export interface CompanionNetwork {
+  /** The address that the companion listens on. */
+  address: string;
+  /** The addresses of the server's host. */
+  clients: readonly string[];
+}
+
+/** A program that was launched, here or on another host. Disposing stops it and removes its files. */
+export interface LaunchedProgram extends AsyncDisposable, Pick<Server, 'ended' | 'logTail'> {
+  /** With a password, if it needs one. */
+  url: string;
+  /** Returns the process to sample; undefined if it has ended. */
+  process(): CompanionProcess | undefined;
+}
+
+/** A program that somebody else runs. */
+export interface ExternalProgram extends Pick<CompanionProgram, 'kind' | 'version'> {
+  /** With its password. */
+  url: string;
+}
+
+/** A companion whose program can run on another host than the servers: it is then found and launched there. */
+export interface MovableCompanion {
+  isNeeded(needs: MovableNeeds): boolean;
+  /** Finds the program on this host. Throws a usage or toolchain error if it is not available. */
+  find(needs: MovableNeeds): Promise<CompanionProgram | ExternalProgram>;
+  /** Starts a companion whose program was found here or on another host. */
+  start(
+    program: CompanionProgram | ExternalProgram,
+    needs: CompanionNeeds,
+    means: CompanionMeans,
+  ): Promise<RunningCompanion>;
+  /** Throws a usage error if its program must not run on another host now. */
+  refuseElsewhere?(): void;
+}
+
+/** The facts by which the program of a companion is found. */
+export type MovableNeeds = Pick<CompanionNeeds, 'workload' | 'params' | 'asked' | 'upstream'>;
 
 /** A companion that a plan needs, before it is started. */
 export interface Companion {
@@ -110,9 +172,25 @@ export interface CompanionTrial {
 }
 
 /** A process to sample over the window, with all its descendants. */
-export interface CompanionProcess {
+export type CompanionProcess = LocalProcess | DistantProcess;
+
+/** A process on this machine. */
+export interface LocalProcess {
   pid: number;
   cgroup?: Server['cgroup'];
+}
+
+/** A process on another host, which is sampled there. */
+export interface DistantProcess {
+  /** The agent that started it, if that runs on this machine. */
+  pid: number | undefined;
+  meter: DistantMeter;
+}
+
+/** Samples a process on another host, one window after the other. Never throws: a lost host has no resources. */
+export interface DistantMeter {
+  start(): Promise<void>;
+  stop(): Promise<Resources | undefined>;
 }
 
 /** A companion for the length of one trial. Disposing ends its part, whatever the state of the trial. */
@@ -135,6 +213,8 @@ export interface TrialCompanion extends AsyncDisposable {
   answers?(): number;
   /** The number of its own requests to the server. */
   requests?(): number;
+  /** Returns its host and its cores there; absent if it runs beside the server. */
+  elsewhere?(): Pick<CompanionEvidence, 'host' | 'placement'>;
   /** Returns its name if it was saturated and so held back the server. */
   bottleneck?(evidence: CompanionEvidence): CompanionLimit | undefined;
   /** Returns its objections to the window. */
@@ -152,13 +232,33 @@ export interface CompanionEvidence {
   load: LoadResult;
   /** Its own resources over the window. */
   resources: Resources | undefined;
+  /** Its cores, and those of other sides on its host. */
   placement: Placement;
+  /** Its host; undefined if that is the server's. */
+  host?: string | undefined;
   /** The number of requests that companions sent to the server beside the load. */
   besideRequests: number;
 }
 
 /** The rows in the table of reasons for failures of a companion itself. */
 export type CompanionReason = 'companion' | 'upstream' | 'database';
+
+/** Returns a server that was launched on this machine as the program of a companion. */
+export function launchedHere(server: Server, url: string, release: () => void = () => {}): LaunchedProgram {
+  return {
+    url,
+    ended: () => server.ended(),
+    logTail: () => server.logTail(),
+    process() {
+      const pid = server.ended() === undefined ? server.pid() : undefined;
+      return pid === undefined ? undefined : { pid, cgroup: server.cgroup };
+    },
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      release();
+    },
+  };
+}
 
 /** A failure of a companion, which says nothing about the server. */
 export class CompanionError extends BenchError {

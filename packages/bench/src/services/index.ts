@@ -9,19 +9,43 @@ import type {
   CompanionKind,
   CompanionMeans,
   CompanionNeeds,
+  MovableKind,
   RunningCompanion,
 } from './companion.ts';
 import { database } from './database/companion.ts';
 import { services } from './declared/companion.ts';
+import { findElsewhere, type CompanionHosts, type MovableName } from './movable.ts';
 import { upstream } from './upstream/companion.ts';
 
 export const COMPANIONS = { upstream, database, services, background };
 
-/** Finds the companions that are needed. Throws a usage or toolchain error if one is not available. */
+/** The companions whose program can run on another host. */
+export const MOVABLE: Record<MovableName, MovableKind> = { upstream, database };
+
+/**
+ * Finds the companions that are needed, without those that run on other hosts. Throws a usage or toolchain error if one is
+ * not available.
+ */
 export async function findCompanions(needs: CompanionNeeds): Promise<Companion[]> {
   const found: Companion[] = [];
+  const elsewhere = new Set<string>(listElsewhere(needs));
   for (const kind of Object.values<CompanionKind>(COMPANIONS))
-    found.push(...[(await kind.find(needs)) ?? []].flat());
+    if (!elsewhere.has(kind.name)) found.push(...[(await kind.find(needs)) ?? []].flat());
+  return found;
+}
+
+/** Lists the companions that are needed and have a host of their own. */
+export function listElsewhere(needs: CompanionNeeds): MovableName[] {
+  const names = Object.keys(MOVABLE) as MovableName[];
+  return names.filter(
+    (name) => needs.cluster?.roles[name] !== undefined && MOVABLE[name].movable.isNeeded(needs),
+  );
+}
+
+/** Finds the companions that run on other hosts. Throws a usage or trial error if one is not available. */
+export async function findDistant(needs: CompanionNeeds, hosts: CompanionHosts): Promise<Companion[]> {
+  const found: Companion[] = [];
+  for (const name of listElsewhere(needs)) found.push(await findElsewhere(MOVABLE[name], needs, hosts));
   return found;
 }
 

@@ -50,6 +50,12 @@ describe('bench.cluster.json', () => {
     });
   });
 
+  it('names the hosts of companions, which otherwise run beside the servers', () => {
+    expect(readCluster(write({ ...SMALL, roles: { upstream: 'far' } }))).toMatchObject({
+      cluster: { roles: { server: 'server', generator: 'generator', upstream: 'far' } },
+    });
+  });
+
   it.each([
     [
       { ...SMALL, spread: { hosts: 2 } },
@@ -58,6 +64,15 @@ describe('bench.cluster.json', () => {
     [
       { address: SMALL.address, spread: { hosts: 2 }, processes: 2 },
       /^bench\.cluster\.json:6: "processes" has no effect with "spread"/,
+    ],
+    [
+      { address: SMALL.address, spread: { hosts: 2 }, roles: { database: 'far' } },
+      /^bench\.cluster\.json:7: the role "database" has no effect with "spread", whose hosts run whole rounds/,
+    ],
+    [{ ...SMALL, roles: { upstream: '' } }, /^bench\.cluster\.json:5: "roles\.upstream" must NOT have fewer/],
+    [
+      { ...SMALL, roles: { cache: 'far' } },
+      /^bench\.cluster\.json:5: "roles" has no field "cache", expected one of server, generator, upstream, database/,
     ],
     [{ address: SMALL.address }, /^bench\.cluster\.json:2: neither "generators" nor "spread" says/],
     [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Cluster } from '../../src/catalogue/cluster/definition.ts';
 import { findProblems } from '../../src/commands/cluster.ts';
-import { nameHosts, type CheckedHost } from '../../src/load/cluster/cluster.ts';
+import { nameHosts, type CheckedHost } from '../../src/load/cluster/inspect.ts';
 
 const CLUSTER: Cluster = {
   address: '10.0.0.1:6379',
@@ -16,7 +16,9 @@ const CLUSTER: Cluster = {
 
 const HOST: CheckedHost = {
   name: 'b',
+  task: 'generator',
   role: 'generator',
+  isHere: false,
   node: { node: 'n', address: '10.0.0.2', hostname: 'b', resources: ['generator'], alive: true },
   facts: {
     hostname: 'b',
@@ -56,7 +58,7 @@ const at = (hostname: string, address: string) => ({ hostname, address });
 describe('pnpm cluster check', () => {
   it('finds nothing wrong with a host that can do its part', () => {
     expect(problemsOf(16_000)).toEqual([]);
-    expect(problemsOf(16_000, { host: { role: 'server' } })).toEqual([]);
+    expect(problemsOf(16_000, { host: { task: 'server' } })).toEqual([]);
   });
 
   it('names a host that may not open enough files: the server needs one for each connection', () => {
@@ -64,7 +66,7 @@ describe('pnpm cluster check', () => {
       'b: a process may open 20000 files, and its share of 40000 connections needs 20200',
     ]);
     expect(problemsOf(40_000, { cluster: { processes: 2 } })).toEqual([]);
-    expect(problemsOf(20_000, { host: { role: 'server' } })).toHaveLength(1);
+    expect(problemsOf(20_000, { host: { task: 'server' } })).toHaveLength(1);
   });
 
   it('names a host without enough ports, unless it has more addresses', () => {

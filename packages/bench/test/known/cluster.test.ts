@@ -1,30 +1,51 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pWaitFor from 'p-wait-for';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClusterFile } from '../../src/catalogue/cluster/definition.ts';
 import { readCluster } from '../../src/catalogue/cluster/file.ts';
+import { readStacks } from '../../src/catalogue/stacks.ts';
+import type { Draw } from '../../src/catalogue/workloads/workload.ts';
 import type { LoadEngine, LoadSession } from '../../src/load/engine.ts';
-import { inspectCluster, openCluster, type OpenCluster } from '../../src/load/cluster/cluster.ts';
+import { openCluster, type OpenCluster } from '../../src/load/cluster/cluster.ts';
+import { inspectCluster } from '../../src/load/cluster/inspect.ts';
 import { ClusterDriver } from '../../src/load/cluster/driver.ts';
 import { provideProgram } from '../../src/load/cluster/program.ts';
 import { choosePlacement } from '../../src/machine/placement.ts';
-import { familyOf, readProcess, readText } from '../../src/machine/procfs.ts';
+import {
+  addressesOf,
+  environHas,
+  familyOf,
+  listPids,
+  readProcess,
+  readText,
+} from '../../src/machine/procfs.ts';
+import type { Target } from '../../src/model.ts';
 import { sum } from '../../src/numbers.ts';
+import type { CompanionNeeds, RunningCompanion } from '../../src/services/companion.ts';
+import { findDistant } from '../../src/services/index.ts';
 import { startLocalNodes, type LocalNodes } from '../load/cluster/nodes.ts';
 import { needs } from '../needs.ts';
+import { samplePlan } from '../samples.ts';
+import { openToken } from './leftovers.ts';
 import { accountOf, ASKED, loadOf, openRig, reasonOf, reasonsOf, sumOf, type Seen } from './rig.ts';
 
 const ray = needs(() => provideProgram());
 const rig = openRig();
 const folder = mkdtempSync(join(tmpdir(), 'bench-cluster-'));
+/** The state of programs on the hosts. */
+const programState = mkdtempSync(join(folder, 'state-'));
+const token = openToken();
+const vanilla = readStacks().find(({ name }) => name === 'vanilla');
 
 let nodes: LocalNodes | undefined;
 /** Every process that sent load. */
 const senders = new Set<number>();
 
 beforeAll(async () => {
-  if (ray.why === undefined) nodes = await startLocalNodes(4);
+  if (ray.why === undefined) nodes = await startLocalNodes(4, { BENCH_STATE: programState });
 }, 300_000);
 
 afterAll(async () => {
@@ -119,7 +140,7 @@ async function measure({ file, ...asked }: ByHosts & { file?: Partial<ClusterFil
 async function namesOfGenerators(): Promise<string[]> {
   const cluster = readSpec(write({ generators: 3 }));
   await using driver = await ClusterDriver.join(await provideProgram(), cluster.address);
-  const { hosts } = await inspectCluster(driver, cluster);
+  const hosts = await inspectCluster(driver, cluster);
   return hosts.filter(({ role }) => role === cluster.roles.generator).map(({ name }) => name);
 }
 
@@ -174,6 +195,137 @@ describe('trials by hosts that stay from one to the next', () => {
     expect(loadOf(seen).counts.ok).toBe(parts[0]?.counts.ok);
   });
 });
+
+/** The programs that agents have started. */
+function programs(): number[] {
+  return listPids().filter((pid) => {
+    const words = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0');
+    return (
+      words.some((word) => word.endsWith('scripts/host.ts')) && environHas(pid, 'BENCH_STATE', programState)
+    );
+  });
+}
+
+describe('companions on other hosts', () => {
+  let cluster: OpenCluster;
+  let upstream: RunningCompanion;
+  const roles = { upstream: 'generator', database: 'generator' };
+  const kept = new Set<number>();
+  const needsOf = (line: string): CompanionNeeds => ({
+    ...samplePlan(line),
+    cluster: readSpec(write({ generators: 1, roles })),
+  });
+  const start = async (line: string): Promise<RunningCompanion> => {
+    const [found] = await findDistant(needsOf(line), cluster.companions);
+    if (found === undefined) throw new Error('it is not needed');
+    return found.start({ token, folder, placed: {} });
+  };
+  const gather = '--workload gather --upstream embedded --param fixtures=2 --param items=3';
+  /** One trial; `onOpened` gets the programs of the hosts when the window opens. */
+  const measureGather = (onOpened: (running: number[]) => void = () => {}): Promise<Seen> => {
+    const { engine } = cluster;
+    return rig.measure({
+      planted: 'node',
+      ...(vanilla && { stack: vanilla }),
+      companions: [upstream],
+      bench: [...gather.split(' '), '--connections', '4', '--duration', '1'],
+      wrap: (effects) => ({
+        ...effects,
+        load() {
+          const created = engine.create({
+            placed: { placement: { kind: 'unpinned' }, generator: [] },
+            token,
+          });
+          return {
+            ...created,
+            open: (spec, processes) => watch(created.open(spec, processes), () => onOpened(programs())),
+          };
+        },
+      }),
+    });
+  };
+
+  beforeAll(async () => {
+    if (ray.why !== undefined) return;
+    cluster = await openCluster(readSpec(write({ generators: 1, roles })), {
+      companions: ['upstream', 'database'],
+    });
+    upstream = await start(gather);
+  }, 120_000);
+  afterAll(async () => {
+    await upstream?.[Symbol.asyncDispose]();
+    await cluster?.[Symbol.asyncDispose]();
+  }, 60_000);
+
+  it('serve on the address of their host, are sampled there, and are named in the record', async () => {
+    let listens: string[] = [];
+    const seen = await measureGather((running) => {
+      for (const pid of familyOf(running)) kept.add(pid);
+      listens = addressesOf(familyOf(running)).map(({ address }) => address);
+    });
+    expect(reasonsOf(seen)).toEqual([]);
+    const { trial } = seen;
+    expect(listens).toEqual([nodes?.address.split(':')[0]]);
+    expect(trial.companions?.upstream).toMatchObject({
+      kind: 'embedded',
+      host: { cores: expect.any(Number) },
+    });
+    const used = trial.status === 'failed' ? undefined : trial.measured.companions?.upstream;
+    expect(used?.resources?.coresUsed).toBeGreaterThan(0);
+    expect(used?.requests).toBe(2 * loadOf(seen).lifetime.ok);
+  });
+
+  it('fail the trial if their host is lost, and are on a host again in the next', async () => {
+    const lost = await measureGather((running) => {
+      for (const pid of familyOf(running)) kept.add(pid);
+      for (const pid of running) process.kill(readProcess(pid)?.ppid ?? 0, 'SIGKILL');
+    });
+    expect(lost.trial.status).toBe('failed');
+    const name = lost.trial.companions?.upstream?.host?.name;
+    expect(reasonOf(lost, 'host-lost').text).toContain(
+      `${name} did not keep the upstream running: its host was lost`,
+    );
+    expect(loadOf(lost).counts.sent).toBeGreaterThan(0);
+    const next = await measureGather();
+    expect(reasonsOf(next)).toEqual([]);
+  });
+
+  it('are a database that only the host of the servers reaches, with a password', async () => {
+    const database = await start('--workload users');
+    try {
+      const draw = { table: { rows: [{ name: 'Ada', email: 'ada@example.com' }] } } as unknown as Draw;
+      const target = needsOf('').targets[0] as Target;
+      await using trial = await database.begin(draw, { id: '1', target, prepared: undefined });
+      const url = new URL(trial.env?.['DATABASE_URL'] ?? '');
+      expect(url.hostname).toBe(nodes?.address.split(':')[0]);
+      const rows = await query(url.href, 'select count(*)::int as rows from users');
+      expect(rows).toEqual([{ rows: 1 }]);
+      for (const pid of familyOf(programs())) kept.add(pid);
+      url.password = 'wrong';
+      await expect(query(url.href, 'select 1')).rejects.toThrow('password authentication failed');
+    } finally {
+      await database[Symbol.asyncDispose]();
+    }
+  });
+
+  it('leave nothing behind', async () => {
+    await upstream[Symbol.asyncDispose]();
+    await cluster[Symbol.asyncDispose]();
+    expect(kept.size).toBeGreaterThan(0);
+    await pWaitFor(() => [...kept].every((pid) => !isRunning(pid)), { timeout: 20_000 });
+    expect(programs()).toEqual([]);
+  });
+});
+
+async function query(connectionString: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
 
 describe('a trial by hosts of a cluster', () => {
   it('connects from the addresses of each host', async () => {

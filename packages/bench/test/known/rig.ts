@@ -19,7 +19,7 @@ import { keepDatabase } from '../../src/services/database/companion.ts';
 import type { RunningCompanion } from '../../src/services/companion.ts';
 import { findCompanions, startCompanions } from '../../src/services/index.ts';
 import { startUpstreams } from '../../src/services/upstream/companion.ts';
-import { findUpstream, type UpstreamProgram } from '../../src/services/upstream/upstream.ts';
+import { findUpstream, serveFixtures, type UpstreamProgram } from '../../src/services/upstream/upstream.ts';
 import type { ReasonCode } from '../../src/reasons.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import type { Counts } from '../../src/model.ts';
@@ -73,6 +73,8 @@ export interface Order {
   upstream?: UpstreamProgram;
   /** The database of the workload. */
   database?: Database;
+  /** The companions of the server; by default those that the workload needs. */
+  companions?: RunningCompanion[];
 }
 
 /** The record of a trial and the log of its server. */
@@ -148,6 +150,7 @@ async function measure(
     stack,
     upstream: program,
     database,
+    companions: given,
   }: Order,
   token: string,
   folder: string,
@@ -164,15 +167,20 @@ async function measure(
   const found = prepared.find((one) => one.target.id === planned?.target);
   if (found === undefined || planned === undefined) throw new Error(missing[0]?.reason ?? target);
   const id = `${String(order).padStart(3, '0')}-${planned.id}`;
-  const fixtures = fixturesOf(plan);
+  const fixtures = given === undefined ? fixturesOf(plan) : undefined;
   const needs = { serverCores: coresOf(plan), generators: plan.generators };
   const placed = await choosePlacement({ ...needs, beside: fixtures === undefined ? [] : ['upstream'] });
   const means = { token, folder, placed };
   await using upstream =
-    fixtures && (await startUpstreams(program ?? (await findUpstream('embedded')), fixtures, means));
+    fixtures &&
+    (await startUpstreams(
+      serveFixtures(program ?? (await findUpstream('embedded')), fixtures),
+      fixtures,
+      means,
+    ));
   const disturbing = await (await background.find(plan))?.start(means);
   const holder = database && keepDatabase(database);
-  const companions = [upstream ?? [], holder ?? [], disturbing ?? []].flat();
+  const companions = given ?? [upstream ?? [], holder ?? [], disturbing ?? []].flat();
   const { effects } = await createEffects({ plan, placed, token, folder, companions });
   const trial = await measureTrial(
     { ...planned, id },

@@ -26,7 +26,6 @@ function faulty(sound: number, fault: 'fail' | 'close' | 'delay' | 'die'): Upstr
     kind: 'planted',
     version: fault,
     command: [process.execPath, path('upstream.ts'), ...args],
-    parseCount: Number,
   };
 }
 

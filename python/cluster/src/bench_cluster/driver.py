@@ -117,6 +117,8 @@ class Driver:
     def _missing(self, roles: list[str]) -> str:
         alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         counts = {role: sum(role in resources for resources in alive) for role in roles}
+        if all(count >= roles.count(role) for role, count in counts.items()):
+            return "hosts of the cluster are taken by another run, or one host alone offers several roles"
         told = [
             f"{count} of {roles.count(role)} hosts with the role {role}" for role, count in counts.items()
         ]

@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Any
 
 #: The files of a checkout that must be the same on all hosts.
-SOURCES = ("packages/bench/src", "python/cluster/src")
+SOURCES = ("packages/bench/src", "packages/contract/src", "packages/upstream", "python/cluster/src")
+#: Folders in them that an installation makes.
+IGNORED = {"__pycache__", "node_modules"}
 LOCK = "pnpm-lock.yaml"
 VERSION_SECONDS = 10
 
 
 def digest_checkout(folder: Path) -> str | None:
     """Return the SHA-256 of the sources of Bench and the lock file, with names; None if there are none."""
-    files = [path for source in SOURCES for path in (folder / source).rglob("*") if _counts(path)]
+    found = [path for source in SOURCES for path in (folder / source).rglob("*")]
+    files = [path for path in found if path.is_file() and not IGNORED & set(path.relative_to(folder).parts)]
     if not files or not (folder / LOCK).is_file():
         return None
     digest = hashlib.sha256()
@@ -27,10 +30,6 @@ def digest_checkout(folder: Path) -> str | None:
         digest.update(f"{path.relative_to(folder)}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
-
-
-def _counts(path: Path) -> bool:
-    return path.is_file() and "__pycache__" not in path.parts
 
 
 def find_node(candidates: Iterable[str], wanted: str) -> dict[str, str]:

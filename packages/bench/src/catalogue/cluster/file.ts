@@ -47,7 +47,7 @@ export function readCluster(file: string): ReadCluster {
   const roles = { ...DEFAULTS.roles, ...given.roles };
   const named = connections === undefined ? {} : { connections };
   const refuse = (field: string, problem: string, hint: string): never => {
-    throw new BenchError('usage', `${read.at([field])}: ${problem}`, hint);
+    throw new BenchError('usage', `${read.at(field.split('.'))}: ${problem}`, hint);
   };
   if (spread !== undefined) {
     const wrong = OF_LOAD.find((field) => (read.value as ClusterFile)[field] !== undefined);
@@ -56,6 +56,14 @@ export function readCluster(file: string): ReadCluster {
         wrong,
         `"${wrong}" has no effect with "spread", whose hosts load their own servers`,
         `omit "${wrong}", or "spread"`,
+      );
+    }
+    const beside = (['upstream', 'database'] as const).find((name) => roles[name] !== undefined);
+    if (beside !== undefined) {
+      return refuse(
+        `roles.${beside}`,
+        `the role "${beside}" has no effect with "spread", whose hosts run whole rounds`,
+        `omit "${beside}" from "roles", or "spread"`,
       );
     }
     const { address, deadlineSeconds = DEFAULTS.deadlineSeconds, checkout } = given;

@@ -1,8 +1,12 @@
 /**
  * The protocol between a command and its program on another host: one JSON object per line, on stdin and stdout. The program
- * carries out one order and ends. It also ends, with its servers, when it is told to stop or its stdin ends.
+ * carries out one order and ends. It also ends, with its servers, when it is told to stop or its stdin ends. A companion
+ * stays until then: it takes steps, and answers each with one message.
  */
+import type { Resources } from '../../model.ts';
 import type { Plan } from '../../plan/definition.ts';
+import type { CompanionNetwork, MovableNeeds } from '../../services/companion.ts';
+import type { MovableName } from '../../services/movable.ts';
 import type { Host } from '../../results/host.ts';
 import type { Placement, Trial } from '../../results/record.ts';
 import type { LeftOut, Versions } from '../../results/run-file.ts';
@@ -17,6 +21,27 @@ export interface HostOrder {
   /** True if it also plans the warm-ups, with studies of what is not known. */
   learns?: boolean;
 }
+
+/** Asks the program to find a companion, and to keep it. */
+export interface CompanionOrder {
+  do: 'companion';
+  /** The run that it belongs to. */
+  run: string;
+  name: MovableName;
+  needs: Omit<MovableNeeds, 'asked'>;
+  network: CompanionNetwork;
+  /** The command that pins it; empty if nothing does. */
+  prefix: string[];
+  /** True if it takes the lock of its machine. */
+  isAlone: boolean;
+}
+
+/** The steps of a companion: launch its program, sample it over a window, stop it. */
+export type CompanionStep =
+  | { do: 'launch'; index: number }
+  | { do: 'open' }
+  | { do: 'close' }
+  | { do: 'land' };
 
 /** Asks the program to stop what it does. */
 export interface StopOrder {
@@ -43,5 +68,14 @@ export type HostMessage =
   | { event: 'prepared'; prepared: PreparedHost }
   /** A trial, with the contents of its files by their names. */
   | { event: 'trial'; trial: Trial; files: Record<string, string> }
+  /** A companion was found; `cores` are the numbers of those that it may use. */
+  | { event: 'found'; kind: string; version: string; cores: number[] }
+  | { event: 'launched'; url: string }
+  | { event: 'opened' }
+  | { event: 'closed'; resources?: Resources }
+  /** It was stopped. */
+  | { event: 'landed'; log: string }
+  /** It has ended by itself. */
+  | { event: 'fell'; how: string; logTail: string[] }
   | { event: 'refused'; message: string; hint?: string }
   | { event: 'done' };

@@ -1,13 +1,11 @@
 /** The hosts that rounds are spread over: placed, checked, and each running the program of this checkout. */
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Spread } from '../../catalogue/cluster/definition.ts';
 import { BenchError } from '../../errors.ts';
-import { checkoutOf, inspectCluster, refuseUnfit, type CheckedHost, type Inspected } from './cluster.ts';
+import { checkoutOf, inspectCluster, refuseUnfit, type CheckedHost } from './inspect.ts';
 import { ClusterDriver, type HostFacts } from './driver.ts';
-import type { HostMessage, HostOrder, StopOrder } from './host-protocol.ts';
-import { RemoteProcesses, type RemoteProcess } from './process.ts';
+import type { HostMessage, HostOrder } from './host-protocol.ts';
 import { provideProgram } from './program.ts';
+import { RemoteProgram, type RunningProgram } from './remote-program.ts';
 
 /** A host that carries out orders with the program of its checkout. */
 export interface ProgramHost {
@@ -31,11 +29,11 @@ export interface OpenHosts extends AsyncDisposable {
 export async function openHosts(spec: Spread, log?: (doing: string) => void): Promise<OpenHosts> {
   const driver = await ClusterDriver.join(await provideProgram(log), spec.address);
   try {
-    const { hosts } = await inspectCluster(driver, spec);
+    const hosts = await inspectCluster(driver, spec);
     refuseUnfit(hosts);
     refuseUnequal(hosts);
     return {
-      hosts: hosts.map((host) => new RemoteProgram(driver, host, checkoutOf(spec))),
+      hosts: hosts.map((host) => new OrderedHost(new RemoteProgram(driver, host, checkoutOf(spec)))),
       [Symbol.asyncDispose]: () => driver[Symbol.asyncDispose](),
     };
   } catch (error) {
@@ -76,70 +74,36 @@ function refuseUnequal(hosts: readonly CheckedHost[]): void {
   );
 }
 
-/** The longest that a program may take to stop. */
-const STOP_MS = 15_000;
-
-/** The program of the checkout on another host. */
-class RemoteProgram implements ProgramHost {
+/** A host that carries out one order after the other. */
+class OrderedHost implements ProgramHost {
   readonly name: string;
-  readonly #processes: RemoteProcesses;
-  readonly #checkout: string;
-  readonly #argv: string[];
-  #running: RemoteProcess | undefined;
+  readonly #program: RemoteProgram;
+  #running: RunningProgram | undefined;
 
-  constructor(driver: ClusterDriver, { agent, name, facts }: Inspected, checkout: string) {
-    this.name = name;
-    this.#checkout = checkout;
-    this.#processes = new RemoteProcesses(driver, agent);
-    const runtime = join(checkout, 'scripts', 'runtime.mjs');
-    this.#argv = [facts.node.path ?? 'node', '--import', runtime, join(checkout, 'scripts', 'host.ts')];
+  constructor(program: RemoteProgram) {
+    this.name = program.name;
+    this.#program = program;
   }
 
   async ask(order: HostOrder, seconds: number, take: (message: HostMessage) => void): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    const ended = Promise.withResolvers<void>();
-    let refusal: string | undefined;
-    let isDone = false;
-    let hasEnded = false;
+    const late = Promise.withResolvers<never>();
     let timer: NodeJS.Timeout | undefined;
-    const fail = (why: string): void => over.reject(new BenchError('trial', why));
-    const running = this.#processes.start<HostMessage>(() => this.#argv, this.#checkout, {
-      take: (message) => {
-        if (message.event === 'began')
-          timer = setTimeout(() => fail(`it did not finish in ${Math.round(seconds)} s`), seconds * 1000);
-        else if (message.event === 'refused') refusal = describeRefusal(message);
-        else if (message.event === 'done') isDone = true;
-        else take(message);
-      },
-      // The next order waits for the end of the program, which releases its machine.
-      broke: (why) => {
-        hasEnded = true;
-        ended.resolve();
-        if (isDone) over.resolve();
-        else fail(refusal ?? why);
-      },
+    const running = this.#program.run(order, (message) => {
+      if (message.event !== 'began') return take(message);
+      const why = `it did not finish in ${Math.round(seconds)} s`;
+      timer = setTimeout(() => late.reject(new BenchError('trial', why)), seconds * 1000);
     });
     this.#running = running;
-    running.send(order);
     try {
-      await over.promise;
+      await Promise.race([running.over, late.promise]);
     } finally {
       clearTimeout(timer);
-      if (!hasEnded) {
-        this.stop();
-        // It stops its servers first.
-        await Promise.race([ended.promise, sleep(STOP_MS, undefined, { ref: false })]);
-      }
       this.#running = undefined;
       await running.end();
     }
   }
 
   stop(): void {
-    this.#running?.send({ do: 'stop' } satisfies StopOrder);
+    this.#running?.stop();
   }
-}
-
-function describeRefusal({ message, hint }: { message: string; hint?: string }): string {
-  return hint === undefined ? message : `${message} (${hint})`;
 }

@@ -18,7 +18,7 @@ import {
 } from '../../definitions.ts';
 import { sent } from '../../catalogue/workloads/requests/definition.ts';
 import { METRIC_IDS, type MetricId } from '../../metrics.ts';
-import { attestation, counts, resolvedRuntime, scale, target } from '../../model.ts';
+import { attestation, companionHost, counts, resolvedRuntime, scale, target } from '../../model.ts';
 import { plan } from '../../plan/definition.ts';
 import { REASON_CODES } from '../../reasons.ts';
 import { host } from '../../results/host.ts';
@@ -580,6 +580,12 @@ const fields = {
       minItems: 1,
     }),
   ),
+  companionHosts: Type.Optional(
+    Type.Array(shape({ companion: text('Its name.'), host: companionHost }), {
+      description: 'The other hosts that companions ran on; absent if all ran beside the servers.',
+      minItems: 1,
+    }),
+  ),
   roundHosts: Type.Optional(
     Type.Array(roundHost, {
       description: 'The hosts that the rounds were spread over; absent if they ran on one machine.',
@@ -624,5 +630,5 @@ export const reportDocument = shape({
 export const REPORT_HEAD = {
   title: 'The report of a run as JSON: report --json',
   description:
-    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, kinds of processes, problems and notes are new; `hosts` and `roundHosts` are new with clusters.',
+    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, kinds of processes, problems and notes are new; `hosts`, `companionHosts` and `roundHosts` are new with clusters.',
 };

@@ -1,41 +1,44 @@
 /** The database of `users` and `users-insert`: each trial has its own table in its own database. */
 import type { databaseRecord, DatabaseUse, InsertAccount } from './record.ts';
 import type { Reason } from '../../results/record.ts';
+import { BenchError } from '../../errors.ts';
 import { asksDatabase } from '../../plan/plan.ts';
 import { makeReason } from '../../reasons.ts';
-import type { CompanionKind, RunningCompanion, TrialCompanion } from '../companion.ts';
+import type { MovableCompanion, MovableKind, RunningCompanion, TrialCompanion } from '../companion.ts';
+import { findBeside } from '../movable.ts';
 import { findDatabase, refuseCrowd, startDatabase, type Database } from './database.ts';
 import { Inserts } from './inserts.ts';
 import { isDatabaseFull, judgeDatabase, judgeInserts } from './judge.ts';
 import type { Table } from '../../catalogue/workloads/workload.ts';
 
-export const database: CompanionKind<typeof databaseRecord> = {
+const movable: MovableCompanion = {
+  isNeeded: asksDatabase,
+  find: () => findDatabase(),
+  async start(program, plan, means) {
+    const started = await startDatabase(program, means);
+    try {
+      refuseCrowd(plan, started);
+    } catch (error) {
+      await started[Symbol.asyncDispose]();
+      throw error;
+    }
+    return keepDatabase(started);
+  },
+  refuseElsewhere() {
+    if ((process.env['DATABASE_URL'] ?? '') === '') return;
+    throw new BenchError(
+      'usage',
+      'DATABASE_URL names the database, and the cluster has a role for one',
+      'unset DATABASE_URL, or omit "database" from "roles"',
+    );
+  },
+};
+
+export const database: MovableKind<typeof databaseRecord> = {
   name: 'database',
   record: async () => (await import('./record.ts')).databaseRecord,
-  async find(plan) {
-    if (!asksDatabase(plan)) return undefined;
-    const program = await findDatabase();
-    return {
-      name: 'database',
-      version: `${program.kind} ${program.version}`,
-      isPlaced: program.kind === 'embedded',
-      async start({ token, folder, placed, owe }) {
-        const started = await startDatabase(program, {
-          token,
-          folder,
-          placed,
-          ...(owe === undefined ? {} : { owe }),
-        });
-        try {
-          refuseCrowd(plan, started);
-        } catch (error) {
-          await started[Symbol.asyncDispose]();
-          throw error;
-        }
-        return keepDatabase(started);
-      },
-    };
-  },
+  find: (plan) => findBeside('database', movable, plan),
+  movable,
 };
 
 /** A running database, as the companion of all trials of a run. */

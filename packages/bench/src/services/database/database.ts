@@ -7,12 +7,18 @@ import { BenchError } from '../../errors.ts';
 import { hide, secretsOf } from '../../redact.ts';
 import { serversAtOnce } from '../../plan/by-turns.ts';
 import type { Plan } from '../../plan/definition.ts';
-import { describeEnd, type Server } from '../../machine/launch.ts';
-import type { PinnedCommands } from '../../machine/placement.ts';
-import { findPostgres, launchPostgres, type Postgres } from './postgres.ts';
+import { describeEnd } from '../../machine/launch.ts';
+import { findPostgres, launchPostgres } from './postgres.ts';
 import { isToken } from '../../machine/scratch.ts';
 import { readProcess } from '../../machine/procfs.ts';
-import { CompanionError, type CompanionProcess } from '../companion.ts';
+import {
+  CompanionError,
+  type CompanionMeans,
+  type CompanionProcess,
+  type CompanionProgram,
+  type ExternalProgram,
+  type LaunchedProgram,
+} from '../companion.ts';
 
 const START_MS = 60_000;
 const POLL_MS = 20;
@@ -22,9 +28,7 @@ const DRAIN_MS = 20_000;
 const OLDEST = 13;
 
 /** A database server that can hold the table. */
-export type DatabaseProgram =
-  | { kind: 'embedded'; version: string; postgres: Postgres }
-  | { kind: 'external'; version: string; url: string };
+export type DatabaseProgram = CompanionProgram | ExternalProgram;
 
 /** A failure of the database, which says nothing about the server. */
 export class DatabaseError extends CompanionError {
@@ -35,7 +39,7 @@ export class DatabaseError extends CompanionError {
 
 /** A running database. Disposing stops an embedded one. */
 export interface Database extends AsyncDisposable {
-  kind: DatabaseProgram['kind'];
+  kind: 'embedded' | 'external';
   version: string;
   maxConnections: number;
   /** Creates a new table in its own database. Throws a database error if that fails. */
@@ -70,7 +74,7 @@ export interface OpenTable extends AsyncDisposable {
 export async function findDatabase(asked = process.env['DATABASE_URL']): Promise<DatabaseProgram> {
   if (asked !== undefined && asked !== '') return findExternal(asked);
   const postgres = await findPostgres();
-  return { kind: 'embedded', version: postgres.version, postgres };
+  return { kind: 'embedded', version: postgres.version, launch: (means) => launchPostgres(postgres, means) };
 }
 
 async function findExternal(asked: string): Promise<DatabaseProgram> {
@@ -111,12 +115,7 @@ function parseUrl(asked: string): string {
 }
 
 /** The resources of a database. */
-export interface DatabaseSpec {
-  /** Marks its processes and databases, so that a later start can recognise leftovers. */
-  token: string;
-  /** The folder of the run, for its log. */
-  folder: string;
-  placed: Pick<PinnedCommands, 'beside'>;
+export interface DatabaseSpec extends Omit<CompanionMeans, 'owe'> {
   /**
    * Called with the server before the first database of a trial is created there, and with undefined once none is
    * left.
@@ -129,17 +128,18 @@ export interface DatabaseSpec {
  * not answer in time.
  */
 export async function startDatabase(program: DatabaseProgram, spec: DatabaseSpec): Promise<Database> {
-  if (program.kind === 'external') {
+  if (!('launch' in program)) {
     const settings = await readSettings(program.url);
     spec.owe?.(serverOf(program.url));
     return new StandingDatabase({ program, token: spec.token, owe: spec.owe, ...settings });
   }
-  const { server, url } = await launchPostgres(program.postgres, spec);
+  const launched = await program.launch(spec);
   try {
-    const settings = await untilReady(server, url);
-    return new StandingDatabase({ program: { ...program, url }, server, token: spec.token, ...settings });
+    const settings = await untilReady(launched);
+    const { url } = launched;
+    return new StandingDatabase({ program: { ...program, url }, launched, token: spec.token, ...settings });
   } catch (error) {
-    await server.stop();
+    await launched[Symbol.asyncDispose]();
     throw new BenchError(
       'toolchain',
       `PostgreSQL for the workload does not start: ${(error as Error).message}`,
@@ -170,7 +170,7 @@ export function refuseCrowd(
 /** The settings and processes that it reports. */
 interface Settings {
   maxConnections: number;
-  /** The parent of all its processes, if it runs on this host. */
+  /** The parent of all its processes, if somebody else runs it on this host. */
   pid: number | undefined;
 }
 
@@ -191,18 +191,21 @@ function parentOf(backend: number, host: string): number | undefined {
   return seen?.command.startsWith('postgres') === true ? seen.ppid : undefined;
 }
 
-async function untilReady(server: Server, url: string): Promise<Settings> {
+async function untilReady(launched: LaunchedProgram): Promise<Settings> {
   const deadline = performance.now() + START_MS;
   const look = async () => {
     try {
-      return pWaitFor.resolveWith({ ...(await readSettings(url)), pid: server.pid() });
+      return pWaitFor.resolveWith(await readSettings(launched.url));
     } catch (error) {
-      const end = describeEnd(server);
+      const end = describeEnd(launched);
       if (end !== undefined) throw new Error(end, { cause: error });
       if (performance.now() > deadline)
-        throw new Error([wordsOf(error as Error), ...server.logTail().slice(-1)].filter(Boolean).join(': '), {
-          cause: error,
-        });
+        throw new Error(
+          [wordsOf(error as Error), ...launched.logTail().slice(-1)].filter(Boolean).join(': '),
+          {
+            cause: error,
+          },
+        );
       return false;
     }
   };
@@ -211,20 +214,20 @@ async function untilReady(server: Server, url: string): Promise<Settings> {
 
 interface Parts extends Settings {
   program: Pick<DatabaseProgram, 'kind' | 'version'> & { url: string };
-  server?: Server;
+  launched?: LaunchedProgram;
   token: string;
   owe?: DatabaseSpec['owe'];
 }
 
 class StandingDatabase implements Database {
-  readonly kind: DatabaseProgram['kind'];
+  readonly kind: Database['kind'];
   readonly version: string;
   readonly maxConnections: number;
   readonly #parts: Parts;
   #opened = 0;
 
   constructor(parts: Parts) {
-    this.kind = parts.program.kind;
+    this.kind = parts.launched === undefined ? 'external' : 'embedded';
     this.version = parts.program.version;
     this.maxConnections = parts.maxConnections;
     this.#parts = parts;
@@ -263,13 +266,14 @@ class StandingDatabase implements Database {
   }
 
   process(): CompanionProcess | undefined {
-    const { pid, server } = this.#parts;
-    return pid === undefined ? undefined : { pid, cgroup: server?.cgroup };
+    const { pid, launched } = this.#parts;
+    if (launched !== undefined) return launched.process();
+    return pid === undefined ? undefined : { pid };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { server, program, token, owe } = this.#parts;
-    if (server !== undefined) return void (await server.stop());
+    const { launched, program, token, owe } = this.#parts;
+    if (launched !== undefined) return launched[Symbol.asyncDispose]();
     // A table that could not be closed has left its database behind.
     const dropped = await dropAll(program.url, token).then(
       () => true,
@@ -293,7 +297,7 @@ class StandingDatabase implements Database {
   }
 
   async #ask<T extends QueryResultRow>(url: string, text: string, values: unknown[] = []): Promise<T[]> {
-    const end = this.#parts.server && describeEnd(this.#parts.server);
+    const end = this.#parts.launched && describeEnd(this.#parts.launched);
     if (end !== undefined) throw this.#wrong(`has ended (${end})`);
     return query<T>(url, text, values).catch((error: Error) => {
       throw this.#wrong(`refuses a command: ${wordsOf(error)}`);

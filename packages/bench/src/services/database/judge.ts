@@ -22,11 +22,12 @@ export function isDatabaseFull({ resources, placement, load }: CompanionEvidence
 export function judgeDatabase({
   resources,
   placement,
+  host,
   limit,
 }: CompanionEvidence & { limit: Limit }): Reason[] {
   if (resources === undefined || limit !== 'database') return [];
   return [
-    makeReason('database-bound', { coresUsed: resources.coresUsed, cores: placement.beside?.database }),
+    makeReason('database-bound', { coresUsed: resources.coresUsed, cores: placement.beside?.database, host }),
   ];
 }
 

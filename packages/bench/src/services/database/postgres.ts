@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BenchError } from '../../errors.ts';
-import { launch, type Server } from '../../machine/launch.ts';
-import type { PinnedCommands } from '../../machine/placement.ts';
-import { findFreePort } from '../../machine/ports.ts';
+import { launch } from '../../machine/launch.ts';
+import { findFreePort, toAuthority } from '../../machine/ports.ts';
 import { readText } from '../../machine/procfs.ts';
 import { scratchOf } from '../../machine/scratch.ts';
 import { run, runSync } from '../../machine/subprocess.ts';
 import { lastLine } from '../../prepare/runtimes.ts';
+import { launchedHere, type LaunchedProgram, type LaunchMeans } from '../companion.ts';
 
 /** More than any plan needs, and the same for every plan. */
 const MAX_CONNECTIONS = 500;
@@ -20,13 +20,15 @@ export const NOBODY = 65_534;
 const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] as const;
 
 /**
- * The start script: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the port. A random password of 128 bits needs
- * no iterations, which would slow down pools that connect on demand.
+ * The start script: `$1` initdb, `$2` postgres, `$3` the folder, `$4` the address, `$5` the port, `$6` who may connect
+ * besides this machine. A random password of 128 bits needs no iterations, which would slow down pools that connect on
+ * demand.
  */
 const START = [
   `"$1" --pgdata="$3/data" --username=${USER} --pwfile="$3/password" --auth=scram-sha-256 --set=scram_iterations=1`,
   '--locale=C --encoding=UTF8 --no-sync > /dev/null',
-  '&& exec "$2" -D "$3/data" -p "$4" -c listen_addresses=127.0.0.1 -c unix_socket_directories=',
+  `&& printf '%s\\n' "$6" >> "$3/data/pg_hba.conf"`,
+  '&& exec "$2" -D "$3/data" -p "$5" -c listen_addresses="$4" -c unix_socket_directories=',
   `-c max_connections=${MAX_CONNECTIONS}`,
 ].join(' ');
 
@@ -60,9 +62,10 @@ export async function findPostgres(platform = `${process.platform}-${process.arc
 /** Starts a new, empty database. It may not answer yet. */
 export async function launchPostgres(
   { root }: Postgres,
-  { token, folder, placed }: { token: string; folder: string; placed: Pick<PinnedCommands, 'beside'> },
-): Promise<{ server: Server; url: string }> {
-  const port = await findFreePort();
+  { token, folder, placed, network }: LaunchMeans,
+): Promise<LaunchedProgram> {
+  const { address: host = '127.0.0.1', clients = [] } = network ?? {};
+  const port = await findFreePort(host);
   const password = randomBytes(16).toString('hex');
   const scratch = scratchOf(token);
   mkdirSync(scratch, { mode: 0o700 });
@@ -82,12 +85,15 @@ export async function launchPostgres(
       join(home, 'bin', 'initdb'),
       join(home, 'bin', 'postgres'),
       scratch,
+      '{host}',
       '{port}',
+      clients.map(permit).join('\n'),
     ],
     cwd: scratch,
     env: {},
     files: {},
     workers: 1,
+    host,
     port,
     prefix: placed.beside ?? [],
     time: undefined,
@@ -96,7 +102,12 @@ export async function launchPostgres(
     scratch,
     folder,
   });
-  return { server, url: `postgresql://${USER}:${password}@${server.host}:${port}/postgres` };
+  return launchedHere(server, `postgresql://${USER}:${password}@${toAuthority({ host, port })}/postgres`);
+}
+
+/** The line of `pg_hba.conf` that lets an address in, with the password. */
+function permit(address: string): string {
+  return `host all ${USER} ${address}/${address.includes(':') ? 128 : 32} scram-sha-256`;
 }
 
 /** Removes the shared memory of a killed PostgreSQL; its lock file names it. */

@@ -1,7 +1,7 @@
 /** The database's part of a record. */
 import { Type, type Static } from 'typebox';
 import { count, oneOf, shape, text } from '../../definitions.ts';
-import { resources } from '../../model.ts';
+import { companionHost, resources } from '../../model.ts';
 
 const insertAccount = shape(
   {
@@ -33,6 +33,7 @@ export const databaseRecord = {
       kind: oneOf(['embedded', 'external'] as const),
       version: text(),
       maxConnections: count('count: connections that it accepts, its own setting'),
+      host: Type.Optional(companionHost),
     },
     { description: 'The database that the server asked: the embedded PostgreSQL, or an external one.' },
   ),

@@ -1,31 +1,36 @@
 /** The external service of the workload `gather`. Servers that run at the same time have one upstream each. */
 import type { upstreamRecord, UpstreamUse } from './record.ts';
 import { fixturesOf } from '../../plan/plan.ts';
-import type { CompanionKind, CompanionMeans, RunningCompanion, TrialCompanion } from '../companion.ts';
+import type {
+  CompanionMeans,
+  CompanionProgram,
+  MovableCompanion,
+  MovableKind,
+  RunningCompanion,
+  TrialCompanion,
+} from '../companion.ts';
+import { findBeside } from '../movable.ts';
 import { isUpstreamFull, judgeUpstream } from './judge.ts';
 import {
   findUpstream,
+  serveFixtures,
   startUpstream,
   useBetween,
   type Upstream,
   type UpstreamLook,
-  type UpstreamProgram,
 } from './upstream.ts';
 
-export const upstream: CompanionKind<typeof upstreamRecord> = {
+const movable: MovableCompanion = {
+  isNeeded: (plan) => fixturesOf(plan) !== undefined,
+  find: async (plan) => serveFixtures(await findUpstream(plan.upstream), fixturesOf(plan) ?? []),
+  start: (program, plan, means) => startUpstreams(program as CompanionProgram, fixturesOf(plan) ?? [], means),
+};
+
+export const upstream: MovableKind<typeof upstreamRecord> = {
   name: 'upstream',
   record: async () => (await import('./record.ts')).upstreamRecord,
-  async find(plan) {
-    const fixtures = fixturesOf(plan);
-    if (fixtures === undefined) return undefined;
-    const program = await findUpstream(plan.upstream);
-    return {
-      name: 'upstream',
-      version: `${program.kind} ${program.version}`,
-      isPlaced: true,
-      start: (means) => startUpstreams(program, fixtures, means),
-    };
-  },
+  find: (plan) => findBeside('upstream', movable, plan),
+  movable,
 };
 
 /**
@@ -33,14 +38,14 @@ export const upstream: CompanionKind<typeof upstreamRecord> = {
  * upstream counts the requests of one server.
  */
 export async function startUpstreams(
-  program: UpstreamProgram,
-  fixtures: string[],
+  program: CompanionProgram,
+  [fixture = '']: readonly string[],
   { token, folder, placed }: Pick<CompanionMeans, 'token' | 'folder' | 'placed'>,
 ): Promise<RunningCompanion> {
   const all: Upstream[] = [];
   const free: Upstream[] = [];
   const startOne = async (): Promise<Upstream> => {
-    const started = await startUpstream(program, { token, folder, placed, fixtures, index: all.length });
+    const started = await startUpstream(program, fixture, { token, folder, placed, index: all.length });
     all.push(started);
     return started;
   };

@@ -66,9 +66,9 @@ function judgePace({ fetchUs }: UpstreamUse): Reason[] {
   return fetchUs <= SLOW_US ? [] : [makeReason('upstream-slow', { fetchUs })];
 }
 
-function judgeLimit({ resources, placement, limit }: CompanionEvidence & { limit: Limit }): Reason[] {
+function judgeLimit({ resources, placement, host, limit }: CompanionEvidence & { limit: Limit }): Reason[] {
   if (resources === undefined || limit !== 'upstream') return [];
   return [
-    makeReason('upstream-bound', { coresUsed: resources.coresUsed, cores: placement.beside?.upstream }),
+    makeReason('upstream-bound', { coresUsed: resources.coresUsed, cores: placement.beside?.upstream, host }),
   ];
 }

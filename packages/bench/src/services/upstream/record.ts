@@ -1,7 +1,7 @@
 /** The upstream's part of a record. */
 import { Type, type Static } from 'typebox';
 import { amount, count, shape, text } from '../../definitions.ts';
-import { resources } from '../../model.ts';
+import { companionHost, resources } from '../../model.ts';
 
 const use = shape(
   {
@@ -17,6 +17,9 @@ export type UpstreamUse = Static<typeof use>;
 
 export const upstreamRecord = {
   canBeLimit: true as const,
-  head: shape({ kind: text(), version: text() }, { description: 'The server of the fixtures.' }),
+  head: shape(
+    { kind: text(), version: text(), host: Type.Optional(companionHost) },
+    { description: 'The server of the fixtures.' },
+  ),
   use,
 };

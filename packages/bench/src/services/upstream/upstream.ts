@@ -10,11 +10,17 @@ import type { Answer } from '../../catalogue/workloads/workload.ts';
 import { BenchError } from '../../errors.ts';
 import type { UpstreamKind } from '../../model.ts';
 import type { UpstreamUse } from './record.ts';
-import { describeEnd, launch, type Server } from '../../machine/launch.ts';
-import type { PinnedCommands } from '../../machine/placement.ts';
-import { findFreePort } from '../../machine/ports.ts';
+import { describeEnd, launch } from '../../machine/launch.ts';
+import { findFreePort, toAuthority } from '../../machine/ports.ts';
 import { run, SubprocessError } from '../../machine/subprocess.ts';
-import { CompanionError, type CompanionProcess } from '../companion.ts';
+import {
+  CompanionError,
+  launchedHere,
+  type CompanionProcess,
+  type CompanionProgram,
+  type LaunchedProgram,
+  type LaunchMeans,
+} from '../companion.ts';
 import { sendRequest } from '../../machine/request.ts';
 
 const CONFIGURATION = fileURLToPath(import.meta.resolve('@bench/upstream/nginx.conf'));
@@ -32,15 +38,13 @@ export interface UpstreamProgram {
   version: string;
   /** Placeholders: `{host}` and `{port}`. Runs in the folder that holds the fixtures. */
   command: string[];
-  /** The text of `nginx.conf` there, with the placeholder `{port}`. */
+  /** The text of `nginx.conf` there, with the placeholder `{address}`. */
   configuration?: string;
-  /** Parses the number of requests so far from the answer to `GET /count`. */
-  parseCount(text: string): number;
 }
 
 /** A failure of the upstream, which says nothing about the server. */
 export class UpstreamError extends CompanionError {
-  constructor({ kind, version }: Pick<UpstreamProgram, 'kind' | 'version'>, what: string) {
+  constructor({ kind, version }: Pick<CompanionProgram, 'kind' | 'version'>, what: string) {
     super(`the upstream (${kind} ${version}) ${what}`, 'upstream');
   }
 }
@@ -91,7 +95,6 @@ function embedded(): UpstreamProgram {
     kind: 'embedded',
     version: process.versions.node,
     command: [process.execPath, EMBEDDED, '--host', '{host}', '--port', '{port}'],
-    parseCount: Number,
   };
 }
 
@@ -108,51 +111,62 @@ async function findNginx(): Promise<UpstreamProgram | string> {
     version,
     command: ['nginx', '-p', '.', '-c', 'nginx.conf'],
     configuration: readFileSync(CONFIGURATION, 'utf8'),
-    parseCount: (text) => Number(/^ \d+ \d+ (\d+)/m.exec(text)?.[1]),
   };
 }
 
-/** The resources of an upstream. */
-export interface UpstreamSpec {
-  /** Marks its process, so that a later start can recognise leftovers. */
-  token: string;
-  /** The folder of the run: its log is kept there; everything else is removed with it. */
-  folder: string;
-  placed: Pick<PinnedCommands, 'beside'>;
-  fixtures: string[];
-  /** Distinguishes the upstreams of one run, from 0. */
-  index?: number;
+/** Parses the number of requests so far from the answer to `GET /count`: a number, or the page of stub_status. */
+export function parseCount(text: string): number {
+  return Number(/^ \d+ \d+ (\d+)/m.exec(text)?.[1] ?? text);
 }
 
-/**
- * Writes the fixtures and starts a program that serves them. Throws an upstream error if it does not answer in
- * time.
- */
-export async function startUpstream(
-  program: UpstreamProgram,
-  { token, folder, placed, fixtures, index = 0 }: UpstreamSpec,
-): Promise<Upstream> {
+/** Returns a program as one that serves these fixtures. */
+export function serveFixtures(program: UpstreamProgram, fixtures: readonly string[]): CompanionProgram {
+  const { kind, version } = program;
+  return { kind, version, launch: (means) => launchUpstream(program, fixtures, means) };
+}
+
+/** Writes the fixtures and launches a program that serves them. */
+async function launchUpstream(
+  { command, configuration }: UpstreamProgram,
+  fixtures: readonly string[],
+  { token, folder, placed, index = 0, network }: LaunchMeans,
+): Promise<LaunchedProgram> {
   const id = index === 0 ? 'upstream' : `upstream${index + 1}`;
   const root = join(folder, id);
   mkdirSync(root, { recursive: true });
   writeFixtures(root, fixtures);
-  const port = await findFreePort();
-  if (program.configuration !== undefined)
-    writeFileSync(join(root, 'nginx.conf'), program.configuration.replaceAll('{port}', String(port)));
+  const { address: host = '127.0.0.1' } = network ?? {};
+  const port = await findFreePort(host);
+  const authority = toAuthority({ host, port });
+  if (configuration !== undefined)
+    writeFileSync(join(root, 'nginx.conf'), configuration.replaceAll('{address}', authority));
   const server = await launch({
     id,
     token,
-    command: program.command,
+    command,
     cwd: root,
     env: {},
     files: {},
     workers: 1,
+    host,
     port,
     prefix: placed.beside ?? [],
     time: undefined,
     folder,
   });
-  const upstream = new LaunchedUpstream(program, server, root, fixtures[0] ?? '');
+  return launchedHere(server, `http://${authority}`, () => rmSync(root, { recursive: true, force: true }));
+}
+
+/**
+ * Launches the program of an upstream, here or on another host. `fixture` is the first of those that it serves. Throws an
+ * upstream error if it does not answer in time.
+ */
+export async function startUpstream(
+  program: CompanionProgram,
+  fixture: string,
+  means: LaunchMeans,
+): Promise<Upstream> {
+  const upstream = new LaunchedUpstream(program, await program.launch(means), fixture);
   try {
     await upstream.awaitReady();
     return upstream;
@@ -167,21 +181,19 @@ class LaunchedUpstream implements Upstream {
   readonly version: string;
   readonly url: string;
   readonly env: Record<string, string>;
-  readonly #program: UpstreamProgram;
-  readonly #server: Server;
-  readonly #root: string;
+  readonly #program: CompanionProgram;
+  readonly #launched: LaunchedProgram;
   readonly #fixture: string;
   /** The number of answered requests of the harness so far. */
   #own = 0;
 
-  constructor(program: UpstreamProgram, server: Server, root: string, fixture: string) {
+  constructor(program: CompanionProgram, launched: LaunchedProgram, fixture: string) {
     this.kind = program.kind;
     this.version = program.version;
-    this.url = `http://${server.host}:${server.port}`;
+    this.url = launched.url;
     this.env = { BENCH_UPSTREAM: this.url };
     this.#program = program;
-    this.#server = server;
-    this.#root = root;
+    this.#launched = launched;
     this.#fixture = fixture;
   }
 
@@ -193,7 +205,7 @@ class LaunchedUpstream implements Upstream {
         await this.#count();
         return true;
       } catch (error) {
-        if (this.#server.ended() !== undefined || performance.now() > deadline) throw error;
+        if (this.#launched.ended() !== undefined || performance.now() > deadline) throw error;
         return false;
       }
     };
@@ -202,9 +214,9 @@ class LaunchedUpstream implements Upstream {
   }
 
   process(): CompanionProcess {
-    const pid = this.#server.ended() === undefined ? this.#server.pid() : undefined;
-    if (pid === undefined) throw this.#wrong('has gone');
-    return { pid, cgroup: this.#server.cgroup };
+    const process = this.#launched.process();
+    if (process === undefined) throw this.#wrong('has gone');
+    return process;
   }
 
   async look(): Promise<UpstreamLook> {
@@ -221,25 +233,27 @@ class LaunchedUpstream implements Upstream {
 
   async #count(): Promise<number> {
     const { status, body } = await this.#sendRequest('/count');
-    const count = this.#program.parseCount(body.toString());
+    const count = parseCount(body.toString());
     if (status !== 200 || !Number.isInteger(count))
       throw this.#wrong(`does not report its count (status ${status})`);
     return count - this.#own;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#server.stop();
-    rmSync(this.#root, { recursive: true, force: true });
+    await this.#launched[Symbol.asyncDispose]();
   }
 
   async #sendRequest(path: string): Promise<Answer> {
     try {
-      const answer = await sendRequest(this.#server, { method: 'GET', path, headers: {} });
+      const { hostname: host, port } = new URL(this.url);
+      const { ended, logTail } = this.#launched;
+      const spec = { method: 'GET', path, headers: {} };
+      const answer = await sendRequest({ host, port: Number(port), ended, logTail }, spec);
       this.#own++;
       return answer;
     } catch (error) {
       await sleep(SETTLE_MS);
-      const end = describeEnd(this.#server);
+      const end = describeEnd(this.#launched);
       throw this.#wrong(
         end === undefined ? `does not answer: ${(error as Error).message}` : `has ended (${end})`,
       );

@@ -16,6 +16,7 @@ interface Asked {
   resources?: Resources;
   placement: Placement;
   besideRequests: number;
+  host?: string;
 }
 
 /** The upstream of a window of 50,000 answers of 10 fixtures each, on a separate core. */
@@ -32,7 +33,7 @@ function evidenceOf(given: Partial<Asked> = {}): Asked {
 
 /** A window with that upstream. */
 function windowOf(
-  { requests, fetchUs, resources, placement, besideRequests }: Asked,
+  { requests, fetchUs, resources, placement, besideRequests, host }: Asked,
   load: LoadResult,
   serverCores = 0.5,
 ): Evidence {
@@ -54,7 +55,7 @@ function windowOf(
       {
         name: 'upstream',
         companion,
-        evidence: { load, resources, placement, besideRequests },
+        evidence: { load, resources, placement, besideRequests, host },
       },
     ],
     isClosedLoop: true,
@@ -126,6 +127,24 @@ describe('an upstream', () => {
     expect(verdict.texts[0]).toContain('the upstream used 0.95 cores of core 1');
     const both = judge(windowOf(full, sampleLoad({ lifetime: sampleCounts({ ok: 50_000 }) }), 0.97));
     expect(both).toMatchObject({ limit: 'server', reasons: [] });
+  });
+
+  it('that used up a core of another host is named with that host', () => {
+    const placement = { kind: 'separate' as const, server: [], generator: [], beside: { upstream: [0, 1] } };
+    const { limit, texts } = judgeOf(evidenceOf({ resources: sampleResources(0.95), placement, host: 'h3' }));
+    expect(limit).toBe('upstream');
+    expect(texts[0]).toContain('the upstream used 0.95 cores of core 0,1 on h3');
+  });
+
+  it('that runs on another host takes nothing of the cores that server and load share', () => {
+    const load = sampleLoad({ generators: [{ cpuUs: 0.3 * 5e6, seconds: 5, utilisation: 0.3 }] });
+    const limitOf = (upstream: Partial<Asked>): string =>
+      judge({
+        ...windowOf(evidenceOf({ resources: sampleResources(0.5), ...upstream }), load, 0.3),
+        isShared: true,
+      }).limit;
+    expect(limitOf({})).toBe('server');
+    expect(limitOf({ host: 'h3' })).toBe('waiting');
   });
 
   it('that used up its core is not the limit if the generator is saturated', () => {
