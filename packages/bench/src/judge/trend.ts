@@ -9,13 +9,16 @@ import { median } from '../numbers.ts';
 
 /** Fewer ratios cannot be this sure, whatever they are. */
 const FEWEST = 10;
-/** The two-sided error probability is 0.1 %: a duel has many rounds, and each is tested. */
-const SURE = 3.29;
+/** The error probability of a test, over all servers: a duel has many rounds, and each is tested. */
+const ERROR = 0.001;
 /** The least change over the ratios, as log. */
 const LEAST_CHANGE = Math.log(1.05);
 
-/** Returns the change from the first ratio to the last as a factor, if there is a trend. Ratios are logs, in order of time. */
-export function findTrend(logs: readonly number[]): number | undefined {
+/**
+ * Returns the change from the first ratio to the last as a factor, if there is a trend. Ratios are logs, in order of time. `tests` is the
+ * number of series that are tested at once: they share the error probability (Bonferroni).
+ */
+export function findTrend(logs: readonly number[], tests = 1): number | undefined {
   const count = logs.length;
   if (count < FEWEST) return undefined;
   let balance = 0;
@@ -29,8 +32,13 @@ export function findTrend(logs: readonly number[]): number | undefined {
   }
   const deviation = Math.sqrt((count * (count - 1) * (2 * count + 5)) / 18);
   const change = median(slopes) * (count - 1);
-  const isSure = Math.abs(balance) - 1 > SURE * deviation;
+  const isSure = tailBeyond((Math.abs(balance) - 1) / deviation) < ERROR / tests;
   return isSure && Math.abs(change) > LEAST_CHANGE ? Math.exp(change) : undefined;
+}
+
+/** An upper bound of the probability that a normal variable is further than `z` from its mean, by Mills' ratio. */
+function tailBeyond(z: number): number {
+  return z <= 0 ? 1 : (Math.sqrt(2 / Math.PI) * Math.exp(-(z ** 2) / 2)) / z;
 }
 
 /** The change of one server relative to another, or to all others. */
@@ -51,7 +59,7 @@ export function findTrends(costs: readonly (readonly number[])[]): RatioTrend[] 
     const others = costs.filter((_, index) => index !== side);
     // Two servers have one ratio.
     if (others.length === 0 || (others.length === 1 && side === 0)) return [];
-    const change = findTrend(logRatios(own, typicalOf(others)));
+    const change = findTrend(logRatios(own, typicalOf(others)), costs.length);
     return change === undefined ? [] : [{ side, change }];
   });
 }

@@ -8,8 +8,10 @@ import type { CpuMeter } from '../resources/cpu-meter.ts';
 const TURN_SECONDS = { measured: 0.125, unmeasured: 2 };
 /** The ratios of the last turns that are tested for a trend. */
 const TESTED = 24;
-/** The load that is added while there is a trend, in seconds for each server. */
+/** The load that is added at a time while there is a trend, in seconds for each server. */
 const MORE_SECONDS = 1;
+/** The load that is added at most, in seconds over all servers: in a table of many, chance makes some trend more often. */
+const MOST_MORE_SECONDS = 2 * LONGEST_WARMUP_SECONDS;
 
 /** One server of a duel. */
 export interface WarmingSide {
@@ -31,15 +33,15 @@ export interface Warmed {
 /**
  * Loads each server for its time, in turns A B B A, so that none is idle for long. All end at the same time: a server that
  * needs less begins later. If the ratio of their CPU per request has a trend at the end, one of them is not warm. The load
- * then goes on, until each server has had `mostSeconds` at most.
+ * then goes on, until each server has had `mostSeconds` at most, and all together two longest warm-ups more than planned.
  */
 export async function warmTogether(
   sides: readonly WarmingSide[],
   mostSeconds = LONGEST_WARMUP_SECONDS,
 ): Promise<Warmed> {
   const isMeasured = sides.every(({ meter }) => meter !== undefined);
-  const most = isMeasured ? TURN_SECONDS.measured : TURN_SECONDS.unmeasured;
-  const warming = sides.map((side) => new Warming(side, most));
+  const longestTurn = isMeasured ? TURN_SECONDS.measured : TURN_SECONDS.unmeasured;
+  const warming = sides.map((side) => new Warming(side, longestTurn));
   const longest = Math.max(...warming.map(({ turns }) => turns));
   for (let turn = 0; turn < longest; turn++) {
     for (const one of inOrder(warming, turn)) {
@@ -50,11 +52,9 @@ export async function warmTogether(
   const find = (): RatioTrend[] => findTrends(warming.map(({ costs }) => costs.slice(-TESTED)));
   let trends = find();
   const moreTurns = MORE_SECONDS / TURN_SECONDS.measured;
-  for (
-    let spent = Math.max(...sides.map(({ seconds }) => seconds));
-    trends.length > 0 && spent + MORE_SECONDS <= mostSeconds;
-    spent += MORE_SECONDS
-  ) {
+  const planned = Math.max(...sides.map(({ seconds }) => seconds));
+  const most = Math.min(mostSeconds, planned + MOST_MORE_SECONDS / sides.length);
+  for (let spent = planned; trends.length > 0 && spent + MORE_SECONDS <= most; spent += MORE_SECONDS) {
     for (let turn = 0; turn < moreTurns; turn++) {
       for (const one of inOrder(warming, turn)) await one.take(TURN_SECONDS.measured);
     }

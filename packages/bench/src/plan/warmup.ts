@@ -15,7 +15,7 @@ export const LONGEST_WARMUP_SECONDS = 30;
 /** Processes of one target differ in the age at which they are warm, and a study has observed only a few. */
 const MARGIN = 1.2;
 
-/** One of so many processes may be an exception. */
+/** One of every so many processes may be an exception. */
 const FEWEST_TO_EXCEPT = 3;
 /** Warm-ups are seldom longer. A change of the machine's pace in a study looks like a long one. */
 const USUAL_SECONDS = 10;
@@ -80,10 +80,10 @@ export function isUncertain({ processes }: Pick<KnownWarmup, 'processes'>): bool
   return processes.length < FEWEST_TO_EXCEPT && slowestOf(processes) > USUAL_SECONDS;
 }
 
-/** Returns the age at which the slowest process was warm; of three or more the second slowest, for one may be an exception. */
+/** Returns the age at which the slowest process was warm. Of every three, one may be an exception: those are left out. */
 function slowestOf(processes: KnownWarmup['processes']): number {
-  const ages = processes.flatMap(({ warm }) => warm?.seconds ?? []).toSorted((a, b) => b - a);
-  return ages[processes.length < FEWEST_TO_EXCEPT ? 0 : 1] ?? ages[0] ?? 0;
+  const ages = processes.map(({ warm }) => warm?.seconds ?? Infinity).toSorted((a, b) => b - a);
+  return ages.slice(Math.floor(processes.length / FEWEST_TO_EXCEPT)).find(Number.isFinite) ?? 0;
 }
 
 /** Returns true if the only studied process did not settle: that alone says nothing about the target. */
@@ -129,18 +129,46 @@ export interface WarmingTarget {
 
 /**
  * Plans the warm-ups of servers that take turns, at rungs of one kind. Their figures are compared, so targets of one
- * language warm up for as long as the slowest of them: a study of few processes would otherwise make a difference between two
- * versions of one program. A target that nothing is known of warms up for as long as the slowest of all.
+ * language warm up for equally long: a study of few processes would otherwise make a difference between two versions of one
+ * program. A target that nothing is known of warms up for as long as the slowest of all.
  */
 export function planTogether(all: readonly WarmingTarget[]): PlannedWarmup[] {
-  const secondsOf = ({ needs, known }: WarmingTarget): number => planWarmup(needs, known).seconds;
-  const longest = Math.max(...all.map(secondsOf));
+  const byLanguage = Map.groupBy(all, ({ language }) => language);
+  const meetings = new Map([...byLanguage].map(([language, alike]) => [language, meet(alike)]));
+  const longest = Math.max(...[...meetings.values()].map(({ seconds }) => seconds));
   return all.map(({ needs, language, known }) => {
-    const alike = all.filter((one) => one.language === language);
-    const isUnknown = known === undefined || tellsNothing(known);
-    const seconds = isUnknown ? longest : Math.max(...alike.map(secondsOf));
-    return planWarmup({ ...needs, seconds }, known);
+    const { seconds, pooledSeconds } = meetings.get(language) as Meeting;
+    if (!needs.isAuto) return planWarmup(needs, known);
+    if (known === undefined || tellsNothing(known))
+      return planWarmup({ ...needs, seconds: longest }, undefined);
+    const isException = !isWellKnown(known) && slowestOf(known.processes) > pooledSeconds;
+    return planWarmup({ ...needs, seconds, isAuto: false }, isException ? undefined : known);
   });
+}
+
+/** What targets of one language have in common. */
+interface Meeting {
+  /** Their warm-up, in seconds. */
+  seconds: number;
+  /** The age at which the processes of those that were studied little were warm, without exceptions. */
+  pooledSeconds: number;
+}
+
+/**
+ * Returns the longest warm-up of those that were studied well, and that of the others as if all their processes were of one target. The
+ * longest of many single processes would be that of an exception.
+ */
+function meet(alike: readonly WarmingTarget[]): Meeting {
+  const pooled = alike.flatMap(({ known }) => (isWellKnown(known) ? [] : (known?.processes ?? [])));
+  const lengths = alike.map(
+    ({ needs, known }) =>
+      planWarmup(needs, isWellKnown(known) ? known : { study: '', processes: pooled }).seconds,
+  );
+  return { seconds: Math.max(...lengths), pooledSeconds: slowestOf(pooled) };
+}
+
+function isWellKnown(known: KnownWarmup | undefined): boolean {
+  return known !== undefined && known.processes.length >= FEWEST_TO_EXCEPT;
 }
 
 /** Returns CPU per request at an age ÷ at the end, the geometric mean over processes; undefined without levels. */

@@ -34,6 +34,18 @@ describe('a trend in the ratio of a duel', () => {
     expect(shareFound(100, 0.2, { isBursty: true })).toBeGreaterThan(0.95);
   });
 
+  it('is found as rarely if many servers are tested at once', () => {
+    const random = createRandom(5);
+    let found = 0;
+    for (let trial = 0; trial < TRIES; trial++) {
+      const costs = Array.from({ length: 20 }, () =>
+        Array.from({ length: 24 }, () => Math.exp(0.2 * random.normal())),
+      );
+      if (findTrends(costs).length > 0) found++;
+    }
+    expect(found / TRIES).toBeLessThanOrEqual(0.01);
+  });
+
   it('is ignored if it is significant but small', () => {
     expect(findTrend(Array.from({ length: 100 }, (_, at) => at * 1e-4))).toBeUndefined();
   });

@@ -56,6 +56,15 @@ describe('the warm-up of a duel', () => {
     expect(trends).toEqual([{ side: 1, change: expect.closeTo(1.07, 1) as number }]);
   });
 
+  it('goes on for a minute in all, however many servers there are', async () => {
+    const sides = [(seconds: number) => 10 + seconds, ...Array.from({ length: 11 }, () => level(10))].map(
+      (cost) => sideOf(cost),
+    );
+    const { trends } = await warmTogether(sides);
+    expect(sides.map((side) => side.loaded())).toEqual(sides.map(() => 2 + 60 / 12));
+    expect(trends.map(({ side }) => side)).toEqual([0]);
+  });
+
   it('gives each server its own time, and lets those that need less begin later', async () => {
     const fired: string[] = [];
     const [a, b] = [sideOf(level(10), fired, 'a'), sideOf(level(20), fired, 'b')];

@@ -69,8 +69,11 @@ describe('the warm-up of a target', () => {
     expect(isWarm(warmup)).toBe(true);
   });
 
-  it('leaves the slowest of three or more processes out, which may be an exception', () => {
+  it('leaves one of every three processes out, which may be an exception', () => {
     expect(plan([warmAt(4), warmAt(25), warmAt(5)])).toMatchObject({ seconds: 6, study: { warmSeconds: 5 } });
+    expect(plan([warmAt(4), restless, warmAt(5)])).toMatchObject({ seconds: 6, study: { settled: 2 } });
+    const six = [25, 25, 5, 4, 4, 4].map((age) => warmAt(age));
+    expect(plan(six)).toMatchObject({ seconds: 6, study: { warmSeconds: 5 } });
   });
 
   it('has an upper limit, and a target that needs more is suspect', () => {
@@ -113,6 +116,7 @@ describe('a study in which some processes did not settle, or took long', () => {
     ['one that took long', [warmAt(25)], true],
     ['one of two that took long', [warmAt(25), warmAt(5)], true],
     ['two of three that took long', [warmAt(25), warmAt(5), warmAt(25)], false],
+    ['one of three, and one that took long', [restless, warmAt(25), warmAt(5)], false],
   ])('is uncertain only if too few processes decide: %s', (_, processes, expected) => {
     expect(isUncertain({ processes })).toBe(expected);
   });
@@ -144,6 +148,19 @@ describe('the warm-ups of servers that take turns', () => {
       languages: ['python', 'javascript', 'go'],
     });
     expect(unsettled.map(({ seconds }) => seconds)).toEqual([12, 12, 6]);
+  });
+
+  it('are not those of an exception among many targets that were studied once each', () => {
+    const once = [0, 0, 12, 0, 0, 6, 0].map((age) => [warmAt(age)]);
+    const planned = together(once);
+    expect(planned.map(({ seconds }) => seconds)).toEqual(once.map(() => 2));
+    expect(planned.map(({ study }) => study !== undefined)).toEqual(
+      once.map(([one]) => one?.warm?.seconds === 0),
+    );
+    expect(planned.flatMap(judgeWarmup)).toEqual([]);
+    // A target that was studied well counts alone.
+    const well = together([...once, [warmAt(8), warmAt(8), warmAt(9)]]);
+    expect(well.map(({ seconds }) => seconds)).toEqual(well.map(() => 10));
   });
 
   it('say of each target whether it is warm after its time', () => {
