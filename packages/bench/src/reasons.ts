@@ -288,12 +288,12 @@ const DEFINITIONS = {
   'other-processes': {
     invalidates: RATES,
     summary: 'disturbed by other processes',
-    text: ({ cores }: { cores: number }) => `other processes used ${percent(cores)} of a core`,
+    text: ({ cores, host }: Disturbance) => `${onHost(host)}other processes used ${percent(cores)} of a core`,
   },
   steal: {
     invalidates: RATES,
     summary: 'disturbed by the hypervisor',
-    text: ({ cores }: { cores: number }) => `the hypervisor took ${percent(cores)} of a core`,
+    text: ({ cores, host }: Disturbance) => `${onHost(host)}the hypervisor took ${percent(cores)} of a core`,
   },
   'listen-overflows': {
     invalidates: TAIL,
@@ -402,6 +402,12 @@ interface Saturated {
   host?: string | undefined;
 }
 
+interface Disturbance {
+  cores: number;
+  /** The host of a companion; undefined if that is the server's. */
+  host?: string | undefined;
+}
+
 interface UpstreamCount {
   ok: number;
   fetches: number;
@@ -460,6 +466,10 @@ function shareOf({ coresUsed, cores, host }: Saturated): string {
   const used = `${coresUsed.toFixed(2)} cores`;
   const share = cores === undefined ? used : `${used} of core ${cores.join(',')}`;
   return host === undefined ? share : `${share} on ${host}`;
+}
+
+function onHost(host: string | undefined): string {
+  return host === undefined ? '' : `on ${host}, `;
 }
 
 function list(counts: readonly [string, number][]): string {

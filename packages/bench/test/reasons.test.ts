@@ -104,7 +104,7 @@ const FACTS: Facts = {
   trend: [PACE, { ...PACE, shape: 'slowdown' }],
   unsteady: [{ ...PACE, shape: 'erratic' }],
   'server-unknown': [{ cores: 1.9 }],
-  'other-processes': [{ cores: 0.184 }],
+  'other-processes': [{ cores: 0.184 }, { cores: 0.184, host: 'h3' }],
   steal: [{ cores: 0.25 }],
   'listen-overflows': [{ count: 3 }],
   retransmits: [{ count: 3 }],

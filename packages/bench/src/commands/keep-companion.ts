@@ -6,8 +6,7 @@ import { BenchError } from '../errors.ts';
 import type { CompanionOrder, CompanionStep, HostMessage } from '../load/cluster/host-protocol.ts';
 import { readEnd } from '../machine/launch.ts';
 import { readCores } from '../machine/placement.ts';
-import type { Resources } from '../model.ts';
-import { openSampler, type Sampler } from '../resources/sampler.ts';
+import { openSampler, type Sampled, type Sampler } from '../resources/sampler.ts';
 import type { LaunchedProgram } from '../services/companion.ts';
 import { MOVABLE } from '../services/index.ts';
 import { openSession } from './session.ts';
@@ -53,8 +52,8 @@ export async function keepCompanion(
         await kept?.open();
         await tell({ event: 'opened' });
       } else if (step.do === 'close') {
-        const resources = await kept?.close();
-        await tell({ event: 'closed', ...(resources && { resources }) });
+        const { server: resources, host: machine } = (await kept?.close()) ?? {};
+        await tell({ event: 'closed', ...(resources && { resources }), ...(machine && { machine }) });
       } else {
         await kept?.[Symbol.asyncDispose]();
         kept = undefined;
@@ -95,9 +94,9 @@ class KeptProgram implements AsyncDisposable {
     await this.#sampler.start([]);
   }
 
-  /** Closes the window, and returns its resources; undefined if the program has ended. */
-  async close(): Promise<Resources | undefined> {
-    return (await this.#sampler?.stop().catch(() => undefined))?.server;
+  /** Closes the window; returns undefined if the program had ended before. */
+  async close(): Promise<Sampled | undefined> {
+    return this.#sampler?.stop().catch(() => undefined);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

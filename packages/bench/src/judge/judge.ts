@@ -85,7 +85,11 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeSchedule(load),
     ...judgeArrivals(load),
     ...judgeLimit(limit, evidence),
-    ...companions.flatMap(({ companion, evidence: own }) => companion.judge?.({ ...own, limit }) ?? []),
+    ...companions.flatMap(({ companion, evidence: own }) => [
+      ...(companion.judge?.({ ...own, limit }) ?? []),
+      // That the CPU there was throttled says nothing about the CPU of the server.
+      ...judgeMachine({ ...own.machine, throttled: 0 }, own.host),
+    ]),
     ...unsteady,
     ...judgeHost(host, countCompletions(load.counts)),
   ];
@@ -331,17 +335,19 @@ export function isDisturbed({ otherProcessesCores = 0, stealCores = 0 }: HostWin
   return otherProcessesCores > BUSY_CORES || stealCores > BUSY_CORES;
 }
 
-/** Judges what the machine did to a window, whatever the load on it was. */
-export function judgeMachine({
-  otherProcessesCores = 0,
-  stealCores = 0,
-  throttled = 0,
-}: HostWindow): Reason[] {
+/**
+ * Judges what a machine did to a window, whatever the load on it was. `host` is that of a companion; undefined for the
+ * machine of the server.
+ */
+export function judgeMachine(
+  { otherProcessesCores = 0, stealCores = 0, throttled = 0 }: HostWindow,
+  host?: string,
+): Reason[] {
   return [
     ...(otherProcessesCores > BUSY_CORES
-      ? [makeReason('other-processes', { cores: otherProcessesCores })]
+      ? [makeReason('other-processes', { cores: otherProcessesCores, host })]
       : []),
-    ...(stealCores > BUSY_CORES ? [makeReason('steal', { cores: stealCores })] : []),
+    ...(stealCores > BUSY_CORES ? [makeReason('steal', { cores: stealCores, host })] : []),
     ...(throttled > 0 ? [makeReason('throttled', { count: throttled })] : []),
   ];
 }

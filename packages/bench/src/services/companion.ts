@@ -15,6 +15,7 @@ import type { PinnedCommands } from '../machine/placement.ts';
 import type {
   CompanionLimit,
   CompanionName,
+  HostWindow,
   Limit,
   LoadResult,
   Placement,
@@ -213,8 +214,8 @@ export interface TrialCompanion extends AsyncDisposable {
   answers?(): number;
   /** The number of its own requests to the server. */
   requests?(): number;
-  /** Returns its host and its cores there; absent if it runs beside the server. */
-  elsewhere?(): Pick<CompanionEvidence, 'host' | 'placement'>;
+  /** Returns its host in the last window and its cores there; absent if it runs beside the server. */
+  elsewhere?(): Pick<CompanionEvidence, 'host' | 'placement' | 'machine'>;
   /** Returns its name if it was saturated and so held back the server. */
   bottleneck?(evidence: CompanionEvidence): CompanionLimit | undefined;
   /** Returns its objections to the window. */
@@ -236,6 +237,8 @@ export interface CompanionEvidence {
   placement: Placement;
   /** Its host; undefined if that is the server's. */
   host?: string | undefined;
+  /** The machine of that host during the window; undefined if unknown. */
+  machine?: HostWindow | undefined;
   /** The number of requests that companions sent to the server beside the load. */
   besideRequests: number;
 }

@@ -1,7 +1,7 @@
 /** Companions whose program can run on another host than the servers. Its host is watched like those that send load. */
 import type { CompanionHost, Target } from '../model.ts';
 import { makeReason } from '../reasons.ts';
-import type { CompanionName, Reason } from '../results/record.ts';
+import type { CompanionName, HostWindow, Reason } from '../results/record.ts';
 import type {
   Companion,
   CompanionMeans,
@@ -36,6 +36,8 @@ export interface DistantProgram extends CompanionProgram {
   cores: number[];
   /** Says why it is lost; undefined while it can be reached. */
   lost(): string | undefined;
+  /** The machine of its host in the last window; undefined if that is this machine, or unknown. */
+  machine(): HostWindow | undefined;
 }
 
 /** Finds a companion whose program runs beside the servers; undefined if it is not needed. */
@@ -174,6 +176,7 @@ function watchHost(companion: TrialCompanion, name: CompanionName, program: Dist
     elsewhere: () => ({
       host: host.name,
       placement: { kind: 'separate', server: [], generator: [], beside: { [name]: cores } },
+      machine: program.machine(),
     }),
     afterLoad: () => attempt(companion.afterLoad?.()),
     judge: (evidence) => (program.lost() === undefined ? (companion.judge?.(evidence) ?? []) : tellLoss()),

@@ -35,6 +35,10 @@ class FakeHost implements DistantProgram {
     return this.why;
   }
 
+  machine(): { otherProcessesCores: number } {
+    return { otherProcessesCores: 0.34 };
+  }
+
   launch(): never {
     throw new Error('not asked');
   }
@@ -119,6 +123,7 @@ describe('a companion on another host', () => {
     expect(own).toMatchObject({ host: 'h3', placement: { beside: { upstream: [0, 1] }, generator: [] } });
     // On this machine, a generator on the same core would have to use less.
     expect(first.bottleneck?.(own)).toBe('upstream');
+    expect(own.machine).toEqual({ otherProcessesCores: 0.34 });
     await running[Symbol.asyncDispose]();
     expect(done).toEqual(['start on h3', 'end on h3']);
   });

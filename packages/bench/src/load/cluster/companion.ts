@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { BenchError } from '../../errors.ts';
 import type { CompanionHost } from '../../model.ts';
 import { hide, redact, secretsOf } from '../../redact.ts';
+import type { HostWindow } from '../../results/record.ts';
 import type { DistantMeter, LaunchedProgram, LaunchMeans, MovableNeeds } from '../../services/companion.ts';
 import type { DistantProgram } from '../../services/movable.ts';
 import { listOwnAddresses, type Inspected } from './inspect.ts';
@@ -35,6 +36,7 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
   readonly cores: number[];
   readonly #talk: Talk;
   readonly #place: CompanionPlace;
+  #machine: HostWindow | undefined;
 
   private constructor(talk: Talk, place: CompanionPlace, found: Extract<HostMessage, { event: 'found' }>) {
     this.#talk = talk;
@@ -64,6 +66,10 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
     return this.#talk.lost;
   }
 
+  machine(): HostWindow | undefined {
+    return this.#machine;
+  }
+
   async launch({ folder, index = 0 }: LaunchMeans): Promise<LaunchedProgram> {
     const talk = this.#talk;
     const { url } = await talk.ask({ do: 'launch', index }, 'launched', LAUNCH_SECONDS);
@@ -75,8 +81,10 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
     };
     const meter: DistantMeter = {
       start: async () => void (await talk.ask({ do: 'open' }, 'opened', deadlineSeconds).catch(() => {})),
-      async stop() {
+      stop: async () => {
         const closed = await talk.ask({ do: 'close' }, 'closed', deadlineSeconds).catch(() => undefined);
+        // On this machine, the servers and their load are the others.
+        this.#machine = pid === undefined ? closed?.machine : undefined;
         return closed?.resources;
       },
     };

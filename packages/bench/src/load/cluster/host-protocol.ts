@@ -8,7 +8,7 @@ import type { Plan } from '../../plan/definition.ts';
 import type { CompanionNetwork, MovableNeeds } from '../../services/companion.ts';
 import type { MovableName } from '../../services/movable.ts';
 import type { Host } from '../../results/host.ts';
-import type { Placement, Trial } from '../../results/record.ts';
+import type { HostWindow, Placement, Trial } from '../../results/record.ts';
 import type { LeftOut, Versions } from '../../results/run-file.ts';
 
 /** What the program of a host is to do with a plan. */
@@ -72,7 +72,8 @@ export type HostMessage =
   | { event: 'found'; kind: string; version: string; cores: number[] }
   | { event: 'launched'; url: string }
   | { event: 'opened' }
-  | { event: 'closed'; resources?: Resources }
+  /** A window, with the machine during it. */
+  | { event: 'closed'; resources?: Resources; machine?: HostWindow }
   /** It was stopped. */
   | { event: 'landed'; log: string }
   /** It has ended by itself. */

@@ -65,12 +65,15 @@ const RESOURCES = sampleResources(0.4);
 function answer({ do: step }: CompanionStep): HostMessage[] {
   if (step === 'launch') return [{ event: 'launched', url: 'http://10.0.0.3:20000' }];
   if (step === 'open') return [{ event: 'opened' }];
-  if (step === 'close') return [{ event: 'closed', resources: RESOURCES }];
+  if (step === 'close') return [{ event: 'closed', resources: RESOURCES, machine: { stealCores: 0.2 } }];
   return [{ event: 'landed', log: 'served\n' }];
 }
 
-const find = (program: FakeProgram, deadlineSeconds = 10): Promise<RemoteCompanion> =>
-  RemoteCompanion.find(program, ORDER, { host: HOST, pid: 7, deadlineSeconds, log: () => {} });
+const find = (
+  program: FakeProgram,
+  { deadlineSeconds = 10, pid }: { deadlineSeconds?: number; pid?: number } = {},
+): Promise<RemoteCompanion> =>
+  RemoteCompanion.find(program, ORDER, { host: HOST, pid, deadlineSeconds, log: () => {} });
 
 describe('a companion on another host', () => {
   it('is found, launched, sampled and stopped there, and its log is kept here', async () => {
@@ -80,13 +83,23 @@ describe('a companion on another host', () => {
     const launched = await companion.launch(MEANS);
     expect(launched.url).toBe('http://10.0.0.3:20000');
     const { pid, meter } = launched.process() as DistantProcess;
-    expect(pid).toBe(7);
+    expect(pid).toBeUndefined();
     await meter.start();
     expect(await meter.stop()).toEqual(RESOURCES);
+    expect(companion.machine()).toEqual({ stealCores: 0.2 });
     await launched[Symbol.asyncDispose]();
     expect(readFileSync(join(folder, 'logs/upstream.log'), 'utf8')).toBe('served\n');
     await companion[Symbol.asyncDispose]();
     expect([program.steps, program.isStopped]).toEqual([['launch', 'open', 'close', 'land'], true]);
+  });
+
+  it('on a node of this machine, belongs to the measurement, whose other processes are not foreign', async () => {
+    const companion = await find(new FakeProgram(answer), { pid: 7 });
+    const { pid, meter } = (await companion.launch(MEANS)).process() as DistantProcess;
+    expect(pid).toBe(7);
+    await meter.start();
+    await meter.stop();
+    expect(companion.machine()).toBeUndefined();
   });
 
   it('says how its program ended, and where, but is not lost', async () => {
@@ -115,7 +128,9 @@ describe('a companion on another host', () => {
   });
 
   it('is lost if it does not answer in time', async () => {
-    const companion = await find(new FakeProgram((step) => (step.do === 'open' ? [] : answer(step))), 0.01);
+    const companion = await find(new FakeProgram((step) => (step.do === 'open' ? [] : answer(step))), {
+      deadlineSeconds: 0.01,
+    });
     const { meter } = (await companion.launch(MEANS)).process() as DistantProcess;
     await meter.start();
     expect(companion.lost()).toBe('it did not answer for 0.01 s');

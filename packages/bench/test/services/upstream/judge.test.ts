@@ -3,7 +3,7 @@ import { judge, type Evidence } from '../../../src/judge/judge.ts';
 import { METRIC_IDS } from '../../../src/metrics.ts';
 import type { CompanionEvidence } from '../../../src/services/companion.ts';
 import type { Counts, Resources } from '../../../src/model.ts';
-import type { LoadResult, Placement } from '../../../src/results/record.ts';
+import type { HostWindow, LoadResult, Placement } from '../../../src/results/record.ts';
 import { isUpstreamFull, judgeUpstream } from '../../../src/services/upstream/judge.ts';
 import { sampleCounts, sampleLoad, sampleResources } from '../../samples.ts';
 
@@ -17,6 +17,7 @@ interface Asked {
   placement: Placement;
   besideRequests: number;
   host?: string;
+  machine?: HostWindow;
 }
 
 /** The upstream of a window of 50,000 answers of 10 fixtures each, on a separate core. */
@@ -33,7 +34,7 @@ function evidenceOf(given: Partial<Asked> = {}): Asked {
 
 /** A window with that upstream. */
 function windowOf(
-  { requests, fetchUs, resources, placement, besideRequests, host }: Asked,
+  { requests, fetchUs, resources, placement, besideRequests, host, machine }: Asked,
   load: LoadResult,
   serverCores = 0.5,
 ): Evidence {
@@ -55,7 +56,7 @@ function windowOf(
       {
         name: 'upstream',
         companion,
-        evidence: { load, resources, placement, besideRequests, host },
+        evidence: { load, resources, placement, besideRequests, host, machine },
       },
     ],
     isClosedLoop: true,
@@ -134,6 +135,13 @@ describe('an upstream', () => {
     const { limit, texts } = judgeOf(evidenceOf({ resources: sampleResources(0.95), placement, host: 'h3' }));
     expect(limit).toBe('upstream');
     expect(texts[0]).toContain('the upstream used 0.95 cores of core 0,1 on h3');
+  });
+
+  it('whose host was disturbed is named with that host', () => {
+    const machine = { otherProcessesCores: 0.34, stealCores: 0.02, throttled: 3 };
+    expect(judgeOf(evidenceOf({ host: 'h3', machine })).texts).toEqual([
+      'other-processes: on h3, other processes used 34 % of a core',
+    ]);
   });
 
   it('that runs on another host takes nothing of the cores that server and load share', () => {
