@@ -126,26 +126,28 @@ const COLD_SECONDS = 0.1;
  */
 const MOST_STUDIES = 4;
 
-/** False if the machine changed its pace in the last study: then it says nothing about the late server. */
+/**
+ * False if the machine changed its pace in all studies: then they say nothing about the late server. Nor does a single one in which
+ * its process did not settle, which may have been an exception.
+ */
 let isControlled = false;
-/** False if the late server did not settle: its process may have been an exception. */
-let isSettled = false;
 
 beforeAll(async () => {
-  for (let attempt = 1; attempt <= MOST_STUDIES && !(isControlled && isSettled); attempt++) {
+  let unsettled = 0;
+  for (let attempt = 1; attempt <= MOST_STUDIES && !isControlled; attempt++) {
     const results = join(folder, String(attempt));
     vi.stubEnv('BENCH_STATE', join(results, 'state'));
     warmups = await planFor({}, { results });
     const study = readStudy(join(results, 'warm-warm'));
     processes = Object.fromEntries(study.processes.map((one) => [one.target.variant, one]));
-    isSettled = findLate()?.study?.warmSeconds !== undefined;
     const flat = (await planCold()).find(({ target }) => target === processOf('flat').target.id);
     if (flat === undefined) throw new Error('the warm-up of the flat server is not planned');
-    isControlled =
-      isWarm(flat) &&
-      isSteady(changeOf('flat'), 1.1) &&
-      Object.keys(COURSES).every((variant) => isSteady(changeOfReference(variant), 1.33));
+    if (!isWarm(flat) || !isSteady(changeOf('flat'), 1.1)) continue;
+    if (!Object.keys(COURSES).every((variant) => isSteady(changeOfReference(variant), 1.33))) continue;
+    isControlled = findLate()?.study?.warmSeconds !== undefined;
+    if (!isControlled) unsettled++;
   }
+  isControlled ||= unsettled > 1;
 }, MOST_STUDIES * 60_000);
 
 const UNCONTROLLED = 'the machine changed its pace in all studies';
