@@ -1,8 +1,8 @@
-import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { REPORT } from '../../src/cli/commands.ts';
 import { runReport } from '../../src/commands/report.ts';
 import { runHere } from '../cli/cli.ts';
@@ -41,9 +41,10 @@ describe('pnpm report --format', () => {
   });
 });
 
-/** Copies the committed run without its trials, and returns the folder. */
+/** Copies the committed run without its trials into a folder of the current test, and returns it. */
 function copyEmpty(): string {
   const folder = mkdtempSync(join(tmpdir(), 'bench-report-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const file of ['run.json', 'host.json']) copyFileSync(fixture(`run/${file}`), join(folder, file));
   writeFileSync(join(folder, 'trials.jsonl'), '');
   return folder;
