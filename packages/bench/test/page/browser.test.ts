@@ -6,7 +6,15 @@ import { toTimesView } from '../../src/report/times.ts';
 import { toView } from '../../src/report/view.ts';
 import { findRun, readRun } from '../../src/results/store.ts';
 import { readGoldenRun } from '../samples.ts';
-import { checkAccess, HOSTILE, readTable, useChromium, type Opened, type Opening } from './chromium.ts';
+import {
+  checkAccess,
+  HOSTILE,
+  readFragment,
+  readTable,
+  useChromium,
+  type Opened,
+  type Opening,
+} from './chromium.ts';
 
 const openDocuments = useChromium();
 
@@ -88,7 +96,7 @@ describe('the page in Chromium', () => {
     await page.getByLabel('1,000 connections', { exact: true }).focus();
     await page.keyboard.press('Space');
     expect(await page.getByRole('status').textContent()).toBe('1 of 20 rows are shown.');
-    expect(new URL(page.url()).hash).toBe('#stack=fastapi&connections=1000');
+    expect(await readFragment(page)).toBe('#stack=fastapi&connections=1000');
     expect(await readTable(page, 'CPU µs/req at 1,000 connections')).toMatchObject([{ target: 'fastapi' }]);
     await page.reload();
     expect(await page.getByRole('status').textContent()).toBe('1 of 20 rows are shown.');
@@ -135,7 +143,7 @@ describe('the page in Chromium', () => {
     const { page } = opened;
     await page.getByRole('link', { name: 'Environment' }).press('Enter');
     await page.waitForFunction('document.activeElement.id === "environment-title"');
-    expect(new URL(page.url()).hash).toBe('#environment&stack=fastapi');
+    expect(await readFragment(page)).toBe('#environment&stack=fastapi');
     expect(await page.getByRole('status').textContent()).toBe('4 of 20 rows are shown.');
   });
 
@@ -207,6 +215,7 @@ describe('the page in Chromium', () => {
     const { page } = opened;
     await page.emulateMedia({ media: 'print' });
     await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
+    await page.waitForFunction(`innerWidth === ${PAPER_WIDTH} && matchMedia('print').matches`);
     await page.evaluate('dispatchEvent(new Event("beforeprint"))');
     const wide = await page.evaluate(
       `[...document.querySelectorAll('table, .plot svg, pre')]

@@ -61,6 +61,9 @@ export function useChromium(): (documents: Record<string, string>, opening?: Ope
   };
 }
 
+/** The fragment of the address, as the page sees it. `page.url()` learns of `history.replaceState` later. */
+export const readFragment = (page: Page): Promise<string> => page.evaluate<string>('location.hash');
+
 /** The texts of the tables with this caption, one object per row. */
 export async function readTable(page: Page, caption: string): Promise<Record<string, string>[]> {
   return page.evaluate(

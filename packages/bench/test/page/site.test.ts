@@ -4,7 +4,15 @@ import { toSite, type Skipped } from '../../src/report/site/data.ts';
 import { renderSite } from '../../src/report/site/document.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import { runOn, withVersions } from '../over-time.ts';
-import { checkAccess, HOSTILE, readTable, useChromium, type Opened, type Opening } from './chromium.ts';
+import {
+  checkAccess,
+  HOSTILE,
+  readFragment,
+  readTable,
+  useChromium,
+  type Opened,
+  type Opening,
+} from './chromium.ts';
 
 const openDocuments = useChromium();
 
@@ -94,7 +102,7 @@ describe('the index over runs in Chromium', () => {
     await page.keyboard.press('Space');
     await page.getByLabel('10 connections', { exact: true }).focus();
     await page.keyboard.press('Space');
-    expect(new URL(page.url()).hash).toBe('#connections=10&target=fastify');
+    expect(await readFragment(page)).toBe('#connections=10&target=fastify');
     expect(await page.getByRole('status').textContent()).toBe('5 of 30 figures are shown.');
     await page.reload();
     expect(await page.getByRole('status').textContent()).toBe('5 of 30 figures are shown.');
