@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { ASKED, accountOf, loadOf, openRig, reasonsOf, sumOf } from './rig.ts';
 
 const rig = openRig();
-const ANSWERED = 7;
+const ANSWERED = 3;
 
 describe('a background request', () => {
   it('is counted as the server counts it, apart from the load', async () => {
     const seen = await rig.measure({
       planted: ['--held-after', String(ANSWERED)],
-      bench: ['--connections', '10', '--duration', '0.5', '--background', 'GET /held'],
+      bench: ['--connections', '10', '--duration', '1', '--background', 'GET /held'],
       pick: 'planted/known (with GET /held)',
     });
     expect(reasonsOf(seen)).toEqual([]);

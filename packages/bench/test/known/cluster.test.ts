@@ -83,7 +83,15 @@ interface Joined extends AsyncDisposable {
 /** Writes the file of a cluster: two generators, or what differs from that. */
 function write(file: Partial<ClusterFile>): string {
   const path = join(mkdtempSync(join(folder, 'file-')), 'bench.cluster.json');
-  const content = { address: nodes?.address, generators: 2, server: '127.0.0.1', skewMs: 200, ...file };
+  const content = {
+    address: nodes?.address,
+    generators: 2,
+    server: '127.0.0.1',
+    // On a busy machine an order may take this long.
+    leadMs: 1000,
+    skewMs: 1000,
+    ...file,
+  };
   writeFileSync(path, JSON.stringify(content));
   return path;
 }

@@ -64,7 +64,9 @@ describe('a duel', () => {
       expect(sumAll(answers)).toBeGreaterThanOrEqual(load.counts.ok);
       expect(sumAll(answers)).toBeLessThanOrEqual((load.lifetime?.ok ?? 0) - before);
       // The window of the figure is a little shorter than the turns.
-      expect(sumAll(cpuUs) / sumAll(answers) / (cpuUsPerRequest ?? 0)).toBeCloseTo(1, 1);
+      const ratio = sumAll(cpuUs) / sumAll(answers) / (cpuUsPerRequest ?? 0);
+      expect(ratio).toBeGreaterThan(0.75);
+      expect(ratio).toBeLessThan(1.33);
       expect(server?.seconds).toBeGreaterThanOrEqual(2);
       // Each answer burns 500 µs. A turn that was read too early or too late would hold less than its answers burnt.
       if (trial.target.variant !== 'burns') continue;
