@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunFile } from '../../src/results/run-file.ts';
 import { FORWARDER, PLANTED, Place, flags, hasProc } from './cli.ts';
 
-const SHORT = { rounds: 1, duration: 0.3, warmup: 0, connections: 2 };
+const SHORT = { rounds: 1, duration: 0.8, warmup: 0, connections: 2 };
 const planted = ['--stack', PLANTED];
 
 function readRunFile(place: Place, run: string): RunFile {

@@ -6,7 +6,7 @@ import type { Plan } from '../../src/plan/definition.ts';
 import { readProcess } from '../../src/machine/procfs.ts';
 import { PLANTED, Place, flags, type Ended } from './cli.ts';
 
-const SHORT = { rounds: 1, duration: 0.3, warmup: 0, seed: 7 };
+const SHORT = { rounds: 1, duration: 0.8, warmup: 0, seed: 7 };
 
 interface Document {
   schema: number;
@@ -68,7 +68,7 @@ describe('pnpm report', () => {
     const table = await place.run('report', [document.plan.run, '--detail']);
     expect(table.stdout).toMatch(/│ vanilla │ raw {3}│/);
     expect(table.stdout).toContain(`run ${document.plan.run}, seed 7`);
-    expect(table.stdout).toMatch(/printed by autocannon|window 0\.\d+ s: \d+ sent/);
+    expect(table.stdout).toMatch(/printed by autocannon|window \d\.\d+ s: \d+ sent/);
     expect(table).toMatchObject({ status: 0, stderr: '' });
     const json = await place.run('report', [place.runFolder(), '--json']);
     expect(json).toEqual({ status: 0, stderr: '', stdout: ended.stdout });
