@@ -69,7 +69,25 @@ export function readManifest(file: string, root = dirname(resolve(file))): Stack
     missing: 'name the path of a stack.json, e.g. ../my-api/stack.json',
     wrong: CONTRACT_HINT,
   };
-  return checkManifest(readJsonFile(file, hints), root);
+  const text = readIfThere(file);
+  const key = JSON.stringify([file, root, text]);
+  const known = text === undefined ? undefined : CHECKED.get(key);
+  if (known !== undefined) return known;
+  const stack = checkManifest(readJsonFile(file, hints), root);
+  // What an app is depends on its other files, too.
+  if (stack.requests === undefined) CHECKED.set(key, stack);
+  return stack;
+}
+
+/** The stacks read so far, by file, folder and text: a command asks for them in several places. */
+const CHECKED = new Map<string, Stack>();
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the stack of a manifest in `root`. Throws a usage error if it violates the contract. */
