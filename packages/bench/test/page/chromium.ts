@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import axe, { type AxeResults } from 'axe-core';
+import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { runSync } from '../../src/machine/subprocess.ts';
@@ -19,37 +19,45 @@ export interface Opened extends AsyncDisposable {
   noise: string[];
 }
 
-/** How a page is opened: the end of its address, and the options of its window. */
+/** How a page is opened: the end of its address, and its window. */
 export interface Opening {
   fragment?: string;
-  options?: Parameters<Browser['newPage']>[0];
+  viewport?: { width: number; height: number };
 }
 
-/** Starts Chromium for the tests of this file. Without Chromium they are skipped. Returns the function that opens documents by name. */
+/**
+ * Starts Chromium for the tests of this file. Without Chromium they are skipped. Returns the function that opens
+ * documents by name. One page after the other is shown in one window: a renderer for each cost more than half of the work.
+ */
 export function useChromium(): (documents: Record<string, string>, opening?: Opening) => Promise<Opened> {
   const found = needs(tool('chromium'));
   const folder = mkdtempSync(join(tmpdir(), 'bench-page-'));
   let browser: Browser | undefined;
+  let page: Page;
 
   beforeAll(async () => {
     if (found.why !== undefined) return;
     const executablePath = runSync(['which', 'chromium']).stdout.trim();
     // Containers give the sandbox of Chromium nothing to work with.
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    page = await browser.newPage();
   });
   afterAll(async () => {
     await browser?.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
-  return async (documents, { fragment = '', options = {} } = {}) => {
+  return async (documents, { fragment = '', viewport = { width: 1280, height: 900 } } = {}) => {
+    // A new folder each time: to the same address with another fragment, Chromium would load nothing.
+    const place = mkdtempSync(join(folder, 'opened-'));
     const files = Object.entries(documents).map(([name, text]) => {
-      const file = join(folder, name);
+      const file = join(place, name);
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
       return pathToFileURL(file).href;
     });
-    const page = await browser!.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ media: null, colorScheme: 'light' });
     const noise: string[] = [];
     page.on('console', (message) => noise.push(`console: ${message.text()}`));
     page.on('pageerror', (error) => noise.push(`error: ${error.message}`));
@@ -57,7 +65,11 @@ export function useChromium(): (documents: Record<string, string>, opening?: Ope
       if (!files.includes(request.url().replace(/#.*/, ''))) noise.push(`request: ${request.url()}`);
     });
     await page.goto(`${files[0]}${fragment}`);
-    return { page, noise, [Symbol.asyncDispose]: () => page.close() };
+    const close = async (): Promise<void> => {
+      page.removeAllListeners();
+      await page.goto('about:blank');
+    };
+    return { page, noise, [Symbol.asyncDispose]: close };
   };
 }
 
@@ -91,9 +103,27 @@ export async function readTable(page: Page, caption: string): Promise<Record<str
   );
 }
 
-/** Returns what axe finds in a page. */
+/** Returns what axe finds in a page, in the light and in the dark theme, which differ in their colours only. */
 export async function checkAccess(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>('axe.run()');
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+  const found: string[] = [];
+  for (const [colorScheme, tags] of [
+    ['light', undefined],
+    ['dark', ['cat.color']],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForFunction(`matchMedia('(prefers-color-scheme: ${colorScheme})').matches`);
+    const options: RunOptions = {
+      resultTypes: ['violations'],
+      selectors: false,
+      ...(tags && { runOnly: { type: 'tag', values: [...tags] } }),
+    };
+    const { violations } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
+    found.push(
+      ...violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html }) => `${colorScheme}: ${id}: ${html.slice(0, 200)}`),
+      ),
+    );
+  }
+  return found;
 }
