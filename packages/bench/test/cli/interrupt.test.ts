@@ -143,7 +143,7 @@ describe.skipIf(!hasProc)('SIGTERM to the command alone', () => {
     expect,
   }) => {
     await using place = new Place();
-    const options = { stack: PLANTED, connections: '1,2', rounds: 1, amount: 50, seed: 11 };
+    const options = { stack: PLANTED, connections: '1,2', rounds: 1, amount: 50, warmup: 0, seed: 11 };
     const running = place.start('bench', ['planted/steady', 'planted/delays-1-ms', ...flags(options)]);
     await running.until(() => place.trials().length > 0, 'the first trial');
     running.signal('SIGTERM');

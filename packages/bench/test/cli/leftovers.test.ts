@@ -11,7 +11,7 @@ import { PLANTED, USERS, Place, flags, hasProc, until, type Running } from './cl
 const STEADY = ['planted/steady', '--stack', PLANTED];
 const LONG = flags({ connections: 1, warmup: 0, duration: 60 });
 /** An amount, because a busy machine may answer nothing in a short window. */
-const SHORT = flags({ connections: 1, amount: 50, rounds: 1 });
+const SHORT = flags({ connections: 1, amount: 50, warmup: 0, rounds: 1 });
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-leftovers-'));
 let database: Database;

@@ -55,7 +55,7 @@ const FILES = {
 
 // A word of a command can be empty, as in redis-server --save "".
 const store = { command: ['node', 'store.mjs', '{port}', ''], ready: { http: '/' } };
-const FEW = ['--connections', '2', '--amount', '50'];
+const FEW = ['--connections', '2', '--amount', '50', '--warmup', '0'];
 
 /** Writes an app into the folder of a place, and measures it. */
 function bench(place: Place, manifest: Record<string, unknown>, ...args: string[]): Promise<Ended> {
