@@ -14,7 +14,7 @@ function readRunFile(place: Place, run: string): RunFile {
 describe('bench --again', () => {
   it('measures an old plan again, and compares, with the changes', async () => {
     await using place = new Place();
-    await place.run('bench', [...planted, 'planted/steady', ...flags(SHORT)]);
+    await place.run('bench', [...planted, 'planted/delays-1-ms', ...flags(SHORT)]);
     const [old = ''] = readdirSync(place.results);
     const { status, stdout } = await place.run('bench', ['--again', old]);
     expect(status).toBe(0);
@@ -52,7 +52,7 @@ describe('bench --rate auto', () => {
 
   it('uses half of the goodput of the slowest target, and keeps the probe run', async () => {
     await using place = new Place();
-    const words = ['planted/steady', 'planted/delays-50-ms', '--rate', 'auto'];
+    const words = ['planted/delays-5-ms', 'planted/delays-50-ms', '--rate', 'auto'];
     const { status, stderr } = await place.run('bench', [...planted, ...words, ...flags(SHORT)]);
     expect(status).toBe(0);
     const [main = '', probe = ''] = readdirSync(place.results).toSorted();

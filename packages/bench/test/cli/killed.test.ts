@@ -9,7 +9,7 @@ import { PLANTED, USERS, Place, flags, hasProc, isAlive, until } from './cli.ts'
 const NOWHERE = ['--url', 'http://127.0.0.1:9/'];
 
 async function isLoaded(place: Place): Promise<boolean> {
-  return ((await place.readAccount())?.requests.read ?? 0) > 300;
+  return ((await place.readAccount())?.requests.read ?? 0) > 50;
 }
 
 describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
@@ -18,7 +18,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
   beforeAll(async () => {
     place = new Place();
     const options = { stack: PLANTED, connections: 2, rounds: 2, warmup: 0, duration: 1, seed: 5 };
-    const names = ['planted/steady', 'planted/delays-1-ms'];
+    const names = ['planted/delays-1-ms', 'planted/delays-5-ms'];
     const running = place.start('bench', [...names, '--separate', ...flags(options)]);
     await running.until(() => place.trials().length > 0, 'the first trial');
     await running.until(
@@ -101,7 +101,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
 
 /** What a kill leaves, the run that is killed, and a check if it is there. */
 const LEFT: [string, string[], (place: Place) => boolean | Promise<boolean>][] = [
-  ['a server', ['planted/steady', '--stack', PLANTED], isLoaded],
+  ['a server', ['planted/delays-1-ms', '--stack', PLANTED], isLoaded],
   [
     'a server and its upstream',
     ['vanilla', '--workload', 'gather'],

@@ -8,7 +8,8 @@ import { findFreePort } from '../../src/machine/ports.ts';
 import { newToken } from '../../src/machine/scratch.ts';
 import { PLANTED, USERS, Place, flags, hasProc, until, type Running } from './cli.ts';
 
-const STEADY = ['planted/steady', '--stack', PLANTED];
+/** Its delays leave the cores to the other tests. */
+const DELAYED = ['planted/delays-1-ms', '--stack', PLANTED];
 const LONG = flags({ connections: 1, warmup: 0, duration: 60 });
 /** An amount, because a busy machine may answer nothing in a short window. */
 const SHORT = flags({ connections: 1, amount: 50, warmup: 0, rounds: 1 });
@@ -71,7 +72,7 @@ const USERS_OWN = 'bench on the database of a user';
 const WAYS: Record<string, Way> = {
   'bench in a window': {
     script: 'bench',
-    args: [...STEADY, ...LONG],
+    args: [...DELAYED, ...LONG],
     reached: (place) => place.pidsOf('generator.ts').length > 0,
   },
   [USERS_OWN]: {
@@ -106,7 +107,7 @@ const pool = (place: Place, { script }: Way): string[] =>
 
 describe.skipIf(!hasProc)('nothing is left but results and caches', () => {
   it.each([
-    ['done', [...STEADY, ...SHORT], 0],
+    ['done', [...DELAYED, ...SHORT], 0],
     ['failed', ['planted/false-attestation', '--stack', PLANTED, ...SHORT], 1],
     ['refused', ['--url', 'http://127.0.0.1:9/'], 2],
   ])('by a run that is %s', async (_what, args, status) => {
@@ -171,9 +172,9 @@ describe.skipIf(!hasProc)('nothing is left but results and caches', () => {
 describe.skipIf(!hasProc)('--wait', () => {
   it('starts when the other run has ended', async () => {
     await using place = new Place();
-    const first = place.start('bench', [...STEADY, ...LONG]);
+    const first = place.start('bench', [...DELAYED, ...LONG]);
     await first.until(() => place.pidsOf('generator.ts').length > 0, 'the first window');
-    const second = place.start('bench', [...STEADY, ...SHORT, '--wait']);
+    const second = place.start('bench', [...DELAYED, ...SHORT, '--wait']);
     await second.until(() => second.output.includes('waiting: run '), 'its wait');
     expect(second.output).toMatch(/for about \d+ (s|min) more/);
     first.signal('SIGINT');
