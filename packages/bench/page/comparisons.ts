@@ -52,6 +52,7 @@ export const comparisons: Section = {
         { class: 'key' },
         '◀ ▶ faster or slower, ■ the same within the band, ○ undecided. Dashed: only the range of the rounds, because there are too few for an interval.',
       ),
+      page.builds.map((note) => element('p', {}, note)),
       charts.map(([name, compared]) => showForest(name, compared, found.threshold, better)),
     ];
   },

@@ -1,4 +1,5 @@
 import { formatBytes, formatWhole } from '../src/report/format.ts';
+import { describeInterpreter } from '../src/report/interpreters.ts';
 import { element, table } from './elements.ts';
 import type { Section } from './section.ts';
 
@@ -44,7 +45,12 @@ export const environment: Section = {
           { head: 'language', cell: ({ target }) => target.language, isText: true },
           {
             head: 'runtime',
-            cell: ({ runtime }) => (runtime === undefined ? '—' : `${runtime.kind} ${runtime.version}`),
+            cell: ({ runtime, interpreter }) =>
+              interpreter !== undefined
+                ? describeInterpreter(interpreter)
+                : runtime === undefined
+                  ? '—'
+                  : `${runtime.kind} ${runtime.version}`,
             isText: true,
           },
           { head: 'attested by the server', cell: ({ attested }) => list(attested ?? {}), isText: true },

@@ -2,7 +2,7 @@
  * The nouns that plans and records share, each defined once: the type is the `Static` of its definition. Every room may
  * import the types; only definitions import the values.
  */
-import { Type, type Static } from 'typebox';
+import { Type, type Static, type TBoolean, type TOptional } from 'typebox';
 import { UPSTREAMS } from './upstreams.ts';
 import {
   amount,
@@ -66,6 +66,44 @@ export const resolvedRuntime = named(
 
 /** A runtime as found on this machine. */
 export type ResolvedRuntime = Static<typeof resolvedRuntime>;
+
+const BUILD_OPTIONS = {
+  pgo: 'Profile-guided optimisation.',
+  lto: 'Link-time optimisation.',
+  bolt: 'The binary was optimised by BOLT.',
+  tailCalls: 'Bytecodes are dispatched by tail calls.',
+  pointerCompression: 'V8 compresses pointers.',
+  assertions: 'Internal assertions are compiled in.',
+  debug: 'A debug build.',
+};
+
+/** A build option that is on or off. */
+export type BuildOption = keyof typeof BUILD_OPTIONS;
+
+export const interpreter = named(
+  'interpreter',
+  shape(
+    {
+      implementation: text('Its name: CPython, node.'),
+      version: text(),
+      compiler: Type.Optional(text('The compiler and its version.')),
+      optimisation: Type.Optional(text('The optimisation level of the compiler: -O3.')),
+      ...(Object.fromEntries(
+        Object.entries(BUILD_OPTIONS).map(([name, description]) => [
+          name,
+          Type.Optional(Type.Boolean({ description })),
+        ]),
+      ) as Record<BuildOption, TOptional<TBoolean>>),
+    },
+    {
+      description:
+        'The interpreter that the live server ran, and how it was built, as that interpreter says. An option that it does not tell is absent.',
+    },
+  ),
+);
+
+/** The interpreter that a live server ran, and how it was built. An option that it does not tell is absent. */
+export type Interpreter = Static<typeof interpreter>;
 
 const REPETITIONS = ['a/a', 'background', 'cross-check'] as const;
 

@@ -1,7 +1,7 @@
 /** The versions of what is stored. Each schema carries its history; results/older.ts reads the older versions. */
 
 /** The version of a trial's record. */
-export const RECORD_SCHEMA = 5;
+export const RECORD_SCHEMA = 6;
 
 /** The version of `run.json`. */
 export const RUN_SCHEMA = 5;

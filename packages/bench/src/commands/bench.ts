@@ -11,6 +11,7 @@ import { describeChanges } from '../report/changes.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderComparison } from '../report/compare.ts';
 import { describeDetail } from '../report/detail.ts';
+import { explainBuildsBetween } from '../report/interpreters.ts';
 import { renderJson } from '../report/json.ts';
 import { renderClosing } from '../report/page.ts';
 import { renderTerminal } from '../report/terminal.ts';
@@ -123,6 +124,7 @@ function compareMeasured(run: StoredRun, old: StoredRun | undefined): Compared {
     const table = compareRuns(old, run, { by, threshold });
     return show([table], `${old.plan.run} → ${plan.run}`, [
       ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
+      ...explainBuildsBetween(old, run),
       ...describeUnknown(old, run),
       ...describeChanges(old, run),
     ]);

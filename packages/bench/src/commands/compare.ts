@@ -6,7 +6,9 @@ import { commandLine } from '../home.ts';
 import { describeChanges } from '../report/changes.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderComparison, renderComparisonMarkdown } from '../report/compare.ts';
+import { explainBuilds, explainBuildsBetween } from '../report/interpreters.ts';
 import { toJson } from '../report/json.ts';
+import { serversOf } from '../report/model/model.ts';
 import { describeEnding } from '../report/stopping.ts';
 import { findRun, readRun } from '../results/store.ts';
 import { createRunner, logLine, print, printJson, widthFor } from './shell.ts';
@@ -46,8 +48,17 @@ export function compareStored(
   }
   marks.push(...unlike.map((difference) => `FORCED although unlike: ${difference}`));
   if (second === undefined)
-    marks.push(...describeCopies(first.plan), ...describeEnding(first.plan, first.trials));
-  else marks.push(...describeUnknown(first, second), ...describeChanges(first, second));
+    marks.push(
+      ...explainBuilds(serversOf(first.plan, first.trials)),
+      ...describeCopies(first.plan),
+      ...describeEnding(first.plan, first.trials),
+    );
+  else
+    marks.push(
+      ...explainBuildsBetween(first, second),
+      ...describeUnknown(first, second),
+      ...describeChanges(first, second),
+    );
   const table =
     second === undefined
       ? compareWithin(first, options.question)

@@ -12,6 +12,7 @@ import {
   type Launcher,
 } from '../measure/launcher.ts';
 import { seeServer } from '../measure/outside.ts';
+import { readInterpreterOf } from '../prepare/interpreters.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { openCpuMeter } from '../resources/cpu-meter.ts';
 import { openSampler, sampleTogether, type SampledCompanion } from '../resources/sampler.ts';
@@ -145,6 +146,10 @@ export async function createEffects({
       readRunningCode(server, code, importsFile(folder, id), async () => first && sendRequest(server, first)),
     seeServer: (server, prepared, { id }, { requests: [first] }) =>
       seeServer(server, prepared, runtimeFile(folder, id), async () => first && sendRequest(server, first)),
+    readInterpreter: async (server, { runtime }) => {
+      const pid = server.isRemote === true ? undefined : server.pid();
+      return pid === undefined ? undefined : readInterpreterOf(pid, runtime?.kind);
+    },
     async resources(server, beside) {
       const { cgroup, isRemote } = server;
       const sampler = await openSampler({ serverPid: server.pid(), isRemote, cgroup });

@@ -13,10 +13,13 @@ import { chooseLauncher, type Launcher } from '../measure/launcher.ts';
 import { placeCopies, type PlacedCopies } from '../prepare/copies/index.ts';
 import { digestOf } from '../prepare/digest.ts';
 import { describeOtherPackages } from '../prepare/projects/packages.ts';
+import { readInterpreter } from '../prepare/interpreters.ts';
 import { groupMissing, type Launchable } from '../prepare/prepare.ts';
+import type { Interpreter } from '../model.ts';
 import { connectionsAtOnce } from '../plan/by-turns.ts';
 import { coresOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
+import { adviseBuild } from '../report/interpreters.ts';
 import type { Host } from '../results/host.ts';
 import type { LeftOut, Versions } from '../results/run-file.ts';
 import type { Companion } from '../services/companion.ts';
@@ -59,6 +62,7 @@ export async function prepareRun(
   const host = await readHost();
   check?.(host, placed);
   const targets = await prepareTargets(plan, launcher, { isNamed, log, copies: copies.stacks });
+  for (const line of adviseBuild(await readInterpreters(targets.prepared))) log(`hint: ${line}`);
   return { copies, companions, launcher, placed, host, ...targets };
 }
 
@@ -129,6 +133,13 @@ export async function prepareTargets(
   for (const { targets, reason, hint } of groupMissing(missing))
     log(`${targets.join(', ')} left out: ${reason} (${hint})`);
   return { prepared, leftOut };
+}
+
+/** Returns the interpreters of the targets, each program once. */
+async function readInterpreters(prepared: readonly Launchable[]): Promise<Interpreter[]> {
+  const programs = prepared.flatMap((one) => ('attached' in one ? [] : (one.interpreter ?? [])));
+  const all = await Promise.all([...new Set(programs)].map(readInterpreter));
+  return all.filter((one) => one !== undefined);
 }
 
 /** Describes the secrets that manifests hold in plain text, and what to write instead. */

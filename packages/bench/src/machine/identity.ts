@@ -29,14 +29,31 @@ export async function identify(pid: number): Promise<ServerProcess> {
   };
 }
 
+/** Returns the path of the program that a process runs; undefined if that path holds another file by now. */
+export async function readProgram(pid: number): Promise<string | undefined> {
+  if (process.platform !== 'linux') {
+    const executable = await askPs(pid, 'comm');
+    return executable.startsWith('/') ? executable : undefined;
+  }
+  const path = readLink(`/proc/${pid}/exe`);
+  const [running, stored] = [`/proc/${pid}/exe`, path].map((file) =>
+    statSync(file, { throwIfNoEntry: false }),
+  );
+  // The path of a process in a container names another file here.
+  const isSame = stored !== undefined && stored.ino === running?.ino && stored.dev === running.dev;
+  return isSame ? path : undefined;
+}
+
+function askPs(pid: number, field: string): Promise<string> {
+  return run(['/bin/ps', '-ww', '-p', String(pid), '-o', `${field}=`]).then(
+    ({ stdout }) => stdout.trim(),
+    () => '',
+  );
+}
+
 async function identifyByPs(pid: number): Promise<ServerProcess> {
-  const ask = (field: string): Promise<string> =>
-    run(['/bin/ps', '-ww', '-p', String(pid), '-o', `${field}=`]).then(
-      ({ stdout }) => stdout.trim(),
-      () => '',
-    );
-  const executable = await ask('comm');
-  const command = await ask('args');
+  const executable = await askPs(pid, 'comm');
+  const command = await askPs(pid, 'args');
   const version = executable.startsWith('/') ? await askVersion(executable, executable) : undefined;
   return {
     pid,
@@ -62,7 +79,8 @@ async function askVersion(path: string, executable: string): Promise<string | un
   return (/^v\d/.test(line) ? `${basename(executable)} ${line}` : line).slice(0, 100);
 }
 
-function isTrusted(path: string): boolean {
+/** Returns true if only root or this user can change a program. */
+export function isTrusted(path: string): boolean {
   try {
     const { uid, mode } = statSync(path);
     return (uid === 0 || uid === process.getuid?.()) && (mode & 0o002) === 0;

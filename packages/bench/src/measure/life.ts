@@ -19,7 +19,7 @@ import type {
   TrialHead,
   TrialTail,
 } from '../results/record.ts';
-import type { Counts, Target } from '../model.ts';
+import type { Counts, Interpreter, Target } from '../model.ts';
 import { coresOf } from '../plan/plan.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { RECORD_SCHEMA } from '../versions.ts';
@@ -72,6 +72,8 @@ export interface TrialEffects {
   now(): number;
   /** Looks at a user's server from outside; absent if not needed. */
   seeServer?(server: Server, prepared: Prepared, planned: PlannedTrial, draw: Draw): Promise<SeenServer>;
+  /** Reads the build of the interpreter that a server runs; undefined if it is not known. Absent if not needed. */
+  readInterpreter?(server: Server, target: Target): Promise<Interpreter | undefined>;
   /**
    * Has the Node processes of the idle server collect garbage. Returns how many did; undefined if it does not apply.
    * Absent if not needed.
@@ -200,6 +202,8 @@ export class ServerLife {
       this.#startup = { startupSeconds: (this.#answeredAtMs - startedAtMs) / 1000 };
     this.#head.attested = await attest(server, prepared, plan.workers);
     if (prepared?.stack?.project !== undefined) await this.#see(server, prepared);
+    const interpreter = await this.#effects.readInterpreter?.(server, target);
+    if (interpreter !== undefined) this.#head.interpreter = interpreter;
     this.#expected = await this.#verify(server, 'before the load');
     // The answers to requests that the server must refuse are not passed to the check.
     this.#answers += draw.refused?.length ?? 0;

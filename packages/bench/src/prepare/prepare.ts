@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { readManifest } from '../catalogue/manifest.ts';
 import { isCopyOf, parsePackage, type NamedPackage } from '../catalogue/packages.ts';
@@ -39,7 +39,7 @@ export interface Prepared {
   installed: string[];
   /** The code that it must run, if `--with` names a folder. */
   code?: CodeClaim;
-  /** The executable that must serve, for a project of a user. */
+  /** The executable of the interpreter that must serve; absent for a binary. */
   interpreter?: string;
   /** The command that runs before each trial, for a project of a user. */
   setup?: string[];
@@ -345,6 +345,7 @@ function finish(
     digest: digestOf(filesOf(stack, variant, packagesOf(target)), ''),
     installed: [],
     ...(found === undefined ? {} : { runtime: found.runtime }),
+    ...(argv[0] === undefined ? {} : { interpreter: realpathSync(argv[0]) }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { METRIC_IDS } from '../metrics.ts';
 import { nameWithUnit } from './export.ts';
+import { describeInterpreter } from './interpreters.ts';
 import type { Model, ModelRow, Point } from './model/model.ts';
 
 type Cell = string | number | undefined;
@@ -31,7 +32,7 @@ export function renderCsv(model: Model): string {
 }
 
 function toRow(model: Model, row: ModelRow, trial: Point): Record<string, Cell> {
-  const { runtime } = model.servers.find(({ target }) => target.id === row.target) ?? {};
+  const { runtime, interpreter } = model.servers.find(({ target }) => target.id === row.target) ?? {};
   return {
     run: model.run,
     trial: trial.id,
@@ -40,6 +41,7 @@ function toRow(model: Model, row: ModelRow, trial: Point): Record<string, Cell> 
     target: row.target,
     class: row.class,
     runtime: runtime && [runtime.kind, runtime.version].join(' '),
+    interpreter: interpreter && describeInterpreter(interpreter),
     connections: row.connections,
     round: trial.round,
     order: trial.order,

@@ -12,6 +12,7 @@ import { describeCrossCheck } from './cross-check.ts';
 import { describeBudget } from './detail.ts';
 import { decidingMetric } from './deciding.ts';
 import { countOf, formatShare, formatUs, formatWhole } from './format.ts';
+import { explainBuilds } from './interpreters.ts';
 import { explainKinds } from './kinds.ts';
 import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
 import { hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
@@ -128,6 +129,7 @@ export function describeNotes(model: Model): string[] {
   return [
     ...model.crossChecks.map(describeCrossCheck),
     ...describeUnfit(rows),
+    ...explainBuilds(servers),
     ...problems.map(describeProblem),
     ...explainKinds(rows),
     ...explainBudgets(rows),
@@ -150,6 +152,7 @@ export function summariseNotes(model: Model): string[] {
   return [
     ...model.crossChecks.map(describeCrossCheck),
     ...describeUnfit(rows),
+    ...explainBuilds(servers),
     ...summariseProblems(model),
     ...(skipped.length > MOST_ALIKE
       ? [`${skipped.length} targets were skipped: ${leftOut.map(({ target }) => target).join(', ')}.`]

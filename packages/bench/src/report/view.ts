@@ -9,6 +9,7 @@ import { METRICS } from '../metrics.ts';
 import type { CompanionHost } from '../model.ts';
 import type { CompanionHeads, Placement } from '../results/record.ts';
 import { asksDatabase, enginesOf, fixturesOf, longestSeconds } from '../plan/plan.ts';
+import { describeInterpreters } from './interpreters.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
 import type { Plan } from '../plan/definition.ts';
@@ -106,6 +107,7 @@ export function describeSetting(model: Model): string[] {
           ...describeCopies(plan),
           ...describeAttached(model),
           ...describeTurns(plan),
+          ...describeInterpreters(model.servers),
           ...describeAge(model),
           ...describeCollected(model),
           ...describeAsking(plan.asked, model.sent),

@@ -129,7 +129,8 @@ export function upgradeTrial(stored: Stored, plan: Stored): Stored {
   const second = stored['schema'] === 1 ? upgradeToSecond(stored, plan) : stored;
   const third = second['schema'] === 2 ? upgradeToThird(second) : second;
   const fourth = third['schema'] === 3 ? upgradeToFourth(third) : third;
-  return fourth['schema'] === 4 ? upgradeToFifth(fourth, plan) : fourth;
+  const fifth = fourth['schema'] === 4 ? upgradeToFifth(fourth, plan) : fourth;
+  return fifth['schema'] === 5 ? upgradeToSixth(fifth) : fifth;
 }
 
 function upgradeToSecond(stored: Stored, plan: Stored): Stored {
@@ -183,6 +184,11 @@ function upgradeToFifth({ request, ...record }: Stored, plan: Stored): Stored {
     ...(plan['url'] !== undefined && { workload: 'requests' }),
     ...(isObject(request) && { requests: { requests: [{ ...request, weight: 1 }] } }),
   };
+}
+
+/** Schema 6 adds the build of the interpreter. Older records do not know it, so nothing is claimed of theirs. */
+function upgradeToSixth(record: Stored): Stored {
+  return { ...record, schema: 6 };
 }
 
 function renameMeasured(measured: Stored): Stored {

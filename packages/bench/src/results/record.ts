@@ -20,6 +20,7 @@ import { METRIC_IDS } from '../metrics.ts';
 import {
   attestation,
   counts,
+  interpreter,
   latency,
   loadMode,
   params,
@@ -625,6 +626,9 @@ const head = shape({
     description:
       'The attestations of the live server, one for each process that serves; `workers` tells how many processes one of several threads stands for.',
   }),
+  interpreter: Type.Optional(
+    as(interpreter, 'Absent for a binary, if it is not known, and from records before schema 6.'),
+  ),
   workload: text(),
   params: Type.Optional(params),
   requests: Type.Optional(sent),
@@ -735,5 +739,5 @@ export const record = Type.Unsafe<Trial>({
 export const RECORD_HEAD = {
   title: "The record of one trial: one line of a run's trials.jsonl",
   description:
-    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each; the turns of a duel and `collected` are new.",
+    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each; the turns of a duel and `collected` are new; 6 (2026-11-23) `interpreter` is new.",
 };

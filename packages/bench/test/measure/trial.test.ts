@@ -57,6 +57,14 @@ describe('measureTrial', () => {
     });
   });
 
+  it('records the interpreter of the live server, also if the trial fails', async () => {
+    const interpreter = { implementation: 'CPython', version: '3.13.0', pgo: false };
+    expect((await measure({ interpreter })).trial).toMatchObject({ status: 'ok', interpreter });
+    const failing = await measure({ interpreter, at: { fire: fail('it died') } });
+    expect(failing.trial).toMatchObject({ status: 'failed', interpreter });
+    expect((await measure()).trial).not.toHaveProperty('interpreter');
+  });
+
   it('derives CPU, memory and context switches per request', async () => {
     const { trial } = await measure();
     if (trial.status === 'failed') throw new Error('failed');

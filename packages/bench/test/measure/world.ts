@@ -1,7 +1,7 @@
 /** Fake effects that launch and send nothing: they record every step in order. */
 
 import type { Draw } from '../../src/catalogue/workloads/workload.ts';
-import type { Attestation, Target } from '../../src/model.ts';
+import type { Attestation, Interpreter, Target } from '../../src/model.ts';
 import type { BackgroundUse } from '../../src/services/background/record.ts';
 import type { LoadResult, Trial } from '../../src/results/record.ts';
 import type { Server, Stopped } from '../../src/machine/launch.ts';
@@ -49,6 +49,8 @@ export interface Twist {
   asks?: { ready: number; verify: number };
   /** The processes that collect garbage before the load; without it there is no Node server. */
   collected?: number;
+  /** The interpreter of the server; without it, it is not known. */
+  interpreter?: Interpreter;
   /** True for a server that was already running. */
   isAttached?: boolean;
   /** The result of each check of the upstream; without it there is no upstream. */
@@ -169,6 +171,7 @@ export function createWorld(twist: Twist = {}): World {
         return session(String(port));
       },
     }),
+    readInterpreter: async () => twist.interpreter,
     async resources() {
       await reach('resources');
       if (twist.sampled === 'none') return undefined;

@@ -201,6 +201,14 @@ describe('a run by URL of schema 2', () => {
   });
 });
 
+describe('a trial of schema 5', () => {
+  it('claims nothing of the build of its interpreter', () => {
+    const runtime = { kind: 'python', spec: '3.13', version: '3.13.0', build: { flags: '--enable-shared' } };
+    const trial = { schema: 5, engine: 'autocannon', load: OPEN, runtime };
+    expect(upgradeTrial(trial, {})).toEqual({ ...trial, schema: RECORD_SCHEMA });
+  });
+});
+
 describe('a pool', () => {
   const published = join(ROOT, 'results/published/20261121-221151-power');
   let folder = '';

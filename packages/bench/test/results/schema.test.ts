@@ -11,7 +11,7 @@ import type {
   SuspectTrial,
   TimeReport,
 } from '../../src/results/record.ts';
-import type { LatencyUs, Resources } from '../../src/model.ts';
+import type { Interpreter, LatencyUs, Resources } from '../../src/model.ts';
 import type { UpstreamUse } from '../../src/services/upstream/record.ts';
 import type { Plan } from '../../src/plan/definition.ts';
 import { RUN_SCHEMA, RECORD_SCHEMA } from '../../src/versions.ts';
@@ -226,6 +226,19 @@ const head = {
     command: ['node', 'server.js'],
     cores: [0, 1],
   },
+  interpreter: {
+    implementation: 'CPython',
+    version: '3.14.6',
+    compiler: 'Clang 22.1.3',
+    optimisation: '-O3',
+    pgo: true,
+    lto: true,
+    bolt: true,
+    tailCalls: true,
+    pointerCompression: false,
+    assertions: false,
+    debug: false,
+  } satisfies Required<Interpreter>,
   duel: 'c10-r1',
   host: 'b',
   runtime: { kind: 'node', spec: '26', version: '26.10.0', build: { v8: '14' } },

@@ -4,6 +4,7 @@ import type { Model, ModelComparisons, ModelRow, Point } from '../model/definiti
 import { describeBaseline, describeVerdict } from '../compare.ts';
 import { toScalingView, type ScalingView } from '../scaling.ts';
 import { toTimesView } from '../times.ts';
+import { explainBuilds } from '../interpreters.ts';
 import { describeAll } from '../notes.ts';
 import { describeSetting, toView, type View } from '../view.ts';
 import { describeAnswers, describeCaveats, type Answer } from './answer.ts';
@@ -47,6 +48,8 @@ export interface Page extends Pick<
   notes: string[];
   rows: PageRow[];
   comparisons: PageComparisons[];
+  /** The interpreters of unlike builds, in words. */
+  builds: string[];
   /** The reports of time(1) in words: a group for each rung, a column for each target. */
   times: Pick<View, 'columns' | 'words' | 'groups' | 'notes'>;
   /** How servers scale, in words: a group for each target at each rung. */
@@ -90,6 +93,7 @@ export function toPage(model: Model): Page {
       against: describeBaseline({ paired: true, baseline, rows: compared }),
       rows: compared.map((one) => ({ ...one, words: describeVerdict(one) })),
     })),
+    builds: explainBuilds(servers),
     times: { columns, words, groups, notes },
     ...(scaling && { scaling }),
     shortened: model.rows.flatMap(({ trials }) => trials).length - shownIn.size,

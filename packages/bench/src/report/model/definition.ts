@@ -18,7 +18,15 @@ import {
 } from '../../definitions.ts';
 import { sent } from '../../catalogue/workloads/requests/definition.ts';
 import { METRIC_IDS, type MetricId } from '../../metrics.ts';
-import { attestation, companionHost, counts, resolvedRuntime, scale, target } from '../../model.ts';
+import {
+  attestation,
+  companionHost,
+  counts,
+  interpreter,
+  resolvedRuntime,
+  scale,
+  target,
+} from '../../model.ts';
 import { plan } from '../../plan/definition.ts';
 import { REASON_CODES } from '../../reasons.ts';
 import { host } from '../../results/host.ts';
@@ -275,6 +283,7 @@ const server = named(
     {
       target,
       runtime: Type.Optional(resolvedRuntime),
+      interpreter: Type.Optional(as(interpreter, 'Absent for a binary, and if it is not known.')),
       attested: Type.Optional(
         as(
           attestation,
@@ -630,5 +639,5 @@ export const reportDocument = shape({
 export const REPORT_HEAD = {
   title: 'The report of a run as JSON: report --json',
   description:
-    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, kinds of processes, problems and notes are new; `hosts`, `companionHosts` and `roundHosts` are new with clusters.',
+    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, kinds of processes, problems and notes are new; `hosts`, `companionHosts` and `roundHosts` are new with clusters; `interpreter` of a server is new.',
 };

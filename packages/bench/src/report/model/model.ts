@@ -213,7 +213,7 @@ function toPoint(trial: Trial): Point {
 }
 
 /** Returns the measured targets in the order of the plan. */
-function serversOf({ targets }: Plan, trials: Trial[]): ModelServer[] {
+export function serversOf({ targets }: Plan, trials: Trial[]): ModelServer[] {
   const ids = targets.map(({ id }) => id);
   return [...Map.groupBy(trials, ({ target }) => target.id).values()]
     .map(toServer)
@@ -226,6 +226,7 @@ function toServer(trials: Trial[]): ModelServer {
     trials.flatMap(({ process }) => (process === undefined ? [] : [[process.pid, process]])),
   );
   const [attested] = trials.flatMap((trial) => trial.attested);
+  const [interpreter] = trials.flatMap((trial) => trial.interpreter ?? []);
   const collected = rangeOf(
     trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age?.collected ?? []))),
   );
@@ -233,6 +234,7 @@ function toServer(trials: Trial[]): ModelServer {
     // A record tells more than the plan, such as what --resolve found.
     target: first.target,
     ...(first.runtime && { runtime: first.runtime }),
+    ...(interpreter && { interpreter }),
     ...(attested && { attested }),
     ...(collected && { collected: collected.least }),
     processes: [...processes.values()],
