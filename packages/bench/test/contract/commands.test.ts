@@ -1,19 +1,38 @@
 import { dirname, join } from 'node:path';
 import { describe, it } from 'vitest';
-import { expandTargets, readStacks } from '../../src/catalogue/stacks.ts';
-import { canonicalise, checkJson, type Draw } from '../../src/catalogue/workloads/workload.ts';
+import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
+import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
+import { isListening } from '../../src/machine/ports.ts';
+import { sendRequest } from '../../src/machine/request.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
-import { awaitRightAnswer } from '../../src/measure/verify.ts';
 import { until } from '../cli/cli.ts';
 import { needs, target } from '../needs.ts';
-import { START_SECONDS, listenersOf, loopback, openHost } from './host.ts';
+import { listenersOf, loopback, openHost } from './host.ts';
+import { ADD, LIST } from './users.ts';
 
 const host = openHost();
-const stacks = readStacks().filter((stack) => stack.variants[stack.default]?.workloads.includes('devices'));
+const stacks = readStacks();
 
 /** The answer of every stack without data. */
-const BY_HAND = canonicalise(
-  JSON.stringify(
+interface Answer {
+  request: WorkloadRequest;
+  status: number;
+  body: unknown;
+}
+
+const answer = (request: WorkloadRequest, status: number, body: unknown): Answer => ({
+  request,
+  status,
+  body,
+});
+
+const noDatabase = { error: 'DATABASE_URL is not set' };
+
+/** By the workload that is offered. */
+const ANSWERS: Record<string, Answer> = {
+  devices: answer(
+    { method: 'GET', path: '/api/devices', headers: {} },
+    200,
     [1, 2, 3].map((id) => ({
       id,
       uuid: `00000000-0000-4000-8000-00000000000${id}`,
@@ -23,30 +42,43 @@ const BY_HAND = canonicalise(
       updated_at: '2025-01-01T00:00:00.000Z',
     })),
   ),
-);
-const draw: Draw = {
-  requests: [{ method: 'GET', path: '/api/devices', headers: {} }],
-  files: {},
-  check: (answer) => checkJson(answer, BY_HAND),
-  fixedBody: true,
+  gather: answer({ method: 'GET', path: '/data', headers: {} }, 503, {
+    error: 'BENCH_UPSTREAM is not set',
+  }),
+  users: answer(LIST, 503, noDatabase),
+  'users-insert': answer(ADD, 503, noDatabase),
 };
 
-const targets = expandTargets(
-  stacks.map(({ name }) => name),
-  stacks,
-  'devices',
-);
+/** The default variant of each stack, and every variant with a database: they differ in their driver. */
+const targets = stacks
+  .flatMap((stack) => targetsOf(stack).map((wanted) => ({ wanted, stack })))
+  .filter(
+    ({ wanted: { variant }, stack }) =>
+      variant === stack.default || stack.variants[variant]?.workloads.includes('users'),
+  )
+  .map(({ wanted }) => wanted);
 
 describe('started by hand with only a port', () => {
   // Concurrent, because they start and stop for most of their time.
-  describe.concurrent.each(targets)('$stack', (wanted) => {
+  describe.concurrent.each(targets)('$id', (wanted) => {
     const found = needs(target(wanted, stacks));
 
     it('answers on the loopback address, and stops', async ({ expect }) => {
       const ready = found.get();
       const server = await host.start({ command: typed(ready), cwd: ready.stack.root, env: {} });
-      await awaitRightAnswer(server, draw, START_SECONDS);
       await until(() => server.attestations().length > 0, 'what it attests');
+      await until(() => isListening(server.host, server.port), 'the server');
+      for (const workload of ready.variant.workloads) {
+        const right = ANSWERS[workload];
+        if (right === undefined) continue;
+        const { status, contentType, body } = await sendRequest(server, right.request);
+        expect(contentType).toMatch(/^application\/json\b/);
+        expect({ workload, status, body: JSON.parse(body.toString()) as unknown }).toEqual({
+          workload,
+          status: right.status,
+          body: right.body,
+        });
+      }
       expect(listenersOf(server) ?? [loopback(server.port)]).toEqual([loopback(server.port)]);
       expect(await server.stop()).toMatchObject({ trouble: [] });
       expect(server.ended()).toBe('exit status 0');
@@ -55,11 +87,12 @@ describe('started by hand with only a port', () => {
 });
 
 /** Returns the command that a person types, with `{port}` for the port. */
-function typed({ stack, command: [first = ''] }: Prepared): string[] {
+function typed({ stack, target: { variant }, command: [first = ''] }: Prepared): string[] {
   const program = {
     node: [first, 'src/server.ts'],
     python: [join(dirname(first), `bench-${stack.name}`)],
     none: [first],
   };
-  return [...program[stack.runtime], '--port', '{port}'];
+  const chosen = variant === stack.default ? [] : ['--variant', variant];
+  return [...program[stack.runtime], '--port', '{port}', ...chosen];
 }

@@ -1,13 +1,11 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Item } from '@bench/upstream/fixtures';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Server } from '../../src/machine/launch.ts';
-import { isListening } from '../../src/machine/ports.ts';
 import type { Target } from '../../src/model.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
-import { until } from '../cli/cli.ts';
 import type { Need } from '../needs.ts';
-import type { Host, Running } from './host.ts';
+import type { Running } from './host.ts';
 import type { Upstream } from './upstream.ts';
 
 /** Longer than a server needs to send all fetches, and shorter than the timeout of its client. */
@@ -34,24 +32,20 @@ function holdUntilAll(send: RequestListener, count: number): RequestListener {
 interface Gathering {
   wanted: Target;
   ready: Need<Prepared>;
-  host: Host;
   /** Returns its server, known from `beforeAll` on. */
   running: () => Running;
 }
 
 /** Tests how a target fetches from its upstream, and its answers if that fails. */
-export function testGather({ wanted, ready, host, running }: Gathering): void {
+export function testGather({ wanted, ready, running }: Gathering): void {
   let server: Server;
   let upstream: Upstream;
   let paths: string[];
   /** The objects of each fixture, with the fields that stacks may know. */
   let items: Item[][];
-  let byHand: Server | undefined;
 
   beforeAll(async () => {
     if (ready.why !== undefined) return;
-    const { command, stack, env } = ready.get();
-    byHand = await host.start({ command, cwd: stack.root, env });
     const one = running();
     if (one.upstream === undefined) throw new Error(`${wanted.id} has no upstream`);
     ({ server, upstream } = { server: one.server, upstream: one.upstream });
@@ -59,19 +53,14 @@ export function testGather({ wanted, ready, host, running }: Gathering): void {
     items = [...upstream.fixtures.values()].map((text) =>
       (JSON.parse(text) as Item[]).map((item) => ({ ...item, name: 'é "<&>' })),
     );
-    for (const { host: address, port } of [byHand, server])
-      await until(() => isListening(address, port), 'the server');
-  });
-  afterAll(async () => {
-    await byHand?.stop();
   });
 
   const sendItems: RequestListener = ({ url }, response) =>
     sendJson(response, items[paths.indexOf(url ?? '')]);
 
-  async function ask(one = server): Promise<{ status: number; headers: Headers; body: unknown }> {
+  async function ask(): Promise<{ status: number; headers: Headers; body: unknown }> {
     upstream.asked.length = 0;
-    const answer = await fetch(`http://${one.host}:${one.port}/data`);
+    const answer = await fetch(`http://${server.host}:${server.port}/data`);
     return { status: answer.status, headers: answer.headers, body: await answer.json() };
   }
 
@@ -86,7 +75,6 @@ export function testGather({ wanted, ready, host, running }: Gathering): void {
         expect(headers.get('server-timing')).toMatch(/\bgather;dur=\d+\.\d{3}\b/);
         expect(upstream.asked.toSorted()).toEqual(paths.toSorted());
       }
-      await until(() => server.attestations()[0] !== undefined, 'its attestation');
       expect(server.attestations()[0]).toMatchObject({ client: expect.stringMatching(/^\S+ \d/) as string });
     });
 
@@ -112,11 +100,6 @@ export function testGather({ wanted, ready, host, running }: Gathering): void {
       expect(asksAgain ? Math.min(times, 1) : times).toBe(1);
       upstream.behave = sendItems;
       expect(await ask()).toMatchObject({ status: 200 });
-    });
-
-    it('answers 503 without BENCH_UPSTREAM', async () => {
-      expect(await ask(byHand)).toMatchObject({ status: 503, body: { error: 'BENCH_UPSTREAM is not set' } });
-      expect(upstream.asked).toEqual([]);
     });
   });
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import type { Variant } from '../../src/catalogue/stack.ts';
 import { completeParams, findWorkload } from '../../src/catalogue/workloads/index.ts';
 import type { Draw, Params, Table, Workload } from '../../src/catalogue/workloads/workload.ts';
 import {
@@ -24,6 +25,8 @@ export const START_SECONDS = 60;
 /** A running server, and the data drawn for it by workload. */
 export interface Running {
   server: Server;
+  /** The number of workers that it was asked for. */
+  workers: number;
   draws: Record<string, Draw>;
   /** Its upstream, if a workload needs one. */
   upstream?: Upstream;
@@ -36,13 +39,24 @@ export interface Command {
   env: Record<string, string>;
 }
 
-/** How to start a target. */
-export interface Asked {
+/** The data of one workload. */
+interface Drawn {
+  name: string;
+  draw: Draw;
+  fixtures: string[] | undefined;
+}
+
+/** How to draw data. */
+interface Drawing {
   seed: number;
-  workers: number;
-  threads?: number;
   /** Returns the parameters of a workload; by default the usual ones. */
   paramsOf?: (workload: Workload) => Params;
+}
+
+/** How to start a target. */
+export interface Asked extends Drawing {
+  workers: number;
+  threads?: number;
 }
 
 /** Starts servers as a trial does. Stops them after the last test of the file. */
@@ -84,17 +98,8 @@ export function openHost(): Host {
     return (await database).open(table);
   };
   return {
-    async serve({ command, stack, variant }, { seed, workers, threads, paramsOf = () => ({}) }) {
-      const random = createRandom(seed);
-      const drawn = variant.workloads.map((name) => {
-        const workload = findWorkload(name);
-        const params = completeParams(workload, paramsOf(workload));
-        return {
-          name,
-          draw: workload.draw(() => random.float(), params),
-          fixtures: workload.fixtures?.(params),
-        };
-      });
+    async serve({ command, stack, variant }, { workers, threads, ...drawing }) {
+      const drawn = drawAll(variant, drawing);
       const fixtures = drawn.flatMap((one) => one.fixtures ?? []);
       const upstream = fixtures.length > 0 ? asked.use(await openUpstream(fixtures)) : undefined;
       const tables = drawn.flatMap(({ draw }) => draw.table ?? []);
@@ -106,10 +111,27 @@ export function openHost(): Host {
       const files = Object.assign({}, ...drawn.map(({ draw }) => draw.files));
       const server = await open({ command, cwd: stack.root, env }, { files, workers, threads });
       const draws = Object.fromEntries(drawn.map(({ name, draw }) => [name, draw]));
-      return { server, draws, ...(upstream && { upstream }) };
+      return { server, workers, draws, ...(upstream && { upstream }) };
     },
     start: (command, files = {}) => open(command, { files, workers: 1 }),
   };
+}
+
+/** Draws the data of all workloads that a variant offers. */
+export function drawAll(
+  { workloads }: Pick<Variant, 'workloads'>,
+  { seed, paramsOf = () => ({}) }: Drawing,
+): Drawn[] {
+  const random = createRandom(seed);
+  return workloads.map((name) => {
+    const workload = findWorkload(name);
+    const params = completeParams(workload, paramsOf(workload));
+    return {
+      name,
+      draw: workload.draw(() => random.float(), params),
+      fixtures: workload.fixtures?.(params),
+    };
+  });
 }
 
 /**

@@ -1,12 +1,12 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readStacks, targetsOf } from '../../src/catalogue/stacks.ts';
-import type { WorkloadRequest } from '../../src/catalogue/workloads/workload.ts';
 import type { Server } from '../../src/machine/launch.ts';
 import { sendRequest } from '../../src/machine/request.ts';
 import { until } from '../cli/cli.ts';
 import { needs, target } from '../needs.ts';
 import { openHost } from './host.ts';
+import { ADD, LIST } from './users.ts';
 
 const host = openHost();
 const stacks = readStacks();
@@ -15,14 +15,6 @@ const offered = stacks
   .filter(({ stack, variant }) =>
     stacks.find(({ name }) => name === stack)?.variants[variant]?.workloads.includes('users'),
   );
-
-const LIST: WorkloadRequest = { method: 'GET', path: '/users', headers: {} };
-const ADD: WorkloadRequest = {
-  method: 'POST',
-  path: '/users',
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ name: 'Ada', email: 'ada@example.org' }),
-};
 
 /** An address without a listener: ordinary users cannot open this port. */
 const NOWHERE = 'postgresql://nobody@127.0.0.1:1/none';
@@ -53,15 +45,6 @@ describe.each(offered)('users by $id', (wanted) => {
     await until(() => server.attestations().length > 0, 'the server');
     return server;
   }
-
-  it('answers 503 without DATABASE_URL', async () => {
-    const server = await start({});
-    for (const request of [LIST, ADD]) {
-      const { status, body } = await sendRequest(server, request);
-      expect(status).toBe(503);
-      expect(JSON.parse(body.toString())).toEqual({ error: 'DATABASE_URL is not set' });
-    }
-  });
 
   it('answers 500 and logs the reason if it cannot connect', async () => {
     const server = await start({ DATABASE_URL: NOWHERE });
