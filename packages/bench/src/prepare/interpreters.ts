@@ -98,7 +98,8 @@ async function ask(program: string): Promise<Interpreter | undefined> {
 /** Returns the build that the words of a Python tell. An option that they leave open is absent. */
 export function describePython(words: PythonWords): Interpreter {
   const { implementation, version, compiler, configured, compiled, linked, isDebug, hasTailCalls } = words;
-  const interpreter = { implementation, version, compiler: compiler.trim() };
+  const named = compiler.trim();
+  const interpreter = { implementation, version, ...(named !== '' && { compiler: named }) };
   const args = [...configured.matchAll(/'([^']*)'/g)].map(([, arg = '']) => arg);
   if (implementation !== 'CPython' || args.length === 0) return interpreter;
   const pgo = isSet(args, '--enable-optimizations') || /-fprofile(-instr)?-use|-prof-use/.test(compiled);

@@ -77,16 +77,28 @@ export function explainBuilds(servers: readonly ModelServer[]): string[] {
 /** Says which targets of two runs had interpreters of unlike builds; empty if the builds are alike or not known. */
 export function explainBuildsBetween(old: StoredRun, now: StoredRun): string[] {
   const [then, here] = [interpretersOf(old), interpretersOf(now)];
-  const pairs = [...then].flatMap(([target, before]): NamedInterpreter[][] => {
+  const unlike = [...then].flatMap(([target, before]) => {
     const after = here.get(target);
     if (after === undefined) return [];
     const pair = [
-      { name: `${target} of ${old.plan.run}`, interpreter: before },
-      { name: `${target} of ${now.plan.run}`, interpreter: after },
+      { target, run: old.plan.run, interpreter: before },
+      { target, run: now.plan.run, interpreter: after },
     ];
-    return findUnlikeBuilds(pair).length > 0 ? [pair] : [];
+    return findUnlikeBuilds(pair.map(({ run: name, interpreter }) => ({ name, interpreter }))).length > 0
+      ? pair
+      : [];
   });
-  return describeUnlike(pairs.flat());
+  const byRun = unlike.map(({ run: name, interpreter }) => ({ name, interpreter }));
+  const runs = findUnlikeBuilds(byRun).flatMap(({ groups }) =>
+    groups.flatMap((group) => [...new Set(group.map(({ name }) => name))]),
+  );
+  // A run with several builds is not one of them.
+  const isClear = new Set(runs).size === runs.length;
+  return describeUnlike(
+    isClear
+      ? byRun
+      : unlike.map(({ target, run, interpreter }) => ({ name: `${target} of ${run}`, interpreter })),
+  );
 }
 
 function interpretersOf({ trials }: StoredRun): Map<string, Interpreter> {

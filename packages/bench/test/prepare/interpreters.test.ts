@@ -66,6 +66,10 @@ describe('the build of a CPython', () => {
     expect(describePython({ ...PYENV, configured })).toMatchObject(PLAIN);
   });
 
+  it('names no compiler if none is told', () => {
+    expect(describePython({ ...PYENV, compiler: ' ' })).not.toHaveProperty('compiler');
+  });
+
   it('is not called plain if a distribution may have hidden its flags', () => {
     const packaged = { ...PYENV, configured: "'--enable-shared' '--prefix=/usr'" };
     const built = describePython(packaged);

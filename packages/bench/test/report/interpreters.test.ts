@@ -160,9 +160,17 @@ describe('a comparison of unlike builds', () => {
 describe('two runs', () => {
   it('are noted for a target with unlike builds, and for no other', () => {
     expect(explainBuildsBetween(old(plain('3.13.0')), now({ ...plain('3.13.1'), pgo: true }))).toEqual([
-      'a of old ran on a build without PGO, a of now on one with PGO: the difference is also due to the builds, not to the versions alone.',
+      'old ran on a build without PGO, now on one with PGO: the difference is also due to the builds, not to the versions alone.',
     ]);
     expect(explainBuildsBetween(old(plain('3.13.0')), now(plain('3.14.0')))).toEqual([]);
+  });
+
+  it('are noted by their targets if one of them had several builds', () => {
+    const [slow, fast] = [plain('3.13.0'), { ...plain('3.13.0'), pgo: true }];
+    const [before, after] = [runOf({ a: slow, b: fast }, 'old'), runOf({ a: fast, b: slow }, 'now')];
+    expect(explainBuildsBetween(before, after)).toEqual([
+      'a of old and b of now ran on builds without PGO, a of now and b of old on builds with PGO: the difference is also due to the builds.',
+    ]);
   });
 
   it('claim nothing if one does not know the build', () => {
