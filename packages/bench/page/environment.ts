@@ -1,5 +1,4 @@
 import { formatBytes, formatWhole } from '../src/report/format.ts';
-import { describeInterpreter } from '../src/report/interpreters.ts';
 import { element, table } from './elements.ts';
 import type { Section } from './section.ts';
 
@@ -43,16 +42,7 @@ export const environment: Section = {
           { head: 'target', cell: ({ target }) => target.id, isText: true },
           { head: 'class', cell: ({ target }) => target.class, isText: true },
           { head: 'language', cell: ({ target }) => target.language, isText: true },
-          {
-            head: 'runtime',
-            cell: ({ runtime, interpreter }) =>
-              interpreter !== undefined
-                ? describeInterpreter(interpreter)
-                : runtime === undefined
-                  ? '—'
-                  : `${runtime.kind} ${runtime.version}`,
-            isText: true,
-          },
+          { head: 'runtime', cell: ({ words }) => words, isText: true },
           { head: 'attested by the server', cell: ({ attested }) => list(attested ?? {}), isText: true },
           { head: 'build of the runtime', cell: ({ runtime }) => list(runtime?.build ?? {}), isText: true },
         ],

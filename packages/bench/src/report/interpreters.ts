@@ -25,6 +25,12 @@ export function describeInterpreter(interpreter: Interpreter): string {
   return [`${interpreter.implementation} ${interpreter.version}`, ...describeBuild(interpreter)].join(', ');
 }
 
+/** The interpreter of a server with its build; its runtime as it was found if that is not known; a dash for a binary. */
+export function describeRuntime({ interpreter, runtime }: ModelServer): string {
+  if (interpreter !== undefined) return describeInterpreter(interpreter);
+  return runtime === undefined ? '—' : `${runtime.kind} ${runtime.version}`;
+}
+
 function describeBuild(interpreter: Interpreter): string[] {
   const { implementation, compiler, optimisation } = interpreter;
   const options = (Object.keys(OPTIONS) as BuildOption[]).flatMap((option) => {

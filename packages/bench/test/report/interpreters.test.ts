@@ -104,6 +104,10 @@ describe('a comparison of unlike builds', () => {
     expect(describeNotes(model)).toContain(NOTE);
     expect(renderMarkdown(toView(model))).toContain(NOTE);
     expect(toPage(model)).toMatchObject({ builds: [NOTE], notes: expect.arrayContaining([NOTE]) });
+    expect(toPage(model).servers.map(({ words }) => words)).toEqual([
+      'CPython 3.13.0, no PGO, no LTO, GCC 12.2.0',
+      'CPython 3.14.6, PGO, LTO, BOLT, tail calls, Clang 22.1.3',
+    ]);
     expect(renderCsv(model)).toContain('"CPython 3.14.6, PGO, LTO, BOLT, tail calls, Clang 22.1.3"');
   });
 

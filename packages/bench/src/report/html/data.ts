@@ -1,10 +1,10 @@
 /** The data of the page: the model of a run, with the words that need no browser. */
 import type { MetricId } from '../../metrics.ts';
-import type { Model, ModelComparisons, ModelRow, Point } from '../model/definition.ts';
+import type { Model, ModelComparisons, ModelRow, ModelServer, Point } from '../model/definition.ts';
 import { describeBaseline, describeVerdict } from '../compare.ts';
 import { toScalingView, type ScalingView } from '../scaling.ts';
 import { toTimesView } from '../times.ts';
-import { explainBuilds } from '../interpreters.ts';
+import { describeRuntime, explainBuilds } from '../interpreters.ts';
 import { describeAll } from '../notes.ts';
 import { describeSetting, toView, type View } from '../view.ts';
 import { describeAnswers, describeCaveats, type Answer } from './answer.ts';
@@ -23,21 +23,18 @@ export interface PageComparisons extends Pick<ModelComparisons, 'by' | 'threshol
   rows: (ModelComparisons['rows'][number] & { words: string })[];
 }
 
+/** A measured target, and its interpreter or runtime in words. */
+export interface PageServer extends ModelServer {
+  words: string;
+}
+
 /** Everything that the page shows. */
 export interface Page extends Pick<
   Model,
-  | 'run'
-  | 'repeat'
-  | 'rounds'
-  | 'metrics'
-  | 'ladders'
-  | 'problems'
-  | 'leftOut'
-  | 'servers'
-  | 'host'
-  | 'versions'
+  'run' | 'repeat' | 'rounds' | 'metrics' | 'ladders' | 'problems' | 'leftOut' | 'host' | 'versions'
 > {
   title: string;
+  servers: PageServer[];
   startedAt?: string;
   /** The metric that the page opens with. */
   metric: MetricId;
@@ -76,7 +73,7 @@ export function toPage(model: Model): Page {
     ladders,
     problems,
     leftOut,
-    servers,
+    servers: servers.map((server) => ({ ...server, words: describeRuntime(server) })),
     host,
     versions,
     title: toView(model).title,
