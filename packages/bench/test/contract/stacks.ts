@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import { targetsOf } from '../../src/catalogue/stacks.ts';
@@ -23,6 +24,8 @@ import { testGather } from './gather.ts';
 import { START_SECONDS, drawAll, listenersOf, loopback, openHost, type Host, type Running } from './host.ts';
 
 const LONGEST_WAIT_SECONDS = 0.1;
+
+const POLL_MS = 10;
 
 /** A connection stays idle while this many further targets are tested, so that no test waits for long. */
 const BEHIND = 3;
@@ -222,14 +225,14 @@ function drawOf(draws: Running['draws'], workload: string): Draw {
 }
 
 /**
- * Waits until that many workers have attested, or until the server has ended. Returns the attestations. Asking the
- * server until it answers would take as much CPU as it needs to start.
+ * Waits until that many workers have attested, or until the server has ended or has had its time: the tests then tell
+ * what is wrong. Returns the attestations. Asking the server until it answers would take as much CPU as its start.
  */
 async function awaitWorkers(server: Server, workers: number): Promise<Attestation[]> {
-  await vi.waitUntil(() => server.ended() !== undefined || countWorkers(server.attestations()) >= workers, {
-    timeout: START_SECONDS * 1000,
-    interval: 10,
-  });
+  const settled = (): boolean =>
+    server.ended() !== undefined || countWorkers(server.attestations()) >= workers;
+  const milliseconds = (START_SECONDS * 1000) / 2;
+  await pWaitFor(settled, { interval: POLL_MS, timeout: { milliseconds, fallback: () => {} } });
   return server.attestations();
 }
 
