@@ -2,7 +2,6 @@
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { HOME } from '../home.ts';
 import { digestOf } from '../prepare/digest.ts';
 import { renderHtml, type Assets } from '../report/html/document.ts';
 import type { Source } from '../report/model/model.ts';
@@ -10,6 +9,9 @@ import { writeReport } from '../results/store.ts';
 import type { PageName } from './bundle.ts';
 
 const FOLDER = fileURLToPath(new URL('../../page/', import.meta.url));
+
+/** The bundles of a checkout, which serve all projects that are measured with it. */
+const CACHE = join(FOLDER, '../../../.cache/page');
 
 /** Returns the name of a script in the package, where it is bundled when the package is made. */
 export const bundleOf = (name: PageName): string => `${name}.js`;
@@ -52,7 +54,7 @@ async function provideBundle(name: PageName): Promise<string> {
     join(FOLDER, '..', 'package.json'),
     join(FOLDER, '..', '..', '..', 'pnpm-lock.yaml'),
   ];
-  const file = join(HOME.cache, 'page', `${name}-${digestOf(files, '')}.js`);
+  const file = join(CACHE, `${name}-${digestOf(files, '')}.js`);
   if (existsSync(file)) return file;
   const { bundlePage } = await import('./bundle.ts');
   mkdirSync(dirname(file), { recursive: true });

@@ -65,6 +65,7 @@ export function useChromium(): (documents: Record<string, string>, opening?: Ope
       if (!files.includes(request.url().replace(/#.*/, ''))) noise.push(`request: ${request.url()}`);
     });
     await page.goto(`${files[0]}${fragment}`);
+    await page.waitForFunction(`innerWidth === ${viewport.width}`);
     const close = async (): Promise<void> => {
       page.removeAllListeners();
       await page.goto('about:blank');
