@@ -48,10 +48,13 @@ const SERVER = `require('node:http')
   .listen(process.env.PORT, process.env.HOST);
 `;
 const FAST = `${SERVER}const list = () => 'orders';\n`;
+/** Computes for 4 ms of CPU, however busy the machine is. */
 const SLOW = `${SERVER}const list = () => {
-  const end = performance.now() + 10;
-  while (performance.now() < end);
-  return 'orders';
+  const before = process.cpuUsage();
+  for (;;) {
+    const { user, system } = process.cpuUsage(before);
+    if (user + system > 4000) return 'orders';
+  }
 };
 `;
 /** A load for which a few seconds are enough; a planted slowdown is a multiple of any noise. */
