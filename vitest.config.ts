@@ -6,9 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { Skips } from './packages/bench/test/skips.ts';
 
 /** These files compare measured times with known ones: another file beside them would be measured, too. */
-const TIMED = ['latency', 'revisions', 'saturated', 'warm'].map(
-  (name) => `packages/bench/test/known/${name}.test.ts`,
-);
+const TIMED = ['revisions', 'saturated', 'warm'].map((name) => `packages/bench/test/known/${name}.test.ts`);
 const ALL = 'packages/*/test/**/*.test.ts';
 /** These files replace modules or the environment before an import: they need modules of their own. */
 const REPLACING = globSync(ALL).filter((file) => /\bvi\.(mock|hoisted)\(/.test(readFileSync(file, 'utf8')));

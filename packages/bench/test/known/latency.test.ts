@@ -6,15 +6,15 @@ const rig = openRig();
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
 
 describe('a planted delay', () => {
-  it.each([5, 50])('of %i ms is measured as no less, and not as a multiple', async (ms) => {
+  it.each([100, 300])('of %i ms is measured as no less, and not as a multiple', async (ms) => {
     const seen = await rig.measure({
       planted: [...SOUND, '--delay-ms', String(ms)],
-      bench: ['--connections', '10', '--duration', '0.8'],
+      bench: ['--connections', '10', '--duration', '1.2'],
     });
     const { latencyUs, counts, windowSeconds } = loadOf(seen);
     expect(latencyUs?.p50).toBeGreaterThanOrEqual(ms * 1000);
     expect(latencyUs?.mean).toBeGreaterThanOrEqual(ms * 1000);
-    expect(latencyUs?.p50).toBeLessThan(4 * Number(accountOf(seen).latencyUs.p50));
+    expect(latencyUs?.p50).toBeLessThan(1.75 * Number(accountOf(seen).latencyUs.p50));
     // In a closed loop no connection can be answered more often than its delay allows.
     expect(counts.ok).toBeGreaterThan(0);
     expect(counts.ok).toBeLessThanOrEqual(10 * (1 + (windowSeconds * 1000) / ms));
@@ -50,7 +50,7 @@ describe('one stall under an open loop', () => {
       planted: [...SOUND, '--stall-at', '400', '--stall-ms', '1000'],
       bench: ['--connections', String(connections), '--rate', String(rate), '--duration', String(seconds)],
     });
-    const { latencyUs, schedule, engine } = loadOf(seen);
+    const { latencyUs, schedule, engine, windowSeconds } = loadOf(seen);
     expect(engine).toBe('autocannon');
     expect(accountOf(seen).stall?.ms).toBeGreaterThanOrEqual(1000);
     // 400 of 1,600 starts fell into the second: of all, (1 − x)/4 waited longer than x seconds.
@@ -58,21 +58,21 @@ describe('one stall under an open loop', () => {
     expect(latencyUs?.p99).toBeGreaterThanOrEqual(0.9 * 1e6);
     // All but the 20 that found a free connection were sent late.
     expect(schedule?.late).toBeGreaterThanOrEqual(300);
-    expect(Math.abs((schedule?.intended ?? 0) - rate * seconds)).toBeLessThanOrEqual(rate / 10);
+    expect(Math.abs((schedule?.intended ?? 0) - rate * windowSeconds)).toBeLessThanOrEqual(rate / 10);
     expect(reasonsOf(seen)).toEqual([]);
   });
 });
 
 describe('latency of a server that drops connections', () => {
   it('is close to that of the same server without the fault', async () => {
-    const load = ['--connections', '10', '--amount', '700'];
-    const delayed = [...SOUND, '--delay-ms', '5'];
+    const load = ['--connections', '10', '--amount', '100'];
+    const delayed = [...SOUND, '--delay-ms', '100'];
     const sound = await rig.measure({ planted: delayed, bench: load });
     const resets = await rig.measure({ planted: [...delayed, '--reset-every', '5'], bench: load });
     const closes = await rig.measure({ planted: [...delayed, '--close-after-response'], bench: load });
     const silent = await rig.measure({ planted: [...delayed, '--close-silently'], bench: load });
-    expect(loadOf(resets).counts.reset).toBeGreaterThanOrEqual(700 / 5 - 1);
-    const most = 4 * medianOf(sound);
+    expect(loadOf(resets).counts.reset).toBeGreaterThanOrEqual(100 / 5 - 1);
+    const most = 1.75 * medianOf(sound);
     expect(medianOf(resets)).toBeLessThan(most);
     expect(medianOf(closes)).toBeLessThan(most);
     expect(medianOf(silent)).toBeLessThan(most);
