@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { METRIC_IDS } from '../../src/metrics.ts';
 import { ASKED, ASKED_BEFORE, accountOf, loadOf, openBothWays, reasonOf, reasonsOf } from './rig.ts';
 
-const { rig, ways } = openBothWays();
+const { ways } = openBothWays();
 
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
 const AMOUNT = 1200;
@@ -10,12 +10,12 @@ const AMOUNT = 1200;
 const EVERY = 250;
 const LOAD = ['--connections', '10', '--amount', String(AMOUNT)];
 
-describe.each(ways)('a server that answers a request twice, read $way', ({ rig: reader }) => {
+describe.each(ways)('a server that answers a request twice, read $way', ({ rig }) => {
   it.each([
     ['at once', '0'],
     ['a little later', '3'],
   ])('fails the trial if the second answer comes %s', async (_, ms) => {
-    const seen = await reader.measure({
+    const seen = await rig.measure({
       planted: [...SOUND, '--duplicate-every', String(EVERY), '--duplicate-after-ms', ms],
       bench: LOAD,
     });
@@ -31,8 +31,7 @@ describe.each(ways)('a server that answers a request twice, read $way', ({ rig: 
   });
 });
 
-// Both arrive in one piece, which only the parser reads.
-describe('a server that sends 103 before each answer', () => {
+describe.each(ways)('a server that sends 103 before each answer, read $way', ({ rig }) => {
   it('completes each request once, and the counts agree', async () => {
     const seen = await rig.measure({ planted: ['--early-hints'], bench: LOAD });
     const { counts, lifetime, statusCodes, unsolicited } = loadOf(seen);

@@ -13,7 +13,7 @@ import {
 } from './rig.ts';
 import type { Seen } from './rig.ts';
 
-const { rig, ways } = openBothWays();
+const { ways } = openBothWays();
 
 /** Faults count from the first request of the load on. */
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
@@ -51,10 +51,10 @@ function expectAge(seen: Seen): void {
   expect(age?.answers).toBe(all - inWindow - ASKED_AFTER);
 }
 
-describe.each(ways)('a sound server, read $way', ({ rig: reader }) => {
+describe.each(ways)('a sound server, read $way', ({ rig }) => {
   it('counts as many requests as the generator sent', async () => {
     let readAtEnd: number | undefined;
-    const seen = await reader.measure({
+    const seen = await rig.measure({
       planted: [],
       bench: LOAD,
       wrap: (effects) => ({
@@ -76,9 +76,7 @@ describe.each(ways)('a sound server, read $way', ({ rig: reader }) => {
     expectAgreement(seen);
     expectAge(seen);
   });
-});
 
-describe('a sound server', () => {
   it('has the age in answers that it counts itself, after a warm-up by several generators too', async () => {
     const seen = await rig.measure({
       planted: [],
@@ -104,7 +102,7 @@ describe('a sound server', () => {
   });
 });
 
-describe('each class of error is counted as the server counted it', () => {
+describe.each(ways)('each class of error is counted as the server counted it, read $way', ({ rig }) => {
   const spoiled = AMOUNT / Number(EVERY);
 
   it.each([
@@ -148,9 +146,9 @@ describe('each class of error is counted as the server counted it', () => {
     expect(reasonsOf(seen)).toEqual([]);
   });
 
-  it.each(ways)('all classes at once, with four generators, read $way', async ({ rig: reader }) => {
+  it('all classes at once, with four generators', async () => {
     const first = ['--reset-every', '1000', '--close-early-every', '800', '--status-500-every', '600'];
-    const seen = await reader.measure({
+    const seen = await rig.measure({
       planted: [...SOUND, ...first, '--wrong-body-every', '400', '--wrong-length-every', '200'],
       bench: ['--connections', '10', '--amount', '3000', '--generators', '4'],
     });
@@ -164,25 +162,22 @@ describe('each class of error is counted as the server counted it', () => {
   });
 });
 
-describe('a late or missing answer', () => {
-  it.each(ways)(
-    'counts as a timeout, and makes the percentiles that it reaches lower bounds, read $way',
-    async ({ rig: reader }) => {
-      const seen = await reader.measure({
-        planted: [...SOUND, '--stall-at', '200', '--stall-ms', '1800', '--stall-quietly'],
-        bench: ['--connections', '20', '--amount', '500', '--timeout', '1'],
-      });
-      const { counts, latencyUs } = loadOf(seen);
-      expectAgreement(seen);
-      expect(counts).toMatchObject({ sent: 500, ok: 500 - counts.timeout });
-      // Each connection has at least one timeout before the stall ends.
-      expect(counts.timeout).toBeGreaterThanOrEqual(20);
-      expect(latencyUs?.atLeast).toContain('p97_5');
-      expect(latencyUs?.p97_5).toBe(1e6);
-      expect(reasonsOf(seen)).toContain('errors');
-      expect(reasonOf(seen, 'errors').text).toContain(`${counts.timeout} timeout`);
-    },
-  );
+describe.each(ways)('a late or missing answer, read $way', ({ rig }) => {
+  it('counts as a timeout, and makes the percentiles that it reaches lower bounds', async () => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--stall-at', '200', '--stall-ms', '1800', '--stall-quietly'],
+      bench: ['--connections', '20', '--amount', '500', '--timeout', '1'],
+    });
+    const { counts, latencyUs } = loadOf(seen);
+    expectAgreement(seen);
+    expect(counts).toMatchObject({ sent: 500, ok: 500 - counts.timeout });
+    // Each connection has at least one timeout before the stall ends.
+    expect(counts.timeout).toBeGreaterThanOrEqual(20);
+    expect(latencyUs?.atLeast).toContain('p97_5');
+    expect(latencyUs?.p97_5).toBe(1e6);
+    expect(reasonsOf(seen)).toContain('errors');
+    expect(reasonOf(seen, 'errors').text).toContain(`${counts.timeout} timeout`);
+  });
 
   it('leaves no figures if every request times out', async () => {
     const seen = await rig.measure({
