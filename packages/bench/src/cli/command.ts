@@ -134,7 +134,7 @@ export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>
       const args = commander.args;
       const given = new Set(
         Object.keys(table).filter(
-          (name) => commander.getOptionValueSource(new Option(`--${name}`).attributeName()) === 'cli',
+          (name) => commander.getOptionValueSource(named(name, undefined, '').attributeName()) === 'cli',
         ),
       );
       refuseCombination(spec, table, given, args);
@@ -163,7 +163,7 @@ function toCommander<O, T>(spec: CommandSpec<O, T>, table: Table): Commander {
 }
 
 function toOption(name: string, one: OptionSpec<unknown>, table: Table): Option {
-  const made = new Option(`--${name}${one.value === undefined ? '' : ` ${one.value}`}`, describe(one));
+  const made = named(name, one.value, describe(one));
   if (one.default !== undefined) made.default(one.default);
   if (one.group !== undefined) made.helpGroup(`${one.group}:`);
   if (one.value === undefined) return made;
@@ -182,6 +182,13 @@ function toOption(name: string, one: OptionSpec<unknown>, table: Table): Option 
     const value = one.read(typed, name);
     return one.many ? [...(before as unknown[]), value] : value;
   });
+}
+
+/** Makes an option. To commander, `--no-stock` would set `stock` to false; here, it is a switch like any other. */
+function named(name: string, value: string | undefined, about: string): Option {
+  const made = new Option(`--${name}${value === undefined ? '' : ` ${value}`}`, about);
+  made.negate = false;
+  return made;
 }
 
 function describe({ help, many, default: usual, usually }: OptionSpec<unknown>): string {
