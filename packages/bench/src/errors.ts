@@ -1,4 +1,4 @@
-/** The kind of an error; it determines the exit code (README, "Exit codes"). */
+/** The kind of an error; it determines the exit code (README, "Commands"). */
 export type ErrorCode = 'trial' | 'usage' | 'toolchain' | 'interrupted';
 
 const EXIT_CODES: Record<ErrorCode, number> = { trial: 1, usage: 2, toolchain: 3, interrupted: 130 };

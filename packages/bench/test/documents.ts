@@ -1,7 +1,7 @@
 /** The documents of the repository, and what they quote from published runs. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { compareWithin } from '../src/analyse/compare.ts';
+import { compareWithin, type ComparedTable } from '../src/analyse/compare.ts';
 import { summarisePool } from '../src/analyse/power.ts';
 import { summarise, type Row } from '../src/analyse/summary.ts';
 import { ROOT } from '../src/catalogue/stacks.ts';
@@ -12,9 +12,10 @@ import { renderCalibration } from '../src/report/calibration.ts';
 import { renderComparison } from '../src/report/compare.ts';
 import { describeDetail } from '../src/report/detail.ts';
 import { formatWhole } from '../src/report/format.ts';
+import { explainBuilds } from '../src/report/interpreters.ts';
 import { renderMarkdown } from '../src/report/markdown.ts';
 import { renderPower } from '../src/report/power.ts';
-import { toModel } from '../src/report/model/model.ts';
+import { serversOf, toModel } from '../src/report/model/model.ts';
 import { viewStudies } from '../src/report/warm.ts';
 import { showLimit, showMetric } from '../src/report/cells.ts';
 import { toView } from '../src/report/view.ts';
@@ -28,7 +29,7 @@ import { drawProbe } from './probe.ts';
 import { readStudy, type StoredStudy } from '../src/results/study/store.ts';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { drawRecordings } from './recordings.ts';
-import { drawRepeats } from './repeats.ts';
+import { drawRepeats, drawVerdicts } from './repeats.ts';
 import { RESULTS, readRun, type StoredRun } from '../src/results/store.ts';
 
 /** A part of a document between `<!-- kind words -->` and `<!-- end -->`. */
@@ -152,9 +153,14 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
 
   /** `compare ID`: as `pnpm compare` prints it. */
   compare: ([id = '']) => {
-    const table = compareWithin(readPublished(id), { by: 'cpu', threshold: DEFAULT_THRESHOLD });
-    return fence(renderComparison(table, `run ${id}`, []));
+    const run = readPublished(id);
+    const marks = explainBuilds(serversOf(run.plan, run.trials));
+    return fence(renderComparison(compareOf(run), `run ${id}`, marks));
   },
+
+  /** `verdicts ID ID`: the verdicts of repeats, side by side. */
+  verdicts: (ids, path) =>
+    drawVerdicts(ids.map((id) => ({ link: linkFrom(path, id), table: compareOf(readPublished(id)) }))),
 
   /** `power ID`: as `pnpm bench:power` prints it. */
   power: ([id = '']) => {
@@ -204,10 +210,10 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),
 
   /** `repeats cpu of ID ID`: how well repeats of one run agree. */
-  repeats: ([metric = '', , ...ids]) =>
+  repeats: ([metric = '', , ...ids], path) =>
     drawRepeats(
       metricOf(metric),
-      ids.map((id) => readPublished(id)),
+      ids.map((id) => ({ link: linkFrom(path, id), run: readPublished(id) })),
     ),
 
   /** `rows goodput cpu of ID ID`: chosen columns of several runs in one table. */
@@ -225,6 +231,11 @@ function folderOf(id: string): string {
   return join(RESULTS, 'published', id);
 }
 
+/** The address of a published run, from a document. */
+function linkFrom(path: string, id: string): string {
+  return relative(dirname(path), `results/published/${id}`);
+}
+
 /** Reads a published run, or its trials at some numbers of connections. */
 function readPublished(id: string, connections?: number[]): StoredRun {
   const run = readRun(folderOf(id));
@@ -232,6 +243,10 @@ function readPublished(id: string, connections?: number[]): StoredRun {
   return connections === undefined
     ? run
     : { ...run, trials: run.trials.filter((trial) => connections.includes(trial.connections)) };
+}
+
+function compareOf(run: StoredRun): ComparedTable {
+  return compareWithin(run, { by: 'cpu', threshold: DEFAULT_THRESHOLD });
 }
 
 function connectionsOf([at, list]: string[]): number[] | undefined {

@@ -1,6 +1,8 @@
-/** How well repeats of one run agree, as a table of a document. */
+/** How well repeats of one run agree, as tables of a document. */
+import type { ComparedTable } from '../src/analyse/compare.ts';
 import { METRICS, type MetricId } from '../src/metrics.ts';
 import { median } from '../src/numbers.ts';
+import { describeVerdict } from '../src/report/compare.ts';
 import { formatWhole } from '../src/report/format.ts';
 import type { ModelRow } from '../src/report/model/definition.ts';
 import { toModel } from '../src/report/model/model.ts';
@@ -11,8 +13,8 @@ import { drawTable } from './kinds.ts';
  * Draws one row for each number of connections: the ranks of the targets in each run, and how far the ratio of two targets moves from
  * run to run, as the largest ÷ the smallest over the runs, for the median of all pairs and for the worst.
  */
-export function drawRepeats(metric: MetricId, runs: StoredRun[]): string {
-  const tables = runs.map((run) => toModel(run).rows);
+export function drawRepeats(metric: MetricId, repeats: { link: string; run: StoredRun }[]): string {
+  const tables = repeats.map(({ run }) => toModel(run).rows);
   const [first = []] = tables;
   const rungs = [...new Set(first.map(({ connections }) => connections))];
   const lines = rungs.map((rung) => {
@@ -29,11 +31,23 @@ export function drawRepeats(metric: MetricId, runs: StoredRun[]): string {
       showShare(Math.max(...moves)),
     ];
   });
-  const ranks = runs.map(
-    ({ plan }, index) => `ranks in [run ${index + 1}](../../results/published/${plan.run})`,
-  );
+  const ranks = repeats.map(({ link }, index) => `ranks in [run ${index + 1}](${link})`);
   const label = METRICS[metric].label;
   return drawTable(['connections', `targets, by ${label}`, ...ranks, 'a ratio moves by', 'at most'], lines);
+}
+
+/** Draws one row for each comparison, with its verdict in each run. */
+export function drawVerdicts(repeats: { link: string; table: ComparedTable }[]): string {
+  const lines = (repeats[0]?.table.rows ?? []).map(({ candidate, connections }) => [
+    candidate,
+    formatWhole(connections),
+    ...repeats.map(({ table }) => {
+      const row = table.rows.find((one) => one.candidate === candidate && one.connections === connections);
+      return row === undefined ? '—' : describeVerdict(row);
+    }),
+  ]);
+  const runs = repeats.map(({ link }, index) => `[run ${index + 1}](${link})`);
+  return drawTable(['target', 'connections', ...runs], lines);
 }
 
 function figureOf(metric: MetricId, rows: readonly ModelRow[], target: string) {

@@ -18,6 +18,10 @@ import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 
 const SECONDS = 3;
 const RUNGS = [10, 100, 1000, 10_000];
+/** The connections to one port of the loopback address: Linux gives clients 28,232 ports. */
+const MOST_CONNECTIONS = 28_000;
+/** The connections that one process of the server can hold. */
+const MOST_OF_PROCESS = 15_000;
 /** The usual time of all turns of one rung. */
 const DUEL_SECONDS = 20;
 
@@ -77,10 +81,14 @@ async function takeTurns(
   effects: RunEffects,
 ): Promise<RivalRound[]> {
   const { plan, placed, target } = context;
+  const { connections } = planned;
+  const hasPlain = 3 * connections <= MOST_CONNECTIONS;
+  // A process holds fewer files than two clients have connections.
+  const workers = 2 * connections > MOST_OF_PROCESS ? 2 : 1;
   let rounds: RivalRound[] | undefined;
-  await measureTrial(
+  const trial = await measureTrial(
     planned,
-    { ...context, plan: { ...plan, windowSeconds: 0.2, warmupSeconds: 0 } },
+    { ...context, plan: { ...plan, workers, windowSeconds: 0.2, warmupSeconds: 0 } },
     {
       ...effects,
       async verify(server, draw, when) {
@@ -90,7 +98,7 @@ async function takeTurns(
           host: server.host,
           port: server.port,
           requests: draw.requests,
-          connections: planned.connections,
+          connections,
           timeoutSeconds: plan.timeoutSeconds,
           barrierSeconds: plan.barrierSeconds,
           expected,
@@ -101,6 +109,7 @@ async function takeTurns(
         await using load = effects.load(target).open(spec, 1);
         rounds = await compareWithRivals(load, spec, draw.requests[0]?.path ?? '/', {
           placed,
+          hasPlain,
           sampler,
           isEnough: isKnown,
         });
@@ -108,5 +117,7 @@ async function takeTurns(
       },
     },
   );
+  if (rounds === undefined)
+    for (const { text } of trial.reasons) logLine(`${countOf(connections, 'connection')}: ${text}`);
   return rounds ?? [];
 }

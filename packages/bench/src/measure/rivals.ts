@@ -26,7 +26,8 @@ const ARM_SECONDS = 60;
 export interface RivalRound {
   driver: Work;
   stock: Work;
-  plain: Work;
+  /** Undefined if it was not asked for. */
+  plain: Work | undefined;
   /** CPU of this process during the turn of the driver, as a share of a core. */
   harnessCores: number;
   /** True if resources were sampled during the turn of the driver. */
@@ -36,6 +37,8 @@ export interface RivalRound {
 /** The surroundings of the turns. */
 export interface RivalMeans {
   placed: Pick<PinnedCommands, 'generator'>;
+  /** True if the plain client takes turns, too. */
+  hasPlain: boolean;
   /** Of the server; it is not sampled without. */
   sampler: Sampler | undefined;
   isEnough: (rounds: readonly RivalRound[]) => boolean;
@@ -43,14 +46,14 @@ export interface RivalMeans {
 
 /**
  * Loads one server with the driver, stock autocannon and the plain client by turns, until there are enough rounds, or too
- * many. The driver is in the middle, next to both rivals, which change places from round to round. Resources are sampled
- * during half of the turns of the driver. Throws a trial error if a client fails.
+ * many. The driver is next to both rivals, which change places from round to round. Resources are sampled during half of
+ * the turns of the driver. Throws a trial error if a client fails.
  */
 export async function compareWithRivals(
   session: LoadSession,
   spec: LoadSpec,
   path: string,
-  { placed, sampler, isEnough }: RivalMeans,
+  { placed, hasPlain, sampler, isEnough }: RivalMeans,
 ): Promise<RivalRound[]> {
   const { turns } = session;
   if (turns === undefined) throw new BenchError('trial', 'the engine takes no short turns');
@@ -60,8 +63,8 @@ export async function compareWithRivals(
   const url = `http://${spec.host}:${spec.port}${path}`;
   await using stock = new Rival('stock', placed, url, connections);
   await stock.arm(ARM_SECONDS);
-  await using plain = new Rival('plain', placed, url, connections);
-  await plain.arm(ARM_SECONDS);
+  await using plain = hasPlain ? new Rival('plain', placed, url, connections) : undefined;
+  await plain?.arm(ARM_SECONDS);
   await session.arm();
   const takeDriver = createMeter(turns, seconds);
   const take = async (rival: Rival): Promise<Work> => {
@@ -69,16 +72,20 @@ export async function compareWithRivals(
     await sleep(silenceMs);
     return work;
   };
+  const takePlain = async () => plain && take(plain);
   for (let round = 0; round < WARMUP_ROUNDS; round++) {
     await take(stock);
     await takeDriver();
-    await take(plain);
+    await takePlain();
   }
   const rounds: RivalRound[] = [];
   while (rounds.length < MOST_ROUNDS) {
     const isStockFirst = rounds.length % 2 === 0;
     const isSampled = rounds.length % 4 < 2;
-    const early = await take(isStockFirst ? stock : plain);
+    const early = {
+      stock: isStockFirst ? await take(stock) : undefined,
+      plain: isStockFirst ? undefined : await takePlain(),
+    };
     if (isSampled) await sampler?.start(session.pids);
     const before = process.cpuUsage();
     const began = performance.now();
@@ -86,9 +93,8 @@ export async function compareWithRivals(
     const { user, system } = process.cpuUsage(before);
     const harnessCores = (user + system) / 1000 / (performance.now() - began);
     if (isSampled) await sampler?.stop();
-    const late = await take(isStockFirst ? plain : stock);
-    const rivals = isStockFirst ? { stock: early, plain: late } : { stock: late, plain: early };
-    rounds.push({ driver, ...rivals, harnessCores, isSampled });
+    const late = { stock: early.stock ?? (await take(stock)), plain: early.plain ?? (await takePlain()) };
+    rounds.push({ driver, ...late, harnessCores, isSampled });
     if (rounds.length < FEWEST_ROUNDS || rounds.length % LOOK_EVERY !== 0) continue;
     if (isEnough(rounds)) break;
   }

@@ -13,7 +13,8 @@ interface Work {
 export interface SelfRound {
   driver: Work;
   stock: Work;
-  plain: Work;
+  /** Undefined if it took no turns. */
+  plain: Work | undefined;
   /** CPU of Bench during the turn of the driver, as a share of a core. */
   harnessCores: number;
   isSampled: boolean;
@@ -36,8 +37,8 @@ export function summariseSelf(rungs: SelfRung[]): { head: string[]; rows: string
     const of = (figure: (trial: SelfRung['trials'][number]) => number) => median(trials.map(figure));
     return [
       formatCount(connections),
-      formatRatio(ratioOf(rounds, 'stock')),
-      formatRatio(ratioOf(rounds, 'plain')),
+      formatRatio(ratioTo(rounds, 'stock')),
+      formatRatio(ratioTo(rounds, 'plain')),
       String(rounds.length),
       formatCount(median(rounds.map(({ driver }) => perCpuSecond(driver)))),
       `${(100 * samplingCores(rounds)).toFixed(1)} %`,
@@ -62,7 +63,7 @@ export function summariseSelf(rungs: SelfRung[]): { head: string[]; rows: string
     rows,
     notes: [
       'driver/stock: answers per CPU second of the generator, Bench’s driver ÷ stock autocannon, by turns on one server, with the 95 % interval',
-      'driver/plain: the same against a client that only counts bytes, the most that Node’s sockets allow',
+      'driver/plain: the same against a client that only counts bytes, the most that Node’s sockets allow; — where a third client has no ports left',
       'driver: the median of answers per CPU second. sampling: CPU of Bench while it samples, less that while it does not, in % of a core',
       'duty cycle: window ÷ wall time of its trial. armed after: from the first connect until all connections are established. retried: connects that failed',
       ...vague.map(
@@ -73,16 +74,22 @@ export function summariseSelf(rungs: SelfRung[]): { head: string[]; rows: string
   };
 }
 
-/** Returns true if both ratios are known to ±5 %. */
+/** Returns true if the ratios to all rivals are known to ±5 %. */
 export function isKnown(rounds: readonly SelfRound[]): boolean {
-  return (['stock', 'plain'] as const).every((rival) => isKnownTo(ratioOf(rounds, rival), SHARE));
+  return (
+    rounds.length > 0 &&
+    (['stock', 'plain'] as const)
+      .map((rival) => ratioTo(rounds, rival))
+      .every((ratio) => ratio === undefined || isKnownTo(ratio, SHARE))
+  );
 }
 
-/** Returns the ratio of answers per CPU second, driver ÷ rival. Throws RangeError without rounds. */
-function ratioOf(rounds: readonly SelfRound[], rival: 'stock' | 'plain'): Ratio {
-  return estimateRatio(
-    rounds.map((round) => [perCpuSecond(round.driver), perCpuSecond(round[rival])] as const),
+/** Returns the ratio of answers per CPU second, driver ÷ rival; undefined if that took no turns. */
+function ratioTo(rounds: readonly SelfRound[], rival: 'stock' | 'plain'): Ratio | undefined {
+  const pairs = rounds.flatMap(({ driver, [rival]: other }) =>
+    other === undefined ? [] : [[perCpuSecond(driver), perCpuSecond(other)] as const],
   );
+  return pairs.length === 0 ? undefined : estimateRatio(pairs);
 }
 
 /** Returns the answers per CPU second of a client. */
@@ -90,7 +97,9 @@ function perCpuSecond({ answers, cpuUs }: Work): number {
   return answers / (cpuUs / 1e6);
 }
 
-function formatRatio({ estimate, low, high }: Ratio): string {
+function formatRatio(ratio: Ratio | undefined): string {
+  if (ratio === undefined) return '—';
+  const { estimate, low, high } = ratio;
   if (low === undefined || high === undefined) return estimate.toFixed(2);
   return `${estimate.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
 }
