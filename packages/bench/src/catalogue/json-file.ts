@@ -37,13 +37,21 @@ export function showPath(file: string): string {
 
 /** Reads a JSON file. Throws a usage error with file and line if it is missing or is not JSON. */
 export function readJsonFile(file: string, hints: FileHints): JsonFile {
-  const shown = showPath(file);
-  let text: string;
+  return parseJsonFile(file, readJsonText(file, hints), hints);
+}
+
+/** Reads the text of a JSON file. Throws a usage error if it is missing. */
+export function readJsonText(file: string, { missing }: Pick<FileHints, 'missing'>): string {
   try {
-    text = readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch {
-    throw new BenchError('usage', `${shown}: cannot be read`, hints.missing);
+    throw new BenchError('usage', `${showPath(file)}: cannot be read`, missing);
   }
+}
+
+/** Parses the text of a JSON file. Throws a usage error with file and line if it is not JSON. */
+export function parseJsonFile(file: string, text: string, hints: Pick<FileHints, 'wrong'>): JsonFile {
+  const shown = showPath(file);
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { disallowComments: true });
   const [broken] = errors;

@@ -8,7 +8,7 @@ import { leavesFolder, namesService, unknownPlaceholder, type Service, type Setu
 import type { Deviation, Stack, Variant } from './stack.ts';
 import type { Attestation, RuntimeKind, StackClass } from '../model.ts';
 import { hide, literalsInCommand, literalsInEnvironment, valuesOf, type Literal } from '../redact.ts';
-import { describeSchemaError, readJsonFile, type JsonFile } from './json-file.ts';
+import { describeSchemaError, parseJsonFile, readJsonText, type JsonFile } from './json-file.ts';
 import { WORKLOAD_NAMES } from './workloads/index.ts';
 import { REQUESTS_SCHEMA, toDraft, type RequestsFile } from './workloads/requests/file.ts';
 
@@ -69,11 +69,11 @@ export function readManifest(file: string, root = dirname(resolve(file))): Stack
     missing: 'name the path of a stack.json, e.g. ../my-api/stack.json',
     wrong: CONTRACT_HINT,
   };
-  const text = readIfThere(file);
+  const text = readJsonText(file, hints);
   const key = JSON.stringify([file, root, text]);
-  const known = text === undefined ? undefined : CHECKED.get(key);
+  const known = CHECKED.get(key);
   if (known !== undefined) return known;
-  const stack = checkManifest(readJsonFile(file, hints), root);
+  const stack = checkManifest(parseJsonFile(file, text, hints), root);
   // What an app is depends on its other files, too.
   if (stack.requests === undefined) CHECKED.set(key, stack);
   return stack;
@@ -81,14 +81,6 @@ export function readManifest(file: string, root = dirname(resolve(file))): Stack
 
 /** The stacks read so far, by file, folder and text: a command asks for them in several places. */
 const CHECKED = new Map<string, Stack>();
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
 
 /** Returns the stack of a manifest in `root`. Throws a usage error if it violates the contract. */
 export function checkManifest(read: JsonFile, root: string): Stack {
