@@ -1,6 +1,8 @@
 import { SELF } from '../cli/commands.ts';
 import { expandTargets, readStacks } from '../catalogue/stacks.ts';
 import { prepareAll } from '../prepare/prepare.ts';
+import { readCapacity, readEphemeralPorts } from '../machine/facts.ts';
+import { countPorts } from '../machine/preflight.ts';
 import { measureTrial } from '../measure/conductor.ts';
 import { compareWithRivals, type RivalRound } from '../measure/rivals.ts';
 import type { LoadSpec } from '../load/protocol.ts';
@@ -18,10 +20,6 @@ import { onInterrupt, print, createRunner, logLine } from './shell.ts';
 
 const SECONDS = 3;
 const RUNGS = [10, 100, 1000, 10_000];
-/** The connections to one port of the loopback address: Linux gives clients 28,232 ports. */
-const MOST_CONNECTIONS = 28_000;
-/** The connections that one process of the server can hold. */
-const MOST_OF_PROCESS = 15_000;
 /** The usual time of all turns of one rung. */
 const DUEL_SECONDS = 20;
 
@@ -82,9 +80,11 @@ async function takeTurns(
 ): Promise<RivalRound[]> {
   const { plan, placed, target } = context;
   const { connections } = planned;
-  const hasPlain = 3 * connections <= MOST_CONNECTIONS;
-  // A process holds fewer files than two clients have connections.
-  const workers = 2 * connections > MOST_OF_PROCESS ? 2 : 1;
+  const ports = await readEphemeralPorts();
+  const hasPlain = ports === undefined || 3 * connections <= countPorts(ports);
+  const atOnce = (hasPlain ? 3 : 2) * connections;
+  // All clients have their connections at once, which may be more than one process of the server can hold.
+  const workers = Math.max(1, Math.ceil(atOnce / (await readCapacity()).connections));
   let rounds: RivalRound[] | undefined;
   const trial = await measureTrial(
     planned,

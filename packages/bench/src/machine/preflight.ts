@@ -30,6 +30,11 @@ export const SPARE_FILES = 200;
 /** CPU of other processes above which a trial is suspect, in cores. */
 const BUSY_CORES = 0.1;
 
+/** Returns how many connections to one port of a server the ephemeral ports of one address allow. */
+export function countPorts({ first, last }: NonNullable<MachineFacts['ephemeralPorts']>): number {
+  return last - first + 1;
+}
+
 type Check = (facts: MachineFacts, needs: PreflightNeeds) => Finding | undefined;
 
 /** Checks all known facts and returns one finding each, the worst first. */
@@ -70,7 +75,7 @@ const checkOpenFiles: Check = ({ openFiles, platform }, { connections }) => {
 
 const checkPorts: Check = ({ ephemeralPorts, platform }, { connections, addresses = 1 }) => {
   if (ephemeralPorts === undefined) return undefined;
-  const ports = (ephemeralPorts.last - ephemeralPorts.first + 1) * addresses;
+  const ports = countPorts(ephemeralPorts) * addresses;
   if (ports >= connections) {
     return { level: 'ok', what: `ephemeral ports: ${figure(ports)} for ${figure(connections)} connections` };
   }
@@ -88,7 +93,7 @@ const checkTimeWait: Check = (facts, { connections, addresses = 1 }) => {
   const { ephemeralPorts, timeWait, timeWaitReused, platform } = facts;
   const { timeWaitSeconds = platform === 'darwin' ? 30 : 60 } = facts;
   if (ephemeralPorts === undefined) return undefined;
-  const ports = (ephemeralPorts.last - ephemeralPorts.first + 1) * addresses;
+  const ports = countPorts(ephemeralPorts) * addresses;
   if (platform === 'darwin') {
     // The number of waiting ports is not visible there; two trials in a row are what exhausts them.
     if (ports >= 2 * connections) return undefined;
