@@ -1,5 +1,5 @@
 import { compareRuns, compareWithin, type ComparedTable } from '../analyse/compare.ts';
-import { describeUnknown, unlikeRuns } from '../analyse/unlike.ts';
+import { unlikeRuns } from '../analyse/unlike.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { BENCH, type BenchRequest } from '../cli/bench.ts';
 import { BenchError } from '../errors.ts';
@@ -7,11 +7,10 @@ import { commandLine } from '../home.ts';
 import type { Plan } from '../plan/definition.ts';
 import { DEFAULT_THRESHOLD } from '../plan/options.ts';
 import { enginesOf } from '../plan/plan.ts';
-import { describeChanges } from '../report/changes.ts';
+import { describeDifferences } from '../report/changes.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderComparison } from '../report/compare.ts';
 import { describeDetail } from '../report/detail.ts';
-import { explainBuildsBetween } from '../report/interpreters.ts';
 import { renderJson } from '../report/json.ts';
 import { renderClosing } from '../report/page.ts';
 import { renderTerminal } from '../report/terminal.ts';
@@ -124,9 +123,7 @@ function compareMeasured(run: StoredRun, old: StoredRun | undefined): Compared {
     const table = compareRuns(old, run, { by, threshold });
     return show([table], `${old.plan.run} → ${plan.run}`, [
       ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
-      ...explainBuildsBetween(old, run),
-      ...describeUnknown(old, run),
-      ...describeChanges(old, run),
+      ...describeDifferences(old, run),
     ]);
   }
   // The cost of a background request is the purpose of the run, however many rounds it has.

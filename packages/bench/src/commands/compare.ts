@@ -1,12 +1,12 @@
 import { compareRuns, compareWithin, type ComparedTable } from '../analyse/compare.ts';
-import { describeUnknown, unlikeRuns, unlikeTargets } from '../analyse/unlike.ts';
+import { unlikeRuns, unlikeTargets } from '../analyse/unlike.ts';
 import { COMPARE, type CompareRequest } from '../cli/commands.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
-import { describeChanges } from '../report/changes.ts';
+import { describeDifferences } from '../report/changes.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderComparison, renderComparisonMarkdown } from '../report/compare.ts';
-import { explainBuilds, explainBuildsBetween } from '../report/interpreters.ts';
+import { explainBuilds } from '../report/interpreters.ts';
 import { toJson } from '../report/json.ts';
 import { serversOf } from '../report/model/model.ts';
 import { describeEnding } from '../report/stopping.ts';
@@ -53,12 +53,7 @@ export function compareStored(
       ...describeCopies(first.plan),
       ...describeEnding(first.plan, first.trials),
     );
-  else
-    marks.push(
-      ...explainBuildsBetween(first, second),
-      ...describeUnknown(first, second),
-      ...describeChanges(first, second),
-    );
+  else marks.push(...describeDifferences(first, second));
   const table =
     second === undefined
       ? compareWithin(first, options.question)

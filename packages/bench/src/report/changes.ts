@@ -1,6 +1,13 @@
+import { describeUnknown } from '../analyse/unlike.ts';
 import { describeBackground } from '../catalogue/background.ts';
 import { coresOf } from '../plan/plan.ts';
 import type { StoredRun } from '../results/store.ts';
+import { explainBuildsBetween } from './interpreters.ts';
+
+/** Lists how two runs differ besides their figures: unlike builds of interpreters, what no record shows, and what changed. */
+export function describeDifferences(old: StoredRun, now: StoredRun): string[] {
+  return [...explainBuildsBetween(old, now), ...describeUnknown(old, now), ...describeChanges(old, now)];
+}
 
 /** Lists what changed between two runs, one change per line, then the properties that are unknown. */
 export function describeChanges(old: StoredRun, now: StoredRun): string[] {
