@@ -23,6 +23,8 @@ export interface Process {
   childSystemTicks: number;
   threads: number;
   startTicks: number;
+  /** Its status as in wait(2) once it has ended; 0 while it runs, and for those who may not know. */
+  waitStatus: number;
 }
 
 /** Returns the text of a small file; undefined if it cannot be read. */
@@ -63,6 +65,7 @@ export function parseProcess(text: string): Process | undefined {
     childSystemTicks: field(17),
     threads: field(20),
     startTicks: field(22),
+    waitStatus: field(52),
   };
   return Number.isFinite(process.startTicks) ? process : undefined;
 }

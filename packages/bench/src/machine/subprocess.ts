@@ -1,8 +1,10 @@
 /** Subprocesses: every program that Bench runs or starts goes through this file, and through zx. */
 
 import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { constants } from 'node:os';
 import { $, which } from 'zx/core';
 import { BenchError } from '../errors.ts';
+import { readProcess } from './procfs.ts';
 
 /** How long a program may take to stop after SIGTERM at its time limit, before it is killed. */
 const GRACE_MS = 2000;
@@ -100,10 +102,23 @@ export interface StartOptions extends Pick<RunOptions, 'cwd' | 'env'> {
  */
 export function start(options: StartOptions): (pieces: TemplateStringsArray, ...words: unknown[]) => Child {
   return (pieces, ...words) => {
-    const { child } = $({ ...configure(options), detached: true })(pieces, ...words);
-    if (child === undefined) throw new BenchError('trial', 'a process could not be started');
+    const spawn = (): Child => {
+      const { child } = $({ ...configure(options), detached: true })(pieces, ...words);
+      if (child === undefined) throw new BenchError('trial', 'a process could not be started');
+      return child;
+    };
+    let child = spawn();
+    while (wasInterrupted(child)) child = spawn();
     return child;
   };
+}
+
+/**
+ * True if a Ctrl-C has killed a program before it left the process group of the terminal, where `spawn` forks it. `spawn`
+ * returns once a program runs or is dead. False without /proc.
+ */
+function wasInterrupted({ pid = 0 }: Child): boolean {
+  return readProcess(pid)?.waitStatus === constants.signals.SIGINT;
 }
 
 /** Returns true if a program has ended, or never ran. */

@@ -27,7 +27,8 @@ const NOBODY = 4_194_305; // one more than the largest process id there is
 describe('parseProcess', () => {
   it('reads the fields by number, after a command with brackets and spaces', () => {
     const text =
-      '8434 (a) R (b c) S 8419 8434 7057 0 -1 4194304 103 7 0 0 11 12 13 14 20 0 3 0 86638 3133440 388\n';
+      '8434 (a) R (b c) S 8419 8434 7057 0 -1 4194304 103 7 0 0 11 12 13 14 20 0 3 0 86638 3133440 388 ' +
+      '18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 2\n';
     expect(parseProcess(text)).toEqual({
       pid: 8434,
       command: 'a) R (b c',
@@ -40,6 +41,7 @@ describe('parseProcess', () => {
       childSystemTicks: 14,
       threads: 3,
       startTicks: 86638,
+      waitStatus: 2,
     });
   });
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { run, runSync, start, SubprocessError } from '../../src/machine/subprocess.ts';
 
@@ -111,5 +112,33 @@ describe('start', () => {
     // The pipe closes when the last process of the group has ended.
     await once(child, 'close');
     expect(child.signalCode).toBe('SIGKILL');
+  });
+
+  it('starts a program that a Ctrl-C does not reach, also if it arrives at once', async () => {
+    const program = `
+      import { once } from 'node:events';
+      import { setImmediate as turn } from 'node:timers/promises';
+      import { hasEnded, start } from ${JSON.stringify(new URL('../../src/machine/subprocess.ts', import.meta.url).href)};
+      process.on('SIGINT', () => {});
+      process.stdin.resume();
+      console.log('ready');
+      await once(process, 'SIGINT');
+      const children = Array.from({ length: 20 }, () => start({ stdio: 'ignore' })\`exec sleep 60\`);
+      await turn();
+      await turn();
+      const ended = children.filter(hasEnded).length;
+      for (const child of children) child.kill('SIGKILL');
+      console.log(ended);
+    `;
+    const argv = [process.execPath, '--input-type=module', '-e', program];
+    const child = start({ stdio: ['pipe', 'pipe', 'inherit'] })`exec ${argv}`;
+    const lines = createInterface(child.stdout!)[Symbol.asyncIterator]();
+    expect((await lines.next()).value).toBe('ready');
+    // A program that it starts is in its group at first.
+    const pressing = setInterval(() => process.kill(-child.pid!, 'SIGINT'), 2);
+    const { value } = await lines.next();
+    clearInterval(pressing);
+    child.kill('SIGKILL');
+    expect(value).toBe('0');
   });
 });
