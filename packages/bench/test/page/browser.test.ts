@@ -7,6 +7,7 @@ import { toView } from '../../src/report/view.ts';
 import { findRun, readRun } from '../../src/results/store.ts';
 import { readGoldenRun } from '../samples.ts';
 import {
+  becomesTrue,
   checkAccess,
   HOSTILE,
   readFragment,
@@ -142,7 +143,7 @@ describe('the page in Chromium', () => {
     await using opened = await open(headline, '#stack=fastapi');
     const { page } = opened;
     await page.getByRole('link', { name: 'Environment' }).press('Enter');
-    await page.waitForFunction('document.activeElement.id === "environment-title"');
+    await becomesTrue(page, 'document.activeElement.id === "environment-title"');
     expect(await readFragment(page)).toBe('#environment&stack=fastapi');
     expect(await page.getByRole('status').textContent()).toBe('4 of 20 rows are shown.');
   });
@@ -150,7 +151,7 @@ describe('the page in Chromium', () => {
   it('leads from its head to what the servers printed', async () => {
     await using opened = await open(readGoldenRun());
     await opened.page.getByRole('link', { name: 'what the servers printed' }).press('Enter');
-    await opened.page.waitForFunction('document.activeElement.id === "problems-title"');
+    await becomesTrue(opened.page, 'document.activeElement.id === "problems-title"');
     expect(await opened.page.getByRole('region', { name: 'Log of 002' }).innerText()).toContain(
       "No module named 'uvloop'",
     );
@@ -212,7 +213,7 @@ describe('the page in Chromium', () => {
     const { page } = opened;
     await page.emulateMedia({ media: 'print' });
     await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
-    await page.waitForFunction(`innerWidth === ${PAPER_WIDTH} && matchMedia('print').matches`);
+    await becomesTrue(page, `innerWidth === ${PAPER_WIDTH} && matchMedia('print').matches`);
     await page.evaluate('dispatchEvent(new Event("beforeprint"))');
     const wide = await page.evaluate(
       `[...document.querySelectorAll('table, .plot svg, pre')]

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { runSync } from '../../src/machine/subprocess.ts';
 import { needs, tool } from '../needs.ts';
 
@@ -65,13 +65,21 @@ export function useChromium(): (documents: Record<string, string>, opening?: Ope
       if (!files.includes(request.url().replace(/#.*/, ''))) noise.push(`request: ${request.url()}`);
     });
     await page.goto(`${files[0]}${fragment}`);
-    await page.waitForFunction(`innerWidth === ${viewport.width}`);
+    await becomesTrue(page, `innerWidth === ${viewport.width}`);
     const close = async (): Promise<void> => {
       page.removeAllListeners();
       await page.goto('about:blank');
     };
     return { page, noise, [Symbol.asyncDispose]: close };
   };
+}
+
+/**
+ * Waits until an expression is true in the page. `page.waitForFunction` evaluates it again in the page itself, where
+ * the content security policy forbids that: it throws if the expression was not true at once.
+ */
+export async function becomesTrue(page: Page, expression: string): Promise<void> {
+  await expect.poll(() => page.evaluate(expression), { message: expression, timeout: 20_000 }).toBe(true);
 }
 
 /** The fragment of the address, as the page sees it. `page.url()` learns of `history.replaceState` later. */
@@ -113,7 +121,7 @@ export async function checkAccess(page: Page): Promise<string[]> {
     ['dark', ['cat.color']],
   ] as const) {
     await page.emulateMedia({ colorScheme });
-    await page.waitForFunction(`matchMedia('(prefers-color-scheme: ${colorScheme})').matches`);
+    await becomesTrue(page, `matchMedia('(prefers-color-scheme: ${colorScheme})').matches`);
     const options: RunOptions = {
       resultTypes: ['violations'],
       selectors: false,
