@@ -149,7 +149,7 @@ const SILENT: Output = { stdout: '', stderr: '' };
 function configure({ cwd = process.cwd(), env = process.env, stdio }: StartOptions) {
   return {
     cwd,
-    env,
+    env: belowShell(env),
     stdio,
     shell: SHELL,
     quote,
@@ -162,6 +162,14 @@ function configure({ cwd = process.cwd(), env = process.env, stdio }: StartOptio
     verbose: false,
     timeout: 0,
   };
+}
+
+/**
+ * Returns an environment in which Bash does not run the user's `~/.bashrc`: with a pipe as its stdin it takes itself for a
+ * remote shell, unless SHLVL tells of a shell above it. A terminal sets SHLVL; cron, systemd and `exec` do not.
+ */
+function belowShell(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Number(env['SHLVL']) >= 1 ? env : { ...env, SHLVL: '1' };
 }
 
 /** Quotes a word for a POSIX shell. */

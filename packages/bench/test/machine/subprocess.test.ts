@@ -1,6 +1,10 @@
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { describe, expect, it } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { run, runSync, start, SubprocessError } from '../../src/machine/subprocess.ts';
 
 const node = (program: string): string[] => [process.execPath, '-e', program];
@@ -103,6 +107,16 @@ describe('start', () => {
     expect(String(said)).toBe('hello');
     if (child.exitCode === null) await once(child, 'exit');
     expect(child.exitCode).toBe(0);
+  });
+
+  it('runs no start-up file of a shell, also if no shell has started Bench', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'bench-home-'));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    writeFileSync(join(home, '.bashrc'), 'echo from .bashrc\n');
+    const env = { PATH: process.env['PATH'], HOME: home };
+    const child = start({ stdio: 'pipe', env })`exec cat`;
+    child.stdin!.end('hello');
+    expect(await text(child.stdout!)).toBe('hello');
   });
 
   it('starts a group that one signal ends', async () => {
