@@ -63,7 +63,7 @@ export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
   const [then, here] = [old, now].map(({ plan }) => plan.asked && listAsked(plan.asked));
   for (const name of new Set([...(then?.keys() ?? []), ...(here?.keys() ?? [])]))
     compare(name, (run) => (run === old ? then : here)?.get(name));
-  compare('rungs', ({ plan }) => plan.rungs.join(', '));
+  compare('connections', ({ plan }) => plan.rungs.join(', '));
   compare('timeout', ({ plan }) => plan.timeoutSeconds);
   compare('window', ({ plan }) => (plan.load.mode === 'amount' ? undefined : plan.windowSeconds));
   compare('warm-up', ({ plan }) => describeWarmup(plan, plan === old.plan ? now.plan : old.plan));

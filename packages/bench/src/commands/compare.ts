@@ -1,5 +1,5 @@
 import { compareRuns, compareWithin, type ComparedTable } from '../analyse/compare.ts';
-import { unlikeRuns, unlikeTargets } from '../analyse/unlike.ts';
+import { FACTORS, unlikeRuns, unlikeTargets, type Factor } from '../analyse/unlike.ts';
 import { COMPARE, type CompareRequest } from '../cli/commands.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
@@ -37,13 +37,16 @@ export function compareStored(
         'measure without --quick',
       );
   }
-  const unlike =
-    second === undefined ? unlikeTargets(first, options.across) : unlikeRuns(first, second, options.across);
+  const listUnlike = (across: Factor | undefined): string[] =>
+    second === undefined ? unlikeTargets(first, across) : unlikeRuns(first, second, across);
+  const unlike = listUnlike(options.across);
   if (unlike.length > 0 && !options.force) {
+    const only = FACTORS.find((factor) => listUnlike(factor).length === 0);
+    const declare = only === undefined ? '' : `--across ${only} declares that they may differ in this; `;
     throw new BenchError(
       'usage',
       `${second === undefined ? 'the targets of the run' : 'the runs'} are unlike: ${unlike.join('; ')}`,
-      '--across names the one factor that may differ; --force compares anyway and marks the output',
+      `${declare}--force compares anyway and marks the output`,
     );
   }
   marks.push(...unlike.map((difference) => `FORCED although unlike: ${difference}`));

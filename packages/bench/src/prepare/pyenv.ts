@@ -11,13 +11,22 @@ import { findOnPath, run } from '../machine/subprocess.ts';
 const root = (): string => process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv');
 const shims = (): string => join(root(), 'shims');
 
+const versions = (): string => join(root(), 'versions');
+
+/** Returns the versions of CPython that pyenv keeps, such as `3.13` or `3.14t`. */
+export function listVersions(): string[] {
+  return readNames(versions()).flatMap((name) => {
+    const [, version, threads = ''] = /^(\d+\.\d+)\.\w+?(t?)$/.exec(name) ?? [];
+    return version === undefined ? [] : `${version}${threads}`;
+  });
+}
+
 /** Returns the interpreters that pyenv keeps of a version such as `3.13`, newest first. */
 export function interpretersOf(version: string): string[] {
-  const versions = join(root(), 'versions');
   // A glob would not follow symbolic links.
-  return readNames(versions)
+  return readNames(versions())
     .filter((name) => name === version || name.startsWith(`${version}.`))
-    .map((name) => join(versions, name, 'bin', 'python3'))
+    .map((name) => join(versions(), name, 'bin', 'python3'))
     .filter((path) => existsSync(path))
     .toSorted()
     .toReversed();

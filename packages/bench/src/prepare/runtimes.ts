@@ -6,7 +6,7 @@ import { BenchError } from '../errors.ts';
 import type { ResolvedRuntime, RuntimeSpec } from '../model.ts';
 import { awaitLock } from '../machine/filelock.ts';
 import { run, type SubprocessError } from '../machine/subprocess.ts';
-import { interpretersOf, pathWithoutShims } from './pyenv.ts';
+import { interpretersOf, listVersions, pathWithoutShims } from './pyenv.ts';
 import { unreachedError } from './unreached.ts';
 
 /** A runtime on this machine, and the words that start it. */
@@ -163,14 +163,45 @@ async function findPython(spec: RuntimeSpec, base: string, search: Search): Prom
     };
     return { runtime: { ...spec, version: told.version, build }, argv: [told.executable] };
   }
+  if (base.includes('/')) {
+    const why = existsSync(base) ? 'is not a Python interpreter' : 'does not exist';
+    throw new BenchError('toolchain', `${base} ${why}`, 'name the path of an interpreter');
+  }
+  const installed = await listInstalled(search);
   throw new BenchError(
     'toolchain',
-    base.includes('/')
-      ? `${base} is not a Python interpreter`
-      : `CPython ${base} is not installed${search.mayInstall ? ', and uv could not install it' : ''}`,
-    base.includes('/')
-      ? 'name the path of an interpreter'
-      : `uv python install ${base}, or pyenv install ${base}`,
+    `CPython ${base} is not installed${search.mayInstall ? ', and uv could not install it' : ''}`,
+    [
+      ...(installed.length === 0 ? [] : [`installed: ${installed.join(', ')}`]),
+      `uv python install ${base}, or pyenv install ${base}`,
+    ].join('; '),
+  );
+}
+
+/** Returns the versions of CPython that uv and pyenv find, such as `3.13` or `3.14t`. */
+async function listInstalled({ uv }: Search): Promise<string[]> {
+  const list = ['python', 'list', '--only-installed', '--output-format', 'json'];
+  const env = { ...process.env, PATH: pathWithoutShims() };
+  const text =
+    uv === undefined
+      ? '[]'
+      : await run([uv, ...list], { env }).then(
+          ({ stdout }) => stdout,
+          () => '[]',
+        );
+  const found = JSON.parse(text) as {
+    implementation: string;
+    variant: string;
+    version_parts: { major: number; minor: number };
+  }[];
+  const names = found
+    .filter(({ implementation }) => implementation === 'cpython')
+    .map(
+      ({ version_parts: { major, minor }, variant }) =>
+        `${major}.${minor}${variant === 'freethreaded' ? 't' : ''}`,
+    );
+  return [...new Set([...names, ...listVersions()])].toSorted((a, b) =>
+    a.localeCompare(b, 'en', { numeric: true }),
   );
 }
 

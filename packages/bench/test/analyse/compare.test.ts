@@ -259,7 +259,7 @@ describe('two runs', () => {
   it.each([
     ['timeout', (run: StoredRun) => void (run.plan.timeoutSeconds = 3)],
     ['workload', (run: StoredRun) => void (run.plan.workload = 'fib')],
-    ['rungs', (run: StoredRun) => void (run.plan.rungs = [10, 100])],
+    ['connections: 10 and 10, 100', (run: StoredRun) => void (run.plan.rungs = [10, 100])],
     ['workers', (run: StoredRun) => void (run.plan.workers = 2)],
     ['threads', (run: StoredRun) => void (run.plan.threads = 2)],
     ['cores: 1 and 2', (run: StoredRun) => void (run.plan.cores = 2)],

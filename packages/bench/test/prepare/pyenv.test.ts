@@ -41,6 +41,17 @@ describe('pyenv', () => {
     expect(interpretersOf('3.97')).toEqual([]);
   });
 
+  it('tells which versions are there if one is missing', async () => {
+    const search = { cache: join(root, 'cache'), uv: undefined, mayInstall: false };
+    await expect(findRuntime({ kind: 'python', spec: '3.97' }, search)).rejects.toMatchObject({
+      message: 'CPython 3.97 is not installed',
+      hint: 'installed: 3.9, 3.98; uv python install 3.97, or pyenv install 3.97',
+    });
+    await expect(findRuntime({ kind: 'python', spec: join(root, 'python') }, search)).rejects.toThrow(
+      `${join(root, 'python')} does not exist`,
+    );
+  });
+
   it('is asked for the program behind a shim, and not for any other', async () => {
     expect(await findBehindShim('uv')).toBe(join(own, 'uv'));
     expect(await findBehindShim('sh')).toBe('sh');

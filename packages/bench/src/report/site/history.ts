@@ -130,10 +130,10 @@ function groupAlike(runs: readonly StartedRun[]): StartedRun[][] {
   return groups;
 }
 
-/** Lists what makes two runs of one workload incomparable. Each rung has its own chart, so runs may differ in their rungs. */
+/** Lists what makes two runs of one workload incomparable. Each number of connections has its own chart, so runs may differ in them. */
 function describeUnlike(old: StoredRun, now: StoredRun): string[] {
   return [...listDifferences(old, now), ...listHostDifferences(old.host, now.host)]
-    .filter(({ what }) => what !== 'rungs')
+    .filter(({ what }) => what !== 'connections')
     .map(({ text }) => text);
 }
 
