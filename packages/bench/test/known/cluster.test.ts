@@ -168,13 +168,25 @@ function watch(session: LoadSession, onOpened: (pids: number[]) => unknown): Loa
 
 describe('trials by hosts that stay from one to the next', () => {
   let joined: Joined;
+  /** By the name of the host. */
+  let addresses: Record<string, string[]>;
   beforeAll(async () => {
-    if (ray.why === undefined) joined = await joinCluster();
+    if (ray.why !== undefined) return;
+    const names = await namesOfGenerators();
+    addresses = Object.fromEntries(
+      names.map((name, index) => [name, [`127.0.1.${index + 1}`, `127.0.2.${index + 1}`]]),
+    );
+    joined = await joinCluster({ addresses });
   }, 60_000);
   afterAll(() => joined?.[Symbol.asyncDispose]());
 
-  it('counts what the server counts, and says who sent how much', async () => {
-    const seen = await measureBy(joined);
+  it('counts what the server counts, and says who sent how much from which addresses', async () => {
+    let sources: string[] = [];
+    const seen = await measureBy(joined, {
+      onOpened: (_, port) => {
+        sources = sourcesOf(readText('/proc/net/tcp') ?? '', port);
+      },
+    });
     const { counts, lifetime, cluster, connect } = loadOf(seen);
     expect(reasonsOf(seen)).toEqual([]);
     expect(seen.trial.status).not.toBe('failed');
@@ -184,6 +196,11 @@ describe('trials by hosts that stay from one to the next', () => {
     expect(cluster?.parts.map(({ connections }) => connections)).toEqual([6, 6]);
     expect(sum((cluster?.parts ?? []).map((part) => part.counts.ok))).toBe(counts.ok);
     expect(new Set(cluster?.hosts.map(({ name }) => name)).size).toBe(2);
+    expect(sources).toHaveLength(12);
+    // Any two of the three hosts send.
+    const sending = cluster?.hosts.flatMap(({ name }) => addresses[name] ?? []) ?? [];
+    expect(sending).toHaveLength(4);
+    expect([...new Set(sources)].toSorted()).toEqual(sending.toSorted());
   });
 
   it('fails if the server dies', async () => {
@@ -336,26 +353,6 @@ async function query(connectionString: string, text: string): Promise<unknown[]>
 }
 
 describe('a trial by hosts of a cluster', () => {
-  it('connects from the addresses of each host', async () => {
-    const names = await namesOfGenerators();
-    const addresses = Object.fromEntries(
-      names.map((name, index) => [name, [`127.0.1.${index + 1}`, `127.0.2.${index + 1}`]]),
-    );
-    let sources: string[] = [];
-    const seen = await measure({
-      file: { addresses },
-      onOpened: (_, port) => {
-        sources = sourcesOf(readText('/proc/net/tcp') ?? '', port);
-      },
-    });
-    expect(reasonsOf(seen)).toEqual([]);
-    expect(sources).toHaveLength(12);
-    // Any two of the three hosts send.
-    const sending = loadOf(seen).cluster?.hosts.flatMap(({ name }) => addresses[name] ?? []) ?? [];
-    expect(sending).toHaveLength(4);
-    expect([...new Set(sources)].toSorted()).toEqual(sending.toSorted());
-  });
-
   it('fails if the order to fire arrives too late', async () => {
     const seen = await measure({ file: { leadMs: 0.001, skewMs: 0.001 } });
     expect(seen.trial.status).toBe('failed');

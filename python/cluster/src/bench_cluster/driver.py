@@ -5,6 +5,7 @@ An order with an id gets one answer with that id: a result or an error. Everythi
 
 import asyncio
 import json
+import math
 import os
 import sys
 import time
@@ -13,7 +14,7 @@ from typing import Any, TextIO
 
 import ray
 from ray.actor import ActorHandle
-from ray.exceptions import RayError
+from ray.exceptions import RayActorError, RayError
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
@@ -62,6 +63,9 @@ class Driver:
             answer = {"result": await self._orders[order["do"]](order)}
         except OrderError as error:
             answer = {"error": str(error)}
+        except RayActorError as error:
+            # The order may fail before the agent is known to be lost.
+            answer = {"error": f"its host was lost: {reason_of(error)}"}
         except RayError as error:
             answer = {"error": reason_of(error)}
         if "id" in order:
@@ -95,11 +99,10 @@ class Driver:
         roles: list[str] = order["roles"]
         group = placement_group([{role: 1} for role in roles], strategy="STRICT_SPREAD")
         self._group = group
-        try:
-            await asyncio.wait_for(group.ready(), order["seconds"])
-        except TimeoutError:
+        # ready() would start a worker to find out.
+        if not await asyncio.to_thread(group.wait, math.ceil(order["seconds"])):
             await self._release({})
-            raise OrderError(self._missing(roles)) from None
+            raise OrderError(self._missing(roles))
         actor = ray.remote(**ONCE)(agent.Agent)
         placed = []
         for index, role in enumerate(roles):
@@ -138,7 +141,7 @@ class Driver:
     def _agent(self, order: dict[str, Any]) -> ActorHandle:
         found = self._agents.get(order["agent"])
         if found is None:
-            raise OrderError("its agent was lost")
+            raise OrderError("its host was lost")
         return found
 
     async def _describe(self, order: dict[str, Any]) -> object:

@@ -18,6 +18,8 @@ SETTINGS = {
 }
 #: An agent needs nothing of it.
 STORE_BYTES = 80 * 1024 * 1024
+#: Agents ask for none. Ray keeps an idle worker for each.
+CPUS = 0
 
 
 def run_local(count: int, *, attended: bool) -> int:
@@ -30,7 +32,11 @@ def run_local(count: int, *, attended: bool) -> int:
     os.dup2(2, 1)
     from ray.cluster_utils import Cluster  # Reads the settings of health checks.
 
-    common: dict[str, Any] = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
+    common: dict[str, Any] = {
+        "num_cpus": CPUS,
+        "object_store_memory": STORE_BYTES,
+        "include_dashboard": False,
+    }
     cluster = Cluster(initialize_head=True, head_node_args={**common, "resources": {"server": 1}})
     nodes = [cluster.head_node]
     nodes += [cluster.add_node(**common, resources={"generator": 1}) for _ in range(count - 1)]
@@ -66,7 +72,7 @@ def run_node(role: str, address: str | None, own: str | None) -> int:
     argv = [
         *[sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *place],
         *["--resources", json.dumps({role: 1}), "--object-store-memory", str(STORE_BYTES)],
-        *["--num-cpus", "1", "--disable-usage-stats"],
+        *["--num-cpus", str(CPUS), "--disable-usage-stats"],
         *([] if own is None else ["--node-ip-address", own]),
     ]
     child = subprocess.Popen(argv, env={**os.environ, **SETTINGS})  # noqa: S603 - Ray of this environment
