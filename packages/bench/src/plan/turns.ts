@@ -60,7 +60,8 @@ export interface TurnNeeds {
 /**
  * Plans the turns A B B A, B A A B, …, so that a linear drift affects every side alike. The windows of each side
  * sum to `windowSeconds`; if answers wait, to the whole waits in it. Short turns of more than two sides
- * that have a baseline follow a rotation, in which it has more turns than the others (see `rotate`).
+ * that have a baseline go round, A B C A B C: a side that came back sooner than the others was 5 % cheaper
+ * (docs/methodology.md, The order of turns).
  */
 export function planTurns(needs: TurnNeeds): Turns {
   const {
@@ -77,7 +78,7 @@ export function planTurns(needs: TurnNeeds): Turns {
   const { rampSeconds, spanSeconds } = sizeTurn(cycleSeconds, { leastSeconds, turnAnswers });
   const { baselines = [] } = needs;
   if (areShort && sides > 2 && baselines.some((baseline) => baseline !== undefined)) {
-    const rotation = rotate(baselines);
+    const rotation = Array.from({ length: sides }, (_, side) => side);
     const turns = 2 * Math.max(1, Math.round(windowSeconds / (2 * spanSeconds)));
     const order = Array.from({ length: turns }, () => rotation).flat();
     return { order, rampSeconds, spanSeconds: windowSeconds / turns };
@@ -110,22 +111,6 @@ function planWaits(sides: number, windowSeconds: number, waitSeconds: number): T
 /** Returns the longest idle time of a connection while the other sides have their turns, in seconds. */
 export function longestSilence(sides: number, { rampSeconds, spanSeconds }: Omit<Turns, 'order'>): number {
   return 2 * (sides - 1) * (rampSeconds + spanSeconds);
-}
-
-/**
- * Returns one rotation, in which each side is next to its baseline: A is the baseline of the others in `B A C, D A E`. No
- * side has two turns in a row. experiments/matrix compares this order with others.
- */
-function rotate(baselines: readonly (number | undefined)[]): number[] {
-  const isBaseline = new Set(baselines);
-  const groups = Map.groupBy(
-    [...baselines.keys()].filter((side) => baselines[side] !== undefined || !isBaseline.has(side)),
-    (side) => baselines[side],
-  );
-  return [...groups].flatMap(([baseline, candidates]) => {
-    if (baseline === undefined) return candidates;
-    return candidates.flatMap((side, index) => (index % 2 === 0 ? [side, baseline] : [side]));
-  });
 }
 
 /**
