@@ -58,10 +58,13 @@ export const DESIGNS: Design[] = [
     compare: againstBaseline(byIndex),
   },
   {
-    name: 'A B C D, A B C D',
+    name: 'A B C D, A B C D (chosen)',
     rotate: (sides, random) => {
-      const order = random.shuffle([0, ...candidatesOf(sides)]);
-      return () => order;
+      const places = random.shuffle([0, ...candidatesOf(sides)]);
+      const needs = { sides, windowSeconds: 0.04, cycleSeconds: 0, turnSeconds: 0.02, areShort: true };
+      const { order } = planTurns(needs);
+      const rotation = order.slice(0, sides).map((place) => places[place] ?? 0);
+      return () => rotation;
     },
     compare: againstBaseline(byPlace),
   },
@@ -74,21 +77,10 @@ export const DESIGNS: Design[] = [
     compare: againstBaseline(byPlace),
   },
   {
-    name: 'baseline between two (chosen)',
+    name: 'baseline between two',
     rotate: (sides, random) => {
-      const places = random.shuffle([0, ...candidatesOf(sides)]);
-      const baseline = places.indexOf(0);
-      const baselines = places.map((side) => (side === 0 ? undefined : baseline));
-      const needs = {
-        sides,
-        windowSeconds: 0.04,
-        cycleSeconds: 0,
-        turnSeconds: 0.02,
-        areShort: true,
-        baselines,
-      };
-      const { order } = planTurns(needs);
-      const rotation = order.slice(0, order.length / 2).map((place) => places[place] ?? 0);
+      const candidates = random.shuffle(candidatesOf(sides));
+      const rotation = candidates.flatMap((side, index) => (index % 2 === 0 ? [side, 0] : [side]));
       return () => rotation;
     },
     compare: againstBaseline(byPlace),

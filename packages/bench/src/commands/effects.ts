@@ -1,4 +1,3 @@
-import { baselinesOf } from '../analyse/compare.ts';
 import { trackRun } from '../analyse/due.ts';
 import { findEngines, type FoundEngine } from '../load/engines.ts';
 import type { Server } from '../machine/launch.ts';
@@ -103,7 +102,6 @@ export async function createEffects({
   const found = engines ?? (await findEngines(enginesOf(plan)));
   const loads = new Map(found.map((engine) => [engine.name, engine.create({ placed, token })]));
   const tracker = trackRun(plan);
-  const baselines = baselinesOf(plan);
   const endsAtMs = performance.now() + 1000 * (plan.sequentialTest?.budgetSeconds ?? Infinity);
   // Checks wait as long as the load for an answer.
   const answerSeconds = Math.max(ANSWER_SECONDS, plan.timeoutSeconds);
@@ -168,7 +166,6 @@ export async function createEffects({
     record,
     decide: () => (performance.now() > endsAtMs ? 'stop' : 'continue'),
     due: (trials) => tracker.due(trials),
-    baselineOf: (target) => baselines.get(target),
     interrupted: () => stopped,
     on,
   };

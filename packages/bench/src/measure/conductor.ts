@@ -58,7 +58,7 @@ export async function measureTogether(entries: readonly Entry[], effects: TrialE
     const { plan, target, placed } = first.context;
     const engine = effects.load(target);
     // A failure outside the sides, such as a generator that does not start, fails all.
-    await loadInTurn(sides, plan, { engine, baselineOf: effects.baselineOf }).catch((error: unknown) => {
+    await loadInTurn(sides, plan, { engine }).catch((error: unknown) => {
       for (const side of sides) if (!side.hasFailed()) side.fail(error);
     });
     for (const side of sides) {
@@ -121,14 +121,13 @@ interface LoadMeans {
   engine: LoadEngine;
   /** The number of generators; by default that of the plan. */
   processes?: number;
-  baselineOf?: TrialEffects['baselineOf'];
 }
 
 /** Connects to the running sides, warms them up, and opens their windows in turn. */
 async function loadInTurn(
   sides: Side[],
   plan: Plan,
-  { engine, processes = plan.generators, baselineOf = () => undefined }: LoadMeans,
+  { engine, processes = plan.generators }: LoadMeans,
 ): Promise<void> {
   const up = sides.flatMap((side) => (side.ready === undefined ? [] : [{ side, ready: side.ready }]));
   const [first] = up;
@@ -160,11 +159,6 @@ async function loadInTurn(
   const areShort = takers.length === loaded.length;
   const { windowSeconds, waitSeconds, load, byTurns } = plan;
   const { turnSeconds } = byTurns ?? { turnSeconds: TURN_SECONDS.comparison };
-  const names = loaded.map(({ side }) => side.planned.target);
-  const baselines = names.map((name) => {
-    const baseline = names.indexOf(baselineOf(name) ?? '');
-    return baseline === -1 ? undefined : baseline;
-  });
   const turns = planTurns({
     sides: loaded.length,
     windowSeconds,
@@ -173,8 +167,6 @@ async function loadInTurn(
     turnSeconds,
     turnAnswers: comparesByTurns(plan) ? TURN_ANSWERS.comparison : TURN_ANSWERS.table,
     areShort,
-    // A table shows each server, a comparison the difference from its baseline.
-    baselines: comparesByTurns(plan) ? baselines : undefined,
   });
   if (areShort) {
     await takeTurns(loaded, takers, turns, plan, outlive);

@@ -59,8 +59,6 @@ export interface TrialEffects {
   /** Sends the login, and returns the draw with its token. Absent if no workload has one. */
   logIn?(server: Server, draw: Draw, deadlineSeconds: number): Promise<Draw>;
   verify(server: Server, draw: Draw, when: string): Promise<Expected>;
-  /** Returns the target that a target is compared with; undefined for a baseline. Absent if nothing is compared. */
-  baselineOf?: ((target: string) => string | undefined) | undefined;
   /** The engine that loads a target. */
   load(target: Target): LoadEngine;
   /** The companions of this run. */

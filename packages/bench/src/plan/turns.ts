@@ -51,17 +51,14 @@ export interface TurnNeeds {
   turnSeconds: number;
   /** The answers on each connection that a turn has time for; 10 by default. */
   turnAnswers?: number;
-  /** The index of the side that each side is compared with; undefined for a baseline. Without one, all sides are alike. */
-  baselines?: readonly (number | undefined)[] | undefined;
   /** True if a turn costs no more than an order and one reading of the CPU time. */
   areShort?: boolean;
 }
 
 /**
  * Plans the turns A B B A, B A A B, …, so that a linear drift affects every side alike. The windows of each side
- * sum to `windowSeconds`; if answers wait, to the whole waits in it. Short turns of more than two sides
- * that have a baseline go round, A B C A B C: a side that came back sooner than the others was 5 % cheaper
- * (docs/methodology.md, The order of turns).
+ * sum to `windowSeconds`; if answers wait, to the whole waits in it. Short turns of more than two sides go round,
+ * A B C A B C: a side that came back sooner than the others was 5 % cheaper (docs/methodology.md, The order of turns).
  */
 export function planTurns(needs: TurnNeeds): Turns {
   const {
@@ -76,8 +73,7 @@ export function planTurns(needs: TurnNeeds): Turns {
   if (waitSeconds !== undefined) return planWaits(sides, windowSeconds, waitSeconds);
   const leastSeconds = areShort ? turnSeconds : Math.max(turnSeconds, SPAN_SECONDS.least);
   const { rampSeconds, spanSeconds } = sizeTurn(cycleSeconds, { leastSeconds, turnAnswers });
-  const { baselines = [] } = needs;
-  if (areShort && sides > 2 && baselines.some((baseline) => baseline !== undefined)) {
+  if (areShort && sides > 2) {
     const rotation = Array.from({ length: sides }, (_, side) => side);
     const turns = 2 * Math.max(1, Math.round(windowSeconds / (2 * spanSeconds)));
     const order = Array.from({ length: turns }, () => rotation).flat();
