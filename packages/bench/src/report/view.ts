@@ -323,18 +323,18 @@ function describeLength({ warmupSeconds, autoWarmup, warmups }: Plan): string {
 /** The targets whose warm-up is longer than that of the workload, or not known. */
 function describeWarmups({ autoWarmup, warmupSeconds, warmups = [] }: Plan): string[] {
   if (!autoWarmup || warmups.length === 0) return [];
-  const unknown = [
-    ...new Set(warmups.filter(({ study }) => study === undefined).map(({ target }) => target)),
-  ];
+  const unknown = new Set(warmups.filter(({ study }) => study === undefined).map(({ target }) => target));
   const longer = Map.groupBy(
     warmups.filter(({ seconds }) => seconds > warmupSeconds),
     ({ target }) => target,
   );
+  const rest = [...unknown].filter((target) => !longer.has(target));
   const parts = [
-    ...[...longer].map(
-      ([target, all]) => `${target} ${[...new Set(all.map(({ seconds }) => seconds))].join(' and ')} s`,
-    ),
-    ...(unknown.length === 0 ? [] : [`${unknown.join(', ')} ${warmupSeconds} s, not studied`]),
+    ...[...longer].map(([target, all]) => {
+      const lengths = [...new Set(all.map(({ seconds }) => seconds))].join(' and ');
+      return `${target} ${lengths} s${unknown.has(target) ? ', not studied' : ''}`;
+    }),
+    ...(rest.length === 0 ? [] : [`${rest.join(', ')} ${warmupSeconds} s, not studied`]),
   ];
   return parts.length === 0
     ? []
