@@ -15,7 +15,7 @@ describe('two runs that differ', () => {
   });
 
   it('in anything else are refused with the way to force it', () => {
-    expect(() => compare('20261123-130242-devices', '20261123-132345-devices')).toThrow(
+    expect(() => compare('20261123-185935-devices', '20261123-192645-devices')).toThrow(
       expect.objectContaining({
         message: 'the runs are unlike: connections: 10 and 100',
         hint: '--force compares anyway and marks the output',
