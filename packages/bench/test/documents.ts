@@ -328,6 +328,7 @@ function selectTargets(study: StoredStudy, wanted: readonly string[] | undefined
   return {
     ...study,
     file: { ...study.file, targets: study.file.targets.filter(({ id }) => isWanted(id)) },
-    processes: study.processes.filter(({ target }) => isWanted(target.id)),
+    // All processes that were observed show the usual pace of the machine.
+    processes: study.processes.filter(({ target, status }) => status === 'ok' || isWanted(target.id)),
   };
 }

@@ -295,11 +295,15 @@ function sampleTurns(costs: readonly number[]): Turns {
   };
 }
 
-/** A process whose pairs of turns have these ratios of CPU per request, five a second. */
+/**
+ * A process whose pairs of turns have these ratios of CPU per request, five a second. The cost of the reference at each
+ * pair, as a multiple of its usual one, is in `paces`.
+ */
 export function sampleStudiedProcess(
   target: string,
   ratios: readonly number[],
   given: Partial<StudiedProcess> = {},
+  paces: readonly number[] = ratios.map(() => 1),
 ): StudiedProcess {
   return {
     schema: STUDY_SCHEMA,
@@ -317,8 +321,8 @@ export function sampleStudiedProcess(
     course: {
       seconds: ratios.map((_, index) => 0.1 + index / 5),
       answersBefore: 0,
-      fresh: sampleTurns(ratios),
-      reference: sampleTurns(ratios.map(() => 1)),
+      fresh: sampleTurns(ratios.map((ratio, index) => ratio * (paces[index] ?? 1))),
+      reference: sampleTurns(paces),
     },
     files: ['logs/001-a.log'],
     ...given,

@@ -1,7 +1,6 @@
 /** What is known of warm-ups on this machine: looked up before a run, and kept after a study. */
 import { join } from 'node:path';
-import { toSeries } from '../analyse/warmup/pairs.ts';
-import { studyProcess } from '../analyse/warmup/process.ts';
+import { studyTargets } from '../analyse/warmup/targets.ts';
 import { openState } from '../machine/state.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import type { Plan } from '../plan/definition.ts';
@@ -65,17 +64,16 @@ export function findWarmup({ facts }: TargetFacts, kind: RungKind): KnownWarmup 
 }
 
 /** Keeps what a study found out about a target; nothing if no process was observed to its end. */
-export function keepWarmup({ file, processes }: StoredStudy, { target, facts }: TargetFacts): void {
-  const studies = processes
-    .filter((one) => one.target.id === target && one.status === 'ok')
-    .flatMap((one) => studyProcess(toSeries(one)) ?? []);
-  if (studies.length === 0) return;
+export function keepWarmup(stored: StoredStudy, { target, facts }: TargetFacts): void {
+  const { file, processes } = stored;
+  const study = studyTargets(stored).find(({ id }) => id === target)?.study;
+  if (study === undefined) return;
   writeKnown(knownFolder(), {
     facts: facts[kindOfRung(file.connections)],
     study: file.run,
     studiedAt: processes[0]?.startedAt ?? '',
     seconds: file.seconds,
-    processes: studies.map(({ studied, warm, levels }) => ({
+    processes: study.processes.map(({ studied, warm, levels }) => ({
       observedSeconds: studied.seconds,
       ...(warm === undefined ? {} : { warm: { seconds: warm.seconds, answers: warm.answers } }),
       levels,

@@ -84,7 +84,7 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
     due.map(({ one }) => one.target),
   );
   const measured = await observeTargets(
-    { plan: asked, seconds, prepared: due.map(({ one }) => one) },
+    { plan: asked, seconds, spare: 0, prepared: due.map(({ one }) => one) },
     machine,
   );
   session.expect(estimateSeconds(plan));

@@ -2,11 +2,14 @@
 import { BenchError } from '../errors.ts';
 import { findEngines } from '../load/engines.ts';
 import { readHost } from '../machine/host.ts';
+import { type StudiedTarget, studyTargets } from '../analyse/warmup/targets.ts';
 import { REFERENCE, startReference } from '../measure/reference.ts';
 import { observeProcess } from '../measure/warmup.ts';
+import { planMore } from '../plan/alone.ts';
 import { freshLauncher } from '../measure/launcher.ts';
-import type { Plan } from '../plan/definition.ts';
+import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { enginesOf } from '../plan/plan.ts';
+import { countOf } from '../report/format.ts';
 import { describeObserved } from '../report/progress.ts';
 import { describeProcess } from '../report/warm.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
@@ -33,6 +36,8 @@ export interface StudyJob {
   plan: Plan;
   /** The time for which each process is observed. */
   seconds: number;
+  /** A process that the machine disturbed is replaced: of each target, at most this many. */
+  spare: number;
   session: Session;
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
@@ -52,6 +57,7 @@ export interface MeasuredStudy {
 export async function measureStudy({
   plan,
   seconds,
+  spare,
   session,
   isNamed,
   voice,
@@ -67,7 +73,7 @@ export async function measureStudy({
     copies: [],
   });
   const means = { session, voice, placed, host, companions, leftOut };
-  return observeTargets({ plan, seconds, prepared }, means);
+  return observeTargets({ plan, seconds, spare, prepared }, means);
 }
 
 /** Returns why no warm-up can be studied on this system; undefined if it can. */
@@ -90,7 +96,12 @@ export interface StudyMachine {
 
 /** Observes prepared targets, stores the study, and keeps what it found out. */
 export async function observeTargets(
-  { plan, seconds, prepared }: Pick<StudyJob, 'plan' | 'seconds'> & { prepared: readonly Launchable[] },
+  {
+    plan,
+    seconds,
+    spare,
+    prepared,
+  }: Pick<StudyJob, 'plan' | 'seconds' | 'spare'> & { prepared: readonly Launchable[] },
   { session, voice, placed, host, companions, leftOut, results }: StudyMachine,
 ): Promise<MeasuredStudy> {
   const engines = await findEngines(enginesOf(plan));
@@ -119,10 +130,37 @@ export async function observeTargets(
     );
     appendProcess(folder, studied);
     voice.screen.showLine(`[${index + 1}/${due.length}] ${describeProcess(studied)}`);
+    if (index + 1 < due.length) continue;
+    // The usual pace of the machine is known only now.
+    const more = replaceDisturbed({ ...plan, trials: due }, studyTargets(readStudy(folder)), spare);
+    if (more.length > 0) voice.log(describeReplaced(more));
+    due.push(...more);
   }
   const study = readStudy(folder);
   for (const one of ready.values()) keepWarmup(study, factsOf(one, plan, { host, placed }));
   return { study, interrupted: effects.interrupted() };
+}
+
+/**
+ * Plans a process in place of each that the machine disturbed. Of each target, at most `spare` are planned over a whole
+ * study.
+ */
+export function replaceDisturbed(
+  plan: Plan,
+  targets: readonly Pick<StudiedTarget, 'id' | 'disturbed'>[],
+  spare: number,
+): PlannedTrial[] {
+  return planMore(
+    plan,
+    targets.flatMap(({ id, disturbed }) => {
+      const replaced = plan.trials.filter(({ target }) => target === id).length - plan.rounds;
+      return Array.from({ length: Math.max(0, Math.min(disturbed, spare) - replaced) }, () => id);
+    }),
+  );
+}
+
+function describeReplaced(more: readonly PlannedTrial[]): string {
+  return `the machine did not have its usual pace for most of ${countOf(more.length, 'process')}: as many more are observed`;
 }
 
 function describeStudy(plan: Plan, seconds: number): Omit<StudyFile, 'versions' | 'leftOut'> {

@@ -8,12 +8,17 @@ import { openSession } from './session.ts';
 import { createRunner, logLine, print, printJson, terminal, widthFor } from './shell.ts';
 import { measureStudy } from './study.ts';
 
+/** For this part of the processes of a target, others may be observed in their place. */
+const SPARE_SHARE = 1 / 2;
+
 export const runWarm = createRunner(WARM, async ({ options, seconds, wait, json }) => {
   const run = nameRun('warm');
   const plan = makePlan(options, readStacks(options.stacks), run, options.seed ?? randomInt(2 ** 32));
   using session = await openSession(run, { wait });
   const isNamed = !options.targets.some((pattern) => pattern.includes('*'));
-  const { study, interrupted } = await measureStudy({ plan, seconds, session, isNamed, voice: terminal });
+  const spare = Math.floor(plan.rounds * SPARE_SHARE);
+  const job = { plan, seconds, spare, session, isNamed, voice: terminal };
+  const { study, interrupted } = await measureStudy(job);
   if (json) printJson(renderStudyJson(study));
   else print(renderStudy(study, widthFor({})));
   logLine(`saved in ${shown(study.folder)}`);

@@ -1,6 +1,7 @@
 /** Plans that measure targets of a run alone, on one machine: for studies of warm-up, and for the A/A trials of hosts. */
 import type { Target } from '../model.ts';
 import type { Plan, PlannedTrial } from './definition.ts';
+import { nameTrial } from './plan.ts';
 import { fewestBusy } from './warmup.ts';
 
 /**
@@ -34,13 +35,31 @@ export function planAlone(plan: Plan, run: string, targets: readonly Target[], r
     // On one machine: those of a cluster are spread over its hosts.
     generators: plan.cluster === undefined ? plan.generators : 1,
     proveLimit: false,
-    trials: cells.map(({ target, round }, order): PlannedTrial => ({
-      id: `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}`,
-      target,
-      connections,
-      round,
-      order,
-      seed: (plan.seed + order) % 2 ** 32,
-    })),
+    trials: cells.map((cell, order) => planOne(plan.seed, { ...cell, connections, order })),
+  };
+}
+
+/** Plans further fresh servers of these targets, at the only rung of a plan. A target may occur more than once. */
+export function planMore(plan: Plan, targets: readonly string[]): PlannedTrial[] {
+  const all = [...plan.trials];
+  for (const target of targets) {
+    const round = all.filter((one) => one.target === target).length + 1;
+    const connections = plan.rungs[0] as number;
+    all.push(planOne(plan.seed, { target, round, connections, order: all.length }));
+  }
+  return all.slice(plan.trials.length);
+}
+
+function planOne(
+  seed: number,
+  { target, connections, round, order }: Omit<PlannedTrial, 'id' | 'seed'>,
+): PlannedTrial {
+  return {
+    id: nameTrial({ target, connections, round, order }),
+    target,
+    connections,
+    round,
+    order,
+    seed: (seed + order) % 2 ** 32,
   };
 }

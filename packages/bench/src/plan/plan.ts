@@ -262,9 +262,8 @@ function drawTrials(plan: Blocks, seed: number): PlannedTrial[] {
   for (let round = 1; round <= plan.rounds; round++) {
     for (const { target, connections } of shuffleRound(plan, random)) {
       const order = trials.length;
-      const id = `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
       trials.push({
-        id,
+        id: nameTrial({ target, connections, round, order }),
         target,
         connections,
         round,
@@ -275,6 +274,16 @@ function drawTrials(plan: Blocks, seed: number): PlannedTrial[] {
     }
   }
   return trials;
+}
+
+/** The id of a trial, which also names its files. */
+export function nameTrial({
+  target,
+  connections,
+  round,
+  order,
+}: Pick<PlannedTrial, 'target' | 'connections' | 'round' | 'order'>): string {
+  return `${String(order + 1).padStart(3, '0')}-${target.replaceAll(/[^\w.+-]+/g, '_')}-c${connections}-r${round}`;
 }
 
 /** One target at one rung. */

@@ -1,7 +1,6 @@
 /** A study of warm-up as text: a table of the targets, the curve of each process, and notes. */
-import { studyProcess } from '../analyse/warmup/process.ts';
-import { studyTarget } from '../analyse/warmup/target.ts';
 import { toSeries } from '../analyse/warmup/pairs.ts';
+import { type StudiedTarget, studyTargets } from '../analyse/warmup/targets.ts';
 import type {
   ProcessSeries,
   ProcessStudy,
@@ -9,7 +8,7 @@ import type {
   Spread,
   TargetStudy,
 } from '../analyse/warmup/study.ts';
-import { median } from '../numbers.ts';
+import { mean, median } from '../numbers.ts';
 import type { StudiedProcess } from '../results/study/record.ts';
 import type { StoredStudy } from '../results/study/store.ts';
 import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
@@ -25,28 +24,6 @@ const CURVE_COLUMNS = 60;
 /** The part of a line of curves that is not a curve. */
 const LABEL_COLUMNS = 24;
 
-/** One target of a study: its observed processes and what they show. */
-interface StudiedTarget {
-  id: string;
-  /** The processes that were observed to their end. */
-  whole: { process: number; series: ProcessSeries; course: ProcessStudy | undefined }[];
-  /** Undefined if no process was observed for long enough. */
-  study: TargetStudy | undefined;
-}
-
-function studyTargets({ file, processes }: StoredStudy): StudiedTarget[] {
-  return file.targets.map(({ id }) => {
-    const whole = processes
-      .filter(({ target, status }) => target.id === id && status === 'ok')
-      .map((one) => {
-        const series = toSeries(one);
-        return { process: one.process, series, course: studyProcess(series) };
-      });
-    const studies = whole.flatMap(({ course }) => course ?? []);
-    return { id, whole, study: studies.length === 0 ? undefined : studyTarget(studies) };
-  });
-}
-
 /** Renders a study for a terminal, at most `width` columns wide. */
 export function renderStudy(study: StoredStudy, width = Infinity): string {
   const { file, host } = study;
@@ -61,9 +38,12 @@ export function renderStudy(study: StoredStudy, width = Infinity): string {
     renderTable(targets, file, width),
     '',
     ...targets.flatMap((target) => renderCurves(target, file.seconds, width)),
-    ...[...describeTerms(file), ...targets.flatMap(describeKinds), ...describeMissing(study)].map((note) =>
-      wrap(`  ${note}`, width),
-    ),
+    ...[
+      ...describeTerms(file),
+      ...describePace(targets),
+      ...targets.flatMap(describeKinds),
+      ...describeMissing(study),
+    ].map((note) => wrap(`  ${note}`, width)),
     '',
   ].join('\n');
 }
@@ -122,6 +102,7 @@ export function viewStudies(studies: readonly StoredStudy[]): View {
     ],
     notes: [
       ...describeTerms(file),
+      ...describePace(all.flatMap(({ targets }) => targets)),
       ...all.flatMap(({ targets }) => targets.flatMap(describeKinds)),
       ...studies.flatMap(describeMissing),
     ],
@@ -196,6 +177,28 @@ function describeKinds({ id, study }: StudiedTarget): string[] {
             )
             .join(', ')}; within a kind ± ${formatShare(Number(deviation.toFixed(3)))}`,
         ]),
+  ];
+}
+
+/** The notes on turns and processes that do not count, because the machine did not have its usual pace. */
+function describePace(targets: readonly StudiedTarget[]): string[] {
+  const share = mean(targets.flatMap(({ whole }) => whole.map(({ usualShare }) => usualShare)));
+  return [
+    ...(share < 1
+      ? [
+          `turns count in which the machine had its usual pace, by the cost of the reference: ${formatShare(Number(share.toFixed(2)))} of all`,
+        ]
+      : []),
+    ...targets.flatMap(({ id, whole, disturbed }) => {
+      if (disturbed === 0) return [];
+      if (disturbed === whole.length)
+        return [
+          `${id}: the machine had its usual pace in less than half of the turns of each process. So all turns count, and what they show may be the machine`,
+        ];
+      return [
+        `${id}: ${disturbed} of ${countOf(whole.length, 'process')} ${disturbed === 1 ? 'does' : 'do'} not count: the machine had its usual pace in less than half of the turns`,
+      ];
+    }),
   ];
 }
 
@@ -299,6 +302,10 @@ function formatSeconds(seconds: number): string {
 /** Renders a study as JSON: its plan, the statistics of each target, and everything measured. */
 export function renderStudyJson(study: StoredStudy): string {
   const { file, host, processes } = study;
-  const targets = studyTargets(study).map(({ id, study: found }) => ({ target: id, study: found }));
+  const targets = studyTargets(study).map(({ id, disturbed, study: found }) => ({
+    target: id,
+    disturbed,
+    study: found,
+  }));
   return toJson({ ...file, host, studies: targets, processes });
 }

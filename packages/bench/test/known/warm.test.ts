@@ -34,7 +34,7 @@ afterAll(() => {
 const WARMING = fileURLToPath(new URL('../../planted/warming/stack.json', import.meta.url));
 
 /** The work of the planted server: far more than its own part of a request. */
-const UNITS = 16_000;
+const UNITS = 400;
 
 /** A server of one cost for life, and one that costs almost twice as much for its first 4 s. */
 const COURSES = { flat: [], late: ['--more', String(UNITS), '--dear-seconds', '4'] };

@@ -23,6 +23,17 @@ function processesOf(
   });
 }
 
+/** The paces of a machine that is slow for this part of every 10 s. */
+function slowFor(share: number): number[] {
+  return Array.from({ length: 300 }, (_, at) => (at % 50 < 50 * share ? 1.7 : 1));
+}
+
+/** A process that a slow machine slows less than the reference. */
+function meetPaces(target: string, process: number, paces: readonly number[]): StudiedProcess {
+  const ratios = paces.map((pace) => (pace > 1 ? 0.4 : 0.5));
+  return sampleStudiedProcess(target, ratios, { process }, paces);
+}
+
 describe('the report of a study', () => {
   it('shows the warm-up time, the gain and the kinds of processes of each target', async () => {
     const processes = [
@@ -67,6 +78,24 @@ describe('the report of a study', () => {
     expect(text).toContain('study another, seed 1');
     const unlike = { ...other, file: sampleStudy(['late'], { connections: 100 }) };
     expect(() => viewStudies([one, unlike])).toThrow(/unlike studies: devices, 10, 2; devices, 100, 2/);
+  });
+
+  it('names the turns and the processes that met another pace of the machine', () => {
+    const processes = [
+      ...[0, 0.2, 0.6].map((share, index) => meetPaces('some', index + 1, slowFor(share))),
+      ...[0.6, 0.7].map((share, index) => meetPaces('all', index + 1, slowFor(share))),
+      ...[0, 0, 0].map((share, index) => meetPaces('none', index + 1, slowFor(share))),
+    ];
+    const study = { folder: '', file: sampleStudy(['some', 'all', 'none']), host, processes };
+    const notes = viewStudies([study]).notes.filter((note) => note.includes('pace'));
+    expect(notes).toMatchInlineSnapshot(`
+      [
+        "turns count in which the machine had its usual pace, by the cost of the reference: 74 % of all",
+        "some: 1 of 3 processes does not count: the machine had its usual pace in less than half of the turns",
+        "all: the machine had its usual pace in less than half of the turns of each process. So all turns count, and what they show may be the machine",
+      ]
+    `);
+    expect(renderMarkdown(viewStudies([study]))).toMatch(/^\| some \| — \| flat \| 0 s \|/m);
   });
 
   it('keeps curves with a remark within the width', () => {

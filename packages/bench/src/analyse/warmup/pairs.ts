@@ -14,6 +14,7 @@ export function toSeries({ course }: Pick<StudiedProcess, 'course'>): ProcessSer
     answers: (answers += fresh.answers[turn] ?? 0),
     cpuRatio: ratioAt(own, others, turn),
     goodputRatio: ratioAt(fresh.goodputPerSecond, reference.goodputPerSecond, turn),
+    referenceUs: others[turn] ?? Number.NaN,
   }));
   return { pairs: pairs.filter(({ cpuRatio, goodputRatio }) => isRatio(cpuRatio) && isRatio(goodputRatio)) };
 }

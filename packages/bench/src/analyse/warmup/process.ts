@@ -2,8 +2,9 @@
  * The course of one process: its levels, its class and the age at which it is warm.
  *
  * The rule, after Barrett et al., "Virtual machine warmup blows hot and cold" (OOPSLA 2017):
- * 1. The log ratios of CPU per request are cut into levels (levels.ts). A run between two levels that are alike, or at
- *    the end, is a pause if it lasts less than 2 s and less than a twentieth of the study.
+ * 1. The log ratios of CPU per request are cut into levels (levels.ts). A run that lasts less than 2 s and less than a
+ *    twentieth of the study is a pause if the levels around it are alike, if it is dearer or cheaper than both, or at the
+ *    end.
  * 2. Levels are equivalent to the last within 5 % of it, or a standard error more. The process settled if equivalent
  *    levels make up the last quarter of the study.
  * 3. Settled, and earlier levels were cheaper for a tenth of the study: `slowdown`. An earlier level dearer: `warm-up`.
@@ -188,6 +189,11 @@ function areAlike(one: Stretch, other: Stretch): boolean {
   return Math.abs(one.centre - other.centre) <= ALIKE;
 }
 
+/** True if a level is dearer, or cheaper, than both its neighbours. */
+function isExtreme(before: Stretch, { centre }: Stretch, after: Stretch): boolean {
+  return centre > before.centre === centre > after.centre;
+}
+
 /** Joins runs that are too short to be levels with their neighbours, whose centre they take. */
 function dropPauses(pairs: readonly WarmPair[], all: readonly Stretch[]): Stretch[] {
   const levels = [...all];
@@ -197,9 +203,12 @@ function dropPauses(pairs: readonly WarmPair[], all: readonly Stretch[]): Stretc
     to - from < PAUSE_PAIRS || shareOf(pairs, from, to) * end < pause;
   for (let at = 1; at < levels.length; at++) {
     const [before, run, after] = [levels[at - 1]!, levels[at]!, levels[at + 1]];
-    if (!isShort(run) || (after && !areAlike(before, after))) continue;
-    const centre = after ? centreOf(before, after) : before.centre;
-    levels.splice(at - 1, after ? 3 : 2, { from: before.from, to: (after ?? run).to, centre });
+    if (!isShort(run)) continue;
+    if (after && areAlike(before, after)) {
+      levels.splice(at - 1, 3, { from: before.from, to: after.to, centre: centreOf(before, after) });
+    } else if (!after || isExtreme(before, run, after)) {
+      levels.splice(at - 1, 2, { ...before, to: run.to });
+    } else continue;
     at = 0;
   }
   // Lazy initialisation makes short levels at the start, which count unless they are a few pairs.

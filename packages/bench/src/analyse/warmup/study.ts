@@ -11,6 +11,8 @@ export interface WarmPair {
   cpuRatio: number;
   /** Goodput, fresh ÷ reference. */
   goodputRatio: number;
+  /** CPU per request of the reference, in µs. */
+  referenceUs: number;
 }
 
 /** The pairs of one process, in order of time. */

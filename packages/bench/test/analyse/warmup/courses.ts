@@ -20,7 +20,12 @@ export interface Conditions {
   spanMs?: number;
   /** A neighbour takes a third of the core, in bursts. */
   neighbour?: boolean;
+  /** For a third of the time, the machine is slow, and not equally so for server and reference. */
+  weather?: boolean;
 }
+
+/** What a slow machine does to the reference and, in one of two ways, to the ratio, as on a VM on 2026-11-23. */
+const SLOW = { reference: 1.7, ratios: [0.77, 0.96], seconds: 1.5, usualSeconds: 3 };
 
 const ANSWERS_PER_SECOND = 40_000;
 const DRIFT = { deviation: 0.012, seconds: 4 };
@@ -29,7 +34,7 @@ const DRIFT = { deviation: 0.012, seconds: 4 };
 export function drawSeries(
   course: Course,
   random: Random,
-  { seconds: end = 60, spanMs = 20, neighbour = false }: Conditions = {},
+  { seconds: end = 60, spanMs = 20, neighbour = false, weather = false }: Conditions = {},
 ): ProcessSeries {
   const span = spanMs / 1000;
   const step = 2 * span + 0.006;
@@ -38,21 +43,25 @@ export function drawSeries(
   let drift = random.normal();
   let burst = random.float() < 1 / 3;
   let answers = 0;
+  let slow: number | undefined;
   for (let seconds = span / 2; seconds < end; seconds += step) {
     drift = keep * drift + Math.sqrt(1 - keep ** 2) * random.normal();
     if (neighbour && random.float() < 1 - Math.exp(-step / (burst ? 0.7 : 1.4))) burst = !burst;
+    if (weather && random.float() < 1 - Math.exp(-step / (slow ? SLOW.seconds : SLOW.usualSeconds)))
+      slow = slow ? undefined : random.coin() ? SLOW.ratios[0] : SLOW.ratios[1];
     const isBusy = neighbour && burst;
     const noise = (): number =>
       (isBusy ? 0.12 : 0.045) * random.normal() +
       (random.float() < (isBusy ? 0.35 : 0.12) ? 0.3 * random.normal() : 0);
     const cost = course(seconds, answers);
     answers += Math.round(((isBusy ? 2 / 3 : 1) * ANSWERS_PER_SECOND * span) / cost);
-    const cpu = Math.log(cost) + DRIFT.deviation * drift + noise();
+    const cpu = Math.log(cost * (slow ?? 1)) + DRIFT.deviation * drift + noise();
     pairs.push({
       seconds,
       answers,
       cpuRatio: Math.exp(cpu),
       goodputRatio: Math.exp(-cpu + noise()),
+      referenceUs: weather ? (slow ? SLOW.reference : 1) * 100 * Math.exp(noise()) : 100,
     });
   }
   return { pairs };

@@ -29,7 +29,13 @@ function exact(seconds: number, cost: (seconds: number) => number): ProcessSerie
   return {
     pairs: Array.from({ length: seconds * 10 }, (_, at) => {
       const cpuRatio = cost((at + 0.5) / 10);
-      return { seconds: (at + 0.5) / 10, answers: 1000 * (at + 1), cpuRatio, goodputRatio: 1 / cpuRatio };
+      return {
+        seconds: (at + 0.5) / 10,
+        answers: 1000 * (at + 1),
+        cpuRatio,
+        goodputRatio: 1 / cpuRatio,
+        referenceUs: 100,
+      };
     }),
   };
 }
@@ -123,6 +129,13 @@ describe('the course of a process', () => {
     const paused = studyProcess(exact(60, (seconds) => (seconds >= 30 && seconds < 31.5 ? 3 : 1)))!;
     expect(paused).toMatchObject({ class: 'flat', warm: { seconds: 0, answers: 0 } });
     expect(paused.levels).toHaveLength(1);
+  });
+
+  it('that rises over a pause of 1 s is a slowdown that did not settle', () => {
+    const study = studyProcess(
+      exact(60, (seconds) => (seconds >= 41 && seconds < 42 ? 0.7 : 1) * (1 + seconds / 60)),
+    );
+    expect(study).toMatchObject({ class: 'slowdown', moving: 'dearer' });
   });
 
   it('within 5 % throughout is flat', () => {

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { findUsualPace, selectUsual } from '../../../src/analyse/warmup/pace.ts';
+import type { ProcessSeries } from '../../../src/analyse/warmup/study.ts';
+import { type ProcessPairs, studyObserved } from '../../../src/analyse/warmup/targets.ts';
+
+/** A process of 600 pairs in 60 s. The reference costs `referenceUs` at an age, the server `ratio` times that. */
+function observe(
+  referenceUs: (seconds: number) => number,
+  ratio: (seconds: number) => number = () => 2,
+): ProcessSeries {
+  return {
+    pairs: Array.from({ length: 600 }, (_, at) => {
+      const seconds = (at + 0.5) / 10;
+      const cpuRatio = ratio(seconds);
+      return {
+        seconds,
+        answers: 100 * (at + 1),
+        cpuRatio,
+        goodputRatio: 1 / cpuRatio,
+        referenceUs: referenceUs(seconds),
+      };
+    }),
+  };
+}
+
+const usual = (): number => 100;
+/** The machine is slow for the last part of every 10 s. */
+function slowFor(share: number): (seconds: number) => boolean {
+  return (seconds) => seconds % 10 >= 10 * (1 - share);
+}
+
+function pairsOf(target: string, all: readonly ProcessSeries[]): ProcessPairs[] {
+  return all.map((series, index) => ({ target, process: index + 1, all: series }));
+}
+
+describe('the usual pace', () => {
+  it('is the one at which most pairs of all processes were measured', () => {
+    const slow = slowFor(0.4);
+    const mixed = observe((seconds) => (slow(seconds) ? 170 : 100));
+    expect(findUsualPace([mixed])).toBeCloseTo(100, 5);
+    expect(findUsualPace([mixed, observe(() => 170)])).toBeCloseTo(170, 5);
+    expect(findUsualPace([])).toBeUndefined();
+  });
+
+  it('selects the pairs within a third of it, by the median around each pair', () => {
+    const slow = slowFor(0.3);
+    const { series, share, isDisturbed } = selectUsual(
+      observe((seconds) => (slow(seconds) ? 140 : 125)),
+      100,
+    );
+    expect(share).toBeCloseTo(0.7, 2);
+    expect(isDisturbed).toBe(false);
+    expect(series.pairs.filter(({ seconds }) => slow(seconds)).length).toBeLessThanOrEqual(1);
+    // One odd turn of the reference is noise, not another pace.
+    expect(
+      selectUsual(
+        observe((seconds) => (seconds === 30.05 ? 500 : 100)),
+        100,
+      ).share,
+    ).toBe(1);
+  });
+});
+
+describe('the processes of a study', () => {
+  it('are judged by the turns at the usual pace', () => {
+    const slow = slowFor(0.3);
+    const uneven = observe(
+      (seconds) => (slow(seconds) ? 170 : 100),
+      (seconds) => (slow(seconds) ? 1.5 : 2),
+    );
+    const [target] = studyObserved(pairsOf('one', [uneven]), ['one']);
+    expect(target).toMatchObject({
+      disturbed: 0,
+      study: { class: 'flat', lastCpu: { median: expect.closeTo(2, 9) } },
+    });
+  });
+
+  it('do not count if the machine was disturbed for more than half of them', () => {
+    const slow = slowFor(0.6);
+    const disturbed = observe((seconds) => (slow(seconds) ? 170 : 100));
+    const calm = Array.from({ length: 4 }, () => observe(usual));
+    const [target, other] = studyObserved(
+      [...pairsOf('one', [...calm, disturbed]), ...pairsOf('other', [calm[0]!])],
+      ['one', 'other', 'absent'],
+    );
+    expect(target).toMatchObject({ disturbed: 1, study: { processes: { length: 4 } } });
+    expect(target!.whole.map(({ course }) => course !== undefined)).toEqual([true, true, true, true, false]);
+    expect(other).toMatchObject({ disturbed: 0, study: { class: 'flat' } });
+  });
+
+  it('count with all their turns if all were disturbed', () => {
+    const slow = slowFor(0.6);
+    const disturbed = observe(
+      (seconds) => (slow(seconds) ? 170 : 100),
+      (seconds) => (slow(seconds) ? 1.5 : 2),
+    );
+    const calm = Array.from({ length: 4 }, () => observe(usual));
+    const [target] = studyObserved(
+      [...pairsOf('one', [disturbed]), ...pairsOf('other', calm)],
+      ['one', 'other'],
+    );
+    expect(target).toMatchObject({ disturbed: 1, study: { class: 'no steady state' } });
+    expect(target!.whole[0]!.series.pairs).toHaveLength(600);
+  });
+});
