@@ -1,8 +1,7 @@
 /**
  * A server whose cost per request changes over its life in a known way. Its work is JavaScript and memory, as in most
- * servers: the machine's pace changes for it as it does for the reference of a study. (Native SHA-256 hardly slows where
- * the reference does, so a level course seemed to have two levels, 20 % apart.) Started without optimising compilers and
- * with a young generation of fixed size, it has the same cost from the first request on.
+ * servers. Started without optimising compilers and with a young generation of fixed size, its own part of the cost does
+ * not change.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -515,7 +515,7 @@ export const WARM = defineCommand({
     }),
     for: option('<time>', span, { help: 'how long each process is observed', usually: `${STUDY.seconds}s` }),
     processes: option('<n>', wholeNumber(), {
-      help: 'fresh processes of each target',
+      help: 'fresh processes of each target. Up to half as many more take the place of those that the machine disturbed',
       default: STUDY.processes,
     }),
     fresh: flag({ help: 'as in pnpm bench' }),

@@ -130,7 +130,7 @@ export async function observeTargets(
     );
     appendProcess(folder, studied);
     voice.screen.showLine(`[${index + 1}/${due.length}] ${describeProcess(studied)}`);
-    if (index + 1 < due.length) continue;
+    if (index + 1 < due.length || effects.interrupted()) continue;
     // The usual pace of the machine is known only now.
     const more = replaceDisturbed({ ...plan, trials: due }, studyTargets(readStudy(folder)), spare);
     if (more.length > 0) voice.log(describeReplaced(more));

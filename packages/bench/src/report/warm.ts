@@ -119,6 +119,7 @@ function cellsOf(study: TargetStudy | undefined, columns: number): string[] {
   if (study === undefined) return Array.from({ length: columns }, () => '—');
   const {
     class: course,
+    classes,
     processes,
     settled,
     warmSeconds,
@@ -132,8 +133,11 @@ function cellsOf(study: TargetStudy | undefined, columns: number): string[] {
     processes.flatMap((one) => one.moving ?? []),
     (direction) => direction,
   );
+  const [[common, most] = ['', 0]] = Object.entries(classes).toSorted(([, a], [, b]) => b - a);
   const parts = [
-    course,
+    course === 'inconsistent' && most > processes.length / 2
+      ? `${common} in ${most} of ${processes.length}`
+      : course,
     ...(isPart ? [`${settled} of ${processes.length} settled`] : []),
     ...[...moving].map(([direction, same]) => {
       const share = same.length === processes.length ? '' : `${same.length} of ${processes.length} `;

@@ -24,13 +24,14 @@ const FEWEST_USUAL = 0.5;
  */
 export function findUsualPace(all: readonly ProcessSeries[]): number | undefined {
   const paces = all.flatMap((series) => pacesOf(series)).toSorted((a, b) => a - b);
-  let best: readonly number[] = [];
+  if (paces.length === 0) return undefined;
+  let best = { from: 0, to: 0 };
   let from = 0;
   for (const [at, pace] of paces.entries()) {
     while (pace - paces[from]! > 2 * SAME_PACE) from++;
-    if (at + 1 - from > best.length) best = paces.slice(from, at + 1);
+    if (at + 1 - from > best.to - best.from) best = { from, to: at + 1 };
   }
-  return best.length === 0 ? undefined : Math.exp(median(best));
+  return Math.exp(median(paces.slice(best.from, best.to)));
 }
 
 /** The pairs of a process that met the usual pace of the machine. */
