@@ -63,20 +63,23 @@ export function findWarmup({ facts }: TargetFacts, kind: RungKind): KnownWarmup 
   return readKnown(folder, facts[kind]) ?? readKnown(folder, facts[kind === 'few' ? 'many' : 'few']);
 }
 
-/** Keeps what a study found out about a target; nothing if no process was observed to its end. */
-export function keepWarmup(stored: StoredStudy, { target, facts }: TargetFacts): void {
+/** Keeps what a study found out about targets; nothing of those of which no process was observed to its end. */
+export function keepWarmups(stored: StoredStudy, known: readonly TargetFacts[]): void {
   const { file, processes } = stored;
-  const study = studyTargets(stored).find(({ id }) => id === target)?.study;
-  if (study === undefined) return;
-  writeKnown(knownFolder(), {
-    facts: facts[kindOfRung(file.connections)],
-    study: file.run,
-    studiedAt: processes[0]?.startedAt ?? '',
-    seconds: file.seconds,
-    processes: study.processes.map(({ studied, warm, levels }) => ({
-      observedSeconds: studied.seconds,
-      ...(warm === undefined ? {} : { warm: { seconds: warm.seconds, answers: warm.answers } }),
-      levels,
-    })),
-  });
+  const studies = new Map(studyTargets(stored).map(({ id, study }) => [id, study]));
+  for (const { target, facts } of known) {
+    const study = studies.get(target);
+    if (study === undefined) continue;
+    writeKnown(knownFolder(), {
+      facts: facts[kindOfRung(file.connections)],
+      study: file.run,
+      studiedAt: processes[0]?.startedAt ?? '',
+      seconds: file.seconds,
+      processes: study.processes.map(({ studied, warm, levels }) => ({
+        observedSeconds: studied.seconds,
+        ...(warm === undefined ? {} : { warm: { seconds: warm.seconds, answers: warm.answers } }),
+        levels,
+      })),
+    });
+  }
 }

@@ -1,12 +1,12 @@
 /** Measures studies of warm-up: those of `pnpm warm`, and those that a run makes for targets that it does not know. */
+import { countDisturbed, type StudiedTarget } from '../analyse/warmup/targets.ts';
 import { BenchError } from '../errors.ts';
 import { findEngines } from '../load/engines.ts';
 import { readHost } from '../machine/host.ts';
-import { type StudiedTarget, studyTargets } from '../analyse/warmup/targets.ts';
 import { REFERENCE, startReference } from '../measure/reference.ts';
 import { observeProcess } from '../measure/warmup.ts';
-import { planMore } from '../plan/alone.ts';
 import { freshLauncher } from '../measure/launcher.ts';
+import { planMore } from '../plan/alone.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { enginesOf } from '../plan/plan.ts';
 import { countOf } from '../report/format.ts';
@@ -17,8 +17,8 @@ import type { Launchable, Prepared } from '../prepare/prepare.ts';
 import type { Host } from '../results/host.ts';
 import type { LeftOut } from '../results/run-file.ts';
 import type { Companion } from '../services/companion.ts';
-import { factsOf, keepWarmup } from './known.ts';
-import type { StudyFile } from '../results/study/record.ts';
+import { factsOf, keepWarmups } from './known.ts';
+import type { StudiedProcess, StudyFile } from '../results/study/record.ts';
 import { appendProcess, createStudy, readStudy, type StoredStudy } from '../results/study/store.ts';
 import { findCompanions } from '../services/index.ts';
 import { STUDY_SCHEMA } from '../versions.ts';
@@ -115,6 +115,7 @@ export async function observeTargets(
   );
   const due = plan.trials.filter(({ target }) => ready.has(target));
   await using reference = await startReference(plan, placed, effects);
+  const observed: StudiedProcess[] = [];
   for (const [index, planned] of due.entries()) {
     if (effects.interrupted()) break;
     const leftSeconds = (due.length - index) * (seconds + PROCESS_SECONDS);
@@ -129,15 +130,19 @@ export async function observeTargets(
       { reference, effects, seconds, isStopped: () => effects.interrupted() },
     );
     appendProcess(folder, studied);
+    observed.push(studied);
     voice.screen.showLine(`[${index + 1}/${due.length}] ${describeProcess(studied)}`);
     if (index + 1 < due.length || effects.interrupted()) continue;
     // The usual pace of the machine is known only now.
-    const more = replaceDisturbed({ ...plan, trials: due }, studyTargets(readStudy(folder)), spare);
+    const more = replaceDisturbed({ ...plan, trials: due }, countDisturbed(observed), spare);
     if (more.length > 0) voice.log(describeReplaced(more));
     due.push(...more);
   }
   const study = readStudy(folder);
-  for (const one of ready.values()) keepWarmup(study, factsOf(one, plan, { host, placed }));
+  keepWarmups(
+    study,
+    [...ready.values()].map((one) => factsOf(one, plan, { host, placed })),
+  );
   return { study, interrupted: effects.interrupted() };
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { factsOf, findWarmup, keepWarmup } from '../../src/commands/known.ts';
+import { factsOf, findWarmup, keepWarmups } from '../../src/commands/known.ts';
 import { planStudies, planWarmups } from '../../src/commands/learn.ts';
 import { PROCESS_SECONDS, type StudyMachine } from '../../src/commands/study.ts';
 import type { Plan } from '../../src/plan/definition.ts';
@@ -47,7 +47,7 @@ function know(
       sampleStudiedProcess(target, dearUntil(age, seconds), { process: index + 1 }),
     ),
   };
-  keepWarmup(study, factsOf(found, plan, { host, placed }));
+  keepWarmups(study, [factsOf(found, plan, { host, placed })]);
 }
 
 /** Returns what is known of fastify at many connections. */

@@ -43,12 +43,16 @@ export interface UsualPairs {
   isDisturbed: boolean;
 }
 
-/** Selects the pairs of a process at the usual pace, which is in µs per request of the reference. */
-export function selectUsual(series: ProcessSeries, usualUs: number): UsualPairs {
+/**
+ * Selects the pairs of a process at the usual pace, which is in µs per request of the reference. A process without pairs
+ * has a share of 1: nothing shows that it was disturbed.
+ */
+export function selectUsual(series: ProcessSeries, usualUs: number | undefined): UsualPairs {
+  if (usualUs === undefined || series.pairs.length === 0) return { series, share: 1, isDisturbed: false };
   const usual = Math.log(usualUs);
   const paces = pacesOf(series);
   const pairs = series.pairs.filter((_, at) => Math.abs(paces[at]! - usual) <= SAME_PACE);
-  const share = series.pairs.length === 0 ? 0 : pairs.length / series.pairs.length;
+  const share = pairs.length / series.pairs.length;
   return { series: { pairs }, share, isDisturbed: share < FEWEST_USUAL };
 }
 

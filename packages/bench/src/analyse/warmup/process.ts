@@ -204,11 +204,11 @@ function dropPauses(pairs: readonly WarmPair[], all: readonly Stretch[]): Stretc
   for (let at = 1; at < levels.length; at++) {
     const [before, run, after] = [levels[at - 1]!, levels[at]!, levels[at + 1]];
     if (!isShort(run)) continue;
-    if (after && areAlike(before, after)) {
-      levels.splice(at - 1, 3, { from: before.from, to: after.to, centre: centreOf(before, after) });
-    } else if (!after || isExtreme(before, run, after)) {
-      levels.splice(at - 1, 2, { ...before, to: run.to });
-    } else continue;
+    const same = after && areAlike(before, after) ? after : undefined;
+    // A step on the way from one level to another is no pause.
+    if (after && !same && !isExtreme(before, run, after)) continue;
+    const centre = same ? centreOf(before, same) : before.centre;
+    levels.splice(at - 1, same ? 3 : 2, { from: before.from, to: (same ?? run).to, centre });
     at = 0;
   }
   // Lazy initialisation makes short levels at the start, which count unless they are a few pairs.

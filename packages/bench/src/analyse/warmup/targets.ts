@@ -1,6 +1,7 @@
 /** The targets of a stored study: which of their processes count, and what these show. */
+import type { StudiedProcess } from '../../results/study/record.ts';
 import type { StoredStudy } from '../../results/study/store.ts';
-import { findUsualPace, selectUsual } from './pace.ts';
+import { findUsualPace, selectUsual, type UsualPairs } from './pace.ts';
 import { toSeries } from './pairs.ts';
 import { studyProcess } from './process.ts';
 import type { ProcessSeries, ProcessStudy, TargetStudy } from './study.ts';
@@ -36,13 +37,34 @@ export interface ProcessPairs {
 
 /** Studies all targets of a stored study, in its order. */
 export function studyTargets({ file, processes }: Pick<StoredStudy, 'file' | 'processes'>): StudiedTarget[] {
-  const observed = processes
-    .filter(({ status }) => status === 'ok')
-    .map((one) => ({ target: one.target.id, process: one.process, all: toSeries(one) }));
   return studyObserved(
-    observed,
+    pairsOf(processes),
     file.targets.map(({ id }) => id),
   );
+}
+
+/** Counts the disturbed processes of each target, without studying their courses. */
+export function countDisturbed(
+  processes: readonly StudiedProcess[],
+): Pick<StudiedTarget, 'id' | 'disturbed'>[] {
+  const selected = selectAll(pairsOf(processes));
+  return [...Map.groupBy(selected, ({ target }) => target)].map(([id, own]) => ({
+    id,
+    disturbed: own.filter(({ isDisturbed }) => isDisturbed).length,
+  }));
+}
+
+/** The pairs of the processes that were observed to their end. */
+function pairsOf(processes: readonly StudiedProcess[]): ProcessPairs[] {
+  return processes
+    .filter(({ status }) => status === 'ok')
+    .map((one) => ({ target: one.target.id, process: one.process, all: toSeries(one) }));
+}
+
+/** Selects the pairs of each process at the pace that was usual beside all of them. */
+function selectAll(observed: readonly ProcessPairs[]): (ProcessPairs & UsualPairs)[] {
+  const usual = findUsualPace(observed.map(({ all }) => all));
+  return observed.map((one) => ({ ...one, ...selectUsual(one.all, usual) }));
 }
 
 /** Studies targets by their processes, which were observed beside one reference. */
@@ -50,8 +72,7 @@ export function studyObserved(
   observed: readonly ProcessPairs[],
   targets: readonly string[],
 ): StudiedTarget[] {
-  const usual = findUsualPace(observed.map(({ all }) => all)) ?? 1;
-  const selected = observed.map((one) => ({ ...one, ...selectUsual(one.all, usual) }));
+  const selected = selectAll(observed);
   return targets.map((id) => {
     const own = selected.filter(({ target }) => target === id);
     const disturbed = own.filter(({ isDisturbed }) => isDisturbed).length;

@@ -39,6 +39,8 @@ export function drawSeries(
   const span = spanMs / 1000;
   const step = 2 * span + 0.006;
   const keep = Math.exp(-step / DRIFT.seconds);
+  /** True if a state of this mean length, in seconds, ends within a pair. */
+  const ends = (meanSeconds: number): boolean => random.float() < 1 - Math.exp(-step / meanSeconds);
   const pairs: WarmPair[] = [];
   let drift = random.normal();
   let burst = random.float() < 1 / 3;
@@ -46,8 +48,8 @@ export function drawSeries(
   let slow: number | undefined;
   for (let seconds = span / 2; seconds < end; seconds += step) {
     drift = keep * drift + Math.sqrt(1 - keep ** 2) * random.normal();
-    if (neighbour && random.float() < 1 - Math.exp(-step / (burst ? 0.7 : 1.4))) burst = !burst;
-    if (weather && random.float() < 1 - Math.exp(-step / (slow ? SLOW.seconds : SLOW.usualSeconds)))
+    if (neighbour && ends(burst ? 0.7 : 1.4)) burst = !burst;
+    if (weather && ends(slow ? SLOW.seconds : SLOW.usualSeconds))
       slow = slow ? undefined : random.coin() ? SLOW.ratios[0] : SLOW.ratios[1];
     const isBusy = neighbour && burst;
     const noise = (): number =>
@@ -65,4 +67,25 @@ export function drawSeries(
     });
   }
   return { pairs };
+}
+
+/** The series of a process without noise, one pair every 100 ms. The reference costs `referenceUs` at an age. */
+export function exact(
+  seconds: number,
+  cost: (seconds: number) => number,
+  referenceUs: (seconds: number) => number = () => 100,
+): ProcessSeries {
+  return {
+    pairs: Array.from({ length: seconds * 10 }, (_, at) => {
+      const age = (at + 0.5) / 10;
+      const cpuRatio = cost(age);
+      return {
+        seconds: age,
+        answers: 1000 * (at + 1),
+        cpuRatio,
+        goodputRatio: 1 / cpuRatio,
+        referenceUs: referenceUs(age),
+      };
+    }),
+  };
 }

@@ -2,25 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { findUsualPace, selectUsual } from '../../../src/analyse/warmup/pace.ts';
 import type { ProcessSeries } from '../../../src/analyse/warmup/study.ts';
 import { type ProcessPairs, studyObserved } from '../../../src/analyse/warmup/targets.ts';
+import { exact } from './courses.ts';
 
 /** A process of 600 pairs in 60 s. The reference costs `referenceUs` at an age, the server `ratio` times that. */
 function observe(
   referenceUs: (seconds: number) => number,
   ratio: (seconds: number) => number = () => 2,
 ): ProcessSeries {
-  return {
-    pairs: Array.from({ length: 600 }, (_, at) => {
-      const seconds = (at + 0.5) / 10;
-      const cpuRatio = ratio(seconds);
-      return {
-        seconds,
-        answers: 100 * (at + 1),
-        cpuRatio,
-        goodputRatio: 1 / cpuRatio,
-        referenceUs: referenceUs(seconds),
-      };
-    }),
-  };
+  return exact(60, ratio, referenceUs);
 }
 
 const usual = (): number => 100;
@@ -86,6 +75,13 @@ describe('the processes of a study', () => {
     expect(target).toMatchObject({ disturbed: 1, study: { processes: { length: 4 } } });
     expect(target!.whole.map(({ course }) => course !== undefined)).toEqual([true, true, true, true, false]);
     expect(other).toMatchObject({ disturbed: 0, study: { class: 'flat' } });
+  });
+
+  it('without pairs were not disturbed', () => {
+    const [target] = studyObserved(pairsOf('one', [{ pairs: [] }]), ['one']);
+    expect(target).toMatchObject({ disturbed: 0, study: undefined, whole: [{ usualShare: 1 }] });
+    const [, beside] = studyObserved(pairsOf('one', [observe(usual), { pairs: [] }]), ['one'])[0]!.whole;
+    expect(beside).toMatchObject({ usualShare: 1, course: undefined });
   });
 
   it('count with all their turns if all were disturbed', () => {

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Interval } from '../../../src/numbers.ts';
 import { studyProcess } from '../../../src/analyse/warmup/process.ts';
-import type { ProcessSeries, ProcessStudy, WarmPair } from '../../../src/analyse/warmup/study.ts';
+import type { ProcessStudy, WarmPair } from '../../../src/analyse/warmup/study.ts';
 import { studyTarget } from '../../../src/analyse/warmup/target.ts';
 import { createRandom } from '../../../src/random.ts';
-import { drawSeries, flat, nowAndThen, tenPercentFirst, twiceAsFastLater } from './courses.ts';
+import { drawSeries, exact, flat, nowAndThen, tenPercentFirst, twiceAsFastLater } from './courses.ts';
 
 const recorded = Map.groupBy(
   readFileSync(new URL('../../fixtures/warmup/by-turns.csv', import.meta.url), 'utf8')
@@ -22,22 +22,6 @@ const recorded = Map.groupBy(
 
 function studyRecorded(series: string): ProcessStudy {
   return studyProcess({ pairs: recorded.get(series)!.map(({ pair }) => pair) })!;
-}
-
-/** One pair every 100 ms, without noise. */
-function exact(seconds: number, cost: (seconds: number) => number): ProcessSeries {
-  return {
-    pairs: Array.from({ length: seconds * 10 }, (_, at) => {
-      const cpuRatio = cost((at + 0.5) / 10);
-      return {
-        seconds: (at + 0.5) / 10,
-        answers: 1000 * (at + 1),
-        cpuRatio,
-        goodputRatio: 1 / cpuRatio,
-        referenceUs: 100,
-      };
-    }),
-  };
 }
 
 function holds(interval: Interval | undefined, truth: number): number {
