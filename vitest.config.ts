@@ -5,8 +5,6 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { Skips } from './packages/bench/test/skips.ts';
 
-/** These files compare measured times with known ones: another file beside them would be measured, too. */
-const TIMED = ['revisions', 'saturated', 'warm'].map((name) => `packages/bench/test/known/${name}.test.ts`);
 const ALL = 'packages/*/test/**/*.test.ts';
 /** These files replace modules or the environment before an import: they need modules of their own. */
 const REPLACING = globSync(ALL).filter((file) => /\bvi\.(mock|hoisted)\(/.test(readFileSync(file, 'utf8')));
@@ -56,21 +54,16 @@ export default defineConfig({
         test: {
           name: 'together',
           include: [ALL],
-          exclude: [...TIMED, ...REPLACING],
+          exclude: REPLACING,
           globalSetup: isWhole ? ['packages/bench/test/prepare.ts'] : [],
           // The files of a worker share its modules: importing them again for each file was a quarter of all work.
           isolate: false,
           maxWorkers: TOGETHER,
-          sequence: { groupOrder: 0 },
         },
       },
       {
         extends: true,
-        test: { name: 'replacing', include: REPLACING, maxWorkers: TOGETHER, sequence: { groupOrder: 0 } },
-      },
-      {
-        extends: true,
-        test: { name: 'alone', include: TIMED, maxWorkers: 1, sequence: { groupOrder: 1 } },
+        test: { name: 'replacing', include: REPLACING, maxWorkers: TOGETHER },
       },
     ],
   },

@@ -31,9 +31,10 @@ export function findTrend(logs: readonly number[], tests = 1): number | undefine
     }
   }
   const deviation = Math.sqrt((count * (count - 1) * (2 * count + 5)) / 18);
-  const change = median(slopes) * (count - 1);
   const isSure = tailBeyond((Math.abs(balance) - 1) / deviation) < ERROR / tests;
-  return isSure && Math.abs(change) > LEAST_CHANGE ? Math.exp(change) : undefined;
+  if (!isSure) return undefined;
+  const change = median(slopes) * (count - 1);
+  return Math.abs(change) > LEAST_CHANGE ? Math.exp(change) : undefined;
 }
 
 /** An upper bound of the probability that a normal variable is further than `z` from its mean, by Mills' ratio. */
@@ -69,7 +70,9 @@ function typicalOf(costs: readonly (readonly number[])[]): number[] {
   const logs = costs.map((own) => {
     const all = own.map(Math.log);
     const known = all.filter(Number.isFinite);
-    return known.length === 0 ? [] : all.map((log) => log - median(known));
+    if (known.length === 0) return [];
+    const level = median(known);
+    return all.map((log) => log - level);
   });
   const places = Math.max(0, ...logs.map(({ length }) => length));
   return Array.from({ length: places }, (_, place) => {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/catalogue/stacks.ts';
 import { REASON_CODES } from '../../src/reasons.ts';
 import {
@@ -40,9 +40,13 @@ function listCommands(document: string): string[][] {
 
 describe.each(DOCUMENTS)('%s', (path) => {
   const document = readDocument(path);
+  let rendered = '';
+  beforeAll(() => {
+    rendered = renderBlocks(document, path);
+  });
 
   it('quotes the published runs unchanged', async () => {
-    await expect(renderBlocks(document, path)).toMatchFileSnapshot(join(ROOT, path));
+    await expect(rendered).toMatchFileSnapshot(join(ROOT, path));
   });
 
   it('closes each block', () => {
@@ -51,7 +55,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
   });
 
   it('uses bold only for figures that occur in one of its blocks', () => {
-    const quoted = findBlocks(renderBlocks(document, path))
+    const quoted = findBlocks(rendered)
       .map(({ text }) => text)
       .join('\n');
     const unknown = listFigures(document).filter((figure) => !isQuoted(figure, quoted));
