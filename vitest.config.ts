@@ -21,15 +21,19 @@ const LONGEST = [
   'page/browser',
 ].map((name) => `/packages/bench/test/${name}.test.ts`);
 
-/** The longest files begin first: one that began last would leave a core idle. */
+/**
+ * The longest files begin first: one that began last would leave a core idle. Those with modules of their own come last:
+ * between the others, each would end a worker that has loaded all modules.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- it is that of the sequencer
     const sorted = await super.sort(files);
-    const { long = [], rest = [] } = Object.groupBy(sorted, ({ moduleId }) =>
-      LONGEST.some((name) => moduleId.endsWith(name)) ? 'long' : 'rest',
-    );
-    return [...long, ...rest];
+    const { long = [], rest = [], replacing = [] } = Object.groupBy(sorted, ({ moduleId, project }) => {
+      if (project.name === 'replacing') return 'replacing';
+      return LONGEST.some((name) => moduleId.endsWith(name)) ? 'long' : 'rest';
+    });
+    return [...long, ...rest, ...replacing];
   }
 }
 

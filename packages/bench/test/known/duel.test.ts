@@ -30,7 +30,7 @@ async function duel(...words: string[]): Promise<Trial[]> {
 
 describe('a duel', () => {
   it('gives each server separate windows, and loses no request between them', async () => {
-    const trials = await duel('planted/steady', 'planted/burns', '--duration', '2');
+    const trials = await duel('planted/steady', 'planted/burns', '--duration', '1');
     expect(trials).toHaveLength(2);
     for (const trial of trials) {
       const log = readFileSync(join(folder, 'logs', `${trial.id}.log`), 'utf8');
@@ -43,7 +43,7 @@ describe('a duel', () => {
       expect(counts.ok).toBeGreaterThan(0);
       expect(counts.ok + counts.inFlight).toBe(counts.sent);
       expect(lifetime.ok).toBe(lifetime.sent);
-      expect(windowSeconds).toBeCloseTo(2, 1);
+      expect(windowSeconds).toBeCloseTo(1, 1);
       // Its age counts the common warm-up and no answer to one of its windows.
       const { age, load } = trial.status === 'failed' ? {} : trial.measured;
       expect(age?.answers).toBe(ASKED_BEFORE + (load?.warmup?.answers ?? Number.NaN));
@@ -53,7 +53,7 @@ describe('a duel', () => {
   });
 
   it('reads the CPU of each turn after its last answer', async () => {
-    const trials = await duel('planted/burns', 'planted/steady', '--duration', '2');
+    const trials = await duel('planted/burns', 'planted/steady', '--duration', '1');
     for (const trial of trials) {
       if (trial.status === 'failed') throw new Error(trial.reasons[0]?.text);
       const { turns, load, server, cpuUsPerRequest } = trial.measured;
@@ -67,7 +67,7 @@ describe('a duel', () => {
       const ratio = sumAll(cpuUs) / sumAll(answers) / (cpuUsPerRequest ?? 0);
       expect(ratio).toBeGreaterThan(0.75);
       expect(ratio).toBeLessThan(1.33);
-      expect(server?.seconds).toBeGreaterThanOrEqual(2);
+      expect(server?.seconds).toBeGreaterThanOrEqual(1);
       // Each answer burns 500 µs. A turn that was read too early or too late would hold less than its answers burnt.
       if (trial.target.variant !== 'burns') continue;
       const overhead = answers.map((count, turn) => ((cpuUs[turn] ?? 0) - count * 500) / count);
@@ -76,7 +76,7 @@ describe('a duel', () => {
   });
 
   it('continues with one server when the other dies', async () => {
-    const trials = await duel('planted/steady', 'planted/dies', '--duration', '4');
+    const trials = await duel('planted/steady', 'planted/dies', '--duration', '2');
     const seen = Object.fromEntries(
       trials.map(({ target, reasons, status }) => [target.variant, { status, reasons }]),
     );
