@@ -401,7 +401,7 @@ const OPTIONS = {
     usually: `${chooseLooks(2, false)}; ${chooseLooks(3, false)} for several comparisons or with --budget`,
     needs: 'until-decided',
   }),
-  budget: option('<time>', span, {
+  budget: option('<time>', span(), {
     group: COMPARE,
     help: 'stop after this time, even if undecided, e.g. 10m',
     needs: 'until-decided',

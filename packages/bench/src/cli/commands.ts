@@ -37,7 +37,7 @@ export const CALIBRATE = defineCommand({
   about:
     'Measures servers with known behaviour and prints the error of this instrument on this machine: latency, CPU per request, memory. Takes about four minutes, and longer if the machine is disturbed.',
   options: {
-    budget: option('<time>', span, {
+    budget: option('<time>', span(), {
       help: 'the time for all rounds; disturbed ones are repeated meanwhile',
       usually: '10m',
     }),
@@ -491,7 +491,8 @@ export interface WarmRequest {
   wait: boolean;
 }
 
-const STUDY = { connections: 10, seconds: 60, processes: 5 };
+/** A study shorter than twice the default warm-up shows no level after it. */
+const STUDY = { connections: 10, seconds: 60, leastSeconds: 4, processes: 5 };
 
 export const WARM = defineCommand({
   name: 'warm',
@@ -513,7 +514,10 @@ export const WARM = defineCommand({
       help: 'connections to each of the two servers',
       default: STUDY.connections,
     }),
-    for: option('<time>', span, { help: 'how long each process is observed', usually: `${STUDY.seconds}s` }),
+    for: option('<time>', span(STUDY.leastSeconds), {
+      help: 'how long each process is observed',
+      usually: `${STUDY.seconds}s`,
+    }),
     processes: option('<n>', wholeNumber(), {
       help: 'fresh processes of each target. Up to half as many more take the place of those that the machine disturbed',
       default: STUDY.processes,

@@ -31,12 +31,15 @@ export function seconds(least = 0.1): Reader<number> {
 
 const UNITS = { s: 1, m: 60, h: 3600 };
 
-/** Reads a span of time, written `90`, `90s`, `10m` or `1h`, in seconds. */
-export const span: Reader<number> = (typed, name) => {
-  const [, figure, unit = 's'] = /^(\d+(?:\.\d+)?)(s|m|h)?$/.exec(typed) ?? [];
-  const value = Number(figure) * UNITS[unit as keyof typeof UNITS];
-  return figure !== undefined && value > 0 ? value : refuse(name, typed, 'a span of time', '10m');
-};
+/** Reads a span of time, written `90`, `90s`, `10m` or `1h`, in seconds, at least `least`. */
+export function span(least = 0): Reader<number> {
+  const expected = least > 0 ? `a span of time, at least ${least}s` : 'a span of time';
+  return (typed, name) => {
+    const [, figure, unit = 's'] = /^(\d+(?:\.\d+)?)(s|m|h)?$/.exec(typed) ?? [];
+    const value = Number(figure) * UNITS[unit as keyof typeof UNITS];
+    return figure !== undefined && value > 0 && value >= least ? value : refuse(name, typed, expected, '10m');
+  };
+}
 
 /** Reads a share between 0 and 1, written `0.03` or `3%`. */
 export const share: Reader<number> = (typed, name) => {

@@ -162,6 +162,7 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
   warm: [
     '',
     'vanilla --for soon',
+    'vanilla --for 1s',
     'vanilla --processes 0',
     'vanilla --connections 10,100',
     'vanilla --rounds 3',

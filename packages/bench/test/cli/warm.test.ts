@@ -9,7 +9,7 @@ const WARM = ['--stack', PLANTED, 'planted/steady', '--connections', '2'];
 describe.skipIf(!hasProc)('pnpm warm', () => {
   it.concurrent('prints and stores what it measured, and pnpm report prints it again', async ({ expect }) => {
     await using place = new Place();
-    const { status, stdout, stderr } = await place.run('warm', [...WARM, '--for', '3s', '--processes', '1']);
+    const { status, stdout, stderr } = await place.run('warm', [...WARM, '--for', '4s', '--processes', '1']);
     expect(stdout).toMatch(/^Warm-up of fresh processes: devices, 2 connections/);
     // A short study beside other tests may find any class: a mark may follow.
     expect(stdout).toMatch(/^ +process 1 {2}[▁▂▃▄▅▆▇█ ]+(?:\S.*)?$/m);
