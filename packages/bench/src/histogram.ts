@@ -1,27 +1,22 @@
 import { inflateSync } from 'node:zlib';
-import {
-  build,
-  decodeFromCompressedBase64,
-  encodeIntoCompressedBase64,
-  Float64Histogram,
-  type Histogram,
-} from 'hdr-histogram-js';
+import type { Histogram, JsHistogram } from 'hdr-histogram-js';
+// The index of the package also loads WebAssembly and log files, which every generator would pay for at its start.
+import { decompress, doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
+import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFactory.js';
 import type { LatencyUs } from './model.ts';
 import { clamp } from './numbers.ts';
 
 /** One day: no generator runs for longer, so no latency is truncated. */
 const HIGHEST_US = 86_400_000_000;
 const DIGITS = 3;
+const BUCKET_BITS = 64;
+const Float64Histogram = constructorFromBucketSize(BUCKET_BITS);
 
 /** Creates an empty histogram of 1 µs to one day with three significant digits, of fixed size. */
-export function createHistogram(): Histogram {
-  return build({
-    bitBucketSize: 64,
-    autoResize: false,
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: HIGHEST_US,
-    numberOfSignificantValueDigits: DIGITS,
-  });
+export function createHistogram(): JsHistogram {
+  const histogram = new Float64Histogram(1, HIGHEST_US, DIGITS);
+  histogram.autoResize = false;
+  return histogram;
 }
 
 /** Records one latency given in ms, as autocannon times it. */
@@ -53,7 +48,7 @@ export class Latencies {
   }
 
   /** The histogram of all latencies so far. */
-  get histogram(): Histogram {
+  get histogram(): JsHistogram {
     if (this.#isMoved) return this.#histogram;
     for (const [us, count] of this.#direct.entries()) {
       if (count > 0) this.#histogram.recordValueWithCount(us, count);
@@ -65,20 +60,20 @@ export class Latencies {
 }
 
 /** Encodes a histogram as compressed V2 base64 for the record. */
-export function encodeHistogram(histogram: Histogram): string {
-  return encodeIntoCompressedBase64(histogram);
+export function encodeHistogram(histogram: JsHistogram): string {
+  return histogram.encodeIntoCompressedBase64();
 }
 
 /**
  * Merges encoded histograms into one. Throws if a text is not a histogram. Most counts of a histogram are 0, so those
  * that are not are added without making a histogram of each.
  */
-export function mergeHistograms(encoded: readonly string[]): Histogram {
+export function mergeHistograms(encoded: readonly string[]): JsHistogram {
   const merged = new Float64Histogram(1, HIGHEST_US, DIGITS);
   const counts = new Float64Array(merged.countsArrayLength);
   for (const text of encoded) {
     const payload = payloadOf(text);
-    if (payload === undefined) merged.add(decodeFromCompressedBase64(text, 64, false) as Float64Histogram);
+    if (payload === undefined) merged.add(decode(text));
     else addCounts(payload, counts);
   }
   for (const [index, count] of counts.entries()) {
@@ -86,6 +81,11 @@ export function mergeHistograms(encoded: readonly string[]): Histogram {
       merged.recordValueWithCount(merged.highestEquivalentValue(merged.valueFromIndex(index)), count);
   }
   return merged;
+}
+
+function decode(text: string): JsHistogram {
+  // Its reader reverses the bytes of a Buffer in place.
+  return doDecode(decompress(new Uint8Array(Buffer.from(text, 'base64'))), BUCKET_BITS);
 }
 
 /** Returns the median of the values that an encoded histogram holds and an earlier state of it does not, in µs. */

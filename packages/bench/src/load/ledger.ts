@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { Histogram } from 'hdr-histogram-js';
+import type { JsHistogram } from 'hdr-histogram-js';
 import { performance } from 'node:perf_hooks';
 import { countAnswers } from '../counts.ts';
 import type { Counts } from '../model.ts';
@@ -80,7 +80,7 @@ function increment(counts: Counts, what: Outcome | 'sent'): void {
 interface RouteAccount {
   lifetime: Counts;
   window: Counts;
-  histogram: Histogram;
+  histogram: JsHistogram;
 }
 
 /** The part of a load that the ledger needs. */
@@ -98,7 +98,7 @@ export class Ledger {
   readonly window = emptyCounts();
   readonly statusCodes: Record<string, number> = {};
   /** For the same answers: the reported time and the rest of the latency. Absent until an answer reports its time. */
-  timing: { told: Histogram; rest: Histogram } | undefined;
+  timing: { told: JsHistogram; rest: JsHistogram } | undefined;
   readonly cycleUs = { sum: 0, count: 0 };
   readonly slices: { milliseconds: number; ok: number[] } = { milliseconds: SLICE_MS, ok: [] };
   /** The right answers before the first window, in slices of the time under load. */
@@ -182,12 +182,12 @@ export class Ledger {
     return slot;
   }
 
-  get histogram(): Histogram {
+  get histogram(): JsHistogram {
     return this.#latencies.histogram;
   }
 
   /** The lower bounds of the same latencies: a busy process reads answers later than they arrive. */
-  get shortest(): Histogram {
+  get shortest(): JsHistogram {
     return this.#shortest.histogram;
   }
 
