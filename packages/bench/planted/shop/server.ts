@@ -2,10 +2,11 @@
  * A shop that counts what it is asked by route and by row, answers wrongly as it is told, and behind `--token` answers only
  * who has logged in. It prints what it was sent, the token too, as a careless server does.
  */
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
+import { createServer } from '../../src/machine/http.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,9 +1,9 @@
 /** One HTTP request to a server, and its complete answer. */
 
-import { request } from 'node:http';
 import { createIds, nextSender } from '../catalogue/workloads/ids.ts';
 import { haveIds, ID, type Answer, type WorkloadRequest } from '../catalogue/workloads/workload.ts';
 import { BenchError } from '../errors.ts';
+import { request } from './http.ts';
 import type { Listening } from './procfs.ts';
 
 /** The longest silence, and by default the longest answer, in seconds. */

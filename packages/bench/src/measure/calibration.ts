@@ -1,11 +1,11 @@
 /** Measures planted servers, which know what they do: twins as duels, and latency by turns with bare sockets. */
-import { get } from 'node:http';
 import type { Stack, Variant } from '../catalogue/stack.ts';
 import type { Look } from '../catalogue/looks.ts';
 import { medianSince } from '../histogram.ts';
 import { judgeMachine } from '../judge/judge.ts';
 import { BareClient } from '../load/bare.ts';
 import type { LoadSession } from '../load/engine.ts';
+import { get } from '../machine/http.ts';
 import type { Server } from '../machine/launch.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import type { Attestation } from '../model.ts';

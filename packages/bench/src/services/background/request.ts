@@ -1,7 +1,8 @@
-import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { BackgroundRequest } from '../../model.ts';
 import type { BackgroundUse } from './record.ts';
 import { createHistogram, recordMilliseconds, summariseLatency } from '../../histogram.ts';
+import { Agent, request } from '../../machine/http.ts';
 import type { Endpoint } from '../../machine/request.ts';
 
 /** The pause after an unanswered request, so that a server that is down is not flooded. */
