@@ -11,7 +11,7 @@ import { decidingMetric } from './deciding.ts';
 import { findStanding, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from './model/definition.ts';
 import { describeScalings } from './scaling.ts';
-import { NAMES, showValue, VERDICTS } from './words.ts';
+import { listAll, NAMES, showValue, VERDICTS } from './words.ts';
 
 /** The outcome of a run, and the command that comes next. */
 export interface Closing {
@@ -78,7 +78,7 @@ function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[]
   const isSame = groups.length === 1 && leaders.length > 1 && leaders.length === rungCount;
   const parts = groups.map(([names, all], index) => {
     const rungs = all.map(({ connections }) => formatWhole(connections));
-    const where = isSame ? 'every number of' : LIST.format(rungs);
+    const where = isSame ? 'every number of' : listAll(rungs);
     const value = index === 0 ? ` (${describeRange(metric, all)})` : '';
     return `${names} at ${where}${index > 0 ? '' : String(rungs) === '1' ? ' connection' : ' connections'}${value}`;
   });
@@ -97,13 +97,11 @@ function describeRange(metric: MetricId, leaders: readonly Standing[]): string {
 
 const MOST_NAMED = 3;
 
-const LIST = new Intl.ListFormat('en-GB');
-
 function nameAll(placed: readonly Placed[]): string {
   const names = placed.map(({ row }) => row.target);
   const shown =
     names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), `${names.length - MOST_NAMED} more`] : names;
-  return `${LIST.format(shown)}${names.length > 1 ? ' alike' : ''}`;
+  return `${listAll(shown)}${names.length > 1 ? ' alike' : ''}`;
 }
 
 function goodputOf({ figures: { goodput } }: ModelRow): number {

@@ -3,6 +3,7 @@ import { findUnlikeBuilds, valueOf, type BuildProperty, type NamedInterpreter } 
 import type { BuildOption, Interpreter } from '../model.ts';
 import type { StoredRun } from '../results/store.ts';
 import type { ModelServer } from './model/model.ts';
+import { listAll } from './words.ts';
 
 const OPTIONS: Record<BuildOption, string> = {
   pgo: 'PGO',
@@ -17,8 +18,6 @@ const OPTIONS: Record<BuildOption, string> = {
 /** Options that every optimised build of CPython has, so a build without them is named so. */
 const USUAL: ReadonlySet<string> = new Set(['pgo', 'lto'] satisfies BuildOption[]);
 const USUAL_LEVEL = '-O3';
-
-const LIST = new Intl.ListFormat('en-GB');
 
 /** `CPython 3.14.6, PGO, LTO, BOLT, tail calls, Clang 22.1.3`. */
 export function describeInterpreter(interpreter: Interpreter): string {
@@ -64,7 +63,7 @@ export function adviseBuild(interpreters: readonly Interpreter[]): string[] {
   );
   const [first] = slow;
   if (first === undefined) return [];
-  const versions = LIST.format(slow.map(({ version }) => version));
+  const versions = listAll(slow.map(({ version }) => version));
   const line = first.version.split('.').slice(0, 2).join('.');
   return [
     `CPython ${versions} ${slow.length === 1 ? 'was' : 'were'} built without PGO, unlike most published builds. With pyenv: PYTHON_CONFIGURE_OPTS='--enable-optimizations --with-lto' pyenv install ${line}`,
@@ -148,12 +147,12 @@ function nameGroups(groups: readonly NamedInterpreter[][]): GroupName[] {
     const [own = [], numbers = []] = [targets[index], versions[index]];
     if (!areFew && areDistinct)
       return {
-        name: `${first?.interpreter.implementation} ${LIST.format(numbers)}`,
+        name: `${first?.interpreter.implementation} ${listAll(numbers)}`,
         isOne: numbers.length === 1,
       };
     const rest = own.length - MOST_NAMED;
     const shown = rest > 0 ? [...own.slice(0, MOST_NAMED), `${rest} more`] : own;
-    return { name: LIST.format(shown), isOne: own.length === 1 };
+    return { name: listAll(shown), isOne: own.length === 1 };
   });
 }
 
@@ -175,8 +174,8 @@ function describeProperties([first]: NamedInterpreter[], properties: readonly Bu
   const level = values.get('optimisation');
   const compiler = values.get('compiler');
   return [
-    present.length > 0 ? `with ${LIST.format(present)}` : '',
-    missing.length > 0 ? `without ${LIST.format(missing)}` : '',
+    present.length > 0 ? `with ${listAll(present)}` : '',
+    missing.length > 0 ? `without ${listAll(missing)}` : '',
     level === undefined ? '' : `at ${level}`,
     compiler === undefined ? '' : `by ${compiler}`,
   ]

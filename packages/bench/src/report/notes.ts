@@ -17,7 +17,7 @@ import { explainKinds } from './kinds.ts';
 import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
 import { hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
 import type { View } from './view.ts';
-import { NAMES } from './words.ts';
+import { listAll, listAny, NAMES } from './words.ts';
 
 /** The meaning of a mark or of a column of a table. */
 export interface Sign {
@@ -99,7 +99,7 @@ function describeLimits(rows: readonly Row[], companions: Model['companions']): 
     ...(shown.has('unknown') ? ['unknown, because the CPU of the server was not measured'] : []),
   ];
   if (saturated.length === 0) return undefined;
-  return `limit: what was saturated: ${new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(saturated)}.`;
+  return `limit: what was saturated: ${listAny(saturated)}.`;
 }
 
 /** Says how many bodies the share of right answers is based on. */
@@ -235,7 +235,7 @@ function listNames(metrics: readonly MetricId[]): string[] {
 }
 
 function nameMetrics(metrics: readonly MetricId[]): string {
-  return new Intl.ListFormat('en-GB').format(listNames(metrics));
+  return listAll(listNames(metrics));
 }
 
 function isOne(metrics: readonly MetricId[]): boolean {

@@ -31,6 +31,7 @@ import { toScalingView, type ScalingView } from './scaling.ts';
 import { describeProspects } from './stopping.ts';
 import { decidingMetric } from './deciding.ts';
 import { toTable } from './table.ts';
+import { listAny } from './words.ts';
 
 /** The content of every report format: text in cells, in reading order. */
 export interface View {
@@ -256,8 +257,6 @@ function describeDisturbance({ background }: Plan): string[] {
     : [`background: ${describeBackground(background)}, kept in flight during the warm-up and the window`];
 }
 
-const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
-
 /** The machine in one line. */
 export function describeMachine({
   virtualised,
@@ -287,7 +286,7 @@ function describeWorkers({ workers, threads, cores, targets }: Plan): string {
   const sizes = [...new Set(targets.flatMap(({ scale }) => scale?.cores ?? []))];
   if (sizes.length > 0) {
     const hasThreads = targets.some(({ scale }) => (scale?.threads ?? 1) > 1);
-    return `${LIST.format(sizes.map(String))} workers${hasThreads ? ' or threads' : ''} on as many cores`;
+    return `${listAny(sizes.map(String))} workers${hasThreads ? ' or threads' : ''} on as many cores`;
   }
   return [
     countOf(workers, 'worker'),

@@ -26,3 +26,13 @@ export function showValue(id: MetricId, value: number): string {
   const text = FORMATS[unit](value);
   return unit === 'per second' ? `${text}/s` : unit === 'µs per request' ? `${text} µs` : text;
 }
+
+/** Lists words as in a sentence: `1, 10 and 100`. */
+export function listAll(words: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(words);
+}
+
+/** Lists alternatives as in a sentence: `1, 10 or 100`. */
+export function listAny(words: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
+}
