@@ -128,6 +128,11 @@ function roomOf(file: string): string | undefined {
   return file.split('/')[0];
 }
 
+/** Checks if a file starts, loads or samples servers. */
+function measures(file: string): boolean {
+  return ['services', 'load', 'resources', 'measure'].includes(roomOf(file) ?? '');
+}
+
 function importedBy(file: string): string[] {
   return imports.filter(({ from }) => from === file).map(({ to }) => to);
 }
@@ -226,11 +231,19 @@ describe('the architecture', () => {
   });
 
   it('loads nothing that speaks to a cluster, or installs Ray, without --cluster', () => {
-    const loaded = loadedWith('commands/bench.ts');
+    const loaded = loadedWith('commands/outcome.ts');
     expect(loaded).toContain('load/fleet.ts');
     const cluster = [...loaded].filter((file) => /^load\/cluster\/|^catalogue\/cluster\/program/.test(file));
     expect(cluster).toEqual([]);
     expect(loadedWith('commands/cluster.ts')).toContain('load/cluster/program.ts');
+  });
+
+  it('explains pnpm bench, and plans it, without the code that measures', () => {
+    for (const step of ['bench', 'request', 'dry'])
+      expect([...loadedWith(`commands/${step}.ts`)].filter(measures)).toEqual([]);
+    expect(
+      [...loadedWith('commands/bench.ts')].filter((file) => /^(plan\/plan|analyse\/.*)\.ts$/.test(file)),
+    ).toEqual([]);
   });
 
   it('defines small arithmetic once', () => {

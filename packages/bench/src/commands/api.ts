@@ -8,7 +8,8 @@ import type { Host } from '../results/host.ts';
 import type { Trial } from '../results/record.ts';
 import type { LeftOut } from '../results/run-file.ts';
 import { compareStored, type StoredComparison } from './compare.ts';
-import { foresee, measureForeseen } from './request.ts';
+import { measureForeseen } from './foreseen.ts';
+import { foresee } from './request.ts';
 import { programVoice } from './voice.ts';
 
 export { BenchError, type ErrorCode };

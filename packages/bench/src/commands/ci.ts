@@ -16,7 +16,8 @@ import { toOutput } from '../report/printable.ts';
 import { toModel } from '../report/model/model.ts';
 import { describePlan, toView } from '../report/view.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
-import { foresee, measureForeseen, type Foreseen } from './request.ts';
+import { measureForeseen } from './foreseen.ts';
+import { foresee, type Foreseen } from './request.ts';
 import { createRunner, logLine, print, terminal } from './shell.ts';
 
 /** A run of a job. */

@@ -1,0 +1,36 @@
+/** What is said of a plan before anything is measured. */
+import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
+import { BenchError } from '../errors.ts';
+import type { Plan } from '../plan/definition.ts';
+import { describePower } from '../report/stopping.ts';
+import { describePlan } from '../report/view.ts';
+import { readNoise } from './noise.ts';
+import { planFrom, probing, type Foreseen } from './request.ts';
+
+/** Throws a usage error if `--fail-on` could find nothing: the plan compares no targets. */
+export function refuseFailOn({ plan, old, options: { failOn } }: Foreseen): void {
+  if (failOn === undefined || old !== undefined || plan.background !== undefined) return;
+  if (plan.targets.length < 2) {
+    throw new BenchError('usage', '--fail-on compares targets, and the plan has one', 'name a second target');
+  }
+  if (plan.rounds >= FEWEST_ROUNDS || plan.sequentialTest !== undefined) return;
+  throw new BenchError(
+    'usage',
+    `--fail-on needs a comparison, and ${plan.rounds} rounds are too few for one`,
+    `add --until-decided, or --rounds ${FEWEST_ROUNDS} or more`,
+  );
+}
+
+/** Says how long a sequential test will take; empty for other plans. */
+async function foreseePower(plan: Plan): Promise<string[]> {
+  return plan.sequentialTest === undefined ? [] : describePower(plan, await readNoise(plan));
+}
+
+/** Describes a plan. If its rate is measured first, the description includes the run that measures it. */
+export async function describeDry({ plan, options }: Foreseen): Promise<string> {
+  const power = await foreseePower(plan);
+  if (!options.autoRate) return `${describePlan(plan, { power })}\n`;
+  const probe = planFrom(`${plan.run}-probe`, probing(options), undefined);
+  const first = `first, to find the rate: ${describePlan(probe).split('\n\n')[0]}`;
+  return `${first}\n\nthen: ${describePlan(plan, { load: 'open loop at half of the slowest goodput' })}\n`;
+}

@@ -1,0 +1,102 @@
+/** The outcome of `pnpm bench`: a run, its report and its exit code. */
+import { compareRuns, compareWithin, type ComparedTable } from '../analyse/compare.ts';
+import { unlikeRuns } from '../analyse/unlike.ts';
+import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
+import { commandLine } from '../home.ts';
+import { DEFAULT_THRESHOLD } from '../plan/options.ts';
+import { enginesOf } from '../plan/plan.ts';
+import { describeDifferences } from '../report/changes.ts';
+import { describeCopies } from '../report/copies.ts';
+import { renderComparison } from '../report/compare.ts';
+import { describeDetail } from '../report/detail.ts';
+import { renderJson } from '../report/json.ts';
+import { renderClosing } from '../report/page.ts';
+import { renderTerminal } from '../report/terminal.ts';
+import { describeEnding, describeUndecided } from '../report/stopping.ts';
+import { toModel } from '../report/model/model.ts';
+import { toView } from '../report/view.ts';
+import { readRun, shown, type StoredRun } from '../results/store.ts';
+import { measureForeseen } from './foreseen.ts';
+import { writePage } from './page.ts';
+import type { Foreseen } from './request.ts';
+import { layoutFor, logLine, print, printJson, printStyled, terminal, widthFor } from './shell.ts';
+
+/** Measures a request, shows its report, and returns the exit code. */
+export async function measureAndReport(foreseen: Foreseen): Promise<number> {
+  const { options, old } = foreseen;
+  const measured = await measureForeseen(foreseen, terminal);
+  if (measured === undefined) return 130;
+  const { plan, source, folder, interrupted } = measured;
+  const resume = `to continue: ${commandLine(`bench --resume ${plan.run}`)}`;
+  if (options.json) printJson(renderJson(source));
+  if (source.trials.length === 0) {
+    logLine('no trial has ended, so there is no report');
+    if (interrupted) logLine(resume);
+    return interrupted ? 130 : 1;
+  }
+
+  const { closing, ...view } = toView(toModel(source), options);
+  const layout = layoutFor(options);
+  const compared = compareMeasured(readRun(folder), old);
+  if (!options.json) {
+    printStyled(renderTerminal(view, layout));
+    if (options.detail) print(describeDetail(source.trials));
+    print(compared.text);
+  }
+  for (const line of describeEnding(plan, source.trials, interrupted)) logLine(line);
+  for (const line of describeUndecided(plan, source.trials)) logLine(line);
+  logLine(`saved in ${shown(folder)}; to show it again: ${commandLine(`report ${plan.run}`)}`);
+  logLine(`report with charts: ${shown(await writePage(source, folder))}`);
+  if (interrupted) {
+    logLine(resume);
+    return 130;
+  }
+  if (!options.json && closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
+  const verdicts = compared.tables.flatMap(({ rows }) => rows.map(({ comparison }) => comparison.verdict));
+  const found = (options.failOn ?? []).filter((verdict) => verdicts.includes(verdict));
+  if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
+  return found.length > 0 || source.trials.some(({ status }) => status === 'failed') ? 1 : 0;
+}
+
+/** The comparisons of a run, as data and as text; empty if the run is not meant to compare. */
+interface Compared {
+  tables: ComparedTable[];
+  text: string;
+}
+
+function show(tables: ComparedTable[], title: string, marks: string[]): Compared {
+  return {
+    tables,
+    text: tables.map((table) => renderComparison(table, title, marks, widthFor({}))).join(''),
+  };
+}
+
+/** Compares the targets of a run, or the run with the old one that it repeats. */
+function compareMeasured(run: StoredRun, old: StoredRun | undefined): Compared {
+  const { plan } = run;
+  // A second engine only checks the goodput of the first.
+  const usual = enginesOf(plan).length > 1 ? 'goodput' : 'cpu';
+  const { by = usual, threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
+  const title = `run ${plan.run}`;
+  if (plan.quick) return show([], title, []);
+  if (old !== undefined) {
+    const table = compareRuns(old, run, { by, threshold });
+    return show([table], `${old.plan.run} → ${plan.run}`, [
+      ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
+      ...describeDifferences(old, run),
+    ]);
+  }
+  // The cost of a background request is the purpose of the run, however many rounds it has.
+  if (plan.background !== undefined) {
+    const metrics = plan.sequentialTest === undefined ? (['goodput', 'p99'] as const) : [by];
+    return show(
+      metrics.map((metric) => compareWithin(run, { by: metric, threshold })),
+      title,
+      [],
+    );
+  }
+  const targets = new Set(run.trials.map(({ target }) => target.id));
+  if (targets.size < 2 || (plan.rounds < FEWEST_ROUNDS && plan.sequentialTest === undefined))
+    return show([], title, []);
+  return show([compareWithin(run, { by, threshold })], title, describeCopies(plan));
+}
