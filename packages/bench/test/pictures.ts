@@ -7,7 +7,8 @@ import { summarise, type Row } from '../src/analyse/summary.ts';
 import { METRICS, type MetricId } from '../src/metrics.ts';
 import { showMetric } from '../src/report/cells.ts';
 import { describeConnections } from '../src/report/format.ts';
-import { describeMachine, describeWorkload } from '../src/report/view.ts';
+import { describeWorkload } from '../src/report/plan.ts';
+import { describeMachine } from '../src/report/view.ts';
 import type { StoredRun } from '../src/results/store.ts';
 
 /** The folder of the pictures, from the root of the repository. */

@@ -2,8 +2,8 @@
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { BenchError } from '../errors.ts';
 import type { Plan } from '../plan/definition.ts';
+import { describePlan } from '../report/plan.ts';
 import { describePower } from '../report/stopping.ts';
-import { describePlan } from '../report/view.ts';
 import { readNoise } from './noise.ts';
 import { planFrom, probing, type Foreseen } from './request.ts';
 

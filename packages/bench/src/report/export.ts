@@ -4,7 +4,7 @@ import { BenchError } from '../errors.ts';
 import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
 import { describeConnections } from './format.ts';
 import type { Model, ModelFigure, ModelRow } from './model/model.ts';
-import { describeWorkload } from './view.ts';
+import { describeWorkload } from './plan.ts';
 
 /** The units in ASCII. */
 const UNITS: Record<Unit, string> = {

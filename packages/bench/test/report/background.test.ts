@@ -3,7 +3,8 @@ import { describeDetail } from '../../src/report/detail.ts';
 import type { Limit } from '../../src/results/record.ts';
 import { readSigns } from '../../src/report/notes.ts';
 import { toModel } from '../../src/report/model/model.ts';
-import { describePlan, toView } from '../../src/report/view.ts';
+import { describePlan } from '../../src/report/plan.ts';
+import { toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleBackground, sampleMeasured, samplePlan } from '../samples.ts';
 
 const plan = samplePlan('--background "GET /fib/42" --rounds 2 --connections 10', ['fastify']);

@@ -9,7 +9,8 @@ import { describeTrial, showProgress, type Screen } from '../../src/report/progr
 import { renderTerminal } from '../../src/report/terminal.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { describeNotes, readSigns } from '../../src/report/notes.ts';
-import { describePlan, toView } from '../../src/report/view.ts';
+import { describePlan } from '../../src/report/plan.ts';
+import { toView } from '../../src/report/view.ts';
 import { okTrial, readGoldenRun, sampleLoad, sampleMeasured, suspectTrial } from '../samples.ts';
 
 // Limits the metrics, so that a new one changes no golden file.

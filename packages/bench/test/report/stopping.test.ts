@@ -7,7 +7,8 @@ import {
 } from '../../src/report/stopping.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { readSigns } from '../../src/report/notes.ts';
-import { describePlan, toView } from '../../src/report/view.ts';
+import { describePlan } from '../../src/report/plan.ts';
+import { toView } from '../../src/report/view.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 

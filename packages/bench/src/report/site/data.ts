@@ -4,7 +4,7 @@ import { sum } from '../../numbers.ts';
 import type { StoredRun } from '../../results/store.ts';
 import { trackRun } from '../../analyse/due.ts';
 import { countOf } from '../format.ts';
-import { describeWorkload } from '../view.ts';
+import { describeWorkload } from '../plan.ts';
 import { nameMachines, startOf, toHistories, type History } from './history.ts';
 
 /** A stored run, and its report. */

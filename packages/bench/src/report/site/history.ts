@@ -6,7 +6,7 @@ import type { Host } from '../../results/host.ts';
 import type { StoredRun } from '../../results/store.ts';
 import { versionsOf } from '../changes.ts';
 import { formatBytes } from '../format.ts';
-import { describeWorkload } from '../view.ts';
+import { describeWorkload } from '../plan.ts';
 import type { Environment, Version } from './changes.ts';
 
 /** A target at a rung, as one run measured it. */

@@ -1,8 +1,8 @@
 /** Files of rows: CSV with a header, or JSON lines. Each row fills in the placeholders of one request. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { CsvError, parse } from 'csv-parse/sync';
 import { BenchError } from '../../../errors.ts';
 import type { AskedRows } from './definition.ts';
 import type { Values } from './template.ts';
@@ -17,6 +17,8 @@ export interface Row {
 export interface Rows extends AskedRows {
   rows: Row[];
 }
+
+const require = createRequire(import.meta.url);
 
 const HINT = 'the first line of a CSV file names the columns; a .jsonl file has one JSON object per line';
 
@@ -58,6 +60,8 @@ function readCsv(file: string, text: string): { names: string[]; rows: Row[] } {
 }
 
 function parseCsv(file: string, text: string): { record: string[]; line: number }[] {
+  // Loaded here: most runs have no such file.
+  const { CsvError, parse } = require('csv-parse/sync') as typeof import('csv-parse/sync');
   try {
     let begun = 1;
     const found = parse(text, {
