@@ -40,7 +40,7 @@ export interface Snapshot {
     /** Not answered yet. */
     pending: number;
   };
-  /** `server.ts` only: answers that were sent a second time. */
+  /** `server.mjs` only: answers that were sent a second time. */
   duplicates?: number;
   /** Not counted as read: incomplete requests, data after a reset, and data that is not HTTP. */
   unread: { leftover: number; malformed: number };
