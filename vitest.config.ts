@@ -8,18 +8,34 @@ import { Skips } from './packages/bench/test/skips.ts';
 const ALL = 'packages/*/test/**/*.test.ts';
 /** These files replace modules or the environment before an import: they need modules of their own. */
 const REPLACING = globSync(ALL).filter((file) => /\bvi\.(mock|hoisted)\(/.test(readFileSync(file, 'utf8')));
-/** These files take longest. */
+/** These files take longest, in this order. */
 const LONGEST = [
-  'projects/projects',
   'known/cluster',
-  'contract/stacks-fastapi',
+  'projects/projects',
   'contract/stacks-python',
-  'cli/leftovers',
+  'contract/stacks-fastapi',
   'cli/killed',
   'cli/services',
+  'workflow',
+  'cli/leftovers',
   'cli/requests',
+  'cli/interrupt',
+  'known/counts',
+  'known/revisions',
+  'known/saturated',
+  'contract/stacks-other',
+  'cli/decide',
+  'known/warm',
+  'known/upstream',
+  'known/database',
   'page/browser',
 ].map((name) => `/packages/bench/test/${name}.test.ts`);
+
+function rankOf({ moduleId, project }: TestSpecification): number {
+  if (project.name === 'replacing') return LONGEST.length + 1;
+  const place = LONGEST.findIndex((name) => moduleId.endsWith(name));
+  return place === -1 ? LONGEST.length : place;
+}
 
 /**
  * The longest files begin first: one that began last would leave a core idle. Those with modules of their own come last:
@@ -29,11 +45,7 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- it is that of the sequencer
     const sorted = await super.sort(files);
-    const { long = [], rest = [], replacing = [] } = Object.groupBy(sorted, ({ moduleId, project }) => {
-      if (project.name === 'replacing') return 'replacing';
-      return LONGEST.some((name) => moduleId.endsWith(name)) ? 'long' : 'rest';
-    });
-    return [...long, ...rest, ...replacing];
+    return sorted.toSorted((one, other) => rankOf(one) - rankOf(other));
   }
 }
 
@@ -41,7 +53,7 @@ class LongestFirst extends BaseSequencer {
 const isWhole = process.argv.slice(2).join(' ') === 'run';
 
 /** Most tests wait for servers to start and stop: two files at a time would leave two cores idle. */
-const TOGETHER = 4;
+const TOGETHER = 6;
 
 // The tests start hundreds of Node processes: none of them compiles the same file twice.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');
