@@ -1,17 +1,16 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClusterFile } from '../../src/catalogue/cluster/definition.ts';
+import type { Cluster, ClusterFile } from '../../src/catalogue/cluster/definition.ts';
 import { readCluster } from '../../src/catalogue/cluster/file.ts';
 import { readStacks } from '../../src/catalogue/stacks.ts';
 import type { Draw } from '../../src/catalogue/workloads/workload.ts';
 import type { LoadEngine, LoadSession } from '../../src/load/engine.ts';
 import { openCluster, type OpenCluster } from '../../src/load/cluster/cluster.ts';
-import { inspectCluster } from '../../src/load/cluster/inspect.ts';
-import { ClusterDriver } from '../../src/load/cluster/driver.ts';
+import { nameHosts } from '../../src/load/cluster/inspect.ts';
 import { provideProgram } from '../../src/load/cluster/program.ts';
 import { choosePlacement } from '../../src/machine/placement.ts';
 import {
@@ -26,31 +25,36 @@ import type { Target } from '../../src/model.ts';
 import { sum } from '../../src/numbers.ts';
 import type { CompanionNeeds, RunningCompanion } from '../../src/services/companion.ts';
 import { findDistant } from '../../src/services/index.ts';
+import { Place } from '../cli/cli.ts';
 import { startLocalNodes, type LocalNodes } from '../load/cluster/nodes.ts';
 import { needs } from '../needs.ts';
 import { samplePlan } from '../samples.ts';
 import { openToken } from './leftovers.ts';
 import { accountOf, ASKED, loadOf, openRig, reasonOf, reasonsOf, sumOf, type Seen } from './rig.ts';
+import { testSpread } from './spread.ts';
 
 const ray = needs(() => provideProgram());
 const rig = openRig();
 const folder = mkdtempSync(join(tmpdir(), 'bench-cluster-'));
-/** The state of programs on the hosts. */
-const programState = mkdtempSync(join(folder, 'state-'));
+/** Its state is that of programs on the hosts. */
+const place = new Place();
 const token = openToken();
 const vanilla = readStacks().find(({ name }) => name === 'vanilla');
 
+/** One that is the server's, and three that generate load: starting them costs most of this file. */
+const NODES = 4;
 let nodes: LocalNodes | undefined;
 /** Every process that sent load. */
 const senders = new Set<number>();
 
 beforeAll(async () => {
-  if (ray.why === undefined) nodes = await startLocalNodes(4, { BENCH_STATE: programState });
+  if (ray.why === undefined) nodes = await startLocalNodes(NODES, { BENCH_STATE: place.state });
 }, 300_000);
 
 afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
   await nodes?.[Symbol.asyncDispose]();
+  await place[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
 /** The local addresses of the connections to a port, from `/proc/net/tcp`: in hex, the last byte first. */
@@ -74,12 +78,6 @@ function isRunning(pid: number): boolean {
   return found !== undefined && !found.zombie;
 }
 
-/** A cluster that trials have joined, and the file that describes it. */
-interface Joined extends AsyncDisposable {
-  path: string;
-  engine: OpenCluster['engine'];
-}
-
 /** Writes the file of a cluster: two generators, or what differs from that. */
 function write(file: Partial<ClusterFile>): string {
   const path = join(mkdtempSync(join(folder, 'file-')), 'bench.cluster.json');
@@ -97,33 +95,47 @@ function write(file: Partial<ClusterFile>): string {
 }
 
 /** Reads the file of a cluster whose hosts send load. */
-function readSpec(path: string): Parameters<typeof openCluster>[0] {
+function readSpec(path: string): Cluster {
   const read = readCluster(path);
   if (!('cluster' in read)) throw new Error('the file spreads rounds');
   return read.cluster;
 }
 
-async function joinCluster(file: Partial<ClusterFile> = {}): Promise<Joined> {
-  const path = write(file);
-  const cluster = await openCluster(readSpec(path));
+/** A cluster that trials have joined. */
+interface Joined extends AsyncDisposable {
+  file: Partial<ClusterFile>;
+  cluster: Cluster;
+  engine: OpenCluster['engine'];
+}
+
+async function joinCluster(file: Partial<ClusterFile>): Promise<Joined> {
+  const cluster = readSpec(write(file));
+  const opened = await openCluster(cluster);
   return {
-    path,
-    engine: cluster.engine,
-    [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
+    file,
+    cluster,
+    engine: opened.engine,
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
   };
 }
 
 /** One trial by hosts of the cluster. */
 interface ByHosts {
+  /** What differs from the file of the cluster. The number of hosts and the checkout count when hosts are placed. */
+  file?: Partial<ClusterFile>;
   planted?: string[];
   /** Called when the first window has opened, with the generators that this machine runs and the port of the server. */
   onOpened?: (pids: number[], port: number) => unknown;
 }
 
 async function measureBy(
-  { path, engine: found }: Joined,
-  { planted = [], onOpened }: ByHosts = {},
+  { file: kept, cluster, engine: found }: Joined,
+  { file = {}, planted = [], onOpened }: ByHosts = {},
 ): Promise<Seen> {
+  const path = write({ ...kept, ...file });
+  // Another join for another file would start a driver and new agents.
+  delete cluster.checkout;
+  Object.assign(cluster, readSpec(path));
   const placed = await choosePlacement({ serverCores: 1, generators: 1 });
   const engine = found.create({ placed, token: '' });
   const watched: LoadEngine = {
@@ -135,21 +147,6 @@ async function measureBy(
     bench: ['--cluster', path, '--connections', '12', '--duration', '1'],
     wrap: (effects) => ({ ...effects, load: () => watched }),
   });
-}
-
-/** Joins the cluster for one trial. */
-async function measure({ file, ...asked }: ByHosts & { file?: Partial<ClusterFile> } = {}): Promise<Seen> {
-  await using joined = await joinCluster(file);
-  // The cluster is left when the trial has ended.
-  return await measureBy(joined, asked);
-}
-
-/** The names of all hosts that can generate load. */
-async function namesOfGenerators(): Promise<string[]> {
-  const cluster = readSpec(write({ generators: 3 }));
-  await using driver = await ClusterDriver.join(await provideProgram(), cluster.address);
-  const hosts = await inspectCluster(driver, cluster);
-  return hosts.filter(({ role }) => role === cluster.roles.generator).map(({ name }) => name);
 }
 
 /** Calls `onOpened` with the generators of a session when its window opens. */
@@ -166,67 +163,12 @@ function watch(session: LoadSession, onOpened: (pids: number[]) => unknown): Loa
   return session;
 }
 
-describe('trials by hosts that stay from one to the next', () => {
-  let joined: Joined;
-  /** By the name of the host. */
-  let addresses: Record<string, string[]>;
-  beforeAll(async () => {
-    if (ray.why !== undefined) return;
-    const names = await namesOfGenerators();
-    addresses = Object.fromEntries(
-      names.map((name, index) => [name, [`127.0.1.${index + 1}`, `127.0.2.${index + 1}`]]),
-    );
-    joined = await joinCluster({ addresses });
-  }, 60_000);
-  afterAll(() => joined?.[Symbol.asyncDispose]());
-
-  it('counts what the server counts, and says who sent how much from which addresses', async () => {
-    let sources: string[] = [];
-    const seen = await measureBy(joined, {
-      onOpened: (_, port) => {
-        sources = sourcesOf(readText('/proc/net/tcp') ?? '', port);
-      },
-    });
-    const { counts, lifetime, cluster, connect } = loadOf(seen);
-    expect(reasonsOf(seen)).toEqual([]);
-    expect(seen.trial.status).not.toBe('failed');
-    expect(sumOf(counts)).toBe(counts.sent);
-    expect(accountOf(seen).requests.answered.ok).toBe(lifetime.ok + ASKED);
-    expect(connect).toMatchObject({ asked: 12, stood: 12 });
-    expect(cluster?.parts.map(({ connections }) => connections)).toEqual([6, 6]);
-    expect(sum((cluster?.parts ?? []).map((part) => part.counts.ok))).toBe(counts.ok);
-    expect(new Set(cluster?.hosts.map(({ name }) => name)).size).toBe(2);
-    expect(sources).toHaveLength(12);
-    // Any two of the three hosts send.
-    const sending = cluster?.hosts.flatMap(({ name }) => addresses[name] ?? []) ?? [];
-    expect(sending).toHaveLength(4);
-    expect([...new Set(sources)].toSorted()).toEqual(sending.toSorted());
-  });
-
-  it('fails if the server dies', async () => {
-    const seen = await measureBy(joined, { planted: ['--die-after-requests', '300'] });
-    expect(seen.trial.status).toBe('failed');
-    expect(seen.trial.reasons[0]?.text).toContain('the server died under load');
-  });
-
-  it('fails if a generator is killed, and keeps what the others sent', async () => {
-    const seen = await measureBy(joined, {
-      onOpened: ([first]) => first !== undefined && process.kill(first, 'SIGKILL'),
-    });
-    expect(seen.trial.status).toBe('failed');
-    const { missing = [], parts = [] } = loadOf(seen).cluster ?? {};
-    expect([missing.length, parts.length]).toEqual([1, 1]);
-    expect(reasonOf(seen, 'generators-missing').text).toContain(`${missing[0]?.host}: the generator on`);
-    expect(loadOf(seen).counts.ok).toBe(parts[0]?.counts.ok);
-  });
-});
-
 /** The programs that agents have started. */
 function programs(): number[] {
   return listPids().filter((pid) => {
     const words = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0');
     return (
-      words.some((word) => word.endsWith('scripts/host.ts')) && environHas(pid, 'BENCH_STATE', programState)
+      words.some((word) => word.endsWith('scripts/host.ts')) && environHas(pid, 'BENCH_STATE', place.state)
     );
   });
 }
@@ -352,11 +294,32 @@ async function query(connectionString: string, text: string): Promise<unknown[]>
   }
 }
 
+/** The nodes that are lost: one in trials by hosts of a cluster, and one in a run that is spread over them. */
+const [LOST, LAST] = [2, 3];
+
 describe('a trial by hosts of a cluster', () => {
-  it('fails if the order to fire arrives too late', async () => {
-    const seen = await measure({ file: { leadMs: 0.001, skewMs: 0.001 } });
-    expect(seen.trial.status).toBe('failed');
-    expect(seen.trial.reasons[0]?.text).toMatch(/got its order to fire [\d.]+ ms too late/);
+  let joined: Joined;
+  /** By the name of the host. */
+  let addresses: Record<string, string[]>;
+  beforeAll(async () => {
+    if (ray.why !== undefined) return;
+    const host = { hostname: hostname(), address: '127.0.0.1' };
+    const names = nameHosts(Array.from({ length: NODES }, () => host));
+    addresses = Object.fromEntries(
+      names.map((name, index) => [name, [`127.0.1.${index + 1}`, `127.0.2.${index + 1}`]]),
+    );
+    joined = await joinCluster({ addresses });
+  }, 60_000);
+  afterAll(() => joined?.[Symbol.asyncDispose]());
+
+  it('fails if a host is lost, and so does the next one that needs as many', async () => {
+    const lost = await measureBy(joined, { file: { generators: 3 }, onOpened: () => nodes?.remove(LOST) });
+    expect(lost.trial.status).toBe('failed');
+    expect(reasonOf(lost, 'generators-missing').text).toContain('its host was lost');
+    expect(loadOf(lost).cluster?.parts).toHaveLength(2);
+    const few = await measureBy(joined, { file: { generators: 3, deadlineSeconds: 2 } });
+    expect(few.trial.status).toBe('failed');
+    expect(few.trial.reasons[0]?.text).toContain('2 of 3 hosts with the role generator');
   });
 
   it('fails if a host has another checkout', async () => {
@@ -364,26 +327,65 @@ describe('a trial by hosts of a cluster', () => {
     mkdirSync(join(other, 'packages/bench/src'), { recursive: true });
     writeFileSync(join(other, 'packages/bench/src/a.ts'), '');
     writeFileSync(join(other, 'pnpm-lock.yaml'), '');
-    const seen = await measure({ file: { checkout: other } });
+    const seen = await measureBy(joined, { file: { generators: 1, checkout: other } });
     expect(seen.trial.status).toBe('failed');
     expect(seen.trial.reasons[0]?.text).toMatch(/: its checkout [\da-f]{12} differs from [\da-f]{12} here/);
   });
 
-  it('fails if a host is lost; later trials need fewer hosts', async () => {
-    const lost = await measure({ file: { generators: 3 }, onOpened: () => nodes?.remove(2) });
-    expect(lost.trial.status).toBe('failed');
-    expect(reasonOf(lost, 'generators-missing').text).toContain('its host was lost');
-    expect(loadOf(lost).cluster?.parts).toHaveLength(2);
-    const few = await measure({ file: { generators: 3, deadlineSeconds: 2 } });
-    expect(few.trial.status).toBe('failed');
-    expect(few.trial.reasons[0]?.text).toContain('2 of 3 hosts with the role generator');
-    const enough = await measure();
-    expect(reasonsOf(enough)).toEqual([]);
-    expect(enough.trial.status).not.toBe('failed');
+  it('counts what the server counts on the hosts that are left, and says who sent how much from which addresses', async () => {
+    let sources: string[] = [];
+    const seen = await measureBy(joined, {
+      onOpened: (_, port) => {
+        sources = sourcesOf(readText('/proc/net/tcp') ?? '', port);
+      },
+    });
+    const { counts, lifetime, cluster, connect } = loadOf(seen);
+    expect(reasonsOf(seen)).toEqual([]);
+    expect(seen.trial.status).not.toBe('failed');
+    expect(sumOf(counts)).toBe(counts.sent);
+    expect(accountOf(seen).requests.answered.ok).toBe(lifetime.ok + ASKED);
+    expect(connect).toMatchObject({ asked: 12, stood: 12 });
+    expect(cluster?.parts.map(({ connections }) => connections)).toEqual([6, 6]);
+    expect(sum((cluster?.parts ?? []).map((part) => part.counts.ok))).toBe(counts.ok);
+    expect(new Set(cluster?.hosts.map(({ name }) => name)).size).toBe(2);
+    expect(sources).toHaveLength(12);
+    const sending = cluster?.hosts.flatMap(({ name }) => addresses[name] ?? []) ?? [];
+    expect(sending).toHaveLength(4);
+    expect([...new Set(sources)].toSorted()).toEqual(sending.toSorted());
   });
 
-  it('leaves no generator behind', () => {
+  it('fails if the server dies', async () => {
+    const seen = await measureBy(joined, { planted: ['--die-after-requests', '300'] });
+    expect(seen.trial.status).toBe('failed');
+    expect(seen.trial.reasons[0]?.text).toContain('the server died under load');
+  });
+
+  it('fails if the order to fire arrives too late', async () => {
+    const seen = await measureBy(joined, { file: { leadMs: 0.001, skewMs: 0.001 } });
+    expect(seen.trial.status).toBe('failed');
+    expect(seen.trial.reasons[0]?.text).toMatch(/got its order to fire [\d.]+ ms too late/);
+  });
+
+  it('fails if a generator is killed, and keeps what the others sent', async () => {
+    const seen = await measureBy(joined, {
+      onOpened: ([first]) => first !== undefined && process.kill(first, 'SIGKILL'),
+    });
+    expect(seen.trial.status).toBe('failed');
+    const { missing = [], parts = [] } = loadOf(seen).cluster ?? {};
+    expect([missing.length, parts.length]).toEqual([1, 1]);
+    expect(reasonOf(seen, 'generators-missing').text).toContain(`${missing[0]?.host}: the generator on`);
+    expect(loadOf(seen).counts.ok).toBe(parts[0]?.counts.ok);
+  });
+
+  it('leaves no generator behind', async () => {
+    await joined[Symbol.asyncDispose]();
     expect(senders.size).toBeGreaterThan(0);
     expect([...senders].filter(isRunning)).toEqual([]);
   });
+});
+
+describe('a run that is spread over hosts of a cluster', () => {
+  // One of the three is lost already, unless only these tests run.
+  beforeAll(() => nodes?.remove(LOST));
+  testSpread({ place, nodes: () => nodes, programs, last: LAST });
 });

@@ -36,6 +36,9 @@ def run_local(count: int, *, attended: bool) -> int:
         "num_cpus": CPUS,
         "object_store_memory": STORE_BYTES,
         "include_dashboard": False,
+        # Agents print nothing that Ray has to forward, and no cluster grows by itself.
+        "include_log_monitor": False,
+        "no_monitor": True,
     }
     cluster = Cluster(initialize_head=True, head_node_args={**common, "resources": {"server": 1}})
     nodes = [cluster.head_node]
@@ -65,14 +68,14 @@ def run_local(count: int, *, attended: bool) -> int:
 def run_node(role: str, address: str | None, own: str | None) -> int:
     """Run one node with a role until SIGTERM: the head of a new cluster, or a member of another one."""
     place = (
-        ["--head", "--port", "6379", "--include-dashboard", "false"]
+        ["--head", "--port", "6379", "--include-dashboard", "false", "--no-monitor"]
         if address is None
         else ["--address", address]
     )
     argv = [
         *[sys.executable, "-m", "ray.scripts.scripts", "start", "--block", *place],
         *["--resources", json.dumps({role: 1}), "--object-store-memory", str(STORE_BYTES)],
-        *["--num-cpus", str(CPUS), "--disable-usage-stats"],
+        *["--num-cpus", str(CPUS), "--disable-usage-stats", "--include-log-monitor", "false"],
         *([] if own is None else ["--node-ip-address", own]),
     ]
     child = subprocess.Popen(argv, env={**os.environ, **SETTINGS})  # noqa: S603 - Ray of this environment

@@ -1,4 +1,4 @@
-/** Four Ray nodes in one process, as tests use them. */
+/** Ray nodes of one process, as tests use them. */
 import { createInterface } from 'node:readline';
 import { provideProgram, provideToken } from '../../../src/load/cluster/program.ts';
 import { start } from '../../../src/machine/subprocess.ts';
@@ -6,7 +6,7 @@ import { start } from '../../../src/machine/subprocess.ts';
 /** Nodes that run: the first is the server's, the others generate load. */
 export interface LocalNodes extends AsyncDisposable {
   address: string;
-  /** Removes a node as a power cut does. */
+  /** Removes a node as a power cut does, unless it was removed before. */
   remove(index: number): Promise<void>;
 }
 
@@ -32,9 +32,12 @@ export async function startLocalNodes(
     return JSON.parse(line.value) as Record<string, unknown>;
   };
   const { address } = await next();
+  const removed = new Set<number>();
   return {
     address: String(address),
     async remove(index) {
+      if (removed.has(index)) return;
+      removed.add(index);
       child.stdin?.write(`${JSON.stringify({ remove: index })}\n`);
       await next();
     },

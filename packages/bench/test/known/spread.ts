@@ -1,65 +1,50 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ClusterFile } from '../../src/catalogue/cluster/definition.ts';
-import { provideProgram } from '../../src/load/cluster/program.ts';
-import { environHas, listPids, readText } from '../../src/machine/procfs.ts';
 import type { Trial } from '../../src/results/record.ts';
-import { Place, until, type Running } from '../cli/cli.ts';
-import { startLocalNodes, type LocalNodes } from '../load/cluster/nodes.ts';
-import { needs } from '../needs.ts';
+import { until, type Place, type Running } from '../cli/cli.ts';
+import type { LocalNodes } from '../load/cluster/nodes.ts';
 import { PLANTED } from './rig.ts';
 
-const ray = needs(() => provideProgram());
-const place = new Place();
-/** The nodes share a machine, so they measure in turn: each waits for the lock in this folder. */
-const variables = { BENCH_STATE: place.state };
+/** Nodes on this machine, and what runs on them. */
+export interface Nodes {
+  /** Its state is that of the nodes. They share a machine, so they measure in turn: each waits for the lock there. */
+  place: Place;
+  /** Undefined if Ray is missing. */
+  nodes: () => LocalNodes | undefined;
+  /** The programs that agents have started. */
+  programs: () => number[];
+  /** The index of the node that is lost. */
+  last: number;
+}
+
 const ROUNDS = 3;
 /** On a busy machine, all that comes before the rounds takes a while. */
 const PATIENCE_MS = 150_000;
 
-let nodes: LocalNodes | undefined;
-
-beforeAll(async () => {
-  if (ray.why === undefined) nodes = await startLocalNodes(3, variables);
-}, 300_000);
-
-afterAll(async () => {
-  await nodes?.[Symbol.asyncDispose]();
-  await place[Symbol.asyncDispose]();
-}, 60_000);
-
-/** Starts a run that is spread over nodes, which have the role of a generator: only one has that of a server. */
-function bench(file: Partial<ClusterFile>): Running {
-  const path = join(place.folder, 'bench.cluster.json');
-  // Only a host of another kind differs by as much as this from one of the same machine.
-  const spread = { hosts: 2, threshold: 0.9 };
-  writeFileSync(
-    path,
-    JSON.stringify({ address: nodes?.address, roles: { server: 'generator' }, spread, ...file }),
-  );
-  const options = `--aa --rounds ${ROUNDS} --connections 10 --duration 0.5 --warmup 0.2`;
-  return place.start('bench', ['--stack', PLANTED, '--cluster', path, ...options.split(' ')]);
-}
-
-/** The programs that agents have started. */
-function programs(): number[] {
-  return listPids().filter((pid) => {
-    const words = (readText(`/proc/${pid}/cmdline`) ?? '').split('\0');
-    return (
-      words.some((word) => word.endsWith('scripts/host.ts')) && environHas(pid, 'BENCH_STATE', place.state)
-    );
-  });
-}
-
 const roundsOf = (trials: readonly Trial[]): number[] => [...new Set(trials.map(({ round }) => round))];
 
-describe('a run that is spread over hosts of a cluster', () => {
+/** Tests runs that are spread over nodes of which two have the role of a generator, and removes one of these. */
+export function testSpread({ place, nodes, programs, last }: Nodes): void {
+  /** Starts a run that is spread over nodes, which have the role of a generator: only one has that of a server. */
+  function bench(file: Partial<ClusterFile>): Running {
+    const path = join(place.folder, 'bench.cluster.json');
+    // Only a host of another kind differs by as much as this from one of the same machine.
+    const spread = { hosts: 2, threshold: 0.9 };
+    writeFileSync(
+      path,
+      JSON.stringify({ address: nodes()?.address, roles: { server: 'generator' }, spread, ...file }),
+    );
+    const options = `--aa --rounds ${ROUNDS} --connections 10 --duration 0.5 --warmup 0.2`;
+    return place.start('bench', ['--stack', PLANTED, '--cluster', path, ...options.split(' ')]);
+  }
+
   it('measures whole rounds on each host, fails the round of a host that is lost, and goes on', async () => {
     const running = bench({});
     await pWaitFor(() => /begins round 2/.test(running.output), { timeout: PATIENCE_MS });
-    await nodes?.remove(2);
+    await nodes()?.remove(last);
     const { status, stdout } = await running.ended;
     expect(status).toBe(1);
     const trials = place.trials();
@@ -91,4 +76,4 @@ describe('a run that is spread over hosts of a cluster', () => {
     expect([unlike.status, few.status]).toEqual([1, 1]);
     expect(place.trials()).toHaveLength(2 * ROUNDS);
   });
-});
+}
