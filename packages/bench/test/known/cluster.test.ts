@@ -123,14 +123,17 @@ async function joinCluster(file: Partial<ClusterFile>): Promise<Joined> {
 interface ByHosts {
   /** What differs from the file of the cluster. The number of hosts and the checkout count when hosts are placed. */
   file?: Partial<ClusterFile>;
+  /** By default a server that answers slowly: load at full speed costs much CPU. */
   planted?: string[];
   /** Called when the first window has opened, with the generators that this machine runs and the port of the server. */
   onOpened?: (pids: number[], port: number) => unknown;
 }
 
+const SLOW = ['--delay-ms', '5'];
+
 async function measureBy(
   { file: kept, cluster, engine: found }: Joined,
-  { file = {}, planted = [], onOpened }: ByHosts = {},
+  { file = {}, planted = SLOW, onOpened }: ByHosts = {},
 ): Promise<Seen> {
   const path = write({ ...kept, ...file });
   // Another join for another file would start a driver and new agents.
@@ -335,6 +338,7 @@ describe('a trial by hosts of a cluster', () => {
   it('counts what the server counts on the hosts that are left, and says who sent how much from which addresses', async () => {
     let sources: string[] = [];
     const seen = await measureBy(joined, {
+      planted: [],
       onOpened: (_, port) => {
         sources = sourcesOf(readText('/proc/net/tcp') ?? '', port);
       },
