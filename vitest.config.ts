@@ -53,7 +53,7 @@ class LongestFirst extends BaseSequencer {
 const isWhole = process.argv.slice(2).join(' ') === 'run';
 
 /** Most tests wait for servers to start and stop: two files at a time would leave two cores idle. */
-const TOGETHER = 6;
+const TOGETHER = 5;
 
 // The tests start hundreds of Node processes: none of them compiles the same file twice.
 process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'node-compile-cache');

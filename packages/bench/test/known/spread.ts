@@ -38,7 +38,9 @@ export function testSpread({ place, nodes, programs, last }: Nodes): void {
       JSON.stringify({ address: nodes()?.address, roles: { server: 'generator' }, spread, ...file }),
     );
     const options = `--aa --rounds ${ROUNDS} --connections 10 --duration 0.5 --warmup 0.2`;
-    return place.start('bench', ['--stack', PLANTED, '--cluster', path, ...options.split(' ')]);
+    // A slow server costs the hosts little.
+    const target = 'planted/delays-5-ms';
+    return place.start('bench', [target, '--stack', PLANTED, '--cluster', path, ...options.split(' ')]);
   }
 
   it('measures whole rounds on each host, fails the round of a host that is lost, and goes on', async () => {
