@@ -136,7 +136,7 @@ async function measureBy(
   { file = {}, planted = SLOW, onOpened }: ByHosts = {},
 ): Promise<Seen> {
   const path = write({ ...kept, ...file });
-  // Another join for another file would start a driver and new agents.
+  // A cluster reads what it was opened with whenever it places hosts. To join again would start a driver and all agents.
   delete cluster.checkout;
   Object.assign(cluster, readSpec(path));
   const placed = await choosePlacement({ serverCores: 1, generators: 1 });
