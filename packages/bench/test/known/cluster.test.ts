@@ -176,6 +176,10 @@ function programs(): number[] {
   });
 }
 
+function useOf({ trial }: Seen) {
+  return trial.status === 'failed' ? undefined : trial.measured.companions?.upstream;
+}
+
 describe('companions on other hosts', () => {
   let cluster: OpenCluster;
   let upstream: RunningCompanion;
@@ -229,18 +233,21 @@ describe('companions on other hosts', () => {
 
   it('serve on the address of their host, are sampled there, and are named in the record', async () => {
     let listens: string[] = [];
-    const seen = await measureGather((running) => {
-      for (const pid of familyOf(running)) kept.add(pid);
-      listens = addressesOf(familyOf(running)).map(({ address }) => address);
-    });
+    const measureOnce = () =>
+      measureGather((running) => {
+        for (const pid of familyOf(running)) kept.add(pid);
+        listens = addressesOf(familyOf(running)).map(({ address }) => address);
+      });
+    let seen = await measureOnce();
+    // A host that is too busy to sample the window in time gives no figures of it.
+    for (let more = 0; more < 3 && useOf(seen)?.resources === undefined; more++) seen = await measureOnce();
     expect(reasonsOf(seen)).toEqual([]);
-    const { trial } = seen;
     expect(listens).toEqual([nodes?.address.split(':')[0]]);
-    expect(trial.companions?.upstream).toMatchObject({
+    expect(seen.trial.companions?.upstream).toMatchObject({
       kind: 'embedded',
       host: { cores: expect.any(Number) },
     });
-    const used = trial.status === 'failed' ? undefined : trial.measured.companions?.upstream;
+    const used = useOf(seen);
     expect(used?.resources?.coresUsed).toBeGreaterThan(0);
     expect(used?.requests).toBe(2 * loadOf(seen).lifetime.ok);
   });

@@ -43,7 +43,9 @@ describe('a duel', () => {
       expect(counts.ok).toBeGreaterThan(0);
       expect(counts.ok + counts.inFlight).toBe(counts.sent);
       expect(lifetime.ok).toBe(lifetime.sent);
-      expect(windowSeconds).toBeCloseTo(1, 1);
+      // The windows of both together would be twice as long.
+      expect(windowSeconds).toBeGreaterThan(0.9);
+      expect(windowSeconds).toBeLessThan(1.8);
       // Its age counts the common warm-up and no answer to one of its windows.
       const { age, load } = trial.status === 'failed' ? {} : trial.measured;
       expect(age?.answers).toBe(ASKED_BEFORE + (load?.warmup?.answers ?? Number.NaN));

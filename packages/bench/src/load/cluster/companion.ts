@@ -16,6 +16,10 @@ const FIND_SECONDS = 60;
 /** The longest that a host may take to launch a program, and to stop it. */
 const LAUNCH_SECONDS = 60;
 
+/** The part of a window that the answers of a host at its edges may take, and the time that they may take in any. */
+const UNCERTAIN_SHARE = 0.25;
+const UNCERTAIN_MS = 50;
+
 type Answer = Exclude<HostMessage['event'], 'log' | 'fell'>;
 
 /** The host of a companion. */
@@ -74,15 +78,34 @@ export class RemoteCompanion implements DistantProgram, AsyncDisposable {
     const talk = this.#talk;
     const { url } = await talk.ask({ do: 'launch', index }, 'launched', LAUNCH_SECONDS);
     hide(secretsOf({ url }));
-    const { deadlineSeconds, pid, host } = this.#place;
+    const { deadlineSeconds, pid, host, log } = this.#place;
     const ended = (): string | undefined => {
       const how = talk.lost ?? talk.fallen?.how;
       return how === undefined ? undefined : `${host.name}: ${how}`;
     };
+    const edges: { open: Edge; close: Edge } = {
+      open: { askedMs: 0, answeredMs: 0 },
+      close: { askedMs: 0, answeredMs: 0 },
+    };
+    const pass = async <Event extends 'opened' | 'closed'>(step: keyof typeof edges, event: Event) => {
+      const askedMs = performance.now();
+      const answer = await talk.ask({ do: step }, event, deadlineSeconds).catch(() => undefined);
+      edges[step] = { askedMs, answeredMs: performance.now() };
+      return answer;
+    };
     const meter: DistantMeter = {
-      start: async () => void (await talk.ask({ do: 'open' }, 'opened', deadlineSeconds).catch(() => {})),
+      start: async () => void (await pass('open', 'opened')),
       stop: async () => {
-        const closed = await talk.ask({ do: 'close' }, 'closed', deadlineSeconds).catch(() => undefined);
+        const closed = await pass('close', 'closed');
+        const { open, close } = edges;
+        if (closed !== undefined && isUncertain(edges)) {
+          const ms = Math.round(close.answeredMs - close.askedMs + open.answeredMs - open.askedMs);
+          log(
+            `${host.name}: its answers took ${ms} ms, so the CPU of the ${talk.order.name} in the window is not known`,
+          );
+          this.#machine = undefined;
+          return undefined;
+        }
         // On this machine, the servers and their load are the others.
         this.#machine = pid === undefined ? closed?.machine : undefined;
         return closed?.resources;
@@ -141,6 +164,18 @@ export async function startCompanion(
       log,
     },
   );
+}
+
+/** The times of a step here: when it was asked for, and when its host had answered. */
+interface Edge {
+  askedMs: number;
+  answeredMs: number;
+}
+
+/** True if a host took so long to open or close a window that what it sampled may be of another time. */
+function isUncertain({ open, close }: { open: Edge; close: Edge }): boolean {
+  const uncertainMs = open.answeredMs - open.askedMs + close.answeredMs - close.askedMs;
+  return uncertainMs > Math.max(UNCERTAIN_MS, UNCERTAIN_SHARE * (close.askedMs - open.askedMs));
 }
 
 function writeLog(file: string, text: string): void {

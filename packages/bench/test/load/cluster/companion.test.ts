@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { RemoteCompanion } from '../../../src/load/cluster/companion.ts';
 import type { CompanionOrder, CompanionStep, HostMessage } from '../../../src/load/cluster/host-protocol.ts';
 import type { RunningProgram } from '../../../src/load/cluster/remote-program.ts';
@@ -69,11 +69,17 @@ function answer({ do: step }: CompanionStep): HostMessage[] {
   return [{ event: 'landed', log: 'served\n' }];
 }
 
+interface Asked {
+  deadlineSeconds?: number;
+  pid?: number;
+  log?: (line: string) => void;
+}
+
 const find = (
   program: FakeProgram,
-  { deadlineSeconds = 10, pid }: { deadlineSeconds?: number; pid?: number } = {},
+  { deadlineSeconds = 10, pid, log = () => {} }: Asked = {},
 ): Promise<RemoteCompanion> =>
-  RemoteCompanion.find(program, ORDER, { host: HOST, pid, deadlineSeconds, log: () => {} });
+  RemoteCompanion.find(program, ORDER, { host: HOST, pid, deadlineSeconds, log });
 
 describe('a companion on another host', () => {
   it('is found, launched, sampled and stopped there, and its log is kept here', async () => {
@@ -100,6 +106,31 @@ describe('a companion on another host', () => {
     await meter.start();
     await meter.stop();
     expect(companion.machine()).toBeUndefined();
+  });
+
+  it.each(['open', 'close'])('has no figures of a window that its host was late to %s', async (late) => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      const answerLate = (step: CompanionStep): HostMessage[] => {
+        vi.advanceTimersByTime(step.do === late ? 300 : 10);
+        return answer(step);
+      };
+      const lines: string[] = [];
+      const companion = await find(new FakeProgram(answerLate), { log: (line) => lines.push(line) });
+      const { meter } = (await companion.launch(MEANS)).process() as DistantProcess;
+      const window = async (ms: number) => {
+        await meter.start();
+        vi.advanceTimersByTime(ms);
+        return [await meter.stop(), companion.machine()];
+      };
+      expect(await window(500)).toEqual([undefined, undefined]);
+      expect(lines).toEqual([
+        'h3: its answers took 310 ms, so the CPU of the upstream in the window is not known',
+      ]);
+      expect(await window(5000)).toEqual([RESOURCES, { stealCores: 0.2 }]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('says how its program ended, and where, but is not lost', async () => {
