@@ -35,4 +35,12 @@ describe('a stored study', () => {
     expect(message).toContain('processes.jsonl:2');
     expect(message).toContain(words);
   });
+
+  it('without one of its files is rejected, naming that file', () => {
+    const folder = createStudy(sampleStudy(['a']), host, parent);
+    rmSync(join(folder, 'host.json'));
+    expect(errorOf(() => readStudy(folder)).message).toMatch(
+      /host\.json: cannot be read: ENOENT: no such file/,
+    );
+  });
 });

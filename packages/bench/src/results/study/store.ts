@@ -61,19 +61,28 @@ function isStudy(folder: string): boolean {
  * for anything else that does not match its schema, and for a newer schema.
  */
 export function readStudy(folder: string): StoredStudy {
-  const lines = textOf(join(folder, 'processes.jsonl')).split('\n').slice(0, -1);
+  const study = join(folder, 'study.json');
+  const host = join(folder, 'host.json');
+  const processes = join(folder, 'processes.jsonl');
+  const lines = existsSync(processes) ? textOf(processes).split('\n').slice(0, -1) : [];
   return {
     folder,
-    file: parse('study', textOf(join(folder, 'study.json')), join(folder, 'study.json')),
-    host: parse('host', textOf(join(folder, 'host.json')), join(folder, 'host.json')),
-    processes: lines.map((line, index) =>
-      parse('process', line, `${join(folder, 'processes.jsonl')}:${index + 1}`),
-    ),
+    file: parse('study', textOf(study), study),
+    host: parse('host', textOf(host), host),
+    processes: lines.map((line, index) => parse('process', line, `${processes}:${index + 1}`)),
   };
 }
 
 function textOf(file: string): string {
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw unreadable(file, error as Error);
+  }
+}
+
+function unreadable(where: string, { message }: Error): BenchError {
+  return new BenchError('usage', `${shown(where)}: cannot be read: ${message}`, AGAIN);
 }
 
 const AGAIN = 'study the target again: pnpm warm';
@@ -83,7 +92,7 @@ function parse<Name extends keyof Stored>(name: Name, text: string, where: strin
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new BenchError('usage', `${shown(where)}: cannot be read: ${(error as Error).message}`, AGAIN);
+    throw unreadable(where, error as Error);
   }
   const { schema } = value as { schema?: unknown };
   if (name !== 'host' && typeof schema === 'number' && schema > STUDY_SCHEMA) {
