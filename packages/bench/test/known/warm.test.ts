@@ -59,8 +59,12 @@ async function prepare(asked: Partial<BenchOptions>, warmups?: PlannedWarmup[]) 
   return { plan, prepared, placed, effects };
 }
 
-/** Plans the warm-up of a run as `pnpm bench` does. A study is stored in the folder of this test. */
-async function planFor(asked: Partial<BenchOptions>, log?: (line: string) => void): Promise<PlannedWarmup> {
+/** Plans the warm-up of a run as `pnpm bench` does. A study is stored in the folder `results`. */
+async function planFor(
+  asked: Partial<BenchOptions>,
+  results: string,
+  log?: (line: string) => void,
+): Promise<PlannedWarmup> {
   const { plan, prepared, placed } = await prepare(asked);
   const session = { token, expect() {}, owe() {} } as Partial<Session> as Session;
   const machine: StudyMachine = {
@@ -70,7 +74,7 @@ async function planFor(asked: Partial<BenchOptions>, log?: (line: string) => voi
     host: await readHost(),
     companions: [],
     leftOut: [],
-    results: folder,
+    results,
   };
   const learned = await planWarmups(plan, prepared, machine);
   const [warmup] = learned.plan.warmups ?? [];
@@ -90,16 +94,23 @@ async function measure(warmup: PlannedWarmup): Promise<OkTrial | SuspectTrial> {
 const STUDYING = { rounds: 12 };
 /** The warm-up of a user who does not wait for the server. */
 const COLD_SECONDS = 0.1;
+const MOST_STUDIES = 3;
 
+/** The folder of the study. */
+let studied = '';
 let warmup: PlannedWarmup;
 beforeAll(async () => {
   vi.stubEnv('BENCH_STATE', join(folder, 'state'));
-  warmup = await planFor(STUDYING);
-}, 60_000);
+  // If the pace of the machine changes, the only process may not settle. The next run then studies another.
+  for (let study = 0; study < MOST_STUDIES && warmup?.study === undefined; study++) {
+    studied = join(folder, String(study));
+    warmup = await planFor(STUDYING, studied);
+  }
+}, 90_000);
 
 describe('a run of a server that nothing is known of', () => {
   it('observes a process of it to the end, and how many answers were dear', () => {
-    const { processes } = readStudy(join(folder, 'warm-warm'));
+    const { processes } = readStudy(join(studied, 'warm-warm'));
     expect(processes).toMatchObject([{ status: 'ok', reasons: [] }]);
     const { settled, warmAnswers = 0 } = warmup.study ?? {};
     expect(settled).toBe(1);
@@ -109,7 +120,7 @@ describe('a run of a server that nothing is known of', () => {
   });
 
   it('waits until it is warm, and marks its figures if the user does not wait', async () => {
-    const cold = await planFor({ warmupSeconds: COLD_SECONDS }, (line) => {
+    const cold = await planFor({ warmupSeconds: COLD_SECONDS }, folder, (line) => {
       if (line.startsWith('studying ')) throw new Error('a study has begun');
     });
     const [early, late] = [await measure(cold), await measure(warmup)];
