@@ -11,9 +11,25 @@ export function mean(values: readonly number[]): number {
   return sum(values) / values.length;
 }
 
+/** Up to this many numbers, an insertion sort is several times faster than that of a typed array. */
+const FEW = 48;
+
 /** The median of `values` in their unit; for an even number, the mean of the middle two. Throws RangeError for no values. */
 export function median(values: readonly number[]): number {
-  return medianOfSorted(Float64Array.from(values).toSorted());
+  return medianOfSorted(values.length > FEW ? Float64Array.from(values).toSorted() : sortFew(values));
+}
+
+/** Returns a sorted copy, NaN last as in typed arrays. */
+function sortFew(values: readonly number[]): number[] {
+  const sorted = [...values];
+  for (let next = 1; next < sorted.length; next++) {
+    const value = sorted[next] as number;
+    let at = next;
+    for (; at > 0 && !((sorted[at - 1] as number) <= value || Number.isNaN(value)); at--)
+      sorted[at] = sorted[at - 1] as number;
+    sorted[at] = value;
+  }
+  return sorted;
 }
 
 /** The same for a sorted sample. */

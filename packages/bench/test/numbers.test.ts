@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { clamp, mean, median, sum } from '../src/numbers.ts';
+import { clamp, mean, median, medianOfSorted, sum } from '../src/numbers.ts';
+import { createRandom } from '../src/random.ts';
 
 describe('sum and mean', () => {
   it('accept any sequence of numbers, even an empty one', () => {
@@ -17,6 +18,14 @@ describe('median', () => {
     expect(values).toEqual([10, 9, 1, 3]);
     expect(median([10, 9, 2])).toBe(9);
     expect(() => median([])).toThrow(RangeError);
+  });
+
+  it.each([1, 2, 7, 48, 49, 200])('of %i values is that of the sorted values, NaN last', (count) => {
+    const random = createRandom(count);
+    for (const share of [0, 0.2]) {
+      const values = Array.from({ length: count }, () => (random.float() < share ? NaN : random.below(20)));
+      expect(median(values)).toBe(medianOfSorted(Float64Array.from(values).toSorted()));
+    }
   });
 });
 
