@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderPage } from '../../src/commands/page.ts';
 import { sum } from '../../src/numbers.ts';
 import { toModel, type Source } from '../../src/report/model/model.ts';
@@ -29,14 +29,23 @@ const PAPER_WIDTH = 702;
 const headline = readRun(findRun('20261122-112437-devices'));
 const pythons = readRun(findRun('20261121-234936-devices'));
 
-describe('the page in Chromium', () => {
-  it.each([
-    ['of a ladder', headline],
-    ['of a comparison', pythons],
-    ['with failed trials', readGoldenRun()],
-    ['without trials', { ...headline, trials: [] }],
-  ])('of a run %s reports no error, sends no request, and has a table for every chart', async (_, source) => {
-    await using opened = await open(source);
+/** The caption of the table that accounts for every request. */
+const ENDS = 'How the requests of the windows ended, all rounds together';
+
+/** The tests of one page share it, because drawing it takes most of their time. */
+describe.each([
+  ['of a ladder', headline],
+  ['of a comparison', pythons],
+  ['with failed trials', readGoldenRun()],
+  ['without trials', { ...headline, trials: [] }],
+])('the page of a run %s', (_, source) => {
+  let opened: Opened;
+  beforeAll(async () => {
+    opened = await open(source);
+  });
+  afterAll(() => opened[Symbol.asyncDispose]());
+
+  it('reports no error, sends no request, and has a table for every chart', async () => {
     const { page, noise } = opened;
     expect(noise).toEqual([]);
     expect(await page.title()).toContain(source.plan.run);
@@ -47,6 +56,44 @@ describe('the page in Chromium', () => {
     expect(charts).toBeGreaterThanOrEqual(source.trials.length > 0 ? 5 : 0);
   });
 
+  it('accounts for every request', async () => {
+    const { page } = opened;
+    const captions = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('caption')].map((one) => one.textContent)`,
+    );
+    const hasTrials = source.trials.length > 0;
+    expect(captions.includes(ENDS)).toBe(hasTrials);
+    const shown = hasTrials ? await readTable(page, ENDS) : [];
+    const sums = shown.map(({ target = '', connections = '', sent = '', ...ended }) => {
+      const numbers = Object.values(ended).map((text) => Number(text.replaceAll(',', '')));
+      return { target, connections, sent, ended: sum(numbers).toLocaleString('en-US') };
+    });
+    expect(sums.length > 0).toBe(hasTrials);
+    for (const { sent, ended } of sums) expect(ended).toBe(sent);
+    const counted = source.trials.flatMap((trial) => {
+      const parts = trial.status === 'failed' ? trial.partial : trial.measured;
+      return parts?.load?.counts.sent ?? [];
+    });
+    expect(sum(sums.map(({ sent }) => Number(sent.replaceAll(',', ''))))).toBe(sum(counted));
+  });
+
+  // The last test, because it changes the page.
+  it('fits on paper', async () => {
+    const { page } = opened;
+    await page.emulateMedia({ media: 'print' });
+    await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
+    await becomesTrue(page, `innerWidth === ${PAPER_WIDTH} && matchMedia('print').matches`);
+    await page.evaluate('dispatchEvent(new Event("beforeprint"))');
+    const wide = await page.evaluate(
+      `[...document.querySelectorAll('table, .plot svg, pre')]
+        .filter((one) => one.getBoundingClientRect().right > ${PAPER_WIDTH} + 1)
+        .map((one) => one.textContent.slice(0, 80))`,
+    );
+    expect(wide).toEqual([]);
+  });
+});
+
+describe('the page in Chromium', () => {
   it('shows the same figures as the terminal', async () => {
     await using opened = await open(headline);
     const { columns, groups } = toView(toModel(headline));
@@ -68,25 +115,6 @@ describe('the page in Chromium', () => {
       .find(({ heading }) => heading === '1,000 connections')
       ?.rows.map((row) => ({ field: row[0], scope: row[1], 'kept by': row[2], fastify: row[place] }));
     expect(await readTable(opened.page, 'time(1) at 1,000 connections')).toEqual(told);
-  });
-
-  it.each([
-    ['right answers', headline],
-    ['failed trials', readGoldenRun()],
-  ])('accounts for every request of a run with %s', async (_, source) => {
-    await using opened = await open(source);
-    const shown = await readTable(opened.page, 'How the requests of the windows ended, all rounds together');
-    const sums = shown.map(({ target = '', connections = '', sent = '', ...ended }) => {
-      const numbers = Object.values(ended).map((text) => Number(text.replaceAll(',', '')));
-      return { target, connections, sent, ended: sum(numbers).toLocaleString('en-US') };
-    });
-    expect(sums.length).toBeGreaterThan(0);
-    for (const { sent, ended } of sums) expect(ended).toBe(sent);
-    const counted = source.trials.flatMap((trial) => {
-      const parts = trial.status === 'failed' ? trial.partial : trial.measured;
-      return parts?.load?.counts.sent ?? [];
-    });
-    expect(sum(sums.map(({ sent }) => Number(sent.replaceAll(',', ''))))).toBe(sum(counted));
   });
 
   it('filters by keyboard, and keeps the filter in its address', async () => {
@@ -202,25 +230,6 @@ describe('the page in Chromium', () => {
     expect(await page.evaluate(closed)).toBe(0);
     await page.evaluate('dispatchEvent(new Event("afterprint"))');
     expect(await page.evaluate(closed)).toBeGreaterThan(0);
-  });
-
-  it.each([
-    ['of a ladder', headline],
-    ['of a comparison', pythons],
-    ['with failed trials', readGoldenRun()],
-  ])('fits on paper: a run %s', async (_, source) => {
-    await using opened = await open(source);
-    const { page } = opened;
-    await page.emulateMedia({ media: 'print' });
-    await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
-    await becomesTrue(page, `innerWidth === ${PAPER_WIDTH} && matchMedia('print').matches`);
-    await page.evaluate('dispatchEvent(new Event("beforeprint"))');
-    const wide = await page.evaluate(
-      `[...document.querySelectorAll('table, .plot svg, pre')]
-        .filter((one) => one.getBoundingClientRect().right > ${PAPER_WIDTH} + 1)
-        .map((one) => one.textContent.slice(0, 80))`,
-    );
-    expect(wide).toEqual([]);
   });
 
   it('says on paper what was filtered, because the filters are hidden there', async () => {

@@ -5,9 +5,14 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import pWaitFor from 'p-wait-for';
+import { afterAll, beforeAll } from 'vitest';
 import { runSync } from '../../src/machine/subprocess.ts';
 import { needs, tool } from '../needs.ts';
+
+const POLL_MS = 20;
+/** The longest wait for a page on a busy machine. */
+const PATIENCE_MS = 20_000;
 
 /** A name that would run as a script if a page read it as HTML. */
 export const HOSTILE = `</script><script>globalThis.hacked = 1</script><img src="x" onerror="globalThis.hacked = 2">`;
@@ -79,7 +84,9 @@ export function useChromium(): (documents: Record<string, string>, opening?: Ope
  * the content security policy forbids that: it throws if the expression was not true at once.
  */
 export async function becomesTrue(page: Page, expression: string): Promise<void> {
-  await expect.poll(() => page.evaluate(expression), { message: expression, timeout: 20_000 }).toBe(true);
+  const message = `waited ${PATIENCE_MS / 1000} s in vain for ${expression}`;
+  const isTrue = async () => (await page.evaluate(expression)) === true;
+  await pWaitFor(isTrue, { interval: POLL_MS, timeout: { milliseconds: PATIENCE_MS, message } });
 }
 
 /** The fragment of the address, as the page sees it. `page.url()` learns of `history.replaceState` later. */
