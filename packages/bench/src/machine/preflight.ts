@@ -1,4 +1,4 @@
-/** Preflight: whether this machine can carry a plan, and what to change if not. Pure: facts in, findings out. */
+/** Preflight: checks if this machine can carry a plan, and says what to change if not. Pure: facts in, findings out. */
 
 import { BenchError } from '../errors.ts';
 import { NEIGHBOURLY } from '../saturation.ts';
@@ -30,7 +30,7 @@ export const SPARE_FILES = 200;
 /** CPU of other processes above which a trial is suspect, in cores. */
 const BUSY_CORES = 0.1;
 
-/** Returns how many connections to one port of a server the ephemeral ports of one address allow. */
+/** Returns the number of connections to one port of a server that the ephemeral ports of one address allow. */
 export function countPorts({ first, last }: NonNullable<MachineFacts['ephemeralPorts']>): number {
   return last - first + 1;
 }
@@ -193,7 +193,7 @@ const checkNeighbours: Check = ({ neighbours }) => {
       level: 'warn',
       what: `neighbouring cores: while the load’s core is busy, the server’s core needs ${found}: they share hardware`,
       advice:
-        'a server that keeps the load busy is charged for it; compare at equal offered load (--rate), or use cores of their own',
+        'a server that keeps the load busy is charged for it; compare at equal offered load (--rate), or use cores that do not share hardware',
     };
   }
   return high < NEIGHBOURLY

@@ -161,7 +161,7 @@ describe('neighbouring cores', () => {
       level: 'warn',
       what: 'neighbouring cores: while the load’s core is busy, the server’s core needs +18.0 % CPU for the same work (+15.0 % to +21.0 %): they share hardware',
       advice:
-        'a server that keeps the load busy is charged for it; compare at equal offered load (--rate), or use cores of their own',
+        'a server that keeps the load busy is charged for it; compare at equal offered load (--rate), or use cores that do not share hardware',
     });
   });
 
