@@ -51,7 +51,7 @@ export function buildHistories(
     element(
       'p',
       {},
-      `${METRICS[metric].label}: ${METRICS[metric].better} is better. A line joins only runs that can be compared: of one setting, on one machine. Each other setting starts a line of its own.`,
+      `${METRICS[metric].label}: ${METRICS[metric].better} is better. A line joins only runs that can be compared: those with the same setting on the same machine. Every other setting has a separate line.`,
     ),
     element(
       'p',

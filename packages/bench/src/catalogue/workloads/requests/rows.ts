@@ -89,7 +89,7 @@ function countBreaks(record: readonly string[]): number {
 
 function describe(code: string): string {
   if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is not closed';
-  if (code === 'INVALID_OPENING_QUOTE') return 'a quote stands inside an unquoted value';
+  if (code === 'INVALID_OPENING_QUOTE') return 'an unquoted value contains a quote';
   if (code === 'CSV_INVALID_CLOSING_QUOTE') return 'a character follows a closing quote';
   return code;
 }
