@@ -20,7 +20,7 @@ import {
 
 const STACK_CLASSES = ['raw', 'framework', 'tuned'] as const;
 
-/** How much of the work is the framework's: no framework, as documented, or hand-optimised. */
+/** The framework's share of the work: no framework, as documented, or hand-optimised. */
 export type StackClass = (typeof STACK_CLASSES)[number];
 
 export const runtimeKind = oneOf(
@@ -97,17 +97,17 @@ export const interpreter = named(
     },
     {
       description:
-        'The interpreter that the live server ran, and how it was built, as that interpreter says. An option that it does not tell is absent.',
+        'The interpreter that the live server ran, and its build as that interpreter reports it. An option that it does not report is absent.',
     },
   ),
 );
 
-/** The interpreter that a live server ran, and how it was built. An option that it does not tell is absent. */
+/** The interpreter that a live server ran, and its build. An option that it does not report is absent. */
 export type Interpreter = Static<typeof interpreter>;
 
 const REPETITIONS = ['a/a', 'background', 'cross-check'] as const;
 
-/** How a target differs from the one that it repeats: in nothing, by a background request, or by its engine. */
+/** The difference of a target from the one that it repeats: none, a background request, or its engine. */
 export type Repetition = (typeof REPETITIONS)[number];
 
 export const repeats = named(
@@ -120,11 +120,11 @@ export const repeats = named(
         'The only difference from that target: a/a is none, so that figures differ by noise alone (--aa); background is a request kept in flight beside the load (--background); cross-check is another engine (--cross-check).',
       ),
     },
-    { description: 'The target that this one repeats, and how.' },
+    { description: 'The target that this one repeats, and the difference between them.' },
   ),
 );
 
-/** The target that another one repeats, and how. */
+/** The target that another one repeats, and the difference between them. */
 export type Repeats = Static<typeof repeats>;
 
 export const scale = named(
@@ -231,12 +231,12 @@ export const loadMode = named(
     ],
     {
       description:
-        'How the engine sends: each connection waits for its answer, at a rate, or an exact number of requests.',
+        'The load mode of the engine: each connection waits for its answer, at a rate, or an exact number of requests.',
     },
   ),
 );
 
-/** How an engine sends: each connection on its answer, at a rate whatever the server does, or an exact number of requests. */
+/** The load mode of an engine: each connection sends on its answer, at a rate whatever the server does, or an exact number of requests. */
 export type LoadMode = Static<typeof loadMode>;
 
 export const counts = named(

@@ -72,14 +72,14 @@ const plannedWarmup = shape(
             span('ratio: CPU per request at the age of this warm-up ÷ at the last level'),
           ),
         },
-        { description: 'What is known of the warm-up; absent if nothing is.' },
+        { description: 'The known facts about the warm-up; absent if there are none.' },
       ),
     ),
   },
   { description: 'The warm-up of one target at some of the rungs.' },
 );
 
-/** The warm-up of one target, and what is known of it. */
+/** The warm-up of one target, and the known facts about it. */
 export type PlannedWarmup = Static<typeof plannedWarmup>;
 
 export const plan = shape({

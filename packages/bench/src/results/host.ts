@@ -27,7 +27,7 @@ export const host = shape({
     ),
   ),
   somaxconn: Type.Optional(ordinal('count: the longest accept queue')),
-  cgroup: text('v1 or v2 if servers get a cgroup of their own, else the reason why not.'),
+  cgroup: text('v1 or v2 if each server gets its own cgroup, else the reason why not.'),
   neighbours: Type.Optional(
     shape(
       {
@@ -37,7 +37,7 @@ export const host = shape({
       },
       {
         description:
-          'What a busy load costs the same work on the server’s core, as preflight last measured it since this machine was started. Absent if it has not. Bench never fills the idle time of a core.',
+          'CPU for the same work on the server’s core beside a busy load, as preflight last measured it since this machine was started. Absent if it was not measured. Bench never fills the idle time of a core.',
       },
     ),
   ),
@@ -52,11 +52,11 @@ export const host = shape({
   }),
 });
 
-/** One machine, and its state before the run. A field that it does not tell is absent. */
+/** One machine, and its state before the run. A field that it does not report is absent. */
 export type Host = Static<typeof host>;
 
 export const HOST_HEAD = {
   title: "The machine that a run was measured on: a run's host.json",
   description:
-    'A field that the machine does not tell is absent. No environment variables, no names of users or hosts, no paths. History: 1 (2026-11-20) first version.',
+    'A field that the machine does not report is absent. No environment variables, no names of users or hosts, no paths. History: 1 (2026-11-20) first version.',
 };

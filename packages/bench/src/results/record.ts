@@ -32,7 +32,7 @@ import { REASON_CODES } from '../reasons.ts';
 import { COMPANIONS } from '../services/index.ts';
 import { RECORD_SCHEMA } from '../versions.ts';
 
-/** The name of something that can stand beside a server during a trial. */
+/** The name of a possible companion of a server during a trial. */
 export type CompanionName = keyof typeof COMPANIONS;
 
 type Parts = { [Name in CompanionName]: Awaited<ReturnType<(typeof COMPANIONS)[Name]['record']>> };
@@ -80,7 +80,7 @@ export const reason = named(
   }),
 );
 
-/** Why a trial is not simply `ok`: the observation, in words and figures, and the metrics that it invalidates. */
+/** The reason why a trial is not simply `ok`: the observation, in words and figures, and the metrics that it invalidates. */
 export type Reason = Static<typeof reason>;
 
 const connected = {
@@ -90,9 +90,11 @@ const connected = {
   refused: count('count: connects that were refused or failed'),
   retried: count('count: connects that were made again'),
 };
-const connect = shape(connected, { description: 'How the connections were established.' });
+const connect = shape(connected, {
+  description: 'Counts of the connections, and the time to establish them.',
+});
 
-/** How the connections were established. */
+/** Counts of the connections, and the time to establish them. */
 export type Connect = Static<typeof connect>;
 
 export const toldCounts = shape(
@@ -265,7 +267,10 @@ const load = named(
       engine: text(),
       connect: shape(
         { ...Type.Partial(connect).properties, asked: connected.asked },
-        { description: 'How the connections were established, as far as the engine reports it.' },
+        {
+          description:
+            'Counts of the connections and the time to establish them, as far as the engine reports them.',
+        },
       ),
       windowSeconds: span('s: of a monotonic clock, the mean over the processes'),
       openedAtMs: span('ms since the epoch: when the first process opened its window'),
@@ -280,7 +285,7 @@ const load = named(
       latencyAtLeastUs: maybe(
         as(
           latency,
-          'The latency if every answer had arrived as early as possible: a busy generator reads answers later than they arrive, and true percentiles lie between the two. Absent if the engine cannot tell.',
+          'The latency if every answer had arrived as early as possible: a busy generator reads answers later than they arrive, and true percentiles lie between the two. Absent if the engine cannot determine it.',
         ),
       ),
       latencyHistogram: maybe(
@@ -312,7 +317,7 @@ const load = named(
       ),
       unsolicited: Type.Optional(
         count(
-          'count: answers that no request had asked for, from the first connect on; absent if the engine cannot tell',
+          'count: answers that no request had asked for, from the first connect on; absent if the engine cannot detect them',
         ),
       ),
       printedByAutocannon: maybe(
@@ -325,14 +330,14 @@ const load = named(
     },
     {
       description:
-        'The load side of the window, all generator processes merged. A field that the engine cannot tell is absent.',
+        'The load side of the window, all generator processes merged. A field that the engine cannot determine is absent.',
       // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
       allOf: [{ if: { required: ['lifetime'] }, then: owned }],
     },
   ),
 );
 
-/** The load side of one window, all generator processes merged. A field that its engine cannot tell is absent. */
+/** The load side of one window, all generator processes merged. A field that its engine cannot determine is absent. */
 export type LoadResult = Static<typeof load>;
 
 /** The result of an engine of Bench: every request is accounted for. */
@@ -372,21 +377,21 @@ const limitProof = named(
         goodputPerSecond: amount('per second: right answers with one more generator'),
         ratio: amount('ratio: of that to the first figure'),
       }),
-      shape({ unproven: text('Why it could not be tried.') }),
+      shape({ unproven: text('The reason why it could not be tried.') }),
     ],
     { description: 'The effect of one more generator; only with --prove-limit.' },
   ),
 );
 
-/** The effect of one more generator on goodput, or why that could not be tried. */
+/** The effect of one more generator on goodput, or the reason why that could not be tried. */
 export type LimitProof = Static<typeof limitProof>;
 
 const steadiness = oneOf(
   ['flat', 'warm-up', 'slowdown', 'erratic'] as const,
-  'How goodput moved in the window; absent if it was too short to tell.',
+  'The course of goodput in the window; absent if it was too short to judge.',
 );
 
-/** The shape of a window: how goodput moved in it. */
+/** The shape of a window: the course of goodput in it. */
 export type Shape = Static<typeof steadiness>;
 
 const hostWindow = named(
@@ -516,7 +521,7 @@ const code = shape(
     files: Type.Optional(ordinal('count: files')),
     sha256: Type.Optional(digest('Of the names and contents of those files.')),
     unknown: Type.Optional(
-      text('Why it cannot be told which code it had loaded; the other fields are then absent.'),
+      text('The reason why the loaded code is unknown; the other fields are then absent.'),
     ),
   },
   { description: 'The code that a live server had loaded from a copy: of --with, --copy or --rev.' },
@@ -552,7 +557,7 @@ export const serverProcess = shape(
   },
 );
 
-/** A process as the system describes it. A field that it does not tell is absent. */
+/** A process as the system describes it. A field that it does not report is absent. */
 export type ServerProcess = Static<typeof serverProcess>;
 
 export const placement = shape(
@@ -624,7 +629,7 @@ const head = shape({
   runtime: Type.Optional(resolvedRuntime),
   attested: Type.Array(attestation, {
     description:
-      'The attestations of the live server, one for each process that serves; `workers` tells how many processes one of several threads stands for.',
+      'The attestations of the live server, one for each process that serves; a process of several threads counts as `workers` processes.',
   }),
   interpreter: Type.Optional(
     as(interpreter, 'Absent for a binary, if it is not known, and from records before schema 6.'),
@@ -650,11 +655,11 @@ const head = shape({
   driver: Type.Optional(
     as(
       driver,
-      'Absent if the engine does not tell its version, and from records of engines other than autocannon before schema 4.',
+      'Absent if the engine does not report its version, and from records of engines other than autocannon before schema 4.',
     ),
   ),
   load: Type.Optional(
-    as(loadMode, 'How the engine sent; absent only from records of schema 1 that do not tell.'),
+    as(loadMode, 'The load mode of the engine; absent only from records of schema 1 that do not have it.'),
   ),
   workers: ordinal('count: processes that the server was asked to serve with'),
   threads: Type.Optional(
@@ -739,5 +744,5 @@ export const record = Type.Unsafe<Trial>({
 export const RECORD_HEAD = {
   title: "The record of one trial: one line of a run's trials.jsonl",
   description:
-    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each; the turns of a duel and `collected` are new; 6 (2026-11-23) `interpreter` is new.",
+    "A field that was not measured is absent: never 0, never -1. A figure's description begins with its unit. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode is separate from the engine; 3 (2026-11-22) foreign is crossed, foreignCores and foreignSource are otherProcessesCores and otherProcessesSource, shape none is erratic; reasons have a closed list of codes; budget and busiest are new; slices are 50 ms long; the companions of a trial are in one object each of its head, its measurements and its placement; 4 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; driver, age and warmup are new; 5 (2026-11-22) the request of --url is one of `requests`, whose routes have an account each; the turns of a duel and `collected` are new; 6 (2026-11-23) `interpreter` is new.",
 };

@@ -39,7 +39,7 @@ export const judgedHost = shape(
         { description: 'Absent for the reference.' },
       ),
     ),
-    why: Type.Optional(text('Why it has no figure.')),
+    why: Type.Optional(text('The reason why it has no figure.')),
   },
   {
     description:
@@ -70,5 +70,5 @@ export type RunFile = Static<typeof runFile>;
 export const RUN_HEAD = {
   title: "The plan of a run, and the versions that it was made with: a run's run.json",
   description:
-    'Written before the first trial and never changed: --resume continues with this plan. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode stands beside the engine; 3 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; sequentialTest is the new name of sitting; versions has the version of the load driver; 4 (2026-11-22) the request of --url is one of the requests in `asked`, and its server one of `attached`; the plan has the warm-up of each target; connectsPerSecond may be absent; 5 (2026-11-23) byTurns replaces duel: it names the rungs at which servers take turns, and the length of a turn.',
+    'Written before the first trial and never changed: --resume continues with this plan. History: 1 (2026-11-20) first version; 2 (2026-11-22) the load mode is separate from the engine; 3 (2026-11-22) repeats replaces aaOf, undisturbed and crossOf of a target; sequentialTest is the new name of sitting; versions has the version of the load driver; 4 (2026-11-22) the request of --url is one of the requests in `asked`, and its server one of `attached`; the plan has the warm-up of each target; connectsPerSecond may be absent; 5 (2026-11-23) byTurns replaces duel: it names the rungs at which servers take turns, and the length of a turn.',
 };

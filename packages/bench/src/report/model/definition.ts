@@ -287,7 +287,7 @@ const server = named(
       attested: Type.Optional(
         as(
           attestation,
-          'What the first server told of itself, such as its versions; absent if it told nothing.',
+          'The properties that the first server attested, such as its versions; absent if it attested none.',
         ),
       ),
       collected: Type.Optional(
@@ -324,7 +324,7 @@ const knee = Type.Unsafe<Knee | NoKnee>(
           'lower-bound',
           'invalid',
         ] as const satisfies NoKnee['why'][],
-        'Why there is no knee.',
+        'The reason for having no knee.',
       ),
     ),
     connections: Type.Optional(ordinal('count: connections of the rung that decides this')),
@@ -363,7 +363,7 @@ const comparison = named(
     shape({
       verdict: oneOf(['faster', 'slower', 'same', 'undecided'] as const),
       why: Type.Optional(
-        oneOf(['too-few-rounds', 'blocks-dropped', 'wide'] as const, 'Why it is undecided.'),
+        oneOf(['too-few-rounds', 'blocks-dropped', 'wide'] as const, 'The reason why it is undecided.'),
       ),
       byMoreThanThreshold: Type.Boolean({
         description: 'True if the whole interval lies beyond the threshold.',
@@ -468,7 +468,7 @@ const scaling = shape({
   rows: Type.Array(scaledRow, { minItems: 1 }),
 });
 
-/** How one target scales at one rung. */
+/** The scaling of one target at one rung. */
 export type ModelScaling = Static<typeof scaling>;
 
 const problem = named(
@@ -523,7 +523,7 @@ const usage = named(
   ),
 );
 
-/** What time(1) says of a target at a rung. */
+/** The resources that a target used at a rung, as time(1) reports them. */
 export type ModelUsage = Static<typeof usage>;
 
 const metricHead = shape({
@@ -613,12 +613,14 @@ const fields = {
   scalings: Type.Optional(
     Type.Array(scaling, {
       description:
-        'How each target scales at each rung; absent if nothing was scaled (--scale). CPU per request and memory are in `rows`.',
+        'The scaling of each target at each rung; absent if nothing was scaled (--scale). CPU per request and memory are in `rows`.',
       minItems: 1,
     }),
   ),
   problems: Type.Array(problem, { description: 'Each kind of reason once.' }),
-  times: Type.Array(usage, { description: 'What time(1) says of each target at each rung, by rung.' }),
+  times: Type.Array(usage, {
+    description: 'The resources that each target used at each rung, as time(1) reports them, by rung.',
+  }),
 };
 
 const model = shape(fields);

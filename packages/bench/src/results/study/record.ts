@@ -59,7 +59,7 @@ export const studiedProcess = shape({
       code: oneOf(REASON_CODES),
       text: text('The observation, in words and figures.'),
     }),
-    { description: 'What was wrong with it.' },
+    { description: 'The problems of the process.' },
   ),
   startupSeconds: Type.Optional(amount('s: from the start of the process to its first right answer')),
   collected: Type.Optional(
@@ -70,7 +70,7 @@ export const studiedProcess = shape({
   files: texts('Its log and its report of time(1), relative to the folder of the study.'),
 });
 
-/** What was measured of one process: its turns against the reference. */
+/** The measurements of one process: its turns against the reference. */
 export type StudiedProcess = Static<typeof studiedProcess>;
 
 export const studyFile = shape({
@@ -132,11 +132,11 @@ export const knownWarmup = shape({
   ),
 });
 
-/** What is known of the warm-up of one target, in the state folder of the user. */
+/** The known warm-up of one target, in the state folder of the user. */
 export type StoredWarmup = Static<typeof knownWarmup>;
 
 export const KNOWN_HEAD = {
-  title: 'What is known of the warm-up of a target on this machine',
+  title: 'The known warm-up of a target on this machine',
   description:
     'Written after a study, in the state folder of the user. History: 1 (2026-11-22) first version; 2 (2026-11-22) from short turns.',
 };

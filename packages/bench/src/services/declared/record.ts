@@ -7,10 +7,7 @@ const service = shape(
   {
     name: text(),
     kind: oneOf(['program', 'postgres'] as const),
-    per: oneOf(
-      ['trial', 'run'] as const,
-      'How long it lives. A database of PostgreSQL lives as long as a trial.',
-    ),
+    per: oneOf(['trial', 'run'] as const, 'Its lifetime. A database of PostgreSQL lives as long as a trial.'),
     command: Type.Optional(command('As in the manifest.')),
     version: Type.Optional(text('The kind and the version of PostgreSQL.')),
   },
@@ -22,7 +19,7 @@ const head = shape(
     services: Type.Array(service),
     setup: Type.Optional(command('The command that ran before the server started, as in the manifest.')),
   },
-  { description: 'What the server had beside it, by its manifest.' },
+  { description: 'The services and the setup command of the server, by its manifest.' },
 );
 
 /** The services and the setup of a target. */

@@ -142,12 +142,12 @@ const sentRequest = shape({
   check: Type.Optional(
     Type.Unsafe<CheckKind>({
       enum: ['bytes', 'schema', 'status'],
-      description: 'How answers under load are checked beyond their status; absent in older records.',
+      description: 'The check of answers under load beyond their status; absent in older records.',
     }),
   ),
 });
 
-/** How answers under load are checked: against exact bytes, a JSON Schema, or by their status alone. */
+/** The check of answers under load: against exact bytes, against a JSON Schema, or by the status alone. */
 export type CheckKind = 'bytes' | 'schema' | 'status';
 
 export const sent = shape(
@@ -163,8 +163,8 @@ export const sent = shape(
     ),
     login: Type.Optional(text('The method and the path of the login.')),
   },
-  { description: 'What was asked, without secrets: texts by their digests, headers by their names.' },
+  { description: 'The requests, without secrets: texts by their digests, headers by their names.' },
 );
 
-/** What a trial asked, as its record keeps it. */
+/** The requests of a trial, as its record keeps them. */
 export type SentRequests = Static<typeof sent>;
