@@ -14,7 +14,7 @@ export interface Filter<Row> {
 /** The filters of a page by name, in the order of its form. */
 export type Filters<Row, Name extends string> = Readonly<Record<Name, Filter<Row>>>;
 
-/** What a reader has chosen. */
+/** The choices of a reader. */
 export interface Choice<Name extends string = string> {
   /** The id of the section to show. */
   section: string;

@@ -8,7 +8,7 @@ const NARROWEST = 280;
 /** A chart that is drawn when its width is known. */
 export interface Chart {
   title: string;
-  /** What it shows, for those who do not see it. */
+  /** A description for readers who do not see the chart. */
   description: string;
   draw: (width: number) => Plot.PlotOptions;
   /** Explains symbols and lines. */

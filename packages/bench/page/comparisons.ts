@@ -17,7 +17,7 @@ const COLOURS = {
   undecided: 'var(--faint)',
 } as const;
 
-/** With more rows in one chart, its axis is out of sight: each number of connections then has its own. */
+/** With more rows in one chart, its axis would be out of sight: each number of connections then gets a separate chart. */
 const MOST_TOGETHER = 24;
 
 /** Each target beside its baseline, as a forest plot. */

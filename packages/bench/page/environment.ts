@@ -57,7 +57,7 @@ function list(values: Record<string, unknown>): string {
   return all.length === 0 ? '—' : all.join(', ');
 }
 
-/** How to measure the same again, and the notes of the terminal. */
+/** The commands that repeat the run, and the notes of the terminal. */
 export const repeat: Section = {
   id: 'repeat',
   title: 'Repeat it',

@@ -4,7 +4,7 @@ import { formatAddress, parseAddress, passes, type Choice, type Filter, type Fil
 import { drawCharts } from './chart.ts';
 import { disclosure, element, type Content } from './elements.ts';
 
-/** What a section is made from. */
+/** The state that a section is built from. */
 export interface Shown<Row> {
   /** The rows that pass the filters. */
   rows: Row[];
@@ -27,7 +27,7 @@ export interface FrameSection<Row> {
 export interface Frame<Row, Name extends string> {
   title: string;
   head: Element;
-  /** The heading of the filters and sections, for those who do not see the page. */
+  /** The heading of the filters and sections, for screen readers. */
   heading: string;
   rows: readonly Row[];
   /** One row in words: `row`. */
@@ -38,7 +38,7 @@ export interface Frame<Row, Name extends string> {
   /** The metric that the page opens with. */
   metric: MetricId;
   sections: readonly FrameSection<Row>[];
-  /** What stays closed on paper. */
+  /** The selector of the parts that stay closed on paper. */
   closedOnPaper?: string;
 }
 
@@ -195,7 +195,7 @@ function buildSection(id: string, title: string, inside: Content): Element {
   );
 }
 
-/** Shows what is closed on the screen on paper, too. */
+/** Opens the parts that are closed on the screen for printing, except those that stay closed on paper. */
 function showWhole(content: Element, closedOnPaper = ''): void {
   const closed = [...content.querySelectorAll<HTMLDetailsElement>('details:not([open])')].filter(
     (one) => closedOnPaper === '' || one.closest(closedOnPaper) === null,

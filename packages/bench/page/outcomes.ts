@@ -25,7 +25,7 @@ const OUTCOMES: readonly [keyof Counts, string][] = [
   ['inFlight', 'in flight at the end'],
 ];
 
-/** How every request ended, failed trials included. */
+/** The outcomes of all requests, failed trials included. */
 export const outcomes: Section = {
   id: 'outcomes',
   title: 'Requests',

@@ -5,7 +5,7 @@ import type { Content } from './elements.ts';
 import type { Shown } from './frame.ts';
 import type { Look } from './series.ts';
 
-/** What a section is made from. */
+/** The state that a section is built from. */
 export interface Context extends Shown<PageRow> {
   page: Page;
   looks: Map<string, Look>;

@@ -2,7 +2,7 @@
 
 type Release = () => unknown;
 
-/** What both kinds have in common. */
+/** The part that both stacks share. */
 class Stack {
   #releases: Release[] = [];
   disposed = false;
@@ -86,7 +86,7 @@ function raise(errors: unknown[]): void {
   if (errors.length > 1) throw new AggregateError(errors, 'several resources could not be released');
 }
 
-/** That of Node if it has one. */
+/** `DisposableStack` of Node if it has one, otherwise the class above. */
 export const DisposableStack = globalThis.DisposableStack ?? SyncStack;
-/** That of Node if it has one. */
+/** `AsyncDisposableStack` of Node if it has one, otherwise the class above. */
 export const AsyncDisposableStack = globalThis.AsyncDisposableStack ?? AsyncStack;

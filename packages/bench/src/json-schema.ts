@@ -12,7 +12,7 @@ export interface Checked {
   options: Options;
 }
 
-/** From so many values on, compiling the schema costs less than interpreting it for each of them. */
+/** With this many values or more, compiling the schema costs less than interpreting it for each of them. */
 const MANY = 1000;
 
 /**

@@ -326,7 +326,7 @@ export function makeReason<Code extends ReasonCode>(code: Code, facts: FactsOf<C
   return { code, text: text(facts), invalidates: [...invalidates] };
 }
 
-/** Returns what happened to a number of trials: completes "3 of 60 trials were …". Undefined if they failed. */
+/** Describes what happened to a number of trials: completes "3 of 60 trials were …". Undefined if they failed. */
 export function summaryOf({ code }: Reason): string | undefined {
   const definition = definitionOf(code);
   return definition.isFatal ? undefined : definition.summary;

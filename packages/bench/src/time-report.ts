@@ -6,7 +6,7 @@ import type { TimeReport } from './results/record.ts';
 /** The fields of a report that are figures. */
 type Figure = Exclude<keyof TimeReport, 'format'>;
 
-/** The fields that say what a command used. */
+/** The fields about the resources that a command used. */
 export type TimeField = Exclude<Figure, 'exitStatus' | 'terminatedBySignal'>;
 
 /**
@@ -18,7 +18,7 @@ export type TimeField = Exclude<Figure, 'exitStatus' | 'terminatedBySignal'>;
  */
 export type TimeScope = 'command' | 'tree' | 'largest process' | 'direct child';
 
-/** What a field of a report means. */
+/** The meaning of a field of a report. */
 export interface TimeFieldHead {
   label: string;
   unit: 's' | 'bytes' | 'count';

@@ -1,4 +1,4 @@
-/** The versions of what is stored. Each schema carries its history; results/older.ts reads the older versions. */
+/** The versions of stored files. Each schema carries its history; results/older.ts reads the older versions. */
 
 /** The version of a trial's record. */
 export const RECORD_SCHEMA = 6;

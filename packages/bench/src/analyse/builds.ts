@@ -26,7 +26,7 @@ export interface NamedInterpreter {
 export interface UnlikeBuilds {
   /** The properties that differ. */
   properties: BuildProperty[];
-  /** The interpreters by their builds, in the order in which they were given; those that tell none of them are left out. */
+  /** The interpreters by their builds, in the given order. Interpreters without any of these properties are left out. */
   groups: NamedInterpreter[][];
 }
 
@@ -52,7 +52,7 @@ export function findUnlikeBuilds(all: readonly NamedInterpreter[]): UnlikeBuilds
   });
 }
 
-/** Returns what a build says of a property; of its compiler the first word, such as `GCC`. */
+/** Returns a property of a build; for the compiler only its first word, such as `GCC`. */
 export function valueOf(interpreter: Interpreter, property: BuildProperty): string | boolean | undefined {
   return property === 'compiler' ? interpreter.compiler?.split(' ')[0] : interpreter[property];
 }

@@ -242,7 +242,7 @@ function chooseBaselines(targets: Target[], asked: string): Map<string, string> 
   );
 }
 
-/** What a baseline names: a copy of the project, a runtime or one target. */
+/** The form of a baseline: a copy of the project, a runtime or one target. */
 function formOf(asked: string, targets: Target[]): 'copy' | 'runtime' | 'target' {
   if (targets.some(({ copy }) => copy?.name === asked)) return 'copy';
   return asked.startsWith('@') ? 'runtime' : 'target';

@@ -35,7 +35,7 @@ export interface Decided extends Compared {
 export interface Undecided extends Compared {
   verdict: 'undecided';
   byMoreThanThreshold: false;
-  /** `blocks-dropped`: so many rounds were dropped that no interval holds whatever they were. */
+  /** `blocks-dropped`: too many rounds were dropped for an interval that holds whatever their differences were. */
   why: 'too-few-rounds' | 'blocks-dropped' | 'wide';
   estimate?: number;
   interval?: Interval;

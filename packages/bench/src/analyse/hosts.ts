@@ -7,7 +7,7 @@ import { compareUnpaired } from './unpaired.ts';
 export interface HostFigures {
   name: string;
   cpuUs: readonly number[];
-  /** Why there are none. */
+  /** The reason if there are no figures. */
   why?: string | undefined;
 }
 

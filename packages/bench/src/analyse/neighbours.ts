@@ -1,7 +1,7 @@
-/** What a busy neighbour costs: the same work on one core, while others are idle and while they are busy. */
+/** The cost of a busy neighbour: the same work on one core, while others are idle and while they are busy. */
 import { estimateRatio } from './ratio.ts';
 
-/** How many times as much CPU the same work takes beside a busy core, with its 95 % confidence interval. */
+/** The factor by which a busy neighbouring core raises the CPU time of the same work, with its 95 % confidence interval. */
 export interface Slowdown {
   ratio: number;
   low: number;

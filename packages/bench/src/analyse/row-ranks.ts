@@ -6,7 +6,7 @@ import { studentPoint } from './student.ts';
 import type { Figure } from './summary.ts';
 import { thetaOf, type Better } from './verdict.ts';
 
-/** One round says nothing of the difference of two others. */
+/** A single round shows no spread, so it cannot distinguish two rows. */
 export const FEWEST_RANKED_ROUNDS = 2;
 /** The error of the interval of a difference. */
 const ERROR = 0.05;

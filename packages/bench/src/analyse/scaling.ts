@@ -1,4 +1,4 @@
-/** How servers scale: one worker of one thread on one core, against more workers or more threads on more cores. */
+/** The scaling of servers: one worker of one thread on one core, against more workers or more threads on more cores. */
 import type { Scale, Target } from '../model.ts';
 import { METRICS } from '../metrics.ts';
 import { median } from '../numbers.ts';
@@ -33,7 +33,7 @@ export interface Scaling {
   rows: ScaledRow[];
 }
 
-/** Returns how each target scales at each rung, in the order of the plan; empty if nothing was scaled (`--scale`). */
+/** Returns the scaling of each target at each rung, in the order of the plan; empty if nothing was scaled (`--scale`). */
 export function toScalings(rows: readonly Row[], targets: readonly Target[], trials: Trial[]): Scaling[] {
   const scaled = targets.flatMap(({ id, scale }) => (scale === undefined ? [] : [{ target: id, scale }]));
   const groups = groupByCell(trials);

@@ -1,11 +1,11 @@
-/** The reports of time(1) of a run: what each server used in its whole life. */
+/** The reports of time(1) of a run: the resources that each server used in its whole life. */
 import { countAnswers } from '../counts.ts';
 import { median } from '../numbers.ts';
 import type { TimeReport, Trial } from '../results/record.ts';
 import { TIME_FIELD_NAMES, type TimeField } from '../time-report.ts';
 import { cellOf } from './cells.ts';
 
-/** What one command used: one report, or the medians of several. */
+/** The resources that one command used: one report, or the medians of several. */
 export interface Usage {
   format: TimeReport['format'];
   /** A field that the platform does not keep is absent. */
@@ -16,7 +16,7 @@ export interface Usage {
   cpuUsPerAnswer?: number;
 }
 
-/** What a target used at a rung: the median of each field over its rounds. */
+/** The resources that a target used at a rung: the median of each field over its rounds. */
 export interface TargetUsage extends Usage {
   target: string;
   connections: number;

@@ -58,7 +58,7 @@ function figuresOf({ answers, cpuUs, goodputPerSecond }: Turns, by: MetricId): n
  * Chooses the differences of a comparison: those from turns, unless they contradict the figures of the rounds. A cost
  * that comes in rare bursts, such as the collection of garbage, is in the sums of a round, but not in the centre of its
  * turns. The sums then decide. The choice follows Hausman's test (Econometrica 1978) of an efficient estimate against a
- * consistent one: their differences over the rounds must have their centre at 0. Fewer than 6 rounds cannot tell.
+ * consistent one: their differences over the rounds must have their centre at 0. Fewer than 6 rounds are too few for it.
  */
 export function chooseDifferences(fromTurns: Differences, fromFigures: Differences): Differences {
   const gaps = fromFigures.flatMap((figure, round) => {

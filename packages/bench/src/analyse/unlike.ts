@@ -30,7 +30,7 @@ const BESIDE: Partial<Record<Factor, string[]>> = {
   engine: ['load driver'],
 };
 
-/** Companions that are compared in words of their own. */
+/** Companions that are compared by separate properties; all others are compared by their heads. */
 const COMPARED: ReadonlySet<string> = new Set(['background', 'upstream', 'database']);
 
 /** A difference that makes two runs or two machines incomparable. */
@@ -136,7 +136,7 @@ function driversOf({ trials }: StoredRun): Map<string, string> {
   );
 }
 
-/** Lists the engines whose versions both runs tell. */
+/** Lists the engines whose driver version is known in both runs. */
 function sharedDrivers(old: StoredRun, now: StoredRun): string[] {
   const here = driversOf(now);
   return [...driversOf(old).keys()].filter((name) => here.has(name));
@@ -147,7 +147,7 @@ function describeDrivers(run: StoredRun, names: string[]): string | undefined {
   return names.map((name) => `${name} ${drivers.get(name)}`).join(', ') || undefined;
 }
 
-/** Lists the engines of both runs whose version one of them does not tell. */
+/** Lists the engines of both runs whose driver version is unknown in at least one of them. */
 function unknownDrivers(old: StoredRun, now: StoredRun): string[] {
   const [then, here] = [old, now].map(({ trials }) => new Set(trials.map(({ engine }) => engine)));
   const shared = sharedDrivers(old, now);
@@ -218,7 +218,7 @@ function describeParams({ params = {} }: Plan): string | undefined {
   return pairs.join(' ') || undefined;
 }
 
-/** What the records of a run tell of a companion, as text. */
+/** Returns the head of a companion in the records of a run, as text. */
 function headOf({ trials: [first] }: StoredRun, name: string): string | undefined {
   const head = Object.entries(first?.companions ?? {}).find(([one]) => one === name)?.[1];
   return head === undefined ? undefined : JSON.stringify(head);

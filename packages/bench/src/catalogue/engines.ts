@@ -3,7 +3,7 @@ import type { LoadMode } from '../model.ts';
 import { pythonProgram } from './python-program.ts';
 import { haveIds, type Route } from './workloads/workload.ts';
 
-/** A load engine: what it can do, and what it cannot. */
+/** A load engine and its abilities. */
 export interface Engine {
   /** Shown above every table that this engine measured. */
   note: string;
@@ -17,7 +17,7 @@ export interface Engine {
   counts: boolean;
   /** True if it can send any method and body, and several requests in turn. */
   anyRequest: boolean;
-  /** True if it can give every request an id of its own and find that id in the answer. */
+  /** True if it can give every request a unique id and find that id in the answer. */
   ids: boolean;
   /** True if it takes durations in whole seconds only. */
   wholeSeconds: boolean;

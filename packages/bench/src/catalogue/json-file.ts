@@ -21,11 +21,11 @@ export interface JsonFile {
   at: (path: readonly (string | number)[]) => string;
 }
 
-/** How a file is called in messages. */
+/** The hints of the errors about a file. */
 export interface FileHints {
-  /** What to do if it cannot be read. */
+  /** The hint if it cannot be read. */
   missing: string;
-  /** What to do if it is not right. */
+  /** The hint if its content is not valid. */
   wrong: string;
 }
 

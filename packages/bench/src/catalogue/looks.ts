@@ -50,7 +50,7 @@ export const SCHEDULE_NAMES = Object.keys(SCHEDULES) as (keyof typeof SCHEDULES)
 const USUAL = { short: '12/18/24', long: '12/18/27/40/60' } as const;
 
 /**
- * Returns the default schedule. Decided comparisons leave a table of several, and a budget is a limit of its own: both can
+ * Returns the default schedule. Decided comparisons leave a table of several, and a budget already limits a run: both can
  * use a late look.
  */
 export function chooseLooks(targets: number, hasBudget: boolean): string {

@@ -14,7 +14,7 @@ import { REQUESTS_SCHEMA, toDraft, type RequestsFile } from './workloads/request
 
 const SCHEMA = new URL('../../schema/stack.schema.json', import.meta.url);
 const PLACEHOLDERS = new Set(['runtime', 'root', 'host', 'port', 'workers', 'threads']);
-/** Those of an app: its build has a folder in the cache, so that nothing is written into the project. */
+/** The placeholders of an app: its build has a folder in the cache, so that nothing is written into the project. */
 const APP_PLACEHOLDERS = new Set([...PLACEHOLDERS, 'build']);
 const SERVICE_PLACEHOLDERS = new Set(['root', 'host', 'port']);
 const SETUP_PLACEHOLDERS = new Set(['runtime', 'root']);
@@ -74,7 +74,7 @@ export function readManifest(file: string, root = dirname(resolve(file))): Stack
   const known = CHECKED.get(key);
   if (known !== undefined) return known;
   const stack = checkManifest(parseJsonFile(file, text, hints), root);
-  // What an app is depends on its other files, too.
+  // An app also depends on other files than its manifest.
   if (stack.requests === undefined) CHECKED.set(key, stack);
   return stack;
 }

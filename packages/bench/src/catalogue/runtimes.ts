@@ -11,7 +11,7 @@ export const DEFAULT_RUNTIMES: Record<RuntimeKind, string | undefined> = {
 
 /** A runtime that `pnpm stacks` looks for. */
 export interface KnownRuntime extends RuntimeSpec {
-  /** Why nobody has measured on it yet; absent if somebody has. */
+  /** The reason why it has not been measured yet; absent if it has. */
   unverified?: string;
 }
 

@@ -45,9 +45,9 @@ export interface Stack {
   manifest: string;
   /** The secrets that its manifest holds in plain text: place and name, such as `stack.json:12: API_TOKEN`. */
   literals?: string[];
-  /** How long it may take to its first right answer; 30 s by default. */
+  /** The longest time to its first right answer; 30 s by default. */
   startSeconds?: number;
-  /** What the server needs beside it; only that of a user. */
+  /** The services and the setup command beside the server; only for an app of the user. */
   surroundings?: Surroundings;
   /** The name of the copy of the project that it is in; absent for the original. */
   copy?: string;

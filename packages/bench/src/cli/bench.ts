@@ -1,4 +1,4 @@
-/** `pnpm bench`: its options, and how they become the options of a plan. */
+/** `pnpm bench`: its options, and their translation into the options of a plan. */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { AppOptions } from '../catalogue/apps/app.ts';
@@ -89,7 +89,7 @@ const OUTPUT = 'Output and stored runs';
 const BESIDE_STORED = ['fail-on', 'json', 'detail', 'dry-run', 'header', 'url', 'wait'];
 const NO_TARGETS = 'omit the targets, or --url';
 const NO_TARGETS_APP = 'omit the targets, or --app';
-/** Options that say what to ask. */
+/** Options that define the requests. */
 const ASKS = ['url', 'get', 'request', 'requests', 'openapi'];
 /** Options that choose, prepare or start a server, or choose the workload of its stack. */
 const LAUNCHES = [

@@ -342,7 +342,7 @@ export interface ReportRequest {
   site?: string;
 }
 
-/** Why the views of a table do not apply to formats that hold the whole run. */
+/** The reasons why the views of a table do not apply to formats that hold the whole run. */
 const WHOLE_RUN = {
   ladder: 'the format holds every trial',
   time: 'the format holds every trial',
@@ -445,7 +445,7 @@ export interface InitRequest {
 }
 
 export const INIT = defineCommand({
-  // pnpm has an init of its own.
+  // pnpm has its own init.
   name: HOME.kind === 'repository' ? 'bench:init' : 'init',
   about:
     'Looks at a project, starts its server, asks it, and writes the stack.json that worked. Prints what it found and what it assumed. Changes no other file.',

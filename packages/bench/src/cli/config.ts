@@ -1,4 +1,4 @@
-/** `bench.config.json`: what a job of CI measures, and the budgets that it must keep. */
+/** `bench.config.json`: the runs of a CI job, and the budgets that they must keep. */
 import { dirname, resolve } from 'node:path';
 import type { Budget } from '../analyse/budgets.ts';
 import { requireBaseline } from '../analyse/compare.ts';

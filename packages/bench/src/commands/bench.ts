@@ -3,7 +3,7 @@ import { createRunner, print } from './shell.ts';
 
 /**
  * Loads the code of a step when the command reaches it: a usage error needs no plan, and a dry run nothing that measures.
- * What reports is loaded with what measures, so that a run ends with the code that it began with.
+ * The code that reports is loaded with the code that measures, so that a run ends with the code that it began with.
  */
 export const runBench = createRunner(BENCH, async (asked) => {
   const { foresee } = await import('./request.ts');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
-/** A page with a script of its own: the report of a run, or the index over all runs. */
+/** A page with a separate script: the report of a run, or the index over all runs. */
 export type PageName = 'report' | 'site';
 
 /** The entry of each script, in the folder of the pages. */
@@ -12,7 +12,7 @@ const ENTRIES: Readonly<Record<PageName, string>> = { report: 'main.ts', site: '
 
 const FOLDER = fileURLToPath(new URL('../../page/', import.meta.url));
 
-/** Returns the script of a page as one text that can stand in a script element, with the licences of its libraries. */
+/** Returns the script of a page as one text that is safe inside a script element, with the licences of its libraries. */
 export async function bundlePage(name: PageName): Promise<string> {
   const { output } = await build({
     input: join(FOLDER, ENTRIES[name]),

@@ -1,4 +1,4 @@
-/** Measures what `bench.config.json` names, and judges its budgets. */
+/** Measures the runs that `bench.config.json` describes, and judges their budgets. */
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compareWithin } from '../analyse/compare.ts';

@@ -27,7 +27,7 @@ export const runCluster = createRunner(CLUSTER, async (asked) => {
   return up(asked);
 });
 
-/** Starts nodes, and says how to go on. */
+/** Starts nodes, and prints the next steps. */
 async function up(asked: Extract<ClusterRequest, { action: 'up' }>): Promise<number> {
   const [running] = listNodes();
   if (running !== undefined)
@@ -63,7 +63,7 @@ async function up(asked: Extract<ClusterRequest, { action: 'up' }>): Promise<num
 /** The round trips of which the shortest gives the offset. */
 const TRIPS = 32;
 
-/** Shows the hosts of a file, and what to change. */
+/** Shows the hosts of a file, their problems and the remedies. */
 async function check(file: string): Promise<number> {
   const { connections = [], ...read } = readCluster(file);
   const spec = 'spread' in read ? read.spread : read.cluster;
@@ -124,7 +124,7 @@ const WORKLOADS: Record<MovableName, string> = { upstream: 'gather', database: '
 /** A companion that was looked for on the host with its role. */
 interface TriedCompanion {
   seen: Observed[];
-  /** Which one it is, and where. */
+  /** The companion and its host, in words. */
   told?: string;
   problem?: HostProblem;
 }
@@ -206,7 +206,7 @@ function rowOf(
 /** Files that a process opens besides its connections. */
 const SPARE_FILES = 200;
 
-/** A problem of a host, and what to change. */
+/** A problem of a host, and its remedy. */
 interface HostProblem {
   what: string;
   advice: string;
@@ -216,7 +216,7 @@ function refuseHost({ name, unfit }: CheckedHost): HostProblem[] {
   return unfit === undefined ? [] : [{ what: `${name}: ${unfit}`, advice: 'update this host' }];
 }
 
-/** Returns why a host cannot do its part of the load, and what to change. */
+/** Returns the reasons why a host cannot do its part of the load, each with its remedy. */
 export function findProblems(
   host: CheckedHost,
   { errorMs }: Offset,

@@ -1,4 +1,4 @@
-/** What is said of a plan before anything is measured. */
+/** Describes and checks a plan before anything is measured. */
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { BenchError } from '../errors.ts';
 import type { Plan } from '../plan/definition.ts';

@@ -26,7 +26,7 @@ import { openSession, type Session } from './session.ts';
 import { sendMessage, terminal } from './shell.ts';
 import type { Voice } from './voice.ts';
 
-/** Takes one order on stdin, carries it out, and tells what happens on stdout. Returns the exit code. */
+/** Takes one order on stdin, carries it out, and reports events on stdout. Returns the exit code. */
 export async function runHost(): Promise<number> {
   const { promise: ordered, resolve } = Promise.withResolvers<HostOrder | CompanionOrder>();
   const steps = new PassThrough({ objectMode: true });

@@ -28,9 +28,9 @@ import { createRunner, logLine, onInterrupt, print } from './shell.ts';
 const POLL_MS = 20;
 /** A server that listens elsewhere for this long does not take the port that it is given. */
 const ELSEWHERE_MS = 3000;
-/** Where frameworks serve their OpenAPI document. */
+/** The paths at which frameworks serve their OpenAPI document. */
 const DOCUMENTS = ['/openapi.json', '/openapi.yaml', '/swagger.json', '/v3/api-docs'];
-/** How many routes of an OpenAPI document are tried. */
+/** The most routes of an OpenAPI document that are tried. */
 const MOST_ROUTES = 20;
 /** The paths that are tried if nothing names one. */
 const USUAL_PATHS = ['/', '/health', '/healthz'];

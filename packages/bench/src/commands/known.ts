@@ -1,4 +1,4 @@
-/** What is known of warm-ups on this machine: looked up before a run, and kept after a study. */
+/** The known warm-ups of this machine: looked up before a run, and stored after a study. */
 import { join } from 'node:path';
 import { studyTargets } from '../analyse/warmup/targets.ts';
 import { openState } from '../machine/state.ts';
@@ -26,7 +26,7 @@ export interface TargetFacts {
   facts: Record<RungKind, WarmupFacts>;
 }
 
-/** The folder of what is known. */
+/** The folder of the known warm-ups. */
 function knownFolder(): string {
   return join(openState(), 'warmups');
 }
@@ -63,7 +63,7 @@ export function findWarmup({ facts }: TargetFacts, kind: RungKind): KnownWarmup 
   return readKnown(folder, facts[kind]) ?? readKnown(folder, facts[kind === 'few' ? 'many' : 'few']);
 }
 
-/** Keeps what a study found out about targets; nothing of those of which no process was observed to its end. */
+/** Stores the findings of a study about targets; none for a target without a process that was observed to its end. */
 export function keepWarmups(stored: StoredStudy, known: readonly TargetFacts[]): void {
   const { file, processes } = stored;
   const studies = new Map(studyTargets(stored).map(({ id, study }) => [id, study]));

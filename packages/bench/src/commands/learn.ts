@@ -1,4 +1,4 @@
-/** Plans the warm-up of each target of a run: from what is known, or from studies within a fifth of its time. */
+/** Plans the warm-up of each target of a run: from known warm-ups, or from studies within a fifth of its time. */
 import { estimateSeconds, longestSeconds } from '../plan/plan.ts';
 import { planAlone } from '../plan/alone.ts';
 import { takesTurns } from '../plan/by-turns.ts';
@@ -91,7 +91,7 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
   return measured.interrupted;
 }
 
-/** The studies that a run can afford: of so many targets, each for this time. */
+/** The studies that a run can afford: the number of targets, and the time for each. */
 interface AffordableStudies {
   count: number;
   seconds: number;

@@ -5,7 +5,7 @@ import type { BenchRequest } from '../cli/bench.ts';
 import { BenchError } from '../errors.ts';
 import { redactUrl } from '../redact.ts';
 
-/** What to do about a document that cannot be read. */
+/** The hint for a document that cannot be read. */
 export const HINT = 'name a file, an address, or a path of the server: --openapi /openapi.json';
 
 /** Returns true if only a server that Bench starts can give the document. */

@@ -47,7 +47,7 @@ async function provideBundle(name: PageName): Promise<string> {
   const source = join(FOLDER, '..', 'src');
   const files = [
     ...globSync('**/*.ts', { cwd: FOLDER }).map((file) => join(FOLDER, file)),
-    // What the page shares with the other reports.
+    // The sources that the page shares with the other reports.
     ...globSync('{counts,metrics,numbers,report/*,report/site/changes}.ts', { cwd: source }).map((file) =>
       join(source, file),
     ),

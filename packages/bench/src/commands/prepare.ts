@@ -1,4 +1,4 @@
-/** What every measuring command does before it measures: the machine, the targets and the versions. */
+/** The preparation that all measuring commands share: the machine, the targets and the versions. */
 import type { Stack } from '../catalogue/stack.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import { BenchError } from '../errors.ts';
@@ -27,7 +27,7 @@ import { findCompanions } from '../services/index.ts';
 import type { Session } from './session.ts';
 import type { Voice } from './voice.ts';
 
-/** What a run needs on this machine. */
+/** A run that is ready to be measured on this machine. */
 export interface ReadyRun {
   copies: PlacedCopies;
   companions: Companion[];
@@ -44,7 +44,7 @@ export interface Preparation {
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
   voice: Voice;
-  /** Takes what is to be removed after the run. */
+  /** Collects the resources to release after the run. */
   kept: DisposableStack;
   /** Throws if the run cannot be measured on this machine; called before targets are prepared. */
   check?: (host: Host, placed: PinnedCommands) => void;
@@ -142,7 +142,7 @@ async function readInterpreters(prepared: readonly Launchable[]): Promise<Interp
   return all.filter((one) => one !== undefined);
 }
 
-/** Describes the secrets that manifests hold in plain text, and what to write instead. */
+/** Describes the secrets that manifests hold in plain text, with the remedy. */
 export function describeLiterals(prepared: readonly Launchable[]): string[] {
   const all = prepared.flatMap((one) => ('attached' in one ? [] : (one.stack.literals ?? [])));
   return [...new Set(all)].map(

@@ -17,7 +17,7 @@ export interface Session extends Opened {
   place(needs: PlacementNeeds, choose?: typeof choosePlacement): Promise<PinnedCommands>;
 }
 
-/** How a command opens its session. */
+/** The options of a session. */
 interface Opening extends Partial<Pick<Purpose, 'isAlone' | 'wait'>> {
   voice?: Voice;
   /** The words of an interruption that no step of the command handles. */

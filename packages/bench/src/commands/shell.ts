@@ -145,14 +145,14 @@ export function fail(error: unknown): number {
 
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** What an interruption does: the innermost step of the command handles it. */
+/** A handler of interruptions: the one of the innermost step of the command is called. */
 interface Handler {
   stop: () => void;
   words: Words;
 }
 
 const handlers: Handler[] = [];
-/** The time of the first Ctrl-C, in ms; undefined until then. */
+/** The time of the first Ctrl-C, in ms; undefined before it. */
 let pressedAt: number | undefined;
 
 function press(): void {

@@ -15,7 +15,7 @@ const INDEX = 'index.html';
 /** The folder of the reports. Every page in it belongs to the index. */
 const REPORTS = 'runs';
 
-/** What `writeSite` wrote. */
+/** The result of `writeSite`. */
 export interface WrittenSite {
   /** The path of the index. */
   index: string;

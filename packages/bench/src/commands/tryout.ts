@@ -1,4 +1,4 @@
-/** The first start of a user's servers, before anything is measured: what is wrong with them is said at once. */
+/** The first start of a user's servers, before anything is measured. Problems are reported at once. */
 import { relative } from 'node:path';
 import { workloadOf } from '../catalogue/workloads/index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
@@ -109,12 +109,12 @@ export interface Awaited {
   server: Pick<Server, 'host' | 'port' | 'listensOn' | 'mayIgnorePort' | 'logTail'>;
   /** True until a login is answered. The log may hold its token already, which is not known yet and cannot be hidden. */
   isLoggingIn: boolean;
-  /** What is wrong with its last answer. */
+  /** The error in its last answer. */
   wrong?: string;
 }
 
 /**
- * Says regularly what a server that does not answer yet does instead, until disposed: first with its command, the
+ * Reports regularly on a server that does not answer yet, until disposed: the first time with its command, the
  * request and its last lines.
  */
 export function reportWaiting(

@@ -1,6 +1,6 @@
 import type { Screen } from '../report/progress.ts';
 
-/** The words of an interruption, or what gives them when it happens. */
+/** The words of an interruption, or a function that returns them when it happens. */
 export type Words = string | (() => string);
 
 /** The words of an interruption before the first result. */
@@ -9,7 +9,7 @@ export const NOTHING_YET = 'stopping: nothing has been measured yet';
 /** The words of an interruption that keeps results. */
 export const SAVED = 'stopping: completed trials are saved';
 
-/** How a measurement speaks with its caller: a terminal, or a program. */
+/** The connection of a measurement to its caller: a terminal, or a program. */
 export interface Voice {
   /** Takes one line that is not part of the report. */
   log: (line: string) => void;

@@ -8,7 +8,7 @@ import { openSession } from './session.ts';
 import { createRunner, logLine, print, printJson, terminal, widthFor } from './shell.ts';
 import { measureStudy } from './study.ts';
 
-/** For this part of the processes of a target, others may be observed in their place. */
+/** The part of the processes of a target that may be replaced by others. */
 const SPARE_SHARE = 1 / 2;
 
 export const runWarm = createRunner(WARM, async ({ options, seconds, wait, json }) => {

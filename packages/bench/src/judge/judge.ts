@@ -87,7 +87,7 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeLimit(limit, evidence),
     ...companions.flatMap(({ companion, evidence: own }) => [
       ...(companion.judge?.({ ...own, limit }) ?? []),
-      // That the CPU there was throttled says nothing about the CPU of the server.
+      // Throttling there says nothing about the CPU of the server.
       ...judgeMachine({ ...own.machine, throttled: 0 }, own.host),
     ]),
     ...unsteady,
@@ -294,7 +294,7 @@ export function judgeUnverified(problem: string, { inFlight }: Counts): Reason {
   return makeReason('not-verified', { problem, inFlight });
 }
 
-/** Judges the warm-up of a trial by what a study says of its target. A server whose cost still changes has no figure that holds. */
+/** Judges the warm-up of a trial by a study of its target. A server whose cost still changes has no figure that holds. */
 export function judgeWarmup(warmup: PlannedWarmup | undefined): Reason[] {
   const { seconds, study } = warmup ?? {};
   if (warmup === undefined || seconds === undefined || study === undefined) return [];
@@ -315,7 +315,7 @@ export function judgeProof(proof: LimitProof): Reason[] {
 /**
  * Judges a window that is not flat. On a quiet machine, a trend comes from the server, and its CPU per request changes
  * too. An erratic pace, or one that other processes disturbed, says nothing about CPU. Of servers that take short turns, the
- * trend of their ratio tells whether it comes from one of them (see trend.ts).
+ * trend of their ratio shows whether it comes from one of them (see trend.ts).
  */
 function judgeShape({ load: { slices, windowSeconds, meanCycleUs }, host, turns = 0 }: Evidence): {
   shape: Shape | undefined;

@@ -53,7 +53,7 @@ export interface RatioTrend {
 /**
  * Finds the servers whose cost changes relative to the others, from the costs of each in order of time. The others are
  * represented by their median in each place, so that one that changes is found by itself; of two servers, the ratio
- * cannot tell which one changes.
+ * cannot show which one changes.
  */
 export function findTrends(costs: readonly (readonly number[])[]): RatioTrend[] {
   return costs.flatMap((own, side) => {

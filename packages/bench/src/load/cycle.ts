@@ -12,7 +12,7 @@ export function routesOf({ requests, routes }: Pick<LoadSpec, 'requests' | 'rout
 export class Cycle {
   readonly #routes: readonly RouteSpec[];
   readonly #order: readonly number[];
-  /** How often each route occurs in the first n places of the order. */
+  /** The number of times that each route occurs in the first n places of the order. */
   readonly #before: number[][];
   readonly #returned: number[] = [];
   #taken: number;

@@ -63,7 +63,7 @@ export interface LoadSession extends AsyncDisposable {
 /** A sender of load. */
 export interface LoadEngine {
   name: string;
-  /** The version of what sends; absent if it is not known. Figures of two versions are not compared. */
+  /** The version of the program that sends; absent if it is not known. Figures of two versions are not compared. */
   version?: string | undefined;
   /** Opens a session with this number of generator processes, at most one per connection. */
   open(spec: LoadSpec, processes: number): LoadSession;

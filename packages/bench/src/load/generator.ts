@@ -201,7 +201,7 @@ class Session {
     return this.#connect((performance.now() - this.#startedAt) / 1000);
   }
 
-  /** Returns how many connections may start now. */
+  /** Returns the number of connections that may start now. */
   #room(): number {
     const { begun, standing, stoodAt } = this.#ledger;
     const { acceptQueue, port } = this.#order;

@@ -26,7 +26,7 @@ export class Generator {
   #broken: BenchError | undefined;
   mark: (edge: 'opened' | 'closed') => void = () => {};
 
-  /** `name` stands in errors. */
+  /** `name` is used in errors. */
   constructor(open: (events: LineEvents) => Line, name = 'the load generator') {
     this.#name = name;
     this.#line = open({ report: (report) => this.#take(report), broke: (why) => this.#break(why) });

@@ -1,10 +1,10 @@
 import type { Child } from '../machine/subprocess.ts';
 import { readLines } from './protocol.ts';
 
-/** How much of the end of a stderr is kept for an error. */
+/** The length of the end of a stderr that is kept for an error. */
 const KEPT_STDERR = 2000;
 
-/** Takes what a program says, and the reason why it says no more. */
+/** Takes the messages of a program, and the reason why they end. */
 export interface Listener<T> {
   take: (message: T) => void;
   broke: (why: string) => void;

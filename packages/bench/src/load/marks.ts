@@ -1,4 +1,4 @@
-/** The work of a client in a process of its own, so far. */
+/** The work so far of a client in a separate process. */
 export interface WorkMark {
   /** Answers of any status. */
   completed: number;

@@ -18,7 +18,7 @@ export class Pacer {
   readonly #room: () => number;
   readonly #perSecond: number;
 
-  /** `room` returns how many connections may start now; `perSecond` is the highest pace. */
+  /** `room` returns the number of connections that may start now; `perSecond` is the highest pace. */
   constructor(room: () => number, perSecond = Infinity) {
     this.#room = room;
     this.#perSecond = perSecond;

@@ -42,7 +42,7 @@ export interface LoadSpec {
   host: string;
   port: number;
   requests: RequestSpec[];
-  /** The requests by route; absent if each is a route by itself. */
+  /** The routes; absent if each request is a separate route. */
   routes?: RouteSpec[] | undefined;
   /** The indexes of the routes in one cycle; absent if they are sent in turn. */
   order?: number[] | undefined;
@@ -96,7 +96,7 @@ export interface FireOrder {
   amountBefore?: number | undefined;
 }
 
-/** Loads a server for one short turn, from silence to silence. A report of its own would cost more than the turn. */
+/** Loads a server for one short turn, from silence to silence. A report of each turn would cost more than the turn. */
 export interface TurnOrder {
   do: 'turn';
   session: number;

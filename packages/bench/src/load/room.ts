@@ -27,7 +27,7 @@ export interface RoomSpec {
 }
 
 /**
- * Returns how many connections may start now without an overflow of the accept queue. The queue may be half full, or
+ * Returns the number of connections that may start now without an overflow of the accept queue. The queue may be half full, or
  * full if the server has stopped answering new connections: some servers accept only some. If the queue cannot be seen,
  * unanswered connections count in its place.
  */
@@ -39,6 +39,6 @@ export function findRoom(spec: RoomSpec, { begun, standing, stoodAt }: Progress,
     const most = holds > 0 ? capacity : capacity * SHARE;
     return Math.ceil((most - waiting) / processes);
   }
-  // What the server has accepted is not seen: after each pause, some more may fit.
+  // Accepted connections are not visible here: after each pause, some more may fit.
   return Math.ceil((capacity * SHARE * (1 + holds)) / processes) - (begun - standing);
 }

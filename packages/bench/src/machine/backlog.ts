@@ -6,7 +6,7 @@ const MOST_MS = 2000;
 
 /**
  * Returns the longest accept queue that the listeners of a local port allow, in connections; undefined if the system does
- * not tell (only Linux with `ss` does).
+ * not report it (only Linux with `ss` does).
  */
 export async function readBacklog(host: string, port: number): Promise<number | undefined> {
   if (process.platform !== 'linux' || !isLocal(host)) return undefined;

@@ -7,7 +7,7 @@ import { BenchError } from '../errors.ts';
 import type { CpuReading } from './cpu.ts';
 import { readNames, readText } from './procfs.ts';
 
-/** How long the kernel may take to release the last process of a cgroup. */
+/** The longest time that the kernel may take to release the last process of a cgroup. */
 const RELEASE_MS = 1000;
 
 /** The cgroup of one server. */

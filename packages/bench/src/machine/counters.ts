@@ -45,7 +45,7 @@ export interface TroubleCounters {
   listenDrops?: number;
   /** Retransmitted TCP segments without tail loss probes: on loopback, those repeat segments that did arrive. */
   retransmits?: number;
-  /** How often the CPU was throttled for heat, or because the cgroup of this process exhausted its quota. */
+  /** The number of times that the CPU was throttled for heat, or because the cgroup of this process exhausted its quota. */
   throttled?: number;
 }
 

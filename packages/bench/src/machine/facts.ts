@@ -15,13 +15,13 @@ import { timeCommand } from './time.ts';
 export interface MachineFacts {
   platform: NodeJS.Platform;
   cores: number;
-  /** Why processes cannot be pinned to cores; absent if they can. */
+  /** The reason why processes cannot be pinned to cores; absent if they can. */
   unpinned?: string;
   /** True if `/usr/bin/time` works. */
   time: boolean;
   openFiles?: { soft: number; hard: number };
   ephemeralPorts?: { first: number; last: number };
-  /** The number of sockets in TIME_WAIT, and how long one stays there. */
+  /** The number of sockets in TIME_WAIT, and the time that one stays there. */
   timeWait?: number;
   timeWaitSeconds?: number;
   /** True if a new connection over loopback may reuse the port of one in TIME_WAIT after a second. */
@@ -34,9 +34,9 @@ export interface MachineFacts {
   otherProcessesCores?: number;
   governor?: string;
   onBattery?: boolean;
-  /** How often the CPU was throttled during the check. */
+  /** The number of times that the CPU was throttled during the check. */
   throttled?: number;
-  /** How many times as much CPU the same work takes on the server's core while that of the load is busy; with its interval. */
+  /** The factor of CPU time for the same work on the server's core while that of the load is busy; with its interval. */
   neighbours?: Neighbours;
 }
 
@@ -88,7 +88,7 @@ export async function observeOtherProcesses(until: Promise<unknown>): Promise<nu
 }
 
 /**
- * Returns how many files a process may open; Infinity without a limit. Node raises its own soft limit and child
+ * Returns the number of files that a process may open; Infinity without a limit. Node raises its own soft limit and child
  * processes inherit it, so the hard limit applies to a server that Bench launches.
  */
 export async function readOpenFiles(): Promise<{ soft: number; hard: number } | undefined> {

@@ -29,7 +29,7 @@ const HOST = '127.0.0.1';
 /** A server on one of these accepts connections to every address of its machine. */
 const ALL_ADDRESSES = new Set(['0.0.0.0', '::']);
 const POLL_MS = 10;
-/** How long a server may take to stop after SIGTERM before it is killed. */
+/** The longest time that a server may take to stop after SIGTERM before it is killed. */
 const GRACE_MS = 5000;
 const LOG_LINES = 20;
 /** The part of a log that is read: a server may print gigabytes. */

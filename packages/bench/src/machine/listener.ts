@@ -39,7 +39,7 @@ export async function findListener(host: string, port: number): Promise<Found> {
 
 /**
  * Returns why a process cannot be the server at this address; undefined if it can. It can if the process, a
- * descendant or an ancestor listens there, or if it has a network namespace of its own, as in a container.
+ * descendant or an ancestor listens there, or if it has a separate network namespace, as in a container.
  */
 export async function whyNotListener(pid: number, host: string, port: number): Promise<string | undefined> {
   if (!isAlive(pid)) return `process ${pid} does not exist`;

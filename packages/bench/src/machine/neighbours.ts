@@ -13,7 +13,7 @@ import { readText } from './procfs.ts';
 import { openState } from './state.ts';
 import { hasEnded, start, type Child } from './subprocess.ts';
 
-/** How long one turn of work takes, and how long a change of the neighbour needs until it has an effect. */
+/** The length of one turn of work, and the time until a change of the neighbour has an effect. */
 const TURN_MS = 30;
 const SETTLE_MS = 3;
 
@@ -49,7 +49,7 @@ const TURNS = `${WORK}
 /** Programs without end: a loop of one instruction, and the work of a server. */
 const ENDLESS = { loop: 'for (;;);', work: `${WORK} for (;;) work();` };
 
-/** What keeps a core busy. */
+/** The program that keeps a core busy. */
 export type Busy = keyof typeof ENDLESS;
 
 /** A program without end that fills the idle time of some cores. */
@@ -85,7 +85,7 @@ export async function startFiller(cores: readonly number[], busy: Busy): Promise
   };
 }
 
-/** What `preflight` found out about the cores of this machine. */
+/** The findings of `preflight` about the cores of this machine. */
 export type Neighbours = NonNullable<Host['neighbours']>;
 
 interface Kept {
@@ -93,7 +93,7 @@ interface Kept {
   neighbours: Neighbours;
 }
 
-/** Keeps what was found out until this machine is started again: it may then be another one. */
+/** Stores the findings until this machine is started again: it may then be another one. */
 export function keepNeighbours({ ratio, low, high }: Neighbours, folder = openState()): void {
   const boot = readBoot();
   if (boot === undefined) return;
@@ -101,7 +101,7 @@ export function keepNeighbours({ ratio, low, high }: Neighbours, folder = openSt
   writeFileSync(join(folder, KEPT), JSON.stringify(kept));
 }
 
-/** Returns what was kept since this machine was started; undefined if nothing was. */
+/** Returns the findings that were stored since this machine was started; undefined if there are none. */
 export function recallNeighbours(folder = openState()): Neighbours | undefined {
   const text = readText(join(folder, KEPT));
   const boot = readBoot();

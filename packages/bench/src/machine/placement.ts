@@ -31,7 +31,7 @@ export interface PinnedCommands {
   beside?: string[];
   /** The cores of the server in the order in which a smaller server would use them; absent if nothing is pinned. */
   serverOrder?: number[];
-  /** Why the placement is not ideal; absent if it is. */
+  /** The reason why the placement is not ideal; absent if it is. */
   reason?: string;
 }
 

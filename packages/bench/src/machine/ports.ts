@@ -10,7 +10,7 @@ import { listenersOn } from './procfs.ts';
 const PORTS = { first: 20_000, count: 12_000 };
 const MOST_TRIES = 100;
 
-/** Returns a TCP port of an address of this machine that was free a moment ago. Throws what node:net throws if there is none. */
+/** Finds a free TCP port of an address of this machine; nothing reserves it. Throws the error of node:net if there is none. */
 export async function findFreePort(host = '127.0.0.1'): Promise<number> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const port = PORTS.first + randomInt(PORTS.count);

@@ -6,7 +6,7 @@ import { $, which } from 'zx/core';
 import { BenchError } from '../errors.ts';
 import { readProcess } from './procfs.ts';
 
-/** How long a program may take to stop after SIGTERM at its time limit, before it is killed. */
+/** The longest time that a program may take to stop after SIGTERM at its time limit, before it is killed. */
 const GRACE_MS = 2000;
 /** The exit statuses of a shell that cannot find a program, or cannot execute it. */
 const NOT_FOUND = 127;
@@ -97,7 +97,7 @@ export interface StartOptions extends Pick<RunOptions, 'cwd' | 'env'> {
 }
 
 /**
- * Starts a shell command in a process group of its own, so that a Ctrl-C in the terminal does not reach it. The command
+ * Starts a shell command in a separate process group, so that a Ctrl-C in the terminal does not reach it. The command
  * ends with `exec`: the shell becomes the program. Words that are inserted are quoted.
  */
 export function start(options: StartOptions): (pieces: TemplateStringsArray, ...words: unknown[]) => Child {
@@ -166,7 +166,7 @@ function configure({ cwd = process.cwd(), env = process.env, stdio }: StartOptio
 
 /**
  * Returns an environment in which Bash does not run the user's `~/.bashrc`: with a pipe as its stdin it takes itself for a
- * remote shell, unless SHLVL tells of a shell above it. A terminal sets SHLVL; cron, systemd and `exec` do not.
+ * remote shell, unless SHLVL shows a shell above it. A terminal sets SHLVL; cron, systemd and `exec` do not.
  */
 function belowShell(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Number(env['SHLVL']) >= 1 ? env : { ...env, SHLVL: '1' };
@@ -188,7 +188,7 @@ function outputOf([program = '']: readonly string[], ended: Ended): Output {
   if (exitCode === 0) return { stdout, stderr };
   if (cause instanceof Error)
     throw new SubprocessError('not-started', `${program} could not be started: ${cause.message}`, SILENT);
-  // What the shell wrote about it would only repeat the message.
+  // The words of the shell would only repeat the message.
   if (exitCode === NOT_FOUND) throw new SubprocessError('missing', `${program} was not found`, SILENT);
   if (exitCode === NOT_EXECUTABLE)
     throw new SubprocessError('not-executable', `${program} cannot be executed`, SILENT);

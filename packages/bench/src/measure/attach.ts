@@ -82,7 +82,7 @@ function serverOf(
   return { server, place };
 }
 
-/** Throws a usage error if two names stand for one process: their difference would be noise. */
+/** Throws a usage error if two names refer to the same process: their difference would be noise. */
 function refuseSame(servers: readonly AttachedServer[], places: ReadonlyMap<string, Place>): void {
   const seen = new Map<string, string>();
   for (const { target } of servers) {

@@ -1,4 +1,4 @@
-/** The conductor: fresh servers run at the same time, are loaded in turn, and each becomes a record. A single trial is a duel of one. */
+/** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial is a duel of one server. */
 
 import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
 import type { LimitProof, LoadResult, Trial, Turns as RecordedTurns } from '../results/record.ts';
@@ -236,7 +236,7 @@ async function takeTurns(
       if (sampled !== undefined) side.samples.push(sampled);
     });
   }
-  // What disturbs a machine does not cost unlike servers the same: their ratios follow it.
+  // A disturbance of the machine does not cost unlike servers the same, so their ratios follow it.
   const wasDisturbed = ({ side }: Loaded): boolean =>
     loaded.length > 2 && side.samples.some(({ host }) => isDisturbed(host));
   const trends = findTrends(alignTurns(loaded.map(({ side }) => costsOf(side.turns))));

@@ -92,7 +92,7 @@ export function runtimeFile(folder: string, trial: string): string {
   return resolve(folder, 'data', `${trial.split('-', 1)[0]}-runtime`);
 }
 
-/** Returns the plan and the placement of one target: those of the run, unless the target has resources of its own. */
+/** Returns the plan and the placement of one target: those of the run, unless the target has its own resources. */
 export function scaleTo<T extends Pick<LaunchMeans, 'plan' | 'placed'>>(target: Target, means: T): T {
   const plan = planOf(means.plan, target);
   return plan === means.plan ? means : { ...means, plan, placed: narrowServer(means.placed, coresOf(plan)) };

@@ -489,7 +489,7 @@ function headsOf(companions: readonly RunningCompanion[], target: Target): Pick<
   return heads.length === 0 ? {} : { companions: Object.fromEntries(heads) };
 }
 
-/** Returns the head of a trial as far as its plan tells it. `atMs` is its beginning, in ms since the epoch. */
+/** Returns the head of a trial as far as its plan defines it. `atMs` is its beginning, in ms since the epoch. */
 export function plannedHead(
   planned: PlannedTrial,
   { plan, target, placement, atMs }: { plan: Plan; target: Target; placement: Placement; atMs: number },

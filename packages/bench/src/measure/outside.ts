@@ -1,4 +1,4 @@
-/** What can be attested of a user's server from outside: it prints nothing for Bench. */
+/** Attests a user's server from outside: it prints nothing for Bench. */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { BenchError } from '../errors.ts';

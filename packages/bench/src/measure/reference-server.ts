@@ -1,6 +1,6 @@
 /**
  * The reference of a study of warm-up: answers each request with the devices of this trial, serialised anew. Started as
- * a process of its own, by the flags of `reference.ts`. It imports nothing of Bench, so that it costs the same everywhere.
+ * a separate process, with the flags of `reference.ts`. It imports nothing of Bench, so that it costs the same everywhere.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -20,7 +20,7 @@ export interface RoundHost {
 export interface HostRound {
   /** Those that arrived. */
   trials: Trial[];
-  /** Why the host did not complete the round; undefined if it did. It then measures no other. */
+  /** The reason why the host did not complete the round and measures no other; undefined if it completed it. */
   lost?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface SpreadTrials {
 interface Ended extends HostRound {
   host: RoundHost;
   planned: readonly PlannedTrial[];
-  /** When it began, in ms since the epoch. */
+  /** Its start, in ms since the epoch. */
   atMs: number;
 }
 

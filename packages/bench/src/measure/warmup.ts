@@ -39,7 +39,7 @@ export interface StudyMeans {
   isStopped: () => boolean;
 }
 
-/** What is known of one process so far. */
+/** The findings about one process so far. */
 interface Findings {
   course?: RecordedCourse;
   cpuSource?: string;

@@ -1,5 +1,5 @@
 /**
- * Chooses the rungs at which the servers of a round run at the same time and take turns, and how long their turns are.
+ * Chooses the rungs at which the servers of a round run at the same time and take turns, and the length of their turns.
  * Turns share the momentary speed of the machine, so they show smaller differences than trials one after the other.
  */
 import { workloadOf } from '../catalogue/workloads/index.ts';

@@ -10,7 +10,7 @@ import type { SequentialTest } from './definition.ts';
 /** The default threshold: the smallest difference that matters, as a share. */
 export const DEFAULT_THRESHOLD = 0.02;
 
-/** How long a server may take to its first right answer by default. */
+/** The longest time to the first right answer of a server, by default. */
 export const START_SECONDS = 30;
 
 /** The options of a plan; absent fields take the workload's defaults. */
@@ -35,7 +35,7 @@ export interface BenchOptions {
   /** Loads Node servers as they started, without a garbage collection before. */
   fresh?: boolean;
   timeoutSeconds?: number;
-  /** How long a server may take to its first right answer. */
+  /** The longest time to the first right answer of a server. */
   startSeconds?: number;
   /** Measures every target a second time, with this request in flight beside the load. */
   background?: BackgroundRequest;

@@ -294,7 +294,7 @@ interface Cell {
 
 /**
  * Returns the cells of one round in their order. Separate trials are shuffled as a whole. Servers that take turns stay
- * together, in an order of their own.
+ * together, in a random order among themselves.
  */
 function shuffleRound(plan: Blocks, random: Random): Cell[] {
   const units = plan.rungs.flatMap((connections): Cell[][] => {

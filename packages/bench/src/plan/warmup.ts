@@ -1,9 +1,9 @@
 /**
- * How long each target is loaded before its window. A study of warm-up says from which age on its processes are warm;
- * without one, the workload says how long.
+ * The length of the load on each target before its window. A study of warm-up says from which age on its processes are warm;
+ * without one, the workload sets the length.
  *
  * The age counts in seconds of the clock, not in answers. Some runtimes recompile after a number of calls (V8), others
- * after a delay (.NET), and a study cannot tell which. In a study the process is under load for about half of the time, in
+ * after a delay (.NET), and a study cannot show which. In a study the process is under load for about half of the time, in
  * a trial all the time. After the same seconds a trial has therefore given at least as many answers, and the condition of
  * both kinds is met. It costs up to half of the warm-up of a runtime that counts calls.
  */
@@ -15,7 +15,7 @@ export const LONGEST_WARMUP_SECONDS = 30;
 /** Processes of one target differ in the age at which they are warm, and a study has observed only a few. */
 const MARGIN = 1.2;
 
-/** One of every so many processes may be an exception. */
+/** One process in this many may be an exception. */
 const FEWEST_TO_EXCEPT = 3;
 /** Warm-ups are seldom longer. A change of the machine's pace in a study looks like a long one. */
 const USUAL_SECONDS = 10;
@@ -40,7 +40,7 @@ export function fewestBusy(rungs: readonly number[]): number {
   return busy.length > 0 ? Math.min(...busy) : Math.max(...rungs);
 }
 
-/** What a study found out about the warm-up of a target. */
+/** The findings of a study about the warm-up of a target. */
 export interface KnownWarmup {
   /** The id of the study. */
   study: string;
@@ -64,7 +64,7 @@ export interface WarmupNeeds {
   isAuto: boolean;
 }
 
-/** The processes of a study that settled, and whether the target does: most of them, or all but one, which may be an exception. */
+/** Counts the processes of a study that settled. The target settles if most of them do, or all but one, which may be an exception. */
 function countSettled(processes: KnownWarmup['processes']): { settled: number; settles: boolean } {
   const settled = processes.filter(({ warm }) => warm !== undefined).length;
   return { settled, settles: 2 * settled > processes.length || processes.length - settled === 1 };
@@ -146,7 +146,7 @@ export function planTogether(all: readonly WarmingTarget[]): PlannedWarmup[] {
   });
 }
 
-/** What targets of one language have in common. */
+/** The warm-up that the targets of one language share. */
 interface Meeting {
   /** Their warm-up, in seconds. */
   seconds: number;

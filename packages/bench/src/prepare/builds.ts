@@ -19,7 +19,7 @@ export interface Built {
   name: string;
 }
 
-/** The inputs of a binary, and whether it exists. */
+/** The inputs of a binary; `isMade` is true if it exists. */
 export interface Build {
   /** The digest of the sources, of the shared sources and of the version output of the tools. */
   digest: string;

@@ -28,7 +28,7 @@ export function collectableEnvironment(env: Record<string, string>, file: string
 }
 
 /**
- * Has each Node process of an idle server collect all garbage. Returns how many did; undefined if none runs Node. One that
+ * Has each Node process of an idle server collect all garbage. Returns the number that did; undefined if none runs Node. One that
  * does not answer is left alone.
  */
 export async function collectGarbage(pid: number, file: string): Promise<number | undefined> {

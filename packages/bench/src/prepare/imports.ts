@@ -34,7 +34,7 @@ export interface CodeClaim {
   installed: { root: string; files: string[] } | undefined;
   /** The folder that must not run: the original, if the stack itself is a copy. */
   instead: string | undefined;
-  /** Set for a copy of a user's project: the program of a binary. Nothing is asked of its server, so it may not tell. */
+  /** Set for a copy of a user's project: the program of a binary. Nothing is asked of its server, so its code may be unknown. */
   project?: { program: string };
 }
 
@@ -105,7 +105,7 @@ async function readFiles(
 }
 
 /**
- * Returns the files of a copy of a user's project that its server has loaded, or why that cannot be told. Throws a trial
+ * Returns the files of a copy of a user's project that its server has loaded, or the reason why they are unknown. Throws a trial
  * error if it loaded a file of the original that the copy holds too.
  */
 export function findProjectCode(claim: CodeClaim, files: string[]): RunningCode {

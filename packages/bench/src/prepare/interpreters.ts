@@ -1,6 +1,6 @@
 /**
- * The interpreter that a live server runs, and how it was built. A build is a property of the program, so the same
- * program is asked in a process of its own, once: nothing is loaded into the server.
+ * The interpreter that a live server runs, and its build. A build is a property of the program, so the same
+ * program is asked in a separate process, once: nothing is loaded into the server.
  */
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -74,7 +74,7 @@ function kindOf(program: string): RuntimeKind {
 
 const known = new Map<string, Promise<Interpreter | undefined>>();
 
-/** Asks a program that is an interpreter how it was built, once as long as it is not replaced. */
+/** Asks an interpreter for its build, once as long as the program is not replaced. */
 export function readInterpreter(program: string): Promise<Interpreter | undefined> {
   const { ino, mtimeMs } = statSync(program, { throwIfNoEntry: false }) ?? {};
   const key = `${program} ${ino} ${mtimeMs}`;
@@ -95,7 +95,7 @@ async function ask(program: string): Promise<Interpreter | undefined> {
     : describeNode(JSON.parse(stdout) as NodeWords);
 }
 
-/** Returns the build that the words of a Python tell. An option that they leave open is absent. */
+/** Returns the build that the words of a Python describe. An option that they leave open is absent. */
 export function describePython(words: PythonWords): Interpreter {
   const { implementation, version, compiler, configured, compiled, linked, isDebug, hasTailCalls } = words;
   const named = compiler.trim();
@@ -124,7 +124,7 @@ function isSet(args: string[], option: string): boolean {
   return args.some((arg) => arg === option || (arg.startsWith(`${option}=`) && !arg.endsWith('=no')));
 }
 
-/** Returns the build that the variables of a Node tell. */
+/** Returns the build that the variables of a Node describe. */
 export function describeNode({ version, variables }: NodeWords): Interpreter {
   const isOn = (name: string): boolean => [true, 1, 'true'].includes(variables[name] as boolean);
   return {

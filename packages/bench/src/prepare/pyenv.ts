@@ -32,7 +32,7 @@ export function interpretersOf(version: string): string[] {
     .toReversed();
 }
 
-/** Returns what starts a program on PATH: its path behind a shim, or its name. */
+/** Returns the command that starts a program on PATH: its path behind a shim, or its name. */
 export async function findBehindShim(name: string): Promise<string> {
   if (findOnPath(name) !== join(shims(), name)) return name;
   return run(['pyenv', 'which', name]).then(

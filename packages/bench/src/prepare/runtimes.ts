@@ -15,7 +15,7 @@ export interface FoundRuntime {
   argv: string[];
 }
 
-/** The places to search for a runtime, and whether a missing one may be fetched. */
+/** The places to search for a runtime, and the permission to fetch a missing one. */
 export interface Search {
   cache: string;
   uv: string | undefined;

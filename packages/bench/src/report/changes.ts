@@ -4,12 +4,12 @@ import { coresOf } from '../plan/plan.ts';
 import type { StoredRun } from '../results/store.ts';
 import { explainBuildsBetween } from './interpreters.ts';
 
-/** Lists how two runs differ besides their figures: unlike builds of interpreters, what no record shows, and what changed. */
+/** Lists the differences of two runs besides their figures: unlike builds of interpreters, facts that no record shows, and changes. */
 export function describeDifferences(old: StoredRun, now: StoredRun): string[] {
   return [...explainBuildsBetween(old, now), ...describeUnknown(old, now), ...describeChanges(old, now)];
 }
 
-/** Lists what changed between two runs, one change per line, then the properties that are unknown. */
+/** Lists the changes between two runs, one per line, then the unknown properties. */
 export function describeChanges(old: StoredRun, now: StoredRun): string[] {
   const [then, here] = [environmentOf(old), environmentOf(now)];
   const changes = [...new Set([...then.keys(), ...here.keys()])]

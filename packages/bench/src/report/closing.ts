@@ -1,4 +1,4 @@
-/** The last line of a report: what was found, and the command that comes next. */
+/** The last line of a report: the outcome, and the command that comes next. */
 import { completeParams, workloadOf } from '../catalogue/workloads/index.ts';
 import { commandLine } from '../home.ts';
 import { METRICS, type MetricId } from '../metrics.ts';
@@ -130,7 +130,7 @@ interface Next {
   command: string;
 }
 
-/** Chooses what to do after a run: complete it, look into failures, decide, or look at the charts. */
+/** Chooses the next step after a run: complete it, look into failures, decide, or look at the charts. */
 function chooseNext(model: Model, leaders: readonly Standing[], isDecided: boolean): Next {
   const { plan, run, rows } = model;
   const failed = sum(rows.map(({ statuses }) => statuses.failed));

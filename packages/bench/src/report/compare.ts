@@ -86,7 +86,7 @@ function describeConfidence({ rows }: ComparedTable): string {
   return intervals > 1 ? `; all ${intervals} intervals hold simultaneously with 95 % confidence` : '';
 }
 
-/** `against fastapi`; `against itself on 3.11` if every target has a baseline of its own. */
+/** `against fastapi`; `against itself on 3.11` if every target is compared with its own baseline. */
 export function describeBaseline({
   paired,
   baseline = '',

@@ -1,4 +1,4 @@
-/** The copies of a project in words: which commits were measured. */
+/** The copies of a project in words: the commits that were measured. */
 import { labelOf } from '../catalogue/copy-label.ts';
 import type { Plan } from '../plan/definition.ts';
 

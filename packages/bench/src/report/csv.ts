@@ -20,7 +20,7 @@ const COUNTS = [
 ] as const;
 
 /**
- * Renders every trial of a run as a row of CSV (RFC 4180), in the order in which they were measured. What was not measured
+ * Renders every trial of a run as a row of CSV (RFC 4180), in the order in which they were measured. A missing figure
  * is an empty cell. Words that a spreadsheet would take for a formula begin with an apostrophe.
  */
 export function renderCsv(model: Model): string {

@@ -1,4 +1,4 @@
-/** What the formats for other programs share: plain names, and only figures that a program may compare. */
+/** The part that the formats for other programs share: plain names, and only figures that a program may compare. */
 import { describeLoad } from '../catalogue/engines.ts';
 import { BenchError } from '../errors.ts';
 import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';

@@ -8,7 +8,7 @@ const TOOK_PART: ReadonlySet<JudgedHost['verdict']> = new Set(['reference', 'ali
 /** More rounds are counted, not listed. */
 const MOST_LISTED = 6;
 
-/** The A/A trials of each host in one line: what they found, and what follows from it. */
+/** The A/A trials of each host in one line: their result and its consequence. */
 export function describeJudged(judged: readonly JudgedHost[], threshold: number): string[] {
   return judged.map((host) => `${host.name}: ${describeFigures(host)}${describeVerdict(host, threshold)}`);
 }

@@ -1,4 +1,4 @@
-/** Interpreters in words: how each was built, and which of a comparison were built differently. */
+/** Interpreters in words: the build of each, and unlike builds in a comparison. */
 import { findUnlikeBuilds, valueOf, type BuildProperty, type NamedInterpreter } from '../analyse/builds.ts';
 import type { BuildOption, Interpreter } from '../model.ts';
 import type { StoredRun } from '../results/store.ts';

@@ -30,7 +30,7 @@ export function explainKinds(rows: readonly ModelRow[]): string[] {
   );
 }
 
-/** Says what a comparison compares if the processes of a target are of several kinds: the shift, the shares and a fleet. */
+/** Explains a comparison if the processes of a target are of several kinds: the shift, the shares and a fleet. */
 export function explainComparedKinds({
   candidate,
   baseline,

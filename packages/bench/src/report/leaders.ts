@@ -13,7 +13,7 @@ export interface Standing {
   connections: number;
   /** All rows with a usable figure, the best first. */
   placed: Placed[];
-  /** Why no row is the best; absent if `best` are. */
+  /** The reason why no row is the best; absent if at least one is. */
   obstacle?: Obstacle;
   /** The rows that share the first rank. Without ranks, the one with the best median. Empty if there is an obstacle. */
   best: Placed[];
@@ -24,7 +24,7 @@ export interface Standing {
 /** A reason for naming no best row: no figure is usable, a lower bound may hide a better one, or a row has no rank. */
 export type Obstacle = { kind: 'none' | 'alone' } | { kind: 'bound' | 'no-rank'; row: ModelRow };
 
-/** A row that is so many times worse than the best is not the best, however few of its rounds are valid. */
+/** A row this many times worse than the best is not the best itself, however few of its rounds are valid. */
 const FAR_WORSE = 2;
 
 /**

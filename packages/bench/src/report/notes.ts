@@ -1,4 +1,4 @@
-/** The notes below the table of a run: what its marks mean, which checks failed, and what was skipped. */
+/** The notes below the table of a run: the meaning of its marks, the failed checks, and what was skipped. */
 import { FEWEST_RANKED_ROUNDS } from '../analyse/row-ranks.ts';
 import type { Row } from '../analyse/summary.ts';
 import { commandLine } from '../home.ts';

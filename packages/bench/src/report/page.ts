@@ -6,7 +6,7 @@ import type { ScalingView } from './scaling.ts';
 import type { View } from './view.ts';
 import { widthOf, wrap } from './width.ts';
 
-/** How a page of text is laid out. */
+/** The layout of a page of text. */
 export interface Layout {
   /** The columns of the terminal; by default unlimited. */
   width?: number;
@@ -51,7 +51,7 @@ export function layOut(
   ].join('\n');
 }
 
-/** Lays out how servers scale: a heading, the table, and its notes. */
+/** Lays out the scaling of servers: a heading, the table, and its notes. */
 function layOutScaling(
   view: View,
   scaling: ScalingView,

@@ -193,7 +193,7 @@ function describePair(row: ComparedRow): string {
   return `${row.candidate} ${against} at ${formatWhole(row.connections)}`;
 }
 
-/** Says what the remaining time goes to, and how long its verdicts will take. */
+/** Describes the use of the remaining time, and the time until its verdicts. */
 function describeRest(
   plan: Plan,
   trials: Trial[],
@@ -218,7 +218,7 @@ function countDecided(rows: readonly ComparedRow[]): number {
   return rows.filter(({ comparison }) => comparison.verdict !== 'undecided').length;
 }
 
-/** Renders the table as it stands after a round. */
+/** Renders the table after a round, with the trials so far. */
 function renderStanding(plan: Plan, trials: Trial[], rounds: number, layout: Layout): string {
   const rows = summarise(trials);
   return renderTerminal(

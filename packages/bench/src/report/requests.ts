@@ -23,7 +23,7 @@ const CHECKS: Record<CheckKind, string> = {
   status: 'only the status is checked',
 };
 
-/** Says what was asked beyond the requests themselves, and how their answers were checked. */
+/** Describes everything beyond the requests themselves, and the checks of their answers. */
 export function describeAsking(asked: Asked | undefined, sent: SentRequests | undefined): string[] {
   if (asked === undefined) return [];
   const { rows } = sent ?? {};
@@ -50,7 +50,7 @@ export function describeLeftOut(asked: Asked | undefined): string[] {
   );
 }
 
-/** Says how answers under load were checked; undefined for older records, which do not tell. */
+/** Describes the check of answers under load; undefined for older records, which do not contain it. */
 function describeChecks(asked: Asked, sent: SentRequests | undefined): string[] {
   const { requests = [], rows } = sent ?? {};
   const kinds = new Map<string, CheckKind>();
@@ -71,7 +71,7 @@ function describeChecks(asked: Asked, sent: SentRequests | undefined): string[] 
   });
 }
 
-/** One line for each request of a user: what became of it in the window. */
+/** One line for each request of a user: its outcomes in the window. */
 export function describeRoutes({ routes = [] }: LoadResult, { requests }: Trial): string[] {
   return routes.map(({ counts, latencyUs }, index) => {
     const { method, path } = requests?.requests[index] ?? { method: 'request', path: String(index + 1) };

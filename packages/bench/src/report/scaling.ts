@@ -1,4 +1,4 @@
-/** How servers scale, in words: a table with a group for each target at each rung. */
+/** The scaling of servers in words: a table with a group for each target at each rung. */
 import { METRICS } from '../metrics.ts';
 import { nameSize } from '../plan/scale.ts';
 import { showFigure, showLimit, showMetric } from './cells.ts';

@@ -41,7 +41,7 @@ export interface View {
   /** The number of first columns that each part of a table repeats, if it may be split into parts that fit. */
   repeated?: number;
   groups: { heading: string; rows: string[][] }[];
-  /** How servers scale, in a table of its own; absent if nothing was scaled. */
+  /** The scaling of servers, in a separate table; absent if nothing was scaled. */
   scaling?: ScalingView;
   /** The goodput of each target over the rungs, one line each; absent without a ladder. */
   courses?: string[];
@@ -146,7 +146,7 @@ function describeAttached({ plan: { attached = [] }, servers }: Model): string[]
   });
 }
 
-/** The range of the ages of the servers when their windows opened; empty if no record tells them. */
+/** The range of the ages of the servers when their windows opened; empty if no record has them. */
 function describeAge({ age }: Model): string[] {
   if (age === undefined) return [];
   const given = age.answers === undefined ? '' : `, ${formatRange(age.answers, formatWhole)} answers`;

@@ -69,7 +69,7 @@ function renderTable(targets: StudiedTarget[], file: StoredStudy['file'], width:
 }
 
 /**
- * Shows studies in one table. Throws RangeError for studies that say different things: of another workload, number of
+ * Shows studies in one table. Throws RangeError for studies that cannot share a table: of another workload, number of
  * connections or default warm-up.
  */
 export function viewStudies(studies: readonly StoredStudy[]): View {

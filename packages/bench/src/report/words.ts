@@ -12,7 +12,7 @@ export const NAMES: Record<MetricId, string> = {
   startup: 'start-up time',
 };
 
-/** What a verdict says of any metric, whichever direction is better. */
+/** The words for a verdict on any metric, whichever direction is better. */
 export const VERDICTS = {
   faster: 'better',
   slower: 'worse',

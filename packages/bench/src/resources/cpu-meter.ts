@@ -5,14 +5,14 @@ import { sum } from '../numbers.ts';
 
 /** The CPU time of one server so far. */
 export interface CpuMeter {
-  /** Where it is read: `cgroup v1`, `schedstat`. */
+  /** The source of the readings: `cgroup v1`, `schedstat`. */
   source: string;
   /** Returns user and system CPU of the process tree so far, in µs. Throws if the server has ended. */
   readUs(): number;
 }
 
 /**
- * Opens the meter of a server. Exact if the server is in a cgroup of its own. Without one, the CPU of threads that
+ * Opens the meter of a server. Exact if the server has its own cgroup. Without one, the CPU of threads that
  * have exited is lost. Undefined on a platform without either.
  */
 export function openCpuMeter(pid: number | undefined, cgroup: Cgroup | undefined): CpuMeter | undefined {

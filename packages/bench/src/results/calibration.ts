@@ -33,7 +33,7 @@ export interface TwinScenario {
   answers: Partial<Record<TwinAnswer, string>>;
 }
 
-/** What twins tell: the CPU of the fault, all CPU of the planted one by its own account, or the memory of the fault. */
+/** The figure that twins compare: the CPU of the fault, all CPU of the planted one by its own account, or the memory of the fault. */
 export type TwinAnswer = 'burn' | 'rusage' | 'memory';
 
 export type Scenario = LatencyScenario | TwinScenario;
@@ -94,7 +94,7 @@ export type CalibrationVerdict = 'inside' | 'outside' | 'undecided' | 'not measu
 
 /** A known answer and its measured figure. */
 export interface Calibrated {
-  /** The heading that its row stands under, with the unit of its figures. */
+  /** The heading above its row, with the unit of its figures. */
   group: string;
   name: string;
   /** True for a part of the bias in the row above. */
@@ -128,7 +128,7 @@ export interface CalibratedRound {
 export interface MachineDuring {
   rounds: number;
   disturbed: number;
-  /** Absent where the system does not tell. */
+  /** Absent where the system does not report it. */
   stealCores?: Interval;
   otherProcessesCores?: Interval;
 }

@@ -164,7 +164,7 @@ function upgradeToThird(record: Stored): Stored {
 
 /**
  * Schema 4 has one `repeats` for three fields of a target, and the version of the load driver. All older records of
- * autocannon were sent by its first version; those of other engines do not tell theirs.
+ * autocannon were sent by its first version; those of other engines do not record theirs.
  */
 function upgradeToFourth(record: Stored): Stored {
   const { target, engine } = record;
@@ -244,7 +244,7 @@ function rename(object: Stored, names: Record<string, string>): Stored {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [names[name] ?? name, value]));
 }
 
-/** The plan defines the load of its trials, except in a calibration, whose trials each had a rate of their own. */
+/** The plan defines the load of its trials, except in a calibration, where each trial had a separate rate. */
 function loadOfTrial(trial: Stored, plan: Stored): LoadMode | undefined {
   if (trial['engine'] !== PACED || plan['rate'] !== undefined) return loadOf(plan['rate'], plan['amount']);
   const { measured } = trial;

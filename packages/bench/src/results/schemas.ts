@@ -1,4 +1,4 @@
-/** The JSON Schemas of what is stored, made from the definitions. The files in `schema/` are these. */
+/** The JSON Schemas of stored files, made from the definitions. The files in `schema/` are these. */
 import { CLUSTER_HEAD, clusterFile } from '../catalogue/cluster/definition.ts';
 import { toDocument } from '../definitions.ts';
 import { host, HOST_HEAD } from './host.ts';

@@ -1,4 +1,4 @@
-/** Validates what was read from a run's folder against the schemas that are shipped. */
+/** Validates the stored files of a run against the shipped schemas. */
 import { readFileSync } from 'node:fs';
 import type { ErrorObject } from 'ajv';
 import { createCheck } from '../json-schema.ts';
@@ -8,7 +8,7 @@ import type { Trial } from './record.ts';
 import type { RunFile } from './run-file.ts';
 import type { StoredWarmup, StudiedProcess, StudyFile } from './study/record.ts';
 
-/** The types of what is stored, by the names of their schemas. */
+/** The types of stored values, by the names of their schemas. */
 export interface Stored {
   record: Trial;
   run: RunFile;

@@ -266,7 +266,7 @@ export function launchedHere(server: Server, url: string, release: () => void = 
 /** A failure of a companion, which says nothing about the server. */
 export class CompanionError extends BenchError {
   readonly reason: CompanionReason;
-  /** What a user needs to know beyond the message, line by line; a record keeps only the message. */
+  /** Details for the user beyond the message, line by line; a record keeps only the message. */
   readonly details: readonly string[];
 
   /** `reason` is the companion's own row in the table of reasons, if it has one. */

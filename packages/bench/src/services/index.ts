@@ -34,7 +34,7 @@ export async function findCompanions(needs: CompanionNeeds): Promise<Companion[]
   return found;
 }
 
-/** Lists the companions that are needed and have a host of their own. */
+/** Lists the companions that are needed and run on another host. */
 export function listElsewhere(needs: CompanionNeeds): MovableName[] {
   const names = Object.keys(MOVABLE) as MovableName[];
   return names.filter(

@@ -82,7 +82,7 @@ export async function findElsewhere(
 
 /** The parts of a companion on another host. */
 interface Parts extends Pick<MovableKind, 'name' | 'movable'> {
-  /** That of its program, which stays the same for all trials. */
+  /** The version of its program, which stays the same for all trials. */
   version: string;
   needs: CompanionNeeds;
   hosts: CompanionHosts;
@@ -100,7 +100,7 @@ class DistantCompanion implements RunningCompanion {
   readonly name: CompanionName;
   readonly #parts: Parts;
   #running: Running | undefined;
-  /** The one that started last, which may be lost. */
+  /** The program that started last; its host may be lost. */
   #latest: Running | undefined;
 
   constructor(parts: Parts) {

@@ -1,4 +1,4 @@
-/** The reports of time(1) in a pasted text, as usage that can stand beside that of a run. */
+/** Reads the reports of time(1) in a pasted text, as usage that can be compared with that of a run. */
 import { BenchError } from '../../errors.ts';
 import { TIME_FIELD_NAMES } from '../../time-report.ts';
 import type { Usage } from '../times.ts';

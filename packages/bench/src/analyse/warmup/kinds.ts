@@ -69,7 +69,7 @@ export function shareInterval(count: number, of: number): Interval {
   return { low: Math.max(0, centre - margin), high: Math.min(1, centre + margin) };
 }
 
-/** A process whose level is less certain than kinds are alike says less. */
+/** The weight of a process: less than 1 if its level is less certain than the expected deviation within a kind. */
 function weightOf(interval: Interval | undefined, expected: number): number {
   if (!interval) return 1;
   const error = Math.log(interval.high / interval.low) / 2 / HALF_WIDTH;

@@ -22,7 +22,7 @@ export interface ObservedProcess {
 export interface StudiedTarget {
   id: string;
   whole: ObservedProcess[];
-  /** How many processes were disturbed. */
+  /** The number of disturbed processes. */
   disturbed: number;
   /** Undefined if no process was observed for long enough. */
   study: TargetStudy | undefined;

@@ -1,4 +1,4 @@
-/** The services that a project seems to need beside its server, as its files tell. Reads files, and changes none. */
+/** The services that a project probably needs beside its server, read from its files. Changes no file. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Service } from './services.ts';
@@ -8,11 +8,11 @@ export interface Need {
   name: string;
   service: Service;
   variable: string;
-  /** The file that tells, and what it tells. */
+  /** The file and its evidence for the service: `compose.yaml: an image`. */
   why: string;
 }
 
-/** How files tell of a service. */
+/** A service, and its evidence in files. */
 interface Kind extends Omit<Need, 'why'> {
   /** The name of its image in a compose file. */
   image: RegExp;

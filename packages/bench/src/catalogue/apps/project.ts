@@ -1,4 +1,4 @@
-/** What a user's project says about its language and its dependencies. */
+/** The language and the dependencies of a user's project. */
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { BenchError } from '../../errors.ts';
@@ -24,7 +24,7 @@ export interface Project {
   version?: string;
 }
 
-/** What is known of a project before its files are read. */
+/** The facts about a project that are given before its files are read. */
 interface NamedLock {
   named?: string | undefined;
   known?: RuntimeKind;

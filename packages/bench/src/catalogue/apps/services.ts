@@ -1,7 +1,7 @@
-/** What the server of an app needs beside it: the services and the setup command of its manifest. */
+/** The surroundings of the server of an app: the services and the setup command of its manifest. */
 import { isAbsolute, relative, resolve } from 'node:path';
 
-/** A program beside the server, and how to tell that it is ready. */
+/** A program beside the server, and the check for its readiness. */
 export interface ProgramService {
   command: string[];
   env?: Record<string, string>;
@@ -30,9 +30,9 @@ export interface Surroundings {
   setup?: Setup;
 }
 
-/** How long a service may take to become ready. */
+/** The longest time that a service may take to become ready. */
 export const READY_SECONDS = 30;
-/** How long a setup command may take. */
+/** The longest time that a setup command may take. */
 export const SETUP_SECONDS = 60;
 
 const OF_SERVICE = /\{([a-z][a-z0-9-]*)\.(\w+)\}/g;

@@ -1,4 +1,4 @@
-/** The ways to start the server of a project, as its files tell. Reads files, and changes none. */
+/** The ways to start the server of a project, read from its files. Changes no file. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { RuntimeKind } from '../../model.ts';
@@ -13,7 +13,7 @@ export interface Start {
   language: string;
   framework: string;
   runtime: RuntimeKind;
-  /** The file that tells, and what it tells. */
+  /** The file and its evidence for this start. */
   why: string;
 }
 
@@ -40,7 +40,7 @@ export function findStarts(root: string): Start[] {
   });
 }
 
-/** Returns what the command line of a user starts, with the language and framework that the project tells. */
+/** Describes the start by a user's command line, with the language and framework that the project's files show. */
 export function describeStart(root: string, line: string): Start {
   const { words, env } = splitCommand(withPort(line), '--run');
   const known = findStarts(root)[0];

@@ -36,7 +36,7 @@ export interface Route {
   statuses: Status[];
   /** The JSON Schema of a right body. */
   schema?: string;
-  /** True if a right body is the one before the load, if that is the same twice. */
+  /** True if two equal answers before the load define the right body. */
   learns: boolean;
   /** True if right answers may be the same bytes each time. */
   isFixed: boolean;
@@ -45,7 +45,7 @@ export interface Route {
 /** A request before all others. Its answer completes the draw. */
 export interface Login {
   request: WorkloadRequest;
-  /** Returns the draw with the token of this answer, or why there is none. */
+  /** Returns the draw with the token of this answer, or the reason why there is none. */
   complete(answer: Answer): Draw | string;
 }
 
@@ -76,7 +76,7 @@ export function haveIds(requests: readonly Pick<WorkloadRequest, 'body'>[]): boo
 /** The requests and right answers of one trial. They are drawn for each trial, so that no answer can be hard-coded. */
 export interface Draw {
   requests: WorkloadRequest[];
-  /** The requests by route; absent if each is a route by itself, in turn. */
+  /** The routes; absent if each request is a separate route and they are sent in turn. */
   routes?: Route[];
   /** The indexes of the routes in one cycle. */
   order?: number[];
@@ -122,9 +122,9 @@ export interface Workload {
   windowSeconds: number;
   warmupSeconds: number;
   timeoutSeconds: number;
-  /** How long to wait until every connection has been answered once, in seconds; 30 by default. */
+  /** The longest wait until every connection has been answered once, in seconds; 30 by default. */
   barrierSeconds?: number;
-  /** How long a server may take to its first right answer, in seconds; 30 by default. */
+  /** The longest time to the first right answer of a server, in seconds; 30 by default. */
   startSeconds?: number;
   /**
    * The designed wait of each answer, in seconds; windows are a multiple of it. Absent if answers do not wait.

@@ -63,7 +63,7 @@ export class RemoteAgent implements Agent {
     return { ...started, pid: undefined };
   }
 
-  /** The command of a generator, pinned to a core of its own if its host has one to spare. */
+  /** The command of a generator, pinned to a separate core if its host has one to spare. */
   #command(process: number): string[] {
     const { spec, localPrefix } = this.#means;
     const program = join(checkoutOf(spec), relative(HOME.root, GENERATOR));

@@ -7,11 +7,11 @@ export interface RoundTrip {
   returnedMs: number;
 }
 
-/** Another clock. */
+/** The offset of another clock. */
 export interface Offset {
-  /** That clock minus this one. */
+  /** The time of the other clock minus the time of this one. */
   offsetMs: number;
-  /** The most by which that can be wrong. */
+  /** The largest possible error of the offset. */
   errorMs: number;
   /** The shortest round trip. */
   roundTripMs: number;

@@ -166,7 +166,7 @@ export async function startCompanion(
   );
 }
 
-/** The times of a step here: when it was asked for, and when its host had answered. */
+/** The times of a step on this host: its request, and the answer. */
 interface Edge {
   askedMs: number;
   answeredMs: number;
@@ -186,9 +186,9 @@ function writeLog(file: string, text: string): void {
 /** The steps of a companion and their answers, one after the other. */
 class Talk implements AsyncDisposable {
   readonly order: CompanionOrder;
-  /** Why it can be reached no more; undefined while it can. */
+  /** The reason why it can no longer be reached; undefined while it can. */
   lost: string | undefined;
-  /** How its program has ended by itself. */
+  /** The message that its program has ended by itself; undefined while it runs. */
   fallen: Extract<HostMessage, { event: 'fell' }> | undefined;
   readonly #name: string;
   readonly #running: RunningProgram;

@@ -8,7 +8,7 @@ import type { AgentUse } from './session.ts';
 
 /** The longest wait for Ray to let the driver in. */
 const JOIN_SECONDS = 60;
-/** How long a driver may take to leave. */
+/** The longest time that a driver may take to leave. */
 const LEAVE_MS = 10_000;
 
 /** A host of the cluster as Ray sees it. */
@@ -27,7 +27,7 @@ export interface PlacedAgent {
   role: string;
 }
 
-/** What a host tells about itself; a fact that it does not tell is absent. */
+/** The facts that a host reports about itself; a fact that it does not report is absent. */
 export interface HostFacts {
   hostname: string;
   pid: number;

@@ -11,14 +11,14 @@ import type { Host } from '../../results/host.ts';
 import type { HostWindow, Placement, Trial } from '../../results/record.ts';
 import type { LeftOut, Versions } from '../../results/run-file.ts';
 
-/** What the program of a host is to do with a plan. */
+/** An order to prepare or to measure a plan on another host. */
 export interface HostOrder {
   /** Makes its targets ready, or measures its trials. */
   do: 'prepare' | 'measure';
   plan: Plan;
   /** True if the user named the targets: a missing one is then an error. */
   isNamed: boolean;
-  /** True if it also plans the warm-ups, with studies of what is not known. */
+  /** True if it also plans the warm-ups, with studies of those that are not known. */
   learns?: boolean;
 }
 
@@ -43,7 +43,7 @@ export type CompanionStep =
   | { do: 'close' }
   | { do: 'land' };
 
-/** Asks the program to stop what it does. */
+/** Asks the program to stop its work. */
 export interface StopOrder {
   do: 'stop';
 }
@@ -60,7 +60,7 @@ export interface PreparedHost {
   plan: Plan;
 }
 
-/** The program of a host tells what happens. */
+/** The messages of the program on another host. */
 export type HostMessage =
   | { event: 'log'; line: string }
   /** No other command measures on its machine any more. */

@@ -16,7 +16,7 @@ export interface ProgramHost {
    * longest that it may take once no other command measures on that host.
    */
   ask(order: HostOrder, seconds: number, take: (message: HostMessage) => void): Promise<void>;
-  /** Stops what it does. */
+  /** Stops its current order. */
   stop(): void;
 }
 
@@ -49,7 +49,7 @@ const FINGERPRINT: [what: string, of: (facts: HostFacts) => string | number | un
   ['kernel', ({ release }) => release],
 ];
 
-/** Says how each host differs from most others; empty if all are equal. Their checkouts and Nodes are checked already. */
+/** Describes the differences of each host from most others; empty if all are equal. Their checkouts and Nodes are checked already. */
 export function findUnequal(hosts: readonly Pick<CheckedHost, 'name' | 'facts'>[]): string[] {
   return FINGERPRINT.flatMap(([what, of]) => {
     const values = hosts.map(({ facts }) => of(facts) ?? 'unknown');

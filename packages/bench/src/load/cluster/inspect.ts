@@ -7,7 +7,7 @@ import { HOME } from '../../home.ts';
 import type { MovableName } from '../../services/movable.ts';
 import type { ClusterDriver, HostFacts, PlacedAgent, RayNode } from './driver.ts';
 
-/** What a host is there for. */
+/** The task of a host. */
 export type HostTask = 'server' | 'generator' | MovableName;
 
 /** A host that was placed, checked and named. */
@@ -20,7 +20,7 @@ export interface CheckedHost {
   isHere: boolean;
   node: RayNode;
   facts: HostFacts;
-  /** Why it cannot take part; absent if it can. */
+  /** The reason why it cannot take part; absent if it can. */
   unfit?: string;
 }
 
@@ -50,7 +50,7 @@ export function checkoutOf({ checkout = HOME.root }: ClusterSpec | Spread): stri
 }
 
 /**
- * Places an agent on each host of a file, the server's too, and returns what they tell.
+ * Places an agent on each host of a file, the server's too, and returns the hosts with their facts.
  * `companions` are those that have a host. Throws a trial error if there are too few hosts.
  */
 export async function inspectCluster(
@@ -95,7 +95,7 @@ function describeOrder(checkout: string): { checkout: string; nodes: string[]; v
   return { checkout, nodes: [...inside, process.execPath, 'node'], version: process.version };
 }
 
-/** Says why a host cannot take part; undefined if it can. */
+/** Returns the reason why a host cannot take part; undefined if it can. */
 function whyUnfit(
   { digest, node, niceness }: HostFacts,
   own: HostFacts,

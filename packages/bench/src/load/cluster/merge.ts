@@ -17,11 +17,11 @@ export interface HostReport {
 
 /** The circumstances of a load by several hosts. */
 export interface ClusterFacts {
-  /** How all generators connected. */
+  /** Counts of the connections of all generators, and the time to establish them. */
   connect: Connect;
   timeoutSeconds: number;
   engine: string;
-  /** When all windows should have opened, in ms since the epoch on the clock of this host. */
+  /** The planned opening of all windows, in ms since the epoch on the clock of this host. */
   opensAtMs: number;
   asked: number;
   missing: ClusterLoad['missing'];
@@ -43,7 +43,7 @@ export function mergeHosts(parts: readonly HostReport[], facts: ClusterFacts): O
   const aligned = parts.map(align);
   const overlap = intersect(aligned.map(spanOf));
   const overlapMs = overlap.toMs - overlap.fromMs;
-  // What is missing is judged as such, not as connections that nobody answered.
+  // Missing generators are judged as such, not as connections that nobody answered.
   const arrived = { ...connect, asked: sum(parts.map((part) => part.connections)) };
   const merged = mergeReports(aligned, arrived, timeoutSeconds, engine);
   const ok = sum(aligned.map((report) => countWithin(report, overlap)));

@@ -17,7 +17,7 @@ export interface RemoteEvents<Message> {
 
 /** The agent of one host, and the processes that it has started. */
 export class RemoteProcesses {
-  /** Why its host was lost; undefined while it is there. */
+  /** The reason why its host was lost; undefined while it is there. */
   lost: string | undefined;
   readonly #driver: ClusterDriver;
   readonly #agent: number;

@@ -39,7 +39,7 @@ export class RemoteProgram {
     this.#argv = [facts.node.path ?? 'node', '--import', runtime, join(checkout, 'scripts', 'host.ts')];
   }
 
-  /** Why its host was lost; undefined while it is there. */
+  /** The reason why its host was lost; undefined while it is there. */
   get lost(): string | undefined {
     return this.#processes.lost;
   }

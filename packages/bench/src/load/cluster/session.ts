@@ -21,7 +21,7 @@ const DRAIN_SECONDS = 6;
 export interface AgentUse {
   /** On the monotonic clock of the host. */
   atMs: number;
-  /** Of all processes; undefined if the system does not tell. */
+  /** Of all processes; undefined if the system does not report it. */
   busyUs?: number | undefined;
   agentUs: number;
 }

@@ -1,4 +1,4 @@
-// What k6 runs: what to ask is in its environment, what it found is one JSON document on stdout.
+// The script that k6 runs. The environment defines the request; stdout gets one JSON document with the results.
 import http from 'k6/http';
 
 const { URL: url, HEADERS, CONNECTIONS, SECONDS, TIMEOUT } = __ENV;

@@ -17,12 +17,12 @@ export interface PlacedCopies extends Disposable {
   stacks: Stack[];
 }
 
-/** What the copies are made of. */
+/** The sources of the copies. */
 export interface CopiesSpec {
   targets: readonly Target[];
   stacks: readonly Stack[];
   apps: readonly App[];
-  /** The folder for what is laid out. */
+  /** The folder for revisions that are laid out. */
   cache: string;
   log: (line: string) => void;
 }

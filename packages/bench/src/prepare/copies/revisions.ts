@@ -143,7 +143,7 @@ export function folderOf(cache: string, top: string): string {
 }
 
 /**
- * Lays a revision out as a folder with a repository of its own, which shares the objects of the original. Settings that
+ * Lays a revision out as a folder with a separate repository, which shares the objects of the original. Settings that
  * git ignores, such as `.env`, are links to those of the original. Returns the names of these links. Throws a usage
  * error with the last line of git if that fails.
  */

@@ -324,7 +324,7 @@ function pathOf(bins: string[]): Record<string, string> {
   return { PATH: [...bins, process.env['PATH'] ?? ''].join(':') };
 }
 
-/** Where the program of a command is looked for. */
+/** The places where the program of a command is searched for. */
 interface Place {
   root: string;
   /** The folders of programs, before those of PATH. */

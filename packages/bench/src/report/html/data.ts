@@ -39,7 +39,7 @@ export interface Page extends Pick<
   /** The metric that the page opens with. */
   metric: MetricId;
   answers: Answer[];
-  /** What a reader must know before using a figure. */
+  /** Everything that a reader must know before using a figure. */
   caveats: string[];
   setting: string[];
   notes: string[];
@@ -49,7 +49,7 @@ export interface Page extends Pick<
   builds: string[];
   /** The reports of time(1) in words: a group for each rung, a column for each target. */
   times: Pick<View, 'columns' | 'words' | 'groups' | 'notes'>;
-  /** How servers scale, in words: a group for each target at each rung. */
+  /** The scaling of servers in words: a group for each target at each rung. */
   scaling?: ScalingView;
   /** Trials whose course over time and log are left out, because the run has too many. */
   shortened: number;

@@ -27,7 +27,7 @@ export function renderDocument(data: unknown, { title, script, style }: Assets &
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${createHash('sha256').update(script).digest('base64')}'`,
-    // The charts set styles of their own.
+    // The charts set inline styles.
     "style-src 'unsafe-inline'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -54,7 +54,7 @@ ${style}</style>
 }
 
 /**
- * Returns a value as JSON that can stand inside a script element. Secrets are redacted, control characters are written
+ * Returns a value as JSON that is safe inside a script element. Secrets are redacted, control characters are written
  * out, and fractions have nine digits.
  */
 export function embed(value: unknown): string {

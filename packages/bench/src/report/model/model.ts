@@ -103,7 +103,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
   };
 }
 
-/** Returns the rows with their ranks, their trials and what these say of the server. */
+/** Returns the rows with their ranks, their trials and the findings of these about the server. */
 function rankRows(rows: Row[], groups: Map<string, Trial[]>, distributions: boolean): ModelRow[] {
   const ranks = new Map<string, Partial<Record<MetricId, number>>>();
   const rounds = Math.max(0, ...[...groups.values()].flat().map(({ round }) => round));
@@ -163,7 +163,7 @@ function figuresOf(row: Row, ranks: Partial<Record<MetricId, number>>): ModelRow
   return Object.fromEntries(entries);
 }
 
-/** Returns why a server was saturated although cores were idle, and what its background requests did. */
+/** Returns the reason why a server was saturated although cores were idle, and the outcome of its background requests. */
 function describeServers(trials: Trial[]): Pick<ModelRow, 'budget' | 'background'> {
   const parts = trials.map((trial) => (trial.status === 'failed' ? trial.partial : trial.measured) ?? {});
   const saturated = trials.flatMap((trial) => {
@@ -231,7 +231,7 @@ function toServer(trials: Trial[]): ModelServer {
     trials.flatMap((trial) => (trial.status === 'failed' ? [] : (trial.measured.age?.collected ?? []))),
   );
   return {
-    // A record tells more than the plan, such as what --resolve found.
+    // A record contains more than the plan, such as what --resolve found.
     target: first.target,
     ...(first.runtime && { runtime: first.runtime }),
     ...(interpreter && { interpreter }),

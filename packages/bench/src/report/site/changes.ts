@@ -1,4 +1,4 @@
-/** What changed between the runs of a chart. Pure: the page finds it for the runs and targets that it shows. */
+/** The changes between the runs of a chart. Pure: the page finds them for the runs and targets that it shows. */
 
 /** A version of a run: of the harness, the load driver, the kernel or a target. */
 export interface Version {
@@ -14,7 +14,7 @@ export interface Environment {
   versions: Version[];
 }
 
-/** The versions of a run that differ from those of the last run before that tells them. */
+/** The versions of a run that differ from those of the last earlier run that has them. */
 export interface Change {
   run: string;
   /** One for each version: `kernel 6.17 → 6.18`. */

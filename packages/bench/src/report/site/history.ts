@@ -1,4 +1,4 @@
-/** The same targets over stored runs: which runs share a chart, and which of them are alike. */
+/** The same targets over stored runs: grouped into charts, and within a chart into runs that are alike. */
 import { summarise, type Row } from '../../analyse/summary.ts';
 import { listDifferences, listHostDifferences } from '../../analyse/unlike.ts';
 import type { MetricId } from '../../metrics.ts';
@@ -15,7 +15,7 @@ export interface HistoryPoint extends Pick<
   'target' | 'connections' | 'rounds' | 'statuses' | 'figures' | 'limits'
 > {
   run: string;
-  /** When the first trial of the run began: ISO 8601, UTC. */
+  /** The start of the first trial of the run: ISO 8601, UTC. */
   startedAt: string;
   /** The index of its setting among those of the history, from 0 on. */
   setting: number;
@@ -130,7 +130,7 @@ function groupAlike(runs: readonly StartedRun[]): StartedRun[][] {
   return groups;
 }
 
-/** Lists what makes two runs of one workload incomparable. Each number of connections has its own chart, so runs may differ in them. */
+/** Lists the differences that make two runs of one workload incomparable. Runs may differ in connections: each number has its own chart. */
 function describeUnlike(old: StoredRun, now: StoredRun): string[] {
   return [...listDifferences(old, now), ...listHostDifferences(old.host, now.host)]
     .filter(({ what }) => what !== 'connections')

@@ -10,7 +10,7 @@ import type { StoredWarmup } from './record.ts';
 /** Everything that the warm-up of a target depends on. */
 export type WarmupFacts = Record<string, string>;
 
-/** Returns what is known for these facts; undefined if nothing is, or if the file cannot be read. */
+/** Returns the known warm-up for these facts; undefined if there is none, or if the file cannot be read. */
 export function readKnown(folder: string, facts: WarmupFacts): StoredWarmup | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(fileOf(folder, facts), 'utf8'));
@@ -22,7 +22,7 @@ export function readKnown(folder: string, facts: WarmupFacts): StoredWarmup | un
 }
 
 /**
- * Stores what a study found out. A study that observed its processes for longer replaces what is known: it sees later
+ * Stores the findings of a study. A study that observed its processes for longer replaces what is known: it sees later
  * changes. Otherwise, if a single process left it uncertain whether the target settles, the processes join it. Among
  * studies of the same length, the one with more processes remains.
  */
@@ -36,7 +36,7 @@ export function writeKnown(folder: string, found: Omit<StoredWarmup, 'schema'>):
   renameSync(draft, file);
 }
 
-/** Returns what to store after another study; undefined if it says less than what is known. */
+/** Returns the warm-up to store after another study; undefined if that says less than the known one. */
 function joinKnown(
   before: StoredWarmup | undefined,
   found: Omit<StoredWarmup, 'schema'>,

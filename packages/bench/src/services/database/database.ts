@@ -22,7 +22,7 @@ import {
 
 const START_MS = 60_000;
 const POLL_MS = 20;
-/** How long the last transactions of a stopped server may take. */
+/** The longest time that the last transactions of a stopped server may take. */
 const DRAIN_MS = 20_000;
 /** `drop database ... with (force)` */
 const OLDEST = 13;
@@ -327,7 +327,7 @@ export interface Debt {
 }
 
 /**
- * Removes the databases that a killed run left on the server of `DATABASE_URL`. Returns messages, and whether some
+ * Removes the databases that a killed run left on the server of `DATABASE_URL`. Returns messages; `isOwed` is true if some
  * databases remain because another server is configured now or refuses.
  */
 export async function removeDatabases(
@@ -375,7 +375,7 @@ function prefixOf(token: string): string {
   return `bench_${token}_`;
 }
 
-/** Runs one query on a connection of its own. Throws the errors of pg. */
+/** Runs one query on a separate connection. Throws the errors of pg. */
 function query<T extends QueryResultRow>(url: string, text: string, values: unknown[] = []): Promise<T[]> {
   return connect(url, async (client) => (await client.query<T>(text, values)).rows);
 }

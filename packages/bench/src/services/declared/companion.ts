@@ -45,7 +45,7 @@ function isOf({ name, copy }: Stack, target: Target): boolean {
   return name === target.stack && copy === target.copy?.name;
 }
 
-/** Finds what the manifests of these stacks declare; undefined if nothing. Throws for what is missing on this machine. */
+/** Finds the services and setup commands of these stacks; undefined if there are none. Throws if one cannot run on this machine. */
 export async function findDeclared(stacks: readonly Stack[], isDuel = false): Promise<Companion | undefined> {
   const all = stacks.flatMap((stack): Declared[] =>
     stack.surroundings === undefined ? [] : [{ ...stack.surroundings, stack }],
@@ -109,13 +109,13 @@ function isOnPath(program: string, root: string): boolean {
   });
 }
 
-/** What has started, and where it listens. */
+/** The services that have started, and their addresses. */
 interface Started {
   addresses: Record<string, ServiceAddress>;
   processes: CompanionProcess[];
 }
 
-/** Starts what lives as long as the run. Throws a trial error with the last lines of a service that does not start. */
+/** Starts the services that live as long as the run. Throws a trial error with the last lines of a service that does not start. */
 async function startDeclared(
   all: Declared[],
   program: DatabaseProgram | undefined,
@@ -202,7 +202,7 @@ function describeDeclared(
   };
 }
 
-/** What a trial finds. */
+/** The surroundings of a trial. */
 interface TrialMeans {
   given: Started;
   database: Database | undefined;

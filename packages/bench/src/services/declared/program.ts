@@ -19,7 +19,7 @@ import { CompanionError } from '../companion.ts';
 
 const POLL_MS = 20;
 const HOST = '127.0.0.1';
-/** How long one look at a service may take. */
+/** The longest time that one look at a service may take. */
 const LOOK_SECONDS = 5;
 
 /** The surroundings of a program. */
@@ -88,7 +88,7 @@ export async function startService(
   };
 }
 
-/** Why a service is not ready. */
+/** A service is not ready, for the reason in the message. */
 class NotReady extends Error {}
 
 async function untilReady(

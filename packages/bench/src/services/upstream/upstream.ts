@@ -29,7 +29,7 @@ const EMBEDDED = fileURLToPath(import.meta.resolve('@bench/upstream/server'));
 const START_MS = 10_000;
 /** The pause between a failure and the next try. Within it, a process that failed because it was ending has ended. */
 const SETTLE_MS = 100;
-/** How often a fixture is fetched to time it; the fastest counts. */
+/** The number of times that a fixture is fetched to time it; the fastest counts. */
 const PROBES = 3;
 
 /** A program that can serve the fixtures. It must count every request, including those for the count. */

@@ -1,4 +1,4 @@
-/** Requests that stand in a JSON file: one of their own, or a manifest. */
+/** The requests in a JSON file: a separate file of requests, or a manifest. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { BenchError } from '../../../errors.ts';
@@ -14,7 +14,7 @@ export const REQUESTS_SCHEMA = JSON.parse(
 
 const HINT = 'docs/requests.md shows a complete file of requests';
 
-/** The fields of a file that say what to ask. */
+/** The fields of a file that define requests. */
 export interface RequestsFile {
   requests: (string | WrittenRequest)[];
   headers?: Record<string, string>;

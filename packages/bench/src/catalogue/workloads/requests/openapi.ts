@@ -90,7 +90,7 @@ interface Route {
   hasCredentials: boolean;
 }
 
-/** Returns the request of a GET route, or why it cannot be made. */
+/** Returns the request of a GET route, or the reason why it cannot be made. */
 function readRoute(
   document: Part,
   { path, base, item, operation, hasCredentials }: Route,
@@ -173,7 +173,7 @@ function isEndless(document: Part, operation: Part): boolean {
   return types.length > 0 && types.every((type) => type.startsWith(ENDLESS));
 }
 
-/** The path that stands before every route: that of the first server, or `basePath`. */
+/** The prefix of every route: the path of the first server, or `basePath`. */
 function basePath(document: Part): string {
   const [server] = Array.isArray(document['servers']) ? (document['servers'] as unknown[]) : [];
   const url = isPart(server) && typeof server['url'] === 'string' ? server['url'] : document['basePath'];

@@ -1,4 +1,4 @@
-/** What was asked, as plans and records describe it: without secrets. */
+/** Describes requests for plans and records, without secrets. */
 import { redactHeaders, redactUrl } from '../../../redact.ts';
 import type { Draw, Route } from '../workload.ts';
 import type { Asked, AskedRequest, CheckKind, Expectation, SentRequests } from './definition.ts';
@@ -26,7 +26,7 @@ export function describeExpectation(
   ].join(', ');
 }
 
-/** One line for each part of what is asked, by its name: two workloads are alike if all lines are. Secrets are left out. */
+/** Lists the parts of all requests by name, one line each: two workloads are alike if all lines are. Secrets are left out. */
 export function listAsked(asked: Asked): Map<string, string> {
   const lines = new Map<string, string>();
   const isOne = asked.requests.length === 1;
@@ -50,7 +50,7 @@ export function listAsked(asked: Asked): Map<string, string> {
   return lines;
 }
 
-/** Describes what is asked in one text, which is the same for the same requests. */
+/** Describes the requests in one text, which is the same for the same requests. */
 export function describeAsked(asked: Asked): string {
   return [...listAsked(asked)].map(([name, line]) => `${name}: ${line}`).join('\n');
 }
@@ -60,7 +60,7 @@ function shorten(text: string): string {
 }
 
 /**
- * What a trial asks, as its record stores it. `verified` holds the bodies that answers under load are compared with; absent
+ * Describes the requests of a trial for its record. `verified` holds the bodies that answers under load are compared with; absent
  * before the first verification.
  */
 export function describeSent(

@@ -5,7 +5,7 @@ import type { TokenPlace } from './definition.ts';
 /** A shorter token would occur by chance in other texts, and could not be removed from them. */
 const SHORTEST_TOKEN = 6;
 
-/** Returns the token in an answer, or why there is none. The reason quotes no value: it may be secret. */
+/** Returns the token in an answer, or the reason why there is none. The reason quotes no value: it may be secret. */
 export function readToken(answer: Answer, place: TokenPlace): { token: string } | { problem: string } {
   if (answer.status < 200 || answer.status > 299)
     return { problem: `status ${answer.status} instead of 2xx` };

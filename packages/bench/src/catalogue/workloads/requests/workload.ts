@@ -1,4 +1,4 @@
-/** The workload `requests`: what a user asks for, in flags, in a file or in a manifest. */
+/** The workload `requests`: the requests of a user, given as flags, in a file or in a manifest. */
 import { hide } from '../../../redact.ts';
 import {
   canonicalise,
