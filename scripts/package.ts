@@ -13,7 +13,7 @@ const PACKAGES = fileURLToPath(new URL('../packages/', import.meta.url));
 const BENCH = join(PACKAGES, 'bench');
 const DIST = join(BENCH, 'dist');
 
-/** What a program reads beside the compiled modules. */
+/** The files that a program reads beside the compiled modules. */
 const ASSETS = [
   'bench/src/**/*.{lua,js,cjs,py}',
   'bench/schema/*.json',

@@ -1,6 +1,6 @@
-/** What was measured of one server. One line of `engines.jsonl` each. */
+/** The measurements of one server by several engines: one line of `engines.jsonl` each. */
 
-/** What happened in one turn of an engine. */
+/** One turn of an engine. */
 export interface Turn {
   answersPerSecond: number;
   /** CPU of the server per answer, in µs. */

@@ -51,7 +51,7 @@ function arm(name: string, target: string, given: Partial<Arm> = {}): Arm {
   };
 }
 
-/** What V8 knows tells the kind, without turns. */
+/** The feedback of V8 shows the kind, without turns. */
 function told(name: string, given: Partial<Arm> = {}, first: Step[] = [verified]): Arm {
   const { flags = [] } = given;
   const steps: Step[] = [...first, { warm: 0.8 }, { signal: 'SIGUSR2' }];
@@ -87,7 +87,7 @@ const SWITCHES = [
   arm('feedback read', 'fastify', { flags: SHAPES, steps: [verified, ...warmed, { signal: 'SIGUSR2' }] }),
 ];
 
-/** Processes that live at the same time. What V8 knows is read again and again. */
+/** Processes that live at the same time. The feedback of V8 is read again and again. */
 const AGES = ['vanilla', 'fastify'].flatMap((target) => [
   aging('10 s idle, 0.3 s of load', target, [{ idle: 10 }, { warm: 0.3 }]),
   aging('5 s of load without a pause', target, [{ warm: 5 }]),

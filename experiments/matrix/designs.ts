@@ -1,4 +1,4 @@
-/** Orders of the turns of one round, and how each gives the difference of every candidate from the baseline. Side 0 is the baseline. */
+/** Orders of the turns of one round, and the difference of every candidate from the baseline by each. Side 0 is the baseline. */
 import { estimateCentre, walshAverages } from 'bench-http/analyse/signed-rank';
 import { planTurns } from 'bench-http/plan/turns';
 import type { Random } from 'bench-http/random';
@@ -117,7 +117,7 @@ export const DESIGNS: Design[] = [
   },
 ];
 
-/** The differences of the turns that stand in one block: at places 2 n and 2 n + 1. */
+/** The differences of the turns in one block: at places 2 n and 2 n + 1. */
 function blocksOf(ours: readonly Turn[], theirs: readonly Turn[]): number[] {
   const blocks = new Map(theirs.map(({ place, cost }) => [place >> 1, cost]));
   return ours.flatMap(({ place, cost }) => {

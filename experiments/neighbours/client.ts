@@ -9,7 +9,7 @@ interface Line {
   isFree: boolean;
 }
 
-/** Loads one server when told to. */
+/** Loads one server from `start` to `stop`. */
 export class Client {
   readonly #request: Buffer;
   readonly #lines: Line[] = [];

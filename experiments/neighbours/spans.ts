@@ -1,6 +1,6 @@
-/** The conditions of a span, and what was measured in it. One line of `spans.jsonl` each. */
+/** The conditions and the measurements of a span: one line of `spans.jsonl` each. */
 
-/** What fills the core of the load beside the client. */
+/** The programs on the core of the load beside the client. */
 export const FILLS = ['nothing', 'filler', 'rival'] as const;
 
 /**
@@ -9,14 +9,14 @@ export const FILLS = ['nothing', 'filler', 'rival'] as const;
  */
 export type Fill = (typeof FILLS)[number];
 
-/** The server under load, and how it is asked. */
+/** The server under load, and the load on it. */
 export interface Arm {
   target: string;
   /** Requests per second; a closed loop if absent. */
   perSecond?: number;
 }
 
-/** The share of time that a core was busy, and what the server did meanwhile. */
+/** The share of time that a core was busy, and the answers of the server meanwhile. */
 export interface MeasuredSpan extends Arm {
   round: number;
   fill: Fill;
@@ -30,7 +30,7 @@ export interface MeasuredSpan extends Arm {
   fillCores: number;
 }
 
-/** What kept the other core busy beside a pair. */
+/** The programs that kept the other core busy beside a pair. */
 export const BUSY = ['loop', 'work'] as const;
 
 /** The same work with the other core idle and busy, without a server. */

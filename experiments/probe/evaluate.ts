@@ -42,7 +42,7 @@ interface Difference extends Point {
 
 /** The deviation of differences without and with probes. */
 export interface Effect {
-  /** What was compared: `slices, 10 apart`. */
+  /** The compared points: `slices, 10 apart`. */
   what: string;
   count: number;
   deviation: number;

@@ -1,10 +1,10 @@
 /**
  * Records CPU per request of fresh processes in short slices, with a probe of the server's core before and after each.
- * docs/findings/probe.md tells what it found.
+ * docs/findings/probe.md has the results.
  *
  *     pnpm exec node experiments/probe/experiment.ts <folder> <target,target…> [processes] [seconds]
  *
- * The folder gets `host.json` and `probe.jsonl`, one line for each process; a later call adds a sitting.
+ * The folder gets `host.json` and `probe.jsonl`, one line for each process; a later call adds to them.
  */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -40,7 +40,7 @@ const logs = session.makeFolder('experiment');
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'host.json'), `${JSON.stringify(await readHost(), undefined, 2)}\n`);
 
-/** A program that runs the parts which it is asked for. */
+/** A program that runs parts of the probe on request. */
 class Probe {
   readonly #child: Child;
   #answered = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
 /**
- * Measures what turns do to the figures of a server: the same processes are loaded in long windows, one server at a time,
+ * Measures the effect of turns on the figures of a server: the same processes are loaded in long windows, one server at a time,
  * and in short turns with the others in between.
  *
  *     pnpm exec node experiments/turns/experiment.ts <folder> [connections,connections…] [repeats]

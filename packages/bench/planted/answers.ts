@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Answer } from './account.ts';
 
 type Device = Record<string, unknown>;
-/** How an answer is framed: by its length, by its length with `connection: close`, or by the end of the connection. */
+/** The framing of an answer: by its length, by its length with `connection: close`, or by the end of the connection. */
 export type Framing = 'keep-alive' | 'close' | 'http10';
 
 const BY_HAND: Device[] = [1, 2, 3].map((id) => ({

@@ -1,6 +1,6 @@
 /**
- * A shop that counts what it is asked by route and by row, answers wrongly as it is told, and behind `--token` answers only
- * who has logged in. It prints what it was sent, the token too, as a careless server does.
+ * A shop that counts its requests by route and by row, gives wrong answers if its options ask for them, and with `--token`
+ * answers only clients that have logged in. It prints its requests, the token too, as a careless server does.
  */
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -35,7 +35,7 @@ const OPENAPI = {
   },
 };
 
-/** What the shop was asked, by its own count. */
+/** The requests to the shop, by its own count. */
 export interface ShopAccount {
   /** By method and first part of the path. */
   routes: Record<string, number>;

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { parseArgs } from 'node:util';
 
-/** What a unit of work copies and renders. */
+/** The data that a unit of work copies and renders. */
 const ITEM = { id: 17, name: 'sensor', site: 'north wing', isOnline: true, readings: [21.5, 21.7, 21.4] };
 
 /** The units of work before the server listens: about a third of a second. */
@@ -19,17 +19,17 @@ const { values } = parseArgs({
     port: { type: 'string', default: '8080' },
     /** The work for each request, in units. */
     units: { type: 'string', default: '0' },
-    /** The work that is added while the server is dear. */
+    /** The work that is added while the server is expensive. */
     more: { type: 'string', default: '0' },
-    /** It is dear for its first requests. */
+    /** It is expensive for its first requests. */
     'dear-requests': { type: 'string' },
-    /** It is dear for the first seconds after its first request. */
+    /** It is expensive for the first seconds after its first request. */
     'dear-seconds': { type: 'string' },
-    /** It is dear in every other period of so many seconds. */
+    /** It is expensive in every other period of this many seconds. */
     'dear-every': { type: 'string' },
-    /** Half of the processes are dear for life: the process id decides. */
+    /** Half of the processes are expensive for life: the process id decides. */
     'dear-by-coin': { type: 'boolean', default: false },
-    /** The work grows by `--more` over so many seconds, and goes on growing. */
+    /** The work grows by `--more` over this many seconds, and goes on growing. */
     'leak-seconds': { type: 'string' },
   },
 });
@@ -62,7 +62,7 @@ function unitsNow(): number {
   return units + (isDear ? more : 0) + Math.min(10, age / numbers.leakSeconds) * more;
 }
 
-/** Does so many units of work, and returns the length of what it has rendered. */
+/** Does this many units of work, and returns the length of what it has rendered. */
 function render(work: number): number {
   let length = 0;
   for (let unit = 0; unit < work; unit++) length += JSON.stringify({ ...ITEM, unit }).length;

@@ -1,4 +1,4 @@
-//! `GET /api/devices` by actix-web, in whose place another framework can stand.
+//! `GET /api/devices` by actix-web: replace it by another framework.
 
 use std::{io, time::Duration};
 

@@ -1,1 +1,1 @@
-"""What the workloads ask, answered by example."""
+"""The workloads, served by example."""

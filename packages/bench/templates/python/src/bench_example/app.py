@@ -18,7 +18,7 @@ async def app(
 ) -> None:
     """Answer `GET /api/devices`, serialised anew each time, and anything else with 404."""
     if scope["type"] != "http":
-        raise RuntimeError("HTTP only")  # what ASGI asks of an app that does without lifespan events
+        raise RuntimeError("HTTP only")  # ASGI: an app without lifespan events raises here
     status, body = 404, b""
     if scope["path"] == "/api/devices" and scope["method"] == "GET":
         status, body = 200, json.dumps(DEVICES, ensure_ascii=False, separators=(",", ":")).encode()
