@@ -1,4 +1,4 @@
-/** The documents of the repository, and what they quote from published runs. */
+/** The documents of the repository, and their quotations from published runs. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { compareWithin, type ComparedTable } from '../src/analyse/compare.ts';
@@ -39,7 +39,7 @@ export interface Block {
   text: string;
 }
 
-/** Where the table of stacks is. */
+/** The document with the table of stacks. */
 export const STACKS_PAGE = 'docs/workloads-and-stacks.md';
 
 /** An indented one is an example. */
@@ -100,7 +100,7 @@ export function listFigures(document: string): string[] {
   return bold.map(({ groups }) => groups?.['text'] ?? '').filter((text) => /\d/.test(text));
 }
 
-/** Tells whether a text has this figure, and not only as a part of a longer one. */
+/** Returns true if a text has this figure, and not only as a part of a longer one. */
 export function isQuoted(figure: string, text: string): boolean {
   const parts = text.split(figure);
   return parts.some((before, index) => {
@@ -120,7 +120,7 @@ export function readStackRows(): StackRow[] {
   return [...rows].map(({ groups }) => groups as StackRow);
 }
 
-/** What each kind of block shows. Words after the run limit it: `at 100` to a number of connections. */
+/** The content of each kind of block. Words after the run limit it: `at 100` to a number of connections. */
 const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   /** `run ID [at 100] [detail]`: the report, as `pnpm report --format markdown` prints it, without its closing sentence. */
   run: ([id = '', ...rest]) => {
@@ -186,30 +186,30 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   /** `ages ID`: the same processes measured again and again. */
   ages: ([id = '']) => drawAges(readPart(folderOf(id), 'ages')),
 
-  /** `feedback ID`: what V8 knew in each process, beside its kind. */
+  /** `feedback ID`: the feedback of V8 in each process, beside its kind. */
   feedback: ([id = '']) => drawFeedback(readPart(folderOf(id), 'switches')),
 
-  /** `neighbours ID TABLE`: what experiments/neighbours measured: fills, ratios, noise or pairs. */
+  /** `neighbours ID TABLE`: the measurements of experiments/neighbours: fills, ratios, noise or pairs. */
   neighbours: ([id = '', table = '']) => {
     const draw = { fills: drawFills, ratios: drawRatios, noise: drawNoise, pairs: drawPairs }[table];
     if (draw === undefined) throw new Error(`no table ${table}`);
     return draw(folderOf(id));
   },
 
-  /** `engines ID TARGET at CONNECTIONS`: what experiments/engines measured of one server. */
+  /** `engines ID TARGET at CONNECTIONS`: the measurements of one server by experiments/engines. */
   engines: ([id = '', target = '', , connections = '']) =>
     drawEngines(folderOf(id), target, Number(connections)),
 
   /** `cause ID`: as experiments/kinds/cause.cjs printed it. */
   cause: ([id = '']) => fence(readFileSync(join(folderOf(id), 'cause.txt'), 'utf8')),
 
-  /** `probe ID ID`: how much probes of the machine explain, by experiments/probe. */
+  /** `probe ID ID`: the part of the deviation that probes of the machine explain, by experiments/probe. */
   probe: (ids) => drawProbe(ids.map(folderOf)),
 
   /** `picture ID cpu at 100`: a metric of all targets as a picture. */
   picture: (words, path) => embedPicture(pictureOf(words), relative(dirname(path), '.')),
 
-  /** `repeats cpu of ID ID`: how well repeats of one run agree. */
+  /** `repeats cpu of ID ID`: the agreement of repeats of one run. */
   repeats: ([metric = '', , ...ids], path) =>
     drawRepeats(
       metricOf(metric),

@@ -7,7 +7,7 @@ import type { Measured, Turn } from '../../../experiments/engines/turns.ts';
 import { drawTable } from './kinds.ts';
 import { showChange } from './neighbours.ts';
 
-/** Draws what each engine makes of a server: one row for each engine, against the first. */
+/** Draws the figures of a server under each engine: one row for each engine, against the first. */
 export function drawEngines(folder: string, target: string, connections: number): string {
   const lines = readFileSync(join(folder, 'engines.jsonl'), 'utf8').trim().split('\n');
   const found = lines

@@ -35,7 +35,7 @@ export function drawKinds(processes: readonly Measured[]): string {
   return drawTable(['server', 'runtime', 'start', 'processes', 'CPU per request'], rows);
 }
 
-/** Draws one row for each way to start: how many processes V8 knows to be of the dearer kind. */
+/** Draws one row for each way to start: the number of processes that V8 knows to be of the dearer kind. */
 export function drawOdds(processes: readonly Measured[]): string {
   const rows = [...groupsOf(processes)].map(([, group]) => {
     const dear = group.filter(({ shapes }) => isDear(shapes?.at(-1))).length;
@@ -50,7 +50,7 @@ export function drawOdds(processes: readonly Measured[]): string {
   return drawTable(['start', 'processes', 'dearer', 'share, 95 % interval'], rows);
 }
 
-/** Draws one row for each way to live: how many processes are of the dearer kind, each time that they were asked. */
+/** Draws one row for each way to live: the number of processes of the dearer kind, each time that they were measured. */
 export function drawAges(processes: readonly Measured[]): string {
   const times = Math.max(...processes.map(({ shapes = [] }) => shapes.length));
   const rows = [...groupsOf(processes)].map(([, group]) => [

@@ -40,7 +40,7 @@ function nameLoad({ perSecond }: Arm): string {
   return perSecond === undefined ? 'closed loop' : `${formatWhole(perSecond)}/s`;
 }
 
-/** Draws what a kept-busy core changes, one row for each server and load. */
+/** Draws the changes that a kept-busy core causes, one row for each server and load. */
 export function drawFills(folder: string): string {
   const rows = readArms(folder).map(({ arm, rounds: all }) => {
     const rounds = [...all.values()];
@@ -124,7 +124,7 @@ export function drawNoise(folder: string): string {
   return drawTable(['server', 'load', 'idle core', 'with the filler'], rows);
 }
 
-/** Draws how much CPU the same work takes beside a busy core, without any server. */
+/** Draws the CPU of the same work beside a busy core, without any server. */
 export function drawPairs(folder: string): string {
   const names = { loop: 'a loop of one instruction', work: 'the work of a server' };
   const pairs = readLines<MeasuredPair>(folder, 'pairs.jsonl');

@@ -22,7 +22,7 @@ export type Theme = (typeof THEMES)[number];
 export interface Picture {
   /** The start of the names of its files. */
   name: string;
-  /** The metric and the figures in words, for those who do not see it. */
+  /** The metric and the figures in words, for readers who do not see it. */
   alt: string;
   /** Returns the SVG. */
   draw: (theme: Theme) => string;
@@ -125,7 +125,7 @@ function drawBars(
       }),
     ],
   }) as { outerHTML: string; setAttribute: (name: string, value: string) => void };
-  // A file of its own needs the namespace that a page would imply.
+  // A separate file needs the namespace that a page would imply.
   svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   return toFile(svg.outerHTML, theme);
 }

@@ -7,13 +7,13 @@ import { describeWork, surveyWork, type Work } from '../src/prepare/survey.ts';
 
 const logLine = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** What takes longer is told. */
+/** Longer preparations are announced. */
 const LOG_AFTER_MS = 2000;
 
 /**
  * Makes the environments and builds of a whole run, after saying what has to be made. Compiled stacks that were never
  * built here are left to `pnpm build` and to CI: their tests hold the binaries that are measured, with link-time
- * optimisation, and those take minutes. What is missing is for the tests to say.
+ * optimisation, and those take minutes. The tests report what is missing.
  */
 export default async function prepare(project: TestProject): Promise<void> {
   const stacks = readStacks();

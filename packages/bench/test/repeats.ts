@@ -1,4 +1,4 @@
-/** How well repeats of one run agree, as tables of a document. */
+/** The agreement of repeats of one run, as tables of a document. */
 import type { ComparedTable } from '../src/analyse/compare.ts';
 import { METRICS, type MetricId } from '../src/metrics.ts';
 import { median } from '../src/numbers.ts';

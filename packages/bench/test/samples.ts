@@ -1,4 +1,4 @@
-/** Values as the house makes them, with what a test is about put in: nothing here is measured. */
+/** Sample values with defaults, which a test overrides where it needs others: nothing here is measured. */
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,7 @@ export function readSchema(name: string): object {
   ) as object;
 }
 
-/** What a call that must fail throws, if it is an error meant for the user. */
+/** Returns the error for users that a call must throw. */
 export function errorOf(call: () => unknown): BenchError {
   try {
     call();
@@ -103,7 +103,7 @@ export function samplePlan(line: string, names = ['vanilla', 'fastify'], seed = 
   );
 }
 
-/** Counts in which `sent` is what the others add up to. */
+/** Counts in which `sent` is the sum of the others. */
 export function sampleCounts(given: Partial<Counts> = {}): Counts {
   const parts = {
     ok: 0,
@@ -119,7 +119,7 @@ export function sampleCounts(given: Partial<Counts> = {}): Counts {
   return { sent: ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight, ...parts };
 }
 
-/** What the parts of an account add up to, by which `sent` is checked. */
+/** The sum of the parts of an account, which must equal `sent`. */
 export function sumOf(counts: Counts): number {
   const { ok, non2xx, mismatch, timeout, reset, closedEarly, inFlight } = counts;
   return ok + non2xx + mismatch + timeout + reset + closedEarly + inFlight;
@@ -157,7 +157,7 @@ export function sampleBackground(given: Partial<BackgroundUse> = {}): Background
   return { seconds: 7, sent: 8, statusCodes: { 200: 7 }, lost: 0, cancelled: 1, ...given };
 }
 
-/** A process tree that used so many cores for 5 s. */
+/** A process tree that used this many cores for 5 s. */
 export function sampleResources(coresUsed: number): Resources {
   return {
     source: 'cgroup v2',
@@ -169,7 +169,7 @@ export function sampleResources(coresUsed: number): Resources {
   };
 }
 
-/** The same by an engine that is not ours, and tells no more than it has to. */
+/** The same by another engine, which reports only the required fields. */
 export function sampleTold(given: Partial<LoadResult> = {}): LoadResult {
   return {
     engine: 'wrk',
@@ -224,7 +224,7 @@ function sampleHead(target: string, given: Partial<TrialHead>): TrialHead {
   };
 }
 
-/** What a window gave, with these figures. */
+/** The result of a window, with these figures. */
 export function sampleMeasured(
   figures: { goodput?: number; cpu?: number; given?: Partial<Measured> } = {},
 ): Measured {

@@ -4,8 +4,8 @@ const SHOWN = ['goodput', 'p50', 'p99', 'cpu', 'memory', 'startup'] as const;
 type Metrics = typeof import('../src/metrics.ts');
 
 /**
- * Returns the table of metrics with those of the golden files alone, for `vi.mock`. That every other metric has a column
- * and a value of `--by` is held in `metrics.test.ts`.
+ * Returns the table of metrics with those of the golden files alone, for `vi.mock`. `metrics.test.ts` checks that every other
+ * metric has a column and a value of `--by`.
  */
 export function limitMetrics({ METRICS, metricsOf }: Metrics): Metrics {
   const isShown = (id: string): boolean => SHOWN.some((shown) => shown === id);

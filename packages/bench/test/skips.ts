@@ -6,13 +6,13 @@ const LIST = new URL('skipped-under-ci.json', import.meta.url);
 /** A test that did not run. */
 export interface Skipped {
   name: string;
-  /** What it needs and misses; absent where its platform or `-t` leaves it out. */
+  /** The missing requirement; absent where its platform or `-t` leaves it out. */
   why?: string | undefined;
 }
 
 /** The tests that CI skips. */
 export interface Listed {
-  /** What they need is never there. */
+  /** Their requirements are never met there. */
   always: string[];
   /** They need a machine that keeps its pace while they prepare. */
   sometimes: string[];

@@ -5,7 +5,7 @@ import { okTrial, sampleCounts, sampleLoad, sampleMeasured, suspectTrial } from 
 
 const latency = { mean: 100, max: 900 };
 
-/** A trial of two requests. The second one took so long in the middle. */
+/** A trial of two requests. The second one has this median latency and this many timeouts. */
 function trialOf(round: number, p50: number, timeout: number, isValid = true): Trial {
   const routes = [
     { counts: sampleCounts({ ok: 100 }), lifetime: sampleCounts({ ok: 120 }), latencyUs: latency },

@@ -1,5 +1,5 @@
 /**
- * How long each side of a round of `--until-decided` is measured by default. Longer windows make a round more precise,
+ * The default length of each side of a round of `--until-decided`. Longer windows make a round more precise,
  * shorter ones make more rounds of fresh processes. The simulation has the deviations that were recorded: 1.5 % between
  * processes of one program, and 0.5 (quiet) or 1.4 % (busy) in 2 s of turns.
  */

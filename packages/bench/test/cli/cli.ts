@@ -20,7 +20,7 @@ export const PLANTED = 'packages/bench/planted/stack.json';
 export const USERS = 'packages/bench/planted/users/stack.json';
 /** Starts `bench` so that a Ctrl-C in the terminal reaches it twice, as under `npx pnpm`. */
 export const FORWARDER = 'node packages/bench/test/cli/forwarder.ts bench';
-/** True on Linux, where /proc tells which processes belong to a test. */
+/** True on Linux, where /proc shows which processes belong to a test. */
 export const hasProc = process.platform === 'linux';
 
 const MARK = 'BENCH_TEST';

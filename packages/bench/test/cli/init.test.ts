@@ -1,4 +1,4 @@
-/** `bench-http init`: what it finds, what it writes, and what it leaves alone. */
+/** `bench-http init`: its findings, the manifest that it writes, and the files that it leaves unchanged. */
 import { createHash } from 'node:crypto';
 import { chmodSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -134,7 +134,7 @@ describe('init', () => {
       /exit status 3: Error: no DATABASE_URL/,
     ],
     [
-      'listens on a port of its own',
+      'listens on another port',
       SERVER.replace('process.env.PORT', '0'),
       /it listens on port \d+, not on \d+: pass \{port\}.*\n {2}command: node server\.js/,
     ],

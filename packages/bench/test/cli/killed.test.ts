@@ -99,7 +99,7 @@ describe.skipIf(!hasProc)('kill -9 of the harness in a window', () => {
   });
 });
 
-/** What a kill leaves, the run that is killed, and a check if it is there. */
+/** The processes that a kill leaves, the run that is killed, and a check if they are there. */
 const LEFT: [string, string[], (place: Place) => boolean | Promise<boolean>][] = [
   ['a server', ['planted/delays-1-ms', '--stack', PLANTED], isLoaded],
   [

@@ -1,4 +1,4 @@
-/** Requests of a user, from the command line to the record, held against what a planted shop counts by itself. */
+/** Requests of a user, from the command line to the record, compared with the counts of a planted shop. */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The services and the setup of an app, from its manifest to its record, and what is wrong with them. */
+/** The services and the setup of an app, from its manifest to its record, and their failures. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { createRequire } from 'node:module';
@@ -29,7 +29,7 @@ createServer((_request, response) => response.end(JSON.stringify({ value }))).li
 
 const SEED = `await fetch(process.env.STORE_URL, { method: 'PUT' }); console.log('seeded');`;
 
-/** Starts itself again in a session of its own, and ends. */
+/** Starts itself again in a separate session, and ends. */
 const DAEMON = `
 import { spawn } from 'node:child_process';
 if (process.env.IS_DAEMON) setInterval(() => {}, 1000);
@@ -86,7 +86,7 @@ function statusesOf(trials: Trial[]): string[] {
   );
 }
 
-/** Returns what differs from an error with these words and this exit code, after which nothing runs or was recorded. */
+/** Returns the differences from an error with these words and this exit code, after which nothing runs or was recorded. */
 function wrongWith(place: Place, { status, stderr }: Ended, expected: number, ...says: RegExp[]): unknown[] {
   return [
     ...says.filter((words) => !words.test(stderr)).map((words) => `no ${words} in: ${stderr}`),

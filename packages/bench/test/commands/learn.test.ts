@@ -50,7 +50,7 @@ function know(
   keepWarmups(study, [factsOf(found, plan, { host, placed })]);
 }
 
-/** Returns what is known of fastify at many connections. */
+/** Returns the known warm-up of fastify at many connections. */
 function readFastify(plan: Plan) {
   const [, fastify] = prepareFor(plan);
   return findWarmup(factsOf(fastify!, plan, { host, placed }), 'many');

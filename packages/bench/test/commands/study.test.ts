@@ -12,7 +12,7 @@ function disturbed(count: number) {
 }
 
 describe('processes in place of disturbed ones', () => {
-  it('are as many as were disturbed, with places and ids of their own', () => {
+  it('are as many as were disturbed, with new places and ids', () => {
     const more = replaceDisturbed(
       plan,
       [

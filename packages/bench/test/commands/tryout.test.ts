@@ -14,7 +14,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('reportWaiting', () => {
-  it('says after 3 seconds what is waited for, then only for how long', () => {
+  it('describes the wait after 3 seconds, and then only its length', () => {
     const lines: string[] = [];
     const server = {
       host: '127.0.0.1',

@@ -16,7 +16,7 @@ const MOST_CONNECTIONS = 10_000;
 export interface KeptConnection {
   /** Seconds since the answer. */
   idleSeconds(): number;
-  /** Sends the request again. Returns whether it was answered on the same connection. */
+  /** Sends the request again. Returns true if it was answered on the same connection. */
   isReused(): Promise<boolean>;
   close(): void;
 }

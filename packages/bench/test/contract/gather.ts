@@ -28,7 +28,7 @@ function holdUntilAll(send: RequestListener, count: number): RequestListener {
   };
 }
 
-/** What the tests of `gather` need of a target. */
+/** The properties of a target that the tests of `gather` need. */
 interface Gathering {
   wanted: Target;
   ready: Need<Prepared>;

@@ -19,7 +19,7 @@ import { createRandom } from '../../src/random.ts';
 import { openToken } from '../known/leftovers.ts';
 import { openUpstream, type Upstream } from './upstream.ts';
 
-/** How long a server may take to its first right answer on a busy machine. */
+/** The longest time to the first right answer of a server on a busy machine. */
 export const START_SECONDS = 60;
 
 /** A running server, and the data drawn for it by workload. */
@@ -46,14 +46,14 @@ interface Drawn {
   fixtures: string[] | undefined;
 }
 
-/** How to draw data. */
+/** The random data of a server. */
 interface Drawing {
   seed: number;
   /** Returns the parameters of a workload; by default the usual ones. */
   paramsOf?: (workload: Workload) => Params;
 }
 
-/** How to start a target. */
+/** The options for starting a target. */
 export interface Asked extends Drawing {
   workers: number;
   threads?: number;
@@ -135,8 +135,8 @@ export function drawAll(
 }
 
 /**
- * Where a server and all that it started listen, each once, as `/proc/net/tcp` writes it: the address, then the port,
- * both hexadecimal. Undefined where the platform does not say.
+ * The addresses that a server and all that it started listen on, each once, as `/proc/net/tcp` writes it: the address, then the port,
+ * both hexadecimal. Undefined where the platform does not report them.
  */
 export function listenersOf(server: Server): string[] | undefined {
   const pid = server.pid();

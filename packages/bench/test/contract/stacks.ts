@@ -72,7 +72,7 @@ export function testStacks(stacks: Stack[]): void {
   });
 }
 
-/** What the tests of a target's servers need. */
+/** The inputs of the tests of a target's servers. */
 interface Tested {
   wanted: Target;
   ready: Need<Prepared>;
@@ -230,7 +230,7 @@ function drawOf(draws: Running['draws'], workload: string): Draw {
 }
 
 /**
- * Waits until that many workers have attested, or until the server has ended or has had its time: the tests then tell
+ * Waits until that many workers have attested, or until the server has ended or has had its time: the tests then report
  * what is wrong. Returns the attestations. Asking the server until it answers would take as much CPU as its start.
  */
 async function awaitWorkers(server: Server, workers: number): Promise<Attestation[]> {

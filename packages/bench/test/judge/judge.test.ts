@@ -312,7 +312,7 @@ describe('the shape of the window', () => {
     },
   );
 
-  it('is attributed to the machine if servers take turns: the trend of their ratio tells otherwise', () => {
+  it('is attributed to the machine if servers take turns: the trend of their ratio shows otherwise', () => {
     const evidence = evidenceOf(slicesOf([...level(2500, 10), ...level(1500, 11)]), { turns: 50 });
     expect(judge(evidence).shape).toBe('slowdown');
     expect(reasonsOf(evidence)).toEqual({ unsteady: RATES });

@@ -121,7 +121,7 @@ async function joinCluster(file: Partial<ClusterFile>): Promise<Joined> {
 
 /** One trial by hosts of the cluster. */
 interface ByHosts {
-  /** What differs from the file of the cluster. The number of hosts and the checkout count when hosts are placed. */
+  /** The differences from the file of the cluster. The number of hosts and the checkout count when hosts are placed. */
   file?: Partial<ClusterFile>;
   /** By default a server that answers slowly: load at full speed costs much CPU. */
   planted?: string[];

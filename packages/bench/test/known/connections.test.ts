@@ -21,7 +21,7 @@ const SOUND = ['--sound-first', String(ASKED_BEFORE)];
 const RATES_AND_MEMORY = metricsOf('pace', 'memory');
 const AMOUNT = 60;
 const LOAD = ['--connections', '10', '--amount', String(AMOUNT)];
-/** So long that a pause of a busy machine is little beside it. */
+/** Long compared with a pause of a busy machine. */
 const DELAY_MS = 200;
 const DELAY = ['--delay-ms', String(DELAY_MS)];
 
@@ -72,7 +72,7 @@ describe.each(ways)('a server that closes silently after each answer, read $way'
     expect(requests.read).toBe(lifetime.sent + ASKED);
     expect(requests.answered.ok).toBe(lifetime.ok + ASKED);
     expect(requests.late).toBe(lifetime.closedEarly);
-    // A connection may stand when the last request has just gone to another.
+    // A connection may be established when the last request has just gone to another.
     const unused = connections.accepted - (lifetime.ok + ASKED);
     expect(unused).toBeGreaterThanOrEqual(0);
     expect(unused).toBeLessThan(10);
@@ -180,7 +180,7 @@ describe('connections over four generators', () => {
   });
 });
 
-/** How many established connections to a local port a process holds; 0 where `/proc` does not say. */
+/** The number of established connections to a local port that a process holds; 0 where `/proc` does not show them. */
 function connectionsTo(pid: number, port: number): number {
   if (process.platform !== 'linux') return 0;
   const remote = port.toString(16).toUpperCase().padStart(4, '0');

@@ -103,7 +103,7 @@ describe('wrk', () => {
     expect(ok + non2xx).toBeLessThan(requests.read - ASKED_BEFORE);
     expect(non2xx / (ok + non2xx)).toBeCloseTo(0.01, 2);
     expect(reasonsOf(seen)).toEqual(['errors']);
-    // What wrk does not report is absent, not 0.
+    // Counts that wrk does not report are absent, not 0.
     for (const field of [
       'lifetime',
       'statusCodes',

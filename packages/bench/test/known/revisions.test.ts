@@ -19,7 +19,7 @@ require('node:http').createServer((request, response) => {
 `;
 /** About 0.4 ms. */
 const LOOPS = 200_000;
-/** The slower one burns so many times as much: far more than a busy machine adds to either. */
+/** The slower one burns this many times as much: far more than a busy machine adds to either. */
 const TIMES = 3;
 
 let folder: string;
@@ -64,7 +64,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('branches of a burner', () => {
-  // How small a difference is found is for `pnpm bench:power` to measure.
+  // `pnpm bench:power` measures how small a difference is found.
   it('are slower if they burn more, and not if only a text has changed', { timeout: 240_000 }, () => {
     const revisions = ['main', 'unchanged', 'slower'].flatMap((name) => ['--rev', name]);
     const short = ['--rounds', '7', '--connections', '4', '--duration', '0.3', '--warmup', '0.1'];

@@ -8,7 +8,7 @@ import { until, type Place, type Running } from '../cli/cli.ts';
 import type { LocalNodes } from '../load/cluster/nodes.ts';
 import { PLANTED } from './rig.ts';
 
-/** Nodes on this machine, and what runs on them. */
+/** Nodes on this machine, and the programs on them. */
 export interface Nodes {
   /** Its state is that of the nodes. They share a machine, so they measure in turn: each waits for the lock there. */
   place: Place;

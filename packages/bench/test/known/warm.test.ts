@@ -1,6 +1,6 @@
 /**
- * A run that knows nothing of a server studies its warm-up first. The planted server is many times as dear for its first
- * answers, so no pace of the machine looks like its course. How well studies tell small differences is measured with
+ * A run that knows nothing of a server studies its warm-up first. The planted server is many times as expensive for its first
+ * answers, so no pace of the machine looks like its course. The detection of small differences is measured with
  * `pnpm warm --stack packages/bench/planted/warming/stack.json` and published in docs/methodology.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -37,7 +37,7 @@ const WARMING = fileURLToPath(new URL('../../planted/warming/stack.json', import
 /** The first answers take many times as much work as the later ones. */
 const DEAR_ANSWERS = 1500;
 const COURSE = ['--units', '100', '--more', '2000', '--dear-requests', String(DEAR_ANSWERS)];
-/** At least so many times as much CPU, with the part of an answer that is not work. */
+/** At least this many times as much CPU, with the part of an answer that is not work. */
 const TIMES_DEARER = 3;
 
 function stackOf(): Stack {
@@ -90,7 +90,7 @@ async function measure(warmup: PlannedWarmup): Promise<OkTrial | SuspectTrial> {
   return trial;
 }
 
-/** A fifth of a run with so many rounds is a study of 9 s. */
+/** A fifth of a run with this many rounds is a study of 9 s. */
 const STUDYING = { rounds: 12 };
 /** The warm-up of a user who does not wait for the server. */
 const COLD_SECONDS = 0.1;
@@ -109,7 +109,7 @@ beforeAll(async () => {
 }, 90_000);
 
 describe('a run of a server that nothing is known of', () => {
-  it('observes a process of it to the end, and how many answers were dear', () => {
+  it('observes one of its processes to the end, and counts the expensive answers', () => {
     const { processes } = readStudy(join(studied, 'warm-warm'));
     expect(processes).toMatchObject([{ status: 'ok', reasons: [] }]);
     const { settled, warmAnswers = 0 } = warmup.study ?? {};

@@ -184,7 +184,7 @@ describe('the load before the window', () => {
     expect(ledger.answersBefore).toBe(6);
   });
 
-  it('ends with the first window, and a window of no length is none', () => {
+  it('ends with the first window, and a window of length 0 does not count', () => {
     const ledger = createLedger([EXPECTED], 1);
     const slot = ledger.addSlot();
     answer(ledger, slot);

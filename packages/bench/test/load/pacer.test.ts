@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Pacer } from '../../src/load/pacer.ts';
 import { findRoom } from '../../src/load/room.ts';
 
-/** Returns how many of 1,000 connects have started after this many ms. */
+/** Returns the number of connects, out of 1,000, that have started after this many ms. */
 function startedAfter(milliseconds: number, room: (started: number) => number, perSecond?: number): number {
   let started = 0;
   const pacer = new Pacer(() => room(started), perSecond);

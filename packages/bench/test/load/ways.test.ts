@@ -154,7 +154,7 @@ function play(steps: readonly Step[], load: Load, lessons?: number) {
   return { parsed, account };
 }
 
-/** Plays both ways and expects the same account. Returns it, and how often each step needed the parser. */
+/** Plays both ways and expects the same account. Returns it, and the number of times that each step needed the parser. */
 function expectSameAccount(steps: readonly Step[], load: Load = {}) {
   const seen = play(steps, load);
   const parsed = play(steps, load, 0);

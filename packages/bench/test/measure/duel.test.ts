@@ -339,7 +339,7 @@ describe('the plan of a table', () => {
     for (const { connections, round, ...trial } of plan.trials)
       expect(trial.duel).toBe(connections === 10_000 ? undefined : `c${connections}-r${round}`);
     const orders = plan.trials.map((trial) => trial.duel);
-    // Servers that take turns follow one another, and those of other trials stand alone.
+    // Servers that take turns follow one another, and other trials are on their own.
     const blocks = orders.filter((name, at) => name === undefined || name !== orders[at - 1]);
     expect(blocks).toHaveLength(3 * (3 + 5));
     expect(estimateSeconds(plan)).toBeLessThan(

@@ -45,7 +45,7 @@ class FakeHost implements RoundHost {
   /** Ends the current round, with these trials of it. */
   async end(lost?: string, arrived = this.#planned.length): Promise<void> {
     this.#end?.({ trials: this.#planned.slice(0, arrived).map(measured), lost });
-    // What follows from it happens before the test goes on.
+    // Its consequences happen before the test goes on.
     await new Promise(setImmediate);
   }
 }

@@ -33,7 +33,7 @@ interface Twist {
 
 const answersIn = (seconds: number) => Math.round(seconds * ANSWERS_PER_SECOND);
 
-/** A world with a clock of its own: a turn takes exactly its time. */
+/** A world with a separate clock: a turn takes exactly its time. */
 async function observe(twist: Twist, seconds = 2): Promise<{ studied: StudiedProcess; turns: string[] }> {
   const plan = samplePlan('--connections 10 --rounds 1 --separate', ['vanilla', 'fastify']);
   const world = createWorld();

@@ -1,4 +1,4 @@
-/** Pages in Chromium, with everything that they tell and ask for. */
+/** Pages in Chromium, with all their messages and requests. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -17,14 +17,14 @@ const PATIENCE_MS = 20_000;
 /** A name that would run as a script if a page read it as HTML. */
 export const HOSTILE = `</script><script>globalThis.hacked = 1</script><img src="x" onerror="globalThis.hacked = 2">`;
 
-/** A page, with everything that it told and asked for. */
+/** A page, with its messages and requests. */
 export interface Opened extends AsyncDisposable {
   page: Page;
   /** Messages of the console, errors, and requests for anything but the file. */
   noise: string[];
 }
 
-/** How a page is opened: the end of its address, and its window. */
+/** The options for opening a page: the end of its address, and its window. */
 export interface Opening {
   fragment?: string;
   viewport?: { width: number; height: number };

@@ -163,7 +163,7 @@ describe('the warm-ups of servers that take turns', () => {
     expect(well.map(({ seconds }) => seconds)).toEqual(well.map(() => 10));
   });
 
-  it('say of each target whether it is warm after its time', () => {
+  it('show for each target if it is warm after its time', () => {
     const languages = ['javascript', 'python'];
     const [late, quick] = together([[warmAt(45)], [warmAt(10)]], { languages });
     expect([late?.seconds, quick?.seconds]).toEqual([LONGEST_WARMUP_SECONDS, 12]);

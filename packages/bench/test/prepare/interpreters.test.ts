@@ -52,7 +52,7 @@ describe('the build of a CPython', () => {
     ['profiles of Clang', { compiled: '-DNDEBUG -O3 -fprofile-instr-use=code.profclangd' }, { pgo: true }],
     ['link-time optimisation', { linked: '-flto=thin -g' }, { lto: true }],
     ['tail calls', { hasTailCalls: true }, { tailCalls: true }],
-    ['a level of its own', { compiled: '-DNDEBUG -O3 -Wall -O0' }, { optimisation: '-O0' }],
+    ['another level', { compiled: '-DNDEBUG -O3 -Wall -O0' }, { optimisation: '-O0' }],
     ['assertions', { compiled: '-g -O3' }, { assertions: true }],
     ['a debug build', { isDebug: true }, { debug: true }],
   ])('is known by its flags: %s', (_, words, expected) => {
@@ -66,7 +66,7 @@ describe('the build of a CPython', () => {
     expect(describePython({ ...PYENV, configured })).toMatchObject(PLAIN);
   });
 
-  it('names no compiler if none is told', () => {
+  it('names no compiler if none is known', () => {
     expect(describePython({ ...PYENV, compiler: ' ' })).not.toHaveProperty('compiler');
   });
 

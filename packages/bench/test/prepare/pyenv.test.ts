@@ -41,7 +41,7 @@ describe('pyenv', () => {
     expect(interpretersOf('3.97')).toEqual([]);
   });
 
-  it('tells which versions are there if one is missing', async () => {
+  it('lists the available versions if one is missing', async () => {
     const search = { cache: join(root, 'cache'), uv: undefined, mayInstall: false };
     await expect(findRuntime({ kind: 'python', spec: '3.97' }, search)).rejects.toMatchObject({
       message: 'CPython 3.97 is not installed',

@@ -26,7 +26,7 @@ const UV = `Using Python 3.13.1 environment at: x
 `;
 
 /**
- * Stands for npm: it unpacks a package in two steps, and waits for the file `go` between them, as long as the folder
+ * Imitates npm: it unpacks a package in two steps, and waits for the file `go` between them, as long as the folder
  * exists. The first half of the binary fails.
  */
 const NPM = `#!/bin/sh

@@ -86,7 +86,7 @@ describe('an interpreter in words', () => {
     expect(describeInterpreter(interpreter)).toBe(words);
   });
 
-  it('stands once in the setting of a run, and only if something is known of its build', () => {
+  it('appears once in the setting of a run, and only if something is known of its build', () => {
     expect(describeInterpreters(servers({ a: plain('3.13.0'), b: plain('3.13.0'), c: NODE }))).toEqual([
       'interpreter: CPython 3.13.0, no PGO, no LTO, GCC 12.2.0',
     ]);
@@ -145,7 +145,7 @@ describe('a comparison of unlike builds', () => {
     ]);
   });
 
-  it('names versions instead of many targets, and leaves out what tells nothing', () => {
+  it('names versions instead of many targets, and leaves out unknown builds', () => {
     const many = { a: plain('3.11.7'), b: plain('3.11.7'), c: plain('3.13.0'), d: optimised('3.14.6') };
     const silent: Interpreter = { implementation: 'CPython', version: '3.10.2' };
     expect(notesOf({ ...many, e: silent })).toEqual([

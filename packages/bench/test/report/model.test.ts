@@ -223,7 +223,7 @@ describe('a latency distribution', () => {
     expect(distributionOf(spoilt)).toMatchObject({ answers: 3, valid: false });
   });
 
-  it('is absent without histograms, and unless asked for', () => {
+  it('is absent without histograms, and by default', () => {
     const trial = okTrial('vanilla', measured(upTo(100)));
     expect(distributionOf(failedTrial('vanilla', 'it ended'))).toBeUndefined();
     expect(distributionOf(okTrial('vanilla', sampleMeasured()))).toBeUndefined();

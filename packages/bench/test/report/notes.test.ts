@@ -44,7 +44,7 @@ describe('summariseNotes', () => {
     );
   });
 
-  it('tells why trials failed before what else happened', () => {
+  it('gives the reason for failed trials before the other problems', () => {
     const trials = plan.trials.map(({ target, round }, index): Trial =>
       index < 3
         ? failedTrial(target, 'connection refused', { round })

@@ -139,7 +139,7 @@ describe('the table so far', () => {
 describe('a sequential test', () => {
   const plan = samplePlan('--connections 10 --until-decided', ['vanilla', 'fastify']);
 
-  it.each([true, false])('tells what each look has decided (on a terminal: %s)', (isLive) => {
+  it.each([true, false])('lists the decisions of each look (on a terminal: %s)', (isLive) => {
     const { screen, shown } = record(isLive);
     play(plan, screen, { until: 2 * 13 });
     const lines = textsOf(shown, 'line').filter((line) => !line.startsWith('['));

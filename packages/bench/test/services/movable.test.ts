@@ -44,7 +44,7 @@ class FakeHost implements DistantProgram {
   }
 }
 
-/** A companion that notes what happens to it. */
+/** A companion that records the calls to it. */
 function companionOf(done: string[], trial: Partial<TrialCompanion> = {}): MovableKind {
   const movable: MovableCompanion = {
     isNeeded: () => true,
@@ -143,7 +143,7 @@ describe('a companion on another host', () => {
       },
     ]);
     expect(trial.keepsServerBusy?.()).toBe(true);
-    // It is told once, also if the trial failed before it could be judged.
+    // It is reported once, also if the trial failed before it could be judged.
     expect(await trial.afterStop?.(true)).toEqual([]);
     const early = await (
       await findElsewhere(companionOf([], DOWN), NEEDS, { find: async () => lost })

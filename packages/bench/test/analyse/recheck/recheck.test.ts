@@ -224,7 +224,7 @@ describe('latency', () => {
   });
 });
 
-describe('which process a report covers', () => {
+describe('the process that a report covers', () => {
   it.each([
     [FASTAPI, 'tree', false],
     [FASTIFY, 'launcher', true],

@@ -24,7 +24,7 @@ export interface Conditions {
   weather?: boolean;
 }
 
-/** What a slow machine does to the reference and, in one of two ways, to the ratio, as on a VM on 2026-11-23. */
+/** The effect of a slow machine on the reference and, in one of two forms, on the ratio, as on a VM on 2026-11-23. */
 const SLOW = { reference: 1.7, ratios: [0.77, 0.96], seconds: 1.5, usualSeconds: 3 };
 
 const ANSWERS_PER_SECOND = 40_000;

@@ -16,7 +16,7 @@ function sleep(milliseconds: number): Promise<void> {
   });
 }
 
-/** How a host fails. */
+/** The fault of a host. */
 export type Fault =
   | 'dies-at-arm'
   | 'dies-in-window'
@@ -44,7 +44,7 @@ interface Answer {
   latencyUs: number;
 }
 
-/** A host with what it truly did. */
+/** A host with its true history. */
 export class SimulatedAgent implements Agent {
   readonly name: string;
   readonly pid = undefined;

@@ -56,7 +56,7 @@ def seed() -> None:
 
 
 def open_session() -> Iterator[Session]:
-    """Give each request a session of its own."""
+    """Give each request its own session."""
     with Session(engine) as session:
         yield session
 
