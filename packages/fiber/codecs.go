@@ -31,7 +31,7 @@ func findCodec(name string) (codec, error) {
 		like := jsoniter.ConfigCompatibleWithStandardLibrary
 		return codec{name, contract.ModuleVersion("github.com/json-iterator/go"), like.Marshal, like.Unmarshal}, nil
 	case "sonic":
-		// On a Go or a processor that it does not know, it is encoding/json by another name.
+		// On a Go version or a processor that it does not support, sonic falls back to encoding/json.
 		if sonic.APIKind == sonic.UseStdJSON {
 			name = "encoding/json"
 		}

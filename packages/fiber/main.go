@@ -1,4 +1,4 @@
-// Command fiber serves both workloads with Fiber on fasthttp; a flag says which library writes and reads JSON.
+// Command fiber serves devices and gather with Fiber on fasthttp; a flag chooses the JSON library.
 package main
 
 import (
@@ -64,7 +64,7 @@ func newApp(json codec, devices []contract.Device, upstream *contract.Upstream) 
 	return app
 }
 
-// server is a Fiber application as the contract serves it.
+// server adapts a Fiber application to the contract.
 type server struct{ app *fiber.App }
 
 func (s server) Serve(listener net.Listener) error {

@@ -16,7 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// newUser is what a client sends of a user.
+// newUser is the body of a request that adds a user.
 type newUser struct {
 	Name  string `json:"name" binding:"required"`
 	Email string `json:"email" binding:"required"`
@@ -29,15 +29,15 @@ type user struct {
 	Email string `json:"email"`
 }
 
-// users is the table of that name, reached through a pool; nil where no database is named.
+// users is the table of that name, reached through a pool; nil if no database is configured.
 type users struct {
 	pool *pgxpool.Pool
-	// acquireWithin is how long a request may wait for a connection.
+	// acquireWithin is the longest wait of a request for a connection.
 	acquireWithin time.Duration
 }
 
-// openUsers opens a pool on the database that DATABASE_URL names, and gives nil when it is not set. Nothing is connected
-// before the first request.
+// openUsers opens a pool on the database that DATABASE_URL names; it returns nil if that is not set. It connects only for the
+// first request.
 func openUsers() (*users, error) {
 	url := os.Getenv("DATABASE_URL")
 	if url == "" {
@@ -57,7 +57,7 @@ func openUsers() (*users, error) {
 			return nil, err
 		}
 	}
-	// The pool knows no overflow.
+	// The pool has no separate limit for overflow.
 	config.MaxConns = int32(size + overflow)
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
@@ -66,7 +66,7 @@ func openUsers() (*users, error) {
 	return &users{pool, time.Duration(seconds) * time.Second}, nil
 }
 
-// readNumber reads the whole number of an environment variable, and leaves what there was when that is not set.
+// readNumber reads a whole number from an environment variable; it leaves the value unchanged if that is not set.
 func readNumber(name string, into *int) error {
 	text := os.Getenv(name)
 	if text == "" {
@@ -80,7 +80,7 @@ func readNumber(name string, into *int) error {
 	return nil
 }
 
-// drivers names the driver with its version, where it is used.
+// drivers returns the driver with its version; nil without a database.
 func (table *users) drivers() []string {
 	if table == nil {
 		return nil
@@ -113,7 +113,7 @@ func (table *users) route(app *gin.Engine) {
 	})
 }
 
-// answer sends what the database gave; what it failed with goes to the log, too, in the driver's own words.
+// answer sends the result of the database, or its error, which also goes to the log.
 func answer(c *gin.Context, status int, body any, err error) {
 	if err != nil {
 		log.Print(err)
@@ -122,12 +122,12 @@ func answer(c *gin.Context, status int, body any, err error) {
 	c.JSON(status, body)
 }
 
-// list gives all rows in the order of their ids.
+// list returns all rows in the order of their ids.
 func (table *users) list(ctx context.Context) ([]user, error) {
 	return table.query(ctx, "SELECT id, name, email FROM users ORDER BY id")
 }
 
-// add stores a user and gives the row.
+// add stores a user and returns the row.
 func (table *users) add(ctx context.Context, sent newUser) (user, error) {
 	stored, err := table.query(
 		ctx, "INSERT INTO users (name, email) VALUES ($1, $2) RETURNING id, name, email", sent.Name, sent.Email,
@@ -144,7 +144,7 @@ func (table *users) query(ctx context.Context, sql string, arguments ...any) ([]
 		return nil, err
 	}
 	defer connection.Release()
-	// An error of the query is told by its rows.
+	// CollectRows returns an error of the query, too.
 	rows, _ := connection.Query(ctx, sql, arguments...)
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[user])
 }

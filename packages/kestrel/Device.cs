@@ -1,6 +1,6 @@
 using System.Text.Json;
 
-/// <summary>One row of the golden list. The times are sent back as they came.</summary>
+/// <summary>One row of the golden list. The times are returned as received.</summary>
 sealed record Device(int Id, string Uuid, string Mac, string Firmware, string CreatedAt, string UpdatedAt)
 {
     /// <summary>The rows of the file that BENCH_DEVICES names, and a small list when it is not set.</summary>

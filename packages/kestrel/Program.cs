@@ -63,17 +63,17 @@ app.MapPost("/orders", (Order body, Repository repository) =>
 app.Lifetime.ApplicationStarted.Register(() => Console.WriteLine($"bench-attest {Attest()}"));
 app.Run();
 
-// What the three endpoints share: lets the callback work at a body, and answers with it.
+// The method that the three endpoints share: runs the callback on a body, and answers with it.
 static async Task<SavedAnswer<T>> Execute<T>(string saved, T body, Func<T, Task> callback)
 {
     await callback(body);
     return new SavedAnswer<T>(saved, body);
 }
 
-// Naive recursion, because the CPU it takes is the point.
+// Naive recursion, because the workload measures its CPU time.
 static long Fibonacci(int n) => n < 2 ? 1 : Fibonacci(n - 1) + Fibonacci(n - 2);
 
-// One line, for as many workers as the process was asked to be.
+// One line; the process counts as the requested number of workers.
 string Attest() => JsonSerializer.Serialize(new Dictionary<string, object>
 {
     ["pid"] = Environment.ProcessId,

@@ -1,4 +1,4 @@
-/// <summary>Saves nothing: each call is logged, and waits as long as BENCH_REPOSITORY_MS says.</summary>
+/// <summary>Saves nothing: each call is logged, and waits for BENCH_REPOSITORY_MS.</summary>
 sealed class Repository(ILogger<Repository> log)
 {
     private readonly int milliseconds =

@@ -1,4 +1,4 @@
-//! What the workloads ask, answered by actix-web.
+//! The workloads `devices`, `gather`, `fib`, `asyncfib`, `wait` and `asyncwait` by actix-web.
 
 use std::{io, time::Duration};
 

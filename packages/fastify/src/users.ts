@@ -9,13 +9,13 @@ export interface User {
 export interface Users {
   /** All rows, in the order of their ids. */
   list(): Promise<User[]>;
-  /** Stores a row, and gives it as it is stored. */
+  /** Stores a row, and returns it as it is stored. */
   add(user: Omit<User, 'id'>): Promise<User>;
 }
 
 /**
- * Opens a pool on the database that `DATABASE_URL` names; undefined where none is named. The driver is loaded here and
- * not with the module, because a server of another workload does not pay for it.
+ * Opens a pool on the database that `DATABASE_URL` names; undefined if it is not set. The driver is loaded here and
+ * not with the module, because a server of another workload does not need it.
  */
 export async function openUsers(): Promise<Users | undefined> {
   const {
@@ -31,7 +31,7 @@ export async function openUsers(): Promise<Users | undefined> {
     max: Number(size) + Number(overflow),
     connectionTimeoutMillis: Number(seconds) * 1000,
   });
-  // Of connections that nobody is using: without a listener it would end the process.
+  // An error of a connection that nobody is using: without a listener it would end the process.
   pool.on('error', tell);
 
   const query = async (text: string, values: string[]): Promise<User[]> => {
@@ -52,7 +52,7 @@ export async function openUsers(): Promise<Users | undefined> {
   };
 }
 
-/** Keeps the driver's own words in the server's log. */
+/** Writes the error in the driver's words to the log of the server. */
 function tell(error: Error): void {
   process.stderr.write(`${error.stack}\n`);
 }

@@ -14,7 +14,7 @@ use rocket::{
     tokio::runtime,
 };
 
-/// Rows with the header that says what it took to have them.
+/// The gathered rows, with the header that reports the duration.
 #[derive(Responder)]
 struct Timed {
     rows: Json<Vec<Value>>,

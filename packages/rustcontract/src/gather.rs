@@ -52,7 +52,7 @@ pub struct Gathered {
     took: Duration,
 }
 
-/// Why there is no answer, and the HTTP status to report it with.
+/// The reason for having no answer, and the HTTP status to report it with.
 #[derive(Debug, Serialize)]
 pub struct Refusal {
     #[serde(skip)]

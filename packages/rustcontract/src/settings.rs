@@ -12,7 +12,7 @@ pub const BACKLOG: u32 = 16_384;
 /// The server may close a connection that is idle for this long. No load pauses longer.
 pub const KEEP_ALIVE_SECONDS: u64 = 75;
 
-/// How long a stopping server waits for requests in progress.
+/// The time that a stopping server waits for requests in progress.
 pub const STOP_SECONDS: u64 = 2;
 
 /// The address to listen on, and the number of worker threads.
