@@ -10,7 +10,7 @@ MS = 1_000_000
 
 
 def slot_of(*requests: tuple[int, int, str], pending_since: int | None = None) -> Slot:
-    """Of requests that left and ended at these ms."""
+    """Return a slot with requests that left and ended at these ms."""
     slot = Slot()
     for began, ended, outcome in requests:
         status = 200 if outcome in ("ok", "mismatch") else 500 if outcome == "non2xx" else 0
@@ -79,7 +79,7 @@ def test_every_request_is_accounted_for_once(seed: int) -> None:
         slots.append(slot_of(*requests, pending_since=draw.choice([None, now])))
     whole = count_lifetime(slots)
     assert whole["sent"] == sum(count for kind, count in whole.items() if kind != "sent")
-    # Two windows that meet count what ends in them once, and what is under way between them in both.
+    # Of two adjacent windows, an end counts in one, and a request open between them counts in both.
     first, second = (count_window(slots, 0, *span)["counts"] for span in ((0, 300 * MS), (300 * MS, 10**12)))
     for kind in OUTCOMES:
         assert first[kind] + second[kind] == whole[kind]

@@ -16,9 +16,9 @@ ROWS = [{"path": path, "name": "é"} for path in PATHS]
 
 @dataclass
 class Fake:
-    """An upstream that answers once it was asked for every fixture, and counts.
+    """An upstream that answers once every fixture was requested, and counts the requests.
 
-    Where its answer is empty, as all are after so many requests, it closes the connection.
+    Where its answer is empty, as all are after a number of requests, it closes the connection.
     """
 
     answers: dict[str, bytes] = field(default_factory=lambda: {path: answer(BODIES[path]) for path in PATHS})

@@ -1,4 +1,4 @@
-"""The app as the documentation has it: coroutines, and a client session that lives as long as the app."""
+"""The app as the documentation writes it: coroutines, and a client session that lives as long as the app."""
 
 import json
 from functools import partial

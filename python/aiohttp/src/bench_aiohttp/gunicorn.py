@@ -11,7 +11,7 @@ class Worker(GunicornWebWorker):
     has_attested = False
 
     def notify(self) -> None:
-        """Tell gunicorn that this worker lives: aiohttp calls it once it serves, then each second."""
+        """Tell gunicorn that this worker is alive: aiohttp calls it once it serves, then each second."""
         super().notify()
         if not self.has_attested:
             self.has_attested = True

@@ -1,4 +1,4 @@
-"""A worker as a uWSGI mule: a process that uWSGI starts and watches, and sends no requests."""
+"""A worker as a uWSGI mule: a process that uWSGI starts and watches, but sends no requests to."""
 
 import asyncio
 import sys
@@ -13,7 +13,7 @@ PROGRAM = "bench-aiohttp"
 
 
 def serve(settings: Settings) -> None:
-    """Become uWSGI's master of as many mules, which all accept from one socket."""
+    """Become uWSGI's master of the requested number of mules, which all accept from one socket."""
     sock = listen(settings)
     sock.set_inheritable(True)
     mules = ["--mule=bench_aiohttp.mule:main"] * settings.workers

@@ -1,4 +1,4 @@
-"""aiohttp's own server in as many processes as are asked for: it has no way to that of its own."""
+"""aiohttp's own server in the requested number of processes: it cannot start several itself."""
 
 from functools import partial
 from importlib import import_module
@@ -16,6 +16,6 @@ def serve(settings: Settings) -> None:
 
 def serve_here(settings: Settings, sock: socket) -> None:
     """Serve from this process."""
-    # Named as its variant; the environment of one does not hold the other.
+    # Each variant is named after the module of its loop, the only one that its environment has.
     loop = import_module(settings.variant).new_event_loop()
     work(sock, settings.backlog, loop, server="aiohttp")

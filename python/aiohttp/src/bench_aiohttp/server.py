@@ -1,4 +1,4 @@
-"""A worker of aiohttp's own server, in whichever process."""
+"""A worker of aiohttp's own server, in any process."""
 
 from asyncio import AbstractEventLoop
 from socket import socket
@@ -32,5 +32,5 @@ def work(sock: socket, backlog: int, loop: AbstractEventLoop, *, server: str) ->
 
 
 def name_parser() -> str:
-    """Give the parser in use: without its extension, aiohttp falls back to one in Python."""
+    """Return the parser in use: without its extension, aiohttp falls back to one in Python."""
     return "llhttp" if HttpRequestParser.__module__.endswith("._http_parser") else "python"

@@ -31,7 +31,7 @@ def tell(report: dict[str, Any]) -> None:
 
 
 def tell_failure(error: BaseException) -> None:
-    """Says that something went wrong that is no outcome of a request."""
+    """Reports an error that is no outcome of a request."""
     tell({"event": "broken", "message": f"{type(error).__name__}: {error}"})
 
 

@@ -1,4 +1,4 @@
-"""What became of requests, written down as they end and counted when the window is over."""
+"""The outcomes of requests: recorded as they end, and counted when the window has closed."""
 
 import hashlib
 import time
@@ -16,10 +16,10 @@ HIGHEST_US = 86_400_000_000
 
 
 class Slot:
-    """One connection's place: each of its requests that has ended, and the one that has not.
+    """One connection: its requests that have ended, and the one that is open.
 
-    One thread or task writes to it and no other, so that nothing is locked under load. A request is three
-    numbers: when it left and when it ended, in ns of the monotonic clock, and what became of it.
+    Only one thread or task writes to it, so that nothing is locked under load. A request is three numbers:
+    its start and its end, in ns of the monotonic clock, and its outcome.
     """
 
     def __init__(self) -> None:
@@ -29,11 +29,11 @@ class Slot:
         self.refused = 0
 
     def begin(self) -> None:
-        """A request leaves now."""
+        """Records that a request leaves now."""
         self.pending_since = time.monotonic_ns()
 
     def end(self, outcome: Outcome, status: int = 0) -> None:
-        """It has ended, with that status if it was answered."""
+        """Records the end of the request, with its status if it was answered."""
         if self.pending_since is None:
             raise RuntimeError("no request is under way")
         code = OUTCOMES.index(outcome) * 1000 + status
@@ -42,13 +42,13 @@ class Slot:
         self.stands = self.stands or status > 0
 
     def refuse(self) -> None:
-        """Its connect failed."""
+        """Records that the connect failed."""
         self.pending_since = None
         self.refused += 1
 
 
 class Checker:
-    """Says what an answer is: by its status, the length of its body, and the hash of one body in so many."""
+    """Judges answers: by status, by the length of the body, and by the hash of one body in `hash_every`."""
 
     def __init__(self, hash_every: int) -> None:
         self._hash_every = hash_every
@@ -57,7 +57,7 @@ class Checker:
         self.body_bytes: int | None = None
 
     def judge(self, status: int, body: bytes, expected: dict[str, Any] | None) -> Outcome:
-        """What an answer counts as; without an expected body, by its status alone."""
+        """Returns the outcome of an answer; without an expected body, it depends on the status alone."""
         if not 200 <= status <= 299:
             return "non2xx"
         if expected is not None:
@@ -73,7 +73,7 @@ class Checker:
 
 
 def count_lifetime(slots: list[Slot]) -> dict[str, int]:
-    """What became of every request so far."""
+    """Returns the outcomes of all requests so far."""
     counts = dict.fromkeys(OUTCOMES, 0)
     for slot in slots:
         for code in slot.ended[2::3]:
@@ -83,9 +83,9 @@ def count_lifetime(slots: list[Slot]) -> dict[str, int]:
 
 
 def count_warmup(slots: list[Slot], begun: int, ended: int, opened: int) -> dict[str, Any]:
-    """The load before the window, which opened at a moment of the monotonic clock, in ns.
+    """Returns the load before the window, which opened at a moment of the monotonic clock, in ns.
 
-    Right answers are counted in slices between the other two moments, the begin and the end of the warm-up.
+    Right answers are counted in slices between the other two moments, the start and the end of the warm-up.
     """
     slices = [0] * ((ended - begun) // SLICE_NS)
     answers = 0
@@ -103,11 +103,11 @@ def count_warmup(slots: list[Slot], begun: int, ended: int, opened: int) -> dict
 
 
 def count_window(slots: list[Slot], woken: int, opened: int, closed: int) -> dict[str, Any]:
-    """The account of a window between two moments of the monotonic clock, in ns.
+    """Returns the account of a window between two moments of the monotonic clock, in ns.
 
-    A request belongs to it that was under way in it: one that ended in it as what it ended, one that
-    ended later as in flight. The latency of a slot's first answer is left out, because it holds the
-    connect; a cycle begins with the end of the last request, or when all slots were `woken`.
+    A request belongs to the window if it was open in it: with its outcome if it ended in the window, as in
+    flight if it ended later. The latency of a slot's first answer is left out, because it includes the
+    connect. A cycle begins with the end of the last request, or when all slots were `woken`.
     """
     counts = dict.fromkeys(OUTCOMES, 0)
     in_flight = 0

@@ -18,9 +18,9 @@ class BlockingLoad(Load):
     """A pool of threads, with a `requests.Session` in each.
 
     A session keeps its connection alive, as requests' documentation recommends for several requests to
-    one host; one for each thread, because a session is not made to be shared. Proxies and `.netrc` of the
-    environment are left out (`trust_env`): the load goes to the server itself. The timeout is that of a
-    read, as requests has it.
+    one host; each thread has its own, because sessions are not to be shared. Proxies and `.netrc` of the
+    environment are ignored (`trust_env`): the load goes to the server itself. The timeout is that of a read,
+    as in requests.
     """
 
     def start(self) -> None:
@@ -77,7 +77,7 @@ class BlockingLoad(Load):
 
 
 def outcome_of(error: BaseException) -> Outcome | None:
-    """What became of a request that was not answered; None where it never left."""
+    """Returns the outcome of a request that was not answered; None if it was never sent."""
     causes = list(causes_of(error))
 
     def has(*kinds: type[BaseException]) -> bool:
@@ -87,14 +87,14 @@ def outcome_of(error: BaseException) -> Outcome | None:
         return None
     if has(requests.ReadTimeout, urllib3.exceptions.ReadTimeoutError):
         return "timeout"
-    # The end of the connection is a kind of reset there.
+    # In urllib3, the end of the connection is a kind of reset.
     if has(http.client.RemoteDisconnected):
         return "closedEarly"
     return "reset" if has(ConnectionResetError, BrokenPipeError) else "closedEarly"
 
 
 def causes_of(error: BaseException) -> Iterator[BaseException]:
-    """The error, and what it was raised for."""
+    """Returns the error and all of its causes."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause

@@ -17,9 +17,8 @@ class ConcurrentLoad(Load):
     """A task for each connection, all in one event loop (asyncio's own, as `asyncio.run` makes it).
 
     aiohttp's documentation recommends one session an application, whose connector keeps connections
-    alive. Here each task has one, with a connector of one connection: so that as many stand as were asked
-    for, and not as few as happen to be enough. The timeout is that of a read, as the blocking client has
-    it.
+    alive. Here each task has its own session, with a connector of one connection: otherwise fewer connections
+    than requested could be enough. The timeout is that of a read, as in the blocking client.
     """
 
     def start(self) -> None:
@@ -30,7 +29,7 @@ class ConcurrentLoad(Load):
         try:
             asyncio.run(self._work_all())
         except BaseException as error:
-            # Whatever it is, the harness has to know.
+            # The harness must know about every error.
             self.on_failure(error)
 
     async def _work_all(self) -> None:
@@ -94,7 +93,7 @@ class ConcurrentLoad(Load):
 
 
 def send_once(session: aiohttp.ClientSession) -> None:
-    """Keeps the session from asking again unseen when a kept connection ends under a request."""
+    """Keeps the session from repeating a request unseen when its kept connection ends."""
     if not hasattr(session, "_retry_connection"):
         raise RuntimeError("aiohttp's session has no _retry_connection: pin the version of the lock")
     session._retry_connection = False

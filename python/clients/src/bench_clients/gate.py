@@ -1,4 +1,4 @@
-"""Who may send, and when."""
+"""The permission to send requests."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from bench_clients.account import Slot
 class Gate:
     """Lets requests leave: any number, an exact number, or none.
 
-    `on_change` is called whenever that has changed.
+    `on_change` is called after each change of the permission.
     """
 
     def __init__(self) -> None:
@@ -28,26 +28,26 @@ class Gate:
             return True
 
     def refuse(self, slot: Slot) -> None:
-        """The slot's connect failed: another request may leave in place of the one that did not."""
+        """Records that the connect of a slot failed: another request may leave in place of its request."""
         with self.changed:
             slot.refuse()
             self._budget += 1
         self.on_change()
 
     def open(self, budget: float) -> None:
-        """So many requests may leave from now on."""
+        """Lets this many requests leave from now on."""
         with self.changed:
             self.arming = False
             self._budget = budget
         self.on_change()
 
     def shut(self) -> None:
-        """No request leaves from now on: none in place of one that is refused either."""
+        """Lets no request leave from now on, not even in place of a refused one."""
         self.open(float("-inf"))
 
     @property
     def is_used_up(self) -> bool:
-        """Whether no more may leave."""
+        """True if no more requests may leave."""
         return self._budget <= 0
 
     def _notify(self) -> None:

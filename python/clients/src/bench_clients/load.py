@@ -1,4 +1,4 @@
-"""What every client has: its order, its slots, and the gate before them."""
+"""The part that all clients share: the order, the slots, and the gate before them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -7,9 +7,9 @@ from typing import Any
 from bench_clients.account import Checker, Slot
 from bench_clients.gate import Gate
 
-# After a connect that failed, so that a server that is down is not overrun.
+# After a failed connect, so that a server that is down is not flooded.
 RETRY_SECONDS = 0.1
-# A server on one core usually accepts as many.
+# A server on one core usually accepts this many.
 USUAL_CONNECTS_PER_SECOND = 2000.0
 
 
@@ -26,9 +26,9 @@ class Load(ABC):
         self.gate = Gate()
         self.checker = Checker(order["hashEvery"])
         requests = order["requests"]
-        # Each with the body that is its right answer, where one is known.
+        # Each request with the expected body, if it is known.
         self.cycle = list(zip(requests, order.get("expected") or [None] * len(requests), strict=True))
-        # Until all stand each asks only so often: enough to be kept alive, too little to be a load.
+        # Until all are connected, each sends only this often: enough to stay alive, too little to be a load.
         self.rest_seconds = min(4.0, max(1.0, order["connections"] / 1000))
 
     @abstractmethod
@@ -36,11 +36,11 @@ class Load(ABC):
         """Begins to connect, at the pace of the order."""
 
     def delay_of(self, index: int) -> float:
-        """When the slot of that number connects, in seconds from the start."""
+        """Returns the time at which this slot connects, in seconds from the start."""
         pace: float = self.order.get("connectsPerSecond", USUAL_CONNECTS_PER_SECOND)
         return index / pace
 
     @property
     def url(self) -> str:
-        """Of the server, without a path."""
+        """The address of the server, without a path."""
         return f"http://{self.order['host']}:{self.order['port']}"

@@ -8,12 +8,12 @@ from bench_clients.account import count_lifetime, count_warmup, count_window
 from bench_clients.load import Load
 
 POLL_SECONDS = 0.005
-# How long answers under way at the end of the window are waited for, at the most.
+# The longest wait for open answers at the end of the window.
 DRAIN_SECONDS = 5.0
 
 
 class Session:
-    """One arm and one fire of one process. What it tells is the protocol of the harness (`protocol.ts`)."""
+    """One arm and one fire of one process. Its reports follow the protocol of the harness (`protocol.ts`)."""
 
     def __init__(self, load: Load, tell: Callable[[dict[str, Any]], None]) -> None:
         self._load = load
@@ -28,11 +28,11 @@ class Session:
         self._tell({"event": "armed", "connect": self._connect(time.monotonic() - self._started)})
 
     def count(self) -> None:
-        """Tells what has become of all requests so far, whatever else is under way."""
+        """Reports the outcomes of all requests so far, at any time."""
         self._tell({"event": "counted", "lifetime": count_lifetime(self._load.slots)})
 
     def fire(self, order: dict[str, Any]) -> None:
-        """Warms up, opens the window, closes it, drains, and gives the account."""
+        """Warms up, opens the window, closes it, drains, and reports the account."""
         load, amount = self._load, order.get("amount")
         sleep_until(order["atMs"])
         woken = begun = time.monotonic_ns()
@@ -59,7 +59,7 @@ class Session:
         self._tell({"event": "closed"})
         self._fall_silent()
         if amount is not None:
-            # It ends with its last answer; what ends at a moment belongs to the time before the next.
+            # It ends just after its last answer: an answer exactly at `closed` would not count.
             closed = min(closed, 1 + max(slot.ended[-2] for slot in load.slots if slot.ended))
         self._tell(
             {
@@ -98,11 +98,11 @@ class Session:
 
 
 def wait_until(condition: Callable[[], bool], deadline: float) -> None:
-    """Waits for a condition to come about, or a moment of the monotonic clock."""
+    """Waits for a condition, or until a moment of the monotonic clock."""
     while not condition() and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
 
 
 def sleep_until(at_ms: float) -> None:
-    """Sleeps until a moment in ms since the epoch; not at all when it is over."""
+    """Sleeps until a moment in ms since the epoch; not at all if it has passed."""
     time.sleep(max(0.0, at_ms / 1000 - time.time()))

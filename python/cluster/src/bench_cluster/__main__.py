@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """Run what the command line names, and return its exit code."""
+    """Run the command that the arguments name, and return its exit code."""
     parser = argparse.ArgumentParser(prog="bench_cluster")
     parts = parser.add_subparsers(dest="part", required=True)
     parts.add_parser("driver").add_argument("address")
@@ -18,7 +18,7 @@ def main() -> int:
     node.add_argument("--join")
     node.add_argument("--ip")
     asked = parser.parse_args()
-    # Nothing is sent to the makers of Ray, and whoever has no token is refused.
+    # Nothing is sent to the makers of Ray, and clients without the token are refused.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     if asked.part == "driver":

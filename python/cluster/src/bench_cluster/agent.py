@@ -14,12 +14,12 @@ from bench_cluster import facts
 #: The longest line of a generator: its report, with histograms and slices.
 LONGEST_LINE = 2**26
 KEPT_STDERR = 2000
-#: What Ray sets for its workers, beside variables that begin with its name. Servers inherit none of it.
+#: Variables that Ray sets for its workers, beside those that begin with its name. Servers inherit none.
 OF_RAY = ("OMP_NUM_THREADS", "PYTHONBREAKPOINT", "SPT_NOENV")
 
 
 class Agent:
-    """Starts processes on its host, and knows nothing of what their lines say."""
+    """Starts processes on its host, and passes their lines on without reading them."""
 
     def __init__(self) -> None:
         """Allow each process as many connections as the host does."""

@@ -182,7 +182,7 @@ class Driver:
 
 
 def reason_of(error: Exception) -> str:
-    """Return the first sentence of Ray that tells why, without the names of its internals."""
+    """Return the first sentence of Ray that gives the cause, without the names of its internals."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if "because" in line] or lines or [type(error).__name__]
     return told[0].partition(" Node Id:")[0].rstrip(".")[:LONGEST_REASON]
@@ -197,7 +197,7 @@ async def _serve(out: TextIO) -> None:
 
 def run(address: str) -> int:
     """Join a cluster, carry out the orders on stdin, and leave. Return the exit code."""
-    # What Ray prints must not mix with the answers.
+    # The output of Ray must not mix with the answers.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     # The code of the agent travels with it: no host needs this package installed.

@@ -1,4 +1,4 @@
-"""What a host tells about itself, and the digest of its checkout."""
+"""The facts that a host reports about itself, and the digest of its checkout."""
 
 import hashlib
 import os
@@ -50,7 +50,7 @@ def find_node(candidates: Iterable[str], wanted: str) -> dict[str, str]:
 
 
 def read_facts() -> dict[str, Any]:
-    """Return what matters of this host for sending load. A fact that the system does not tell is absent."""
+    """Return the facts of this host that matter for a load. A fact that the system lacks is absent."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     facts = {
         "hostname": platform.node(),
@@ -94,7 +94,7 @@ def _ports() -> int | None:
 
 
 def read_busy_us() -> float | None:
-    """Return the CPU that all processes of this host have used, in µs; None if the system does not tell."""
+    """Return the CPU that all processes of this host have used, in µs; None if it is not known."""
     first, _, _ = (_read("/proc/stat") or "").partition("\n")
     ticks = first.split()[1:]
     if len(ticks) < 8:

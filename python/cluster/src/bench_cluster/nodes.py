@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import Any
 
-#: A host whose link is cut is noticed after some 7 s instead of 66 s. Generators and servers have the
+#: A host whose link is cut is noticed after about 7 s instead of 66 s. Generators and servers have the
 #: priority of a command that a user types; Ray would start them with a niceness of 15.
 SETTINGS = {
     "RAY_health_check_period_ms": "1000",

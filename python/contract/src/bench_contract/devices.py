@@ -38,7 +38,7 @@ BY_HAND: tuple[Device, ...] = tuple(
 def load_devices() -> list[Device]:
     """Return the devices of the JSON file named by `BENCH_DEVICES`, or a short list if it is unset.
 
-    Raises `DevicesError`, which names the file and what is wrong with it.
+    Raises `DevicesError`, which names the file and its error.
     """
     name = os.environ.get("BENCH_DEVICES")
     if not name:

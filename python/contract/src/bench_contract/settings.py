@@ -11,13 +11,13 @@ BACKLOG = 16_384
 """The length of the accept queue: more than the highest rung. The kernel may allow fewer."""
 
 KEEP_ALIVE_SECONDS = 75
-"""An idle connection stays open: a server at its limit must not take a slow round for an idle client."""
+"""An idle connection stays open: a saturated server must not take a slow round for an idle client."""
 
 STOP_SECONDS = 2
-"""How long a stopping server waits for requests in progress."""
+"""The time that a stopping server waits for requests in progress."""
 
 HEALTH_SECONDS = 30
-"""How long a worker under load may ignore its supervisor before it is replaced."""
+"""The time for which a worker under load may ignore its supervisor before it is replaced."""
 
 
 @dataclass(frozen=True)

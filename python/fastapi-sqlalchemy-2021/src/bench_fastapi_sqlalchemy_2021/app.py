@@ -15,7 +15,7 @@ Base = declarative_base()
 
 
 class User(Base):
-    """A row of the table, which the harness makes."""
+    """A row of the table, which the harness creates."""
 
     __tablename__ = "users"
 
@@ -25,14 +25,14 @@ class User(Base):
 
 
 class UserCreate(BaseModel):
-    """What a client sends of a user."""
+    """A user, as clients send it."""
 
     name: str
     email: str
 
 
 class UserRead(UserCreate):
-    """What a client gets to see of a user."""
+    """A user, as clients see it."""
 
     id: int
 
@@ -66,7 +66,7 @@ def get_session() -> Iterator[Session]:
 
 @app.get("/users", response_model=list[UserRead])
 def read_users(session: Session = Depends(get_session)) -> list[User]:  # noqa: B008
-    """Give all users."""
+    """Return all users."""
     return session.query(User).order_by(User.id).all()
 
 
@@ -82,5 +82,5 @@ def create_user(user: UserCreate, session: Session = Depends(get_session)) -> Us
 
 @app.exception_handler(DatabaseUnsetError)
 async def answer_unset(_request: Request, error: DatabaseUnsetError) -> JSONResponse:
-    """Answer that there is no database to ask."""
+    """Answer that there is no database."""
     return JSONResponse({"error": str(error)}, 503)

@@ -1,4 +1,4 @@
-"""Serving with the uvicorn of 2021: it knows neither the options of today's nor how to end in time."""
+"""Serving with the uvicorn of 2021, which lacks options of the current one and cannot end in time."""
 
 import asyncio
 import sys
@@ -14,7 +14,7 @@ from bench_contract.files import lift_file_limit
 from bench_contract.settings import KEEP_ALIVE_SECONDS, Settings
 
 STARTUP_FAILURE = 3
-"""The exit status of a server that could not start, as today's uvicorn has it."""
+"""The exit status of a server that could not start, as in the current uvicorn."""
 
 
 class Server(uvicorn.Server):
@@ -23,7 +23,7 @@ class Server(uvicorn.Server):
     threads: int | None = None
 
     async def main_loop(self) -> None:
-        """Say what this worker is, before any request is read."""
+        """Attest this worker, before any request is read."""
         if self.threads is not None:
             # Starlette runs plain functions in the loop's own executor.
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(self.threads))
@@ -32,13 +32,13 @@ class Server(uvicorn.Server):
         await super().main_loop()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """Stop, without the threads that still wait for a connection to the database after a while."""
+        """Stop, after a while even if threads still wait for a connection to the database."""
         end_soon()
         await super().shutdown(sockets)
 
 
 class Supervisor(Multiprocess):
-    """A supervisor that hands on the signal it stops on: this one only waits for its workers."""
+    """A supervisor that passes the signal to stop on to its workers: that of 2021 only waits for them."""
 
     def shutdown(self) -> None:
         """Stop the workers."""

@@ -1,4 +1,4 @@
-"""The async way: coroutines in the event loop."""
+"""The variant `async`: coroutines in the event loop."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Annotated
@@ -18,7 +18,7 @@ async def open_session() -> AsyncIterator[AsyncSession]:
     """Give a request its session, and end it after the answer."""
     if engine is None:
         raise DatabaseUnsetError
-    # Without another look at the row: its id came with the insert.
+    # Without reading the row again: its id came with the insert.
     async with AsyncSession(engine, expire_on_commit=False) as session:
         yield session
 

@@ -1,4 +1,4 @@
-"""The sync way: plain functions, which FastAPI runs in threads."""
+"""The variant `sync`: plain functions, which FastAPI runs in threads."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
@@ -18,7 +18,7 @@ def open_session() -> Iterator[Session]:
     """Give a request its session, and end it after the answer."""
     if engine is None:
         raise DatabaseUnsetError
-    # Without another look at the row: its id came with the insert.
+    # Without reading the row again: its id came with the insert.
     with Session(engine, expire_on_commit=False) as session:
         yield session
 

@@ -1,4 +1,4 @@
-"""What both ways share: the table, what goes over the wire, and the app before it has routes."""
+"""The code that both variants share: the table, the bodies, and the app without routes."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -17,11 +17,11 @@ E = TypeVar("E")
 
 
 class Base(MappedAsDataclass, DeclarativeBase):
-    """What tables are declared by."""
+    """The base of the tables."""
 
 
 class User(Base):
-    """One row of the table, which the harness makes."""
+    """One row of the table, which the harness creates."""
 
     __tablename__ = "users"
 
@@ -31,14 +31,14 @@ class User(Base):
 
 
 class NewUser(BaseModel):
-    """What a client sends."""
+    """A user, as clients send it."""
 
     name: str
     email: str
 
 
 class PublicUser(NewUser):
-    """What a client gets to see."""
+    """A user, as clients see it."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -46,17 +46,17 @@ class PublicUser(NewUser):
 
 
 async def answer_unset(_request: Request, error: Exception) -> JSONResponse:
-    """Answer that there is no database to ask."""
+    """Answer that there is no database."""
     return JSONResponse({"error": str(error)}, 503)
 
 
 def make_app() -> FastAPI:
-    """Make an app that has no route yet."""
+    """Make an app without routes."""
     return FastAPI(exception_handlers={DatabaseUnsetError: answer_unset})
 
 
 def make_engine(create: Callable[..., E], driver: str) -> E | None:
-    """Make an engine with that driver and the pool that is asked for; none without a database."""
+    """Make an engine with this driver and the pool of the settings; None without a database."""
     database = load_database()
     if database is None:
         return None

@@ -1,1 +1,1 @@
-"""What the workloads ask, answered by FastAPI."""
+"""The workloads by FastAPI."""

@@ -11,7 +11,7 @@ from bench_fastapi.work import route_work
 
 
 class Device(BaseModel):
-    """What a client gets to see of a device."""
+    """A device, as clients see it."""
 
     id: int
     uuid: str
@@ -27,7 +27,7 @@ DEVICES = [Device(**row) for row in ROWS]
 
 
 def model() -> FastAPI:
-    """Make the app as the documentation has it: coroutines that return what their annotations say."""
+    """Make the app as the documentation writes it: coroutines that return what their annotations say."""
     upstream = Upstream("aiohttp")
     app = make_app(upstream)
 

@@ -13,7 +13,7 @@ PATH = "/data"
 
 
 def make_app(upstream: Upstream) -> FastAPI:
-    """Make an app that has no route yet, and the upstream's client for as long as it is served."""
+    """Make an app without routes, which keeps the upstream's client open while it is served."""
     return FastAPI(lifespan=upstream.lifespan, exception_handlers={GatherError: answer_gather_error})
 
 
@@ -24,7 +24,7 @@ def encode(rows: object, headers: Mapping[str, str] | None = None) -> Response:
 
 
 def route_annotated(app: FastAPI, upstream: Upstream) -> None:
-    """Answer with what is gathered, as an annotation says that it is."""
+    """Answer with the gathered rows, as an annotation declares them."""
 
     @app.get(PATH)
     async def data(response: Response) -> list[Row]:
@@ -34,7 +34,7 @@ def route_annotated(app: FastAPI, upstream: Upstream) -> None:
 
 
 def route_plain(app: FastAPI, upstream: Upstream) -> None:
-    """Leave what is gathered, without a model, to the framework's encoder."""
+    """Leave the gathered rows, without a model, to the framework's encoder."""
 
     @app.get(PATH, response_model=None)
     async def data(response: Response) -> object:
@@ -44,7 +44,7 @@ def route_plain(app: FastAPI, upstream: Upstream) -> None:
 
 
 def route_raw(app: FastAPI, upstream: Upstream) -> None:
-    """Serialise what is gathered, past the framework's encoder."""
+    """Serialise the gathered rows, past the framework's encoder."""
 
     @app.get(PATH)
     async def data() -> Response:

@@ -1,4 +1,4 @@
-"""`POST /customers`, `/products` and `/orders`: each hands a callback to a method that all of them share."""
+"""`POST /customers`, `/products` and `/orders`: each passes a callback to a shared method."""
 
 import asyncio
 import time
@@ -12,7 +12,7 @@ from bench_contract.repository import Repository
 
 
 class Customer(BaseModel):
-    """One who buys."""
+    """A customer."""
 
     id: str
     name: str
@@ -20,7 +20,7 @@ class Customer(BaseModel):
 
 
 class Product(BaseModel):
-    """What is sold."""
+    """A product for sale."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class Product(BaseModel):
 
 
 class Order(BaseModel):
-    """Who buys what."""
+    """An order: a customer, a product and a quantity."""
 
     id: str
     customer: int
@@ -40,26 +40,26 @@ Body = TypeVar("Body", Customer, Product, Order)
 
 
 class Saved(BaseModel, Generic[Body]):
-    """What was saved, and as what."""
+    """The saved body, and its kind."""
 
     saved: str
     data: Body
 
 
 async def execute(saved: str, body: Body, callback: Callable[[Body], Awaitable[None]]) -> Saved[Body]:
-    """Let the callback work at the body."""
+    """Run the callback on the body."""
     await callback(body)
     return Saved(saved=saved, data=body)
 
 
 def execute_in_thread(saved: str, body: Body, callback: Callable[[Body], None]) -> Saved[Body]:
-    """Let the callback work at the body, in this thread."""
+    """Run the callback on the body, in this thread."""
     callback(body)
     return Saved(saved=saved, data=body)
 
 
 def route_coroutines(app: FastAPI) -> None:
-    """Wait in the event loop."""
+    """Add routes that wait in the event loop."""
     repository = Repository(asyncio.sleep)
 
     @app.post("/customers")
@@ -84,7 +84,7 @@ def route_coroutines(app: FastAPI) -> None:
 
 
 def route_threads(app: FastAPI) -> None:
-    """Wait in the thread pool."""
+    """Add routes that wait in the thread pool."""
     repository = Repository(time.sleep)
 
     @app.post("/customers")

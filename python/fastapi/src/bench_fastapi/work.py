@@ -1,4 +1,4 @@
-"""`fib` and `wait`: what blocks as plain functions, in the thread pool, and what is awaited as coroutines."""
+"""`fib` and `wait`: blocking work as plain functions in the thread pool, awaited work as coroutines."""
 
 from fastapi import FastAPI, Response
 from pydantic import BaseModel
@@ -13,13 +13,13 @@ class Fib(BaseModel):
 
 
 class Wait(BaseModel):
-    """How long was waited, in seconds."""
+    """The duration of the wait, in seconds."""
 
     duration: float
 
 
 def route_work(app: FastAPI) -> None:
-    """Answer with what the work came to."""
+    """Add routes that answer with the result of the work."""
 
     @app.get("/fib/{n}")
     def fib(n: int, response: Response) -> Fib:

@@ -1,1 +1,1 @@
-"""What the workloads ask, answered by Flask."""
+"""The workloads by Flask."""

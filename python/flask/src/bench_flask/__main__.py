@@ -7,13 +7,13 @@ from bench_contract.settings import KEEP_ALIVE_SECONDS, Settings, read_settings
 PROGRAM = "bench-flask"
 
 GREENLETS = 1000
-"""Requests that a worker works at; others wait in its queues."""
+"""The requests that a worker handles at the same time; others wait in its queues."""
 
 QUEUES = 4
-"""Between router and workers: the kernel's usual 4096 is not a backlog."""
+"""The sockets between router and workers. The usual 4096 of the kernel is not enough as their backlog."""
 
 ROUTERS = 2
-"""A connection takes two of a router's files, and as many as 20,000 are not always allowed."""
+"""A router needs two open files per connection, and not every system allows 20,000."""
 
 
 VARIANTS = ["uwsgi-gevent", "gunicorn", "gunicorn-gthread", "waitress", "dev-global", "dev-instances"]

@@ -1,4 +1,4 @@
-"""The app as the documentation has it, whichever server runs it."""
+"""The app as the documentation writes it, for any server."""
 
 from flask import Flask
 from flask.typing import ResponseReturnValue

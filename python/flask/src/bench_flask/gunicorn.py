@@ -1,10 +1,10 @@
-"""gunicorn's own workers, which attest as soon as they are to accept."""
+"""gunicorn's own workers, which attest as soon as they can accept."""
 
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 from gunicorn.workers.sync import SyncWorker  # type: ignore[import-untyped]
 
 THREADS = 4
-"""As many as gunicorn's documentation gives one core at the most: 2 to 4."""
+"""The most threads that gunicorn's documentation recommends per core: 2 to 4."""
 
 
 class Sync(SyncWorker):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""`POST /customers`, `/products` and `/orders`: each hands a callback to a method that all of them share."""
+"""`POST /customers`, `/products` and `/orders`: each passes a callback to a shared method."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from bench_contract.repository import Repository
 Body = dict[str, Any]
 Callback = Callable[[Body], None]
 Execute = Callable[[Body, Callback], Body]
-"""The shared method: lets the callback work at a body, and gives the body that was worked at."""
+"""The shared method: runs the callback on a body, and returns the body that was used."""
 
 CUSTOMER = {"id": str, "name": str, "email": str}
 PRODUCT = {"id": str, "title": str, "cents": int}
@@ -20,28 +20,28 @@ ORDER = {"id": str, "customer": int, "product": int, "quantity": int}
 
 
 class Service:
-    """Works at one request: its state is its own."""
+    """Handles one request with separate state."""
 
     def __init__(self, body: Body) -> None:
         self.body = body
 
     def execute(self, callback: Callback) -> Body:
-        """Let the callback work at the body."""
+        """Run the callback on the body."""
         callback(self.body)
         return self.body
 
 
 def execute_by_instance(body: Body, callback: Callback) -> Body:
-    """Work at a request by an instance of its own."""
+    """Handle a request by a new instance."""
     return Service(body).execute(callback)
 
 
 current: Body = {}
-"""The body that is worked at: of the request that came last, whoever else is still at it."""
+"""The current body: that of the last request, even while earlier ones are still in progress."""
 
 
 def execute_by_global(body: Body, callback: Callback) -> Body:
-    """Work at a request by what the module has in common: right as long as there is one at a time."""
+    """Handle a request by the global of the module: correct only for one request at a time."""
     global current
     current = body
     callback(current)
@@ -49,7 +49,7 @@ def execute_by_global(body: Body, callback: Callback) -> Body:
 
 
 def route_repository(app: Flask, execute: Execute) -> None:
-    """Answer with what was sent once the repository is done with it; 400 for a bad body."""
+    """Add routes that answer with the body once it is saved; 400 for a bad body."""
     repository = Repository(time.sleep)
 
     def save_customer(body: Body) -> None:
@@ -75,7 +75,7 @@ def route_repository(app: Flask, execute: Execute) -> None:
 
 
 def read(fields: Mapping[str, type]) -> Body:
-    """Give the JSON body of this request; one that has not just these fields, of these types, is a 400."""
+    """Return the JSON body of this request; answer 400 if its fields or their types differ from these."""
     body = request.get_json()
     if not isinstance(body, dict) or body.keys() != fields.keys():
         abort(400, f"wanted an object of {', '.join(fields)}")

@@ -15,10 +15,10 @@ from bench_contract.uwsgi import SERVER
 from bench_flask.app import make_app
 
 URLS = load_urls()
-# Loaded only where there is something to fetch.
+# Loaded only if there is an upstream.
 FETCH: Any = import_module("bench_contract.requests").open_fetch(HIGHEST_RUNG * len(URLS)) if URLS else None
 
-# It is answered, not printed as what a greenlet left behind.
+# It is answered, not printed as the error of a greenlet.
 get_hub().NOT_ERROR += (GatherError,)
 
 app = make_app()
@@ -32,7 +32,7 @@ def data() -> ResponseReturnValue:
 
 
 def gather() -> Gathered:
-    """Fetch all at once and merge them. The first that fails ends the others; its GatherError is thrown."""
+    """Fetch all at once and merge them. The first that fails ends the others; its GatherError is raised."""
     started = perf_counter()
     greenlets = [spawn(FETCH, url) for url in expect_upstream(URLS)]
     try:
@@ -44,7 +44,7 @@ def gather() -> Gathered:
 
 @app.errorhandler(GatherError)
 def answer_gather_error(error: GatherError) -> ResponseReturnValue:
-    """Answer as a GatherError says."""
+    """Answer with the status and text of a GatherError."""
     return {"error": str(error)}, error.status
 
 

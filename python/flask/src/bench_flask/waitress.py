@@ -1,4 +1,4 @@
-"""Flask on waitress: one thread that reads and writes, and some that answer."""
+"""Flask on waitress: one thread that reads and writes, and several that answer."""
 
 import logging
 import os
@@ -11,10 +11,10 @@ from bench_contract.settings import KEEP_ALIVE_SECONDS, Settings
 from bench_flask import app as module
 
 THREADS = 4
-"""As many as waitress has by itself."""
+"""The default of waitress."""
 
 CONNECTIONS = int(os.environ.get("BENCH_WAITRESS_CONNECTIONS") or 100)
-"""More than these are not accepted, and wait in the kernel: as waitress has it, unless told."""
+"""The most accepted connections, by default that of waitress. Others wait in the kernel."""
 
 
 def serve(settings: Settings, sock: socket) -> None:

@@ -1,1 +1,1 @@
-"""What the workloads ask, answered by Litestar."""
+"""The workloads by Litestar."""

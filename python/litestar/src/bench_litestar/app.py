@@ -1,4 +1,4 @@
-"""The app as the documentation has it: coroutines that return msgspec structs, and dicts as they are."""
+"""The app as the documentation writes it: coroutines that return msgspec structs, and dicts as they are."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ class Fib(msgspec.Struct):
 
 
 class Wait(msgspec.Struct):
-    """How long was waited, in seconds."""
+    """The duration of the wait, in seconds."""
 
     duration: float
 
 
 class Device(msgspec.Struct):
-    """What a client gets to see of a device."""
+    """A device, as clients see it."""
 
     id: int
     uuid: str
@@ -79,7 +79,7 @@ async def asyncwait() -> Response[Wait]:
 
 
 def answer_gather_error(_request: Request[Any, Any, Any], error: GatherError) -> Response[dict[str, str]]:
-    """Answer as a GatherError says."""
+    """Answer with the status and text of a GatherError."""
     return Response({"error": str(error)}, status_code=error.status)
 
 

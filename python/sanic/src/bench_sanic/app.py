@@ -1,4 +1,4 @@
-"""The app as the documentation has it: coroutines that answer with `json`, which is ujson's."""
+"""The app as the documentation writes it: coroutines that answer with `json`, which is ujson's."""
 
 from contextlib import AsyncExitStack
 from types import SimpleNamespace

@@ -1,1 +1,1 @@
-"""What the workloads ask, answered by Starlette."""
+"""The workloads by Starlette."""

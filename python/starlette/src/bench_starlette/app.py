@@ -1,4 +1,4 @@
-"""The app as the documentation has it: coroutines, or functions that block, answer with JSONResponse."""
+"""The app as the documentation writes it: coroutines, or functions that block, answer with JSONResponse."""
 
 from starlette.applications import Starlette
 from starlette.requests import Request

@@ -5,4 +5,4 @@ from typing import Final
 SOURCE: Final = "bench_uvicorn.app"
 
 COMPILED: Final = "bench_uvicorn_compiled"
-"""The same module compiled: named apart, so that neither can stand in for the other."""
+"""The same module, compiled. It has another name, so that neither can replace the other."""

@@ -19,7 +19,7 @@ async def app(
 ) -> None:
     """Answer `GET /api/devices`, serialised anew each time, and anything else with 404."""
     if scope["type"] != "http":
-        raise RuntimeError("HTTP only")  # what ASGI asks of an app that does without lifespan events
+        raise RuntimeError("HTTP only")  # ASGI: an app without lifespan events raises here
     status = 404
     body = b'{"detail":"Not Found"}'
     if scope["path"] == PATH and scope["method"] == "GET":

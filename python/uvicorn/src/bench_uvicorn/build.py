@@ -13,7 +13,7 @@ from bench_uvicorn import COMPILED
 
 
 def find_missing() -> str | None:
-    """Say what this interpreter or machine lacks to compile an extension module, or None."""
+    """Return what this interpreter or machine lacks to compile an extension module, or None."""
     header = Path(sysconfig.get_path("include")) / "Python.h"
     if not header.is_file():
         return f"no Python headers: {header} is missing"
@@ -23,13 +23,13 @@ def find_missing() -> str | None:
 
 
 def find_compiler() -> str | None:
-    """Give the command of a C compiler: $CC, the one that Python was built with, or a usual name."""
+    """Return the command of a C compiler: $CC, the one that Python was built with, or a usual name."""
     candidates = [os.environ.get("CC"), sysconfig.get_config_var("CC"), "cc", "gcc", "clang"]
     return next((text for text in candidates if text and shutil.which(shlex.split(text)[0])), None)
 
 
 def compile_app(folder: Path) -> Path:
-    """Compile the app inside an empty folder; give the extension module."""
+    """Compile the app inside an empty folder; return the extension module."""
     # Imported late: without a compiler there is nothing to import them for.
     from mypyc.build import mypycify
     from setuptools import Distribution
@@ -57,7 +57,7 @@ def install(module: Path) -> Path:
 
 
 def main() -> None:
-    """Build, or say in one line what is missing and end with status 1."""
+    """Build, or print in one line what is missing and end with status 1."""
     if missing := find_missing():
         sys.exit(f"bench-uvicorn: cannot compile with mypyc: {missing}")
     os.environ["CC"] = str(find_compiler())
