@@ -1,3 +1,4 @@
+import { HOME } from 'bench-http/home';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +11,6 @@ import { findTool } from 'bench-http/prepare/builds';
 import { digestOf } from 'bench-http/prepare/digest';
 import { findRuntime, lastLine } from 'bench-http/prepare/runtimes';
 import { BenchError } from 'bench-http/errors';
-import { CACHE } from 'bench-http/prepare/prepare';
 import { unreachedError } from 'bench-http/prepare/unreached';
 import { provideUv } from 'bench-http/prepare/uv';
 import {
@@ -89,7 +89,7 @@ async function checkLanguages(named: Language | undefined, fix: boolean): Promis
 
 /** Compiles a language unless the same sources have passed before. A named language is always compiled. */
 async function compile(language: Language, jobs: Job[], isNamed: boolean): Promise<Done[]> {
-  const mark = join(CACHE, 'checks', language, await digestOfLanguage(language));
+  const mark = join(HOME.cache, 'checks', language, await digestOfLanguage(language));
   if (!IS_CI && !isNamed && existsSync(mark)) {
     logLine(`${language} has not changed since it passed; to compile it anyway: pnpm check ${language}`);
     return [];
@@ -180,17 +180,17 @@ function end(done: readonly Done[]): number {
 /** Returns the environment of ruff, mypy and pytest, built from its lock. */
 async function provideTools(): Promise<string> {
   const lock = join(ROOT, 'python', 'dev-requirements.txt');
-  const uv = await provideUv(CACHE);
+  const uv = await provideUv(HOME.cache);
   const { argv } = await findRuntime(
     { kind: 'python', spec: '3.13' },
-    { cache: CACHE, uv, mayInstall: true },
+    { cache: HOME.cache, uv, mayInstall: true },
   );
   const [path = ''] = argv;
   const digest = createHash('sha256').update(path).update(readFileSync(lock)).digest('hex').slice(0, 10);
-  const environment = join(CACHE, 'tools', digest);
+  const environment = join(HOME.cache, 'tools', digest);
   if (existsSync(join(environment, 'bench-ready'))) return environment;
   rmSync(environment, { recursive: true, force: true });
-  mkdirSync(join(CACHE, 'tools'), { recursive: true });
+  mkdirSync(join(HOME.cache, 'tools'), { recursive: true });
   try {
     await run([uv, 'venv', '--quiet', '--python', path, environment]);
     const python = join(environment, 'bin', 'python');

@@ -1,3 +1,4 @@
+import { HOME } from 'bench-http/home';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { scaffold, type NewStack } from 'bench-http/catalogue/scaffold';
@@ -6,7 +7,6 @@ import { NEW } from 'bench-http/cli/commands';
 import { BenchError } from 'bench-http/errors';
 import { run, type SubprocessError } from 'bench-http/machine/subprocess';
 import { pnpmCommand } from 'bench-http/prepare/pnpm';
-import { CACHE } from 'bench-http/prepare/prepare';
 import { lastLine } from 'bench-http/prepare/runtimes';
 import { provideUv } from 'bench-http/prepare/uv';
 import { fail, print, createRunner, logLine } from 'bench-http/commands/shell';
@@ -64,7 +64,7 @@ interface Step {
 function stepsFor(language: NewStack['language'], name: string): Step[] {
   if (language === 'python') {
     const python = async (): Promise<void> => {
-      await provideUv(CACHE);
+      await provideUv(HOME.cache);
       await run([join(ROOT, 'python', 'lock.sh'), name]);
     };
     return [{ file: `python/${name}/requirements.txt`, command: `python/lock.sh ${name}`, work: python }];

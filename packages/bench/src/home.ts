@@ -9,7 +9,7 @@ export interface Home {
   kind: 'repository' | 'project';
   /** The folder of the repository or of the project. */
   root: string;
-  /** The folder of all runs. */
+  /** The folder of all runs. In the repository, its folder `published` holds the runs that are kept. */
   results: string;
   /** The folder of environments, builds and fetched tools. Everything in it can be removed and is rebuilt. */
   cache: string;

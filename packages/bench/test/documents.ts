@@ -1,4 +1,5 @@
 /** The documents of the repository, and their quotations from published runs. */
+import { HOME } from '../src/home.ts';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { compareWithin, type ComparedTable } from '../src/analyse/compare.ts';
@@ -30,7 +31,7 @@ import { readStudy, type StoredStudy } from '../src/results/study/store.ts';
 import { embedPicture, toPicture, type Picture } from './pictures.ts';
 import { drawRecordings } from './recordings.ts';
 import { drawRepeats, drawVerdicts } from './repeats.ts';
-import { RESULTS, readRun, type StoredRun } from '../src/results/store.ts';
+import { readRun, type StoredRun } from '../src/results/store.ts';
 
 /** A part of a document between `<!-- kind words -->` and `<!-- end -->`. */
 export interface Block {
@@ -228,7 +229,7 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
 };
 
 function folderOf(id: string): string {
-  return join(RESULTS, 'published', id);
+  return join(HOME.results, 'published', id);
 }
 
 /** The address of a published run, from a document. */

@@ -1,4 +1,5 @@
 /** The package as `pnpm pack` makes it, in a folder of a user. */
+import { HOME } from '../src/home.ts';
 import {
   copyFileSync,
   existsSync,
@@ -15,7 +16,6 @@ import { fileURLToPath } from 'node:url';
 import { awaitLock } from '../src/machine/filelock.ts';
 import { runSync, SubprocessError } from '../src/machine/subprocess.ts';
 import { digestOf } from '../src/prepare/digest.ts';
-import { CACHE } from '../src/prepare/prepare.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BENCH = join(ROOT, 'packages/bench');
@@ -39,7 +39,7 @@ const INPUTS = [
  * time would write the same `dist`, so one waits for the other.
  */
 async function pack(folder: string): Promise<string> {
-  const place = join(CACHE, 'packed');
+  const place = join(HOME.cache, 'packed');
   using _ = await awaitLock(join(place, 'lock'));
   const inputs = globSync(INPUTS, { cwd: ROOT });
   const digest = digestOf(

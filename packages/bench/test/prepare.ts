@@ -1,8 +1,9 @@
+import { HOME } from '../src/home.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { readStacks, targetsOf } from '../src/catalogue/stacks.ts';
-import { CACHE, prepareAll } from '../src/prepare/prepare.ts';
+import { prepareAll } from '../src/prepare/prepare.ts';
 import { describeWork, surveyWork, type Work } from '../src/prepare/survey.ts';
 
 const logLine = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -38,5 +39,5 @@ export default async function prepare(project: TestProject): Promise<void> {
 
 /** A build of a stack that has no earlier one here. */
 function wasNeverBuilt({ kind, name }: Work): boolean {
-  return kind === 'build' && !existsSync(join(CACHE, 'builds', name));
+  return kind === 'build' && !existsSync(join(HOME.cache, 'builds', name));
 }

@@ -1,3 +1,4 @@
+import { HOME } from '../home.ts';
 import { rmSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { createInterface } from 'node:readline/promises';
@@ -7,22 +8,21 @@ import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
 import { outputsOf } from '../prepare/builds.ts';
-import { CACHE } from '../prepare/prepare.ts';
 import { readNames } from '../machine/procfs.ts';
 import { formatBytes } from '../report/format.ts';
-import { RESULTS, listRuns, sizeOf } from '../results/store.ts';
+import { listRuns, sizeOf } from '../results/store.ts';
 import { listStudies } from '../results/study/store.ts';
 import { openSession } from './session.ts';
 import { print, createRunner } from './shell.ts';
 import { sum } from '../numbers.ts';
 
 const KINDS = {
-  environments: () => foldersIn(join(CACHE, 'environments')),
-  builds: () => [join(CACHE, 'builds'), ...new Set(readStacks().flatMap(outputsOf))],
-  tools: () => [join(CACHE, 'uv'), join(CACHE, 'tools'), join(CACHE, 'runtimes')],
+  environments: () => foldersIn(join(HOME.cache, 'environments')),
+  builds: () => [join(HOME.cache, 'builds'), ...new Set(readStacks().flatMap(outputsOf))],
+  tools: () => [join(HOME.cache, 'uv'), join(HOME.cache, 'tools'), join(HOME.cache, 'runtimes')],
   // A run removes its own; those of a killed run stay.
-  revisions: () => foldersIn(join(CACHE, 'revisions')),
-  runs: () => [...listRuns(), ...listStudies()].map((run) => join(RESULTS, run)),
+  revisions: () => foldersIn(join(HOME.cache, 'revisions')),
+  runs: () => [...listRuns(), ...listStudies()].map((run) => join(HOME.results, run)),
 };
 type Kind = keyof typeof KINDS;
 

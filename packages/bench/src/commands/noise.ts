@@ -1,4 +1,5 @@
 /** The noise between rounds in the stored runs of this machine, for plans like one. */
+import { HOME } from '../home.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Noise, noiseOf } from '../analyse/outlook.ts';
@@ -6,7 +7,7 @@ import { unlikeHosts } from '../analyse/unlike.ts';
 import { BenchError } from '../errors.ts';
 import { readHost } from '../machine/host.ts';
 import type { Plan } from '../plan/definition.ts';
-import { listRuns, readRun, RESULTS, type StoredRun } from '../results/store.ts';
+import { listRuns, readRun, type StoredRun } from '../results/store.ts';
 
 /** The noise of stored comparisons, and the number of runs that it comes from. */
 export interface StoredNoise {
@@ -20,7 +21,7 @@ const MOST_RUNS = 10;
 /** Reads the noise of the newest runs of this machine with the workload, the window and the kind of rounds of a plan. */
 export async function readNoise(plan: Plan): Promise<StoredNoise> {
   const host = await readHost();
-  const folders = listRuns().map((run) => join(RESULTS, run));
+  const folders = listRuns().map((run) => join(HOME.results, run));
   const by = plan.sequentialTest?.by ?? 'cpu';
   const found: Noise[][] = [];
   for (const folder of folders.toReversed()) {

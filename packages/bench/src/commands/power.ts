@@ -1,3 +1,4 @@
+import { HOME } from '../home.ts';
 import { join } from 'node:path';
 import { summarisePool } from '../analyse/power.ts';
 import { unlikeHosts } from '../analyse/unlike.ts';
@@ -10,7 +11,7 @@ import { toOutput } from '../report/printable.ts';
 import { readHost } from '../machine/host.ts';
 import type { PooledMatrix, PooledTest } from '../results/pool/record.ts';
 import { appendPooled, createPool, readPool, type Pool } from '../results/pool/store.ts';
-import { RESULTS, shown, writeReport } from '../results/store.ts';
+import { shown, writeReport } from '../results/store.ts';
 import { POOL_SCHEMA } from '../versions.ts';
 import { openSession } from './session.ts';
 import { onInterrupt, print, createRunner, logLine } from './shell.ts';
@@ -33,7 +34,7 @@ const ROUND_SECONDS = 30;
 export const runPower = createRunner(
   POWER,
   async ({ effects = EFFECTS, matrices, noise, target, pool: asked, wait, ...values }) => {
-    const folder = asked ?? join(RESULTS, 'power');
+    const folder = asked ?? join(HOME.results, 'power');
     const stored = readPool(folder);
     const { tests = matrices + noise > 0 ? 0 : EFFECTS.length, noStock } = values;
     const more: More = { tests, effects, asksStock: !noStock, matrices, noise, target, wait };

@@ -1,11 +1,12 @@
 /** The index over all stored runs as a folder for a static host: `index.html`, and the report of each run beside it. */
+import { HOME } from '../home.ts';
 import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
 import { toSite, type Listed, type Skipped } from '../report/site/data.ts';
 import { isSite, renderSite } from '../report/site/document.ts';
-import { readRun, RESULTS, shown, writeReport } from '../results/store.ts';
+import { readRun, shown, writeReport } from '../results/store.ts';
 import { findStudy } from '../results/study/store.ts';
 import { readAssets, renderPage } from './page.ts';
 import { screen } from './shell.ts';
@@ -27,7 +28,7 @@ export interface WrittenSite {
  * Writes the index over all stored runs and their reports, and removes the reports of runs that no longer exist. Throws
  * a usage error if the folder holds other files.
  */
-export async function writeSite(folder: string, results = RESULTS): Promise<WrittenSite> {
+export async function writeSite(folder: string, results = HOME.results): Promise<WrittenSite> {
   refuseForeign(folder);
   const reports = join(folder, REPORTS);
   mkdirSync(reports, { recursive: true });

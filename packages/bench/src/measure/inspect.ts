@@ -1,9 +1,10 @@
+import { HOME } from '../home.ts';
 import type { KnownRuntime } from '../catalogue/runtimes.ts';
 import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Target } from '../model.ts';
 import { inspectBuild, isCompiled } from '../prepare/builds.ts';
-import { CACHE, findFitting, findStack, isMade, type FoundStack } from '../prepare/prepare.ts';
+import { findFitting, findStack, isMade, type FoundStack } from '../prepare/prepare.ts';
 import { findRuntime } from '../prepare/runtimes.ts';
 import { findUv } from '../prepare/uv.ts';
 
@@ -16,8 +17,8 @@ export async function inspectTarget(
   const isPython = known.stack.runtime === 'python';
   try {
     if (target.runtime === undefined) return await inspectBinary(target, known);
-    const uv = isPython ? await findUv(CACHE) : undefined;
-    const search = { cache: CACHE, uv, mayInstall: false };
+    const uv = isPython ? await findUv(HOME.cache) : undefined;
+    const search = { cache: HOME.cache, uv, mayInstall: false };
     const found = await findFitting(known.stack, target.runtime, search);
     const name = `${found.runtime.kind} ${found.runtime.version}`;
     if (!isPython || isMade(target, known, found)) return { state: 'ready', why: name };
@@ -32,7 +33,7 @@ async function inspectBinary(
   { stack, variant }: FoundStack,
 ): Promise<{ state: 'ready' | 'on first use'; why: string }> {
   if (!isCompiled({ stack, variant })) return { state: 'ready', why: '' };
-  const build = await inspectBuild({ stack, variant, name }, CACHE);
+  const build = await inspectBuild({ stack, variant, name }, HOME.cache);
   return { state: build.isMade ? 'ready' : 'on first use', why: build.tools };
 }
 
@@ -44,8 +45,8 @@ export async function inspectRuntime({
   unverified,
   ...spec
 }: KnownRuntime): Promise<{ state: 'ready' | 'missing' | 'unverified'; why: string }> {
-  const uv = spec.kind === 'python' ? await findUv(CACHE) : undefined;
-  const seen = await findRuntime(spec, { cache: CACHE, uv, mayInstall: false }).then(
+  const uv = spec.kind === 'python' ? await findUv(HOME.cache) : undefined;
+  const seen = await findRuntime(spec, { cache: HOME.cache, uv, mayInstall: false }).then(
     ({ runtime: { kind, version } }) => ({ state: 'ready' as const, why: `${kind} ${version}` }),
     (error: unknown) => ({ state: 'missing' as const, why: describeMissing(error) }),
   );

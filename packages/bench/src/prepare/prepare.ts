@@ -17,9 +17,6 @@ import { findRuntime, type FoundRuntime, type Search } from './runtimes.ts';
 import { prepareProject } from './projects/index.ts';
 import { provideUv, versionInEnvironment } from './uv.ts';
 
-/** The cache of environments, builds and the fetched uv. Everything in it can be removed and is rebuilt. */
-export const CACHE = HOME.cache;
-
 /** The interval between progress lines of a long preparation. */
 const STILL_SECONDS = 20;
 
@@ -187,8 +184,8 @@ async function preparePython(
   variant: Variant,
   wait: (waiting: string) => void,
 ): Promise<Prepared> {
-  const uv = await provideUv(CACHE).catch(asBenchError);
-  const search = { cache: CACHE, uv: uv instanceof BenchError ? undefined : uv, mayInstall: true };
+  const uv = await provideUv(HOME.cache).catch(asBenchError);
+  const search = { cache: HOME.cache, uv: uv instanceof BenchError ? undefined : uv, mayInstall: true };
   const found = await findRuntime(spec, search).catch((error: unknown) => {
     throw uv instanceof BenchError ? uv : error;
   });
@@ -221,7 +218,7 @@ async function prepareNode(
   variant: Variant,
   wait: (waiting: string) => void,
 ): Promise<Prepared> {
-  const found = await findFitting(stack, spec, { cache: CACHE, uv: undefined, mayInstall: true });
+  const found = await findFitting(stack, spec, { cache: HOME.cache, uv: undefined, mayInstall: true });
   if (stack.original !== undefined && !isMember(stack.original)) {
     requireModules(stack);
     return withCode(finish(target, stack, variant, found, found.argv), undefined);
@@ -324,7 +321,7 @@ async function prepareBinary(
 ): Promise<Prepared> {
   const binary = finish(target, stack, variant, undefined, []);
   if (!isCompiled({ stack, variant })) return binary;
-  const { digest } = await provideBuild({ stack, variant, name: target.variant }, CACHE, wait);
+  const { digest } = await provideBuild({ stack, variant, name: target.variant }, HOME.cache, wait);
   return { ...binary, digest };
 }
 
@@ -376,7 +373,7 @@ function environmentOf(
     target.resolved === true ? 'resolved' : '',
   ].join(' ');
   const digest = digestOf(filesOf(stack, variant, packagesOf(target)), words);
-  return join(CACHE, 'environments', `${stack.name}-${runtime.version}-${digest}`);
+  return join(HOME.cache, 'environments', `${stack.name}-${runtime.version}-${digest}`);
 }
 
 function readMade(environment: string): Made {

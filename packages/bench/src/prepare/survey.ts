@@ -1,11 +1,12 @@
 /** A survey of everything to fetch and build before targets can be measured, with a rough duration. */
 
+import { HOME } from '../home.ts';
 import { BenchError } from '../errors.ts';
 import { refuseUnfit } from '../catalogue/runtimes.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Target } from '../model.ts';
 import { inspectBuild, isCompiled } from './builds.ts';
-import { CACHE, findStack, isMade, type FoundStack } from './prepare.ts';
+import { findStack, isMade, type FoundStack } from './prepare.ts';
 import { findRuntime, type FoundRuntime } from './runtimes.ts';
 import { findUv } from './uv.ts';
 import { sum } from '../numbers.ts';
@@ -40,7 +41,7 @@ async function surveyTarget(target: Target, stacks: Stack[]): Promise<Work[]> {
   const known = findStack(target, stacks);
   if (isCompiled(known)) return surveyBuild(target, known);
   if (target.runtime?.kind !== 'python') return [];
-  const uv = await findUv(CACHE);
+  const uv = await findUv(HOME.cache);
   const environment: Work = {
     kind: 'environment',
     name: nameEnvironment(known),
@@ -49,7 +50,7 @@ async function surveyTarget(target: Target, stacks: Stack[]): Promise<Work[]> {
   };
   const tool: Work[] = uv === undefined ? [{ kind: 'tool', name: 'uv', by: 'pip', seconds: UV_SECONDS }] : [];
   try {
-    const search = { cache: CACHE, uv, mayInstall: false };
+    const search = { cache: HOME.cache, uv, mayInstall: false };
     const found = await findRuntime(target.runtime, search);
     refuseUnfit(known.stack, found.runtime);
     return isLockedAndUnmade(target, known, found) ? [...tool, environment] : [];
@@ -87,7 +88,7 @@ async function surveyBuild(
   { stack, variant }: ReturnType<typeof findStack>,
 ): Promise<Work[]> {
   try {
-    const { isMade: isBuilt, tools } = await inspectBuild({ stack, variant, name: of }, CACHE);
+    const { isMade: isBuilt, tools } = await inspectBuild({ stack, variant, name: of }, HOME.cache);
     if (isBuilt) return [];
     const [tool = ''] = stack.build[0] ?? variant.build[0] ?? [];
     return [{ kind: 'build', name, by: tools, seconds: BUILD_SECONDS[tool] ?? OTHER_BUILD_SECONDS }];

@@ -25,12 +25,6 @@ import type { RunFile, Versions } from './run-file.ts';
 import { problemWith, type Stored } from './validate.ts';
 import { sum } from '../numbers.ts';
 
-/**
- * The folder of all runs; `BENCH_RESULTS` overrides it. In the repository, `published/` holds the runs that are
- * kept.
- */
-export const RESULTS = HOME.results;
-
 /** A stored run. */
 export interface StoredRun extends RunFile {
   folder: string;
@@ -44,7 +38,7 @@ export interface StoredRun extends RunFile {
  */
 export function createRun(run: RunFile, host: Host): string {
   const text = JSON.stringify(redact(run), null, 2);
-  const folder = join(RESULTS, run.plan.run);
+  const folder = join(HOME.results, run.plan.run);
   try {
     makeProjectFolder();
     mkdirSync(folder, { recursive: true });
@@ -54,7 +48,7 @@ export function createRun(run: RunFile, host: Host): string {
     throw new BenchError(
       'usage',
       `${shown(folder)} cannot be written: ${(error as Error).message}`,
-      `make ${shown(RESULTS)} a writable folder`,
+      `make ${shown(HOME.results)} a writable folder`,
     );
   }
   return folder;
@@ -100,15 +94,15 @@ export function findRun(name: string): string {
   const newest = name === LATEST ? newestRuns(1)[0] : undefined;
   const candidates = [
     name,
-    join(RESULTS, name),
-    join(RESULTS, 'published', name),
-    ...(newest === undefined ? [] : [join(RESULTS, newest)]),
+    join(HOME.results, name),
+    join(HOME.results, 'published', name),
+    ...(newest === undefined ? [] : [join(HOME.results, newest)]),
   ];
   const found = candidates.find((folder) => existsSync(join(folder, 'run.json')));
   if (found !== undefined) return found;
   throw new BenchError(
     'usage',
-    name === LATEST ? `${shown(RESULTS)} has no runs yet` : `unknown run "${name}"`,
+    name === LATEST ? `${shown(HOME.results)} has no runs yet` : `unknown run "${name}"`,
     suggestRuns(name),
   );
 }
@@ -125,7 +119,7 @@ function newestRuns(count: number): string[] {
 }
 
 function suggestRuns(name: string): string {
-  const runs = [...listRuns(), ...listRuns(join(RESULTS, 'published'))];
+  const runs = [...listRuns(), ...listRuns(join(HOME.results, 'published'))];
   const words = name === LATEST ? [] : [...runs, LATEST];
   const similar = nearest(name, words).filter((id) => isSimilar(name, id));
   if (similar.length > 0 && runs.length > 0) return `did you mean ${similar.join(', ')}?`;
@@ -141,7 +135,7 @@ function isSimilar(typed: string, id: string): boolean {
 }
 
 /** Returns the ids of the runs in a folder, oldest first; published runs have their own folder. */
-export function listRuns(folder = RESULTS): string[] {
+export function listRuns(folder = HOME.results): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((name) => existsSync(join(folder, name, 'run.json')))

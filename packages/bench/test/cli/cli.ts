@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
+import type { Runner } from '../../src/commands/shell.ts';
+import { findHome, HOME } from '../../src/home.ts';
 import type { Trial } from '../../src/results/record.ts';
+import { readCores } from '../../src/machine/placement.ts';
 import { environHas, listPids, readText } from '../../src/machine/procfs.ts';
-import { start, type Child } from '../../src/machine/subprocess.ts';
+import { run, start, type Child } from '../../src/machine/subprocess.ts';
 import { removeLeftovers } from '../../src/measure/session.ts';
 import { scratchOf } from '../../src/machine/scratch.ts';
 import type { RunFile } from '../../src/results/run-file.ts';
@@ -40,14 +43,25 @@ export interface Ended {
   stderr: string;
 }
 
+/** The commands that can run in this process. */
+const RUNNERS = {
+  bench: async () => (await import('../../src/commands/bench.ts')).runBench,
+  clean: async () => (await import('../../src/commands/clean.ts')).runClean,
+  compare: async () => (await import('../../src/commands/compare.ts')).runCompare,
+  preflight: async () => (await import('../../src/commands/preflight.ts')).runPreflight,
+  report: async () => (await import('../../src/commands/report.ts')).runReport,
+  stacks: async () => (await import('../../src/commands/stacks.ts')).runStacks,
+  warm: async () => (await import('../../src/commands/warm.ts')).runWarm,
+} satisfies Record<string, () => Promise<Runner>>;
+
+/** A command that can run in this process. */
+export type Here = keyof typeof RUNNERS;
+
 /**
- * Runs a command in this process, which costs much less than to start one. The environment of this process decides where
- * it writes: set it with `vi.hoisted`, before the command is imported.
+ * Runs a command in this process, which costs much less CPU than a process for it. The environment and the home of this
+ * process decide where it writes.
  */
-export async function runHere(
-  command: (words: readonly string[]) => Promise<number>,
-  words: readonly string[],
-): Promise<Ended> {
+export async function runHere(command: Runner, words: readonly string[]): Promise<Ended> {
   const printed = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((name) =>
     vi.spyOn(process[name], 'write').mockImplementation((text) => {
@@ -61,6 +75,53 @@ export async function runHere(
     for (const spy of spies) spy.mockRestore();
   }
 }
+
+let before: Promise<unknown> = Promise.resolve();
+
+/** Runs one after the other: they share the environment, the home and the output of this process. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const done = before.then(work);
+  before = done.catch(() => {});
+  return done;
+}
+
+/** Works with these variables set, and unset where undefined, and with the home that follows from them. */
+async function withEnvironment<T>(
+  env: Record<string, string | undefined>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const old = Object.fromEntries(Object.keys(env).map((name) => [name, process.env[name]]));
+  const home = { ...HOME };
+  try {
+    setVariables(env);
+    Object.assign(HOME, findHome(ROOT));
+    return await work();
+  } finally {
+    setVariables(old);
+    Object.assign(HOME, home);
+  }
+}
+
+function setVariables(env: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+}
+
+/** Works, and gives this process all cores back after a command that has pinned it. */
+async function withCores<T>(work: () => Promise<T>): Promise<T> {
+  const cores = readCores().map(({ id }) => id);
+  try {
+    return await work();
+  } finally {
+    const words = ['taskset', '--all-tasks', '--cpu-list', '--pid', cores.join(','), String(process.pid)];
+    if (cores.length > 0) await run(words).catch(() => {});
+  }
+}
+
+/** Variables of Vitest that would change what a command prints or its servers do. */
+const isOfTest = (name: string): boolean => /^(VITEST|NODE_ENV$|DEBUG$|FORCE_COLOR$)/.test(name);
 
 /** The contents of the lock file of a run. */
 export interface LockFile {
@@ -95,9 +156,17 @@ export class Place implements AsyncDisposable {
     for (const folder of [this.folder, this.temporary]) chmodSync(folder, 0o755);
   }
 
-  /** Runs `scripts/<script>.ts` to its end. */
-  run(script: string, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
-    return this.start(script, args, env).ended;
+  /** Runs a command to its end in this process, which remembers what it found on PATH and in `BENCH_TIME`. */
+  run(command: Here, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
+    const unset = Object.fromEntries(
+      Object.keys(process.env)
+        .filter(isOfTest)
+        .map((name) => [name, undefined]),
+    );
+    const all = { ...unset, ...this.#env(), ...env };
+    return inTurn(() =>
+      withEnvironment(all, () => withCores(async () => runHere(await RUNNERS[command](), args))),
+    );
   }
 
   /** Starts `scripts/<script>.ts` as the scripts of package.json do. */
@@ -116,10 +185,13 @@ export class Place implements AsyncDisposable {
   }
 
   #spawn(command: string, args: string[], env: Record<string, string>): Running {
-    const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(VITEST|NODE_ENV$|DEBUG$|FORCE_COLOR$)/.test(name),
-    );
-    const own = {
+    const inherited = Object.entries(process.env).filter(([name]) => !isOfTest(name));
+    const all = { ...Object.fromEntries(inherited), ...this.#env(), ...env };
+    return new Running(start({ cwd: ROOT, env: all, stdio: 'pipe' })`exec ${[command, ...args]}`);
+  }
+
+  #env(): Record<string, string> {
+    return {
       BENCH_RESULTS: this.results,
       BENCH_STATE: this.state,
       TMPDIR: this.temporary,
@@ -128,8 +200,6 @@ export class Place implements AsyncDisposable {
       // The packages of this checkout are installed: pnpm need not check.
       pnpm_config_verify_deps_before_run: 'false',
     };
-    const all = { ...Object.fromEntries(inherited), ...own, ...env };
-    return new Running(start({ cwd: ROOT, env: all, stdio: 'pipe' })`exec ${[command, ...args]}`);
   }
 
   /** Returns all living processes of the commands that started here. */

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { describe, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { Place, ROOT } from './cli.ts';
+import { Place, ROOT, type Here } from './cli.ts';
 
 describe('--help', () => {
   it.concurrent('is printed even with an invalid option, and starts nothing', async ({ expect }) => {
@@ -46,11 +46,15 @@ describe('pnpm compare', () => {
 });
 
 describe('--cores', () => {
-  it.concurrent.for([['bench', 'vanilla'], ['bench', 'vanilla', '--dry-run'], ['preflight']])(
+  it.concurrent.for<[Here, ...string[]]>([
+    ['bench', 'vanilla'],
+    ['bench', 'vanilla', '--dry-run'],
+    ['preflight'],
+  ])(
     'that this machine does not have are refused at once: %s %s %s',
-    async ([script = '', ...words], { expect }) => {
+    async ([command, ...words], { expect }) => {
       await using place = new Place();
-      const { status, stdout, stderr } = await place.run(script, [...words, '--cores', '9999']);
+      const { status, stdout, stderr } = await place.run(command, [...words, '--cores', '9999']);
       expect(stderr).toMatch(/^error: this machine has \d+ cores?; --cores 9999 is not possible\n {7}\S/);
       expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
       expect(existsSync(place.results)).toBe(false);
@@ -61,9 +65,8 @@ describe('--cores', () => {
 describe('pnpm preflight', () => {
   it.concurrent('lists findings and advice', async ({ expect }) => {
     await using place = new Place();
-    const { status, stdout } = await place.run('preflight', ['--connections', '10'], {
-      BENCH_TIME: join(place.folder, 'time'),
-    });
+    const env = { BENCH_TIME: join(place.folder, 'time') };
+    const { status, stdout } = await place.start('preflight', ['--connections', '10'], env).ended;
     expect(stdout).toMatch(/^ok +(open files|ephemeral ports): /m);
     expect(stdout).toMatch(/^warn +\S+time is missing/m);
     expect(status).toBe(0);

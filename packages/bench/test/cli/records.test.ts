@@ -157,7 +157,7 @@ describe('without /usr/bin/time', () => {
     await using other = new Place();
     const missing = { BENCH_TIME: join(other.folder, 'time') };
     const args = ['vanilla', ...flags({ connections: 1, ...SHORT })];
-    const { status, stdout, stderr } = await other.run('bench', args, missing);
+    const { status, stdout, stderr } = await other.start('bench', args, missing).ended;
     expect(stderr).toMatch(/warning: \S+time is missing/);
     expect(stdout).toMatch(/│ vanilla │/);
     expect(status).toBe(0);

@@ -1,16 +1,16 @@
+import { HOME } from '../../src/home.ts';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { folderOf, scaffold, type Language } from '../../src/catalogue/scaffold.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
-import { CACHE } from '../../src/prepare/prepare.ts';
 
 /** Rust has a template, too, but a separate workspace would compile all crates again. */
 const GENERATED: Language[] = ['typescript', 'python', 'go'];
 
 /** Beside the environments, so that an environment is made only once. */
-const PLACE = join(CACHE, 'generated');
+const PLACE = join(HOME.cache, 'generated');
 
 /** Writes stacks as `pnpm new stack` does, in folders outside the workspace, and returns them. */
 export function generateStacks(): Stack[] {

@@ -1,18 +1,19 @@
+import { HOME } from '../../src/home.ts';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expandTargets, readStacks, spreadTargets } from '../../src/catalogue/stacks.ts';
 import { BenchError } from '../../src/errors.ts';
 import { run } from '../../src/machine/subprocess.ts';
-import { CACHE, prepareAll, type Prepared } from '../../src/prepare/prepare.ts';
+import { prepareAll, type Prepared } from '../../src/prepare/prepare.ts';
 import { openRig, reasonsOf } from '../known/rig.ts';
 import { needs, target } from '../needs.ts';
 
 const rig = openRig();
 const stacks = readStacks();
-mkdirSync(CACHE, { recursive: true });
+mkdirSync(HOME.cache, { recursive: true });
 /** On the file system of the environments, where pnpm could link instead of copy. */
-const place = mkdtempSync(join(CACHE, 'with-'));
+const place = mkdtempSync(join(HOME.cache, 'with-'));
 const made: string[] = [];
 
 afterAll(() => {

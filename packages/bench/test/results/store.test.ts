@@ -1,3 +1,4 @@
+import { HOME } from '../../src/home.ts';
 import {
   appendFileSync,
   existsSync,
@@ -13,7 +14,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type * as Homes from '../../src/home.ts';
 import {
-  RESULTS,
   appendTrials,
   createRun,
   findRun,
@@ -38,8 +38,8 @@ vi.mock('../../src/home.ts', async (importOriginal) => {
 });
 
 afterAll(() => rmSync(ROOT.folder, { recursive: true }));
-beforeEach(() => mkdirSync(join(RESULTS, 'published'), { recursive: true }));
-afterEach(() => rmSync(RESULTS, { recursive: true, force: true }));
+beforeEach(() => mkdirSync(join(HOME.results, 'published'), { recursive: true }));
+afterEach(() => rmSync(HOME.results, { recursive: true, force: true }));
 
 const { host } = readGoldenRun();
 
@@ -74,7 +74,7 @@ const refuse = (call: () => unknown) => {
 
 describe('a stored run', () => {
   it('is kept apart from the runs of the repository by these tests', () => {
-    expect(RESULTS).toBe(join(ROOT.folder, 'results'));
+    expect(HOME.results).toBe(join(ROOT.folder, 'results'));
   });
 
   it('is read back unchanged, with all its trials', () => {
@@ -92,10 +92,10 @@ describe('a stored run', () => {
   });
 
   it('cannot be created in a place that is not writable', () => {
-    rmSync(RESULTS, { recursive: true });
-    writeFileSync(RESULTS, 'in the way');
+    rmSync(HOME.results, { recursive: true });
+    writeFileSync(HOME.results, 'in the way');
     const { message, hint } = refuse(() => createRun(runOf('a-run'), host));
-    expect(message).toContain(join(RESULTS, 'a-run'));
+    expect(message).toContain(join(HOME.results, 'a-run'));
     expect(message).toContain('cannot be written');
     expect(hint).toContain('a writable folder');
   });
@@ -246,10 +246,10 @@ describe('findRun', () => {
     createRun(runOf('20261118-100000-devices'), host);
     createRun(runOf('20261120-100000-devices'), host);
     createRun(runOf('published/20261119-100000-devices'), host);
-    mkdirSync(join(RESULTS, 'no-run'));
+    mkdirSync(join(HOME.results, 'no-run'));
     expect(listRuns()).toEqual(['20261118-100000-devices', '20261120-100000-devices']);
-    expect(listRuns(join(RESULTS, 'published'))).toEqual(['20261119-100000-devices']);
-    expect(listRuns(join(RESULTS, 'nowhere'))).toEqual([]);
+    expect(listRuns(join(HOME.results, 'published'))).toEqual(['20261119-100000-devices']);
+    expect(listRuns(join(HOME.results, 'nowhere'))).toEqual([]);
   });
 
   it('finds the newest run by the word latest, and ignores its probe', () => {
@@ -257,10 +257,10 @@ describe('findRun', () => {
     const newest = createRun(runOf('20261121-090000-url'), host);
     createRun(runOf('20261121-090000-url-probe'), host);
     expect(findRun('latest')).toBe(newest);
-    rmSync(RESULTS, { recursive: true });
+    rmSync(HOME.results, { recursive: true });
     const kept = createRun(runOf('20261120-100000-devices'), host);
-    mkdirSync(join(RESULTS, 'published'));
-    renameSync(kept, join(RESULTS, 'published', '20261120-100000-devices'));
+    mkdirSync(join(HOME.results, 'published'));
+    renameSync(kept, join(HOME.results, 'published', '20261120-100000-devices'));
     expect(refuse(() => findRun('latest'))).toMatchObject({
       message: expect.stringMatching(/ has no runs yet$/),
       hint: 'pnpm bench creates one',
@@ -278,7 +278,7 @@ describe('findRun', () => {
     expect(refuse(() => findRun('yesterday')).hint).toBe(
       'the newest runs are 20261120-300000-url, 20261120-200000-devices, 20261120-100000-devices; latest means the first one',
     );
-    rmSync(RESULTS, { recursive: true });
+    rmSync(HOME.results, { recursive: true });
     expect(refuse(() => findRun('a-run')).hint).toBe('pnpm bench creates one');
   });
 });

@@ -1,11 +1,12 @@
 /** The folder of a study: `study.json`, `host.json` and `processes.jsonl`. */
+import { HOME } from '../../home.ts';
 import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { BenchError } from '../../errors.ts';
 import { redact } from '../../redact.ts';
 import { STUDY_SCHEMA } from '../../versions.ts';
 import type { Host } from '../host.ts';
-import { appendLine, RESULTS, shown, writeReport } from '../store.ts';
+import { appendLine, shown, writeReport } from '../store.ts';
 import { problemWith, type Stored } from '../validate.ts';
 import type { StudiedProcess, StudyFile } from './record.ts';
 
@@ -18,7 +19,7 @@ export interface StoredStudy {
 }
 
 /** Creates the folder of a study below `parent`. Throws a usage error if it cannot be written. */
-export function createStudy(file: StudyFile, host: Host, parent = RESULTS): string {
+export function createStudy(file: StudyFile, host: Host, parent = HOME.results): string {
   const folder = join(parent, file.run);
   try {
     mkdirSync(folder, { recursive: true });
@@ -41,14 +42,14 @@ export function appendProcess(folder: string, process: StudiedProcess): void {
 
 /** Returns the folder of a study, by id or by path; undefined if there is none of that name. */
 export function findStudy(name: string): string | undefined {
-  return [name, join(RESULTS, name), join(RESULTS, 'published', name)].find(isStudy);
+  return [name, join(HOME.results, name), join(HOME.results, 'published', name)].find(isStudy);
 }
 
 /** Returns the ids of the studies in the results folder, oldest first. */
 export function listStudies(): string[] {
-  if (!existsSync(RESULTS)) return [];
-  return readdirSync(RESULTS)
-    .filter((name) => isStudy(join(RESULTS, name)))
+  if (!existsSync(HOME.results)) return [];
+  return readdirSync(HOME.results)
+    .filter((name) => isStudy(join(HOME.results, name)))
     .toSorted();
 }
 
