@@ -111,6 +111,8 @@ export interface ExternalProgram extends Pick<CompanionProgram, 'kind' | 'versio
 /** A companion whose program can run on another host than the servers: it is then found and launched there. */
 export interface MovableCompanion {
   isNeeded(needs: MovableNeeds): boolean;
+  /** A plan that needs it, by which `pnpm cluster check` looks for its program. */
+  example: MovableNeeds;
   /** Finds the program on this host. Throws a usage or toolchain error if it is not available. */
   find(needs: MovableNeeds): Promise<CompanionProgram | ExternalProgram>;
   /** Starts a companion whose program was found here or on another host. */
