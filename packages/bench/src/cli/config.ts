@@ -15,19 +15,6 @@ import { share, suggest } from './values.ts';
 /** Rounds of a run whose configuration names no number: enough for an interval, also with several rows. */
 const ROUNDS = 12;
 
-/** Options of `bench` that belong to a command line, not to a file. */
-const NOT_IN_FILE = new Set([
-  'resume',
-  'dry-run',
-  'json',
-  'detail',
-  'wait',
-  'quick',
-  'fail-on',
-  'strict',
-  'rate',
-]);
-
 const HINT = 'docs/ci.md shows a complete bench.config.json';
 
 type Value = string | number | boolean | (string | number)[];
@@ -58,7 +45,7 @@ export interface Config {
 
 /** Returns the JSON Schema of the file: the options of `bench` by their names, and the budgets. */
 export function configSchema(): object {
-  const options = Object.entries(BENCH.options).filter(([name]) => !NOT_IN_FILE.has(name));
+  const options = Object.entries(BENCH.options).filter(([, { notInFile }]) => notInFile !== true);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'bench.config.json: what a job of CI measures, and the budgets that it must keep',
