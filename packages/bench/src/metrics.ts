@@ -1,8 +1,6 @@
 /** The metrics of trials. To add a metric, add an entry here: ids, schema, columns and reasons derive from it. */
 import type { Measured } from './results/record.ts';
-
-/** The unit of a figure; it selects the format of a column. */
-export type Unit = 'per second' | 'µs' | 'µs per request' | 'bytes' | 's';
+import type { Unit } from './units.ts';
 
 /**
  * A side of a trial that a metric depends on. A reason names the sides that it affects, and so invalidates every metric
@@ -17,7 +15,12 @@ export type Side = 'pace' | 'latency' | 'tail' | 'cpu' | 'memory' | 'start';
 
 /** The declaration of a metric. */
 interface Entry {
+  /** The heading of its column. */
   label: string;
+  /** Its name in a sentence. */
+  name: string;
+  /** Introduces the target with the best figure. */
+  superlative: string;
   unit: Unit;
   better: 'higher' | 'lower';
   /** Reads the figure from a trial; undefined if the trial did not measure it. */
@@ -38,6 +41,8 @@ interface Entry {
 const ENTRIES = {
   goodput: {
     label: 'goodput/s',
+    name: 'throughput',
+    superlative: 'Highest throughput',
     unit: 'per second',
     better: 'higher',
     from: ({ load }) => load.goodputPerSecond,
@@ -46,6 +51,8 @@ const ENTRIES = {
   },
   p50: {
     label: 'p50',
+    name: 'median latency',
+    superlative: 'Lowest median latency',
     unit: 'µs',
     better: 'lower',
     from: ({ load }) => load.latencyUs?.p50,
@@ -54,6 +61,8 @@ const ENTRIES = {
   },
   p99: {
     label: 'p99',
+    name: 'p99 latency',
+    superlative: 'Lowest p99 latency',
     unit: 'µs',
     better: 'lower',
     from: ({ load }) => load.latencyUs?.p99,
@@ -62,6 +71,8 @@ const ENTRIES = {
   },
   cpu: {
     label: 'CPU µs/req',
+    name: 'CPU per request',
+    superlative: 'Least CPU per request',
     unit: 'µs per request',
     better: 'lower',
     from: ({ cpuUsPerRequest }) => cpuUsPerRequest,
@@ -70,6 +81,8 @@ const ENTRIES = {
   },
   memory: {
     label: 'memory',
+    name: 'memory',
+    superlative: 'Least memory',
     unit: 'bytes',
     better: 'lower',
     from: ({ server }) => server?.peakBytes,
@@ -78,6 +91,8 @@ const ENTRIES = {
   },
   startup: {
     label: 'start-up',
+    name: 'start-up time',
+    superlative: 'Fastest start',
     unit: 's',
     better: 'lower',
     from: ({ startupSeconds }) => startupSeconds,

@@ -39,6 +39,7 @@ const FOUNDATIONS = [
   'time-report.ts',
   'counts.ts',
   'metrics.ts',
+  'units.ts',
   'reasons.ts',
   'saturation.ts',
   'nearest.ts',

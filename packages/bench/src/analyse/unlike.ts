@@ -83,13 +83,11 @@ export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
   compare('kind of trial', ({ plan }) => describeTurns(plan));
   compare('upstream', ({ trials: [first] }) => first?.companions?.upstream?.kind);
   compare('database', ({ trials: [first] }) => describeDatabase(first?.companions?.database));
-  for (const name of ['upstream', 'database'] as const)
-    compare(`host of the ${name}`, ({ trials: [first] }) =>
-      describeCompanionHost(first?.companions?.[name]?.host),
-    );
   const companions = [old, now].flatMap(({ trials: [first] }) => Object.keys(first?.companions ?? {}));
-  for (const name of new Set(companions.filter((one) => !COMPARED.has(one))))
-    compare(name, (run) => headOf(run, name));
+  for (const name of new Set(companions)) {
+    compare(`host of the ${name}`, (run) => describeCompanionHost(headOf(run, name)?.host));
+    if (!COMPARED.has(name)) compare(name, (run) => describeHead(headOf(run, name)));
+  }
   compare('placement', ({ trials: [first] }) => describePlacement(first?.placement));
   return differences;
 }
@@ -218,10 +216,18 @@ function describeParams({ params = {} }: Plan): string | undefined {
   return pairs.join(' ') || undefined;
 }
 
-/** Returns the head of a companion in the records of a run, as text. */
-function headOf({ trials: [first] }: StoredRun, name: string): string | undefined {
-  const head = Object.entries(first?.companions ?? {}).find(([one]) => one === name)?.[1];
-  return head === undefined ? undefined : JSON.stringify(head);
+/** The part of a companion in the heads of a run's records. */
+type Head = { host?: CompanionHost };
+
+/** Returns the head of a companion in the records of a run. */
+function headOf({ trials: [first] }: StoredRun, name: string): Head | undefined {
+  const heads: Record<string, object> = first?.companions ?? {};
+  return heads[name];
+}
+
+/** Returns the head of a companion as text, without its host, which is compared by its hardware. */
+function describeHead(head: Head | undefined): string | undefined {
+  return head && JSON.stringify({ ...head, host: undefined });
 }
 
 /** The hardware of the host of a companion; undefined if that is the server's. */

@@ -15,8 +15,14 @@ export interface Engine {
   paces: boolean;
   /** True if it can send an exact number of requests. */
   counts: boolean;
+  /** True if it has an open loop. */
+  openLoop: boolean;
+  /** True if it can load several servers by short turns. */
+  duels: boolean;
   /** True if it can send any method and body, and several requests in turn. */
   anyRequest: boolean;
+  /** True if it can send the requests of a user: their rows, weights and expected answers. */
+  routes: boolean;
   /** True if it can give every request a unique id and find that id in the answer. */
   ids: boolean;
   /** True if it takes durations in whole seconds only. */
@@ -33,7 +39,10 @@ const CLIENT = {
   generators: 'processes',
   paces: true,
   counts: true,
+  openLoop: false,
+  duels: false,
   anyRequest: true,
+  routes: false,
   ids: false,
   wholeSeconds: false,
 } as const;
@@ -41,14 +50,25 @@ const TOOL = {
   mostConnections: MOST_AT_ONCE,
   paces: false,
   counts: false,
+  openLoop: false,
+  duels: false,
   anyRequest: false,
+  routes: false,
   ids: false,
   wholeSeconds: false,
 };
 
 /** Every engine by name. All of them offer a closed loop: a connection sends its next request after the answer. */
 export const ENGINES = {
-  autocannon: { ...CLIENT, ids: true, note: 'closed loop', mostConnections: Infinity },
+  autocannon: {
+    ...CLIENT,
+    openLoop: true,
+    duels: true,
+    routes: true,
+    ids: true,
+    note: 'closed loop',
+    mostConnections: Infinity,
+  },
   requests: {
     ...CLIENT,
     note: 'closed loop on one connection, from Python’s requests',
@@ -125,13 +145,12 @@ function isPlain({ statuses, schema, count }: Pick<Route, 'statuses' | 'schema' 
 
 /** Throws a usage error if an engine cannot do what the plan needs. */
 export function refuseEngine(name: EngineName, wanted: Wanted): void {
-  if (name === 'autocannon') return;
   const engine: Engine = ENGINES[name];
   const most = Math.max(...wanted.rungs);
   const fewest = Math.min(...wanted.rungs);
   const refusals: [boolean, string, string][] = [
-    [wanted.load.mode === 'open', 'has no open loop', 'omit --rate, or --engine'],
-    [wanted.isDuel, 'cannot take part in a duel', 'measure with --separate'],
+    [!engine.openLoop && wanted.load.mode === 'open', 'has no open loop', 'omit --rate, or --engine'],
+    [!engine.duels && wanted.isDuel, 'cannot take part in a duel', 'measure with --separate'],
     [
       !engine.counts && wanted.load.mode === 'amount',
       'cannot send an exact number of requests',
@@ -178,12 +197,14 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       `sends the same request every time, not ${wanted.requests.length} requests in turn`,
       'use autocannon or one of the Python clients',
     ],
+    [
+      !engine.routes &&
+        wanted.routes !== undefined &&
+        (wanted.routes.length > 1 || !wanted.routes.every(isPlain)),
+      'sends one request and takes any 2xx for right: it knows no rows, weights or other expectations',
+      'omit --engine',
+    ],
   ];
-  refusals.push([
-    wanted.routes !== undefined && (wanted.routes.length > 1 || !wanted.routes.every(isPlain)),
-    'sends one request and takes any 2xx for right: it knows no rows, weights or other expectations',
-    'omit --engine',
-  ]);
   const [refusal] = refusals.filter(([applies]) => applies);
   if (refusal !== undefined) throw new BenchError('usage', `${name} ${refusal[1]}`, refusal[2]);
 }

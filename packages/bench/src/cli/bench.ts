@@ -85,8 +85,6 @@ const URL_GROUP = 'Servers that are already running';
 const COMPARE = 'Comparing';
 const OUTPUT = 'Output and stored runs';
 
-/** Options that leave a stored plan unchanged. A URL and headers supply the secrets that it does not keep. */
-const BESIDE_STORED = ['fail-on', 'json', 'detail', 'dry-run', 'header', 'url', 'wait'];
 const NO_TARGETS = 'omit the targets, or --url';
 const NO_TARGETS_APP = 'omit the targets, or --app';
 /** Options that define the requests. */
@@ -171,6 +169,7 @@ const OPTIONS = {
     group: WHAT,
     help: 'a first impression in under a minute; too short for a comparison',
     conflicts: { 'until-decided': 'omit --quick to get a verdict', aa: 'omit --quick to compare' },
+    notInFile: true,
   }),
 
   python: option('<list>', listOf(text), {
@@ -232,6 +231,7 @@ const OPTIONS = {
     help: 'an open loop: n requests start per second, and latency counts from the intended start. auto: measure all targets first, and use half of the slowest goodput',
     usually: 'a closed loop',
     conflicts: { 'prove-limit': 'an open loop limits the goodput to its rate' },
+    notInFile: true,
   }),
   background: option('<request>', request, {
     group: LOAD,
@@ -337,6 +337,8 @@ const OPTIONS = {
     group: ASK,
     help: 'a header of every request',
     needs: [...ASKS, 'resume', 'again'],
+    // Like --url, it supplies the secrets that a stored plan does not keep.
+    besideAlone: true,
   }),
   body: option('<text>', (typed) => typed, {
     group: ASK,
@@ -369,6 +371,7 @@ const OPTIONS = {
   url: repeated('[name=]<address>', namedAddress, {
     group: URL_GROUP,
     help: 'load this http:// address instead of a target; give two, as in old=http://… new=http://…, to compare them',
+    besideAlone: true,
     conflicts: {
       arguments: NO_TARGETS,
       all: NO_TARGETS,
@@ -423,29 +426,41 @@ const OPTIONS = {
     group: COMPARE,
     help: `exit with 1 if the comparison finds one of these: ${VERDICTS.join(', ')}`,
     conflicts: { quick: 'a quick run is too short for a comparison' },
+    besideAlone: true,
+    notInFile: true,
   }),
 
   'dry-run': flag({
     group: OUTPUT,
     help: 'print the plan and how long it takes, but start nothing',
     conflicts: { json: 'a plan is printed as text only', detail: 'a dry run measures nothing' },
+    besideAlone: true,
+    notInFile: true,
   }),
-  detail: flag({ group: OUTPUT, help: 'print every column and every trial' }),
+  detail: flag({
+    group: OUTPUT,
+    help: 'print every column and every trial',
+    besideAlone: true,
+    notInFile: true,
+  }),
   json: flag({
     group: OUTPUT,
     help: 'print the whole run as JSON',
     conflicts: { detail: 'the JSON holds every trial' },
+    besideAlone: true,
+    notInFile: true,
   }),
-  wait: flag({ group: OUTPUT, help: WAIT }),
+  wait: flag({ group: OUTPUT, help: WAIT, besideAlone: true, notInFile: true }),
   resume: option('<run>', text, {
     group: OUTPUT,
     help: 'complete an interrupted run',
-    alone: { besides: BESIDE_STORED, because: 'reuses the stored plan' },
+    notInFile: true,
+    alone: { because: 'reuses the stored plan' },
   }),
   again: option('<run>', text, {
     group: OUTPUT,
     help: "measure the plan of a stored run once more, and compare the two runs; with --rev, measure the commit of the stored run and these revisions by turns, and compare them: the stored run's figures are not used",
-    alone: { besides: [...BESIDE_STORED, 'rev'], because: 'reuses the stored plan' },
+    alone: { besides: ['rev'], because: 'reuses the stored plan' },
   }),
 };
 

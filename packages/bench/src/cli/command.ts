@@ -27,8 +27,12 @@ export interface OptionSpec<T> {
   conflicts?: Readonly<Record<string, string>>;
   /** The option, or `arguments`, without which this one has no effect; any one of a list is enough. */
   needs?: string | readonly string[];
-  /** The only options that can be combined with this one, and the reason. */
-  alone?: { besides: readonly string[]; because: string };
+  /** Refuses all other options but those of this list and those that are `besideAlone`, with the reason. */
+  alone?: { besides?: readonly string[]; because: string };
+  /** Can be combined with every option that refuses others. */
+  besideAlone?: true;
+  /** Belongs to a command line, not to `bench.config.json`. */
+  notInFile?: true;
 }
 
 /** The details of an option: `group` and `help` are shown, the others decide what is refused. */
@@ -260,7 +264,11 @@ function refuseCombination<O, T>(
   const shown = (name: string): string => (name === ARGUMENTS ? `a ${noun}` : `--${name}`);
   for (const name of options) {
     const { alone, conflicts = {}, needs } = table[name] ?? {};
-    const stray = alone && [...given].find((other) => other !== name && !alone.besides.includes(other));
+    const stray =
+      alone &&
+      [...given].find(
+        (other) => other !== name && !alone.besides?.includes(other) && table[other]?.besideAlone !== true,
+      );
     if (alone !== undefined && stray !== undefined) {
       throw new BenchError(
         'usage',

@@ -322,9 +322,18 @@ export const RECHECK = defineCommand({
   read: ({ json }, [file = '']) => ({ json, file }),
 });
 
-/** The formats of a report, other than the table for a terminal. */
-const FORMATS = ['markdown', 'html', 'json', 'csv', 'bmf', 'gab', 'gab-bigger'] as const;
-export type ReportFormat = (typeof FORMATS)[number];
+/** The formats of a report other than the table for a terminal, each with its content in the words of the help. */
+const FORMATS = {
+  markdown: 'tables and notes',
+  html: 'one file with charts',
+  json: 'every value and every record',
+  csv: 'one row per trial',
+  bmf: 'Bencher Metric Format',
+  gab: 'github-action-benchmark, metrics that should be low',
+  'gab-bigger': 'github-action-benchmark, metrics that should be high',
+};
+export type ReportFormat = keyof typeof FORMATS;
+export const REPORT_FORMATS = Object.keys(FORMATS) as ReportFormat[];
 
 /** A parsed `pnpm report` command. */
 export interface ReportRequest {
@@ -373,8 +382,8 @@ export const REPORT = defineCommand({
       needs: 'time',
     }),
     detail: flag({ help: 'print every column and every trial' }),
-    format: option('<name>', oneOf(FORMATS), {
-      help: 'print the report as markdown, html (one file with charts), json, csv (one row a trial), bmf (Bencher Metric Format), or for github-action-benchmark: gab has the metrics that should be low, gab-bigger those that should be high',
+    format: option('<name>', oneOf(REPORT_FORMATS), {
+      help: `print the report in this format: ${REPORT_FORMATS.map((name) => `${name} (${FORMATS[name]})`).join(', ')}`,
     }),
     json: flag({
       help: 'the same as --format json',

@@ -5,27 +5,15 @@ import { requireBaseline } from '../analyse/compare.ts';
 import { describeSchemaError, readJsonFile, type JsonFile } from '../catalogue/json-file.ts';
 import { BenchError } from '../errors.ts';
 import { createCheck } from '../json-schema.ts';
-import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../metrics.ts';
 import type { Plan } from '../plan/definition.ts';
+import { UNITS, type Unit } from '../units.ts';
 import { BENCH, type BenchRequest } from './bench.ts';
 import type { OptionSpec } from './command.ts';
 import { share, suggest } from './values.ts';
 
 /** Rounds of a run whose configuration names no number: enough for an interval, also with several rows. */
 const ROUNDS = 12;
-
-/** Options of `bench` that belong to a command line, not to a file. */
-const NOT_IN_FILE = new Set([
-  'resume',
-  'dry-run',
-  'json',
-  'detail',
-  'wait',
-  'quick',
-  'fail-on',
-  'strict',
-  'rate',
-]);
 
 const HINT = 'docs/ci.md shows a complete bench.config.json';
 
@@ -57,7 +45,7 @@ export interface Config {
 
 /** Returns the JSON Schema of the file: the options of `bench` by their names, and the budgets. */
 export function configSchema(): object {
-  const options = Object.entries(BENCH.options).filter(([name]) => !NOT_IN_FILE.has(name));
+  const options = Object.entries(BENCH.options).filter(([, { notInFile }]) => notInFile !== true);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'bench.config.json: what a job of CI measures, and the budgets that it must keep',
@@ -194,7 +182,11 @@ function toBudget(one: ConfigFile['budgets'][number], index: number, read: JsonF
   if (figure !== undefined) {
     const value = toFigure(String(figure), unit);
     if (value === undefined)
-      return fail(limit, `"${figure}" is not a figure with a unit of ${metric}`, `e.g. ${EXAMPLES[unit]}`);
+      return fail(
+        limit,
+        `"${figure}" is not a figure with a unit of ${metric}`,
+        `e.g. ${UNITS[unit].example}`,
+      );
     return { metric, ...place, limit: { kind: 'figure', value } };
   }
   if (against === undefined || worseByAtMost === undefined)
@@ -207,29 +199,11 @@ function toBudget(one: ConfigFile['budgets'][number], index: number, read: JsonF
   }
 }
 
-const TIMES = { us: 1, µs: 1, ms: 1e3, s: 1e6 };
-
-/** The factors from the units of a file to that of the metric. */
-const UNITS: Record<Unit, Record<string, number>> = {
-  'per second': { '/s': 1 },
-  µs: TIMES,
-  'µs per request': TIMES,
-  bytes: { kB: 1e3, KiB: 2 ** 10, MB: 1e6, MiB: 2 ** 20, GB: 1e9, GiB: 2 ** 30 },
-  s: { ms: 1e-3, s: 1 },
-};
-
-const EXAMPLES: Record<Unit, string> = {
-  'per second': '1000/s',
-  µs: '20ms',
-  'µs per request': '250us',
-  bytes: '200MiB',
-  s: '2s',
-};
-
 /** Reads a figure such as `20 ms` in the unit of its metric; undefined if it is not one. */
 function toFigure(typed: string, unit: Unit): number | undefined {
   const [, digits, name = ''] = /^(\d+(?:\.\d+)?)\s*(\S+)$/.exec(typed.trim()) ?? [];
-  const factor = Object.hasOwn(UNITS[unit], name) ? UNITS[unit][name] : undefined;
+  const { written } = UNITS[unit];
+  const factor = Object.hasOwn(written, name) ? written[name] : undefined;
   const value = Number(digits) * (factor ?? 0);
   return value > 0 ? value : undefined;
 }

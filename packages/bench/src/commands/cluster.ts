@@ -14,7 +14,7 @@ import { listNodes, startNodes, stopNodes } from '../load/cluster/nodes.ts';
 import { provideProgram, provideToken } from '../load/cluster/program.ts';
 import { RemoteProgram } from '../load/cluster/remote-program.ts';
 import { renderRows } from '../report/terminal.ts';
-import type { MovableName } from '../services/movable.ts';
+import { MOVABLE, MOVABLE_NAMES, type MovableName } from '../services/index.ts';
 import { createRunner, logLine, print, widthFor } from './shell.ts';
 
 export const runCluster = createRunner(CLUSTER, async (asked) => {
@@ -118,9 +118,6 @@ function observe(driver: ClusterDriver, hosts: readonly Inspected[]): Promise<Ob
   );
 }
 
-/** The workloads that need a companion. */
-const WORKLOADS: Record<MovableName, string> = { upstream: 'gather', database: 'users' };
-
 /** A companion that was looked for on the host with its role. */
 interface TriedCompanion {
   seen: Observed[];
@@ -135,7 +132,7 @@ interface TriedCompanion {
  */
 async function tryCompanions(driver: ClusterDriver, spec: Cluster): Promise<TriedCompanion[]> {
   const tried: TriedCompanion[] = [];
-  for (const name of Object.keys(WORKLOADS) as MovableName[]) {
+  for (const name of MOVABLE_NAMES) {
     const role = spec.roles[name];
     if (role === undefined) continue;
     const advice = `pnpm cluster up --join ${spec.address} --role ${role}`;
@@ -162,7 +159,7 @@ async function tryCompanion(
   try {
     await using found = await startCompanion(new RemoteProgram(driver, host, checkoutOf(spec)), host, {
       name,
-      needs: { workload: WORKLOADS[name] },
+      needs: MOVABLE[name].movable.example,
       run: 'cluster check',
       prefix: [],
       isAlone: false,

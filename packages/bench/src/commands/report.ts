@@ -10,7 +10,7 @@ import { renderGab } from '../report/gab.ts';
 import { renderJson } from '../report/json.ts';
 import { renderLadder, toLadderView } from '../report/ladder.ts';
 import { renderMarkdown } from '../report/markdown.ts';
-import { toModel } from '../report/model/model.ts';
+import { toModel, type Model } from '../report/model/model.ts';
 import { renderClosing } from '../report/page.ts';
 import { renderTerminal } from '../report/terminal.ts';
 import { toTimesView } from '../report/times.ts';
@@ -44,7 +44,7 @@ export const runReport = createRunner(REPORT, async (asked) => {
   const run = readRun(folder);
   if (format !== 'json') refuseEmpty(run);
   if (asked.open) return openPage(await writePage(run, run.folder));
-  if (format !== undefined && format !== 'markdown') return printFormat(format, run);
+  if (format !== undefined && format !== 'markdown') return PRINTERS[format](run);
   const model = toModel(run);
   const view = time
     ? toTimesView(model, pasted)
@@ -118,18 +118,24 @@ function printStudy(folder: string, { run, format, ladder, time, detail, open }:
   else print(renderStudy(study, widthFor({})));
 }
 
-/** Prints a whole run for another program. */
-async function printFormat(format: Exclude<ReportFormat, 'markdown'>, run: StoredRun): Promise<void> {
-  if (format === 'json') return printJson(renderJson(run));
-  if (format === 'html') return printHtml(await renderPage(run));
-  const model = toModel(run);
-  if (format === 'csv') {
+/** Prints a whole run in a format that takes no other options. */
+const PRINTERS: Record<Exclude<ReportFormat, 'markdown'>, (run: StoredRun) => void | Promise<void>> = {
+  html: async (run) => printHtml(await renderPage(run)),
+  json: (run) => printJson(renderJson(run)),
+  async csv(run) {
     // The library is loaded only where it is used.
     const { renderCsv } = await import('../report/csv.ts');
-    return print(renderCsv(model));
-  }
-  const text = format === 'bmf' ? renderBmf(model) : renderGab(model, format === 'gab' ? 'lower' : 'higher');
-  printJson(text);
+    print(renderCsv(toModel(run)));
+  },
+  bmf: (run) => printFigures(run, renderBmf),
+  gab: (run) => printFigures(run, (model) => renderGab(model, 'lower')),
+  'gab-bigger': (run) => printFigures(run, (model) => renderGab(model, 'higher')),
+};
+
+/** Prints the figures that another program may compare, and says how many are left out. */
+function printFigures(run: StoredRun, render: (model: Model) => string): void {
+  const model = toModel(run);
+  printJson(render(model));
   const unfit = describeUnfit(model);
   if (unfit !== undefined) logLine(`warning: ${unfit}`);
 }

@@ -1,7 +1,7 @@
 import { getCompileCacheDir } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
-import { CLIENTS, CROSS_CHECKS, type EngineName } from '../catalogue/engines.ts';
+import { CLIENTS, CROSS_CHECKS, ENGINE_NAMES, type EngineName } from '../catalogue/engines.ts';
 import { BenchError } from '../errors.ts';
 import { HOME, programBeside } from '../home.ts';
 import { findTool } from '../prepare/builds.ts';
@@ -17,7 +17,6 @@ import type { Tool } from './tools/tool.ts';
 import { wrk } from './tools/wrk.ts';
 
 const AUTOCANNON = programBeside(import.meta.url, 'generator');
-const TOOLS: Partial<Record<string, Tool>> = { wrk, oha, k6 };
 
 /** The surroundings of an engine. */
 export interface EngineMeans {
@@ -38,12 +37,27 @@ export async function findEngines(names: readonly string[]): Promise<FoundEngine
   return Promise.all([...new Set(names)].map(findEngine));
 }
 
+/** Finds each engine and prepares what it needs. */
+const FINDERS: Record<EngineName, () => Promise<FoundEngine>> = {
+  autocannon: findOwn,
+  requests: () => findClient('requests'),
+  threads: () => findClient('threads'),
+  aiohttp: () => findClient('aiohttp'),
+  wrk: () => findOther(wrk),
+  oha: () => findOther(oha),
+  k6: () => findOther(k6),
+};
+
 async function findEngine(name: string): Promise<FoundEngine> {
-  const tool = TOOLS[name];
-  if (tool !== undefined) return findOther(tool);
-  if (name in CLIENTS.variants) return findClient(name);
+  if (!Object.hasOwn(FINDERS, name))
+    throw new BenchError('usage', `unknown engine "${name}"`, ENGINE_NAMES.join(', '));
+  return FINDERS[name as EngineName]();
+}
+
+/** Finds the load driver of Bench, on autocannon. */
+async function findOwn(): Promise<FoundEngine> {
   return {
-    name,
+    name: 'autocannon',
     version: DRIVER_VERSION,
     create: ({ placed }) =>
       createFleetEngine({

@@ -6,6 +6,10 @@ import type { Counts } from '../model.ts';
  * The protocol between the harness and a generator process: one JSON object per line, on stdin and stdout. A generator
  * ends when its stdin ends. Times are wall-clock, so that a generator could run on another machine; durations are
  * measured on its monotonic clock.
+ *
+ * Every generator carries out three orders: `arm` (it reports `armed`), `fire` (`opened`, `closed`, `done`) and `count`
+ * (`counted`), which can come while another order is carried out. It gets `turn` and `collect` only if its engine takes
+ * short turns. A generator that cannot go on reports `broken`.
  */
 export type Order = ArmOrder | FireOrder | TurnOrder | CollectOrder | CountOrder;
 

@@ -2,6 +2,7 @@
  * Chooses the rungs at which the servers of a round run at the same time and take turns, and the length of their turns.
  * Turns share the momentary speed of the machine, so they show smaller differences than trials one after the other.
  */
+import { engineNamed } from '../catalogue/engines.ts';
 import { workloadOf } from '../catalogue/workloads/index.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Target } from '../model.ts';
@@ -86,13 +87,8 @@ function mayTakeTurns(plan: TurnFacts): boolean {
     targets.every(({ scale }) => scale === undefined) &&
     load.mode !== 'amount' &&
     !proveLimit &&
-    [plan.engine, ...targets.map((target) => target.engine)].every(isOwnEngine)
+    [plan.engine, ...targets.flatMap(({ engine }) => engine ?? [])].every((name) => engineNamed(name)?.duels)
   );
-}
-
-/** Only the load driver of Bench holds several servers at the same time. */
-function isOwnEngine(name: string | undefined): boolean {
-  return name === undefined || name === 'autocannon';
 }
 
 /**

@@ -1,17 +1,10 @@
 /** The budgets of a job in words, as a text and as Markdown. */
 import type { Budget, JudgedBudget, JudgedRow } from '../analyse/budgets.ts';
-import { METRICS, type MetricId, type Unit } from '../metrics.ts';
-import {
-  formatBytes,
-  formatChange,
-  formatCost,
-  formatCount,
-  formatShare,
-  formatUs,
-  formatWhole,
-} from './format.ts';
+import { METRICS } from '../metrics.ts';
+import { formatChange, formatShare, formatWhole } from './format.ts';
 import { tableInMarkdown } from './markdown.ts';
 import { renderRows } from './terminal.ts';
+import { showValue } from './words.ts';
 
 const HEADS = ['budget', 'target', 'connections', 'measured (95 % interval)', 'verdict'];
 
@@ -20,7 +13,7 @@ export function describeBudget({ metric, rate, limit }: Budget): string {
   const { label, better } = METRICS[metric];
   const at = rate === undefined ? label : `${label} at ${formatWhole(rate)}/s`;
   return limit.kind === 'figure'
-    ? `${at} at ${better === 'lower' ? 'most' : 'least'} ${format(metric, limit.value)}`
+    ? `${at} at ${better === 'lower' ? 'most' : 'least'} ${showValue(metric, limit.value)}`
     : `${at} at most ${formatShare(limit.share)} worse than ${limit.against}`;
 }
 
@@ -53,7 +46,7 @@ function rowsOf({ budget, rows }: JudgedBudget): string[][] {
 function describeMeasured({ comparison: { ratio } }: JudgedRow, { metric, limit }: Budget): string {
   if (ratio === undefined) return '—';
   const show = (factor: number): string =>
-    limit.kind === 'figure' ? format(metric, factor * limit.value) : formatChange(factor);
+    limit.kind === 'figure' ? showValue(metric, factor * limit.value) : formatChange(factor);
   const { interval } = ratio;
   const range = interval ?? ratio.range;
   const words = `${show(range.low)} to ${show(range.high)}`;
@@ -65,16 +58,4 @@ function describeWhy({ comparison }: JudgedRow): string {
   if (comparison.verdict !== 'undecided' || comparison.why === 'wide')
     return 'the interval contains the limit';
   return comparison.why === 'too-few-rounds' ? 'too few rounds' : 'too many invalid rounds';
-}
-
-const FORMATS: Record<Unit, (value: number) => string> = {
-  'per second': (value) => `${formatCount(value)}/s`,
-  µs: formatUs,
-  'µs per request': (value) => `${formatCost(value)} µs`,
-  bytes: formatBytes,
-  s: (seconds) => formatUs(seconds * 1e6),
-};
-
-function format(metric: MetricId, value: number): string {
-  return FORMATS[METRICS[metric].unit](value);
 }

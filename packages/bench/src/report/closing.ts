@@ -11,7 +11,7 @@ import { decidingMetric } from './deciding.ts';
 import { findStanding, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from './model/definition.ts';
 import { describeScalings } from './scaling.ts';
-import { listAll, NAMES, showValue, VERDICTS } from './words.ts';
+import { listAll, showValue, VERDICTS } from './words.ts';
 
 /** The outcome of a run, and the command that comes next. */
 export interface Closing {
@@ -40,7 +40,7 @@ function decidedBy({ comparisons }: Model, metric: MetricId): ModelComparisons |
 }
 
 function describeDecided({ by, baseline, threshold, rows }: ModelComparisons): string {
-  const name = NAMES[by];
+  const name = METRICS[by].name;
   const [first] = rows;
   if (rows.length === 1 && first !== undefined) {
     const { candidate, connections, comparison } = first;
@@ -71,7 +71,7 @@ function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[]
   if (rows.every(({ rounds, statuses }) => statuses.failed === rounds)) return 'Every trial failed';
   if (new Set(rows.map(({ target }) => target)).size === 1) return describeOnly(rows, metric);
   if (leaders.length === 0)
-    return `At no number of connections are enough rounds of every target valid to compare the ${NAMES[metric]}`;
+    return `At no number of connections are enough rounds of every target valid to compare the ${METRICS[metric].name}`;
   const superlative = METRICS[metric].better === 'lower' ? 'Lowest' : 'Highest';
   const groups = [...Map.groupBy(leaders, ({ best }) => nameAll(best))];
   const rungCount = new Set(rows.map(({ connections }) => connections)).size;
@@ -83,7 +83,7 @@ function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[]
     return `${names} at ${where}${index > 0 ? '' : String(rungs) === '1' ? ' connection' : ' connections'}${value}`;
   });
   const few = leaders.every(({ isUnranked }) => isUnranked) ? ', in too few rounds for a rank' : '';
-  return `${superlative} ${NAMES[metric]}: ${parts.join(', ')}${few}`;
+  return `${superlative} ${METRICS[metric].name}: ${parts.join(', ')}${few}`;
 }
 
 /** `10.1 to 19.7 µs`. */
@@ -120,7 +120,7 @@ function describeOnly(rows: readonly ModelRow[], metric: MetricId): string {
       : [`${goodput.atLeast ? 'at least ' : ''}${showValue('goodput', goodput.median)}`]),
     ...(metric === 'goodput' || figures[metric]?.valid !== true
       ? []
-      : [`${showValue(metric, figures[metric].median)} ${NAMES[metric]}`]),
+      : [`${showValue(metric, figures[metric].median)} ${METRICS[metric].name}`]),
   ];
   return `${target} at ${describeConnections([connections])}: ${shown.join(', ')}`;
 }

@@ -2,6 +2,7 @@ import { countAnswers } from '../counts.ts';
 import { slopeOf, type Slope } from '../analyse/slope.ts';
 import type {
   Age,
+  CompanionName,
   CompanionRecords,
   GeneratorUse,
   LoadResult,
@@ -10,6 +11,7 @@ import type {
   Trial,
 } from '../results/record.ts';
 import { sum } from '../numbers.ts';
+import { describeUse } from './companions.ts';
 import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 import { describeRoutes } from './requests.ts';
@@ -81,7 +83,7 @@ function describeMeasured({
   host,
   age,
 }: Partial<Measured>): string[] {
-  const { background, upstream, database, ...others } = companions ?? {};
+  const { background, ...others } = companions ?? {};
   const lines: string[] = [];
   if (load !== undefined) {
     const { counts, connect, latencyUs, printedByAutocannon } = load;
@@ -107,7 +109,7 @@ function describeMeasured({
         `${metric} mean ${formatUs(toldUs.mean)}, max ${formatUs(toldUs.max)}; the rest of the latency mean ${formatUs(restUs.mean)}, max ${formatUs(restUs.max)}`,
       );
     }
-    lines.push(`generators: ${load.generators.map(describeUse).join('; ')}`, ...describeCluster(load));
+    lines.push(`generators: ${load.generators.map(describeGenerator).join('; ')}`, ...describeCluster(load));
   }
   if (age !== undefined) lines.push(describeAge(age));
   if (background !== undefined) lines.push(describeBackgroundUse(background));
@@ -118,21 +120,8 @@ function describeMeasured({
     const slope = slopeOf(server.memoryOverTime ?? []);
     if (slope !== undefined) lines.push(describeSlope(slope));
   }
-  if (upstream !== undefined) {
-    const { requests, fetchUs, resources } = upstream;
-    lines.push(
-      `upstream: ${formatWhole(requests)} requests${resources === undefined ? '' : `, ${resources.coresUsed.toFixed(2)} cores`}, ${formatUs(fetchUs)} per fixture without load`,
-    );
-  }
-  if (database !== undefined) {
-    const { inserts, resources } = database;
-    const parts = [
-      ...(resources === undefined ? [] : [`${resources.coresUsed.toFixed(2)} cores`]),
-      ...(inserts === undefined ? [] : [describeInserts(inserts)]),
-    ];
-    lines.push(`database: ${parts.join(', ')}`);
-  }
-  for (const [name, record] of Object.entries(others)) lines.push(`${name}: ${JSON.stringify(record)}`);
+  for (const [name, use] of Object.entries(others))
+    lines.push(`${name}: ${describeUse(name as CompanionName, use)}`);
   if (host?.otherProcessesCores !== undefined)
     lines.push(
       `other processes used ${host.otherProcessesCores.toFixed(2)} cores, the harness ${(host.harnessCores ?? 0).toFixed(2)}`,
@@ -194,13 +183,6 @@ function describeAge({ secondsSinceStart, secondsSinceAnswer, answers, collected
   return `process age at the window: ${secondsSinceStart.toFixed(1)} s${given}; ${secondsSinceAnswer.toFixed(1)} s since its first right answer${garbage}`;
 }
 
-type Inserts = NonNullable<CompanionRecords['database']['inserts']>;
-
-function describeInserts({ acknowledged, stored, unanswered }: Inserts): string {
-  const open = unanswered === 0 ? '' : `, ${formatWhole(unanswered)} never answered`;
-  return `${formatWhole(acknowledged)} inserts acknowledged${open}, ${formatWhole(stored)} stored`;
-}
-
 function describeSlope({ bytesPerMinute, marginPerMinute, isDistinct }: Slope): string {
   const sign = bytesPerMinute < 0 ? '−' : '+';
   const verdict = isDistinct ? '' : ': not distinguishable from 0';
@@ -234,7 +216,7 @@ function formatMs(milliseconds: number): string {
   return `${milliseconds < 0 ? '−' : '+'}${Math.abs(milliseconds).toFixed(1)}`;
 }
 
-function describeUse({ cpuUs, seconds, cores, utilisation }: GeneratorUse): string {
+function describeGenerator({ cpuUs, seconds, cores, utilisation }: GeneratorUse): string {
   const used = `${(cpuUs / 1e6 / seconds).toFixed(2)}${cores === undefined ? '' : ` of ${cores}`} cores`;
   return utilisation === undefined ? used : `${used}, event loop ${Math.round(utilisation * 100)} % busy`;
 }

@@ -1,19 +1,11 @@
 /** The part that the formats for other programs share: plain names, and only figures that a program may compare. */
 import { describeLoad } from '../catalogue/engines.ts';
 import { BenchError } from '../errors.ts';
-import { METRIC_IDS, METRICS, type MetricId, type Unit } from '../metrics.ts';
+import { METRIC_IDS, METRICS, type MetricId } from '../metrics.ts';
+import { UNITS } from '../units.ts';
 import { describeConnections } from './format.ts';
 import type { Model, ModelFigure, ModelRow } from './model/model.ts';
 import { describeWorkload } from './plan.ts';
-
-/** The units in ASCII. */
-const UNITS: Record<Unit, string> = {
-  'per second': 'per second',
-  µs: 'us',
-  'µs per request': 'us per request',
-  bytes: 'bytes',
-  s: 's',
-};
 
 /** A valid figure of a run, with names that stay the same from run to run. */
 export interface Exported {
@@ -27,7 +19,7 @@ export interface Exported {
 
 /** Names the unit of a metric in ASCII: `us per request`. */
 export function unitOf(metric: MetricId): string {
-  return UNITS[METRICS[metric].unit];
+  return UNITS[METRICS[metric].unit].ascii;
 }
 
 /** Names a metric together with its unit, the words joined by `separator`: `cpu_us_per_request`. */

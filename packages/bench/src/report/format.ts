@@ -1,7 +1,7 @@
 /** Numbers as people read them. Each bound is where rounding would reach the next form. */
-import type { Unit } from '../metrics.ts';
+import type { Unit } from '../units.ts';
 
-/** The format of each unit. */
+/** The format of each unit in a column. */
 export const FORMATS: Readonly<Record<Unit, (value: number) => string>> = {
   'per second': formatCount,
   µs: formatUs,

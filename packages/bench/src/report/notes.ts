@@ -2,7 +2,7 @@
 import { FEWEST_RANKED_ROUNDS } from '../analyse/row-ranks.ts';
 import type { Row } from '../analyse/summary.ts';
 import { commandLine } from '../home.ts';
-import type { MetricId } from '../metrics.ts';
+import { METRICS, type MetricId } from '../metrics.ts';
 import { sum } from '../numbers.ts';
 import { DEFAULT_THRESHOLD } from '../plan/options.ts';
 import { makesLowerBound, summaryOf } from '../reasons.ts';
@@ -17,7 +17,7 @@ import { explainKinds } from './kinds.ts';
 import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
 import { hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
 import type { View } from './view.ts';
-import { listAll, listAny, NAMES } from './words.ts';
+import { listAll, listAny } from './words.ts';
 
 /** The meaning of a mark or of a column of a table. */
 export interface Sign {
@@ -46,7 +46,7 @@ export function explainSigns({
   return [
     {
       column: RANK,
-      text: `${RANK} rank by ${NAMES[by]}; targets that the rounds do not distinguish by ${formatShare(DEFAULT_THRESHOLD)} share one.`,
+      text: `${RANK} rank by ${METRICS[by].name}; targets that the rounds do not distinguish by ${formatShare(DEFAULT_THRESHOLD)} share one.`,
     },
     {
       mark: '±',
@@ -231,7 +231,9 @@ function describeEffect(reason: Reason, count: number): string {
 /** Names metrics in words; the two percentiles together are the latency. */
 function listNames(metrics: readonly MetricId[]): string[] {
   const both = metrics.includes('p50') && metrics.includes('p99');
-  return metrics.flatMap((id) => (both && id === 'p99' ? [] : both && id === 'p50' ? 'latency' : NAMES[id]));
+  return metrics.flatMap((id) =>
+    both && id === 'p99' ? [] : both && id === 'p50' ? 'latency' : METRICS[id].name,
+  );
 }
 
 function nameMetrics(metrics: readonly MetricId[]): string {

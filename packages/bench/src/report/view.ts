@@ -5,10 +5,11 @@ import { describeCopies } from './copies.ts';
 import { drawCourses } from './course.ts';
 import { describeAsking } from './requests.ts';
 import type { CompanionHost } from '../model.ts';
-import type { CompanionHeads, Placement } from '../results/record.ts';
+import type { CompanionName, Placement } from '../results/record.ts';
 import { enginesOf } from '../plan/plan.ts';
 import { describeInterpreters } from './interpreters.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
+import { describeHead } from './companions.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { Host } from '../results/host.ts';
 import { countOf, formatChange, formatWhole } from './format.ts';
@@ -191,41 +192,21 @@ function describeEngines(plan: Plan): string[] {
 
 /** One line for each companion of the servers. */
 function describeCompanions({ companions = {}, companionHosts = [], placement }: Model): string[] {
-  // The background request has a separate line.
-  const { upstream, database, services, background: _, ...others } = companions;
   const where = (name: string): string => {
     const hosts = companionHosts.filter(({ companion }) => companion === name);
     if (hosts.length > 0) return ` on ${hosts.map(({ host }) => describeCompanionHost(host)).join(' and ')}`;
     const cores = Object.entries(placement?.beside ?? {}).find(([one]) => one === name)?.[1];
     return cores === undefined || placement?.kind !== 'separate' ? '' : ` on core ${cores.join(',')}`;
   };
-  return [
-    ...(upstream === undefined ? [] : [`upstream: ${upstream.kind} ${upstream.version}${where('upstream')}`]),
-    ...(database === undefined
-      ? []
-      : [
-          `database: PostgreSQL ${database.version}, ${database.kind}, max_connections ${database.maxConnections}${where('database')}`,
-        ]),
-    ...(services === undefined ? [] : [`services: ${describeServices(services)}${where('services')}`]),
-    ...Object.entries(others).map(([name, head]) => `${name}: ${JSON.stringify(head)}${where(name)}`),
-  ];
+  return Object.entries(companions).flatMap(([name, head]) => {
+    const words = describeHead(name as CompanionName, head);
+    return words === undefined ? [] : [`${name}: ${words}${where(name)}`];
+  });
 }
 
 /** `h3 (AMD EPYC, 2 cores)`. */
 function describeCompanionHost({ name, cpuModel, cores }: CompanionHost): string {
   return `${name} (${[cpuModel, countOf(cores, 'core')].filter(Boolean).join(', ')})`;
-}
-
-/** The services of the manifest and how long each lives, and the setup. */
-function describeServices({ services, setup }: CompanionHeads['services']): string {
-  const told = services.map(({ name, kind, per, version = '' }) =>
-    kind === 'postgres'
-      ? `${name}: PostgreSQL ${version}, a new database per trial`
-      : `${name}: ${per === 'run' ? 'one for the run' : 'a new one per trial'}`,
-  );
-  return [...told, ...(setup === undefined ? [] : [`setup before each trial: ${joinWords(setup)}`])].join(
-    '; ',
-  );
 }
 
 /** The machine in one line. */

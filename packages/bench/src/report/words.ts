@@ -1,16 +1,7 @@
-/** The metrics and their values in the middle of a sentence. */
+/** Values, verdicts and lists in the middle of a sentence. */
 import { METRICS, type MetricId } from '../metrics.ts';
+import { UNITS } from '../units.ts';
 import { FORMATS } from './format.ts';
-
-/** The name of each metric. */
-export const NAMES: Record<MetricId, string> = {
-  goodput: 'throughput',
-  p50: 'median latency',
-  p99: 'p99 latency',
-  cpu: 'CPU per request',
-  memory: 'memory',
-  startup: 'start-up time',
-};
 
 /** The words for a verdict on any metric, whichever direction is better. */
 export const VERDICTS = {
@@ -23,8 +14,7 @@ export const VERDICTS = {
 /** Shows a value of a metric with its unit. */
 export function showValue(id: MetricId, value: number): string {
   const { unit } = METRICS[id];
-  const text = FORMATS[unit](value);
-  return unit === 'per second' ? `${text}/s` : unit === 'µs per request' ? `${text} µs` : text;
+  return FORMATS[unit](value) + UNITS[unit].suffix;
 }
 
 /** Lists words as in a sentence: `1, 10 and 100`. */

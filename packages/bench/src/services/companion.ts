@@ -111,6 +111,8 @@ export interface ExternalProgram extends Pick<CompanionProgram, 'kind' | 'versio
 /** A companion whose program can run on another host than the servers: it is then found and launched there. */
 export interface MovableCompanion {
   isNeeded(needs: MovableNeeds): boolean;
+  /** A plan that needs it, by which `pnpm cluster check` looks for its program. */
+  example: MovableNeeds;
   /** Finds the program on this host. Throws a usage or toolchain error if it is not available. */
   find(needs: MovableNeeds): Promise<CompanionProgram | ExternalProgram>;
   /** Starts a companion whose program was found here or on another host. */
@@ -158,7 +160,7 @@ export interface RunningCompanion extends AsyncDisposable {
   address?: string;
   /** Its part of the head of a target's records; undefined if it takes no part in the trials of that target. */
   head(target: Target): unknown;
-  /** Begins its part in one trial. Throws if the trial cannot begin. */
+  /** Begins its part in one trial. The trials of a duel overlap: each has its own part. Throws if the trial cannot begin. */
   begin(draw: Draw, trial: CompanionTrial): Promise<TrialCompanion>;
   /** Called when the user interrupts: a start that waits ends at once. */
   interrupt?(): void;
@@ -243,7 +245,7 @@ export interface CompanionEvidence {
   besideRequests: number;
 }
 
-/** The rows in the table of reasons for failures of a companion itself. */
+/** The rows in the table of reasons for failures of a companion itself. To give a companion a row of its own, add its code here. */
 export type CompanionReason = 'companion' | 'upstream' | 'database';
 
 /** Returns a server that was launched on this machine as the program of a companion. */

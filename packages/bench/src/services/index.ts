@@ -3,6 +3,7 @@
  * this list: the definition of a record is composed from it.
  */
 import { AsyncDisposableStack } from '../disposal.ts';
+import type { CompanionName } from '../results/record.ts';
 import { background } from './background/companion.ts';
 import type {
   Companion,
@@ -14,13 +15,22 @@ import type {
 } from './companion.ts';
 import { database } from './database/companion.ts';
 import { services } from './declared/companion.ts';
-import { findElsewhere, type CompanionHosts, type MovableName } from './movable.ts';
+import { findElsewhere, type CompanionHosts } from './movable.ts';
 import { upstream } from './upstream/companion.ts';
 
 export const COMPANIONS = { upstream, database, services, background };
 
+/** The name of a companion whose program can run on another host. */
+export type MovableName = {
+  [Name in CompanionName]: (typeof COMPANIONS)[Name] extends MovableKind ? Name : never;
+}[CompanionName];
+
 /** The companions whose program can run on another host. */
-export const MOVABLE: Record<MovableName, MovableKind> = { upstream, database };
+export const MOVABLE = Object.fromEntries(
+  Object.entries(COMPANIONS).filter(([, kind]) => 'movable' in kind),
+) as unknown as Record<MovableName, MovableKind>;
+
+export const MOVABLE_NAMES = Object.keys(MOVABLE) as MovableName[];
 
 /**
  * Finds the companions that are needed, without those that run on other hosts. Throws a usage or toolchain error if one is
@@ -36,8 +46,7 @@ export async function findCompanions(needs: CompanionNeeds): Promise<Companion[]
 
 /** Lists the companions that are needed and run on another host. */
 export function listElsewhere(needs: CompanionNeeds): MovableName[] {
-  const names = Object.keys(MOVABLE) as MovableName[];
-  return names.filter(
+  return MOVABLE_NAMES.filter(
     (name) => needs.cluster?.roles[name] !== undefined && MOVABLE[name].movable.isNeeded(needs),
   );
 }

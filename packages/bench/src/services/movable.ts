@@ -15,10 +15,8 @@ import type {
   TrialCompanion,
 } from './companion.ts';
 import { CompanionError } from './companion.ts';
+import type { MovableName } from './index.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
-
-/** The name of a companion that can run on another host. */
-export type MovableName = 'upstream' | 'database';
 
 /** The other hosts that companions run on. */
 export interface CompanionHosts {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { describeUnknown, startedFresh, unlikeRuns } from '../../src/analyse/unlike.ts';
+import { describeUnknown, listDifferences, startedFresh, unlikeRuns } from '../../src/analyse/unlike.ts';
 import type { Asked, AskedRequest } from '../../src/catalogue/workloads/requests/definition.ts';
 import { planFrom } from '../../src/commands/request.ts';
 import { benchOptions } from '../../src/plan/options.ts';
+import { plan as planDefinition } from '../../src/plan/definition.ts';
 import { redact } from '../../src/redact.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
@@ -23,6 +24,33 @@ const request = (given: Partial<AskedRequest>): AskedRequest => ({
 const one = (given: Partial<AskedRequest>, files: Asked['files'] = {}): StoredRun =>
   runOf({ requests: [request(given)], files });
 const differences = (a: StoredRun, b: StoredRun): string[] => unlikeRuns(a, b, undefined);
+
+/** The fields of a plan in which comparable runs may differ, or that other differences show. */
+const NOT_COMPARED = {
+  identity: ['schema', 'run', 'seed', 'trials', 'stacks', 'apps', 'attached'],
+  'how many rounds there are': ['rounds', 'sequentialTest'],
+  'before and after the window': ['connectsPerSecond', 'startSeconds', 'barrierSeconds', 'proveLimit'],
+  'follows from the workload': ['waitSeconds', 'hashEvery'],
+  'shown by the records': ['upstream', 'fresh'],
+  'shown by the warm-up': ['autoWarmup'],
+  'never compared at all': ['quick'],
+};
+
+describe('two runs', () => {
+  it('are compared by every field of their plans, except those listed here', () => {
+    const read = new Set<string>();
+    const { plan, ...run } = readGoldenRun();
+    const watched = new Proxy(plan, {
+      get(target, field) {
+        read.add(String(field));
+        return Reflect.get(target, field);
+      },
+    });
+    listDifferences({ ...run, plan: watched }, { ...run, plan: watched });
+    const missed = Object.keys(planDefinition.properties).filter((field) => !read.has(field));
+    expect(missed.toSorted()).toEqual(Object.values(NOT_COMPARED).flat().toSorted());
+  });
+});
 
 /** Two requests of these weights. */
 const both = (weight: number) => runOf({ requests: [request({}), request({ path: '/b', weight })] });

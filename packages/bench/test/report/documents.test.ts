@@ -1,7 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { ENGINE_NAMES } from '../../src/catalogue/engines.ts';
 import { ROOT } from '../../src/catalogue/stacks.ts';
+import { WORKLOAD_NAMES } from '../../src/catalogue/workloads/index.ts';
+import { REPORT_FORMATS } from '../../src/cli/commands.ts';
+import { METRIC_IDS, METRICS } from '../../src/metrics.ts';
 import { REASON_CODES } from '../../src/reasons.ts';
 import {
   findBlocks,
@@ -134,10 +138,30 @@ describe('CONTRIBUTING.md', () => {
   });
 });
 
+/** The pages that list all entries of a table. */
+const LISTS = [
+  { page: 'docs/reading-a-report.md', what: 'reason', names: REASON_CODES },
+  { page: 'docs/reading-a-report.md', what: 'report format', names: REPORT_FORMATS },
+  { page: 'docs/ci.md', what: 'metric', names: METRIC_IDS },
+  { page: 'docs/workloads-and-stacks.md', what: 'workload', names: WORKLOAD_NAMES },
+  { page: 'docs/workloads-and-stacks.md', what: 'engine', names: ENGINE_NAMES },
+  { page: 'CONTRIBUTING.md', what: 'workload', names: WORKLOAD_NAMES },
+];
+
+describe.each(LISTS)('$page', ({ page, what, names }) => {
+  it(`names every ${what}`, () => {
+    const document = readDocument(page);
+    expect(names.filter((name) => !document.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
 describe('docs/reading-a-report.md', () => {
-  it('explains every reason code', () => {
-    const page = readDocument('docs/reading-a-report.md');
-    expect(REASON_CODES.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+  it('explains the column of every metric', () => {
+    const rows = [...readDocument('docs/reading-a-report.md').matchAll(/^\| (?<columns>[^|]+) \|/gm)];
+    const explained = rows.flatMap(({ groups }) => groups?.['columns']?.split(', ') ?? []);
+    expect(METRIC_IDS.map((id) => METRICS[id].label).filter((label) => !explained.includes(label))).toEqual(
+      [],
+    );
   });
 });
 

@@ -48,6 +48,7 @@ class FakeHost implements DistantProgram {
 function companionOf(done: string[], trial: Partial<TrialCompanion> = {}): MovableKind {
   const movable: MovableCompanion = {
     isNeeded: () => true,
+    example: { workload: 'gather' },
     find: () => Promise.reject(new Error('not here')),
     async start(program) {
       const { name } = (program as DistantProgram).host;

@@ -58,7 +58,7 @@ export function readCluster(file: string): ReadCluster {
         `omit "${wrong}", or "spread"`,
       );
     }
-    const beside = (['upstream', 'database'] as const).find((name) => roles[name] !== undefined);
+    const beside = Object.keys(roles).find((name) => !Object.hasOwn(DEFAULTS.roles, name));
     if (beside !== undefined) {
       return refuse(
         `roles.${beside}`,

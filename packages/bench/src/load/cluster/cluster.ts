@@ -3,7 +3,8 @@ import type { Cluster as ClusterSpec } from '../../catalogue/cluster/definition.
 import { BenchError } from '../../errors.ts';
 import { DRIVER_VERSION } from '../../versions.ts';
 import type { MovableNeeds } from '../../services/companion.ts';
-import type { CompanionHosts, DistantProgram, MovableName } from '../../services/movable.ts';
+import type { MovableName } from '../../services/index.ts';
+import type { CompanionHosts, DistantProgram } from '../../services/movable.ts';
 import type { FoundEngine } from '../engines.ts';
 import { RemoteAgent } from './agent.ts';
 import { startCompanion, type RemoteCompanion } from './companion.ts';

@@ -6,7 +6,7 @@
 import type { Resources } from '../../model.ts';
 import type { Plan } from '../../plan/definition.ts';
 import type { CompanionNetwork, MovableNeeds } from '../../services/companion.ts';
-import type { MovableName } from '../../services/movable.ts';
+import type { MovableName } from '../../services/index.ts';
 import type { Host } from '../../results/host.ts';
 import type { HostWindow, Placement, Trial } from '../../results/record.ts';
 import type { LeftOut, Versions } from '../../results/run-file.ts';

@@ -4,7 +4,7 @@ import { isAbsolute, join, relative } from 'node:path';
 import type { Cluster as ClusterSpec, Spread } from '../../catalogue/cluster/definition.ts';
 import { BenchError } from '../../errors.ts';
 import { HOME } from '../../home.ts';
-import type { MovableName } from '../../services/movable.ts';
+import type { MovableName } from '../../services/index.ts';
 import type { ClusterDriver, HostFacts, PlacedAgent, RayNode } from './driver.ts';
 
 /** The task of a host. */

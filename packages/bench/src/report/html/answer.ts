@@ -1,5 +1,5 @@
 /** The first lines of the page: the outcome of the run, and what a reader must know before using it. */
-import type { MetricId } from '../../metrics.ts';
+import { METRICS, type MetricId } from '../../metrics.ts';
 import { median, sum } from '../../numbers.ts';
 import type { Limit } from '../../results/record.ts';
 import { describeBaseline } from '../compare.ts';
@@ -7,7 +7,7 @@ import { describeConnections, formatChange, formatWhole } from '../format.ts';
 import { findStanding, type Placed } from '../leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from '../model/definition.ts';
 import { describeMachine } from '../view.ts';
-import { NAMES, showValue, VERDICTS } from '../words.ts';
+import { showValue, VERDICTS } from '../words.ts';
 import { decidingMetric } from '../deciding.ts';
 
 /** The outcome at one rung, or of the comparisons. */
@@ -15,15 +15,6 @@ export interface Answer {
   heading: string;
   sentences: string[];
 }
-
-const SUPERLATIVES: Record<MetricId, string> = {
-  goodput: 'Highest throughput',
-  p50: 'Lowest median latency',
-  p99: 'Lowest p99 latency',
-  cpu: 'Least CPU per request',
-  memory: 'Least memory',
-  startup: 'Fastest start',
-};
 
 /** Fewer rounds have no confidence interval. */
 const FEWEST_FOR_INTERVAL = 6;
@@ -50,7 +41,7 @@ function describeBest(id: MetricId, rows: ModelRow[]): string {
     `${row.target} with ${figure.atLeast ? 'at least ' : ''}${show(figure.median)}`;
   const { placed, best, obstacle, isUnranked } = findStanding(rows, id);
   const [first, second] = placed;
-  const title = SUPERLATIVES[id];
+  const title = METRICS[id].superlative;
   if (first === undefined) return `${title}: no target has a valid figure.`;
   const limit = id === 'goodput' ? describeLimits(first.row, first.figure) : '';
   const lead = `${title}: ${first.row.target}, ${first.figure.atLeast ? 'at least ' : ''}${show(first.figure.median)}${limit}`;
@@ -114,7 +105,7 @@ function listNames(names: string[]): string {
 
 function describeCompared({ by, baseline, rows }: ModelComparisons): Answer {
   const groups = Map.groupBy(rows, ({ comparison }) => comparison.verdict);
-  const heading = `${capitalise(NAMES[by])}, each ${describeBaseline({ paired: true, baseline, rows })}`;
+  const heading = `${capitalise(METRICS[by].name)}, each ${describeBaseline({ paired: true, baseline, rows })}`;
   const undecided = rows.flatMap(({ comparison }) => ('why' in comparison ? [comparison.why] : []));
   if (undecided.length === rows.length && rows.length > 0) {
     const why = [...new Set(undecided)].map((one) => REASONS[one]).join(', ');
@@ -197,5 +188,5 @@ function noiseOf(model: Model): string | undefined {
   });
   if (spreads.length === 0) return undefined;
   const share = median(spreads) * 100;
-  return `Noise: the rounds of a typical row differ by ±${share.toFixed(share < 10 ? 1 : 0)} % in ${NAMES[id]}.`;
+  return `Noise: the rounds of a typical row differ by ±${share.toFixed(share < 10 ? 1 : 0)} % in ${METRICS[id].name}.`;
 }

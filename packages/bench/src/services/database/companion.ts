@@ -13,6 +13,7 @@ import type { Table } from '../../catalogue/workloads/workload.ts';
 
 const movable: MovableCompanion = {
   isNeeded: asksDatabase,
+  example: { workload: 'users' },
   find: () => findDatabase(),
   async start(program, plan, means) {
     const started = await startDatabase(program, means);

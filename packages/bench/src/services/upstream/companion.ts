@@ -22,6 +22,7 @@ import {
 
 const movable: MovableCompanion = {
   isNeeded: (plan) => fixturesOf(plan) !== undefined,
+  example: { workload: 'gather' },
   find: async (plan) => serveFixtures(await findUpstream(plan.upstream), fixturesOf(plan) ?? []),
   start: (program, plan, means) => startUpstreams(program as CompanionProgram, fixturesOf(plan) ?? [], means),
 };
