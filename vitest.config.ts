@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { Skips } from './packages/bench/test/skips.ts';
+import { Passed } from './packages/bench/test/unchanged.ts';
 
 const ALL = 'packages/*/test/**/*.test.ts';
 /** These files replace modules or the environment before an import: they need modules of their own. */
@@ -52,6 +53,12 @@ class LongestFirst extends BaseSequencer {
 /** A whole run prepares everything first, so that no test waits for a compiler or runs beside one. */
 const isWhole = process.argv.slice(2).join(' ') === 'run';
 
+const IS_CI = process.env['CI'] !== undefined;
+
+/** A whole run outside of CI does not repeat what has passed and cannot have changed. */
+const passed = isWhole && !IS_CI ? new Passed() : undefined;
+const unchanged = passed?.list() ?? [];
+
 /** Most tests wait for servers to start and stop: two files at a time would leave two cores idle. */
 const TOGETHER = 5;
 
@@ -63,14 +70,14 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', new Skips(isWhole, process.env['CI'] !== undefined)],
+    reporters: ['default', new Skips(isWhole, IS_CI), ...(passed ? [passed] : [])],
     projects: [
       {
         extends: true,
         test: {
           name: 'together',
           include: [ALL],
-          exclude: REPLACING,
+          exclude: [...REPLACING, ...unchanged],
           globalSetup: isWhole ? ['packages/bench/test/prepare.ts'] : [],
           // The files of a worker share its modules: importing them again for each file was a quarter of all work.
           isolate: false,
@@ -79,7 +86,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'replacing', include: REPLACING, maxWorkers: TOGETHER },
+        test: { name: 'replacing', include: REPLACING, exclude: unchanged, maxWorkers: TOGETHER },
       },
     ],
   },

@@ -1,7 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { importsOf, type Import } from './imports.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SOURCE = join(ROOT, 'packages/bench/src');
@@ -73,50 +74,11 @@ const SHARED_WITH_PAGE = [
   'report/site/changes.ts',
 ];
 
-interface Import {
-  from: string;
-  to: string;
-  /** Written as a path, so it must be a file of this package. */
-  relative: boolean;
-  /** Only types, which are erased at run time. */
-  erased: boolean;
-  /** Loaded when the code that needs it runs. */
-  deferred: boolean;
-}
-
 const sources = globSync('**/*.ts', { cwd: SOURCE }).filter((file) => !file.endsWith('.d.ts'));
-const imports = sources.flatMap(importsOf);
+const imports = sources.flatMap((file) => importsOf(SOURCE, file));
 
 function read(file: string): string {
   return readFileSync(join(SOURCE, file), 'utf8');
-}
-
-function importsOf(from: string): Import[] {
-  const text = readFileSync(resolve(SOURCE, from), 'utf8');
-  const statements = [
-    ...text.matchAll(/^\s*(?:import|export)\s(?<clause>[^'";]*?)from\s*'(?<path>[^']+)'/gm),
-    ...text.matchAll(/^\s*import\s*(?<clause>)'(?<path>[^']+)'/gm),
-    ...text.matchAll(/\b(?:import|require)(?<clause>)\(\s*['"`](?<path>[^'"`]+)['"`]\s*\)/g),
-  ];
-  return statements.map(({ 0: statement, groups }) => {
-    const { clause = '', path = '' } = groups ?? {};
-    const relative = path.startsWith('.');
-    return {
-      from,
-      to: relative ? normalize(join(dirname(from), path)) : path,
-      relative,
-      erased: isErased(clause),
-      deferred: statement.startsWith('import('),
-    };
-  });
-}
-
-/** Checks if a clause such as `type { A } ` or `{ type A, type B } ` imports only types. */
-function isErased(clause: string): boolean {
-  if (/^type\s/.test(clause)) return true;
-  const [, names = ''] = /^\{([^}]*)\}\s*$/.exec(clause) ?? [];
-  const named = names.split(',').filter((name) => name.trim() !== '');
-  return named.length > 0 && named.every((name) => /^\s*type\s/.test(name));
 }
 
 function isOurs({ to }: Import): boolean {
@@ -210,7 +172,7 @@ describe('the architecture', () => {
   it('lets the page of the HTML report run only what needs no Node', () => {
     const files = globSync('**/*.ts', { cwd: PAGE });
     const shared = files.flatMap((file) =>
-      importsOf(join(PAGE, file))
+      importsOf(PAGE, join(PAGE, file))
         .filter(({ to, erased }) => to.startsWith(SOURCE) && !erased)
         .map(({ to }) => to.slice(SOURCE.length + 1)),
     );

@@ -41,7 +41,6 @@ export interface Block {
 }
 
 /** The document with the table of stacks. */
-export const STACKS_PAGE = 'docs/workloads-and-stacks.md';
 
 /** An indented one is an example. */
 const BLOCK = /^<!-- (?<kind>[a-z]+) (?<words>[^\n>]*) -->\n(?<text>.*?)^<!-- end -->/gms;
@@ -108,17 +107,6 @@ export function isQuoted(figure: string, text: string): boolean {
     const after = parts[index + 1];
     return after !== undefined && !/[\d.,]$/.test(before) && !/^[\d.,]*\d/.test(after);
   });
-}
-
-/** One row of the table of stacks. */
-export type StackRow = Record<'name' | 'what' | 'versions' | 'kind', string>;
-
-/** Reads the table of stacks. */
-export function readStackRows(): StackRow[] {
-  const rows = readDocument(STACKS_PAGE).matchAll(
-    /^\| `(?<name>[\w-]+)` \| (?<what>.+) \| (?<versions>.+) \| (?<kind>raw|framework|tuned) \|$/gm,
-  );
-  return [...rows].map(({ groups }) => groups as StackRow);
 }
 
 /** The content of each kind of block. Words after the run limit it: `at 100` to a number of connections. */

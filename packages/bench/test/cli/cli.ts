@@ -27,7 +27,7 @@ export const FORWARDER = 'node packages/bench/test/cli/forwarder.ts bench';
 export const hasProc = process.platform === 'linux';
 
 const MARK = 'BENCH_TEST';
-const POLL_MS = 20;
+const POLL_MS = 50;
 /** The longest wait for a condition on a busy machine. */
 const PATIENCE_MS = 30_000;
 

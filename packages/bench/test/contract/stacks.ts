@@ -19,7 +19,7 @@ import {
   readSockets,
   type KeptConnection,
 } from './connections.ts';
-import { readStackRows } from '../documents.ts';
+import { readStackRows } from '../stack-rows.ts';
 import { testGather } from './gather.ts';
 import { START_SECONDS, drawAll, listenersOf, loopback, openHost, type Host, type Running } from './host.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readStacks } from '../../src/catalogue/stacks.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
-import { readStackRows } from '../documents.ts';
+import { readStackRows } from '../stack-rows.ts';
 
 const ROWS = readStackRows();
 

@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runSync } from '../src/machine/subprocess.ts';
+import { Passed, digestsOfTested } from './unchanged.ts';
+
+const GIL = 'packages/bench/test/known/gil.test.ts';
+const LIFE = 'packages/bench/test/known/life.test.ts';
+const USERS = 'packages/bench/test/contract/users.test.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bench-unchanged-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+  vi.restoreAllMocks();
+});
+
+type Ended = Parameters<Passed['onTestRunEnd']>[0][number];
+
+/** A test file that has ended, with this number of skipped tests. */
+const ended = (relativeModuleId: string, state: 'passed' | 'failed' = 'passed', skipped = 0): Ended => ({
+  relativeModuleId,
+  state: () => state,
+  children: { allTests: () => Array.from({ length: skipped }) } as unknown as Ended['children'],
+});
+
+const digests = (digest: string): Map<string, string> =>
+  new Map([GIL, USERS, LIFE].map((file) => [file, digest]));
+const remember = (digest: string, ...files: Ended[]): void =>
+  new Passed(folder, () => digests(digest)).onTestRunEnd(files);
+const listed = (digest: string): string[] => new Passed(folder, () => digests(digest)).list();
+
+describe('test files that are remembered', () => {
+  beforeEach(() => void vi.spyOn(process.stderr, 'write').mockReturnValue(true));
+
+  it('are those that passed whole', () => {
+    const other = ended('packages/bench/test/report/html.test.ts');
+    remember('a', ended(GIL), ended(USERS, 'passed', 1), ended(LIFE, 'failed'), other);
+    expect(listed('a')).toEqual([GIL]);
+  });
+
+  it('stay remembered while others are added, until what they test changes', () => {
+    remember('a', ended(GIL));
+    remember('a', ended(USERS));
+    expect(listed('a')).toEqual([GIL, USERS]);
+    expect(listed('b')).toEqual([]);
+    remember('b', ended(USERS));
+    expect([listed('a'), listed('b')]).toEqual([[GIL], [USERS]]);
+  });
+
+  it('are none if something has changed during the run', () => {
+    const read = ['a', 'b'].map(digests);
+    new Passed(folder, () => read.shift() ?? new Map()).onTestRunEnd([ended(GIL)]);
+    expect([listed('a'), listed('b')]).toEqual([[], []]);
+  });
+});
+
+describe('the digest of what a file tests', () => {
+  it('changes with stacks, measuring and imports, committed or not, and with nothing else', () => {
+    const write = (file: string, text: string): string | undefined => {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), text);
+      return digestsOfTested(folder).get(GIL);
+    };
+    runSync(['git', 'init', '--quiet'], { cwd: folder });
+    write('.gitignore', 'bin');
+    write('packages/bench/src/load/cycle.ts', '1');
+    write('packages/bench/src/cli/bench.ts', '1');
+    write('packages/bench/src/report/html.ts', '1');
+    write('packages/bench/test/needs.ts', `import '../src/cli/bench.ts';`);
+    const first = write(GIL, `import '../needs.ts';`);
+    expect(first).toMatch(/^[\da-f]{10}$/);
+    expect(write('packages/bench/src/report/html.ts', '2')).toBe(first);
+    expect(write('packages/bench/test/report/html.test.ts', '1')).toBe(first);
+    expect(write('packages/gin/bin/gin', '1')).toBe(first);
+    const changes = [
+      write('packages/bench/src/load/cycle.ts', '2'),
+      write('packages/bench/src/cli/bench.ts', '2'),
+      write('packages/bench/test/needs.ts', `import '../src/cli/bench.ts';//`),
+      write(GIL, `import '../needs.ts';//`),
+      write('python/flask/app.py', '1'),
+      write('pnpm-lock.yaml', '1'),
+    ];
+    expect(new Set([first, ...changes]).size).toBe(7);
+    rmSync(join(folder, '.git'), { recursive: true });
+    expect(digestsOfTested(folder)).toEqual(new Map());
+  });
+});
