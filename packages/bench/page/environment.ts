@@ -19,7 +19,7 @@ export const environment: Section = {
       ['longest accept queue', host.somaxconn === undefined ? undefined : formatWhole(host.somaxconn)],
       ['cgroup', host.cgroup],
       ['load before the run', host.load.map((value) => value.toFixed(2)).join(', ')],
-      ['Node of the harness', host.node],
+      ['Node of Bench', host.node],
       ...Object.entries(versions),
     ];
     return [

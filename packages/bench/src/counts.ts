@@ -2,6 +2,21 @@ import type { Counts } from './model.ts';
 import type { ToldCounts } from './results/record.ts';
 import { sum } from './numbers.ts';
 
+/** The outcomes of requests in words, after their number; any other name is a word already. */
+const OUTCOMES: Readonly<Record<string, string>> = {
+  non2xx: 'with a wrong status',
+  mismatch: 'with a wrong body',
+  timeout: 'timed out',
+  reset: 'on a reset connection',
+  closedEarly: 'on a closed connection',
+  inFlight: 'in flight at the end',
+};
+
+/** `8 with a wrong status`. */
+export function describeCount(outcome: string, count: number): string {
+  return `${count} ${OUTCOMES[outcome] ?? outcome}`;
+}
+
 /** The number of requests that ended, in any way. */
 export function countCompletions({ sent: _sent, inFlight: _inFlight, ...ended }: ToldCounts): number {
   return sum(Object.values(ended));

@@ -84,9 +84,13 @@ function cacheOf({ XDG_CACHE_HOME: cache = '' }: NodeJS.ProcessEnv, user: string
 /** The folders of this process. */
 export const HOME = findHome(process.cwd());
 
+/** Our commands that pnpm has too: without `run`, pnpm takes them for its own. */
+const TAKEN_BY_PNPM = ['clean'];
+
 /** Returns a command line as the user types it here: `pnpm report latest`, or `bench-http report latest`. */
 export function commandLine(words: string): string {
-  return `${HOME.kind === 'repository' ? 'pnpm' : NAME} ${words}`;
+  if (HOME.kind !== 'repository') return `${NAME} ${words}`;
+  return TAKEN_BY_PNPM.includes(words.split(' ')[0] ?? '') ? `pnpm run ${words}` : `pnpm ${words}`;
 }
 
 /** Makes the folder that a project keeps for Bench, with a `.gitignore` for all of it. */

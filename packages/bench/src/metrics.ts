@@ -41,8 +41,8 @@ interface Entry {
 const ENTRIES = {
   goodput: {
     label: 'goodput/s',
-    name: 'throughput',
-    superlative: 'Highest throughput',
+    name: 'goodput',
+    superlative: 'Highest goodput',
     unit: 'per second',
     better: 'higher',
     from: ({ load }) => load.goodputPerSecond,

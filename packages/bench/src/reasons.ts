@@ -1,4 +1,5 @@
 /** Every problem that a trial can have: one row per reason. Nothing else decides the meaning of a reason. */
+import { describeCount } from './counts.ts';
 import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
 import type { Reason } from './results/record.ts';
 
@@ -18,7 +19,7 @@ interface Fatal<Facts> extends Base<Facts> {
 
 interface Doubt<Facts> extends Base<Facts> {
   isFatal?: never;
-  /** Completes "3 of 60 trials were …", for a summary of many trials. */
+  /** Completes "In 3 of 60 trials, …", for a summary of many trials. */
   summary: string;
   /** The invalidated metrics whose figure is still a lower bound. */
   lowerBounds?: readonly MetricId[];
@@ -61,13 +62,13 @@ const DEFINITIONS = {
   },
   'ignored-sigterm': {
     invalidates: NONE,
-    summary: 'killed, because the server ignored the signal to stop',
+    summary: 'the server ignored the signal to stop and was killed',
     text: ({ signal, seconds }: { signal: string; seconds: number }) =>
       `the server ignored ${signal} for ${seconds} s and was killed`,
   },
   'not-verified': {
     invalidates: NONE,
-    summary: 'not verified after the load',
+    summary: 'the server could not be verified after the load',
     text: ({ problem, inFlight }: { problem: string; inFlight: number }) =>
       `${problem}: ${inFlight} requests were still unanswered when the load ended`,
   },
@@ -125,7 +126,7 @@ const DEFINITIONS = {
   },
   'not-all-stood': {
     invalidates: RATES_AND_MEMORY,
-    summary: 'measured without some of the connections',
+    summary: 'some connections were not established',
     text: ({ asked, stood, refused }: { asked: number; stood: number; refused: number }) => {
       const why =
         refused > 0 ? `${refused} connects were refused or failed` : `${asked - stood} never answered`;
@@ -134,13 +135,13 @@ const DEFINITIONS = {
   },
   errors: {
     invalidates: UNDER_LOAD,
-    summary: 'affected by failed requests',
+    summary: 'requests failed',
     text: ({ share, kinds }: { share: number; kinds: [string, number][] }) =>
       `${(share * 100).toFixed(2)} % of the requests failed (${list(kinds)})`,
   },
   little: {
     invalidates: RATES_AND_MEMORY,
-    summary: 'measured without some connections being served, or at a pace that changed too much',
+    summary: 'some connections were not served, or the pace changed too much',
     text: ({ served, asked, silent, host }: Served) => {
       const found =
         served <= asked
@@ -151,30 +152,30 @@ const DEFINITIONS = {
   },
   pairing: {
     invalidates: LATENCY,
-    summary: 'inconsistent in their latency',
+    summary: 'the latency contradicts the pace',
     text: ({ meanUs, cycleUs }: { meanUs: number; cycleUs: number }) =>
       `a mean latency of ${Math.round(meanUs)} µs is impossible: the mean cycle of a connection was ${Math.round(cycleUs)} µs`,
   },
   'late-reads': {
     invalidates: LATENCY,
-    summary: 'read late by a busy load generator',
+    summary: 'a busy load generator read answers late',
     text: (facts: LateReads) => describeLateReads(facts),
   },
   'late-tail': {
     invalidates: TAIL,
-    summary: 'read late by a busy load generator in the slowest 1 %',
+    summary: 'a busy load generator read the slowest answers late',
     text: (facts: LateReads) => describeLateReads(facts),
   },
   overrun: {
     invalidates: RATES,
-    summary: 'too slow for the rate',
+    summary: 'the server could not keep up with the rate',
     text: ({ dropped, intended }: { dropped: number; intended: number }) =>
       `${dropped} of ${intended} requests were still waiting for a connection when the window closed: the server could not keep up with the rate`,
   },
   'generator-bound': {
     invalidates: RATES,
     lowerBounds: GOODPUT,
-    summary: 'limited by the load generator',
+    summary: 'the load generator was saturated',
     text: (facts: Saturation | { ratio: number }) => {
       if ('ratio' in facts) {
         const rise = ((facts.ratio - 1) * 100).toFixed(1);
@@ -188,14 +189,14 @@ const DEFINITIONS = {
   'upstream-bound': {
     invalidates: RATES,
     lowerBounds: GOODPUT,
-    summary: 'limited by the upstream',
+    summary: 'the upstream was saturated',
     text: (use: Saturated) =>
       `the upstream used ${shareOf(use)}: goodput is a lower bound, and latency includes the upstream's delays`,
   },
   'database-bound': {
     invalidates: RATES,
     lowerBounds: GOODPUT,
-    summary: 'limited by the database',
+    summary: 'the database was saturated',
     text: (use: Saturated) =>
       `the database used ${shareOf(use)}: goodput is a lower bound, and latency includes the database's delays`,
   },
@@ -211,13 +212,13 @@ const DEFINITIONS = {
   },
   'upstream-failed': {
     invalidates: UNDER_LOAD,
-    summary: 'affected by requests that the upstream did not answer',
+    summary: 'the upstream left requests unanswered',
     text: ({ count }: { count: number }) =>
       `${figure(count)} requests were answered with 502: the upstream did not answer the server`,
   },
   'upstream-slow': {
     invalidates: RATES,
-    summary: 'slowed down by the upstream',
+    summary: 'the upstream was slow',
     text: ({ fetchUs }: { fetchUs: number }) =>
       `the upstream took ${Math.round(fetchUs / 1000)} ms per fixture without load: the server had to wait for it`,
   },
@@ -237,7 +238,7 @@ const DEFINITIONS = {
   },
   inserts: {
     invalidates: NONE,
-    summary: 'left with unanswered inserts',
+    summary: 'some inserts were never answered',
     text: ({ acknowledged, stored, unanswered }: Inserts) =>
       `${figure(acknowledged)} inserts were acknowledged, ${figure(unanswered)} never answered, and the table has ${figure(stored)}: no acknowledged insert was lost`,
   },
@@ -248,66 +249,66 @@ const DEFINITIONS = {
   },
   background: {
     invalidates: UNDER_LOAD,
-    summary: 'affected by failed background requests',
+    summary: 'background requests failed',
     text: (facts: Background) => describeBackground(facts),
   },
   'not-warm': {
     invalidates: ALL_BUT_MEMORY,
-    summary: 'measured before the server was warm',
+    summary: 'the server was not warm yet',
     text: ({ seconds, warmSeconds, excess }: { seconds: number; warmSeconds: number; excess: number }) =>
       `the warm-up of ${seconds} s was too short: in a study, this server took ${Math.ceil(warmSeconds)} s to warm up, and after ${seconds} s its CPU per request was × ${excess.toFixed(2)} of its last level`,
   },
   'never-warm': {
     invalidates: ALL_BUT_MEMORY,
-    summary: 'measured on servers that do not settle',
+    summary: 'the server was of a kind that does not settle',
     text: ({ processes, settled, observedSeconds }: Unsettled) =>
       `the server does not settle: in a study, ${processes - settled} of ${processes} ${processes === 1 ? 'process' : 'processes'} found no steady level in ${Math.round(observedSeconds)} s`,
   },
   'ratio-trend': {
     invalidates: RATES_AND_CPU,
-    summary: 'measured while servers still changed relative to each other',
+    summary: 'servers still changed relative to each other',
     text: ({ other, change, when }: { other?: string; change: number; when: TrendTime }) =>
       `CPU per request relative to ${other ?? 'the other servers'} still changed ${when}, by a factor of ${change.toFixed(2)}: ${other === undefined ? 'this server' : 'one of the two servers'} was not warm`,
   },
   trend: {
     invalidates: RATES_AND_CPU,
-    summary: 'getting faster or slower in the window',
+    summary: 'the server became faster or slower in the window',
     text: (facts: Pace) => describePace(facts),
   },
   unsteady: {
     invalidates: RATES,
-    summary: 'not steady in the window',
+    summary: 'the pace of the server was not steady',
     text: (facts: Pace) => describePace(facts),
   },
   'server-unknown': {
     invalidates: NONE,
-    summary: 'measured without knowing the process of the server',
+    summary: 'the process of the server was unknown',
     text: ({ cores }: { cores: number }) =>
       `the process of the server is unknown: together with all other processes it used ${percent(cores)} of a core, and its share cannot be determined`,
   },
   'other-processes': {
     invalidates: RATES,
-    summary: 'disturbed by other processes',
+    summary: 'other processes used the CPU',
     text: ({ cores, host }: Disturbance) => `${onHost(host)}other processes used ${percent(cores)} of a core`,
   },
   steal: {
     invalidates: RATES,
-    summary: 'disturbed by the hypervisor',
+    summary: 'the hypervisor took CPU time',
     text: ({ cores, host }: Disturbance) => `${onHost(host)}the hypervisor took ${percent(cores)} of a core`,
   },
   'listen-overflows': {
     invalidates: TAIL,
-    summary: 'affected by connects that overflowed the accept queue',
+    summary: 'connects overflowed the accept queue',
     text: ({ count }: { count: number }) => `${count} connects overflowed the accept queue`,
   },
   retransmits: {
     invalidates: TAIL,
-    summary: 'affected by lost TCP segments',
+    summary: 'TCP segments were lost',
     text: ({ count }: { count: number }) => `${count} TCP segments were retransmitted`,
   },
   throttled: {
     invalidates: RATES_AND_CPU,
-    summary: 'slowed down by a throttled CPU',
+    summary: 'the CPU was throttled',
     text: ({ count }: { count: number }) => `the CPU was throttled ${count} times`,
   },
 } satisfies Record<string, Definition<never>>;
@@ -326,7 +327,7 @@ export function makeReason<Code extends ReasonCode>(code: Code, facts: FactsOf<C
   return { code, text: text(facts), invalidates: [...invalidates] };
 }
 
-/** Describes what happened to a number of trials: completes "3 of 60 trials were …". Undefined if they failed. */
+/** Describes what happened in a number of trials: completes "In 3 of 60 trials, …". Undefined if they failed. */
 export function summaryOf({ code }: Reason): string | undefined {
   const definition = definitionOf(code);
   return definition.isFatal ? undefined : definition.summary;
@@ -473,7 +474,7 @@ function onHost(host: string | undefined): string {
 }
 
 function list(counts: readonly [string, number][]): string {
-  return counts.map(([name, count]) => `${count} ${name}`).join(', ');
+  return counts.map(([name, count]) => describeCount(name, count)).join(', ');
 }
 
 function percent(cores: number): string {

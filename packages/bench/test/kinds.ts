@@ -47,7 +47,7 @@ export function drawOdds(processes: readonly Measured[]): string {
       `${Math.round(low * 100)} to ${Math.round(high * 100)} %`,
     ];
   });
-  return drawTable(['start', 'processes', 'dearer', 'share, 95 % interval'], rows);
+  return drawTable(['start', 'processes', 'expensive', 'share, 95 % interval'], rows);
 }
 
 /** Draws one row for each way to live: the number of processes of the dearer kind, each time that they were measured. */

@@ -92,11 +92,11 @@ export function listDifferences(old: StoredRun, now: StoredRun): Difference[] {
   return differences;
 }
 
-/** `by turns of 100 ms at 10, 100, one at a time at 10000`: the figures of a server depend on it. */
+/** `in turns of 100 ms at 10, 100, one at a time at 10000`: the figures of a server depend on it. */
 function describeTurns({ byTurns, rungs }: Plan): string {
   if (byTurns === undefined) return 'one server at a time';
   const apart = rungs.filter((rung) => !byTurns.rungs.includes(rung));
-  const turns = `by turns of ${1000 * byTurns.turnSeconds} ms`;
+  const turns = `in turns of ${1000 * byTurns.turnSeconds} ms`;
   if (apart.length === 0) return turns;
   return `${turns} at ${byTurns.rungs.join(', ')}, one server at a time at ${apart.join(', ')}`;
 }

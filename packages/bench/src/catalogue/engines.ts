@@ -201,7 +201,7 @@ export function refuseEngine(name: EngineName, wanted: Wanted): void {
       !engine.routes &&
         wanted.routes !== undefined &&
         (wanted.routes.length > 1 || !wanted.routes.every(isPlain)),
-      'sends one request and takes any 2xx for right: it knows no rows, weights or other expectations',
+      'sends one request and accepts every 2xx answer: it supports no rows, weights or other expectations',
       'omit --engine',
     ],
   ];

@@ -88,7 +88,7 @@ const OUTPUT = 'Output and stored runs';
 const NO_TARGETS = 'omit the targets, or --url';
 const NO_TARGETS_APP = 'omit the targets, or --app';
 /** Options that define the requests. */
-const ASKS = ['url', 'get', 'request', 'requests', 'openapi'];
+const ASKS = ['get', 'request', 'requests', 'openapi', 'url'];
 /** Options that choose, prepare or start a server, or choose the workload of its stack. */
 const LAUNCHES = [
   'rev',
@@ -115,7 +115,7 @@ const OPTIONS = {
   stack: repeated('<file>', text, { group: WHAT, help: 'a stack.json from outside the repository' }),
   app: option('<folder>', text, {
     group: OWN,
-    help: 'the folder of your project; Bench builds the environment from its lock file, and never changes its files',
+    help: 'the folder of your project; Bench builds an environment from the lock file, and never changes your files',
     needs: 'run',
     conflicts: {
       copy: 'name the folders with --copy alone',
@@ -150,7 +150,7 @@ const OPTIONS = {
     conflicts: Object.fromEntries(
       ['get', 'request', 'requests', 'openapi'].map((name) => [
         name,
-        'a run has one kind of requests: omit one of them',
+        'a run has one source of requests: omit one of them',
       ]),
     ),
     help: `${WORKLOAD_NAMES.join(', ')}. users and users-insert use PostgreSQL: an embedded one, or DATABASE_URL`,
@@ -206,12 +206,12 @@ const OPTIONS = {
   }),
   warmup: option('<seconds>', wordOr('auto', seconds(0)), {
     group: LOAD,
-    help: `load before the measured window. auto: until each target is warm, from studies of fresh processes, at least as long as the workload says and at most ${LONGEST_WARMUP_SECONDS} s`,
+    help: `load before the measured window. auto: as long as each target needs according to studies of fresh processes, at least the minimum of the workload, and at most ${LONGEST_WARMUP_SECONDS} s`,
     usually: 'auto',
   }),
   fresh: flag({
     group: LOAD,
-    help: 'do not collect the garbage of Node servers before the load',
+    help: 'do not run a garbage collection in Node servers before the load',
   }),
   timeout: option('<seconds>', seconds(), {
     group: LOAD,
@@ -254,12 +254,12 @@ const OPTIONS = {
   }),
   'start-timeout': option('<seconds>', seconds(), {
     group: SERVER,
-    help: 'how long a server may take to its first right answer',
+    help: 'how long a server may take until its first right answer',
     usually: '30, or as the manifest says; 5 with --url',
   }),
   'connect-rate': option('<n>', wholeNumber(), {
     group: LOAD,
-    help: 'connections opened per second at most',
+    help: 'the most connections to open per second',
     usually: 'as many as the accept queue of the server takes',
   }),
   engine: option('<name>', oneOf(ENGINE_NAMES), {
@@ -294,7 +294,7 @@ const OPTIONS = {
   }),
   scale: option('<list>', listOf(wholeNumber()), {
     group: SERVER,
-    help: 'measure every target on these numbers of cores, with as many workers and, if it lets you choose, threads, against one; e.g. 1,2,4',
+    help: 'measure every target on each of these numbers of cores, e.g. 1,2,4, and compare with 1 core: with one worker per core, and also with one thread per core if its stack lets you choose threads',
     conflicts: {
       ...Object.fromEntries(
         ['workers', 'threads', 'cores'].map((name) => [
@@ -325,7 +325,7 @@ const OPTIONS = {
   openapi: option('<document>', text, {
     group: ASK,
     help: 'send the GET requests of an OpenAPI document: a file, an address, or a path of the server such as /openapi.json',
-    conflicts: { requests: 'name one of them' },
+    conflicts: { requests: 'omit one of them' },
   }),
   method: option('<verb>', method, {
     group: ASK,
@@ -343,7 +343,7 @@ const OPTIONS = {
   body: option('<text>', (typed) => typed, {
     group: ASK,
     help: 'the body to send: text or @file',
-    needs: ['url', 'request'],
+    needs: ['request', 'url'],
   }),
   rows: option('<file>', text, {
     group: ASK,
@@ -353,7 +353,7 @@ const OPTIONS = {
   expect: option('<text>', (typed) => typed, {
     group: ASK,
     help: 'the right answer: text or @file',
-    usually: 'the answer before the load, if two requests get the same',
+    usually: 'the answer before the load, if two requests get the same one',
     needs: ASKS,
   }),
   'expect-status': option('<list>', listOf(status), {
@@ -459,7 +459,7 @@ const OPTIONS = {
   }),
   again: option('<run>', text, {
     group: OUTPUT,
-    help: "measure the plan of a stored run once more, and compare the two runs; with --rev, measure the commit of the stored run and these revisions by turns, and compare them: the stored run's figures are not used",
+    help: 'measure the plan of a stored run once more, and compare the two runs. With --rev: measure the commit of the stored run and these revisions in turns, and compare them, without the figures of the stored run',
     alone: { besides: ['rev'], because: 'reuses the stored plan' },
   }),
 };
@@ -476,7 +476,7 @@ export const BENCH = defineCommand({
   },
   options: OPTIONS,
   notes:
-    'Exit codes: 0 done, 1 a trial failed, 2 bad usage, 3 a target or engine that you\nnamed lacks its toolchain, 130 interrupted.',
+    'Exit codes: 0 done, 1 a trial failed or --fail-on applies, 2 bad usage, 3 a\ntarget or engine that you named lacks its toolchain, 130 interrupted.',
   read: (values, targets): BenchRequest => ({
     ...benchOptions({
       targets,
@@ -583,7 +583,7 @@ function toStacks({ stack, run, copy: [first] }: Values<typeof OPTIONS>): string
   if (existsSync(own)) return [own];
   throw new BenchError(
     'usage',
-    `--copy ${first}: the folder has no stack.json, and --run names no command`,
+    `--copy ${first}: the folder has no stack.json, and --run is missing`,
     "add --run, e.g. --run 'uvicorn app:app --port {port}'",
   );
 }

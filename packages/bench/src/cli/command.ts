@@ -119,6 +119,7 @@ export interface Command<T> {
 }
 
 const HELP_COLUMNS = 80;
+const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** Makes a command from its declaration. */
 export function defineCommand<const O extends object, T>(spec: CommandSpec<O, T>): Command<T> {
@@ -235,7 +236,7 @@ function translate<O, T>(
     if (one !== undefined) return missingValue(missing, one);
   }
   if (code === 'commander.missingArgument') {
-    return new BenchError('usage', `name a ${asked?.noun}`, asked?.example);
+    return new BenchError('usage', `name ${withArticle(asked?.noun ?? 'argument')}`, asked?.example);
   }
   if (code === 'commander.excessArguments') {
     const most = asked?.terms.split(' ').length ?? 0;
@@ -261,7 +262,7 @@ function refuseCombination<O, T>(
 ): void {
   const { noun = 'argument' } = asked ?? {};
   const given = new Set([...options, ...(args.length > 0 ? [ARGUMENTS] : [])]);
-  const shown = (name: string): string => (name === ARGUMENTS ? `a ${noun}` : `--${name}`);
+  const shown = (name: string): string => (name === ARGUMENTS ? withArticle(noun) : `--${name}`);
   for (const name of options) {
     const { alone, conflicts = {}, needs } = table[name] ?? {};
     const stray =
@@ -286,11 +287,16 @@ function refuseCombination<O, T>(
       const missing = first === ARGUMENTS ? `<${noun}>` : `--${first} ${table[first]?.value ?? ''}`.trimEnd();
       throw new BenchError(
         'usage',
-        `--${name} has no effect without ${shown(first)}`,
-        `add ${missing}, or omit --${name}`,
+        `--${name} has no effect without ${OR.format(enough.map(shown))}`,
+        `add ${enough.length > 1 ? 'one of them' : missing}, or omit --${name}`,
       );
     }
   }
+}
+
+/** `a run`, `an action`. */
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
 /** The name of the positional arguments in `conflicts` and `needs`. */

@@ -35,16 +35,16 @@ export const BUILD = defineCommand({
 export const CALIBRATE = defineCommand({
   name: 'calibrate',
   about:
-    'Measures servers with known behaviour and prints the error of this instrument on this machine: latency, CPU per request, memory. Takes about four minutes, and longer if the machine is disturbed.',
+    'Measures servers with known behaviour and prints the errors of Bench on this machine: latency, CPU per request, memory. Takes about four minutes, and longer if the machine is disturbed.',
   options: {
     budget: option('<time>', span(), {
-      help: 'the time for all rounds; disturbed ones are repeated meanwhile',
+      help: 'the time for all rounds; disturbed rounds are repeated while time is left',
       usually: '10m',
     }),
     ...WAITS,
   },
   notes:
-    'Exit codes: 0 no error exceeds its tolerance, 1 one does or was not measured.\nWhat the machine leaves undecided is named, and counts as 0.',
+    'Exit codes: 0 no error exceeds its tolerance, 1 an error exceeds its tolerance\nor was not measured. Undecided errors are listed, and do not change the code.',
   read: (values) => values,
 });
 
@@ -81,7 +81,7 @@ export const CI = defineCommand({
   // pnpm has a command named ci.
   name: HOME.kind === 'repository' ? 'bench:ci' : 'ci',
   about:
-    'Measures the targets of bench.config.json and judges its budgets. Prints them, and writes a summary in Markdown: to .bench/summary.md, and to that of a GitHub job.',
+    'Measures the targets of bench.config.json and checks its budgets. Prints each budget, and writes a summary in Markdown to .bench/summary.md and to the summary of a GitHub job.',
   options: {
     config: option('<file>', text, {
       help: 'the configuration',
@@ -120,7 +120,7 @@ export const COMPARE = defineCommand({
   options: {
     by: option('<metric>', oneOf(METRIC_IDS), { help: METRIC_IDS.join(', '), default: 'cpu' }),
     baseline: option('<target>', text, {
-      help: 'the target that the others are compared with; @3.12 compares each stack with itself on that runtime; the name of a revision or a copy, such as main, with itself there; undisturbed compares each target with and without its background request',
+      help: 'the target that the others are compared with. @3.12 compares each stack with itself on that runtime. The name of a revision or a copy, such as main, compares each target with itself in that version. undisturbed compares each target with and without its background request',
       usually: 'the pairs that the run was planned for, otherwise its first target',
     }),
     threshold: option('<share>', share, { help: 'the smallest difference that matters', usually: '2%' }),
@@ -173,16 +173,16 @@ const CLUSTER_EXAMPLE = 'pnpm cluster up --local 4';
 export const CLUSTER = defineCommand({
   name: 'cluster',
   about:
-    'Starts, checks and stops the hosts of a Ray cluster, which pnpm bench --cluster measures with. Installs Ray at its first use.',
+    'Starts, checks and stops the nodes of a Ray cluster for pnpm bench --cluster. Installs Ray on first use.',
   arguments: {
     terms: '<action>',
     noun: 'action',
-    help: 'up: start nodes on this machine; check: show who is there, and whether they can take part; down: stop what up started',
+    help: 'up: start nodes on this machine; check: list the hosts, and say whether they can take part; down: stop the nodes that up started',
     example: CLUSTER_EXAMPLE,
   },
   options: {
     local: option('<n>', wholeNumber(2), {
-      help: 'start n nodes on this machine, to try it: one for the server, the others for the load',
+      help: 'start n nodes on this machine, to try a cluster: one for the server, the others for the load',
       conflicts: { role: 'omit one of them' },
     }),
     role: option('<name>', text, {
@@ -267,7 +267,7 @@ export const POWER = defineCommand({
       usually: '3, or 0 with --matrices or --noise',
     }),
     effects: option('<share,…>', listOf(extra), {
-      help: 'the effects to plant in these comparisons; the one with the fewest comparisons in the pool is next',
+      help: 'the effects to plant in these comparisons; the next comparison gets the effect with the fewest comparisons in the pool',
       usually: '3%,0,1.5%',
     }),
     'no-stock': flag({ help: 'do not measure the two builds with stock autocannon' }),
@@ -300,7 +300,7 @@ export const PREFLIGHT = defineCommand({
     }),
     generators: option('<n>', wholeNumber(), { help: 'load processes', default: 1 }),
     'connect-rate': option('<n>', wholeNumber(), {
-      help: 'connections opened per second at most',
+      help: 'the most connections to open per second',
       usually: 'as many as the accept queue of the server takes',
     }),
   },
@@ -374,7 +374,7 @@ export const REPORT = defineCommand({
       help: 'print the goodput of each target by number of connections, and the knee after which it stops growing',
     }),
     time: flag({
-      help: 'print what /usr/bin/time says of each server: fields as rows, targets as columns',
+      help: 'print the report of /usr/bin/time on each server: fields as rows, targets as columns',
       conflicts: { ladder: 'print them one after the other' },
     }),
     with: repeated('<file>', text, {
@@ -411,7 +411,7 @@ export const REPORT = defineCommand({
 export const SELF = defineCommand({
   name: 'bench:self',
   about:
-    'Measures this instrument: the cost of its load driver beside stock autocannon, the cost of sampling, and the share of a run that is spent measuring.',
+    'Measures Bench itself: the cost of its load driver compared with stock autocannon, the cost of sampling, and the share of a run that is spent measuring.',
   options: { rounds: option('<n>', wholeNumber(), { help: 'rounds', default: 3 }), ...WAITS },
   read: (values) => values,
 });
@@ -457,7 +457,7 @@ export const INIT = defineCommand({
   // pnpm has its own init.
   name: HOME.kind === 'repository' ? 'bench:init' : 'init',
   about:
-    'Looks at a project, starts its server, asks it, and writes the stack.json that worked. Prints what it found and what it assumed. Changes no other file.',
+    'Examines a project, starts its server, sends it requests, and writes the stack.json that worked. Prints its findings and its assumptions. Changes no other file.',
   arguments: {
     terms: '[folder]',
     noun: 'folder',
@@ -469,7 +469,7 @@ export const INIT = defineCommand({
       help: 'the command that starts the server, with {port}; PORT and HOST are set too',
       usually: 'found in the project',
     }),
-    get: repeated('<path>', text, { help: 'a path to ask, instead of one that the server offers' }),
+    get: repeated('<path>', text, { help: 'a path to request, instead of one that the server offers' }),
     output: option('<file>', text, { help: 'another file in the folder', usually: 'stack.json' }),
     'start-timeout': option('<seconds>', seconds(), {
       help: 'how long the server may take to listen; written to the manifest',
@@ -478,7 +478,7 @@ export const INIT = defineCommand({
     yes: flag({ help: 'choose the first of several possibilities instead of asking' }),
   },
   notes:
-    'Exit codes: 0 written, 1 the server does not start or answer, 2 bad usage or an\nopen question, 3 a toolchain is missing, 130 interrupted.',
+    'Exit codes: 0 written, 1 the server does not start or answer, 2 bad usage or an\nunanswered question, 3 a toolchain is missing, 130 interrupted.',
   read: (values, [folder = '.']): InitRequest => ({ ...values, folder }),
 });
 
@@ -528,7 +528,7 @@ export const WARM = defineCommand({
       usually: `${STUDY.seconds}s`,
     }),
     processes: option('<n>', wholeNumber(), {
-      help: 'fresh processes of each target. Up to half as many more take the place of those that the machine disturbed',
+      help: 'fresh processes of each target. Up to half as many more replace those that the machine disturbed',
       default: STUDY.processes,
     }),
     fresh: flag({ help: 'as in pnpm bench' }),

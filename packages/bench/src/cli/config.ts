@@ -79,7 +79,7 @@ export function configSchema(): object {
             metric: { enum: [...METRIC_IDS] },
             rate: { description: 'Requests per second of an open loop.', type: 'integer', minimum: 1 },
             connections: {
-              description: 'The rung to which it applies; all by default.',
+              description: 'The number of connections to which it applies; all by default.',
               type: 'integer',
               minimum: 1,
             },
@@ -195,7 +195,7 @@ function toBudget(one: ConfigFile['budgets'][number], index: number, read: JsonF
     const part = share(String(worseByAtMost), 'worseByAtMost');
     return { metric, ...place, limit: { kind: 'worse', share: part, against } };
   } catch {
-    return fail('worseByAtMost', `"${worseByAtMost}" is not a share between 0 and 1`, 'e.g. 3%');
+    return fail('worseByAtMost', `"${worseByAtMost}" is not a percentage above 0% and below 100%`, 'e.g. 3%');
   }
 }
 
@@ -218,8 +218,8 @@ export function refuseUnmeasured(
   if (connections !== undefined && !rungs.includes(connections)) {
     throw new BenchError(
       'usage',
-      `${place}: the run has no rung of ${connections} connections`,
-      `add it to "connections": it has ${rungs.join(', ')}`,
+      `${place}: the run does not measure "connections": ${connections}`,
+      `add ${connections} to "connections", which has ${rungs.join(', ')}`,
     );
   }
   if (of !== undefined && !names.includes(of)) {

@@ -44,13 +44,15 @@ export function span(least = 0): Reader<number> {
 /** Reads a share between 0 and 1, written `0.03` or `3%`. */
 export const share: Reader<number> = (typed, name) => {
   const value = toShare(typed);
-  return value > 0 && value < 1 ? value : refuse(name, typed, 'a share between 0 and 1', '3%');
+  return value > 0 && value < 1 ? value : refuse(name, typed, 'a percentage above 0% and below 100%', '3%');
 };
 
 /** Reads a share from 0 to 1, written `0`, `0.03` or `3%`. */
 export const extra: Reader<number> = (typed, name) => {
   const value = toShare(typed);
-  return value >= 0 && value < 1 ? value : refuse(name, typed, 'a share from 0 to 1', '0 or 3%');
+  return value >= 0 && value < 1
+    ? value
+    : refuse(name, typed, 'a percentage from 0% to below 100%', '0 or 3%');
 };
 
 function toShare(typed: string): number {
@@ -106,7 +108,7 @@ export const header: Reader<readonly [string, string]> = (typed, name) => {
   const [, key, value] = /^([^:\s]+):\s*(.*)$/.exec(typed) ?? [];
   if (key === undefined || value === undefined) {
     // The message omits the text: it may be a secret without a name.
-    return refuse(name, undefined, 'name: value', "'authorization: x'");
+    return refuse(name, undefined, 'a name, a colon and a value', "'authorization: x'");
   }
   return [key.toLowerCase(), value];
 };

@@ -9,7 +9,7 @@ import { estimateOffset, type Offset } from '../load/cluster/clock.ts';
 import { startCompanion } from '../load/cluster/companion.ts';
 import { checkoutOf, inspectCluster, type CheckedHost, type Inspected } from '../load/cluster/inspect.ts';
 import { findUnequal } from '../load/cluster/hosts.ts';
-import { ClusterDriver } from '../load/cluster/driver.ts';
+import { Gateway } from '../load/cluster/gateway.ts';
 import { listNodes, startNodes, stopNodes } from '../load/cluster/nodes.ts';
 import { provideProgram, provideToken } from '../load/cluster/program.ts';
 import { RemoteProgram } from '../load/cluster/remote-program.ts';
@@ -69,13 +69,13 @@ async function check(file: string): Promise<number> {
   const spec = 'spread' in read ? read.spread : read.cluster;
   const roles: [string, string][] =
     'role' in spec ? [['server', spec.role]] : Object.entries<string>(spec.roles);
-  await using driver = await ClusterDriver.join(await provideProgram(logLine), spec.address);
-  const nodes = await driver.ask('nodes');
+  await using gateway = await Gateway.join(await provideProgram(logLine), spec.address);
+  const nodes = await gateway.ask('nodes');
   for (const { hostname, address, resources, alive } of nodes) {
     const own = roles.filter(([, role]) => resources.includes(role)).map((role) => describeRole(...role));
     print(`${hostname} ${address}: ${alive ? own.join(', ') || 'no role' : 'gone'}\n`);
   }
-  const seen = await observe(driver, await inspectCluster(driver, spec));
+  const seen = await observe(gateway, await inspectCluster(gateway, spec));
   const problems =
     'role' in spec
       ? [
@@ -86,7 +86,7 @@ async function check(file: string): Promise<number> {
           })),
         ]
       : seen.flatMap(({ host, offset }) => findProblems(host, offset, spec, Math.max(0, ...connections)));
-  const companions = 'role' in spec ? [] : await tryCompanions(driver, spec);
+  const companions = 'role' in spec ? [] : await tryCompanions(gateway, spec);
   const rows = [...seen, ...companions.flatMap((one) => one.seen)].map(({ host, offset }) =>
     rowOf(host, offset),
   );
@@ -109,10 +109,10 @@ interface Observed {
   offset: Offset;
 }
 
-function observe(driver: ClusterDriver, hosts: readonly Inspected[]): Promise<Observed[]> {
+function observe(gateway: Gateway, hosts: readonly Inspected[]): Promise<Observed[]> {
   return Promise.all(
     hosts.map(async (host) => {
-      const trips = await driver.ask('clock', { agent: host.agent, trips: TRIPS });
+      const trips = await gateway.ask('clock', { agent: host.agent, trips: TRIPS });
       return { host, offset: estimateOffset(trips) };
     }),
   );
@@ -130,18 +130,18 @@ interface TriedCompanion {
  * Places each companion of a file beside the other roles, and asks its host for it. A run needs at most one of them, so they
  * may share a host.
  */
-async function tryCompanions(driver: ClusterDriver, spec: Cluster): Promise<TriedCompanion[]> {
+async function tryCompanions(gateway: Gateway, spec: Cluster): Promise<TriedCompanion[]> {
   const tried: TriedCompanion[] = [];
   for (const name of MOVABLE_NAMES) {
     const role = spec.roles[name];
     if (role === undefined) continue;
     const advice = `pnpm cluster up --join ${spec.address} --role ${role}`;
-    const hosts = await inspectCluster(driver, spec, [name]).catch((error: unknown) => describeError(error));
+    const hosts = await inspectCluster(gateway, spec, [name]).catch((error: unknown) => describeError(error));
     if (typeof hosts === 'string') tried.push({ seen: [], problem: { what: `${name}: ${hosts}`, advice } });
     else {
       const own = hosts.filter(({ task }) => task === name);
       for (const host of own)
-        tried.push({ seen: await observe(driver, own), ...(await tryCompanion(driver, host, spec)) });
+        tried.push({ seen: await observe(gateway, own), ...(await tryCompanion(gateway, host, spec)) });
     }
   }
   return tried;
@@ -149,7 +149,7 @@ async function tryCompanions(driver: ClusterDriver, spec: Cluster): Promise<Trie
 
 /** Asks a host for its companion. */
 async function tryCompanion(
-  driver: ClusterDriver,
+  gateway: Gateway,
   host: Inspected,
   spec: Cluster,
 ): Promise<Pick<TriedCompanion, 'told' | 'problem'>> {
@@ -157,7 +157,7 @@ async function tryCompanion(
   if (problem !== undefined) return { problem };
   const name = host.task as MovableName;
   try {
-    await using found = await startCompanion(new RemoteProgram(driver, host, checkoutOf(spec)), host, {
+    await using found = await startCompanion(new RemoteProgram(gateway, host, checkoutOf(spec)), host, {
       name,
       needs: MOVABLE[name].movable.example,
       run: 'cluster check',

@@ -388,8 +388,8 @@ function chooseTargets(options: BenchOptions, stacks: Stack[], isAny: boolean): 
   if (isAny) {
     throw new BenchError(
       'usage',
-      'the requests are named, but no server',
-      'name a target, --stack path/to/stack.json or --url http://127.0.0.1:3000',
+      'no server is named for the requests',
+      'name a target, or add --app, --stack path/to/stack.json or --url http://127.0.0.1:3000',
     );
   }
   const offering = FIRST_FIVE.filter((name) => {
@@ -458,7 +458,7 @@ function attachServers(servers: readonly ServerOptions[], asked: Asked | undefin
   throw new BenchError(
     'usage',
     `two servers are named ${twice.target}`,
-    'name them apart: --url old=http://127.0.0.1:3000 --url new=http://127.0.0.1:3001',
+    'give them different names: --url old=http://127.0.0.1:3000 --url new=http://127.0.0.1:3001',
   );
 }
 

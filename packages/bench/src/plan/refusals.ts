@@ -49,7 +49,7 @@ export function refuseDuel(
   if (targets.length < 2) {
     throw new BenchError(
       'usage',
-      `a duel takes two targets or more, not ${targets.length}`,
+      `a duel needs at least two targets, not ${targets.length}`,
       'add a target, or --aa to measure the same one twice',
     );
   }

@@ -16,7 +16,7 @@ export function renderCalibration({ answers, machine }: Calibration, host: Host,
     'reported: by the planted server. bias: measured by Bench − reported, the centre of the rounds',
     ...(answers.some(({ isPart }) => isPart)
       ? [
-          'also on bare sockets: the part that plain sockets measure by turns with the driver. It is the machine’s',
+          'also on bare sockets: the part that plain sockets measure in turns with the driver. It is the machine’s',
         ]
       : []),
     ...explainVerdicts(answers),

@@ -15,7 +15,7 @@ import { listAll, showValue, VERDICTS } from './words.ts';
 
 /** The outcome of a run, and the command that comes next. */
 export interface Closing {
-  /** The outcome and the purpose of the command: one sentence, without the command at its end. */
+  /** The outcome, and the purpose of the command that follows. */
   sentence: string;
   command: string;
 }
@@ -30,7 +30,7 @@ export function closeReport(model: Model): Closing | undefined {
     describeScalings(model.scalings ?? []) ??
     (decided === undefined ? describeLeaders(leaders, model.rows, metric) : describeDecided(decided));
   const { purpose, command } = chooseNext(model, leaders, decided !== undefined);
-  return { sentence: `${found}; ${purpose}`, command: commandLine(command) };
+  return { sentence: `${found}. ${purpose}`, command: commandLine(command) };
 }
 
 /** Returns the comparisons by a metric, if at least one is decided. */
@@ -71,7 +71,7 @@ function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[]
   if (rows.every(({ rounds, statuses }) => statuses.failed === rounds)) return 'Every trial failed';
   if (new Set(rows.map(({ target }) => target)).size === 1) return describeOnly(rows, metric);
   if (leaders.length === 0)
-    return `At no number of connections are enough rounds of every target valid to compare the ${METRICS[metric].name}`;
+    return `Too few rounds are valid to compare the ${METRICS[metric].name} of the targets`;
   const superlative = METRICS[metric].better === 'lower' ? 'Lowest' : 'Highest';
   const groups = [...Map.groupBy(leaders, ({ best }) => nameAll(best))];
   const rungCount = new Set(rows.map(({ connections }) => connections)).size;
@@ -134,24 +134,27 @@ interface Next {
 function chooseNext(model: Model, leaders: readonly Standing[], isDecided: boolean): Next {
   const { plan, run, rows } = model;
   const failed = sum(rows.map(({ statuses }) => statuses.failed));
-  if (isIncomplete(model)) return { purpose: 'to complete the run', command: `bench --resume ${run}` };
+  if (isIncomplete(model)) return { purpose: 'To complete the run', command: `bench --resume ${run}` };
   if (failed > 0) {
     const trials = failed === 1 ? 'the failed trial' : `the ${formatWhole(failed)} failed trials`;
-    return { purpose: `the log of ${trials}`, command: `report ${run} --detail` };
+    return {
+      purpose: `For the ${failed === 1 ? 'log' : 'logs'} of ${trials}`,
+      command: `report ${run} --detail`,
+    };
   }
   if (!isDecided && leaders.length === 0)
-    return { purpose: 'the reasons', command: `report ${run} --detail` };
+    return { purpose: 'For the reasons', command: `report ${run} --detail` };
   const pair = isDecided || plan.sequentialTest !== undefined ? undefined : closestOf(leaders);
   if (pair !== undefined && canRepeat(plan)) {
     const { names, connections } = pair;
     return {
-      purpose: 'for a verdict on the best two',
+      purpose: 'For a verdict on the best two',
       command: ['bench', ...names, ...optionsOf(plan), '--connections', connections, '--until-decided'].join(
         ' ',
       ),
     };
   }
-  return { purpose: 'its charts', command: `report ${run} --open` };
+  return { purpose: 'For charts', command: `report ${run} --open` };
 }
 
 /** Returns true if trials of a run of fixed rounds are missing. */

@@ -1,4 +1,4 @@
-import { countAnswers } from '../counts.ts';
+import { countAnswers, describeCount } from '../counts.ts';
 import { slopeOf, type Slope } from '../analyse/slope.ts';
 import type {
   Age,
@@ -91,7 +91,7 @@ function describeMeasured({
     lines.push(
       ...describeConnect(connect),
       ...describeWarmup(load),
-      `window ${load.windowSeconds.toFixed(3)} s: ${classes.map(([name, count]) => `${count} ${name}`).join(', ')}`,
+      `window ${load.windowSeconds.toFixed(3)} s: ${classes.map(([name, count]) => describeCount(name, count)).join(', ')}`,
       `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
     );
     lines.push(...describeChecked(load));
@@ -124,7 +124,7 @@ function describeMeasured({
     lines.push(`${name}: ${describeUse(name as CompanionName, use)}`);
   if (host?.otherProcessesCores !== undefined)
     lines.push(
-      `other processes used ${host.otherProcessesCores.toFixed(2)} cores, the harness ${(host.harnessCores ?? 0).toFixed(2)}`,
+      `other processes used ${host.otherProcessesCores.toFixed(2)} cores, Bench itself ${(host.harnessCores ?? 0).toFixed(2)}`,
     );
   if (limitProof !== undefined) {
     lines.push(
@@ -134,7 +134,7 @@ function describeMeasured({
     );
   }
   if (budget !== undefined && budget.by !== 'cores') lines.push(describeBudget(budget));
-  lines.push(`limit: ${limit ?? 'unknown'}; shape: ${shape ?? 'unknown'}`);
+  lines.push(`limit: ${limit ?? 'unknown'}; goodput over the window: ${shape ?? 'unknown'}`);
   return lines;
 }
 
@@ -201,7 +201,7 @@ function describeCluster({ cluster }: LoadResult): string[] {
   if (cluster === undefined) return [];
   const { hosts, parts, missing, overlapSeconds } = cluster;
   return [
-    `all ${parts.length} generators fired for ${overlapSeconds.toFixed(3)} s`,
+    `the ${parts.length} generators sent load at the same time for ${overlapSeconds.toFixed(3)} s`,
     ...parts.map(({ host: name, connections, stood, goodputPerSecond, skewMs }) => {
       const host = hosts.find((one) => one.name === name);
       const clock = host && `; clock ${formatMs(host.offsetMs)} ± ${host.clockErrorMs.toFixed(1)} ms`;

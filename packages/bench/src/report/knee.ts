@@ -33,8 +33,8 @@ function describeNone({ why, connections = 0 }: NoKnee): string {
   const rung = formatWhole(connections);
   const words: Record<NoKnee['why'], string> = {
     'open-loop': 'no knee: --rate determines the goodput, not the connections',
-    'too-few-rungs': 'no knee: it takes at least three rungs',
-    'none-valid': 'no knee: no rung has a valid goodput',
+    'too-few-rungs': 'no knee: fewer than three numbers of connections',
+    'none-valid': 'no knee: no goodput is valid',
     'still-rising': `no knee up to ${rung} connections: goodput still rises`,
     'not-measured': `no knee: goodput at ${rung} was not measured`,
     'lower-bound': `no knee: goodput at ${rung} is only a lower bound`,

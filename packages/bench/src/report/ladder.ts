@@ -36,7 +36,7 @@ export function toLadderView(model: Model, extent?: Extent): View {
     expendable: ['limit', BAR],
     groups: model.ladders.map((ladder) => toGroup(ladder, model.rows)),
     notes: [
-      `knee: the lowest rung whose goodput is within ${PLATEAU * 100} % of the highest. Beyond it, more connections only add latency. It lies between two rungs if every round of the lower rung fell short.`,
+      `knee: the lowest number of connections whose goodput is within ${PLATEAU * 100} % of the highest. Beyond it, more connections only add latency. It lies between two numbers if every round of the lower one fell short.`,
       'Requests must queue above N* (asymptotic bounds). The figure is an upper bound: highest goodput × shortest cycle of a connection.',
       ...notes,
     ],

@@ -41,16 +41,16 @@ export function explainSigns({
 }): Sign[] {
   const metric = timingMetricOf(rows);
   const rounds = Math.max(0, ...rows.map((row) => row.rounds));
-  const few = rounds < FEWEST_RANKED_ROUNDS ? `; ${countOf(rounds, 'round')} cannot rank targets` : '';
+  const few = rounds < FEWEST_RANKED_ROUNDS ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';
   const limits = describeLimits(rows, companions);
   return [
     {
       column: RANK,
-      text: `${RANK} rank by ${METRICS[by].name}; targets that the rounds do not distinguish by ${formatShare(DEFAULT_THRESHOLD)} share one.`,
+      text: `${RANK} rank by ${METRICS[by].name}. Targets share a rank if the rounds show no difference of at least ${formatShare(DEFAULT_THRESHOLD)}.`,
     },
     {
       mark: '±',
-      text: `± half the range over the rounds, around the median of the valid ones${few}.`,
+      text: `± half the range of the valid rounds, around their median.${few}`,
     },
     { mark: '≥', text: '≥ lower bound.' },
     { mark: '?', text: '? invalid in every round.' },
@@ -199,33 +199,28 @@ function summariseProblems({ rows, problems }: Model): string[] {
           `${formatWhole(failed)} of ${all} trials failed${failed > 1 ? ', such as' : ':'} ${placeOf(place)}: ${fatal.reason.text}.`,
         ]),
     ...doubts.slice(0, MOST_PROBLEMS).map(({ reason, summary, count }) => {
-      const effect = describeEffect(reason, count);
-      return `${formatWhole(count)} of ${all} trials ${count === 1 ? 'was' : 'were'} ${summary}${effect === '' ? '' : `; ${effect}`}.`;
+      const effect = describeEffect(reason);
+      return `In ${formatWhole(count)} of ${all} trials, ${summary}${effect === '' ? '' : `; there, ${effect}`}.`;
     }),
     ...(doubts.length > MOST_PROBLEMS
       ? [
           `Also: ${doubts
             .slice(MOST_PROBLEMS)
-            .map(({ summary, count }) => `${formatWhole(count)} ${summary}`)
+            .map(({ summary, count }) => `in ${formatWhole(count)}, ${summary}`)
             .join('; ')}.`,
         ]
       : []),
   ];
 }
 
-/** `their throughput is a lower bound, and their latency is left out`; empty for a reason that invalidates nothing. */
-function describeEffect(reason: Reason, count: number): string {
-  const whose = count === 1 ? 'its' : 'their';
+/** `goodput is a lower bound, and latency does not count`; empty for a reason that invalidates nothing. */
+function describeEffect(reason: Reason): string {
   const bounds = reason.invalidates.filter((id) => makesLowerBound(reason, id));
   const rest = reason.invalidates.filter((id) => !makesLowerBound(reason, id));
   return [
-    ...(bounds.length === 0 ? [] : [`${whose} ${nameMetrics(bounds)} is a lower bound`]),
-    ...(rest.length === 0
-      ? []
-      : [
-          `${bounds.length === 0 ? whose : 'the'} ${nameMetrics(rest)} ${isOne(rest) ? 'is' : 'are'} left out`,
-        ]),
-  ].join(', ');
+    ...(bounds.length === 0 ? [] : [`${nameMetrics(bounds)} is a lower bound`]),
+    ...(rest.length === 0 ? [] : [`${nameMetrics(rest)} ${isOne(rest) ? 'does' : 'do'} not count`]),
+  ].join(', and ');
 }
 
 /** Names metrics in words; the two percentiles together are the latency. */

@@ -15,7 +15,7 @@ import {
 } from './format.ts';
 import { describeRequests } from './requests.ts';
 import { describeProspects } from './stopping.ts';
-import { listAny } from './words.ts';
+import { listAll, listAny } from './words.ts';
 
 /**
  * Describes the plan as `--dry-run` prints it. `load` replaces the description of a rate that is not yet known; `power`
@@ -69,15 +69,19 @@ function describeLength({ warmupSeconds, autoWarmup, warmups }: Plan): string {
 export function describeWarmups({ autoWarmup, warmupSeconds, warmups = [] }: Plan): string[] {
   if (!autoWarmup || warmups.length === 0) return [];
   const unknown = new Set(warmups.filter(({ study }) => study === undefined).map(({ target }) => target));
-  const longer = Map.groupBy(
-    warmups.filter(({ seconds }) => seconds > warmupSeconds),
-    ({ target }) => target,
+  const longer = [...Map.groupBy(warmups, ({ target }) => target)].filter(([, all]) =>
+    all.some(({ seconds }) => seconds > warmupSeconds),
   );
-  const rest = [...unknown].filter((target) => !longer.has(target));
+  const rest = [...unknown].filter((target) => !longer.some(([name]) => name === target));
   const parts = [
-    ...[...longer].map(([target, all]) => {
-      const lengths = [...new Set(all.map(({ seconds }) => seconds))].join(' and ');
-      return `${target} ${lengths} s${unknown.has(target) ? ', not studied' : ''}`;
+    ...longer.map(([target, all]) => {
+      const lengths = [...Map.groupBy(all, ({ seconds }) => seconds)].map(
+        ([seconds, same], _, { length }) => {
+          const rungs = same.flatMap((one) => one.rungs);
+          return `${seconds} s${length === 1 ? '' : ` at ${describeConnections(rungs)}`}`;
+        },
+      );
+      return `${target} ${listAll(lengths)}${unknown.has(target) ? ', not studied' : ''}`;
     }),
     ...(rest.length === 0 ? [] : [`${rest.join(', ')} ${warmupSeconds} s, not studied`]),
   ];

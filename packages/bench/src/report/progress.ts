@@ -121,7 +121,7 @@ const MOST_NAMED = 2;
 function describePlanned({ trials }: Plan, { target, connections, round, duel }: PlannedTrial): string {
   const names =
     duel === undefined ? [target] : trials.filter((one) => one.duel === duel).map((one) => one.target);
-  const named = names.length > MOST_NAMED ? `${names.length} servers by turns` : names.join(' and ');
+  const named = names.length > MOST_NAMED ? `${names.length} servers in turns` : names.join(' and ');
   return `${named} at ${formatWhole(connections)}, round ${round}`;
 }
 

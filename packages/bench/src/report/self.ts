@@ -62,7 +62,7 @@ export function summariseSelf(rungs: SelfRung[]): { head: string[]; rows: string
     ],
     rows,
     notes: [
-      'driver/stock: answers per CPU second of the generator, Bench’s driver ÷ stock autocannon, by turns on one server, with the 95 % interval',
+      'driver/stock: answers per CPU second of the generator, Bench’s driver ÷ stock autocannon, in turns on one server, with the 95 % interval',
       'driver/plain: the same against a client that only counts bytes, the most that Node’s sockets allow; — where a third client has no ports left',
       'driver: the median of answers per CPU second. sampling: CPU of Bench while it samples, less that while it does not, in % of a core',
       'duty cycle: window ÷ wall time of its trial. armed after: from the first connect until all connections are established. retried: connects that failed',

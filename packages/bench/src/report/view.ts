@@ -156,13 +156,16 @@ function describeAge({ age }: Model): string[] {
 
 /** Says which Node servers collected garbage before the load; empty without a Node server. */
 function describeCollected({ plan, servers }: Model): string[] {
-  if (plan.fresh === true) return ['Node servers were loaded as they started (--fresh)'];
+  if (plan.fresh === true) return ['Node servers ran no garbage collection before the load (--fresh)'];
   const missed = servers.filter(({ collected }) => collected === 0);
   return [
     ...(servers.some(({ collected = 0 }) => collected > 0)
-      ? ['Node servers collected garbage once before the load, as in production sooner or later']
+      ? ['Node servers ran one full garbage collection before the load']
       : []),
-    ...missed.map(({ target }) => `${target.id}: could not be asked to collect garbage before the load`),
+    ...missed.map(
+      ({ target }) =>
+        `${target.id}: no garbage collection before the load, because the server could not be asked for it`,
+    ),
   ];
 }
 

@@ -70,7 +70,7 @@ function renderTable(targets: StudiedTarget[], file: StoredStudy['file'], width:
 
 /**
  * Shows studies in one table. Throws RangeError for studies that cannot share a table: of another workload, number of
- * connections or default warm-up.
+ * connections or minimum warm-up.
  */
 export function viewStudies(studies: readonly StoredStudy[]): View {
   const [first] = studies;
@@ -140,8 +140,8 @@ function cellsOf(study: TargetStudy | undefined, columns: number): string[] {
       : course,
     ...(isPart ? [`${settled} of ${processes.length} settled`] : []),
     ...[...moving].map(([direction, same]) => {
-      const share = same.length === processes.length ? '' : `${same.length} of ${processes.length} `;
-      return `${share}${describeMoving(direction)}`;
+      const share = same.length === processes.length ? '' : ` in ${same.length} of ${processes.length}`;
+      return `${describeMoving(direction)}${share}`;
     }),
   ];
   return [
@@ -155,7 +155,7 @@ function cellsOf(study: TargetStudy | undefined, columns: number): string[] {
 }
 
 function describeMoving(direction: NonNullable<ProcessStudy['moving']>): string {
-  return `still getting ${direction}`;
+  return `CPU/req still ${direction === 'dearer' ? 'rising' : 'falling'}`;
 }
 
 /** The notes on processes that differ: in their course, or in the level at which they settle. */
@@ -190,7 +190,7 @@ function describePace(targets: readonly StudiedTarget[]): string[] {
   return [
     ...(share < 1
       ? [
-          `turns count in which the machine had its usual pace, by the cost of the reference: ${formatShare(Number(share.toFixed(2)))} of all`,
+          `${formatShare(Number(share.toFixed(2)))} of all turns count: those in which the machine had its usual pace, judged by the CPU per request of the reference`,
         ]
       : []),
     ...targets.flatMap(({ id, whole, disturbed }) => {
@@ -281,7 +281,7 @@ export function drawCurve(curve: readonly (number | undefined)[], least: number,
 function describeTerms({ warmupSeconds, reference, connections }: StoredStudy['file']): string[] {
   return [
     `warm after: the age from which CPU per request stays within 5 % of its last level; median over processes, with the range`,
-    `last ÷ at ${formatSeconds(warmupSeconds)} s: CPU per request at the last level and right after the default warm-up, with the 95 % interval. Below 1, that warm-up is too short`,
+    `last ÷ at ${formatSeconds(warmupSeconds)} s: CPU per request at the last level and right after the minimum warm-up, with the 95 % interval. Below 1, that warm-up is too short`,
     `ref.: a warm server of Bench on the same core, with ${countOf(connections, 'connection')} (${reference})`,
   ];
 }

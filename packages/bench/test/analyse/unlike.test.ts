@@ -190,11 +190,11 @@ describe('runs whose servers take turns', () => {
   const table = runBy({ rungs: [10, 100], turnSeconds: 0.1 });
 
   it('are unlike runs of one server at a time, and those with other turns', () => {
-    const words = 'by turns of 100 ms at 10, 100, one server at a time at 10000';
+    const words = 'in turns of 100 ms at 10, 100, one server at a time at 10000';
     expect(differences(table, runBy({ rungs: [10, 100], turnSeconds: 0.1 }))).toEqual([]);
     expect(differences(apart, table)).toEqual([`kind of trial: one server at a time and ${words}`]);
     expect(differences(table, runBy({ rungs: [10, 100, 10_000], turnSeconds: 0.02 }))).toEqual([
-      `kind of trial: ${words} and by turns of 20 ms`,
+      `kind of trial: ${words} and in turns of 20 ms`,
     ]);
   });
 });

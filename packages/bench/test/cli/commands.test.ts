@@ -146,7 +146,7 @@ describe('pnpm clean', () => {
     const run = keepRun(place, 'one');
     const { status, stderr } = await place.run('clean', ['runs'], place.ownCache);
     expect(stderr).toMatch(
-      /cannot ask whether to remove runs: there is no terminal\n +pnpm clean runs --yes/,
+      /cannot ask whether to remove runs: there is no terminal\n +pnpm run clean runs --yes/,
     );
     expect(status).toBe(2);
     expect(existsSync(run)).toBe(true);

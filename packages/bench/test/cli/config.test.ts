@@ -88,7 +88,7 @@ describe('bench.config.json', () => {
     [
       'a wrong share',
       { metric: 'cpu', against: 'main', worseByAtMost: '300%' },
-      'bench.config.json:19: /budgets/0/worseByAtMost: "300%" is not a share',
+      'bench.config.json:19: /budgets/0/worseByAtMost: "300%" is not a percentage',
     ],
   ])('is refused with %s', (_, budget, message) => {
     expect(refusalOf(budget)).toContain(message);
@@ -130,7 +130,7 @@ describe('bench.config.json', () => {
       place: 'bench.config.json:9',
     });
     expect(errorOf(() => refuseUnmeasured(at({ connections: 7 }), plan)).message).toBe(
-      'bench.config.json:9: the run has no rung of 7 connections',
+      'bench.config.json:9: the run does not measure "connections": 7',
     );
     expect(errorOf(() => refuseUnmeasured(at({ of: 'vanila' }), plan)).hint).toBe('did you mean vanilla?');
     const worse = { kind: 'worse', share: 0.03, against: 'vanilla/node' };

@@ -8,6 +8,7 @@ import { ARGUMENTS, type Command } from '../../src/cli/command.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { BenchError } from '../../src/errors.ts';
+import { commandLine } from '../../src/home.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { sampleStack } from '../samples.ts';
 
@@ -236,7 +237,7 @@ const commands = Object.entries(COMMANDS) as [keyof typeof COMMANDS, Command<unk
 
 describe('the messages of the command line', () => {
   it('are those of the golden file: the help of every command', async () => {
-    const texts = commands.map(([, command]) => `$ pnpm ${command.name} --help\n${command.help()}`);
+    const texts = commands.map(([, command]) => `$ ${commandLine(command.name)} --help\n${command.help()}`);
     await expect(texts.join('\n')).toMatchFileSnapshot('../fixtures/golden/help.txt');
   });
 
@@ -244,7 +245,7 @@ describe('the messages of the command line', () => {
     const wrong = commands.flatMap(([script, command]) =>
       WRONG[script].map((line) => {
         const shown = messageOf(() => command.parse(words(line)));
-        return `$ pnpm ${command.name} ${line}`.trimEnd() + `\n${shown}`;
+        return `$ ${commandLine(command.name)} ${line}`.trimEnd() + `\n${shown}`;
       }),
     );
     const workloads = ['devices', 'gather', 'fib', 'repository'];

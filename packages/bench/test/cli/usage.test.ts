@@ -90,7 +90,7 @@ const REFUSALS: Refusal[] = [
     what: 'an unknown name for clean',
     script: 'clean',
     args: ['everything'],
-    says: [/unknown name "everything"/, /pnpm clean environments/],
+    says: [/unknown name "everything"/, /pnpm run clean environments/],
   },
 ];
 

@@ -103,7 +103,7 @@ describe('judge', () => {
     expect(judge(evidence).failed).toBe(true);
     expect(reasonsOf(evidence)).toMatchObject({ 'no-answers': ALL });
     expect(textOf(evidence)).toContain(
-      '10 of 10 connections were established: 400 non2xx, 3 reset, 10 inFlight',
+      '10 of 10 connections were established: 400 with a wrong status, 3 on a reset connection, 10 in flight at the end',
     );
     const nothing = evidenceOf({
       counts: sampleCounts(),
@@ -126,20 +126,24 @@ describe('judge', () => {
     expect(reasonsOf(evidenceOf({ connect: { ...connect, stood: 10, refused: 5 } }))).toEqual({});
   });
 
-  it.each(['non2xx', 'timeout', 'reset', 'closedEarly'] as const)(
-    'tolerates 0.1 %% of %s, and no more',
-    (outcome) => {
-      expect(reasonsOf(withCounts({ [outcome]: 50 }))).toEqual({});
-      const evidence = withCounts({ [outcome]: 51 });
-      expect(judge(evidence).failed).toBe(false);
-      expect(reasonsOf(evidence)).toEqual({ errors: metricsOf('pace', 'cpu', 'memory') });
-      expect(textOf(evidence)).toBe(`0.10 % of the requests failed (51 ${outcome})`);
-    },
-  );
+  it.each([
+    ['non2xx', 'with a wrong status'],
+    ['timeout', 'timed out'],
+    ['reset', 'on a reset connection'],
+    ['closedEarly', 'on a closed connection'],
+  ] as const)('tolerates 0.1 %% of %s, and no more', (outcome, words) => {
+    expect(reasonsOf(withCounts({ [outcome]: 50 }))).toEqual({});
+    const evidence = withCounts({ [outcome]: 51 });
+    expect(judge(evidence).failed).toBe(false);
+    expect(reasonsOf(evidence)).toEqual({ errors: metricsOf('pace', 'cpu', 'memory') });
+    expect(textOf(evidence)).toBe(`0.10 % of the requests failed (51 ${words})`);
+  });
 
   it('adds up errors of all classes', () => {
     const evidence = withCounts({ non2xx: 20, timeout: 20, reset: 20, closedEarly: 20 });
-    expect(textOf(evidence)).toContain('(20 non2xx, 20 timeout, 20 reset, 20 closedEarly)');
+    expect(textOf(evidence)).toContain(
+      '(20 with a wrong status, 20 timed out, 20 on a reset connection, 20 on a closed connection)',
+    );
   });
 });
 

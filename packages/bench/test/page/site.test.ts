@@ -71,7 +71,7 @@ describe('the index over runs in Chromium', () => {
       ['day-5', '1'],
     ]);
     const { node = '' } = runOn(0).versions;
-    expect(await opened.page.getByText(`Node of the harness ${node} → 27.0.0`).count()).toBeGreaterThan(0);
+    expect(await opened.page.getByText(`Node of Bench ${node} → 27.0.0`).count()).toBeGreaterThan(0);
   });
 
   it('finds a change also if the run between was filtered out', async () => {

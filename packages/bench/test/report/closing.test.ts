@@ -34,7 +34,7 @@ describe('the last sentence of a report', () => {
   it('names the best target, and how to get a verdict', () => {
     const plan = samplePlan('--connections 10,100 --rounds 3', NAMES);
     expect(close(plan, measure(plan, cheaper))).toBe(
-      'Lowest CPU per request: vanilla at every number of connections (102 µs); for a verdict on the best two: pnpm bench vanilla fastify --connections 100 --until-decided',
+      'Lowest CPU per request: vanilla at every number of connections (102 µs). For a verdict on the best two: pnpm bench vanilla fastify --connections 100 --until-decided',
     );
   });
 
@@ -49,46 +49,46 @@ describe('the last sentence of a report', () => {
         : trial,
     );
     expect(close(plan, trials)).toMatch(
-      /^Lowest CPU per request: vanilla at 1 and 10 connections \(102 µs\), (vanilla and fastify|fastify and vanilla) alike at 100; /,
+      /^Lowest CPU per request: vanilla at 1 and 10 connections \(102 µs\), (vanilla and fastify|fastify and vanilla) alike at 100\. /,
     );
   });
 
   it('says that too few rounds were measured for a rank', () => {
     const plan = samplePlan('--connections 1 --rounds 1', NAMES);
     expect(close(plan, measure(plan, cheaper))).toMatch(
-      /^Lowest CPU per request: vanilla at 1 connection \(101 µs\), in too few rounds for a rank; /,
+      /^Lowest CPU per request: vanilla at 1 connection \(101 µs\), in too few rounds for a rank\. /,
     );
   });
 
   it('gives the verdict on two targets, and shows the charts', () => {
     const plan = samplePlan('--connections 10 --rounds 12', NAMES);
     expect(close(plan, measure(plan, cheaper))).toMatch(
-      /^The CPU per request of fastify is \d+ % higher than that of vanilla at 10 connections; its charts: pnpm report \S+ --open$/,
+      /^The CPU per request of fastify is \d+ % higher than that of vanilla at 10 connections\. For charts: pnpm report \S+ --open$/,
     );
   });
 
   it('counts the verdicts on several', () => {
     const plan = samplePlan('--connections 10 --rounds 12', [...NAMES, 'litestar']);
     expect(close(plan, measure(plan, cheaper))).toMatch(
-      /^2 comparisons of CPU per request against vanilla: 2 worse; its charts: /,
+      /^2 comparisons of CPU per request against vanilla: 2 worse\. For charts: /,
     );
   });
 
-  it('describes a single target at its highest throughput', () => {
+  it('describes a single target at its highest goodput', () => {
     const plan = samplePlan('--connections 10 --rounds 1', ['vanilla']);
     expect(close(plan, measure(plan, cheaper))).toMatch(
-      /^vanilla at 10 connections: [\d,]+\/s, 101 µs CPU per request; its charts: pnpm report \S+ --open$/,
+      /^vanilla at 10 connections: [\d,]+\/s, 101 µs CPU per request\. For charts: pnpm report \S+ --open$/,
     );
   });
 
   it('leads from an interrupted run to its end, and from failed trials to their logs', () => {
     const plan = samplePlan('--connections 10 --rounds 3', NAMES);
     const trials = measure(plan, cheaper);
-    expect(close(plan, trials.slice(0, 3))).toMatch(/; to complete the run: pnpm bench --resume \S+$/);
+    expect(close(plan, trials.slice(0, 3))).toMatch(/\. To complete the run: pnpm bench --resume \S+$/);
     const failed = trials.map((trial, index) => (index === 0 ? failedTrial('vanilla', 'gone') : trial));
-    expect(close(plan, failed)).toMatch(/; the log of the failed trial: pnpm report \S+ --detail$/);
+    expect(close(plan, failed)).toMatch(/\. For the log of the failed trial: pnpm report \S+ --detail$/);
     const none = trials.map(({ target, round }) => failedTrial(target.id, 'gone', { round }));
-    expect(close(plan, none)).toMatch(/^Every trial failed; the log of the 6 failed trials: /);
+    expect(close(plan, none)).toMatch(/^Every trial failed\. For the logs of the 6 failed trials: /);
   });
 
   it('repeats the workload of the run, with the parameters that are not the default', () => {
@@ -100,7 +100,7 @@ describe('the last sentence of a report', () => {
 
   it('proposes no command that would measure something else', () => {
     const plan = samplePlan('--connections 10 --rounds 3 --rate 100', NAMES);
-    expect(close(plan, measure(plan, cheaper))).toMatch(/; its charts: pnpm report \S+ --open$/);
+    expect(close(plan, measure(plan, cheaper))).toMatch(/\. For charts: pnpm report \S+ --open$/);
   });
 
   it('ends the report on a terminal with a command that can be copied, and leads the Markdown', () => {
@@ -125,7 +125,7 @@ describe('the last sentence of a report', () => {
         : okTrial(target, measured, { id, round });
     });
     expect(close(plan, bounded)).toMatch(
-      /^At no number of connections are enough rounds of every target valid to compare the throughput; the reasons: /,
+      /^Too few rounds are valid to compare the goodput of the targets\. For the reasons: /,
     );
     const others = makeReason('throttled', { count: 1 });
     const alone = plan.trials.map(({ id, target, round }): Trial => {
@@ -135,7 +135,7 @@ describe('the last sentence of a report', () => {
         : okTrial(target, measured, { id, round });
     });
     expect(close(plan, alone)).toMatch(
-      /^At no number of connections are enough rounds of every target valid to compare the CPU per request; the reasons: /,
+      /^Too few rounds are valid to compare the CPU per request of the targets\. For the reasons: /,
     );
   });
 
@@ -149,7 +149,7 @@ describe('the last sentence of a report', () => {
         ? suspectTrial(target, measured, [others], { id, connections, round })
         : okTrial(target, measured, { id, connections, round });
     });
-    expect(close(plan, trials)).toMatch(/^Lowest CPU per request: vanilla at 10 connections \(102 µs\); /);
+    expect(close(plan, trials)).toMatch(/^Lowest CPU per request: vanilla at 10 connections \(102 µs\)\. /);
   });
 
   it('is absent without a trial', () => {

@@ -25,7 +25,7 @@ const DOCUMENTS = listDocuments();
 /** The options of each command, from its help text. */
 const OPTIONS = new Map(
   readFixture('golden/help.txt')
-    .split(/^\$ pnpm /m)
+    .split(/^\$ pnpm (?:run )?/m)
     .slice(1)
     .map((help) => [help.split(' ', 1)[0], [...help.matchAll(/--[a-z][a-z-]*/g)].map(([name]) => name)]),
 );

@@ -67,7 +67,7 @@ describe('the answer', () => {
     expect(sentencesOf('20261122-112437-devices')['1,000 connections']).toMatchInlineSnapshot(`
       [
         "Least CPU per request: vanilla and fastify share the first rank, 15.2 µs to 15.7 µs. Their rounds do not distinguish them.",
-        "Highest throughput: vanilla, at least 51,617/s (the load generator was saturated); then fastify with at least 48,309/s. Lower bounds are not ranked.",
+        "Highest goodput: vanilla, at least 51,617/s (the load generator was saturated); then fastify with at least 48,309/s. Lower bounds are not ranked.",
       ]
     `);
   });
@@ -83,7 +83,7 @@ describe('the answer', () => {
       {
         "100 connections": [
           "Least CPU per request: uvicorn/interpreted@3.14.6+jit and uvicorn/interpreted@3.14.6 share the first rank, 36.4 µs to 37.3 µs. Their rounds do not distinguish them.",
-          "Highest throughput: uvicorn/interpreted@3.14.6+jit and uvicorn/interpreted@3.14.6 share the first rank, 25,835/s to 26,402/s. Their rounds do not distinguish them.",
+          "Highest goodput: uvicorn/interpreted@3.14.6+jit and uvicorn/interpreted@3.14.6 share the first rank, 25,835/s to 26,402/s. Their rounds do not distinguish them.",
         ],
         "CPU per request, each against itself on 3.11": [
           "Better: fastapi@3.14.6 (−19 %), fastapi@3.14.6+jit (−19 %), litestar@3.14.6 (−19 %), litestar@3.14.6+jit (−18 %) and 2 more.",
@@ -99,7 +99,7 @@ describe('the answer', () => {
       {
         "500 connections": [
           "Least CPU per request: fastapi, 794 µs; then flask/dev-instances with 985 µs. Only 1 round was measured: too few to rank fastapi.",
-          "Highest throughput: fastapi, 250/s (nothing was saturated); then flask/dev-instances with 249/s. Only 1 round was measured: too few to rank fastapi.",
+          "Highest goodput: fastapi, 250/s (nothing was saturated); then flask/dev-instances with 249/s. Only 1 round was measured: too few to rank fastapi.",
         ],
         "CPU per request, each against flask/dev-global": [
           "No comparison is decided: too many rounds are invalid.",
@@ -120,8 +120,8 @@ describe('the answer', () => {
         "Measured on: VM, Intel(R) Xeon(R) Processor, 2 cores, linux 6.18.44-fc-v669.",
         "Rounds: 3 of 3 complete. Fewer than six have no confidence interval: bars show the range of the rounds.",
         "Noise: the rounds of a typical row differ by ±3.8 % in CPU per request.",
-        "The load generator was saturated in 7 of 20 rows: their throughput is a lower bound, and their latency is not ranked.",
-        "26 of 60 trials are suspect: the figures that a failed check concerns are left out.",
+        "The load generator was saturated in 7 of 20 rows: their goodput is a lower bound, and their latency is not ranked.",
+        "26 of 60 trials are suspect: the figures that a failed check concerns do not count.",
       ]
     `);
   });

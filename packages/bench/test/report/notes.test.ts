@@ -29,8 +29,8 @@ describe('summariseNotes', () => {
   it('counts the trials of each problem, the most frequent first, and names the command that lists them', () => {
     const model = modelOf((index) => [...(index < 2 ? [BOUND] : []), ...(index < 7 ? [OTHERS] : [])]);
     expect(summariseNotes(model)).toEqual([
-      '7 of 10 trials were disturbed by other processes; their throughput and latency are left out.',
-      '2 of 10 trials were limited by the load generator; their throughput is a lower bound, the latency is left out.',
+      'In 7 of 10 trials, other processes used the CPU; there, goodput and latency do not count.',
+      'In 2 of 10 trials, the load generator was saturated; there, goodput is a lower bound, and latency does not count.',
       `Which trials, and why: pnpm report ${plan.run} --detail`,
     ]);
     expect(describeNotes(model).join('\n')).toMatch(
@@ -38,9 +38,9 @@ describe('summariseNotes', () => {
     );
   });
 
-  it('speaks of one trial in the singular', () => {
+  it('counts a single trial in the same words', () => {
     expect(summariseNotes(modelOf((index) => (index === 0 ? [OTHERS] : [])))[0]).toBe(
-      '1 of 10 trials was disturbed by other processes; its throughput and latency are left out.',
+      'In 1 of 10 trials, other processes used the CPU; there, goodput and latency do not count.',
     );
   });
 
@@ -54,7 +54,7 @@ describe('summariseNotes', () => {
     expect(summariseNotes(model)[1]).toMatch(
       /^3 of 10 trials failed, such as \w+ at 10: connection refused\.$/,
     );
-    expect(summariseNotes(model)[2]).toMatch(/^7 of 10 trials were disturbed/);
+    expect(summariseNotes(model)[2]).toMatch(/^In 7 of 10 trials, other processes used/);
   });
 
   it('is empty if every check passed', () => {

@@ -53,7 +53,7 @@ describe('the report of a run that scales servers', () => {
     expect(words).toContain('1 or 2 workers or threads on as many cores per server');
     expect(words).toContain('server on core 6,7, generator on core 0,1');
     expect(view.closing?.sentence).toBe(
-      'Speed-up on 2 cores at 100 connections: granian 1.00 with 2 threads and 1.80 with 2 workers; its charts',
+      'Speed-up on 2 cores at 100 connections: granian 1.00 with 2 threads and 1.80 with 2 workers. For charts',
     );
   });
 

@@ -39,6 +39,16 @@ describe('the warm-up of a run', () => {
     ]);
   });
 
+  it('is named with its numbers of connections if they differ in it', () => {
+    const warmups = [
+      { target: 'a', rungs: [1], seconds: 2, study },
+      { target: 'a', rungs: [10, 100], seconds: 4, study },
+    ];
+    expect(linesOf(warmups)).toEqual([
+      'warm-up by target, at most 30 s: a 2 s at 1 connection and 4 s at 10, 100 connections',
+    ]);
+  });
+
   it('is not named if every target was studied and is warm after the default', () => {
     expect(linesOf([{ target: 'a', rungs: [10], seconds: 2, study }])).toEqual([]);
   });

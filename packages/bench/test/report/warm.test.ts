@@ -90,7 +90,7 @@ describe('the report of a study', () => {
     const notes = viewStudies([study]).notes.filter((note) => note.includes('pace'));
     expect(notes).toMatchInlineSnapshot(`
       [
-        "turns count in which the machine had its usual pace, by the cost of the reference: 74 % of all",
+        "74 % of all turns count: those in which the machine had its usual pace, judged by the CPU per request of the reference",
         "some: 1 of 3 processes does not count: the machine had its usual pace in less than half of the turns",
         "all: the machine had its usual pace in less than half of the turns of each process. So all turns count, and what they show may be the machine",
       ]
@@ -102,7 +102,7 @@ describe('the report of a study', () => {
     const processes = processesOf('leak', 1, (seconds) => 0.5 * (1 + seconds / 60));
     const text = renderStudy({ folder: '', file: sampleStudy(['leak']), host, processes }, 78);
     const curve = text.split('\n').find((line) => line.includes('process 1'));
-    expect(curve).toMatch(/█ +still getting dearer$/);
+    expect(curve).toMatch(/█ +CPU\/req still rising$/);
     expect(curve?.length).toBeLessThanOrEqual(78);
   });
 

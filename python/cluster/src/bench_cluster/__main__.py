@@ -1,4 +1,4 @@
-"""Entry point: `driver ADDRESS`, `local COUNT` or `node ROLE [--join ADDRESS] [--ip ADDRESS]`."""
+"""Entry point: `gateway ADDRESS`, `local COUNT` or `node ROLE [--join ADDRESS] [--ip ADDRESS]`."""
 
 import argparse
 import os
@@ -9,7 +9,7 @@ def main() -> int:
     """Run the command that the arguments name, and return its exit code."""
     parser = argparse.ArgumentParser(prog="bench_cluster")
     parts = parser.add_subparsers(dest="part", required=True)
-    parts.add_parser("driver").add_argument("address")
+    parts.add_parser("gateway").add_argument("address")
     local = parts.add_parser("local")
     local.add_argument("count", type=int)
     local.add_argument("--attended", action="store_true")
@@ -21,10 +21,10 @@ def main() -> int:
     # Nothing is sent to the makers of Ray, and clients without the token are refused.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_AUTH_MODE", "token")
-    if asked.part == "driver":
-        from bench_cluster import driver
+    if asked.part == "gateway":
+        from bench_cluster import gateway
 
-        return driver.run(asked.address)
+        return gateway.run(asked.address)
     from bench_cluster import nodes
 
     if asked.part == "local":

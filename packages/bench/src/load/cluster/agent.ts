@@ -4,7 +4,7 @@ import type { Cluster as ClusterSpec } from '../../catalogue/cluster/definition.
 import { HOME, programBeside } from '../../home.ts';
 import type { Line, LineEvents } from '../line.ts';
 import type { Report } from '../protocol.ts';
-import type { ClusterDriver, HostFacts } from './driver.ts';
+import type { Gateway, HostFacts } from './gateway.ts';
 import { checkoutOf, type Inspected } from './inspect.ts';
 import type { RemoteProcesses } from './process.ts';
 import type { Agent } from './session.ts';
@@ -18,24 +18,24 @@ interface AgentMeans {
 
 const GENERATOR = programBeside(import.meta.url, '../generator');
 
-/** An agent on another host, by the driver. */
+/** An agent on another host, reached through the gateway. */
 export class RemoteAgent implements Agent {
   readonly name: string;
   readonly host: Agent['host'];
   readonly pid: number | undefined;
-  readonly #driver: ClusterDriver;
+  readonly #gateway: Gateway;
   readonly #agent: number;
   readonly #facts: HostFacts;
   readonly #means: AgentMeans;
   readonly #processes: RemoteProcesses;
 
   constructor(
-    driver: ClusterDriver,
+    gateway: Gateway,
     { agent, name, facts, isHere }: Inspected,
     processes: RemoteProcesses,
     means: AgentMeans,
   ) {
-    this.#driver = driver;
+    this.#gateway = gateway;
     this.#agent = agent;
     this.#facts = facts;
     this.#means = means;
@@ -47,11 +47,11 @@ export class RemoteAgent implements Agent {
   }
 
   readClock(trips: number): ReturnType<Agent['readClock']> {
-    return this.#driver.ask('clock', { agent: this.#agent, trips });
+    return this.#gateway.ask('clock', { agent: this.#agent, trips });
   }
 
   readUse(): ReturnType<Agent['readUse']> {
-    return this.#driver.ask('use', { agent: this.#agent });
+    return this.#gateway.ask('use', { agent: this.#agent });
   }
 
   open({ report, broke }: LineEvents): Line {

@@ -8,7 +8,7 @@ import type { CompanionHosts, DistantProgram } from '../../services/movable.ts';
 import type { FoundEngine } from '../engines.ts';
 import { RemoteAgent } from './agent.ts';
 import { startCompanion, type RemoteCompanion } from './companion.ts';
-import { ClusterDriver } from './driver.ts';
+import { Gateway } from './gateway.ts';
 import { checkoutOf, inspectCluster, listOwnAddresses, refuseUnfit, type Inspected } from './inspect.ts';
 import { RemoteProcesses } from './process.ts';
 import { provideProgram } from './program.ts';
@@ -37,14 +37,14 @@ export interface Joining {
 
 /** Joins the cluster of a plan, and finds the address of this host in it. Throws a usage error if that is not possible. */
 export async function openCluster(spec: ClusterSpec, joining: Joining = {}): Promise<OpenCluster> {
-  const driver = await ClusterDriver.join(await provideProgram(joining.log), spec.address);
-  const crew = new Crew(driver, spec, joining);
+  const gateway = await Gateway.join(await provideProgram(joining.log), spec.address);
+  const crew = new Crew(gateway, spec, joining);
   const leave = async (): Promise<void> => {
     await crew[Symbol.asyncDispose]();
-    await driver[Symbol.asyncDispose]();
+    await gateway[Symbol.asyncDispose]();
   };
   try {
-    const host = spec.server ?? (await findOwnAddress(driver, spec));
+    const host = spec.server ?? (await findOwnAddress(gateway, spec));
     return {
       host,
       engine: {
@@ -78,8 +78,8 @@ export async function openCluster(spec: ClusterSpec, joining: Joining = {}): Pro
 }
 
 /** Returns the address of this host in the cluster. Throws a usage error if servers belong on another host. */
-async function findOwnAddress(driver: ClusterDriver, { roles }: ClusterSpec): Promise<string> {
-  const nodes = await driver.ask('nodes');
+async function findOwnAddress(gateway: Gateway, { roles }: ClusterSpec): Promise<string> {
+  const nodes = await gateway.ask('nodes');
   const servers = nodes.filter(({ alive, resources }) => alive && resources.includes(roles.server));
   const own = servers.find(({ address }) => listOwnAddresses().includes(address));
   if (own !== undefined) return own.address;
@@ -104,14 +104,14 @@ interface Placed {
  * anew. Disposing ends the companions on them.
  */
 class Crew implements CompanionHosts, AsyncDisposable {
-  readonly #driver: ClusterDriver;
+  readonly #gateway: Gateway;
   readonly #spec: ClusterSpec;
   readonly #joining: Joining;
   #placed: Placed | undefined;
   readonly #running = new Map<MovableName, RemoteCompanion>();
 
-  constructor(driver: ClusterDriver, spec: ClusterSpec, joining: Joining) {
-    this.#driver = driver;
+  constructor(gateway: Gateway, spec: ClusterSpec, joining: Joining) {
+    this.#gateway = gateway;
     this.#spec = spec;
     this.#joining = joining;
   }
@@ -121,7 +121,7 @@ class Crew implements CompanionHosts, AsyncDisposable {
     const { generators } = await this.#place();
     return generators.map(
       ({ host, processes }) =>
-        new RemoteAgent(this.#driver, host, processes, { spec: this.#spec, localPrefix }),
+        new RemoteAgent(this.#gateway, host, processes, { spec: this.#spec, localPrefix }),
     );
   }
 
@@ -151,16 +151,16 @@ class Crew implements CompanionHosts, AsyncDisposable {
     this.#placed = undefined;
     await this[Symbol.asyncDispose]();
     const { companions = [] } = this.#joining;
-    const hosts = await inspectCluster(this.#driver, this.#spec, companions);
+    const hosts = await inspectCluster(this.#gateway, this.#spec, companions);
     refuseUnfit(hosts);
     const checkout = checkoutOf(this.#spec);
     this.#placed = {
       generators: hosts
         .filter(({ task }) => task === 'generator')
-        .map((host) => ({ host, processes: new RemoteProcesses(this.#driver, host.agent) })),
+        .map((host) => ({ host, processes: new RemoteProcesses(this.#gateway, host.agent) })),
       companions: hosts
         .filter(({ task }) => companions.some((name) => name === task))
-        .map((host) => ({ host, program: new RemoteProgram(this.#driver, host, checkout) })),
+        .map((host) => ({ host, program: new RemoteProgram(this.#gateway, host, checkout) })),
     };
     return this.#placed;
   }

@@ -2,7 +2,7 @@
 import type { Spread } from '../../catalogue/cluster/definition.ts';
 import { BenchError } from '../../errors.ts';
 import { checkoutOf, inspectCluster, refuseUnfit, type CheckedHost } from './inspect.ts';
-import { ClusterDriver, type HostFacts } from './driver.ts';
+import { Gateway, type HostFacts } from './gateway.ts';
 import type { HostMessage, HostOrder } from './host-protocol.ts';
 import { provideProgram } from './program.ts';
 import { RemoteProgram, type RunningProgram } from './remote-program.ts';
@@ -27,17 +27,17 @@ export interface OpenHosts extends AsyncDisposable {
 
 /** Joins a cluster, and checks the hosts that a run is to be spread over. Throws an error that names those that do not fit. */
 export async function openHosts(spec: Spread, log?: (doing: string) => void): Promise<OpenHosts> {
-  const driver = await ClusterDriver.join(await provideProgram(log), spec.address);
+  const gateway = await Gateway.join(await provideProgram(log), spec.address);
   try {
-    const hosts = await inspectCluster(driver, spec);
+    const hosts = await inspectCluster(gateway, spec);
     refuseUnfit(hosts);
     refuseUnequal(hosts);
     return {
-      hosts: hosts.map((host) => new OrderedHost(new RemoteProgram(driver, host, checkoutOf(spec)))),
-      [Symbol.asyncDispose]: () => driver[Symbol.asyncDispose](),
+      hosts: hosts.map((host) => new OrderedHost(new RemoteProgram(gateway, host, checkoutOf(spec)))),
+      [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
     };
   } catch (error) {
-    await driver[Symbol.asyncDispose]();
+    await gateway[Symbol.asyncDispose]();
     throw error;
   }
 }

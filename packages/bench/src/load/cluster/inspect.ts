@@ -5,7 +5,7 @@ import type { Cluster as ClusterSpec, Spread } from '../../catalogue/cluster/def
 import { BenchError } from '../../errors.ts';
 import { HOME } from '../../home.ts';
 import type { MovableName } from '../../services/index.ts';
-import type { ClusterDriver, HostFacts, PlacedAgent, RayNode } from './driver.ts';
+import type { Gateway, HostFacts, PlacedAgent, RayNode } from './gateway.ts';
 
 /** The task of a host. */
 export type HostTask = 'server' | 'generator' | MovableName;
@@ -54,17 +54,17 @@ export function checkoutOf({ checkout = HOME.root }: ClusterSpec | Spread): stri
  * `companions` are those that have a host. Throws a trial error if there are too few hosts.
  */
 export async function inspectCluster(
-  driver: ClusterDriver,
+  gateway: Gateway,
   spec: ClusterSpec | Spread,
   companions: readonly MovableName[] = [],
 ): Promise<Inspected[]> {
   const tasks = listTasks(spec, companions);
   const roles = tasks.map(({ role }) => role);
-  const placed = await driver.ask('place', { roles, seconds: spec.deadlineSeconds });
-  const nodes = new Map((await driver.ask('nodes')).map((node) => [node.node, node]));
-  const own = await driver.ask('describe', describeOrder(HOME.root));
+  const placed = await gateway.ask('place', { roles, seconds: spec.deadlineSeconds });
+  const nodes = new Map((await gateway.ask('nodes')).map((node) => [node.node, node]));
+  const own = await gateway.ask('describe', describeOrder(HOME.root));
   const order = describeOrder(checkoutOf(spec));
-  const facts = await Promise.all(placed.map(({ agent }) => driver.ask('describe', { agent, ...order })));
+  const facts = await Promise.all(placed.map(({ agent }) => gateway.ask('describe', { agent, ...order })));
   const names = nameHosts(placed.map(({ node }) => nodes.get(node) as RayNode));
   return placed.map(({ agent, node }: PlacedAgent, index): Inspected => {
     const told = facts[index] as HostFacts;

@@ -1,5 +1,5 @@
-/** Processes that the agent of another host starts, by the driver. */
-import type { AgentEvent, ClusterDriver } from './driver.ts';
+/** Processes that the agent of another host starts. Orders and events pass through the gateway. */
+import type { AgentEvent, Gateway } from './gateway.ts';
 
 /** A running process on another host. */
 export interface RemoteProcess {
@@ -19,15 +19,15 @@ export interface RemoteEvents<Message> {
 export class RemoteProcesses {
   /** The reason why its host was lost; undefined while it is there. */
   lost: string | undefined;
-  readonly #driver: ClusterDriver;
+  readonly #gateway: Gateway;
   readonly #agent: number;
   readonly #events = new Map<number, RemoteEvents<unknown>>();
   #last = 0;
 
-  constructor(driver: ClusterDriver, agent: number) {
-    this.#driver = driver;
+  constructor(gateway: Gateway, agent: number) {
+    this.#gateway = gateway;
     this.#agent = agent;
-    driver.watch(agent, (event) => this.#take(event));
+    gateway.watch(agent, (event) => this.#take(event));
   }
 
   /** Starts a process in a folder. `commandOf` returns its words from its number, from 1 on. */
@@ -39,20 +39,20 @@ export class RemoteProcesses {
     const process = ++this.#last;
     const at = { agent: this.#agent, process };
     this.#events.set(process, events as RemoteEvents<unknown>);
-    const started = this.#driver.ask('start', { ...at, argv: commandOf(process), cwd });
+    const started = this.#gateway.ask('start', { ...at, argv: commandOf(process), cwd });
     started.catch((error: Error) => events.broke(error.message));
     return {
       send: (message, notAfterMs) => {
         const line = JSON.stringify(message);
         started
-          .then(() => this.#driver.ask('tell', { ...at, line, ...(notAfterMs && { notAfterMs }) }))
+          .then(() => this.#gateway.ask('tell', { ...at, line, ...(notAfterMs && { notAfterMs }) }))
           .catch((error: Error) => events.broke(error.message));
       },
       end: async () => {
         this.#events.delete(process);
         if (this.lost !== undefined) return;
         // An agent that is lost meanwhile takes its processes with it.
-        await started.then(() => this.#driver.ask('end', at)).catch(() => {});
+        await started.then(() => this.#gateway.ask('end', at)).catch(() => {});
       },
     };
   }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../../errors.ts';
-import type { ClusterDriver, HostFacts } from './driver.ts';
+import type { Gateway, HostFacts } from './gateway.ts';
 import type { CompanionOrder, CompanionStep, HostMessage, HostOrder, StopOrder } from './host-protocol.ts';
 import { RemoteProcesses } from './process.ts';
 
@@ -28,13 +28,13 @@ export class RemoteProgram {
   readonly #argv: string[];
 
   constructor(
-    driver: ClusterDriver,
+    gateway: Gateway,
     { agent, name, facts }: { agent: number; name: string; facts: HostFacts },
     checkout: string,
   ) {
     this.name = name;
     this.#checkout = checkout;
-    this.#processes = new RemoteProcesses(driver, agent);
+    this.#processes = new RemoteProcesses(gateway, agent);
     const runtime = join(checkout, 'scripts', 'runtime.mjs');
     this.#argv = [facts.node.path ?? 'node', '--import', runtime, join(checkout, 'scripts', 'host.ts')];
   }

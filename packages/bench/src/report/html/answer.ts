@@ -158,7 +158,7 @@ export function describeCaveats(model: Model): string[] {
     ...(bounds === 0
       ? []
       : [
-          `The load generator was saturated in ${bounds} of ${rows.length} rows: their throughput is a lower bound, and their latency is not ranked.`,
+          `The load generator was saturated in ${bounds} of ${rows.length} rows: their goodput is a lower bound, and their latency is not ranked.`,
         ]),
     ...(['suspect', 'failed'] as const).flatMap((status) =>
       count(status) === 0
@@ -175,7 +175,7 @@ export function describeCaveats(model: Model): string[] {
 
 function describeStatus(status: 'suspect' | 'failed', count: number): string {
   if (status === 'failed') return `failed and ${count === 1 ? 'has' : 'have'} no figures`;
-  return `${count === 1 ? 'is' : 'are'} suspect: the figures that a failed check concerns are left out`;
+  return `${count === 1 ? 'is' : 'are'} suspect: the figures that a failed check concerns do not count`;
 }
 
 /** The spread of the rounds of a typical row, in the metric of the answers. */

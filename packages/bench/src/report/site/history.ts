@@ -161,7 +161,7 @@ function readEnvironment(run: StartedRun): Environment {
       driver === undefined ? [] : [[`load driver ${driver.name}`, driver.version] as const],
     ),
   );
-  const shared = [['kernel', run.host.release], ['Node of the harness', node], ...drivers] as const;
+  const shared = [['kernel', run.host.release], ['Node of Bench', node], ...drivers] as const;
   return {
     run: run.plan.run,
     versions: [

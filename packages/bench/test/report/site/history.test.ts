@@ -115,14 +115,14 @@ describe('findChanges', () => {
     expect(changesOf([runOn(0), runOn(1), runOn(2, renewed), runOn(3, renewed)])).toEqual([
       {
         run: 'day-2',
-        texts: [`Node of the harness ${node} → 27.0.0`, `vanilla ${vanilla} → 27.0.0, sources 0123456789`],
+        texts: [`Node of Bench ${node} → 27.0.0`, `vanilla ${vanilla} → 27.0.0, sources 0123456789`],
       },
     ]);
   });
 
   it('names only changes of the given targets and of what they share', () => {
     expect(changesOf([runOn(0), runOn(1, renewed)], ['fastify'])).toEqual([
-      { run: 'day-1', texts: [`Node of the harness ${node} → 27.0.0`] },
+      { run: 'day-1', texts: [`Node of Bench ${node} → 27.0.0`] },
     ]);
   });
 

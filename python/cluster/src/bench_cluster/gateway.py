@@ -1,4 +1,4 @@
-"""The driver: speaks JSON lines to the command that started it, and Ray to the agents on other hosts.
+"""The gateway: speaks JSON lines to the command that started it, and Ray to the agents on other hosts.
 
 An order with an id gets one answer with that id: a result or an error. Everything else is an event.
 """
@@ -29,7 +29,7 @@ class OrderError(Exception):
     """An order that cannot be carried out, in words for the user."""
 
 
-class Driver:
+class Gateway:
     """The agents of one cluster, as one command uses them."""
 
     def __init__(self, out: TextIO) -> None:
@@ -192,7 +192,7 @@ async def _serve(out: TextIO) -> None:
     reader = asyncio.StreamReader(limit=agent.LONGEST_LINE)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    await Driver(out).serve(reader)
+    await Gateway(out).serve(reader)
 
 
 def run(address: str) -> int:

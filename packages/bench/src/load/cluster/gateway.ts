@@ -6,9 +6,9 @@ import type { RoundTrip } from './clock.ts';
 import type { Program } from './program.ts';
 import type { AgentUse } from './session.ts';
 
-/** The longest wait for Ray to let the driver in. */
+/** The longest wait for Ray to let the gateway in. */
 const JOIN_SECONDS = 60;
-/** The longest time that a driver may take to leave. */
+/** The longest time that a gateway may take to leave. */
 const LEAVE_MS = 10_000;
 
 /** A host of the cluster as Ray sees it. */
@@ -78,8 +78,8 @@ type Message =
   | { id: number; result?: unknown; error?: string }
   | ({ agent: number } & AgentEvent);
 
-/** A driver that has joined a cluster. Disposing leaves it and ends all agents. */
-export class ClusterDriver implements AsyncDisposable {
+/** A gateway that has joined a cluster. Disposing leaves it and ends all agents. */
+export class Gateway implements AsyncDisposable {
   readonly #child: Child;
   readonly #joined = Promise.withResolvers<string>();
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
@@ -91,7 +91,7 @@ export class ClusterDriver implements AsyncDisposable {
     this.#child = start({
       stdio: 'pipe',
       env: { ...process.env, ...env },
-    })`exec ${[...argv, 'driver', address]}`;
+    })`exec ${[...argv, 'gateway', address]}`;
     listenTo<Message>(this.#child, {
       take: (message) => this.#take(message),
       broke: (why) => this.#break(why),
@@ -99,16 +99,16 @@ export class ClusterDriver implements AsyncDisposable {
   }
 
   /** Joins the cluster at this address. Throws a usage error if that is not possible. */
-  static async join(program: Program, address: string): Promise<ClusterDriver> {
-    const driver = new ClusterDriver(program, address);
+  static async join(program: Program, address: string): Promise<Gateway> {
+    const gateway = new Gateway(program, address);
     const timer = setTimeout(() => {
-      driver.#joined.reject(new Error(`it did not answer for ${JOIN_SECONDS} s`));
+      gateway.#joined.reject(new Error(`it did not answer for ${JOIN_SECONDS} s`));
     }, JOIN_SECONDS * 1000);
     try {
-      await driver.#joined.promise;
-      return driver;
+      await gateway.#joined.promise;
+      return gateway;
     } catch (error) {
-      await driver[Symbol.asyncDispose]();
+      await gateway[Symbol.asyncDispose]();
       throw new BenchError(
         'usage',
         `the Ray cluster at ${address} cannot be joined: ${(error as Error).message}`,
@@ -157,7 +157,7 @@ export class ClusterDriver implements AsyncDisposable {
   }
 
   #break(why: string): void {
-    this.#broken ??= new BenchError('trial', `the driver of the cluster failed: ${why.trim()}`);
+    this.#broken ??= new BenchError('trial', `the gateway of the cluster failed: ${why.trim()}`);
     this.#joined.reject(this.#broken);
     for (const { reject } of this.#waiting.values()) reject(this.#broken);
     this.#waiting.clear();
