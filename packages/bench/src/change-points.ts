@@ -3,7 +3,7 @@
  * distance to the median of its level, in noises, up to a cap; so outliers do not make levels (Fearnhead & Rigaill,
  * "Changepoint detection in the presence of outliers", JASA 2019).
  */
-import { mean, median } from './numbers.ts';
+import { insertSorted, mean, median, medianBetween } from './numbers.ts';
 
 /** The constants of a cut. The noise is in the unit of the values; penalty and cap are in squared noises. */
 export interface CutRules {
@@ -44,9 +44,10 @@ export function cutIntoStretches(
       const count = to - from;
       insertSorted(sorted, count - 1, values[to - 1]!);
       if (count < shortest) continue;
-      const cost = before + penalty + costOf(sorted, count, noise, cap);
-      if (cost < cheapest[to]!) {
-        cheapest[to] = cost;
+      const most = cheapest[to]! - before - penalty;
+      const cost = costOf(sorted, count, { noise, cap, most });
+      if (cost < most) {
+        cheapest[to] = before + penalty + cost;
         startOfLast[to] = from;
       }
     }
@@ -62,7 +63,7 @@ export function cutIntoStretches(
 
 /** The stretch of `values` from index `from` up to `to`, with its median. */
 export function stretchOf(values: readonly number[], from: number, to: number): Stretch {
-  return { from, to, centre: median(values.slice(from, to)) };
+  return { from, to, centre: medianBetween(values, from, to) };
 }
 
 /**
@@ -101,26 +102,25 @@ export function correlateNeighbours(values: readonly number[]): number {
   return square === 0 ? 0 : product / square;
 }
 
-/** The cost of the first `count` sorted values as one level. */
-function costOf(sorted: Float64Array, count: number, noise: number, cap: number): number {
+/** The cost of the first `count` sorted values as one level, or a part of it that is `most` or more. */
+function costOf(
+  sorted: Float64Array,
+  count: number,
+  { noise, cap, most }: { noise: number; cap: number; most: number },
+): number {
   const half = count >> 1;
   const centre = count % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
   const scale = 1 / noise;
   let cost = 0;
-  for (let i = 0; i < count; i++) {
-    const distance = (sorted[i]! - centre) * scale;
-    cost += Math.min(cap, distance * distance);
+  // The dearest values are at both ends. That in the middle of an odd number costs nothing.
+  for (let low = 0, high = count - 1; low < high && cost < most; low++, high--) {
+    const below = (sorted[low]! - centre) * scale;
+    const above = (sorted[high]! - centre) * scale;
+    cost += Math.min(cap, below * below) + Math.min(cap, above * above);
   }
   return cost;
 }
 
 function differencesAt(values: readonly number[], lag: number): number[] {
   return values.slice(lag).map((value, i) => Math.abs(value - values[i]!));
-}
-
-/** Inserts a value into the first `count` sorted values. */
-function insertSorted(sorted: Float64Array, count: number, value: number): void {
-  let at = count;
-  for (; at > 0 && sorted[at - 1]! > value; at--) sorted[at] = sorted[at - 1]!;
-  sorted[at] = value;
 }

@@ -3,7 +3,7 @@
  * Lehmann 1963) and the interval that inverts the test. All use the Walsh averages, so test, estimate and
  * interval cannot contradict each other.
  */
-import type { Interval } from '../numbers.ts';
+import { type Interval, selectRank } from '../numbers.ts';
 import { createRandom } from '../random.ts';
 
 const tails = new Map<number, Float64Array>();
@@ -93,7 +93,7 @@ export interface WalshAverages {
   countAround(value: number): { below: number; notAbove: number };
 }
 
-/** To list and sort the averages of this many differences takes less time than to select a few of them. */
+/** To list the averages of this many differences takes less time than to select a few of them from their rows. */
 const MOST_LISTED = 64;
 
 /** Orders the Walsh averages of differences. */
@@ -106,9 +106,10 @@ export function walshAverages(differences: readonly number[]): WalshAverages {
     count,
     at(rank) {
       if (!(rank >= 0 && rank < count)) throw new RangeError(`${count} averages have none of rank ${rank}`);
+      if (rank === 0 || rank === count - 1) return sorted[rank === 0 ? 0 : n - 1]!;
       if (n > MOST_LISTED) return selectAverage(sorted, rank);
       listed ??= listAverages(sorted);
-      return listed[rank]!;
+      return selectRank(listed, rank);
     },
     countAround: (value) => {
       const { below, notAbove } = cutRows(sorted, value);
@@ -124,7 +125,7 @@ function listAverages(sorted: Float64Array): Float64Array {
   for (let row = 0; row < n; row++) {
     for (let other = row; other < n; other++) averages[at++] = (sorted[row]! + sorted[other]!) / 2;
   }
-  return averages.toSorted();
+  return averages;
 }
 
 /** Row i holds the averages of value i with the values from i on. A cut is the end of the averages below it, by row. */
@@ -147,7 +148,7 @@ function cutRows(sorted: Float64Array, value: number): { below: Cut; notAbove: C
 
 function pairsBefore(cut: Cut): number {
   let pairs = 0;
-  for (const [row, end] of cut.entries()) pairs += end - row;
+  for (let row = 0; row < cut.length; row++) pairs += cut[row]! - row;
   return pairs;
 }
 

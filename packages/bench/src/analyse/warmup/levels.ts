@@ -12,7 +12,7 @@ import {
   type Stretch,
   stretchOf,
 } from '../../change-points.ts';
-import { clamp, mean, median, sum, type Interval } from '../../numbers.ts';
+import { clamp, mean, median, medianBetween, sum, type Interval } from '../../numbers.ts';
 import { robustDeviation } from '../quantiles.ts';
 import { studentPoint } from '../student.ts';
 
@@ -108,7 +108,7 @@ function blockWidth(pairs: number): number {
 
 function joinBlocks(logs: readonly number[], width: number): number[] {
   const count = Math.floor(logs.length / width);
-  return Array.from({ length: count }, (_, at) => median(logs.slice(at * width, (at + 1) * width)));
+  return Array.from({ length: count }, (_, at) => medianBetween(logs, at * width, (at + 1) * width));
 }
 
 function cutAt(blocks: readonly number[], noise: number): Stretch[] {
@@ -133,7 +133,7 @@ function refine(logs: readonly number[], cut: readonly Stretch[], width: number)
   return cut.map((_, at) => {
     const from = starts[at]!;
     const to = starts[at + 1] ?? logs.length;
-    return { from, to, centre: median(logs.slice(from, to)) };
+    return { from, to, centre: medianBetween(logs, from, to) };
   });
 }
 
