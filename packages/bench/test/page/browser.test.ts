@@ -14,13 +14,12 @@ import {
   readTable,
   useChromium,
   type Opened,
-  type Opening,
 } from './chromium.ts';
 
 const openDocuments = useChromium();
 
-async function open(source: Source, fragment = '', opening: Opening = {}): Promise<Opened> {
-  return openDocuments({ 'report.html': await renderPage(source) }, { fragment, ...opening });
+async function open(source: Source, fragment = ''): Promise<Opened> {
+  return openDocuments({ 'report.html': await renderPage(source) }, { fragment });
 }
 
 /** A4 without its margins, in CSS pixels. */
@@ -32,73 +31,80 @@ const pythons = readRun(findRun('20261121-234936-devices'));
 /** The caption of the table that accounts for every request. */
 const ENDS = 'How the requests of the windows ended, all rounds together';
 
-/** The tests of one page share it, because drawing it takes most of their time. */
-describe.each([
-  ['of a ladder', headline],
-  ['of a comparison', pythons],
-  ['with failed trials', readGoldenRun()],
-  ['without trials', { ...headline, trials: [] }],
-])('the page of a run %s', (_, source) => {
+/**
+ * Describes the page of a run. All tests share it, because drawing it takes most of their time: those of `more` leave it
+ * as wide and as full as it was.
+ */
+function describePage(name: string, source: Source, more?: (opened: () => Opened) => void): void {
+  describe(`the page of a run ${name}`, () => {
+    const opened = usePage(source);
+
+    it('reports no error, sends no request, and has a table for every chart', async () => {
+      const { page, noise } = opened();
+      expect(noise).toEqual([]);
+      expect(await page.title()).toContain(source.plan.run);
+      const [charts, drawn, tables] = await Promise.all(
+        ['figure', 'figure .plot svg', 'figure details table'].map((of) => page.locator(of).count()),
+      );
+      expect([drawn, tables]).toEqual([charts, charts]);
+      expect(charts).toBeGreaterThanOrEqual(source.trials.length > 0 ? 5 : 0);
+    });
+
+    it('accounts for every request', async () => {
+      const { page } = opened();
+      const captions = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('caption')].map((one) => one.textContent)`,
+      );
+      const hasTrials = source.trials.length > 0;
+      expect(captions.includes(ENDS)).toBe(hasTrials);
+      const shown = hasTrials ? await readTable(page, ENDS) : [];
+      const sums = shown.map(({ target = '', connections = '', sent = '', ...ended }) => {
+        const numbers = Object.values(ended).map((text) => Number(text.replaceAll(',', '')));
+        return { target, connections, sent, ended: sum(numbers).toLocaleString('en-US') };
+      });
+      expect(sums.length > 0).toBe(hasTrials);
+      for (const { sent, ended } of sums) expect(ended).toBe(sent);
+      const counted = source.trials.flatMap((trial) => {
+        const parts = trial.status === 'failed' ? trial.partial : trial.measured;
+        return parts?.load?.counts.sent ?? [];
+      });
+      expect(sum(sums.map(({ sent }) => Number(sent.replaceAll(',', ''))))).toBe(sum(counted));
+    });
+
+    more?.(opened);
+
+    // The last test, because it does not change the page back.
+    it('fits on paper', async () => {
+      const { page } = opened();
+      await page.emulateMedia({ media: 'print' });
+      await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
+      await becomesTrue(page, `innerWidth === ${PAPER_WIDTH} && matchMedia('print').matches`);
+      await page.evaluate('dispatchEvent(new Event("beforeprint"))');
+      const wide = await page.evaluate(
+        `[...document.querySelectorAll('table, .plot svg, pre')]
+          .filter((one) => one.getBoundingClientRect().right > ${PAPER_WIDTH} + 1)
+          .map((one) => one.textContent.slice(0, 80))`,
+      );
+      expect(wide).toEqual([]);
+    });
+  });
+}
+
+/** Opens a page for the tests of a `describe`. */
+function usePage(source: Source, fragment = ''): () => Opened {
   let opened: Opened;
   beforeAll(async () => {
-    opened = await open(source);
+    opened = await open(source, fragment);
   });
   afterAll(() => opened[Symbol.asyncDispose]());
+  return () => opened;
+}
 
-  it('reports no error, sends no request, and has a table for every chart', async () => {
-    const { page, noise } = opened;
-    expect(noise).toEqual([]);
-    expect(await page.title()).toContain(source.plan.run);
-    const [charts, drawn, tables] = await Promise.all(
-      ['figure', 'figure .plot svg', 'figure details table'].map((of) => page.locator(of).count()),
-    );
-    expect([drawn, tables]).toEqual([charts, charts]);
-    expect(charts).toBeGreaterThanOrEqual(source.trials.length > 0 ? 5 : 0);
-  });
-
-  it('accounts for every request', async () => {
-    const { page } = opened;
-    const captions = await page.evaluate<string[]>(
-      `[...document.querySelectorAll('caption')].map((one) => one.textContent)`,
-    );
-    const hasTrials = source.trials.length > 0;
-    expect(captions.includes(ENDS)).toBe(hasTrials);
-    const shown = hasTrials ? await readTable(page, ENDS) : [];
-    const sums = shown.map(({ target = '', connections = '', sent = '', ...ended }) => {
-      const numbers = Object.values(ended).map((text) => Number(text.replaceAll(',', '')));
-      return { target, connections, sent, ended: sum(numbers).toLocaleString('en-US') };
-    });
-    expect(sums.length > 0).toBe(hasTrials);
-    for (const { sent, ended } of sums) expect(ended).toBe(sent);
-    const counted = source.trials.flatMap((trial) => {
-      const parts = trial.status === 'failed' ? trial.partial : trial.measured;
-      return parts?.load?.counts.sent ?? [];
-    });
-    expect(sum(sums.map(({ sent }) => Number(sent.replaceAll(',', ''))))).toBe(sum(counted));
-  });
-
-  // The last test, because it changes the page.
-  it('fits on paper', async () => {
-    const { page } = opened;
-    await page.emulateMedia({ media: 'print' });
-    await page.setViewportSize({ width: PAPER_WIDTH, height: 1000 });
-    await becomesTrue(page, `innerWidth === ${PAPER_WIDTH} && matchMedia('print').matches`);
-    await page.evaluate('dispatchEvent(new Event("beforeprint"))');
-    const wide = await page.evaluate(
-      `[...document.querySelectorAll('table, .plot svg, pre')]
-        .filter((one) => one.getBoundingClientRect().right > ${PAPER_WIDTH} + 1)
-        .map((one) => one.textContent.slice(0, 80))`,
-    );
-    expect(wide).toEqual([]);
-  });
-});
-
-describe('the page in Chromium', () => {
+describePage('of a ladder', headline, (opened) => {
   it('shows the same figures as the terminal', async () => {
-    await using opened = await open(headline);
     const { columns, groups } = toView(toModel(headline));
     for (const { heading, rows } of groups) {
-      const shown = await readTable(opened.page, `CPU µs/req at ${heading}`);
+      const shown = await readTable(opened().page, `CPU µs/req at ${heading}`);
       const told = rows.map((row) =>
         Object.fromEntries(columns.map((column, index) => [column, row[index]])),
       );
@@ -107,19 +113,8 @@ describe('the page in Chromium', () => {
     }
   });
 
-  it('shows the same reports of time(1) as the terminal', async () => {
-    await using opened = await open(headline, '#stack=fastify&connections=1000');
-    const { columns, groups } = toTimesView(toModel(headline), []);
-    const place = columns.indexOf('fastify');
-    const told = groups
-      .find(({ heading }) => heading === '1,000 connections')
-      ?.rows.map((row) => ({ field: row[0], scope: row[1], 'kept by': row[2], fastify: row[place] }));
-    expect(await readTable(opened.page, 'time(1) at 1,000 connections')).toEqual(told);
-  });
-
   it('filters by keyboard, and keeps the filter in its address', async () => {
-    await using opened = await open(headline);
-    const { page, noise } = opened;
+    const { page, noise } = opened();
     await page.getByLabel('fastapi', { exact: true }).focus();
     await page.keyboard.press('Space');
     await page.getByLabel('1,000 connections', { exact: true }).focus();
@@ -134,9 +129,42 @@ describe('the page in Chromium', () => {
     expect(noise).toEqual([]);
   });
 
+  it('ranks by the chosen metric', async () => {
+    const { page } = opened();
+    await page.getByLabel('Metric').selectOption('p99');
+    expect(await readFragment(page)).toBe('#metric=p99');
+    const shown = await readTable(page, 'p99 at 1,000 connections');
+    expect(shown.map((row) => [row['#'], row['target']])).toEqual([
+      ['—', 'vanilla'],
+      ['—', 'fastify'],
+      ['1', 'uvicorn'],
+      ['2', 'litestar'],
+      ['2', 'fastapi'],
+    ]);
+    await page.getByLabel('Metric').selectOption('cpu');
+  });
+});
+
+describePage('of a comparison', pythons, (opened) => {
+  it('labels every tick of the ratios', async () => {
+    const labels = await opened().page.locator('#comparisons .plot text').allTextContents();
+    const ratios = labels.flatMap((text) => (text.startsWith('× ') ? [Number(text.slice(2))] : []));
+    const steps = ratios.slice(1).map((ratio, index) => Math.round((ratio - ratios[index]!) * 100));
+    expect(ratios.length).toBeGreaterThan(4);
+    expect(new Set(steps).size).toBe(1);
+  });
+
+  // The widths come from CSS alone, so a window that is made narrow shows what one shows that was narrow from the start.
+  it('fits a phone without scrolling sideways', async () => {
+    const { page } = opened();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await becomesTrue(page, 'innerWidth === 390');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
   it('gives the best of many targets colours, and filters by target', async () => {
-    await using opened = await open(pythons);
-    const { page } = opened;
+    const { page } = opened();
     const targets = new Set(pythons.trials.map(({ target }) => target.id));
     expect(targets.size).toBeGreaterThan(8);
     const rounds = page.locator('#rounds');
@@ -152,48 +180,79 @@ describe('the page in Chromium', () => {
       'uvicorn/interpreted@3.11',
       'uvicorn@3.12',
     ]);
+    await page.getByRole('button', { name: 'Clear' }).press('Enter');
+    expect(await page.getByRole('status').textContent()).toBe('18 of 18 rows are shown.');
   });
+});
 
-  it('ranks by the chosen metric', async () => {
-    await using opened = await open(headline, '#metric=p99&connections=1000');
-    const shown = await readTable(opened.page, 'p99 at 1,000 connections');
-    expect(shown.map((row) => [row['#'], row['target']])).toEqual([
-      ['—', 'vanilla'],
-      ['—', 'fastify'],
-      ['1', 'uvicorn'],
-      ['2', 'litestar'],
-      ['2', 'fastapi'],
-    ]);
-    expect(await opened.page.getByLabel('Metric').inputValue()).toBe('p99');
-  });
-
-  it('moves to a section by a link, and keeps the filter', async () => {
-    await using opened = await open(headline, '#stack=fastapi');
-    const { page } = opened;
-    await page.getByRole('link', { name: 'Environment' }).press('Enter');
-    await becomesTrue(page, 'document.activeElement.id === "environment-title"');
-    expect(await readFragment(page)).toBe('#environment&stack=fastapi');
-    expect(await page.getByRole('status').textContent()).toBe('4 of 20 rows are shown.');
-  });
-
+describePage('with failed trials', readGoldenRun(), (opened) => {
   it('leads from its head to what the servers printed', async () => {
-    await using opened = await open(readGoldenRun());
-    await opened.page.getByRole('link', { name: 'what the servers printed' }).press('Enter');
-    await becomesTrue(opened.page, 'document.activeElement.id === "problems-title"');
-    expect(await opened.page.getByRole('region', { name: 'Log of 002' }).innerText()).toContain(
+    const { page } = opened();
+    await page.getByRole('link', { name: 'what the servers printed' }).press('Enter');
+    await becomesTrue(page, 'document.activeElement.id === "problems-title"');
+    expect(await page.getByRole('region', { name: 'Log of 002' }).innerText()).toContain(
       "No module named 'uvloop'",
     );
   });
 
-  it('labels every tick of the ratios', async () => {
-    await using opened = await open(pythons);
-    const labels = await opened.page.locator('#comparisons .plot text').allTextContents();
-    const ratios = labels.flatMap((text) => (text.startsWith('× ') ? [Number(text.slice(2))] : []));
-    const steps = ratios.slice(1).map((ratio, index) => Math.round((ratio - ratios[index]!) * 100));
-    expect(ratios.length).toBeGreaterThan(4);
-    expect(new Set(steps).size).toBe(1);
+  it('prints the tables, too', async () => {
+    const { page } = opened();
+    const closed = 'document.querySelectorAll("figure details:not([open])").length';
+    expect(await page.evaluate(closed)).toBeGreaterThan(0);
+    await page.evaluate('dispatchEvent(new Event("beforeprint"))');
+    expect(await page.evaluate(closed)).toBe(0);
+    await page.evaluate('dispatchEvent(new Event("afterprint"))');
+    expect(await page.evaluate(closed)).toBeGreaterThan(0);
   });
 
+  it('has no violation that axe finds, in the light and the dark theme', async () => {
+    const { page } = opened();
+    await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+    expect(await checkAccess(page)).toEqual([]);
+  });
+});
+
+describePage('without trials', { ...headline, trials: [] });
+
+describe('the page of a run at an address with a filter', () => {
+  const opened = usePage(headline, '#stack=fastify&connections=1000&metric=p99');
+
+  it('shows the metric of the address', async () => {
+    const { page } = opened();
+    expect(await page.getByLabel('Metric').inputValue()).toBe('p99');
+    expect(await readTable(page, 'p99 at 1,000 connections')).toMatchObject([{ target: 'fastify' }]);
+  });
+
+  it('shows the same reports of time(1) as the terminal', async () => {
+    const { columns, groups } = toTimesView(toModel(headline), []);
+    const place = columns.indexOf('fastify');
+    const told = groups
+      .find(({ heading }) => heading === '1,000 connections')
+      ?.rows.map((row) => ({ field: row[0], scope: row[1], 'kept by': row[2], fastify: row[place] }));
+    expect(await readTable(opened().page, 'time(1) at 1,000 connections')).toEqual(told);
+  });
+
+  it('moves to a section by a link, and keeps the filter', async () => {
+    const { page } = opened();
+    await page.getByRole('link', { name: 'Environment' }).press('Enter');
+    await becomesTrue(page, 'document.activeElement.id === "environment-title"');
+    expect(await readFragment(page)).toBe('#environment&stack=fastify&connections=1000&metric=p99');
+    expect(await page.getByRole('status').textContent()).toBe('1 of 20 rows are shown.');
+  });
+
+  it('says on paper what was filtered, because the filters are hidden there', async () => {
+    const { page } = opened();
+    const words = page.getByText(
+      '1 of 20 rows are shown. Metric: p99. Stack: fastify. Connections: 1,000 connections.',
+    );
+    expect(await words.isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'print' });
+    expect(await words.isVisible()).toBe(true);
+    expect(await page.getByLabel('Metric').isVisible()).toBe(false);
+  });
+});
+
+describe('the page in Chromium', () => {
   it('shows hostile names, reasons and logs as text', async () => {
     const golden = readGoldenRun();
     const text = JSON.stringify(golden)
@@ -208,39 +267,5 @@ describe('the page in Chromium', () => {
     expect(await page.getByText('<b>bold</b>').first().textContent()).toContain(HOSTILE);
     const targets = (await readTable(page, 'CPU µs/req at 100 connections')).map(({ target }) => target);
     expect(targets).toContain(HOSTILE);
-  });
-
-  it('has no violation that axe finds, in the light and the dark theme', async () => {
-    await using opened = await open(readGoldenRun());
-    await opened.page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
-    expect(await checkAccess(opened.page)).toEqual([]);
-  });
-
-  it('fits a phone without scrolling sideways', async () => {
-    await using opened = await open(pythons, '', { viewport: { width: 390, height: 844 } });
-    expect(await opened.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-  });
-
-  it('prints the tables, too', async () => {
-    await using opened = await open(readGoldenRun());
-    const { page } = opened;
-    const closed = 'document.querySelectorAll("figure details:not([open])").length';
-    expect(await page.evaluate(closed)).toBeGreaterThan(0);
-    await page.evaluate('dispatchEvent(new Event("beforeprint"))');
-    expect(await page.evaluate(closed)).toBe(0);
-    await page.evaluate('dispatchEvent(new Event("afterprint"))');
-    expect(await page.evaluate(closed)).toBeGreaterThan(0);
-  });
-
-  it('says on paper what was filtered, because the filters are hidden there', async () => {
-    await using opened = await open(headline, '#stack=fastapi&connections=1000&metric=p99');
-    const { page } = opened;
-    const words = page.getByText(
-      '1 of 20 rows are shown. Metric: p99. Stack: fastapi. Connections: 1,000 connections.',
-    );
-    expect(await words.isVisible()).toBe(false);
-    await page.emulateMedia({ media: 'print' });
-    expect(await words.isVisible()).toBe(true);
-    expect(await page.getByLabel('Metric').isVisible()).toBe(false);
   });
 });

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAssets } from '../../src/commands/page.ts';
 import { toSite, type Skipped } from '../../src/report/site/data.ts';
 import { renderSite } from '../../src/report/site/document.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import { runOn, withVersions } from '../over-time.ts';
 import {
+  becomesTrue,
   checkAccess,
   HOSTILE,
   readFragment,
@@ -47,9 +48,15 @@ const other = (run: StoredRun): Partial<StoredRun> => ({
   trials: run.trials.filter(({ connections }) => connections !== 10),
 });
 
-describe('the index over runs in Chromium', () => {
+/** The tests share a page, because drawing it takes most of their time: each leaves it as wide and as full as it was. */
+describe('the index over runs of two machines', () => {
+  let opened: Opened;
+  beforeAll(async () => {
+    opened = await open(RUNS, {}, [{ name: 'a', reason: 'b' }]);
+  });
+  afterAll(() => opened[Symbol.asyncDispose]());
+
   it('reports no error, sends no request, and has a table for every chart', async () => {
-    await using opened = await open(RUNS);
     const { page, noise } = opened;
     expect(noise).toEqual([]);
     expect(await page.title()).toBe('5 runs on 2 machines · Bench results');
@@ -62,7 +69,6 @@ describe('the index over runs in Chromium', () => {
   });
 
   it('shows each target over time, one machine after the other, with changes of versions', async () => {
-    await using opened = await open(RUNS);
     const shown = await readTable(opened.page, FIRST);
     const vanilla = shown.filter(({ target }) => target === 'vanilla');
     expect(vanilla.map(({ run, change }) => [run, change])).toEqual([
@@ -74,29 +80,16 @@ describe('the index over runs in Chromium', () => {
     expect(await opened.page.getByText(`Node of Bench ${node} → 27.0.0`).count()).toBeGreaterThan(0);
   });
 
-  it('finds a change also if the run between was filtered out', async () => {
-    await using opened = await open([runOn(0), runOn(1, other), runOn(2, renewed)]);
-    const shown = await readTable(opened.page, TITLE);
-    expect(shown.filter(({ change }) => change === '1').map(({ run }) => run)).toContain('day-2');
-  });
-
-  it('draws a line only between runs that can be compared', async () => {
-    // The symbol of vanilla is a circle, which has arcs: only its line has straight parts.
-    expect(await linesOf([runOn(0), runOn(1)])).toBe(1);
-    expect(await linesOf([runOn(0), runOn(1, longer)])).toBe(0);
-  });
-
-  it('links to the report of each run', async () => {
-    await using opened = await open(RUNS);
-    const { page, noise } = opened;
-    await page.getByRole('link', { name: 'day-0' }).last().press('Enter');
-    await page.waitForURL(/runs\/day-0\.html$/);
-    expect(await page.title()).toBe('the report');
-    expect(noise).toEqual([]);
+  // The widths come from CSS alone, so a window that is made narrow shows what one shows that was narrow from the start.
+  it('fits a phone without scrolling sideways', async () => {
+    const { page } = opened;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await becomesTrue(page, 'innerWidth === 390');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await page.setViewportSize({ width: 1280, height: 900 });
   });
 
   it('filters by keyboard, and keeps the filter in its address', async () => {
-    await using opened = await open(RUNS);
     const { page } = opened;
     await page.getByLabel('fastify', { exact: true }).focus();
     await page.keyboard.press('Space');
@@ -107,6 +100,36 @@ describe('the index over runs in Chromium', () => {
     await page.reload();
     expect(await page.getByRole('status').textContent()).toBe('5 of 30 figures are shown.');
     expect(new Set((await readTable(page, FIRST)).map(({ target }) => target))).toEqual(new Set(['fastify']));
+    await page.getByRole('button', { name: 'Clear' }).press('Enter');
+    expect(await page.getByRole('status').textContent()).toBe('30 of 30 figures are shown.');
+  });
+
+  it('has no violation that axe finds, in the light and the dark theme', async () => {
+    await opened.page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+    expect(await checkAccess(opened.page)).toEqual([]);
+  });
+
+  // The last test, because it leaves the page.
+  it('links to the report of each run', async () => {
+    const { page, noise } = opened;
+    await page.getByRole('link', { name: 'day-0' }).last().press('Enter');
+    await page.waitForURL(/runs\/day-0\.html$/);
+    expect(await page.title()).toBe('the report');
+    expect(noise).toEqual([]);
+  });
+});
+
+describe('the index over runs in Chromium', () => {
+  it('finds a change also if the run between was filtered out', async () => {
+    await using opened = await open([runOn(0), runOn(1, other), runOn(2, renewed)]);
+    const shown = await readTable(opened.page, TITLE);
+    expect(shown.filter(({ change }) => change === '1').map(({ run }) => run)).toContain('day-2');
+  });
+
+  it('draws a line only between runs that can be compared', async () => {
+    // The symbol of vanilla is a circle, which has arcs: only its line has straight parts.
+    expect(await linesOf([runOn(0), runOn(1)])).toBe(1);
+    expect(await linesOf([runOn(0), runOn(1, longer)])).toBe(0);
   });
 
   it('lists quick runs and runs without trials, and what it does not show', async () => {
@@ -136,16 +159,5 @@ describe('the index over runs in Chromium', () => {
     expect(await page.locator('img, script').count()).toBe(0);
     const shown = await readTable(page, 'Runs, the newest first');
     expect(shown.map(({ run }) => run)).toContain(HOSTILE);
-  });
-
-  it('has no violation that axe finds, in the light and the dark theme', async () => {
-    await using opened = await open(RUNS, {}, [{ name: 'a', reason: 'b' }]);
-    await opened.page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
-    expect(await checkAccess(opened.page)).toEqual([]);
-  });
-
-  it('fits a phone without scrolling sideways', async () => {
-    await using opened = await open(RUNS, { viewport: { width: 390, height: 844 } });
-    expect(await opened.page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   });
 });
