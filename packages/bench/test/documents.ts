@@ -225,9 +225,13 @@ function linkFrom(path: string, id: string): string {
   return relative(dirname(path), `results/published/${id}`);
 }
 
+/** Several documents quote the same runs. */
+const published = new Map<string, StoredRun>();
+
 /** Reads a published run, or its trials at some numbers of connections. */
 function readPublished(id: string, connections?: number[]): StoredRun {
-  const run = readRun(folderOf(id));
+  const run = published.get(id) ?? readRun(folderOf(id));
+  published.set(id, run);
   if (run.plan.quick) throw new Error(`${id} is a first impression: it is not for publishing`);
   return connections === undefined
     ? run

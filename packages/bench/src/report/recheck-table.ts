@@ -226,14 +226,17 @@ function note(name: string, text: string | undefined): Note[] {
   return text === undefined ? [] : [[name, text]];
 }
 
+const WHOLE = new Intl.NumberFormat('en-US');
+const TWO_DECIMALS = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+
 /** A count as a whole number. */
 function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
+  return WHOLE.format(Math.round(value));
 }
 
 /** A figure as it would be printed: up to two decimals. */
 function figure(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+  return TWO_DECIMALS.format(value);
 }
 
 /** A number of connections: whole, or with one decimal below 100. */
