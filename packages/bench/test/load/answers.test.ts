@@ -75,76 +75,65 @@ function expectAllRight({ counts, connect, unsolicited }: LoadResult): void {
 }
 
 describe('an interim response', () => {
-  it.each([
-    ['103 Early Hints', EARLY_HINTS],
-    ['several in a row', EARLY_HINTS + EARLY_HINTS + 'HTTP/1.1 102 Processing\r\n\r\n'],
-    ['100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ])('completes no request: %s', async (_, interim) => {
-    const seen = await load((socket) => socket.write(interim + OK), { expected });
-    expectAllRight(seen);
-    expect(seen.statusCodes).toEqual({ 200: AMOUNT });
-    expect(seen.bodyBytes).toBe(2);
-  });
-
-  it('completes no request if the answer comes in a later packet', async () => {
-    const seen = await load(
+  it('completes no request, and does not decide if the connection is kept', async () => {
+    let connections = 0;
+    const interims = [
+      EARLY_HINTS,
+      EARLY_HINTS + EARLY_HINTS + 'HTTP/1.1 102 Processing\r\n\r\n',
+      'HTTP/1.1 100 Continue\r\n\r\n',
+      'HTTP/1.1 103 Early Hints\r\nconnection: close\r\n\r\n',
+    ];
+    const answers: ((socket: Socket) => void)[] = [
+      ...interims.map((interim) => (socket: Socket) => socket.write(interim + OK)),
       (socket) => {
         socket.write(EARLY_HINTS);
         setImmediate(() => socket.write(OK));
       },
-      { expected },
-    );
-    expectAllRight(seen);
-    expect(seen.statusCodes).toEqual({ 200: AMOUNT });
-  });
-
-  it('does not decide if the connection is kept', async () => {
-    let connections = 0;
+    ];
     const seen = await load(
       (socket, number) => {
         if (number === 1) connections++;
-        socket.write(`HTTP/1.1 103 Early Hints\r\nconnection: close\r\n\r\n${OK}`);
+        answers[number % answers.length]?.(socket);
       },
       { expected },
     );
     expectAllRight(seen);
     expect(connections).toBe(2);
+    expect(seen.statusCodes).toEqual({ 200: AMOUNT });
+    expect(seen.bodyBytes).toBe(2);
   });
 });
 
 describe('an answer without a body', () => {
-  it.each([
-    ['to HEAD with the content-length of GET', 'HTTP/1.1 200 OK\r\ncontent-length: 541\r\n\r\n', 'HEAD', {}],
-    [
-      'to HEAD with the transfer-encoding of GET',
-      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
-      'HEAD',
-      {},
-    ],
-    ['to HEAD without a content-length', 'HTTP/1.1 200 OK\r\n\r\n', 'HEAD', {}],
-    ['with 204', 'HTTP/1.1 204 No Content\r\n\r\n', 'DELETE', {}],
-    [
-      'with 304 to a conditional request',
-      'HTTP/1.1 304 Not Modified\r\ncontent-length: 541\r\netag: "a"\r\n\r\n',
-      'GET',
-      { 'If-None-Match': '"a"' },
-    ],
-  ])('%s ends with its headers, and the connection is kept', async (_, head, method, headers) => {
+  it('ends with its headers, and the connection is kept', async () => {
     let connections = 0;
+    /** The answer to each request, in turns. */
+    const answers = [
+      { request: get({}, 'HEAD'), head: 'HTTP/1.1 200 OK\r\ncontent-length: 541\r\n\r\n' },
+      { request: get({}, 'HEAD'), head: 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n' },
+      { request: get({}, 'HEAD'), head: 'HTTP/1.1 200 OK\r\n\r\n' },
+      { request: get({}, 'DELETE'), head: 'HTTP/1.1 204 No Content\r\n\r\n' },
+      {
+        request: get({ 'If-None-Match': '"a"' }),
+        head: 'HTTP/1.1 304 Not Modified\r\ncontent-length: 541\r\netag: "a"\r\n\r\n',
+      },
+    ].map(({ request, head }, index) => ({ request: { ...request, path: `/${index}` }, head }));
     const seen = await load(
-      (socket, number) => {
+      (socket, number, head) => {
         if (number === 1) connections++;
-        socket.write(head);
+        socket.write(answers[Number(/ \/(?<index>\d)/.exec(head)?.groups?.['index'])]?.head ?? OK);
       },
       {
-        requests: [get(headers, method)],
-        expected: [{ bytes: 0, sha256: createHash('sha256').digest('hex') }],
+        requests: answers.map(({ request }) => request),
+        expected: answers.map(() => ({ bytes: 0, sha256: createHash('sha256').digest('hex') })),
       },
     );
     expectAllRight(seen);
     expect(connections).toBe(2);
     expect(seen.bodyBytes).toBe(0);
     expect(seen.bodiesHashed).toBe(seen.lifetime?.ok);
+    const each = AMOUNT / answers.length;
+    expect(seen.statusCodes).toEqual({ 200: 3 * each, 204: each, 304: each });
   });
 
   it('with 304 is wrong if the request had no condition', async () => {
@@ -166,38 +155,32 @@ describe('an answer without a body', () => {
 });
 
 describe('an unsolicited answer', () => {
-  it.each<[string, (socket: Socket) => void]>([
-    ['in the same packet', (socket) => socket.write(OK + OK)],
-    [
-      'partly in the same packet',
-      (socket) => {
+  it('is counted separately', async () => {
+    /** By the number of the request: in the same packet, partly in it, a little later, and before the answer. */
+    const surplus: Record<number, (socket: Socket) => void> = {
+      20: (socket) => socket.write(OK + OK),
+      40: (socket) => {
         socket.write(OK + OK.slice(0, 20));
         setImmediate(() => socket.write(OK.slice(20)));
       },
-    ],
-    [
-      'a little later',
-      (socket) => {
+      60: (socket) => {
         socket.write(OK);
         setImmediate(() => socket.write(OK));
       },
-    ],
-    [
-      'before the answer',
-      (socket) => {
+      80: (socket) => {
         socket.write(OK);
         socket.write(OK);
       },
-    ],
-  ])('is counted separately: %s', async (_, second) => {
+    };
     const seen = await load(
       (socket, number) => {
-        if (number === 20) second(socket);
-        else socket.write(OK);
+        const twice = surplus[number];
+        if (twice === undefined) socket.write(OK);
+        else twice(socket);
       },
       { expected },
     );
-    expect(seen.unsolicited).toBe(2);
+    expect(seen.unsolicited).toBe(8);
     expect(seen.counts).toMatchObject({ sent: AMOUNT, ok: AMOUNT });
   });
 
