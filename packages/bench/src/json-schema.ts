@@ -13,7 +13,7 @@ export interface Checked {
 }
 
 /** With this many values or more, compiling the schema costs less than interpreting it for each of them. */
-const MANY = 200;
+const MANY = 400;
 
 /**
  * Returns a function that gives the errors of a value; none if it keeps the schema. An interpreter decides, because most
