@@ -33,8 +33,11 @@ export function medianBetween(values: readonly number[], from: number, to: numbe
 /** Inserts a value into the first `count` sorted values, NaN last as in typed arrays. */
 export function insertSorted(sorted: Float64Array, count: number, value: number): void {
   let at = count;
-  for (; at > 0 && !((sorted[at - 1] as number) <= value || Number.isNaN(value)); at--)
-    sorted[at] = sorted[at - 1] as number;
+  for (; at > 0; at--) {
+    const before = sorted[at - 1] as number;
+    if (!(before > value || Number.isNaN(before))) break;
+    sorted[at] = before;
+  }
   sorted[at] = value;
 }
 
