@@ -15,14 +15,15 @@ const normal =
   (random, slices) =>
     slicesOf(slices, (slice) => LEVEL * (1 + sd * random.normal()) * factor(slice, slices));
 
-const poisson =
-  (rate: number): Draw =>
-  (random, slices) =>
+const poisson = (rate: number): Draw => {
+  const least = Math.exp(-rate);
+  return (random, slices) =>
     slicesOf(slices, () => {
       let count = 0;
-      for (let product = random.float(); product > Math.exp(-rate); product *= random.float()) count++;
+      for (let product = random.float(); product > least; product *= random.float()) count++;
       return count;
     });
+};
 
 const t3 =
   (scale: number): Draw =>

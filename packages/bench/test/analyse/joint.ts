@@ -5,6 +5,23 @@ export interface Boundary {
 }
 
 /**
+ * Checks if the interval of any look misses 0, by the smaller signed-rank sum. The sum of the positive ranks is the number
+ * of pairs with a positive sum, each value with itself among them, so one pass serves all looks.
+ */
+export function missesZero(row: readonly number[], looks: readonly Boundary[]): boolean {
+  let above = 0;
+  let seen = 0;
+  for (const { rounds, k } of looks) {
+    for (; seen < rounds; seen++) {
+      const last = row[seen] as number;
+      for (let first = 0; first <= seen; first++) if ((row[first] as number) + last > 0) above++;
+    }
+    if (k !== undefined && Math.min(above, (rounds * (rounds + 1)) / 2 - above) <= k) return true;
+  }
+  return false;
+}
+
+/**
  * The exact probability that 0 falls outside the interval of at least one look when d is symmetric about 0.
  * Signs are fair and independent of the ranks of |d|, and those are a random permutation: walking from the
  * smallest |d| to the largest, the look that an element first belongs to is drawn without replacement.
@@ -83,7 +100,8 @@ function crossOn(looks: readonly Side[]): number {
           const ranks = looks.map((look, i) =>
             i >= group && look.positive === positive ? countUpTo(after, i) : 0,
           );
-          addShifted(chances, target.chances, ranks, { grid, looks, share: left / (total - seen) / 2 });
+          const share = left / (total - seen) / 2;
+          addShifted(chances, target.chances, ranks, { grid, looks, share, most: (seen * (seen + 1)) / 2 });
         }
       }
     }
@@ -106,10 +124,11 @@ function addShifted(
   from: Float64Array,
   to: Float64Array,
   ranks: readonly number[],
-  { grid, looks, share }: { grid: Grid; looks: readonly Side[]; share: number },
+  { grid, looks, share, most }: { grid: Grid; looks: readonly Side[]; share: number; most: number },
 ): void {
   const offset = ranks.reduce((sum, rank, i) => sum + rank * grid.strides[i]!, 0);
-  const room = looks.map(({ k }, i) => k - ranks[i]!);
+  // No sum is larger than that of all ranks so far.
+  const room = looks.map(({ k }, i) => Math.min(most, k - ranks[i]!));
   if (room.some((left) => left < 0)) return;
   const last = room.length - 1;
   const add = (look: number, first: number): void => {

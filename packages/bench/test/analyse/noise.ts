@@ -73,10 +73,16 @@ export function drawTests(
 export function drawTable(noise: Noise, rows: number, rounds: number, random: Random): number[][] {
   const sides = rows + 1;
   const places = WEATHERS[noise](random, rounds * sides);
-  const byRound = Array.from({ length: rounds }, (_, round) =>
-    random.shuffle(places.slice(round * sides, (round + 1) * sides)),
-  );
-  return Array.from({ length: rows }, (_, row) => byRound.map((costs) => costs[row + 1]! - costs[0]!));
+  const table = Array.from({ length: rows }, (): number[] => []);
+  for (let first = 0; first < places.length; first += sides) {
+    for (let last = first + sides - 1; last > first; last--) {
+      const other = first + random.below(last + 1 - first);
+      [places[last], places[other]] = [places[other]!, places[last]!];
+    }
+    for (const [row, differences] of table.entries())
+      differences.push(places[first + row + 1]! - places[first]!);
+  }
+  return table;
 }
 
 /** The root mean square of the noise in one round, whichever target went first. */

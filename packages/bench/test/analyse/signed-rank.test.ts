@@ -44,7 +44,7 @@ describe('Walsh averages', () => {
     for (let sample = 0; sample < 300; sample++) {
       const grain = [1e9, 4, 1][sample % 3]!;
       const differences = Array.from(
-        { length: 1 + random.below(sample % 10 === 0 ? 90 : 30) },
+        { length: 1 + random.below(sample % 30 === 0 ? 90 : 30) },
         () => Math.round(random.normal() * grain) / grain + 0,
       );
       const [averages, all] = [walshAverages(differences), listAverages(differences)];

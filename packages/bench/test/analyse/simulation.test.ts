@@ -36,7 +36,7 @@ describe.each(NOISES)('%s noise', (noise) => {
   it.each([0.03, 0.08])(
     'A/A at sd(d) = %d: faster or slower ≤ 0.055, "by more than 2 percent" ≤ 0.01',
     (sd) => {
-      const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0, 5000);
+      const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0, 3000);
       expect(verdicts.faster + verdicts.slower).toBeLessThanOrEqual(0.055);
       expect(byMoreThanThreshold).toBeLessThanOrEqual(0.01);
     },
@@ -51,7 +51,7 @@ describe.each(NOISES)('%s noise', (noise) => {
   it.each([0.01, 0.03, 0.08])(
     'exactly +2 percent at sd(d) = %d: "by more than 2 percent", same and faster each ≤ 0.035',
     (sd) => {
-      const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0.02, 2000);
+      const { verdicts, byMoreThanThreshold } = simulate(noise, sd, 0.02, 1200);
       expect(byMoreThanThreshold).toBeLessThanOrEqual(0.035);
       expect(verdicts.same).toBeLessThanOrEqual(0.035);
       expect(verdicts.faster).toBeLessThanOrEqual(0.035);
@@ -69,9 +69,9 @@ describe.each(NOISES)('%s noise', (noise) => {
   it.each([6, 12])(
     '%i rounds and one look: wrong A/A verdicts ≤ 0.055, exactly +2 called "by more" ≤ 0.035',
     (rounds) => {
-      const none = simulate(noise, 0.08, 0, 2000, fixedSchedule(rounds)).verdicts;
+      const none = simulate(noise, 0.08, 0, 1500, fixedSchedule(rounds)).verdicts;
       expect(none.faster + none.slower).toBeLessThanOrEqual(0.055);
-      const two = simulate(noise, 0.03, 0.02, 2000, fixedSchedule(rounds));
+      const two = simulate(noise, 0.03, 0.02, 1200, fixedSchedule(rounds));
       expect(two.byMoreThanThreshold).toBeLessThanOrEqual(0.035);
     },
   );

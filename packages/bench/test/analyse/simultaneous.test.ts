@@ -6,12 +6,13 @@ import { compareTable } from '../../src/analyse/paired.ts';
 import { trimFor } from '../../src/analyse/signed-rank.ts';
 import { compareUnpaired } from '../../src/analyse/unpaired.ts';
 import { createRandom } from '../../src/random.ts';
+import { missesZero } from './joint.ts';
 import { drawTable, NOISES } from './noise.ts';
 
 const SIZES = [2, 6, 14, 30];
 const SCHEDULES = ['12/18/24', '12/18/27/40/60'];
 const MOST_ROUNDS = Math.max(...SCHEDULES.map((name) => mostRounds(scheduleNamed(name))));
-const TABLES = 1000;
+const TABLES = 500;
 /** A simulated share of 5 % is rarely above this. */
 const limitOf = (tables: number): number => 0.05 + 2 * Math.sqrt((0.05 * 0.95) / tables);
 const RULES = { better: 'lower', threshold: 0.02 } as const;
@@ -19,26 +20,6 @@ const TWO_PERCENT = Math.log(1.02);
 
 const misses = ({ interval }: Comparison, centre: number): boolean =>
   interval !== undefined && (interval.low > centre || interval.high < centre);
-
-/**
- * Checks if the interval of any look misses 0, by the smaller signed-rank sum. The sum of the positive ranks is the number
- * of pairs with a positive sum, each value with itself among them, so one pass serves all looks.
- */
-function missesZero(
-  row: readonly number[],
-  looks: readonly { rounds: number; k: number | undefined }[],
-): boolean {
-  let above = 0;
-  let seen = 0;
-  for (const { rounds, k } of looks) {
-    for (; seen < rounds; seen++) {
-      const last = row[seen] as number;
-      for (let first = 0; first <= seen; first++) if ((row[first] as number) + last > 0) above++;
-    }
-    if (k !== undefined && Math.min(above, (rounds * (rounds + 1)) / 2 - above) <= k) return true;
-  }
-  return false;
-}
 
 describe.each(NOISES)('all looks of a table against one baseline, %s', (noise) => {
   // A comparison leaves at one of its looks, so whatever it leaves with is covered.
