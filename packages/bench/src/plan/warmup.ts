@@ -171,12 +171,14 @@ function isWellKnown(known: KnownWarmup | undefined): boolean {
   return known !== undefined && known.processes.length >= FEWEST_TO_EXCEPT;
 }
 
-/** Returns CPU per request at an age ÷ at the end, the geometric mean over processes; undefined without levels. */
+/** Returns CPU per request at an age ÷ at the end, the geometric mean over processes; undefined if no study saw that age. */
 function excessAt(seconds: number, processes: KnownWarmup['processes']): number | undefined {
   const logs = processes.flatMap(({ levels }) => {
     const last = levels.at(-1);
     const now = levels.find(({ toSeconds }) => toSeconds > seconds) ?? last;
-    return last === undefined || now === undefined ? [] : [Math.log(now.cpuRatio / last.cpuRatio)];
+    if (last === undefined || now === undefined) return [];
+    const isUnseen = now === levels[0] && seconds < now.fromSeconds;
+    return isUnseen ? [] : [Math.log(now.cpuRatio / last.cpuRatio)];
   });
   if (logs.length === 0) return undefined;
   return Math.exp(logs.reduce((sum, log) => sum + log, 0) / logs.length);
@@ -211,5 +213,7 @@ export function staysCold({ seconds, study }: PlannedWarmup): boolean {
 
 /** Returns true if a study says that the target is warm after its warm-up. */
 export function isWarm(warmup: PlannedWarmup | undefined): boolean {
-  return warmup?.study !== undefined && !neverSettles(warmup) && !staysCold(warmup);
+  if (warmup?.study === undefined || neverSettles(warmup) || staysCold(warmup)) return false;
+  const { warmSeconds = 0, excess } = warmup.study;
+  return excess !== undefined || warmSeconds <= warmup.seconds;
 }

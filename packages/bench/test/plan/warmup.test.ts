@@ -93,6 +93,16 @@ describe('the warm-up of a target', () => {
     expect(judgeWarmup(plan([warmAt(20)], { isAuto: false, seconds: 25 }))).toEqual([]);
   });
 
+  it('is not called enough if it ends at an age that no study saw', () => {
+    const unseen: Process = { ...warmAt(20), levels: [{ fromSeconds: 20, toSeconds: 60, cpuRatio: 1 }] };
+    const short = plan([unseen], { isAuto: false });
+    expect(short.study).toMatchObject({ warmSeconds: 20 });
+    expect(short.study).not.toHaveProperty('excess');
+    expect([isWarm(short), judgeWarmup(short)]).toEqual([false, []]);
+    expect(plan([unseen])).toMatchObject({ seconds: 24, study: { excess: 1 } });
+    expect(isWarm(plan([unseen]))).toBe(true);
+  });
+
   it('is the default of the workload for a target that never settles, which is suspect', () => {
     const warmup = plan([restless, restless, warmAt(5)]);
     expect(warmup.seconds).toBe(2);

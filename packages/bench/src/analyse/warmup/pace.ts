@@ -9,6 +9,7 @@
  * Studies of known courses beside a neighbour in bursts are in docs/methodology.md.
  */
 import { median, medianBetween } from '../../numbers.ts';
+import { ageBetween } from './pairs.ts';
 import type { ProcessSeries } from './study.ts';
 
 /** The machine has its usual pace if a request of the reference costs at most a third more or less than usual. */
@@ -51,7 +52,13 @@ export function selectUsual(series: ProcessSeries, usualUs: number | undefined):
   if (usualUs === undefined || series.pairs.length === 0) return { series, share: 1, isDisturbed: false };
   const usual = Math.log(usualUs);
   const paces = pacesOf(series);
-  const pairs = series.pairs.filter((_, at) => Math.abs(paces[at]! - usual) <= SAME_PACE);
+  const isUsual = paces.map((pace) => Math.abs(pace - usual) <= SAME_PACE);
+  const pairs = series.pairs.flatMap((pair, at) => {
+    if (!isUsual[at]) return [];
+    return at === 0 || isUsual[at - 1]
+      ? [pair]
+      : [{ ...pair, since: ageBetween(series.pairs[at - 1]!, pair) }];
+  });
   const share = pairs.length / series.pairs.length;
   return { series: { pairs }, share, isDisturbed: share < FEWEST_USUAL };
 }

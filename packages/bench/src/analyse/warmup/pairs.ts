@@ -1,7 +1,7 @@
 /** From what a study stored to the ratios that the statistics take. */
 import type { Turns } from '../../results/record.ts';
 import type { StudiedProcess } from '../../results/study/record.ts';
-import type { ProcessSeries } from './study.ts';
+import type { Age, ProcessSeries, WarmPair } from './study.ts';
 
 /** Returns the series of a process. Pairs with a side that answered nothing in its window have no ratio and are omitted. */
 export function toSeries({ course }: Pick<StudiedProcess, 'course'>): ProcessSeries {
@@ -17,6 +17,11 @@ export function toSeries({ course }: Pick<StudiedProcess, 'course'>): ProcessSer
     referenceUs: others[turn] ?? Number.NaN,
   }));
   return { pairs: pairs.filter(({ cpuRatio, goodputRatio }) => isRatio(cpuRatio) && isRatio(goodputRatio)) };
+}
+
+/** Returns the age between two neighbouring pairs. */
+export function ageBetween(one: WarmPair, next: WarmPair): Age {
+  return { seconds: (one.seconds + next.seconds) / 2, answers: one.answers };
 }
 
 function costsOf({ cpuUs = [], answers }: Turns): number[] {

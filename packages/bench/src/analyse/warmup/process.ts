@@ -17,7 +17,8 @@
 import type { Stretch } from '../../change-points.ts';
 import { sum } from '../../numbers.ts';
 import { errorOf, type Estimate, estimateLevel, findLevels, subtractEstimates } from './levels.ts';
-import type { ProcessSeries, ProcessStudy, RatioEstimate, WarmPair } from './study.ts';
+import { ageBetween } from './pairs.ts';
+import type { Age, ProcessSeries, ProcessStudy, RatioEstimate, WarmPair } from './study.ts';
 
 /** Levels closer than that are equivalent, as log ratio. */
 const ALIKE = Math.log(1.05);
@@ -114,11 +115,11 @@ function ratioOf({ centre, interval }: Estimate): RatioEstimate {
   };
 }
 
-/** The age at the boundary before a pair. */
-function ageAt(pairs: readonly WarmPair[], at: number): { seconds: number; answers: number } {
-  const before = pairs[at - 1];
-  if (!before) return { seconds: 0, answers: 0 };
-  return { seconds: (before.seconds + pairs[at]!.seconds) / 2, answers: before.answers };
+/** The age at the boundary before a pair. After pairs that do not count, that is where the process is seen again. */
+function ageAt(pairs: readonly WarmPair[], at: number): Age {
+  const [before, pair] = [pairs[at - 1], pairs[at]!];
+  if (pair.since) return pair.since;
+  return before ? ageBetween(before, pair) : { seconds: 0, answers: 0 };
 }
 
 function classify(

@@ -13,6 +13,8 @@ export interface WarmPair {
   goodputRatio: number;
   /** CPU per request of the reference, in µs. */
   referenceUs: number;
+  /** The age before it, if the pairs right before it do not count: what the process cost until then was not seen. */
+  since?: Age;
 }
 
 /** The pairs of one process, in order of time. */

@@ -64,6 +64,21 @@ describe('the processes of a study', () => {
     });
   });
 
+  it('are not called warm from an age at which their turns do not count', () => {
+    const slow = (seconds: number) => seconds < 20 || (seconds > 40 && seconds < 45);
+    const dearAtFirst = observe(
+      (seconds) => (slow(seconds) ? 170 : 100),
+      (seconds) => (seconds < 10 ? 40 : 2),
+    );
+    const [target] = studyObserved(pairsOf('one', [dearAtFirst]), ['one']);
+    const [course] = target!.study!.processes;
+    // The median over seven turns may take up to three more for those of the other pace.
+    expect(course!.warm!.seconds).toBeCloseTo(20, 0);
+    const { answers } = dearAtFirst.pairs.findLast(({ seconds }) => seconds < course!.warm!.seconds)!;
+    expect(course!.warm!.answers).toBe(answers);
+    expect(course!.levels).toMatchObject([{ fromSeconds: course!.warm!.seconds, toSeconds: 59.95 }]);
+  });
+
   it('do not count if the machine was disturbed for more than half of them', () => {
     const slow = slowFor(0.6);
     const disturbed = observe((seconds) => (slow(seconds) ? 170 : 100));
