@@ -1,10 +1,18 @@
+import { createRequire } from 'node:module';
 import { inflateSync } from 'node:zlib';
 import type { Histogram, JsHistogram } from 'hdr-histogram-js';
-// The index of the package also loads WebAssembly and log files, which every generator would pay for at its start.
-import { decompress, doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
-import { constructorFromBucketSize } from 'hdr-histogram-js/dist/JsHistogramFactory.js';
+import type * as Encoding from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
+import type * as Factory from 'hdr-histogram-js/dist/JsHistogramFactory.js';
 import type { LatencyUs } from './model.ts';
 import { clamp } from './numbers.ts';
+import { loadSparing } from './sparing.ts';
+
+const require = createRequire(import.meta.url);
+// The index of the package also loads WebAssembly and log files, and pako compresses only where there is no zlib.
+const { constructorFromBucketSize, decompress, doDecode } = loadSparing({ pako: undefined }, () => ({
+  ...(require('hdr-histogram-js/dist/JsHistogram.encoding.js') as typeof Encoding),
+  ...(require('hdr-histogram-js/dist/JsHistogramFactory.js') as typeof Factory),
+}));
 
 /** One day: no generator runs for longer, so no latency is truncated. */
 const HIGHEST_US = 86_400_000_000;

@@ -33,6 +33,7 @@ const FOUNDATIONS = [
   'model.ts',
   'errors.ts',
   'numbers.ts',
+  'sparing.ts',
   'histogram.ts',
   'random.ts',
   'change-points.ts',

@@ -16,19 +16,3 @@ declare module 'autocannon' {
   }
   export default function autocannon(options: Options): Promise<Result>;
 }
-
-declare module 'autocannon/lib/httpClient.js' {
-  import type { AutocannonClient } from './client.ts';
-
-  /** The options of autocannon's client that the driver sets. */
-  interface ClientOptions {
-    hostname: string;
-    port: number;
-    requests: { method: string; path: string; headers: Record<string, string>; body?: string }[];
-    /** Called by the constructor, before it connects. */
-    setupClient(client: AutocannonClient): void;
-  }
-  /** Connects and sends by itself. */
-  const Client: new (options: ClientOptions) => AutocannonClient;
-  export default Client;
-}

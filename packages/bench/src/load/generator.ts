@@ -2,12 +2,12 @@
  * One generator process: clients of autocannon with the accounting of `ledger.ts`. It speaks the protocol of `protocol.ts` on stdin
  * and stdout, and ends with its stdin, so that it never outlives the harness.
  */
-import { createRequire, flushCompileCache } from 'node:module';
+import { flushCompileCache } from 'node:module';
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Client from 'autocannon/lib/httpClient.js';
 import pWaitFor from 'p-wait-for';
 import { Arrivals } from './arrivals.ts';
+import { Client, version } from './autocannon.ts';
 import { harden, type AutocannonClient, type ClientMeans, type Gate } from './client.ts';
 import { encodeHistogram } from '../histogram.ts';
 import { haveIds } from '../catalogue/workloads/workload.ts';
@@ -49,8 +49,6 @@ const AMOUNT_LEAD_MS = 50;
 const STRAGGLER_MS = { least: 10, most: 250 };
 /** The longest wait for open answers at the end of the window. */
 const DRAIN_SECONDS = 5;
-
-const { version } = createRequire(import.meta.url)('autocannon/package.json') as { version: string };
 
 /** The size of the buffer that all sockets read into: as much as libuv reads at a time. */
 const BUFFER_BYTES = 65_536;

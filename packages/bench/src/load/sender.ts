@@ -1,7 +1,7 @@
-import { createRequire } from 'node:module';
 import { ID, haveIds } from '../catalogue/workloads/workload.ts';
 import { createIds } from '../catalogue/workloads/ids.ts';
 import { toAuthority } from '../machine/ports.ts';
+import { createBuilder } from './autocannon.ts';
 import { Cycle } from './cycle.ts';
 import type { Slot } from './ledger.ts';
 import type { ArmOrder, RequestSpec } from './protocol.ts';
@@ -17,12 +17,6 @@ export interface Sender {
   /** Continues the cycle as if this many requests had been sent. */
   restart(sent: number): void;
 }
-
-const require = createRequire(import.meta.url);
-/** The builder of autocannon writes the same bytes as autocannon itself. */
-const createBuilder = require('autocannon/lib/httpRequestBuilder') as (defaults: {
-  host: string;
-}) => (request: RequestSpec) => Buffer;
 
 /** Creates the sender of one session. A request that carries an id gets a unique one each time. */
 export function createSender({

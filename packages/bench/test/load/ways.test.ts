@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
-import Client from 'autocannon/lib/httpClient.js';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { idsIn } from '../../src/catalogue/workloads/ids.ts';
 import { ID } from '../../src/catalogue/workloads/workload.ts';
 import { Arrivals } from '../../src/load/arrivals.ts';
+import { Client } from '../../src/load/autocannon.ts';
 import { harden } from '../../src/load/client.ts';
 import { Ledger } from '../../src/load/ledger.ts';
 import { Pacer } from '../../src/load/pacer.ts';
