@@ -1,4 +1,3 @@
-import { HOME } from '../../src/home.ts';
 import {
   appendFileSync,
   existsSync,
@@ -11,8 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type * as Homes from '../../src/home.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { HOME } from '../../src/home.ts';
 import {
   appendTrials,
   createRun,
@@ -28,18 +27,16 @@ import { RECORD_SCHEMA, RUN_SCHEMA } from '../../src/versions.ts';
 import { errorOf, failedTrial, okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
 
 // The store keeps runs inside the repository. These tests use a temporary folder instead.
-const { ROOT } = vi.hoisted(() => ({ ROOT: { folder: '' } }));
-vi.mock('../../src/home.ts', async (importOriginal) => {
-  const { mkdtempSync: make } = await import('node:fs');
-  const os = await import('node:os');
-  ROOT.folder = make(`${os.tmpdir()}/bench-store-`);
-  const real = await importOriginal<typeof Homes>();
-  return { ...real, HOME: { ...real.HOME, root: ROOT.folder, results: `${ROOT.folder}/results` } };
+const PLACE = mkdtempSync(join(tmpdir(), 'bench-store-'));
+const RESULTS = join(PLACE, 'results');
+const home = { ...HOME };
+beforeAll(() => void Object.assign(HOME, { root: PLACE, results: RESULTS }));
+afterAll(() => {
+  Object.assign(HOME, home);
+  rmSync(PLACE, { recursive: true });
 });
-
-afterAll(() => rmSync(ROOT.folder, { recursive: true }));
-beforeEach(() => mkdirSync(join(HOME.results, 'published'), { recursive: true }));
-afterEach(() => rmSync(HOME.results, { recursive: true, force: true }));
+beforeEach(() => mkdirSync(join(RESULTS, 'published'), { recursive: true }));
+afterEach(() => rmSync(RESULTS, { recursive: true, force: true }));
 
 const { host } = readGoldenRun();
 
@@ -74,7 +71,7 @@ const refuse = (call: () => unknown) => {
 
 describe('a stored run', () => {
   it('is kept apart from the runs of the repository by these tests', () => {
-    expect(HOME.results).toBe(join(ROOT.folder, 'results'));
+    expect(HOME.results).toBe(RESULTS);
   });
 
   it('is read back unchanged, with all its trials', () => {
@@ -92,10 +89,10 @@ describe('a stored run', () => {
   });
 
   it('cannot be created in a place that is not writable', () => {
-    rmSync(HOME.results, { recursive: true });
-    writeFileSync(HOME.results, 'in the way');
+    rmSync(RESULTS, { recursive: true });
+    writeFileSync(RESULTS, 'in the way');
     const { message, hint } = refuse(() => createRun(runOf('a-run'), host));
-    expect(message).toContain(join(HOME.results, 'a-run'));
+    expect(message).toContain(join(RESULTS, 'a-run'));
     expect(message).toContain('cannot be written');
     expect(hint).toContain('a writable folder');
   });
@@ -246,10 +243,10 @@ describe('findRun', () => {
     createRun(runOf('20261118-100000-devices'), host);
     createRun(runOf('20261120-100000-devices'), host);
     createRun(runOf('published/20261119-100000-devices'), host);
-    mkdirSync(join(HOME.results, 'no-run'));
+    mkdirSync(join(RESULTS, 'no-run'));
     expect(listRuns()).toEqual(['20261118-100000-devices', '20261120-100000-devices']);
-    expect(listRuns(join(HOME.results, 'published'))).toEqual(['20261119-100000-devices']);
-    expect(listRuns(join(HOME.results, 'nowhere'))).toEqual([]);
+    expect(listRuns(join(RESULTS, 'published'))).toEqual(['20261119-100000-devices']);
+    expect(listRuns(join(RESULTS, 'nowhere'))).toEqual([]);
   });
 
   it('finds the newest run by the word latest, and ignores its probe', () => {
@@ -257,10 +254,10 @@ describe('findRun', () => {
     const newest = createRun(runOf('20261121-090000-url'), host);
     createRun(runOf('20261121-090000-url-probe'), host);
     expect(findRun('latest')).toBe(newest);
-    rmSync(HOME.results, { recursive: true });
+    rmSync(RESULTS, { recursive: true });
     const kept = createRun(runOf('20261120-100000-devices'), host);
-    mkdirSync(join(HOME.results, 'published'));
-    renameSync(kept, join(HOME.results, 'published', '20261120-100000-devices'));
+    mkdirSync(join(RESULTS, 'published'));
+    renameSync(kept, join(RESULTS, 'published', '20261120-100000-devices'));
     expect(refuse(() => findRun('latest'))).toMatchObject({
       message: expect.stringMatching(/ has no runs yet$/),
       hint: 'pnpm bench creates one',
@@ -278,7 +275,7 @@ describe('findRun', () => {
     expect(refuse(() => findRun('yesterday')).hint).toBe(
       'the newest runs are 20261120-300000-url, 20261120-200000-devices, 20261120-100000-devices; latest means the first one',
     );
-    rmSync(HOME.results, { recursive: true });
+    rmSync(RESULTS, { recursive: true });
     expect(refuse(() => findRun('a-run')).hint).toBe('pnpm bench creates one');
   });
 });
