@@ -5,9 +5,9 @@ import { ASKED, ASKED_BEFORE, accountOf, loadOf, openBothWays, reasonOf, reasons
 const { ways } = openBothWays();
 
 const SOUND = ['--sound-first', String(ASKED_BEFORE)];
-const AMOUNT = 1200;
+const AMOUNT = 600;
 /** The last of the answers that are sent twice comes long before the end of the load. */
-const EVERY = 250;
+const EVERY = 130;
 const LOAD = ['--connections', '10', '--amount', String(AMOUNT)];
 
 describe.each(ways)('a server that answers a request twice, read $way', ({ rig }) => {

@@ -7,7 +7,7 @@ const ANSWERED = 3;
 describe('a background request', () => {
   it('is counted as the server counts it, apart from the load', async () => {
     const seen = await rig.measure({
-      planted: ['--held-after', String(ANSWERED)],
+      planted: ['--held-after', String(ANSWERED), '--delay-ms', '5'],
       bench: ['--connections', '10', '--duration', '1', '--background', 'GET /held'],
       pick: 'planted/known (with GET /held)',
     });
@@ -31,7 +31,7 @@ describe('a background request', () => {
 
   it('fails the trial if the server has no such path', async () => {
     const seen = await rig.measure({
-      planted: [],
+      planted: ['--delay-ms', '5'],
       bench: ['--connections', '10', '--duration', '0.5', '--background', 'GET /nowhere'],
       pick: 'planted/known (with GET /nowhere)',
     });

@@ -202,7 +202,7 @@ describe('companions on other hosts', () => {
       planted: 'node',
       ...(vanilla && { stack: vanilla }),
       companions: [upstream],
-      bench: [...gather.split(' '), '--connections', '4', '--duration', '1'],
+      bench: [...gather.split(' '), '--connections', '1', '--duration', '1'],
       wrap: (effects) => ({
         ...effects,
         load() {
@@ -345,7 +345,6 @@ describe('a trial by hosts of a cluster', () => {
   it('counts what the server counts on the hosts that are left, and says who sent how much from which addresses', async () => {
     let sources: string[] = [];
     const seen = await measureBy(joined, {
-      planted: [],
       onOpened: (_, port) => {
         sources = sourcesOf(readText('/proc/net/tcp') ?? '', port);
       },

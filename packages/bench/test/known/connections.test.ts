@@ -50,8 +50,8 @@ describe('a server that announces its close after each answer', () => {
 
   it('is counted exactly, with the request that waits for a connection when the window ends', async () => {
     const seen = await rig.measure({
-      planted: ['--close-after-response'],
-      bench: ['--connections', '4', '--generators', '4', '--duration', '0.5'],
+      planted: ['--close-after-response', '--delay-ms', '5'],
+      bench: ['--connections', '4', '--generators', '2', '--duration', '0.5'],
     });
     const { counts, lifetime } = loadOf(seen);
     expect(sumOf(counts)).toBe(counts.sent);
@@ -139,7 +139,7 @@ describe('connections over four generators', () => {
   it('are divided exactly, and the reports are merged', async () => {
     const shares: number[] = [];
     const seen = await rig.measure({
-      planted: [],
+      planted: ['--delay-ms', '5'],
       bench: ['--connections', '10', '--duration', '1.5', '--generators', '4'],
       wrap: (effects) => ({
         ...effects,

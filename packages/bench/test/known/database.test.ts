@@ -72,7 +72,7 @@ function insertsOf({ trial }: Seen): NonNullable<DatabaseUse['inserts']> {
 
 describe('a server that inserts', () => {
   it('has stored exactly what it acknowledged on 200 connections', async () => {
-    const seen = await measure('faithful', '--workload users-insert --connections 200 --duration 1');
+    const seen = await measure('faithful', '--workload users-insert --connections 200 --duration 0.5');
     expect(reasonsOf(seen)).toEqual([]);
     const { lifetime } = loadOf(seen);
     const stored = lifetime.ok + ASKED;
@@ -115,7 +115,7 @@ describe('a server that inserts', () => {
 
   it('has a separate table in a duel', async () => {
     const targets = ['users/faithful', 'users/forgetful'];
-    const words = '--workload users-insert --duel --rounds 1 --connections 4 --warmup 0.2 --duration 1';
+    const words = '--workload users-insert --duel --rounds 1 --connections 4 --warmup 0.2 --duration 0.5';
     const plan = makePlan(BENCH.parse([...targets, ...words.split(' ')]), [stack], 'known', 1);
     const all = await rig.measureAll(plan, [stack], [keepDatabase(database)]);
     for (const seen of all) {

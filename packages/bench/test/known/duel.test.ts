@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEffects } from '../../src/commands/effects.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import { choosePlacement } from '../../src/machine/placement.ts';
@@ -28,9 +28,14 @@ async function duel(...words: string[]): Promise<Trial[]> {
   return run(plan, { placed, prepared, before: [] }, effects);
 }
 
+/** The burner has the first turn. */
+let trials: Trial[];
+beforeAll(async () => {
+  trials = await duel('planted/burns', 'planted/steady', '--duration', '1');
+});
+
 describe('a duel', () => {
-  it('gives each server separate windows, and loses no request between them', async () => {
-    const trials = await duel('planted/steady', 'planted/burns', '--duration', '1');
+  it('gives each server separate windows, and loses no request between them', () => {
     expect(trials).toHaveLength(2);
     for (const trial of trials) {
       const log = readFileSync(join(folder, 'logs', `${trial.id}.log`), 'utf8');
@@ -54,8 +59,7 @@ describe('a duel', () => {
     }
   });
 
-  it('reads the CPU of each turn after its last answer', async () => {
-    const trials = await duel('planted/burns', 'planted/steady', '--duration', '1');
+  it('reads the CPU of each turn after its last answer', () => {
     for (const trial of trials) {
       if (trial.status === 'failed') throw new Error(trial.reasons[0]?.text);
       const { turns, load, server, cpuUsPerRequest } = trial.measured;
@@ -78,9 +82,9 @@ describe('a duel', () => {
   });
 
   it('continues with one server when the other dies', async () => {
-    const trials = await duel('planted/steady', 'planted/dies', '--duration', '2');
+    const mixed = await duel('planted/steady', 'planted/dies', '--duration', '1');
     const seen = Object.fromEntries(
-      trials.map(({ target, reasons, status }) => [target.variant, { status, reasons }]),
+      mixed.map(({ target, reasons, status }) => [target.variant, { status, reasons }]),
     );
     expect(seen['dies']).toMatchObject({
       status: 'failed',

@@ -4,7 +4,7 @@ import pWaitFor from 'p-wait-for';
 import { expect, it } from 'vitest';
 import type { ClusterFile } from '../../src/catalogue/cluster/definition.ts';
 import type { Trial } from '../../src/results/record.ts';
-import { until, type Place, type Running } from '../cli/cli.ts';
+import { until, type Place } from '../cli/cli.ts';
 import type { LocalNodes } from '../load/cluster/nodes.ts';
 import { PLANTED } from './rig.ts';
 
@@ -28,8 +28,8 @@ const roundsOf = (trials: readonly Trial[]): number[] => [...new Set(trials.map(
 
 /** Tests runs that are spread over nodes of which two have the role of a generator, and removes one of these. */
 export function testSpread({ place, nodes, programs, last }: Nodes): void {
-  /** Starts a run that is spread over nodes, which have the role of a generator: only one has that of a server. */
-  function bench(file: Partial<ClusterFile>): Running {
+  /** The words of a run that is spread over nodes, which have the role of a generator: only one has that of a server. */
+  function words(file: Partial<ClusterFile>): string[] {
     const path = join(place.folder, 'bench.cluster.json');
     // Only a host of another kind differs by as much as this from one of the same machine.
     const spread = { hosts: 2, threshold: 0.9 };
@@ -40,11 +40,11 @@ export function testSpread({ place, nodes, programs, last }: Nodes): void {
     const options = `--aa --rounds ${ROUNDS} --connections 10 --duration 0.5 --warmup 0.2`;
     // A slow server costs the hosts little.
     const target = 'planted/delays-5-ms';
-    return place.start('bench', [target, '--stack', PLANTED, '--cluster', path, ...options.split(' ')]);
+    return [target, '--stack', PLANTED, '--cluster', path, ...options.split(' ')];
   }
 
   it('measures whole rounds on each host, fails the round of a host that is lost, and goes on', async () => {
-    const running = bench({});
+    const running = place.start('bench', words({}));
     await pWaitFor(() => /begins round 2/.test(running.output), { timeout: PATIENCE_MS });
     await nodes()?.remove(last);
     const { status, stdout } = await running.ended;
@@ -71,9 +71,9 @@ export function testSpread({ place, nodes, programs, last }: Nodes): void {
     mkdirSync(join(other, 'packages/bench/src'), { recursive: true });
     writeFileSync(join(other, 'packages/bench/src/a.ts'), '');
     writeFileSync(join(other, 'pnpm-lock.yaml'), '');
-    const unlike = await bench({ spread: { hosts: 1 }, checkout: other }).ended;
+    const unlike = await place.run('bench', words({ spread: { hosts: 1 }, checkout: other }));
     expect(unlike.stderr).toMatch(/: its checkout [\da-f]{12} differs from [\da-f]{12} here/);
-    const few = await bench({ spread: { hosts: 2 }, deadlineSeconds: 2 }).ended;
+    const few = await place.run('bench', words({ spread: { hosts: 2 }, deadlineSeconds: 2 }));
     expect(few.stderr).toContain('the cluster has 1 of 2 hosts with the role generator');
     expect([unlike.status, few.status]).toEqual([1, 1]);
     expect(place.trials()).toHaveLength(2 * ROUNDS);

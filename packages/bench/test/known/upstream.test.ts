@@ -25,7 +25,7 @@ function faulty(sound: number, fault: 'fail' | 'close' | 'delay' | 'die'): Upstr
   return {
     kind: 'planted',
     version: fault,
-    command: [process.execPath, path('upstream.ts'), ...args],
+    command: [process.execPath, path('upstream.mjs'), ...args],
   };
 }
 
@@ -35,7 +35,7 @@ function measure(order: Partial<Order>): Promise<Seen> {
     planted: 'node',
     ...(vanilla === undefined ? {} : { stack: vanilla }),
     ...order,
-    bench: [...bench, ...(order.bench ?? ['--amount', '300'])],
+    bench: [...bench, ...(order.bench ?? ['--amount', '100'])],
   });
 }
 
@@ -50,7 +50,7 @@ describe('gather', () => {
       expect(reasonsOf(seen)).toEqual([]);
       expect(trial.companions?.upstream).toEqual({ kind, version: upstream.version });
       const load = loadOf(seen);
-      expect(load.counts).toMatchObject({ sent: 300, ok: 300 });
+      expect(load.counts).toMatchObject({ sent: 100, ok: 100 });
       expect(trial).toMatchObject({
         measured: { companions: { upstream: { requests: 2 * load.lifetime.ok } } },
       });
@@ -66,7 +66,7 @@ describe('gather', () => {
   ])('by the variant %s fails, by the count alone', async (planted, text) => {
     const seen = await measure({ planted, stack: readManifest(path('gather/stack.json')) });
     expect(seen.trial.status).toBe('failed');
-    expect(loadOf(seen).counts).toMatchObject({ ok: 300, mismatch: 0 });
+    expect(loadOf(seen).counts).toMatchObject({ ok: 100, mismatch: 0 });
     expect(reasonsOf(seen)).toEqual(['upstream-count']);
     expect(reasonOf(seen, 'upstream-count')).toMatchObject({
       text: expect.stringMatching(text) as string,
@@ -109,7 +109,7 @@ describe('an upstream with a fault under load', () => {
     ['close', /planted close.* socket hang up/],
     ['die', /planted die.*exit status 1/],
   ] as const)('fails the trial: %s', async (fault, text) => {
-    const seen = await measure({ upstream: faulty(BEFORE + 200, fault) });
+    const seen = await measure({ upstream: faulty(BEFORE + 60, fault) });
     expect(seen.trial.status).toBe('failed');
     expect(reasonsOf(seen)).toEqual(['upstream']);
     expect(reasonOf(seen, 'upstream').text).toMatch(text);
@@ -121,7 +121,7 @@ describe('a duel over gather', () => {
     const stacks = [vanilla ?? [], readManifest(path('gather/stack.json'))].flat();
     const targets = ['vanilla', 'gather/twice'];
     const words = '--workload gather --param fixtures=2 --param items=3 --upstream embedded --connections 4';
-    const length = '--rounds 1 --duel --duration 1 --warmup 0.2';
+    const length = '--rounds 1 --duel --duration 0.5 --warmup 0.2';
     const request = BENCH.parse([...targets, ...words.split(' '), ...length.split(' ')]);
     const all = await rig.measureAll(makePlan(request, stacks, 'known', 1), stacks);
     const [rightly, twice] = targets.map((id) => all.find(({ trial }) => trial.target.id === id));

@@ -1,0 +1,4 @@
+/** Starts the planted upstream. */
+import './cache.mjs';
+
+await import('./upstream.ts');
