@@ -1,8 +1,10 @@
+import { enableCompileCache } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
 /**
  * Keeps the compiled modules of a planted server, because the tests start it hundreds of times. Only what is imported later comes
  * from the cache, so what a server is started with is JavaScript: to strip its types would take as long as all the rest.
  */
-import { enableCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
-
-enableCompileCache(fileURLToPath(new URL('../../../.cache/planted', import.meta.url)));
+export function keepCompiled() {
+  enableCompileCache(fileURLToPath(new URL('../../../.cache/planted', import.meta.url)));
+}

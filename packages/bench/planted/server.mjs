@@ -1,4 +1,5 @@
 /** Starts the planted server. */
-import './cache.mjs';
+import { keepCompiled } from './cache.mjs';
 
+keepCompiled();
 await import('./behaviour.ts');

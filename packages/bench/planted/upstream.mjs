@@ -1,4 +1,5 @@
 /** Starts the planted upstream. */
-import './cache.mjs';
+import { keepCompiled } from './cache.mjs';
 
+keepCompiled();
 await import('./upstream.ts');

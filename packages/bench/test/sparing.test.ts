@@ -16,17 +16,19 @@ function write(name: string): string {
   return path;
 }
 
+const load = (path: string): string => (require(path) as { sep: string }).sep;
+
+function fail(): never {
+  throw new Error('no module');
+}
+
 describe('loadSparing', () => {
   it('gives stand-ins to the modules that it loads, and to no others', () => {
-    const load = (path: string) => (require(path) as { sep: string }).sep;
     expect(loadSparing({ path: { sep: '|' } }, () => load(write('spared.cjs')))).toBe('|');
     expect(load(write('other.cjs'))).toBe('/');
   });
 
   it('removes the stand-ins after an error', () => {
-    const fail = () => {
-      throw new Error('no module');
-    };
     expect(() => loadSparing({ path: {} }, fail)).toThrow('no module');
     expect(require('path')).toHaveProperty('sep');
   });

@@ -1,4 +1,5 @@
 /** Starts the planted server of `users`. */
-import '../cache.mjs';
+import { keepCompiled } from '../cache.mjs';
 
+keepCompiled();
 await import('./server.ts');

@@ -18,7 +18,7 @@ const require = createRequire(import.meta.url);
 export const { version } = require('autocannon/package.json') as { version: string };
 
 const standIns = {
-  /** Of its 47 modules, autocannon only asks whether this Node has workers. */
+  /** Of its many modules, autocannon only asks whether this Node has workers. */
   semver: {
     gte(_node: string, least: string) {
       if (least !== '11.7.0') throw new Error(`autocannon ${version} asks for Node ${least}: pin 9.0.0`);

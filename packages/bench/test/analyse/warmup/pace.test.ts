@@ -18,6 +18,9 @@ function slowFor(share: number): (seconds: number) => boolean {
   return (seconds) => seconds % 10 >= 10 * (1 - share);
 }
 
+/** The machine is slow before the age of 20 s, and once more for 5 s. */
+const isSlowAtFirst = (seconds: number): boolean => seconds < 20 || (seconds > 40 && seconds < 45);
+
 function pairsOf(target: string, all: readonly ProcessSeries[]): ProcessPairs[] {
   return all.map((series, index) => ({ target, process: index + 1, all: series }));
 }
@@ -65,9 +68,8 @@ describe('the processes of a study', () => {
   });
 
   it('are not called warm from an age at which their turns do not count', () => {
-    const slow = (seconds: number) => seconds < 20 || (seconds > 40 && seconds < 45);
     const dearAtFirst = observe(
-      (seconds) => (slow(seconds) ? 170 : 100),
+      (seconds) => (isSlowAtFirst(seconds) ? 170 : 100),
       (seconds) => (seconds < 10 ? 40 : 2),
     );
     const [target] = studyObserved(pairsOf('one', [dearAtFirst]), ['one']);
