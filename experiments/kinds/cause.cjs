@@ -7,6 +7,7 @@ const lines = [`node ${process.versions.node}, V8 ${process.versions.v8}`];
 
 /** Notes what V8 knows about each property that the object literal in process.nextTick defines. */
 function note(when) {
+  // oxlint-disable-next-line typescript/unbound-method -- V8 holds the feedback of this very function
   const slots = readFeedback(process.nextTick).filter(([kind]) => kind === 'DefineKeyedOwnPropertyInLiteral');
   const states = slots.map(([, state]) => state.split('\n', 1)[0].toLowerCase());
   lines.push(`${when.padEnd(52)} ${states.join(' ')}`);

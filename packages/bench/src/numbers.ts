@@ -43,7 +43,7 @@ export function insertSorted(sorted: Float64Array, count: number, value: number)
 
 /** The median of values, which it reorders. */
 function medianOfMany(values: Float64Array): number {
-  if (values.includes(Number.NaN)) return medianOfSorted(values.sort());
+  if (values.includes(Number.NaN)) return medianOfSorted(values.toSorted());
   const middle = values.length >> 1;
   const high = selectRank(values, middle);
   if (values.length % 2 === 1) return high;
