@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { describeCount } from '../../src/counts.ts';
 import { METRIC_IDS, metricsOf } from '../../src/metrics.ts';
 import {
   ASKED,
@@ -123,7 +124,7 @@ describe('each class of error is counted as the server counted it', () => {
     expect(seen.trial.status).toBe('suspect');
     expect(reasonsOf(seen)).toEqual(['errors']);
     expect(reasonOf(seen, 'errors')).toMatchObject({
-      text: expect.stringContaining(`(${spoiled} ${kind})`) as string,
+      text: expect.stringContaining(`(${describeCount(kind, spoiled)})`) as string,
       invalidates: UNDER_LOAD,
     });
   });
@@ -185,7 +186,7 @@ describe('a late or missing answer', () => {
       expect(latencyUs?.atLeast).toContain('p97_5');
       expect(latencyUs?.p97_5).toBe(1e6);
       expect(reasonsOf(seen)).toContain('errors');
-      expect(reasonOf(seen, 'errors').text).toContain(`${counts.timeout} timeout`);
+      expect(reasonOf(seen, 'errors').text).toContain(describeCount('timeout', counts.timeout));
     },
   );
 

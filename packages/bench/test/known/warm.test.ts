@@ -36,7 +36,7 @@ afterAll(() => {
 const WARMING = fileURLToPath(new URL('../../planted/warming/stack.json', import.meta.url));
 
 /** The first answers take many times as much work as the later ones: more of them than a cold trial gets. */
-const DEAR_ANSWERS = 500;
+const DEAR_ANSWERS = 1500;
 const COURSE = ['--units', '100', '--more', '2000', '--dear-requests', String(DEAR_ANSWERS)];
 /** At least this many times as much CPU, with the part of an answer that is not work. */
 const TIMES_DEARER = 3;
@@ -95,27 +95,27 @@ async function measure(warmup: PlannedWarmup): Promise<OkTrial | SuspectTrial> {
 const ROUNDS = 12;
 /** The warm-up of a user who does not wait for the server. */
 const COLD_SECONDS = 0.1;
-const MOST_STUDIES = 3;
+const MOST_STUDIES = 4;
 
 /** The folder of the study. */
 let studied = '';
 let warmup: PlannedWarmup;
 
-/** True if a study saw the expensive answers from the first turn on, and at least as many others. */
+/** True if every turn counts until the study has seen as many cheap answers as there were expensive ones. */
 function hasSeenCourse(results: string): boolean {
   const [target] = studyTargets(readStudy(join(results, 'warm-warm')));
   const pairs = target?.whole[0]?.series.pairs ?? [];
-  const [first, last] = [pairs[0], pairs.at(-1)];
-  return first !== undefined && first.since === undefined && last!.answers >= 2 * DEAR_ANSWERS;
+  const end = pairs.findIndex(({ answers }) => answers >= 2 * DEAR_ANSWERS);
+  return end !== -1 && pairs.slice(0, end + 1).every(({ since }) => since === undefined);
 }
 
 beforeAll(async () => {
-  // On a busy machine, the only process may not settle, may still give expensive answers at the end, or its first turns
-  // may not count. A longer run of a machine that knows nothing then studies another.
+  // On a busy machine, the only process may not settle, may give expensive answers until the end, or its turns may not
+  // count where its cost changes. A longer run of a machine that knows nothing then studies another.
   for (let study = 0; study < MOST_STUDIES && !(warmup?.study && hasSeenCourse(studied)); study++) {
     studied = join(folder, String(study));
     vi.stubEnv('BENCH_STATE', join(studied, 'state'));
-    warmup = await planFor({ rounds: ROUNDS * 2 ** study }, studied);
+    warmup = await planFor({ rounds: ROUNDS * (study + 1) }, studied);
   }
 }, 180_000);
 

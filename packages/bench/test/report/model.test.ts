@@ -76,7 +76,7 @@ describe('the schema of the JSON report', () => {
     expect(readSchema('report')).toMatchObject({ properties: { schema: { const: REPORT_SCHEMA } } });
   });
 
-  it('accepts the report of every committed run', () => {
+  it('accepts the report of every committed run', { timeout: 180_000 }, () => {
     const folders = [
       ...globSync('packages/bench/test/fixtures/{run,runs-2,url-run}/run.json', { cwd: ROOT }),
       ...globSync('results/published/*/run.json', { cwd: ROOT }),

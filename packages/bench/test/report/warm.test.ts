@@ -95,7 +95,7 @@ describe('the report of a study', () => {
         "all: the machine had its usual pace in less than half of the turns of each process. So all turns count, and what they show may be the machine",
       ]
     `);
-    expect(renderMarkdown(viewStudies([study]))).toMatch(/^\| some \| — \| flat \| 0 s \|/m);
+    expect(renderMarkdown(viewStudies([study]))).toMatch(/^\| some \| — \| flat \| 1 \(0 to 2\) s \|/m);
   });
 
   it('keeps curves with a remark within the width', () => {
