@@ -20,12 +20,25 @@ afterEach(() => {
 
 type Ended = Parameters<Passed['onTestRunEnd']>[0][number];
 
-/** A test file that has ended, with this number of skipped tests. */
-const ended = (relativeModuleId: string, state: 'passed' | 'failed' = 'passed', skipped = 0): Ended => ({
-  relativeModuleId,
-  state: () => state,
-  children: { allTests: () => Array.from({ length: skipped }) } as unknown as Ended['children'],
-});
+/** A test file that has ended, with this number of skipped tests. As in Vitest, its methods need their object. */
+class Module {
+  readonly relativeModuleId: string;
+  readonly #state: 'passed' | 'failed';
+  readonly children: Ended['children'];
+
+  constructor(relativeModuleId: string, state: 'passed' | 'failed', skipped: number) {
+    this.relativeModuleId = relativeModuleId;
+    this.#state = state;
+    this.children = { allTests: () => Array.from({ length: skipped }) } as unknown as Ended['children'];
+  }
+
+  state(): 'passed' | 'failed' {
+    return this.#state;
+  }
+}
+
+const ended = (file: string, state: 'passed' | 'failed' = 'passed', skipped = 0): Ended =>
+  new Module(file, state, skipped);
 
 const digests = (digest: string): Map<string, string> =>
   new Map([GIL, USERS, LIFE].map((file) => [file, digest]));

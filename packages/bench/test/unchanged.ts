@@ -82,9 +82,10 @@ export class Passed implements Reporter {
           `To run them, too: rm -r ${relative('', this.#folder)}\n`,
       );
     const now = this.#read();
-    for (const { relativeModuleId: file, state, children } of modules) {
+    for (const module of modules) {
+      const file = module.relativeModuleId;
       const digest = this.#digests.get(file);
-      const hasRun = state() === 'passed' && [...children.allTests('skipped')].length === 0;
+      const hasRun = module.state() === 'passed' && [...module.children.allTests('skipped')].length === 0;
       // What was changed during the run may have been read before or after.
       if (!hasRun || digest === undefined || now.get(file) !== digest) continue;
       const mark = this.#markOf(file, digest);
