@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { studyTargets } from '../../src/analyse/warmup/targets.ts';
 import { readManifest } from '../../src/catalogue/manifest.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
@@ -120,6 +120,10 @@ beforeAll(async () => {
 }, 180_000);
 
 describe('a run of a server that nothing is known of', () => {
+  beforeEach(({ skip }) =>
+    skip(!hasSeenCourse(studied), 'needs a machine that keeps its pace in one of four studies'),
+  );
+
   it('observes one of its processes to the end, and counts the expensive answers', () => {
     const { processes } = readStudy(join(studied, 'warm-warm'));
     expect(processes).toMatchObject([{ status: 'ok', reasons: [] }]);
