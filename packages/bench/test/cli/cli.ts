@@ -14,6 +14,7 @@ import { run, start, type Child } from '../../src/machine/subprocess.ts';
 import { removeLeftovers } from '../../src/measure/session.ts';
 import { scratchOf } from '../../src/machine/scratch.ts';
 import type { RunFile } from '../../src/results/run-file.ts';
+import { isOfTest, type Ended } from '../user.ts';
 
 /** The root of the repository, where every command starts. */
 export const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -34,13 +35,6 @@ const PATIENCE_MS = 30_000;
 /** Returns options as words of a command line: `{ rounds: 1 }` is `--rounds 1`. */
 export function flags(options: Record<string, string | number>): string[] {
   return Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-}
-
-/** The exit code and the output of a command that has ended. */
-export interface Ended {
-  status: number | null;
-  stdout: string;
-  stderr: string;
 }
 
 /** The commands that can run in this process. */
@@ -119,9 +113,6 @@ async function withCores<T>(work: () => Promise<T>): Promise<T> {
     if (cores.length > 0) await run(words).catch(() => {});
   }
 }
-
-/** Variables of Vitest that would change what a command prints or its servers do. */
-const isOfTest = (name: string): boolean => /^(VITEST|NODE_ENV$|DEBUG$|FORCE_COLOR$)/.test(name);
 
 /** The contents of the lock file of a run. */
 export interface LockFile {

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trial } from '../../src/results/record.ts';
 import type { Plan } from '../../src/plan/definition.ts';
 import { readProcess } from '../../src/machine/procfs.ts';
-import { PLANTED, Place, flags, type Ended } from './cli.ts';
+import type { Ended } from '../user.ts';
+import { PLANTED, Place, flags } from './cli.ts';
 
 const SHORT = { rounds: 1, duration: 0.8, warmup: 0, seed: 7 };
 

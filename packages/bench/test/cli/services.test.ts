@@ -5,7 +5,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Trial } from '../../src/results/record.ts';
-import { Place, hasProc, type Ended } from './cli.ts';
+import type { Ended } from '../user.ts';
+import { Place, hasProc } from './cli.ts';
 
 const PG = createRequire(import.meta.url).resolve('pg');
 

@@ -4,28 +4,23 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBeside } from '../../src/commands/baseline.ts';
 import { BenchError } from '../../src/errors.ts';
-import { runSync } from '../../src/machine/subprocess.ts';
 import type { Copy } from '../../src/model.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import { samplePlan, sampleStack } from '../samples.ts';
+import { git } from '../user.ts';
 
 let folder: string;
 let first: string;
 
-function git(...args: string[]): string {
-  const identity = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.org'];
-  return runSync(['git', ...identity, ...args], { cwd: folder }).stdout.trim();
-}
-
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'bench-baseline-')));
-  git('init', '--quiet', '--initial-branch=main');
+  git(folder, 'init', '--quiet', '--initial-branch=main');
   for (const text of ['one', 'two']) {
     writeFileSync(join(folder, 'server.cjs'), text);
-    git('add', '.');
-    git('commit', '--quiet', '--message', `Serve ${text}`);
+    git(folder, 'add', '.');
+    git(folder, 'commit', '--quiet', '--message', `Serve ${text}`);
   }
-  first = git('rev-parse', 'HEAD~1');
+  first = git(folder, 'rev-parse', 'HEAD~1');
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -58,7 +53,7 @@ describe('a stored run as a baseline', () => {
     const run = storedRun([main]) as StoredRun;
     expect(await findBeside(run, ['main'])).toMatchObject([
       { kind: 'revision', name: 'baseline', commit: first, subject: 'Serve one' },
-      { kind: 'revision', name: 'main', commit: git('rev-parse', 'main'), subject: 'Serve two' },
+      { kind: 'revision', name: 'main', commit: git(folder, 'rev-parse', 'main'), subject: 'Serve two' },
     ]);
     // A job may run on the commit of the baseline itself.
     expect(await findBeside(run, [first], { mayRepeat: true })).toMatchObject([{ name: 'baseline' }]);
@@ -71,7 +66,7 @@ describe('a stored run as a baseline', () => {
     const two = ['HEAD~1', 'HEAD'].map((name): Copy => ({
       kind: 'revision',
       name,
-      commit: git('rev-parse', name),
+      commit: git(folder, 'rev-parse', name),
     }));
     expect(await refusal(two, ['HEAD'])).toMatch(/^usage: run old measured 2 revisions/);
   });

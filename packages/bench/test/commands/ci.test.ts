@@ -1,11 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runSync, SubprocessError } from '../../src/machine/subprocess.ts';
+import { COMMAND, environmentOfUser, runToEnd, type Ended } from '../user.ts';
 
-const COMMAND = fileURLToPath(new URL('../../bench-http.mjs', import.meta.url));
 const SERVER = `require('node:http').createServer((request, response) => response.end('ok')).listen(process.env.PORT, process.env.HOST);`;
 
 let folder: string;
@@ -21,32 +19,15 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs a job with these budgets. */
-function runJob(
-  rounds: number,
-  budgets: object[],
-): { status: number | null; stdout: string; stderr: string; step: string } {
+function runJob(rounds: number, budgets: object[]): Ended & { step: string } {
   const short = { rounds, connections: [2], amount: 40, warmup: 0 };
   const bench = { app: '.', run: 'node server.cjs', get: '/orders', ...short };
   writeFileSync(join(shop, 'bench.config.json'), JSON.stringify({ bench, budgets }));
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(VITEST|NODE_ENV$|DEBUG$|CI$)/.test(name),
-  );
   const step = join(folder, 'step.md');
   writeFileSync(step, 'before\n');
-  const env = {
-    ...Object.fromEntries(inherited),
-    BENCH_STATE: join(folder, 'state'),
-    BENCH_CACHE: join(folder, 'cache'),
-    GITHUB_STEP_SUMMARY: step,
-  };
-  try {
-    const ended = runSync([process.execPath, COMMAND, 'ci'], { cwd: shop, env });
-    return { status: 0, ...ended, step: readFileSync(step, 'utf8') };
-  } catch (error) {
-    if (!(error instanceof SubprocessError)) throw error;
-    const { status, stdout, stderr } = error;
-    return { status, stdout, stderr, step: readFileSync(step, 'utf8') };
-  }
+  const env = { ...environmentOfUser(folder), GITHUB_STEP_SUMMARY: step };
+  const ended = runToEnd([process.execPath, COMMAND, 'ci'], shop, env);
+  return { ...ended, step: readFileSync(step, 'utf8') };
 }
 
 describe('a CI job', () => {

@@ -10,12 +10,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { runSync, SubprocessError } from '../../src/machine/subprocess.ts';
 import type { Trial } from '../../src/results/record.ts';
+import { COMMAND, environmentOfUser, git, runToEnd, type Ended } from '../user.ts';
 
-const COMMAND = fileURLToPath(new URL('../../bench-http.mjs', import.meta.url));
 const SHORT = ['--rounds', '1', '--connections', '2', '--amount', '40', '--warmup', '0', '--separate'];
 const SERVER = `
 const { version } = require('./version.cjs');
@@ -26,32 +24,13 @@ require('node:http').createServer((request, response) => response.end('ok')).lis
 let folder: string;
 let shop: string;
 
-function git(...args: string[]): string {
-  const identity = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.org'];
-  return runSync(['git', ...identity, ...args], { cwd: shop }).stdout;
-}
-
 function writeVersion(root: string, version: string): void {
   writeFileSync(join(root, 'version.cjs'), `exports.version = '${version}';`);
 }
 
 /** Runs `bench-http` in the user's folder. */
-function bench(cwd: string, args: string[]): { status: number | null; stdout: string; stderr: string } {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(VITEST|NODE_ENV$|DEBUG$|CI$)/.test(name),
-  );
-  const env = {
-    ...Object.fromEntries(inherited),
-    BENCH_STATE: join(folder, 'state'),
-    BENCH_CACHE: join(folder, 'cache'),
-  };
-  try {
-    return { status: 0, ...runSync([process.execPath, COMMAND, ...args], { cwd, env }) };
-  } catch (error) {
-    if (!(error instanceof SubprocessError)) throw error;
-    const { status, stdout, stderr } = error;
-    return { status, stdout, stderr };
-  }
+function bench(cwd: string, args: string[]): Ended {
+  return runToEnd([process.execPath, COMMAND, ...args], cwd, environmentOfUser(folder));
 }
 
 /** Returns the version that each target of the newest run served, by the name of its copy. */
@@ -77,10 +56,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the copies of a project', () => {
   it('can be two commits and the working tree, each served from its own files', () => {
-    git('init', '--quiet', '--initial-branch=main');
-    git('add', '.');
-    git('commit', '--quiet', '--message', 'Serve orders');
-    git('switch', '--quiet', '--create', 'cache');
+    git(shop, 'init', '--quiet', '--initial-branch=main');
+    git(shop, 'add', '.');
+    git(shop, 'commit', '--quiet', '--message', 'Serve orders');
+    git(shop, 'switch', '--quiet', '--create', 'cache');
     writeVersion(shop, 'second');
     const manifest = {
       name: 'shop',
@@ -93,12 +72,12 @@ describe('the copies of a project', () => {
       requests: [{ request: 'GET /orders' }],
     };
     writeFileSync(join(shop, 'stack.json'), JSON.stringify(manifest));
-    git('add', '.');
-    git('commit', '--quiet', '--message', 'Cache orders');
+    git(shop, 'add', '.');
+    git(shop, 'commit', '--quiet', '--message', 'Cache orders');
     writeVersion(shop, 'third');
     writeFileSync(join(shop, '.gitignore'), '.bench\n');
     const state = (): string[] =>
-      ['status', 'worktree list', 'stash list'].map((words) => git(...words.split(' ')));
+      ['status', 'worktree list', 'stash list'].map((words) => git(shop, ...words.split(' ')));
     const before = state();
 
     const { status, stdout, stderr } = bench(shop, [
@@ -122,7 +101,7 @@ describe('the copies of a project', () => {
     expect(versionsServed(shop, trials)).toEqual({ main: 'first', cache: 'second', '.': 'third' });
     expect(trials.map(({ code }) => code?.files)).toEqual([2, 2, 2]);
     expect(new Set(trials.map(({ code }) => code?.sha256)).size).toBe(3);
-    const [main, cache] = ['main', 'cache'].map((name) => git('rev-parse', name).trim());
+    const [main, cache] = ['main', 'cache'].map((name) => git(shop, 'rev-parse', name));
     expect(trials.map(({ target }) => target).toSorted((a, b) => (a.id < b.id ? -1 : 1))).toMatchObject([
       {
         id: `shop[cache ${cache?.slice(0, 7)}]`,
@@ -163,19 +142,19 @@ describe('the copies of a project', () => {
       ),
     );
     write('stack.json', JSON.stringify(manifest));
-    git('init', '--quiet', '--initial-branch=main');
-    git('add', '.');
-    git('commit', '--quiet', '--message', 'Serve orders');
-    git('switch', '--quiet', '--create', 'cache');
+    git(shop, 'init', '--quiet', '--initial-branch=main');
+    git(shop, 'add', '.');
+    git(shop, 'commit', '--quiet', '--message', 'Serve orders');
+    git(shop, 'switch', '--quiet', '--create', 'cache');
     write('seed.cjs', seed.replace('version);', `version + '-' + process.env.CACHE_URL.split(':')[0]);`));
     write('cache.cjs', `require('node:http').createServer().listen(process.argv[2], '127.0.0.1');`);
     writeVersion(shop, 'second');
     const services = { cache: { command: ['node', 'cache.cjs', '{port}'] } };
     const app = { ...manifest.variants.app, env: { CACHE_URL: '{cache.url}' } };
     write('stack.json', JSON.stringify({ ...manifest, services, variants: { app } }));
-    git('add', '.');
-    git('commit', '--quiet', '--message', 'Cache orders');
-    git('switch', '--quiet', 'main');
+    git(shop, 'add', '.');
+    git(shop, 'commit', '--quiet', '--message', 'Cache orders');
+    git(shop, 'switch', '--quiet', 'main');
 
     const { status, stdout, stderr } = bench(shop, ['--rev', 'main', '--rev', 'cache', ...SHORT, '--json']);
 

@@ -1,12 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ComparedTable } from '../../src/analyse/compare.ts';
-import { runSync } from '../../src/machine/subprocess.ts';
-
-const COMMAND = fileURLToPath(new URL('../../bench-http.mjs', import.meta.url));
+import { COMMAND, environmentOfUser, git, runToEnd } from '../user.ts';
 
 /** A server that burns CPU for each request. */
 const SERVER = `
@@ -25,39 +22,28 @@ const TIMES = 3;
 let folder: string;
 let shop: string;
 
-function git(...args: string[]): void {
-  const identity = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.org'];
-  runSync(['git', ...identity, ...args], { cwd: shop });
-}
-
 function commit(branch: string, name: string, text: string): void {
-  git('switch', '--quiet', '--create', branch);
+  git(shop, 'switch', '--quiet', '--create', branch);
   writeFileSync(join(shop, name), text);
-  git('add', '.');
-  git('commit', '--quiet', '--message', `Change ${name}`);
+  git(shop, 'add', '.');
+  git(shop, 'commit', '--quiet', '--message', `Change ${name}`);
 }
 
 function bench(...args: string[]): string {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(VITEST|NODE_ENV$|DEBUG$|CI$)/.test(name),
-  );
-  const env = {
-    ...Object.fromEntries(inherited),
-    BENCH_STATE: join(folder, 'state'),
-    BENCH_CACHE: join(folder, 'cache'),
-  };
-  return runSync([process.execPath, COMMAND, ...args], { cwd: shop, env }).stdout;
+  const ended = runToEnd([process.execPath, COMMAND, ...args], shop, environmentOfUser(folder));
+  if (ended.status !== 0) throw new Error(ended.stdout + ended.stderr);
+  return ended.stdout;
 }
 
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'bench-burner-')));
   shop = join(folder, 'shop');
   mkdirSync(shop);
-  git('init', '--quiet', '--initial-branch=trunk');
+  git(shop, 'init', '--quiet', '--initial-branch=trunk');
   writeFileSync(join(shop, 'server.cjs'), SERVER);
   commit('main', 'loops.cjs', `exports.loops = ${LOOPS};`);
   commit('unchanged', 'NOTES.md', 'An order service.');
-  git('switch', '--quiet', 'main');
+  git(shop, 'switch', '--quiet', 'main');
   commit('slower', 'loops.cjs', `exports.loops = ${TIMES * LOOPS};`);
 });
 

@@ -13,9 +13,9 @@ import { unreachedError } from '../../src/prepare/unreached.ts';
 import { provideUv } from '../../src/prepare/uv.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { findDatabase, startDatabase } from '../../src/services/database/database.ts';
-import type { Ended } from '../cli/cli.ts';
 import { needs, postgres, tool } from '../needs.ts';
 import { Installed } from '../packed.ts';
+import { git, isOfTest, type Ended } from '../user.ts';
 
 const MINUTES = 60_000;
 /** As little load as possible: the figures are not what is tested. */
@@ -38,17 +38,12 @@ class Project {
   constructor(name: string) {
     this.folder = installed.makeProject(name);
     cpSync(fileURLToPath(new URL(name, import.meta.url)), this.folder, { recursive: true });
-    this.git('init', '--quiet', '--initial-branch=main');
-  }
-
-  git(...args: string[]): void {
-    const identity = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.org'];
-    runSync(['git', ...identity, ...args], { cwd: this.folder });
+    git(this.folder, 'init', '--quiet', '--initial-branch=main');
   }
 
   commit(subject: string): void {
-    this.git('add', '.');
-    this.git('commit', '--quiet', '--message', subject);
+    git(this.folder, 'add', '.');
+    git(this.folder, 'commit', '--quiet', '--message', subject);
   }
 
   replace(file: string, before: string, after: string): void {
@@ -60,7 +55,7 @@ class Project {
 
   /** Commits a change of a file on a new branch. */
   branch(subject: string, file: string, before: string, after: string): void {
-    this.git('switch', '--quiet', '--create', 'branch');
+    git(this.folder, 'switch', '--quiet', '--create', 'branch');
     this.replace(file, before, after);
     this.commit(subject);
   }
@@ -83,7 +78,7 @@ class Project {
   run(args: string[], env: NodeJS.ProcessEnv = {}): Ended {
     const inherited = Object.fromEntries(
       Object.keys(process.env)
-        .filter((name) => /^(VITEST|NODE_ENV$|DEBUG$|CI$)/.test(name))
+        .filter((name) => isOfTest(name) || name === 'CI')
         .map((name) => [name, undefined]),
     );
     const ended = installed.run(this.folder, args, {
