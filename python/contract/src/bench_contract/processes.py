@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.connection import wait
-from socket import AF_INET, AF_INET6, create_server, socket
+from socket import AF_INET, AF_INET6, IPPROTO_TCP, TCP_NODELAY, create_server, socket
 from types import FrameType
 
 from bench_contract.files import lift_file_limit
@@ -35,6 +35,16 @@ def listen(settings: Settings) -> socket:
     """Open the socket that all workers accept from."""
     family = AF_INET6 if ":" in settings.host else AF_INET
     return create_server((settings.host, settings.port), family=family, backlog=settings.backlog)
+
+
+def without_delay(listening: socket) -> socket:
+    """Make all connections of a listening socket send answers immediately, and return the socket.
+
+    Connections inherit the option. asyncio sets it only if a socket names the protocol TCP, which that of
+    uvicorn does not.
+    """
+    listening.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+    return listening
 
 
 def stop(_signal: int, _frame: FrameType | None) -> None:

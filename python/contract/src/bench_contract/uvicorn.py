@@ -13,6 +13,7 @@ from uvicorn.supervisors import Multiprocess
 from bench_contract.attest import attest
 from bench_contract.ending import end_soon
 from bench_contract.files import lift_file_limit
+from bench_contract.processes import without_delay
 from bench_contract.settings import HEALTH_SECONDS, KEEP_ALIVE_SECONDS, STOP_SECONDS, Settings
 
 
@@ -115,7 +116,7 @@ def run(config: Config) -> None:
 
 def supervise(config: Config) -> None:
     """Serve from the configured number of processes, under uvicorn's own supervisor."""
-    supervisor = Multiprocess(config, sockets=[config.bind_socket()])
+    supervisor = Multiprocess(config, sockets=[without_delay(config.bind_socket())])
     supervisor.run()
     if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):
         sys.exit(STARTUP_FAILURE)

@@ -11,6 +11,7 @@ from uvicorn.supervisors import Multiprocess
 from bench_contract.attest import attest
 from bench_contract.ending import end_soon
 from bench_contract.files import lift_file_limit
+from bench_contract.processes import without_delay
 from bench_contract.settings import KEEP_ALIVE_SECONDS, Settings
 
 STARTUP_FAILURE = 3
@@ -68,7 +69,8 @@ def serve(app: str, settings: Settings) -> None:
     server.threads = settings.threads
     lift_file_limit()
     if settings.workers > 1:
-        Supervisor(config, target=server.run, sockets=[config.bind_socket()]).run()
+        listening = without_delay(config.bind_socket())
+        Supervisor(config, target=server.run, sockets=[listening]).run()
     else:
         server.run()
         if not server.started:
