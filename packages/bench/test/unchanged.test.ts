@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -16,6 +16,7 @@ beforeEach(() => {
 afterEach(() => {
   rmSync(folder, { recursive: true });
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
 });
 
 type Ended = Parameters<Passed['onTestRunEnd']>[0][number];
@@ -71,13 +72,15 @@ describe('test files that are remembered', () => {
   });
 });
 
+/** Writes a file of the checkout, and returns the digest of what a test tests then. */
+function write(file: string, text: string): string | undefined {
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), text);
+  return digestsOfTested(folder).get(GIL);
+}
+
 describe('the digest of what a file tests', () => {
   it('changes with stacks, measuring and imports, committed or not, and with nothing else', () => {
-    const write = (file: string, text: string): string | undefined => {
-      mkdirSync(dirname(join(folder, file)), { recursive: true });
-      writeFileSync(join(folder, file), text);
-      return digestsOfTested(folder).get(GIL);
-    };
     runSync(['git', 'init', '--quiet'], { cwd: folder });
     write('.gitignore', 'bin');
     write('packages/bench/src/load/cycle.ts', '1');
@@ -100,5 +103,27 @@ describe('the digest of what a file tests', () => {
     expect(new Set([first, ...changes]).size).toBe(7);
     rmSync(join(folder, '.git'), { recursive: true });
     expect(digestsOfTested(folder)).toEqual(new Map());
+  });
+
+  it('changes with every room if the file starts a command', () => {
+    runSync(['git', 'init', '--quiet'], { cwd: folder });
+    write('packages/bench/test/user.ts', '');
+    write(GIL, `import '../user.ts';`);
+    write(LIFE, '');
+    const before = digestsOfTested(folder);
+    write('packages/bench/src/report/html.ts', '1');
+    const after = digestsOfTested(folder);
+    expect(after.get(GIL)).not.toBe(before.get(GIL));
+    expect(after.get(LIFE)).toBe(before.get(LIFE));
+  });
+
+  it('changes if a program was added to PATH', () => {
+    runSync(['git', 'init', '--quiet'], { cwd: folder });
+    const programs = join(folder, 'programs');
+    mkdirSync(programs);
+    vi.stubEnv('PATH', `${programs}:${process.env['PATH']}`);
+    const before = write(GIL, '');
+    utimesSync(programs, 1, 1);
+    expect(write(GIL, '')).not.toBe(before);
   });
 });

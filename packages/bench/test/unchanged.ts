@@ -2,9 +2,9 @@
  * The tests of stacks and of known answers take most of the time of a whole run. Outside of CI they do not run again until
  * something that they test has changed, just as `pnpm check` does not compile a language again.
  */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 import { HOME } from '../src/home.ts';
 import { runSync } from '../src/machine/subprocess.ts';
@@ -32,6 +32,11 @@ const TESTED = [
   ),
 ];
 
+/** These start commands as processes of their own, which no import shows. */
+const STARTERS = new Set(['packages/bench/test/cli/cli.ts', 'packages/bench/test/user.ts']);
+/** What such a process can run. */
+const COMMANDS = ['packages/bench/src', 'packages/bench/bench-http.mjs', 'scripts'];
+
 /** Returns the digest of what a test file tests, for each remembered file; none outside of a Git checkout. */
 export function digestsOfTested(root = HOME.root): Map<string, string> {
   if (!existsSync(join(root, '.git'))) return new Map();
@@ -39,10 +44,22 @@ export function digestsOfTested(root = HOME.root): Map<string, string> {
     const paths = files.map((file) => join(root, file));
     return digestOf(paths, [...words, ...files].join('\n'));
   };
-  const ofAll = digest(listSources(root, TESTED), [process.version, release()]);
+  const ofAll = digest(listSources(root, TESTED), [process.version, release(), ...foldersOnPath()]);
+  const ofCommands = digest(listSources(root, COMMANDS), []);
   const read = new Map<string, Import[]>();
   const remembered = listSources(root, ['packages/bench/test']).filter((file) => REMEMBERED.test(file));
-  return new Map(remembered.map((file) => [file, digest(reachedFrom(root, file, read), [ofAll])]));
+  const digestsOf = (file: string): [string, string] => {
+    const reached = reachedFrom(root, file, read);
+    const startsCommands = reached.some((one) => STARTERS.has(one));
+    return [file, digest(reached, [ofAll, ...(startsCommands ? [ofCommands] : [])])];
+  };
+  return new Map(remembered.map(digestsOf));
+}
+
+/** Lists the folders of programs with the time of their last change. Packages of Node are in the lock. */
+function foldersOnPath(): string[] {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter((one) => !one.includes('node_modules'));
+  return folders.map((one) => `${one} ${statSync(one, { throwIfNoEntry: false })?.mtimeMs}`);
 }
 
 /** Lists the files below these paths, committed or not, without those that Git ignores. */
