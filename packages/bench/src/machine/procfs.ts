@@ -181,7 +181,8 @@ export function addressesOf(pids: Iterable<number>, read = readText): Listening[
     .toSorted((a, b) => a.port - b.port);
 }
 
-function socketsOf(pid: number): string[] {
+/** Returns the inodes of the sockets that a process holds. */
+export function socketsOf(pid: number): string[] {
   return readNames(`/proc/${pid}/fd`).flatMap(
     (descriptor) => /^socket:\[(\d+)\]$/.exec(readLink(`/proc/${pid}/fd/${descriptor}`))?.[1] ?? [],
   );
@@ -240,7 +241,7 @@ export function parseListening(table: string, port?: number): (Listening & { ino
  * Parses an address in the kernel's format: words of four bytes in host order. An IPv4-mapped address becomes an
  * IPv4 address.
  */
-function parseAddress(hex: string): string {
+export function parseAddress(hex: string): string {
   const words = hex.match(/.{8}/g) ?? [];
   const bytes = words.flatMap((word) => Array.from(Buffer.from(word, 'hex')).toReversed());
   if (bytes.length === 4) return bytes.join('.');

@@ -1,4 +1,4 @@
-import { mkdtempSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
@@ -13,7 +13,7 @@ import {
 } from '../../src/services/database/database.ts';
 import { launch, type LaunchSpec, type Server } from '../../src/machine/launch.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
-import { familyOf, readNames, readText } from '../../src/machine/procfs.ts';
+import { familyOf, readLink, readNames, readText } from '../../src/machine/procfs.ts';
 import { timeCommand } from '../../src/machine/time.ts';
 import { createRandom } from '../../src/random.ts';
 import { openToken } from '../known/leftovers.ts';
@@ -143,7 +143,7 @@ export function listenersOf(server: Server): string[] | undefined {
   if (process.platform !== 'linux' || pid === undefined) return undefined;
   const own = new Set(
     [...familyOf([pid])].flatMap((one) =>
-      readNames(`/proc/${one}/fd`).map((fd) => linkOf(`/proc/${one}/fd/${fd}`)),
+      readNames(`/proc/${one}/fd`).map((fd) => readLink(`/proc/${one}/fd/${fd}`)),
     ),
   );
   const LISTEN = '0A';
@@ -160,12 +160,4 @@ export function listenersOf(server: Server): string[] | undefined {
 /** 127.0.0.1 and that port, as `listenersOf` gives it. */
 export function loopback(port: number): string {
   return `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
 }

@@ -30,6 +30,7 @@ import { startLocalNodes, type LocalNodes } from '../load/cluster/nodes.ts';
 import { needs } from '../needs.ts';
 import { samplePlan } from '../samples.ts';
 import { openToken } from './leftovers.ts';
+import { listConnectionsTo } from './established.ts';
 import { accountOf, ASKED, loadOf, openRig, reasonOf, reasonsOf, sumOf, type Seen } from './rig.ts';
 import { testSpread } from './spread.ts';
 
@@ -56,26 +57,6 @@ afterAll(async () => {
   await place[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
-
-/** The ends on this side of the connections to a port, from `/proc/net/tcp`: address and port in hex. */
-function localEndsOf(table: string, port: number): string[] {
-  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  return table.split('\n').flatMap((line) => {
-    const [, local = '', remote = '', state] = line.trim().split(/\s+/);
-    return state === ESTABLISHED && remote.endsWith(suffix) ? local : [];
-  });
-}
-
-/** Returns the address of an end, which has the last byte first. */
-function addressOf(end: string): string {
-  const bytes = end.slice(0, 8).match(/../g) ?? [];
-  return bytes
-    .toReversed()
-    .map((byte) => Number.parseInt(byte, 16))
-    .join('.');
-}
-
-const ESTABLISHED = '01';
 
 function isRunning(pid: number): boolean {
   const found = readProcess(pid);
@@ -347,12 +328,10 @@ describe('a trial by hosts of a cluster', () => {
   });
 
   it('counts what the server counts on the hosts that are left, and says who sent how much from which addresses', async () => {
-    const ends = new Set<string>();
+    let sources: string[] = [];
     const seen = await measureBy(joined, {
       onOpened: (_, port) => {
-        // The kernel may repeat or leave out rows of a table that changes while it is read.
-        for (let reads = 0; reads < 3; reads++)
-          for (const end of localEndsOf(readText('/proc/net/tcp') ?? '', port)) ends.add(end);
+        sources = listConnectionsTo(port).map(({ source }) => source);
       },
     });
     const { counts, lifetime, cluster, connect } = loadOf(seen);
@@ -364,10 +343,10 @@ describe('a trial by hosts of a cluster', () => {
     expect(cluster?.parts.map(({ connections }) => connections)).toEqual([6, 6]);
     expect(sum((cluster?.parts ?? []).map((part) => part.counts.ok))).toBe(counts.ok);
     expect(new Set(cluster?.hosts.map(({ name }) => name)).size).toBe(2);
-    expect(ends.size).toBe(12);
+    expect(sources).toHaveLength(12);
     const sending = cluster?.hosts.flatMap(({ name }) => addresses[name] ?? []) ?? [];
     expect(sending).toHaveLength(4);
-    expect([...new Set(Array.from(ends, addressOf))].toSorted()).toEqual(sending.toSorted());
+    expect([...new Set(sources)].toSorted()).toEqual(sending.toSorted());
   });
 
   it('fails if the server dies', async () => {

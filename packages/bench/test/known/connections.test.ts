@@ -1,7 +1,7 @@
-import { readFileSync, readlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readNames } from '../../src/machine/procfs.ts';
+import { socketsOf } from '../../src/machine/procfs.ts';
 import { metricsOf } from '../../src/metrics.ts';
+import { listConnectionsTo } from './established.ts';
 import {
   ASKED,
   ASKED_BEFORE,
@@ -149,7 +149,7 @@ describe('connections over four generators', () => {
           return {
             idle: () => sampler.idle(),
             async start(ours) {
-              shares.push(...ours.map((pid) => connectionsTo(pid, server.port)));
+              shares.push(...ours.map((pid) => countHeld(pid, server.port)));
               return sampler.start(ours);
             },
             stop: () => sampler.stop(),
@@ -181,23 +181,7 @@ describe('connections over four generators', () => {
 });
 
 /** The number of established connections to a local port that a process holds; 0 where `/proc` does not show them. */
-function connectionsTo(pid: number, port: number): number {
-  if (process.platform !== 'linux') return 0;
-  const remote = port.toString(16).toUpperCase().padStart(4, '0');
-  const inodes = new Set(
-    readFileSync('/proc/net/tcp', 'utf8')
-      .split('\n')
-      .map((line) => line.trim().split(/\s+/))
-      .filter((fields) => fields[2]?.endsWith(`:${remote}`) && fields[3] === '01')
-      .map((fields) => `socket:[${fields[9]}]`),
-  );
-  return readNames(`/proc/${pid}/fd`).filter((fd) => inodes.has(linkOf(`/proc/${pid}/fd/${fd}`))).length;
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
+function countHeld(pid: number, port: number): number {
+  const opened = new Set(listConnectionsTo(port).map(({ inode }) => inode));
+  return socketsOf(pid).filter((inode) => opened.has(inode)).length;
 }
