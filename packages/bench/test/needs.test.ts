@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../src/catalogue/stacks.ts';
 import { run, type SubprocessError } from '../src/machine/subprocess.ts';
 import { describeSkips, holdAgainst } from './skips.ts';
+import { inheritedByUser } from './user.ts';
 
 const VITEST = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs');
 /** An empty folder, for PATH. */
@@ -14,9 +15,8 @@ afterAll(() => rmSync(nothing, { recursive: true }));
 
 /** Runs the tests of an engine that has to be on PATH, with an empty PATH. */
 function runBare(env: Record<string, string>): Promise<{ status: number | null; output: string }> {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_ENV$|CI$)/.test(name));
   const args = [VITEST, 'run', 'packages/bench/test/known/engines.test.ts', '-t', '^wrk '];
-  const bare = { ...Object.fromEntries(inherited), PATH: nothing, ...env };
+  const bare = { ...inheritedByUser(), PATH: nothing, ...env };
   return run([process.execPath, ...args], { cwd: ROOT, env: bare }).then(
     ({ stdout, stderr }) => ({ status: 0, output: stdout + stderr }),
     ({ status, stdout, stderr }: SubprocessError) => ({ status, output: stdout + stderr }),

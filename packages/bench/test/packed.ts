@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { awaitLock } from '../src/machine/filelock.ts';
 import { runSync } from '../src/machine/subprocess.ts';
 import { digestOf } from '../src/prepare/digest.ts';
-import { runToEnd, type Ended } from './user.ts';
+import { inheritedByUser, runToEnd, type Ended } from './user.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BENCH = join(ROOT, 'packages/bench');
@@ -89,7 +89,7 @@ export class Installed implements Disposable {
   /** Runs `bench-http` in a folder. */
   run(folder: string, args: string[], env: NodeJS.ProcessEnv = {}): Ended {
     const all = {
-      ...process.env,
+      ...inheritedByUser(),
       HOME: join(this.folder, 'home'),
       BENCH_STATE: join(this.folder, 'state'),
       XDG_CACHE_HOME: join(this.folder, 'cache'),

@@ -18,11 +18,15 @@ export interface Ended {
 /** True for variables of Vitest that would change what a command prints or its servers do. */
 export const isOfTest = (name: string): boolean => /^(VITEST|NODE_ENV$|DEBUG$|FORCE_COLOR$)/.test(name);
 
-/** Returns the environment of a user, whose machine is not that of a CI and who keeps state and cache in this folder. */
-export function environmentOfUser(folder: string): NodeJS.ProcessEnv {
+/** Returns the environment of this process as a user would have it: outside of tests and of a CI. */
+export function inheritedByUser(): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !isOfTest(name) && name !== 'CI');
-  const places = { BENCH_STATE: join(folder, 'state'), BENCH_CACHE: join(folder, 'cache') };
-  return { ...Object.fromEntries(inherited), ...places };
+  return Object.fromEntries(inherited);
+}
+
+/** Returns the environment of a user who keeps state and cache in this folder. */
+export function environmentOfUser(folder: string): NodeJS.ProcessEnv {
+  return { ...inheritedByUser(), BENCH_STATE: join(folder, 'state'), BENCH_CACHE: join(folder, 'cache') };
 }
 
 /** Runs a program to its end. Throws only if it could not be started. */
@@ -36,8 +40,14 @@ export function runToEnd(argv: string[], cwd: string, env: NodeJS.ProcessEnv): E
   }
 }
 
-/** Runs git in a repository as a user with a name, and returns what it prints, trimmed. */
+/** Runs the command of this checkout to its end. Throws only if it could not be started. */
+export function runCommand(args: string[], cwd: string, env: NodeJS.ProcessEnv): Ended {
+  return runToEnd([process.execPath, COMMAND, ...args], cwd, env);
+}
+
+/** Runs git in a repository as a user with a name and no other settings, and returns what it prints, trimmed. */
 export function git(repository: string, ...args: string[]): string {
   const identity = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.org'];
-  return runSync(['git', ...identity, ...args], { cwd: repository }).stdout.trim();
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' };
+  return runSync(['git', ...identity, ...args], { cwd: repository, env }).stdout.trim();
 }

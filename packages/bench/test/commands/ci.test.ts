@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMMAND, environmentOfUser, runToEnd, type Ended } from '../user.ts';
+import { environmentOfUser, runCommand, type Ended } from '../user.ts';
 
 const SERVER = `require('node:http').createServer((request, response) => response.end('ok')).listen(process.env.PORT, process.env.HOST);`;
 
@@ -26,7 +26,7 @@ function runJob(rounds: number, budgets: object[]): Ended & { step: string } {
   const step = join(folder, 'step.md');
   writeFileSync(step, 'before\n');
   const env = { ...environmentOfUser(folder), GITHUB_STEP_SUMMARY: step };
-  const ended = runToEnd([process.execPath, COMMAND, 'ci'], shop, env);
+  const ended = runCommand(['ci'], shop, env);
   return { ...ended, step: readFileSync(step, 'utf8') };
 }
 

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Trial } from '../../src/results/record.ts';
-import { COMMAND, environmentOfUser, git, runToEnd, type Ended } from '../user.ts';
+import { environmentOfUser, git, runCommand, type Ended } from '../user.ts';
 
 const SHORT = ['--rounds', '1', '--connections', '2', '--amount', '40', '--warmup', '0', '--separate'];
 const SERVER = `
@@ -30,7 +30,7 @@ function writeVersion(root: string, version: string): void {
 
 /** Runs `bench-http` in the user's folder. */
 function bench(cwd: string, args: string[]): Ended {
-  return runToEnd([process.execPath, COMMAND, ...args], cwd, environmentOfUser(folder));
+  return runCommand(args, cwd, environmentOfUser(folder));
 }
 
 /** Returns the version that each target of the newest run served, by the name of its copy. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ComparedTable } from '../../src/analyse/compare.ts';
-import { COMMAND, environmentOfUser, git, runToEnd } from '../user.ts';
+import { environmentOfUser, git, runCommand } from '../user.ts';
 
 /** A server that burns CPU for each request. */
 const SERVER = `
@@ -30,7 +30,7 @@ function commit(branch: string, name: string, text: string): void {
 }
 
 function bench(...args: string[]): string {
-  const ended = runToEnd([process.execPath, COMMAND, ...args], shop, environmentOfUser(folder));
+  const ended = runCommand(args, shop, environmentOfUser(folder));
   if (ended.status !== 0) throw new Error(ended.stdout + ended.stderr);
   return ended.stdout;
 }

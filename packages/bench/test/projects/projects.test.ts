@@ -15,7 +15,7 @@ import type { Trial } from '../../src/results/record.ts';
 import { findDatabase, startDatabase } from '../../src/services/database/database.ts';
 import { needs, postgres, tool } from '../needs.ts';
 import { Installed } from '../packed.ts';
-import { git, isOfTest, type Ended } from '../user.ts';
+import { git, type Ended } from '../user.ts';
 
 const MINUTES = 60_000;
 /** As little load as possible: the figures are not what is tested. */
@@ -76,13 +76,7 @@ class Project {
 
   /** Runs a command. Everything that it started must have ended with it. */
   run(args: string[], env: NodeJS.ProcessEnv = {}): Ended {
-    const inherited = Object.fromEntries(
-      Object.keys(process.env)
-        .filter((name) => isOfTest(name) || name === 'CI')
-        .map((name) => [name, undefined]),
-    );
     const ended = installed.run(this.folder, args, {
-      ...inherited,
       // The packages that the tools of the user have fetched before are not fetched again.
       HOME: homedir(),
       XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'],

@@ -7,21 +7,10 @@ import { BenchError } from '../../../src/errors.ts';
 import { runSync } from '../../../src/machine/subprocess.ts';
 import type { Copy } from '../../../src/model.ts';
 import { findRevisions, layOut } from '../../../src/prepare/copies/revisions.ts';
+import { git } from '../../user.ts';
 
 let folder: string;
 let project: string;
-
-const IDENTITY = Object.fromEntries(
-  ['AUTHOR', 'COMMITTER'].flatMap((who) => [
-    [`GIT_${who}_NAME`, 'somebody'],
-    [`GIT_${who}_EMAIL`, 'somebody@example.org'],
-  ]),
-);
-
-function git(...args: string[]): string {
-  const env = { ...process.env, ...IDENTITY, GIT_CONFIG_GLOBAL: '/dev/null' };
-  return runSync(['git', ...args], { cwd: project, env }).stdout;
-}
 
 function write(name: string, text: string): void {
   mkdirSync(dirname(join(project, name)), { recursive: true });
@@ -29,9 +18,9 @@ function write(name: string, text: string): void {
 }
 
 function commit(subject: string): string {
-  git('add', '--all');
-  git('commit', '--quiet', '--message', subject);
-  return git('rev-parse', 'HEAD').trim();
+  git(project, 'add', '--all');
+  git(project, 'commit', '--quiet', '--message', subject);
+  return git(project, 'rev-parse', 'HEAD');
 }
 
 /** Every file of the project with its content, those of git included. */
@@ -68,7 +57,7 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'bench-revisions-')));
   project = join(folder, 'shop');
   mkdirSync(project);
-  git('init', '--quiet', '--initial-branch=main');
+  git(project, 'init', '--quiet', '--initial-branch=main');
   write('.gitignore', '.env\nbuild/\n');
   write('src/server.js', 'one');
   write('old.js', 'old');
@@ -79,7 +68,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 describe('the revisions of a project', () => {
   it('are found by name, with hash and subject', async () => {
     const first = commit('Serve orders');
-    git('switch', '--quiet', '--create', 'faster');
+    git(project, 'switch', '--quiet', '--create', 'faster');
     write('src/server.js', 'two');
     const second = commit('Cache orders');
     const copies = await findRevisions(join(project, 'src'), ['main', 'HEAD']);
@@ -93,13 +82,13 @@ describe('the revisions of a project', () => {
   it('are laid out without any change to the checkout, the index, the stash and the worktrees', async () => {
     commit('Serve orders');
     write('src/server.js', 'stashed');
-    git('stash', 'push', '--quiet');
-    git('switch', '--quiet', '--create', 'faster');
+    git(project, 'stash', 'push', '--quiet');
+    git(project, 'switch', '--quiet', '--create', 'faster');
     write('src/server.js', 'two');
     rmSync(join(project, 'old.js'));
     commit('Cache orders');
     write('src/server.js', 'staged');
-    git('add', 'src/server.js');
+    git(project, 'add', 'src/server.js');
     write('src/server.js', 'three');
     write('src/new.js', 'new');
     write('build/output.js', 'built');
@@ -117,13 +106,13 @@ describe('the revisions of a project', () => {
       join(project, '.env'),
       join(project, '.env'),
     ]);
-    expect(copies.map(labelOf)[2]).toBe(`working tree of ${git('rev-parse', 'HEAD').slice(0, 7)}`);
+    expect(copies.map(labelOf)[2]).toBe(`working tree of ${git(project, 'rev-parse', 'HEAD').slice(0, 7)}`);
     expect(everyFile()).toEqual(before);
   });
 
   it('keep the tags, from which tools derive a version', async () => {
     commit('Serve orders');
-    git('tag', 'v1.2');
+    git(project, 'tag', 'v1.2');
     const [root = ''] = await layOutAll(await findRevisions(project, ['main']));
     const described = runSync(['git', 'describe', '--tags', '--dirty'], { cwd: root }).stdout;
     expect(described.trim()).toBe('v1.2');
@@ -131,7 +120,7 @@ describe('the revisions of a project', () => {
 
   it('are found in the remote, as a CI job needs', async () => {
     const main = commit('Serve orders');
-    git('update-ref', 'refs/remotes/origin/release', main);
+    git(project, 'update-ref', 'refs/remotes/origin/release', main);
     expect(await findRevisions(project, ['release'])).toMatchObject([{ name: 'release', commit: main }]);
   });
 });
@@ -139,7 +128,7 @@ describe('the revisions of a project', () => {
 describe('a revision that cannot be measured', () => {
   it('has an unknown name, and the nearest one is suggested', async () => {
     commit('Serve orders');
-    git('branch', 'feature/cache');
+    git(project, 'branch', 'feature/cache');
     const { code, message, hint } = await refusalOf('feature/cash');
     expect({ code, message, hint }).toEqual({
       code: 'usage',
@@ -171,8 +160,8 @@ describe('a revision that cannot be measured', () => {
 
   it('has a submodule', async () => {
     const first = commit('Serve orders');
-    git('update-index', '--add', '--cacheinfo', `160000,${first},vendor/money`);
-    git('commit', '--quiet', '--message', 'Add money');
+    git(project, 'update-index', '--add', '--cacheinfo', `160000,${first},vendor/money`);
+    git(project, 'commit', '--quiet', '--message', 'Add money');
     expect((await refusalOf('main')).message).toContain('vendor/money is a submodule');
   });
 
