@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderPage } from '../../src/commands/page.ts';
 import { sum } from '../../src/numbers.ts';
 import { toModel, type Source } from '../../src/report/model/model.ts';
@@ -16,10 +16,10 @@ import {
   type Opened,
 } from './chromium.ts';
 
-const openDocuments = useChromium();
+const chromium = useChromium();
 
 async function open(source: Source, fragment = ''): Promise<Opened> {
-  return openDocuments({ 'report.html': await renderPage(source) }, { fragment });
+  return chromium.open({ 'report.html': await renderPage(source) }, { fragment });
 }
 
 /** A4 without its margins, in CSS pixels. */
@@ -37,7 +37,7 @@ const ENDS = 'How the requests of the windows ended, all rounds together';
  */
 function describePage(name: string, source: Source, more?: (opened: () => Opened) => void): void {
   describe(`the page of a run ${name}`, () => {
-    const opened = usePage(source);
+    const opened = chromium.share(() => open(source));
 
     it('reports no error, sends no request, and has a table for every chart', async () => {
       const { page, noise } = opened();
@@ -88,16 +88,6 @@ function describePage(name: string, source: Source, more?: (opened: () => Opened
       expect(wide).toEqual([]);
     });
   });
-}
-
-/** Opens a page for the tests of a `describe`. */
-function usePage(source: Source, fragment = ''): () => Opened {
-  let opened: Opened;
-  beforeAll(async () => {
-    opened = await open(source, fragment);
-  });
-  afterAll(() => opened[Symbol.asyncDispose]());
-  return () => opened;
 }
 
 describePage('of a ladder', headline, (opened) => {
@@ -215,7 +205,7 @@ describePage('with failed trials', readGoldenRun(), (opened) => {
 describePage('without trials', { ...headline, trials: [] });
 
 describe('the page of a run at an address with a filter', () => {
-  const opened = usePage(headline, '#stack=fastify&connections=1000&metric=p99');
+  const opened = chromium.share(() => open(headline, '#stack=fastify&connections=1000&metric=p99'));
 
   it('shows the metric of the address', async () => {
     const { page } = opened();

@@ -30,11 +30,19 @@ export interface Opening {
   viewport?: { width: number; height: number };
 }
 
+/** The Chromium of a test file. */
+export interface Chromium {
+  /** Opens documents by name. */
+  open(documents: Record<string, string>, opening?: Opening): Promise<Opened>;
+  /** Draws a page once for the tests of a `describe`. */
+  share(draw: () => Promise<Opened>): () => Opened;
+}
+
 /**
- * Starts Chromium for the tests of this file. Without Chromium they are skipped. Returns the function that opens
- * documents by name. One page after the other is shown in one window: a renderer for each cost more than half of the work.
+ * Starts Chromium for the tests of this file. Without Chromium they are skipped. One page after the other is shown in one
+ * window: a renderer for each cost more than half of the work.
  */
-export function useChromium(): (documents: Record<string, string>, opening?: Opening) => Promise<Opened> {
+export function useChromium(): Chromium {
   const found = needs(tool('chromium'));
   const folder = mkdtempSync(join(tmpdir(), 'bench-page-'));
   let browser: Browser | undefined;
@@ -52,7 +60,10 @@ export function useChromium(): (documents: Record<string, string>, opening?: Ope
     rmSync(folder, { recursive: true, force: true });
   });
 
-  return async (documents, { fragment = '', viewport = { width: 1280, height: 900 } } = {}) => {
+  const open: Chromium['open'] = async (
+    documents,
+    { fragment = '', viewport = { width: 1280, height: 900 } } = {},
+  ) => {
     // A new folder each time: to the same address with another fragment, Chromium would load nothing.
     const place = mkdtempSync(join(folder, 'opened-'));
     const files = Object.entries(documents).map(([name, text]) => {
@@ -76,6 +87,21 @@ export function useChromium(): (documents: Record<string, string>, opening?: Ope
       await page.goto('about:blank');
     };
     return { page, noise, [Symbol.asyncDispose]: close };
+  };
+
+  return {
+    open,
+    share(draw) {
+      let opened: Opened | undefined;
+      beforeAll(async () => {
+        if (found.why === undefined) opened = await draw();
+      });
+      afterAll(() => opened?.[Symbol.asyncDispose]());
+      return () => {
+        if (opened === undefined) throw new Error(found.why ?? 'it is drawn in beforeAll');
+        return opened;
+      };
+    },
   };
 }
 

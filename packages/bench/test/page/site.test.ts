@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readAssets } from '../../src/commands/page.ts';
 import { toSite, type Skipped } from '../../src/report/site/data.ts';
 import { renderSite } from '../../src/report/site/document.ts';
@@ -15,12 +15,12 @@ import {
   type Opening,
 } from './chromium.ts';
 
-const openDocuments = useChromium();
+const chromium = useChromium();
 
 async function open(runs: StoredRun[], opening: Opening = {}, skipped: Skipped[] = []): Promise<Opened> {
   const listed = runs.map((run) => ({ run, href: `runs/${encodeURIComponent(run.plan.run)}.html` }));
   const index = renderSite(toSite(listed, skipped), await readAssets('site'));
-  return openDocuments(
+  return chromium.open(
     { 'index.html': index, 'runs/day-0.html': '<title>the report</title><h1>Report</h1>' },
     opening,
   );
@@ -50,14 +50,10 @@ const other = (run: StoredRun): Partial<StoredRun> => ({
 
 /** The tests share a page, because drawing it takes most of their time: each leaves it as wide and as full as it was. */
 describe('the index over runs of two machines', () => {
-  let opened: Opened;
-  beforeAll(async () => {
-    opened = await open(RUNS, {}, [{ name: 'a', reason: 'b' }]);
-  });
-  afterAll(() => opened[Symbol.asyncDispose]());
+  const opened = chromium.share(() => open(RUNS, {}, [{ name: 'a', reason: 'b' }]));
 
   it('reports no error, sends no request, and has a table for every chart', async () => {
-    const { page, noise } = opened;
+    const { page, noise } = opened();
     expect(noise).toEqual([]);
     expect(await page.title()).toBe('5 runs on 2 machines · Bench results');
     const [charts, drawn, tables] = await Promise.all(
@@ -69,7 +65,7 @@ describe('the index over runs of two machines', () => {
   });
 
   it('shows each target over time, one machine after the other, with changes of versions', async () => {
-    const shown = await readTable(opened.page, FIRST);
+    const shown = await readTable(opened().page, FIRST);
     const vanilla = shown.filter(({ target }) => target === 'vanilla');
     expect(vanilla.map(({ run, change }) => [run, change])).toEqual([
       ['day-0', '—'],
@@ -77,12 +73,12 @@ describe('the index over runs of two machines', () => {
       ['day-5', '1'],
     ]);
     const { node = '' } = runOn(0).versions;
-    expect(await opened.page.getByText(`Node of Bench ${node} → 27.0.0`).count()).toBeGreaterThan(0);
+    expect(await opened().page.getByText(`Node of Bench ${node} → 27.0.0`).count()).toBeGreaterThan(0);
   });
 
   // The widths come from CSS alone, so a window that is made narrow shows what one shows that was narrow from the start.
   it('fits a phone without scrolling sideways', async () => {
-    const { page } = opened;
+    const { page } = opened();
     await page.setViewportSize({ width: 390, height: 844 });
     await becomesTrue(page, 'innerWidth === 390');
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
@@ -90,7 +86,7 @@ describe('the index over runs of two machines', () => {
   });
 
   it('filters by keyboard, and keeps the filter in its address', async () => {
-    const { page } = opened;
+    const { page } = opened();
     await page.getByLabel('fastify', { exact: true }).focus();
     await page.keyboard.press('Space');
     await page.getByLabel('10 connections', { exact: true }).focus();
@@ -105,13 +101,13 @@ describe('the index over runs of two machines', () => {
   });
 
   it('has no violation that axe finds, in the light and the dark theme', async () => {
-    await opened.page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
-    expect(await checkAccess(opened.page)).toEqual([]);
+    await opened().page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+    expect(await checkAccess(opened().page)).toEqual([]);
   });
 
   // The last test, because it leaves the page.
   it('links to the report of each run', async () => {
-    const { page, noise } = opened;
+    const { page, noise } = opened();
     await page.getByRole('link', { name: 'day-0' }).last().press('Enter');
     await page.waitForURL(/runs\/day-0\.html$/);
     expect(await page.title()).toBe('the report');

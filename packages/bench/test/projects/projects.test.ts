@@ -226,8 +226,8 @@ describe('a FastAPI service', () => {
 });
 
 describe('an Express service', () => {
-  needs(tool('npm'));
-  const made = needs(() => {
+  const made = needs(async () => {
+    await tool('npm')();
     const project = new Project('express-orders');
     project.lock(['npm', 'install', '--package-lock-only', '--no-audit']);
     project.commit('An order service');
@@ -248,8 +248,8 @@ describe('an Express service', () => {
 });
 
 describe('a Go service', () => {
-  needs(tool('go'));
-  const made = needs(() => {
+  const made = needs(async () => {
+    await tool('go')();
     const project = new Project('chi-orders');
     project.lock(['go', 'get', 'github.com/go-chi/chi/v5']);
     project.lock(['go', 'mod', 'tidy']);
