@@ -14,6 +14,9 @@ const POLL_MS = 20;
 /** The longest wait for a page on a busy machine. */
 const PATIENCE_MS = 20_000;
 
+const DESK = { width: 1280, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
 /** A name that would run as a script if a page read it as HTML. */
 export const HOSTILE = `</script><script>globalThis.hacked = 1</script><img src="x" onerror="globalThis.hacked = 2">`;
 
@@ -60,10 +63,7 @@ export function useChromium(): Chromium {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const open: Chromium['open'] = async (
-    documents,
-    { fragment = '', viewport = { width: 1280, height: 900 } } = {},
-  ) => {
+  const open: Chromium['open'] = async (documents, { fragment = '', viewport = DESK } = {}) => {
     // A new folder each time: to the same address with another fragment, Chromium would load nothing.
     const place = mkdtempSync(join(folder, 'opened-'));
     const files = Object.entries(documents).map(([name, text]) => {
@@ -113,6 +113,18 @@ export async function becomesTrue(page: Page, expression: string): Promise<void>
   const message = `waited ${PATIENCE_MS / 1000} s in vain for ${expression}`;
   const isTrue = async () => (await page.evaluate(expression)) === true;
   await pWaitFor(isTrue, { interval: POLL_MS, timeout: { milliseconds: PATIENCE_MS, message } });
+}
+
+/**
+ * Returns how many pixels a page scrolls sideways on a phone. The widths come from CSS alone, so a window that is made
+ * narrow shows what one shows that was narrow from the start.
+ */
+export async function scrollsOnPhone(page: Page): Promise<number> {
+  await page.setViewportSize(PHONE);
+  await becomesTrue(page, `innerWidth === ${PHONE.width}`);
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+  await page.setViewportSize(DESK);
+  return width - PHONE.width;
 }
 
 /** The fragment of the address, as the page sees it. `page.url()` learns of `history.replaceState` later. */
