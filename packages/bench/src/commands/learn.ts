@@ -76,7 +76,7 @@ async function study(plan: Plan, all: readonly Candidate[], machine: StudyMachin
   if (due.length === 0) return false;
   const names = due.map(({ one }) => one.target.id).join(', ');
   voice.log(
-    `studying the warm-up of ${names} for ${seconds} s each, because it is not known yet on this machine. Later runs use the result`,
+    `studying the warm-up of ${names} for ${seconds} s each, because too little is known about it on this machine. Later runs use the result`,
   );
   const asked = planAlone(
     plan,
@@ -111,7 +111,7 @@ function describeUnknown(targets: readonly string[], { workload, asked }: Plan):
   const words = workload === 'devices' ? targets : [...targets, `--workload ${workload}`];
   // A study sends the requests of a workload, so only a run can study those of a user.
   const way = asked === undefined ? `pnpm warm ${words.join(' ')}` : 'a run of more --rounds';
-  return `warning: the warm-up of ${targets.join(', ')} is not known, and this run is too short to find out: ${way} does`;
+  return `warning: too little is known about the warm-up of ${targets.join(', ')}, and this run is too short to study it: ${way} does`;
 }
 
 function describeUnsettled(targets: readonly string[]): string {

@@ -83,16 +83,27 @@ describe('the known warm-up of a target', () => {
     ]);
     expect(warmupOf(planned, 'vanilla')).toEqual([{ target: 'vanilla', rungs: [10, 100], seconds: 2 }]);
     expect(lines).toEqual([
-      expect.stringMatching(/^warning: .*vanilla is not known.*pnpm warm vanilla does$/),
+      expect.stringMatching(/^warning: too little is known about .* vanilla, .*pnpm warm vanilla does$/),
     ]);
     expect(interrupted).toBe(false);
+  });
+
+  it('is used but called uncertain if the only process that was studied took unusually long', async () => {
+    const plan = samplePlan('--connections 10 --rounds 1 --separate');
+    know(plan, 1, { target: 'vanilla' });
+    know(plan, 20, { processes: 1 });
+    const { plan: planned, lines } = await learn(plan);
+    expect(warmupOf(planned)).toMatchObject([{ seconds: 24, study: { processes: 1 } }]);
+    expect(lines).toEqual([
+      expect.stringMatching(/^warning: too little is known about .* fastify, .*pnpm warm fastify does$/),
+    ]);
   });
 
   it('is found out by a longer run if the requests are those of a user', async () => {
     const url = samplePlan('--connections 10 --rounds 1 --separate --get /orders');
     const { lines } = await learn(url);
     expect(lines).toEqual([
-      expect.stringMatching(/^warning: .*is not known.*: a run of more --rounds does$/),
+      expect.stringMatching(/^warning: too little is known .*: a run of more --rounds does$/),
     ]);
   });
 
