@@ -14,10 +14,16 @@ export interface Listener<T> {
 export function listenTo<T>(child: Child, { take, broke }: Listener<T>): void {
   let stderr = '';
   child.on('error', (error) => broke(error.message));
-  child.on('exit', (status, signal) => broke(`it ended (${signal ?? status}). ${stderr}`));
+  child.on('exit', (status, signal) => broke(describeExit(signal ?? status, stderr)));
   child.stdin?.on('error', () => {});
   child.stderr?.on('data', (text: Buffer) => {
     stderr = (stderr + text.toString()).slice(-KEPT_STDERR);
   });
   if (child.stdout) readLines<T>(child.stdout, take);
+}
+
+/** Says how a program ended, with what it wrote to stderr. */
+export function describeExit(status: string | number | null, stderr: string): string {
+  const written = stderr.trim();
+  return `it ended (${status})${written && `: ${written}`}`;
 }

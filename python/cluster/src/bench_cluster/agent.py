@@ -28,6 +28,7 @@ class Agent:
         self._events: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._processes: dict[int, asyncio.subprocess.Process] = {}
         self._readers: set[asyncio.Task[None]] = set()
+        self._node = os.getppid()
 
     async def describe(self, checkout: str, nodes: list[str], version: str) -> dict[str, Any]:
         """Return the facts of this host, the digest of its checkout, and its Node."""
@@ -102,7 +103,9 @@ class Agent:
         while child.stdout is not None and (line := await child.stdout.readline()):
             self._emit(process, event="line", line=line.decode().rstrip("\n"))
         status = await child.wait()
-        self._emit(process, event="ended", status=status, stderr=await stderr)
+        # If the node is lost, Ray kills these processes just before the agent. The loss is the only cause.
+        if os.getppid() == self._node:
+            self._emit(process, event="ended", status=status, stderr=await stderr)
 
     def _emit(self, process: int, **event: object) -> None:
         self._events.put_nowait({"process": process, **event})

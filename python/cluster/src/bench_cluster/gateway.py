@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 import ray
 from ray.actor import ActorHandle
-from ray.exceptions import RayActorError, RayError
+from ray.exceptions import ActorUnavailableError, RayActorError, RayError
 from ray.util.placement_group import PlacementGroup, placement_group, remove_placement_group
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
@@ -183,6 +183,8 @@ class Gateway:
 
 def reason_of(error: Exception) -> str:
     """Return the first sentence of Ray that gives the cause, without the names of its internals."""
+    if isinstance(error, ActorUnavailableError):
+        return "it does not answer"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     told = [line for line in lines if "because" in line] or lines or [type(error).__name__]
     return told[0].partition(" Node Id:")[0].rstrip(".")[:LONGEST_REASON]

@@ -52,7 +52,7 @@ export interface HostFacts {
   node: { path?: string; version?: string };
 }
 
-/** An event of a process of an agent, or the loss of the agent. */
+/** An event of a process of an agent, or the loss of the agent. A `status` below 0 is that of a signal. */
 export type AgentEvent =
   | { event: 'line'; process: number; line: string }
   | { event: 'ended'; process: number; status: number; stderr: string }

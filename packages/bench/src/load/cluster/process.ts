@@ -1,4 +1,5 @@
 /** Processes that the agent of another host starts. Orders and events pass through the gateway. */
+import { describeExit } from '../listen.ts';
 import type { AgentEvent, Gateway } from './gateway.ts';
 
 /** A running process on another host. */
@@ -65,7 +66,12 @@ export class RemoteProcesses {
     }
     const events = this.#events.get(event.process);
     if (event.event === 'line') events?.take(JSON.parse(event.line));
-    else if (event.event === 'ended') events?.broke(`it ended (${event.status}). ${event.stderr}`);
-    else events?.broke(`it got its order to fire ${event.byMs.toFixed(1)} ms too late`);
+    else events?.broke(describeBreak(event));
   }
+}
+
+function describeBreak(event: Extract<AgentEvent, { event: 'ended' | 'late' }>): string {
+  if (event.event === 'late') return `it got its order to fire ${event.byMs.toFixed(1)} ms too late`;
+  const { status, stderr } = event;
+  return describeExit(status < 0 ? `signal ${-status}` : status, stderr);
 }
