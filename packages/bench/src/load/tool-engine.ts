@@ -7,6 +7,7 @@ import type { LoadEngine, LoadSession, Window } from './engine.ts';
 import { summarise } from '../histogram.ts';
 import { countCompletions } from '../counts.ts';
 import type { LoadSpec } from './protocol.ts';
+import { describeExit } from './listen.ts';
 import type { Tool, ToolRun } from './tools/tool.ts';
 import { toAuthority } from '../machine/ports.ts';
 import { sum } from '../numbers.ts';
@@ -148,7 +149,7 @@ class Shell {
     this.#waiting.promise.catch(() => {});
     this.#child.stdin?.on('error', () => {});
     this.#child.on('error', (error) => this.#break(error.message));
-    this.#child.on('exit', (status, signal) => this.#break(`it ended (${signal ?? status})`));
+    this.#child.on('exit', (status, signal) => this.#break(describeExit(signal ?? status, this.#stderr)));
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;
       if (this.#stdout.endsWith(`${END}\n`)) this.#waiting.resolve(this.#stdout);
@@ -195,9 +196,7 @@ class Shell {
   }
 
   #break(why: string): void {
-    this.#waiting.reject(
-      new BenchError('trial', `the load generator failed: ${`${why}. ${this.#stderr}`.trim()}`),
-    );
+    this.#waiting.reject(new BenchError('trial', `the load generator failed: ${why}`));
   }
 }
 

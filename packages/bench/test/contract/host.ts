@@ -13,7 +13,7 @@ import {
 } from '../../src/services/database/database.ts';
 import { launch, type LaunchSpec, type Server } from '../../src/machine/launch.ts';
 import type { Prepared } from '../../src/prepare/prepare.ts';
-import { familyOf, readLink, readNames, readText } from '../../src/machine/procfs.ts';
+import { familyOf, readText, socketsOf } from '../../src/machine/procfs.ts';
 import { timeCommand } from '../../src/machine/time.ts';
 import { createRandom } from '../../src/random.ts';
 import { openToken } from '../known/leftovers.ts';
@@ -141,18 +141,14 @@ export function drawAll(
 export function listenersOf(server: Server): string[] | undefined {
   const pid = server.pid();
   if (process.platform !== 'linux' || pid === undefined) return undefined;
-  const own = new Set(
-    [...familyOf([pid])].flatMap((one) =>
-      readNames(`/proc/${one}/fd`).map((fd) => readLink(`/proc/${one}/fd/${fd}`)),
-    ),
-  );
+  const own = new Set([...familyOf([pid])].flatMap(socketsOf));
   const LISTEN = '0A';
   const rows = ['tcp', 'tcp6'].flatMap((table) =>
     (readText(`/proc/net/${table}`) ?? '').split('\n').slice(1),
   );
   const found = rows
     .map((row) => row.trim().split(/\s+/))
-    .filter((fields) => fields[3] === LISTEN && own.has(`socket:[${fields[9]}]`))
+    .filter((fields) => fields[3] === LISTEN && own.has(fields[9] ?? ''))
     .map((fields) => String(fields[1]));
   return [...new Set(found)];
 }
