@@ -104,26 +104,8 @@ function aging(name: string, target: string, between: Step[]): Arm {
   return arm(name, target, { flags: SHAPES, steps, isTogether: true });
 }
 
-const RUNTIMES = ['vanilla', 'fastify'].flatMap((stack) => [
-  ...['22', '24'].flatMap((version) => [
-    arm('as Bench starts it', `${stack}@${version}`),
-    arm('full collection before the load', `${stack}@${version}`, {
-      flags: COLLECT,
-      steps: [...collected, ...warmed],
-    }),
-  ]),
-  arm('as Bench starts it', `${stack}@bun`),
-  arm('as Bench starts it', `${stack}@deno`),
-]);
-
-const PYTHON = ['3.13', '3.14', '3.14+jit'].map((version) =>
-  arm('as Bench starts it', `litestar@${version}`, { steps: [verified, { warm: 5 }, { measure: PAIRS }] }),
-);
-
 export const PARTS: Record<string, Arm[]> = {
   starts: STARTS,
   switches: SWITCHES,
   ages: AGES,
-  runtimes: RUNTIMES,
-  python: PYTHON,
 };

@@ -260,7 +260,7 @@ const DEFINITIONS = {
   },
   'never-warm': {
     invalidates: ALL_BUT_MEMORY,
-    summary: 'the server was of a kind that does not settle',
+    summary: 'the server never settled',
     text: ({ processes, settled, observedSeconds }: Unsettled) =>
       `the server does not settle: in a study, ${processes - settled} of ${processes} ${processes === 1 ? 'process' : 'processes'} found no steady level in ${Math.round(observedSeconds)} s`,
   },

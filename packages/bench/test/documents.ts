@@ -23,7 +23,7 @@ import { toView } from '../src/report/view.ts';
 import type { Calibration } from '../src/results/calibration.ts';
 import type { Host } from '../src/results/host.ts';
 import { readPool } from '../src/results/pool/store.ts';
-import { drawAges, drawFeedback, drawKinds, drawOdds, readPart } from './kinds.ts';
+import { drawSwitches } from './kinds.ts';
 import { drawEngines } from './engines.ts';
 import { drawFills, drawNoise, drawPairs, drawRatios } from './neighbours.ts';
 import { drawProbe } from './probe.ts';
@@ -166,17 +166,8 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     return fence(renderCalibration(calibration as Calibration, host as Host, id));
   },
 
-  /** `kinds ID PART`: the kinds of processes that experiments/kinds found. */
-  kinds: ([id = '', part = '']) => drawKinds(readPart(folderOf(id), part)),
-
-  /** `odds ID`: the shares of the kinds, by the way in which processes were started. */
-  odds: ([id = '']) => drawOdds(readPart(folderOf(id), 'starts')),
-
-  /** `ages ID`: the same processes measured again and again. */
-  ages: ([id = '']) => drawAges(readPart(folderOf(id), 'ages')),
-
-  /** `feedback ID`: the feedback of V8 in each process, beside its kind. */
-  feedback: ([id = '']) => drawFeedback(readPart(folderOf(id), 'switches')),
+  /** `switches ID`: what experiments/kinds found with the collection and the tick object in its hands. */
+  switches: ([id = '']) => drawSwitches(folderOf(id)),
 
   /** `neighbours ID TABLE`: the measurements of experiments/neighbours: fills, ratios, noise or pairs. */
   neighbours: ([id = '', table = '']) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { median } from '../src/numbers.ts';
 import { formatWhole } from '../src/report/format.ts';
 import type { Measured, Turn } from '../../../experiments/engines/turns.ts';
-import { drawTable } from './kinds.ts';
+import { drawTable } from './draw-table.ts';
 import { showChange } from './neighbours.ts';
 
 /** Draws the figures of a server under each engine: one row for each engine, against the first. */

@@ -5,7 +5,7 @@ import { estimateSlowdown } from '../src/analyse/neighbours.ts';
 import { median } from '../src/numbers.ts';
 import { formatChange, formatWhole } from '../src/report/format.ts';
 import type { Arm, Fill, MeasuredPair, MeasuredSpan } from '../../../experiments/neighbours/spans.ts';
-import { drawTable } from './kinds.ts';
+import { drawTable } from './draw-table.ts';
 
 /** The spans of one arm in one round, under each condition. */
 type Round = Record<Fill, MeasuredSpan>;

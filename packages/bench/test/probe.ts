@@ -1,6 +1,6 @@
 /** The evaluation of probes by experiments/probe, as a table of a document. */
 import { evaluateProbe, percent } from '../../../experiments/probe/evaluate.ts';
-import { drawTable } from './kinds.ts';
+import { drawTable } from './draw-table.ts';
 
 /** Draws one row for each comparison: its deviation without a probe, with all its parts, and with each part alone. */
 export function drawProbe(folders: readonly string[]): string {

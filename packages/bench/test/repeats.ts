@@ -7,7 +7,7 @@ import { formatWhole } from '../src/report/format.ts';
 import type { ModelRow } from '../src/report/model/definition.ts';
 import { toModel } from '../src/report/model/model.ts';
 import type { StoredRun } from '../src/results/store.ts';
-import { drawTable } from './kinds.ts';
+import { drawTable } from './draw-table.ts';
 
 /**
  * Draws one row for each number of connections: the ranks of the targets in each run, and how far the ratio of two targets moves from

@@ -29,8 +29,6 @@ const { values } = parseArgs({
     'dear-seconds': { type: 'string' },
     /** It is expensive in every other period of this many seconds. */
     'dear-every': { type: 'string' },
-    /** Half of the processes are expensive for life: the process id decides. */
-    'dear-by-coin': { type: 'boolean', default: false },
     /** The work grows by `--more` over this many seconds, and goes on growing. */
     'leak-seconds': { type: 'string' },
   },
@@ -43,8 +41,6 @@ const numbers = {
   dearEvery: Number(values['dear-every'] ?? Infinity),
   leakSeconds: Number(values['leak-seconds'] ?? Infinity),
 };
-// Process ids of neighbours alternate; the product spreads them.
-const isDearKind = values['dear-by-coin'] && (Math.imul(process.pid, 0x9e37_79b1) >>> 16) % 2 === 1;
 const file = process.env['BENCH_DEVICES'];
 const devices: unknown = file === undefined ? [] : JSON.parse(readFileSync(file, 'utf8'));
 let requests = 0;
@@ -58,8 +54,7 @@ function unitsNow(): number {
   const isDear =
     requests < numbers.dearRequests ||
     age < numbers.dearSeconds ||
-    Math.floor(age / numbers.dearEvery) % 2 === 1 ||
-    isDearKind;
+    Math.floor(age / numbers.dearEvery) % 2 === 1;
   requests++;
   return units + (isDear ? more : 0) + Math.min(10, age / numbers.leakSeconds) * more;
 }

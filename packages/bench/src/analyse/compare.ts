@@ -5,7 +5,6 @@ import { METRICS, type MetricId } from '../metrics.ts';
 import type { Target } from '../model.ts';
 import type { Trial, Turns } from '../results/record.ts';
 import type { Plan } from '../plan/definition.ts';
-import { takesTurns } from '../plan/by-turns.ts';
 import { isRepeated, undisturbedOf } from '../plan/repeats.ts';
 import type { StoredRun } from '../results/store.ts';
 import { cellOf, groupByCell } from './cells.ts';
@@ -15,7 +14,6 @@ import { figureOf } from './metrics.ts';
 import { compareTable, type Differences, differencesOf } from './paired.ts';
 import { shareRanks } from './ranks.ts';
 import { chooseDifferences, differenceOfTurns } from './turns.ts';
-import { compareTrialKinds, kindsOfRounds, type ComparedKinds, type ProcessKind } from './trial-kinds.ts';
 import { compareUnpaired } from './unpaired.ts';
 import type { Factor } from './unlike.ts';
 
@@ -47,10 +45,6 @@ export interface ComparedRow {
   comparison: Comparison;
   /** The rank among the targets with this baseline at this rung, the baseline included; 1 is best. Indistinguishable targets share a rank. Only within a run. */
   rank?: number;
-  /** The kinds of processes of the two targets, if one of them has several. Only by CPU per request. */
-  kinds?: ComparedKinds;
-  /** The kinds among the ratios of the rounds of a duel, if there are several. Only by CPU per request. */
-  roundKinds?: ProcessKind[];
 }
 
 /** All comparisons of one metric. They share one error budget. */
@@ -79,8 +73,6 @@ export function compareWithin(
   const compared = pairs.map((pair, index): ComparedRow => ({
     ...pair,
     comparison: comparisons[index] as Comparison,
-    ...kindsBetween(trialsOf(pair), trialsOf(pair), pair, question.by),
-    ...(takesTurns(plan, pair.connections) && question.by === 'cpu' ? kindsOfDuel(rows[index] ?? []) : {}),
   }));
   const races = Map.groupBy(compared, ({ connections, baseline }) =>
     cellOf({ target: baseline, connections }),
@@ -302,29 +294,8 @@ export function compareRuns(
     rows: pairs.map((pair, index) => ({
       ...pair,
       comparison: comparisons[index] as Comparison,
-      ...kindsBetween(old.trials, now.trials, pair, question.by),
     })),
   };
-}
-
-/** Compares the kinds of processes of two targets; empty if neither has several, and for every metric but CPU per request. */
-function kindsBetween(
-  old: Trial[],
-  now: Trial[],
-  { connections, candidate, baseline }: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>,
-  by: MetricId,
-): Pick<ComparedRow, 'kinds'> {
-  if (by !== 'cpu') return {};
-  const at = (trials: Trial[], id: string): Trial[] =>
-    trials.filter((trial) => trial.target.id === id && trial.connections === connections);
-  const kinds = compareTrialKinds(at(old, baseline), at(now, candidate));
-  return kinds === undefined ? {} : { kinds };
-}
-
-function kindsOfDuel(differences: Differences): Pick<ComparedRow, 'roundKinds'> {
-  const ratios = differences.flatMap((log) => (log === undefined ? [] : [Math.exp(log)]));
-  const roundKinds = kindsOfRounds(ratios);
-  return roundKinds === undefined ? {} : { roundKinds };
 }
 
 /** The figures of a target at a rung, by round; undefined if the trial failed, is missing or is invalid for this metric. */

@@ -506,7 +506,7 @@ const STUDY = { connections: 10, seconds: 60, leastSeconds: 4, processes: 5 };
 export const WARM = defineCommand({
   name: 'warm',
   about:
-    'Studies how long fresh servers take to warm up. Each process is loaded in short turns with a warm reference on the same core, so that the speed of the machine cancels out in the ratio of the two. Prints how long each target takes, how much faster it becomes, and the kinds of its processes if they settle at different levels.',
+    'Studies how long fresh servers take to warm up. Each process is loaded in short turns with a warm reference on the same core, so that the speed of the machine cancels out in the ratio of the two. Prints how long each target takes, and how much faster it becomes.',
   arguments: {
     terms: '<target...>',
     noun: 'target',

@@ -3,7 +3,6 @@ import { type Comparison, losesTooMany } from '../analyse/comparison.ts';
 import { SOUGHT_EFFECT } from '../analyse/verdict.ts';
 import type { Interval } from '../numbers.ts';
 import { formatChange, formatShare } from './format.ts';
-import { explainComparedKinds } from './kinds.ts';
 import { listInMarkdown, tableInMarkdown } from './markdown.ts';
 import { toLine } from './printable.ts';
 import { renderRows } from './terminal.ts';
@@ -66,7 +65,6 @@ function layOutComparison(
         ? 'paired by round'
         : 'unpaired: the runs were measured at different times, so the ratio includes every other change between them'
     }${describeConfidence(table)}`,
-    ...table.rows.flatMap(explainComparedKinds),
     ...table.rows.flatMap(explainDropped),
     ...marks,
   ];

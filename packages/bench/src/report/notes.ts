@@ -13,7 +13,6 @@ import { describeBudget } from './detail.ts';
 import { decidingMetric } from './deciding.ts';
 import { countOf, formatShare, formatUs, formatWhole } from './format.ts';
 import { explainBuilds } from './interpreters.ts';
-import { explainKinds } from './kinds.ts';
 import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
 import { hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
 import type { View } from './view.ts';
@@ -131,7 +130,6 @@ export function describeNotes(model: Model): string[] {
     ...describeUnfit(rows),
     ...explainBuilds(servers),
     ...problems.map(describeProblem),
-    ...explainKinds(rows),
     ...explainBudgets(rows),
     ...explainBackground(rows),
     ...explainResolved(servers),
@@ -146,7 +144,6 @@ const MOST_ALIKE = 2;
 export function summariseNotes(model: Model): string[] {
   const { problems, rows, servers, leftOut } = model;
   const saturated = new Set(rows.flatMap(({ budget, target }) => (budget === undefined ? [] : [target])));
-  const kinds = explainKinds(rows);
   const skipped = leftOut.map(describeSkipped);
   const resolved = explainResolved(servers);
   return [
@@ -157,9 +154,6 @@ export function summariseNotes(model: Model): string[] {
     ...(skipped.length > MOST_ALIKE
       ? [`${skipped.length} targets were skipped: ${leftOut.map(({ target }) => target).join(', ')}.`]
       : skipped),
-    ...(kinds.length > MOST_ALIKE
-      ? [`${kinds.length} of ${rows.length} rows have several kinds of processes by CPU per request.`]
-      : kinds),
     ...explainBackground(rows),
     ...(saturated.size === 0
       ? []

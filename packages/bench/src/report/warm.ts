@@ -11,7 +11,7 @@ import type {
 import { mean, median } from '../numbers.ts';
 import type { StudiedProcess } from '../results/study/record.ts';
 import type { StoredStudy } from '../results/study/store.ts';
-import { countOf, formatChange, formatShare, formatWhole } from './format.ts';
+import { countOf, formatShare, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 import { toJson } from './json.ts';
 import { BARS } from './course.ts';
@@ -41,7 +41,7 @@ export function renderStudy(study: StoredStudy, width = Infinity): string {
     ...[
       ...describeTerms(file),
       ...describePace(targets),
-      ...targets.flatMap(describeKinds),
+      ...targets.flatMap(describeCourses),
       ...describeMissing(study),
     ].map((note) => wrap(`  ${note}`, width)),
     '',
@@ -52,14 +52,7 @@ export function renderStudy(study: StoredStudy, width = Infinity): string {
 const WORDS = ['target', 'runtime', 'course'];
 
 function headOf({ warmupSeconds }: StoredStudy['file']): string[] {
-  return [
-    'course',
-    'warm after',
-    'answers',
-    `last ÷ at ${formatSeconds(warmupSeconds)} s`,
-    'CPU/req ÷ ref.',
-    'kinds',
-  ];
+  return ['course', 'warm after', 'answers', `last ÷ at ${formatSeconds(warmupSeconds)} s`, 'CPU/req ÷ ref.'];
 }
 
 function renderTable(targets: StudiedTarget[], file: StoredStudy['file'], width: number): string {
@@ -103,7 +96,7 @@ export function viewStudies(studies: readonly StoredStudy[]): View {
     notes: [
       ...describeTerms(file),
       ...describePace(all.flatMap(({ targets }) => targets)),
-      ...all.flatMap(({ targets }) => targets.flatMap(describeKinds)),
+      ...all.flatMap(({ targets }) => targets.flatMap(describeCourses)),
       ...studies.flatMap(describeMissing),
     ],
   };
@@ -126,7 +119,6 @@ function cellsOf(study: TargetStudy | undefined, columns: number): string[] {
     warmAnswers,
     lastOverEarlyCpu,
     lastCpu,
-    kinds,
   } = study;
   const isPart = course !== 'inconsistent' && settled > 0 && settled < processes.length;
   const moving = Map.groupBy(
@@ -150,7 +142,6 @@ function cellsOf(study: TargetStudy | undefined, columns: number): string[] {
     warmAnswers === undefined ? '—' : showSpread(warmAnswers, (count) => formatWhole(Math.round(count))),
     lastOverEarlyCpu === undefined ? '—' : showEstimate(lastOverEarlyCpu),
     lastCpu.median.toFixed(2),
-    kinds === undefined || processes.length < 2 ? '—' : String(kinds.kinds.length),
   ];
 }
 
@@ -158,29 +149,12 @@ function describeMoving(direction: NonNullable<ProcessStudy['moving']>): string 
   return `CPU/req still ${direction === 'dearer' ? 'rising' : 'falling'}`;
 }
 
-/** The notes on processes that differ: in their course, or in the level at which they settle. */
-function describeKinds({ id, study }: StudiedTarget): string[] {
-  if (study === undefined) return [];
-  const { class: course, classes, kinds: found, settled } = study;
-  const courses = Object.entries(classes).filter(([, count]) => count > 0);
-  const { kinds = [], deviation = 0 } = found ?? {};
-  const [first] = kinds;
+/** The note on processes that differ in their course. */
+function describeCourses({ id, study }: StudiedTarget): string[] {
+  if (study?.class !== 'inconsistent') return [];
+  const courses = Object.entries(study.classes).filter(([, count]) => count > 0);
   return [
-    ...(course === 'inconsistent'
-      ? [
-          `${id}: the processes differ in their course: ${courses.map(([name, count]) => `${count} ${name}`).join(', ')}`,
-        ]
-      : []),
-    ...(first === undefined || kinds.length < 2
-      ? []
-      : [
-          `${id}: ${kinds.length} kinds of processes by CPU per request ÷ reference: ${kinds
-            .map(
-              ({ centre, processes }, index) =>
-                `${centre.toFixed(2)}${index === 0 ? '' : ` (${formatChange(centre / first.centre)})`} in ${processes.length} of ${settled}`,
-            )
-            .join(', ')}; within a kind ± ${formatShare(Number(deviation.toFixed(3)))}`,
-        ]),
+    `${id}: the processes differ in their course: ${courses.map(([name, count]) => `${count} ${name}`).join(', ')}`,
   ];
 }
 

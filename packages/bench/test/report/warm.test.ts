@@ -35,11 +35,10 @@ function meetPaces(target: string, process: number, paces: readonly number[]): S
 }
 
 describe('the report of a study', () => {
-  it('shows the warm-up time, the gain and the kinds of processes of each target', async () => {
+  it('shows the course, the warm-up time and the gain of each target', async () => {
     const processes = [
       ...processesOf('flat', 5, () => 0.5),
       ...processesOf('late', 5, (seconds) => (seconds < 20 ? 1 : 0.5)),
-      ...processesOf('kinds', 6, (_, index) => (index % 3 === 0 ? 1.43 : 1.19)),
       ...processesOf('restless', 3, (seconds) => (Math.floor(seconds / 3) % 2 === 0 ? 1 : 1.5)),
       ...processesOf('leak', 3, (seconds) => 0.5 * (1 + seconds / 60)),
       ...processesOf('sluggish', 3, (seconds, index) =>
@@ -50,7 +49,7 @@ describe('the report of a study', () => {
         reasons: [{ code: 'trial', text: 'the server died under load (exit status 1)' }],
       }),
     ];
-    const file = sampleStudy(['flat', 'late', 'kinds', 'restless', 'leak', 'sluggish', 'gone']);
+    const file = sampleStudy(['flat', 'late', 'restless', 'leak', 'sluggish', 'gone']);
     const text = renderStudy({ folder: '', file, host, processes });
     await expect(text).toMatchFileSnapshot('../fixtures/golden/warm.txt');
   });
@@ -74,7 +73,7 @@ describe('the report of a study', () => {
     const text = renderMarkdown(viewStudies([one, other]));
     expect(text).toMatch(/^\| flat \| — \| flat \|/m);
     expect(text).toMatch(/^\| late \| 3\.14\.6 with JIT \| warm-up \| 20 s \|/m);
-    expect(text).toMatch(/^\| gone \| — \| — \| — \| — \| — \| — \| — \|$/m);
+    expect(text).toMatch(/^\| gone \| — \| — \| — \| — \| — \| — \|$/m);
     expect(text).toContain('study another, seed 1');
     const unlike = { ...other, file: sampleStudy(['late'], { connections: 100 }) };
     expect(() => viewStudies([one, unlike])).toThrow(/unlike studies: devices, 10, 2; devices, 100, 2/);

@@ -79,27 +79,6 @@ export interface Spread {
   high: number;
 }
 
-/** One of the levels at which processes of a target settle. */
-export interface Kind {
-  /** Indexes of its processes, in the order in which they were given. */
-  processes: number[];
-  /** Its part of all processes, from 0 to 1, and the 95 % interval of that part. */
-  share: number;
-  shareInterval: Interval;
-  /** CPU per request, fresh ÷ reference: the geometric mean of its processes, with their range. */
-  centre: number;
-  low: number;
-  high: number;
-}
-
-/** The kinds among the processes of one target. */
-export interface Kinds {
-  /** The cheapest first; one if the processes do not differ distinguishably. */
-  kinds: Kind[];
-  /** The standard deviation within a kind, as a share: 0.015 is 1.5 %. */
-  deviation: number;
-}
-
 /** The course of several processes of one target. */
 export interface TargetStudy {
   /** The class that all processes share, or `inconsistent`. */
@@ -118,27 +97,4 @@ export interface TargetStudy {
   /** Last level ÷ level right after the default warm-up: the mean over processes, with its interval. */
   lastOverEarlyCpu?: RatioEstimate;
   lastOverEarlyGoodput?: RatioEstimate;
-  /** The kinds among the processes that settled; absent if none did. */
-  kinds?: Kinds;
-}
-
-/** Two kinds of two targets that correspond to each other. */
-export interface MatchedKind {
-  /** Indexes into the kinds of the baseline and of the candidate; one is absent if that target lacks the kind. */
-  baseline?: number;
-  candidate?: number;
-  /** CPU per request within the kind, candidate ÷ baseline; absent if a target lacks the kind. */
-  ratio?: RatioEstimate;
-  /** Share of the candidate minus share of the baseline, from -1 to 1. */
-  shareDifference: number;
-  shareInterval: Interval;
-}
-
-/** A comparison of two targets whose processes may be of several kinds. */
-export interface KindComparison {
-  kinds: MatchedKind[];
-  /** CPU per request within kinds, candidate ÷ baseline, over all matched kinds. */
-  withinKinds?: RatioEstimate;
-  /** Ratio of the mean CPU per request of many processes, candidate ÷ baseline: what a fleet would see. */
-  fleet: RatioEstimate;
 }

@@ -1,7 +1,6 @@
 /** The course of several processes of one target: what they share and where they differ. */
 import { mean, median, sum } from '../../numbers.ts';
 import { studentPoint } from '../student.ts';
-import { findKinds } from './kinds.ts';
 import type { ProcessStudy, RatioEstimate, Spread, TargetStudy, WarmClass } from './study.ts';
 
 /** Studies a target by the courses of its processes. Throws RangeError for no processes. */
@@ -27,22 +26,11 @@ export function studyTarget(processes: readonly ProcessStudy[]): TargetStudy {
     lastGoodput: spreadOf(processes.map(({ lastGoodput }) => lastGoodput.ratio)),
     ...(cpu && { lastOverEarlyCpu: cpu }),
     ...(goodput && { lastOverEarlyGoodput: goodput }),
-    ...(settled.length > 0 && { kinds: kindsOf(processes) }),
   };
 }
 
 function spreadOf(values: readonly number[]): Spread {
   return { median: median(values), low: Math.min(...values), high: Math.max(...values) };
-}
-
-/** The kinds of the processes that settled, by their indexes among all. */
-function kindsOf(processes: readonly ProcessStudy[]): NonNullable<TargetStudy['kinds']> {
-  const indexes = processes.flatMap(({ warm }, index) => (warm ? [index] : []));
-  const found = findKinds(indexes.map((index) => processes[index]!.lastCpu));
-  return {
-    ...found,
-    kinds: found.kinds.map((kind) => ({ ...kind, processes: kind.processes.map((at) => indexes[at]!) })),
-  };
 }
 
 /** The geometric mean over processes, with Student's interval; a single process keeps its own interval. */

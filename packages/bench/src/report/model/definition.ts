@@ -2,7 +2,6 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import type { Comparison } from '../../analyse/comparison.ts';
 import type { Fall, Knee, NoKnee } from '../../analyse/ladder.ts';
-import type { ComparedKinds, ProcessKind } from '../../analyse/trial-kinds.ts';
 import {
   amount,
   as,
@@ -177,28 +176,6 @@ const distribution = named(
   ),
 );
 
-const processKind = shape({
-  processes: ordinal('count: processes of this kind'),
-  of: ordinal('count: processes with a valid figure'),
-  centre: amount('value: CPU per request, or its ratio in the rounds of a duel: the geometric mean'),
-  low: amount('value: the least'),
-  high: amount('value: the most'),
-});
-const kinds = named(
-  'kinds',
-  Type.Unsafe<ProcessKind[]>(
-    Type.Array(processKind, { description: 'Kinds of processes, the cheapest first.', minItems: 1 }),
-  ),
-);
-
-const ratioEstimate = named(
-  'ratioEstimate',
-  shape({
-    ratio: amount('ratio: of the candidate to the baseline'),
-    interval: Type.Optional(as(interval, 'The 95 % confidence interval.')),
-  }),
-);
-
 const row = named(
   'row',
   shape(
@@ -252,9 +229,6 @@ const row = named(
           },
           { description: 'The requests beside the load, over all trials.' },
         ),
-      ),
-      kinds: Type.Optional(
-        as(kinds, 'The levels of CPU per request among its processes, if there are several.'),
       ),
       routes: Type.Optional(
         Type.Array(
@@ -406,25 +380,6 @@ const comparedTable = named(
           comparison,
           rank: Type.Optional(
             ordinal('count: rank among the targets with this baseline at this rung, the baseline included'),
-          ),
-          kinds: Type.Optional(
-            Type.Unsafe<ComparedKinds>(
-              shape(
-                {
-                  baseline: kinds,
-                  candidate: kinds,
-                  within: Type.Optional(as(ratioEstimate, 'Between processes of corresponding kinds.')),
-                  fleet: as(ratioEstimate, 'Between the means of many processes.'),
-                },
-                {
-                  description:
-                    'Only by CPU per request, if the processes of one target are of several kinds.',
-                },
-              ),
-            ),
-          ),
-          roundKinds: Type.Optional(
-            as(kinds, 'Only by CPU per request: the levels of the ratio among the rounds of a duel.'),
           ),
         }),
       ),
@@ -641,5 +596,5 @@ export const reportDocument = shape({
 export const REPORT_HEAD = {
   title: 'The report of a run as JSON: report --json',
   description:
-    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, kinds of processes, problems and notes are new; `hosts`, `companionHosts` and `roundHosts` are new with clusters; `interpreter` of a server is new.',
+    'A figure that was not measured is absent: never 0, never -1. A number described as value has the unit of its metric. History: 3 (2026-11-21) the plan, the host, the summary rows and every trial; 4 (2026-11-22) the model of a report: rows have ranks, intervals, trials and latency distributions; ladders, comparisons, problems and notes are new; `hosts`, `companionHosts` and `roundHosts` are new with clusters; `interpreter` of a server is new.',
 };

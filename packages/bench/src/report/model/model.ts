@@ -12,7 +12,6 @@ import { summariseRoutes } from '../../analyse/routes.ts';
 import { toScalings } from '../../analyse/scaling.ts';
 import { summarise, type Row } from '../../analyse/summary.ts';
 import { usageOf } from '../../analyse/times.ts';
-import { kindsAmong } from '../../analyse/trial-kinds.ts';
 import { commandLine } from '../../home.ts';
 import { METRIC_IDS, METRICS, type MetricId } from '../../metrics.ts';
 import { sum } from '../../numbers.ts';
@@ -133,13 +132,11 @@ function rankRows(rows: Row[], groups: Map<string, Trial[]>, distributions: bool
   return rows.map((row) => {
     const trials = (groups.get(cellOf(row)) ?? []).toSorted((a, b) => a.round - b.round);
     const distribution = distributions ? distributionOf(trials) : undefined;
-    const kinds = kindsAmong(trials);
     const routes = summariseRoutes(trials);
     return {
       ...row,
       figures: figuresOf(row, ranks.get(cellOf(row)) ?? {}),
       ...describeServers(trials),
-      ...(kinds && { kinds }),
       ...(routes.length > 0 && { routes }),
       trials: trials.map(toPoint),
       ...(distribution && { distribution }),
