@@ -12,8 +12,9 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   inFlight: 'in flight at the end',
 };
 
-/** `8 with a wrong status`. */
-export function describeCount(outcome: string, count: number): string {
+/** `8 with a wrong status`. Requests are in flight at the end of each of several windows. */
+export function describeCount(outcome: string, count: number, windows = 1): string {
+  if (outcome === 'inFlight' && windows > 1) return `${count} in flight at their ends`;
   return `${count} ${OUTCOMES[outcome] ?? outcome}`;
 }
 

@@ -12,7 +12,7 @@ import type {
 } from '../results/record.ts';
 import { sum } from '../numbers.ts';
 import { describeUse } from './companions.ts';
-import { formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
+import { countOf, formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 import { describeRoutes } from './requests.ts';
 
@@ -82,6 +82,7 @@ function describeMeasured({
   shape,
   host,
   age,
+  turns,
 }: Partial<Measured>): string[] {
   const { background, ...others } = companions ?? {};
   const lines: string[] = [];
@@ -91,7 +92,7 @@ function describeMeasured({
     lines.push(
       ...describeConnect(connect),
       ...describeWarmup(load),
-      `window ${load.windowSeconds.toFixed(3)} s: ${classes.map(([name, count]) => describeCount(name, count)).join(', ')}`,
+      `${describeWindow(load, turns)}: ${classes.map(([name, count]) => describeCount(name, count, turns === undefined ? 1 : turns.answers.length)).join(', ')}`,
       `goodput ${formatCount(load.goodputPerSecond)}/s${printedByAutocannon === undefined ? '' : `; printed by autocannon: ${formatCount(printedByAutocannon)}`}`,
     );
     lines.push(...describeChecked(load));
@@ -136,6 +137,14 @@ function describeMeasured({
   if (budget !== undefined && budget.by !== 'cores') lines.push(describeBudget(budget));
   lines.push(`limit: ${limit ?? 'unknown'}; goodput over the window: ${shape ?? 'unknown'}`);
   return lines;
+}
+
+/** The window, or the turns that it consists of. */
+function describeWindow({ windowSeconds }: LoadResult, turns: Measured['turns']): string {
+  const seconds = `${windowSeconds.toFixed(3)} s`;
+  return turns === undefined
+    ? `window ${seconds}`
+    : `${countOf(turns.answers.length, 'turn')}, ${seconds} together`;
 }
 
 /** Describes the cores that a server used and the most that it could use. */

@@ -1,4 +1,5 @@
 /** Numbers as people read them. Each bound is where rounding would reach the next form. */
+import type { Range } from './model/definition.ts';
 import type { Unit } from '../units.ts';
 
 /** The format of each unit in a column. */
@@ -84,4 +85,10 @@ export function formatChange(factor: number): string {
   const text = percent.toFixed(digits);
   if (Number(text) === 0) return '0 %';
   return `${factor < 1 ? '−' : '+'}${Number(text).toLocaleString('en-US', { minimumFractionDigits: digits })} %`;
+}
+
+/** `2.3 to 2.6`; one figure if both ends look the same. */
+export function formatRange(range: Range, format: (value: number) => string): string {
+  const [least, most] = [range.least, range.most].map(format);
+  return least === most ? String(least) : `${least} to ${most}`;
 }

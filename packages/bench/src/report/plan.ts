@@ -9,10 +9,12 @@ import {
   countOf,
   describeConnections,
   formatBudget,
+  formatRange,
   formatShare,
   formatSpan,
   formatWhole,
 } from './format.ts';
+import type { Range } from './model/definition.ts';
 import { describeRequests } from './requests.ts';
 import { describeProspects } from './stopping.ts';
 import { listAll, listAny } from './words.ts';
@@ -90,27 +92,39 @@ export function describeWarmups({ autoWarmup, warmupSeconds, warmups = [] }: Pla
     : [`warm-up by target, at most ${LONGEST_WARMUP_SECONDS} s: ${parts.join('; ')}`];
 }
 
-/** The resources of each server: `1 worker of 2 threads on 2 cores`. */
-export function describeWorkers({ workers, threads, cores, targets }: Plan): string {
+/**
+ * The resources of each server: `1 worker of 2 threads on 2 cores`. Only the command of an app knows its number of workers,
+ * unless it asks Bench for it. `each` follows the workers, such as ` per server`.
+ */
+export function describeWorkers({ workers, threads, cores, targets, apps = [] }: Plan, each = ''): string {
   const sizes = [...new Set(targets.flatMap(({ scale }) => scale?.cores ?? []))];
   if (sizes.length > 0) {
     const hasThreads = targets.some(({ scale }) => (scale?.threads ?? 1) > 1);
-    return `${listAny(sizes.map(String))} workers${hasThreads ? ' or threads' : ''} on as many cores`;
+    return `${listAny(sizes.map(String))} workers${hasThreads ? ' or threads' : ''} on as many cores${each}`;
   }
-  return [
-    countOf(workers, 'worker'),
+  const own = apps.filter(({ command }) => !command.some((word) => word.includes('{workers}')));
+  const names = own.map(({ name }) => name);
+  const isOwn = targets.every(({ stack }) => names.includes(stack));
+  const resources = [
+    isOwn ? 'as many workers' : countOf(workers, 'worker'),
     ...(threads === undefined ? [] : [`of ${countOf(threads, 'thread')}`]),
     ...(cores === undefined ? [] : [`on ${countOf(cores, 'core')}`]),
   ].join(' ');
+  if (isOwn) return `${resources}${each} as its command starts`;
+  const others = names.length === 0 ? '' : ` (${names.join(', ')}: as many as its command starts)`;
+  return `${resources}${each}${others}`;
 }
 
-/** Says which servers run at the same time; empty if none do. */
-export function describeTurns({ byTurns, rungs, targets }: Plan): string[] {
-  if (byTurns === undefined) return [];
+/** Says which servers run at the same time; empty if none do. `atOnce` are the numbers that ran; by default all of the plan. */
+export function describeTurns(
+  { byTurns, rungs, targets }: Plan,
+  atOnce: Range = { least: targets.length, most: targets.length },
+): string[] {
+  if (byTurns === undefined || atOnce.most < 2) return [];
   const apart = rungs.filter((rung) => !byTurns.rungs.includes(rung));
   const where = apart.length === 0 ? '' : ` at ${describeConnections(byTurns.rungs)}`;
   return [
-    `the ${formatWhole(targets.length)} servers of a round run at once${where}, and take turns of ${formatWhole(1000 * byTurns.turnSeconds)} ms or more`,
+    `the ${formatRange(atOnce, formatWhole)} servers of a round run at once${where}, and take turns of ${formatWhole(1000 * byTurns.turnSeconds)} ms or more`,
     ...(apart.length === 0 ? [] : [`one server at a time at ${describeConnections(apart)}`]),
   ];
 }

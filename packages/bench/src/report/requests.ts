@@ -77,11 +77,14 @@ export function describeRoutes({ routes = [] }: LoadResult, { requests }: Trial)
     const { method, path } = requests?.requests[index] ?? { method: 'request', path: String(index + 1) };
     const { sent, ok, ...others } = counts;
     const wrong = Object.entries(others).filter(([, count]) => count > 0);
-    const tail = [latencyUs?.p50, latencyUs?.p99].flatMap((us) => (us === undefined ? [] : [formatUs(us)]));
+    const tail = (['p50', 'p99'] as const).flatMap((name) => {
+      const us = latencyUs?.[name];
+      return us === undefined ? [] : [`${name} ${formatUs(us)}`];
+    });
     return [
       `${redactUrl(`${method} ${path}`)}: ${formatWhole(sent)} sent, ${formatWhole(ok)} right`,
       ...wrong.map(([name, count]) => `${formatWhole(count)} ${name}`),
-      ...(tail.length === 0 ? [] : [`p50 and p99 ${tail.join(' and ')}`]),
+      ...tail,
     ].join(', ');
   });
 }

@@ -6,13 +6,14 @@ import { drawCourses } from './course.ts';
 import { describeAsking } from './requests.ts';
 import type { CompanionHost } from '../model.ts';
 import type { CompanionName, Placement } from '../results/record.ts';
+import { takesTurns } from '../plan/by-turns.ts';
 import { enginesOf } from '../plan/plan.ts';
 import { describeInterpreters } from './interpreters.ts';
 import { joinWords } from '../catalogue/apps/words.ts';
 import { describeHead } from './companions.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { Host } from '../results/host.ts';
-import { countOf, formatChange, formatWhole } from './format.ts';
+import { countOf, formatChange, formatRange, formatWhole } from './format.ts';
 import { NEIGHBOURLY } from '../saturation.ts';
 import type { Range } from './model/definition.ts';
 import type { Model } from './model/model.ts';
@@ -95,7 +96,7 @@ export function describeSetting(model: Model): string[] {
       : [
           [
             `${describeSender(plan)} in ${describeGenerators(plan)}`,
-            ...(plan.attached === undefined ? [`${describeWorkers(plan)} per server`] : []),
+            ...(plan.attached === undefined ? [describeWorkers(plan, ' per server')] : []),
             describePlacement(placement),
           ].join(', '),
           ...describeHosts(model),
@@ -103,7 +104,7 @@ export function describeSetting(model: Model): string[] {
           ...describeApps(plan),
           ...describeCopies(plan),
           ...describeAttached(model),
-          ...describeTurns(plan),
+          ...describeTurns(plan, serversAtOnce(model)),
           ...describeInterpreters(model.servers),
           ...describeAge(model),
           ...describeCollected(model),
@@ -114,6 +115,15 @@ export function describeSetting(model: Model): string[] {
         ]),
     ...describeWarmups(plan),
   ];
+}
+
+/** The servers that took turns in a round: fewer than planned if some were skipped, failed to start or were decided early. */
+function serversAtOnce({ plan, rows }: Model): Range {
+  const rounds = rows
+    .filter(({ connections }) => takesTurns(plan, connections))
+    .flatMap(({ connections, trials }) => trials.map(({ round }) => `${connections} ${round}`));
+  const counts = [...Map.groupBy(rounds, (round) => round).values()].map(({ length }) => length);
+  return { least: Math.min(...counts), most: Math.max(0, ...counts) };
 }
 
 /** One line for each host of a cluster that sent load: its hardware, its share, its clock. */
@@ -167,12 +177,6 @@ function describeCollected({ plan, servers }: Model): string[] {
         `${target.id}: no garbage collection before the load, because the server could not be asked for it`,
     ),
   ];
-}
-
-/** `2.3 to 2.6`; one figure if both ends look the same. */
-function formatRange(range: Range, format: (value: number) => string): string {
-  const [least, most] = [range.least, range.most].map(format);
-  return least === most ? String(least) : `${least} to ${most}`;
 }
 
 /** The engine and its load mode; a closed loop is the default and is not mentioned. */
