@@ -1,8 +1,10 @@
-/** Short turns: servers are loaded in turn for a few ms each, and their CPU is read in the silence between. */
+/** Short turns: servers are loaded in turn for a few ms each, and their CPU is read in the silence before and after. */
 import type { LoadResult, Turns as RecordedTurns } from '../results/record.ts';
 import type { LoadMode } from '../model.ts';
 import type { Turns } from '../plan/turns.ts';
 import type { ShortTurns, TurnResult } from '../load/engine.ts';
+import { sum } from '../numbers.ts';
+import { TurnMeter } from '../resources/cpu-meter.ts';
 import { overTurns, type Sampled } from '../resources/sampler.ts';
 import type { ReadyServer } from './life.ts';
 
@@ -17,9 +19,15 @@ export interface TurnsResult {
 export class TurnTaker {
   readonly #ready: ReadyServer;
   readonly #session: ShortTurns;
-  readonly #taken: Required<RecordedTurns> = { answers: [], cpuUs: [], goodputPerSecond: [], places: [] };
+  readonly #taken = {
+    answers: [] as number[],
+    goodputPerSecond: [] as number[],
+    places: [] as number[],
+  } satisfies RecordedTurns;
+  readonly #cpuUs: number[] = [];
+  /** Undefined before `begin`, and if CPU cannot be read. */
+  #meter: TurnMeter | undefined;
   #seconds = 0;
-  #cpuUs = 0;
 
   private constructor(ready: ReadyServer, session: ShortTurns) {
     this.#ready = ready;
@@ -40,45 +48,50 @@ export class TurnTaker {
   /** Opens the sampler around all turns, and reads the CPU of the idle server. */
   async begin(ours: readonly number[]): Promise<void> {
     await this.#ready.sampler?.start(ours);
-    this.#cpuUs = this.#ready.meter?.readUs() ?? 0;
+    this.#meter = this.#ready.meter && new TurnMeter(this.#ready.meter);
   }
 
   /**
    * Takes one turn. Every answer has arrived when its CPU is read, so that CPU and answers belong together exactly. Work
-   * that the server puts off until after its turn counts for the next one. `place` is that among the turns of all
-   * servers; by default among its own.
+   * of the server between its turns is counted apart. `place` is that among the turns of all servers; by default among
+   * its own.
    */
   async take(
     { rampSeconds, spanSeconds }: Omit<Turns, 'order'>,
     load: LoadMode,
     place = this.#taken.places.length,
   ): Promise<TurnResult> {
+    this.#meter?.endRest();
     const turn = await this.#session.take({ rampSeconds, windowSeconds: spanSeconds, load });
     this.#seconds += turn.seconds;
     this.#taken.places.push(place);
     this.#taken.answers.push(turn.answers);
     this.#taken.goodputPerSecond.push(Math.round(turn.goodputPerSecond * 10) / 10);
-    const cpuUs = this.#ready.meter?.readUs();
-    if (cpuUs === undefined) return turn;
-    // A thread that exits takes its CPU with it if there is no cgroup.
-    this.#taken.cpuUs.push(Math.max(0, Math.round(cpuUs - this.#cpuUs)));
-    this.#cpuUs = cpuUs;
+    if (this.#meter !== undefined) this.#cpuUs.push(Math.round(this.#meter.endTurn()));
     return turn;
   }
 
   /** The turns so far. */
   get taken(): RecordedTurns {
-    const { cpuUs, ...taken } = this.#taken;
-    return this.#ready.meter === undefined ? taken : { ...taken, cpuUs };
+    if (this.#meter === undefined) return this.#taken;
+    return { ...this.#taken, cpuUs: this.#cpuUs, restsCpuUs: Math.round(this.#meter.restsUs) };
   }
 
   /** Closes the sampler and returns the result of all turns. */
   async end(): Promise<TurnsResult> {
+    this.#meter?.endRest();
     const sampled = await this.#ready.sampler?.stop();
+    const { taken } = this;
     return {
       load: await this.#session.collect(),
-      sampled: sampled && overTurns(sampled, this.#seconds),
-      turns: this.taken,
+      sampled: sampled && overTurns(sampled, { seconds: this.#seconds, cpuShare: shareOfTurns(taken) }),
+      turns: taken,
     };
   }
+}
+
+/** Returns the share of its turns in the CPU of a server; 1 if it used none, or if that was not read. */
+function shareOfTurns({ cpuUs = [], restsCpuUs = 0 }: RecordedTurns): number {
+  const turnsUs = sum(cpuUs);
+  return turnsUs === 0 ? 1 : turnsUs / (turnsUs + restsCpuUs);
 }

@@ -2,7 +2,7 @@
 import type { LoadResult } from '../results/record.ts';
 import { findTrends, type RatioTrend } from '../judge/trend.ts';
 import { LONGEST_WARMUP_SECONDS } from '../plan/warmup.ts';
-import type { CpuMeter } from '../resources/cpu-meter.ts';
+import { TurnMeter, type CpuMeter } from '../resources/cpu-meter.ts';
 
 /** The length of a turn in seconds: short, where each gives a ratio; else as long as all keep idle connections. */
 const TURN_SECONDS = { measured: 0.125, unmeasured: 2 };
@@ -75,24 +75,22 @@ class Warming {
   readonly turnSeconds: number;
   readonly #side: WarmingSide;
   #last: LoadResult | undefined;
-  #cpuUs: number | undefined;
+  readonly #meter: TurnMeter | undefined;
   #seconds = 0;
 
   constructor(side: WarmingSide, longestTurn: number) {
     this.#side = side;
     this.turns = Math.max(1, Math.ceil(side.seconds / longestTurn - 1e-9));
     this.turnSeconds = side.seconds / this.turns;
-    this.#cpuUs = this.#readUs();
+    this.#meter = attempt(() => side.meter && new TurnMeter(side.meter));
   }
 
   async take(seconds: number): Promise<void> {
+    attempt(() => this.#meter?.endRest());
     const load = await this.#side.fire(seconds);
     const answers = (load?.lifetime?.ok ?? 0) - (this.#last?.lifetime?.ok ?? 0);
-    const before = this.#cpuUs;
-    this.#cpuUs = this.#readUs();
-    this.costs.push(
-      answers > 0 ? ((this.#cpuUs ?? Number.NaN) - (before ?? Number.NaN)) / answers : Number.NaN,
-    );
+    const cpuUs = attempt(() => this.#meter?.endTurn()) ?? Number.NaN;
+    this.costs.push(answers > 0 ? cpuUs / answers : Number.NaN);
     this.#last = load ?? this.#last;
     this.#seconds += seconds;
   }
@@ -108,13 +106,13 @@ class Warming {
     const cycle = ((connect?.stood ?? 0) * this.#seconds) / (lifetime?.ok ?? 0);
     return Number.isFinite(cycle) ? cycle : 0;
   }
+}
 
-  /** Undefined once the server has ended. */
-  #readUs(): number | undefined {
-    try {
-      return this.#side.meter?.readUs();
-    } catch {
-      return undefined;
-    }
+/** Returns a reading of a meter; undefined once its server has ended. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }

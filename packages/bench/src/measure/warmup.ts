@@ -143,10 +143,11 @@ async function takeTurns(
 }
 
 /** Returns the first turns. */
-function firstOf({ answers, cpuUs, goodputPerSecond }: Turns, count: number): Turns {
+function firstOf({ answers, cpuUs, restsCpuUs, goodputPerSecond }: Turns, count: number): Turns {
   return {
     answers: answers.slice(0, count),
     ...(cpuUs && { cpuUs: cpuUs.slice(0, count) }),
+    ...(restsCpuUs !== undefined && { restsCpuUs }),
     goodputPerSecond: goodputPerSecond.slice(0, count),
   };
 }

@@ -131,6 +131,7 @@ export function describeNotes(model: Model): string[] {
     ...explainBuilds(servers),
     ...problems.map(describeProblem),
     ...explainBudgets(rows),
+    ...explainDeferred(rows),
     ...explainBackground(rows),
     ...explainResolved(servers),
     ...leftOut.map(describeSkipped),
@@ -154,6 +155,7 @@ export function summariseNotes(model: Model): string[] {
     ...(skipped.length > MOST_ALIKE
       ? [`${skipped.length} targets were skipped: ${leftOut.map(({ target }) => target).join(', ')}.`]
       : skipped),
+    ...explainDeferred(rows),
     ...explainBackground(rows),
     ...(saturated.size === 0
       ? []
@@ -249,6 +251,23 @@ function explainBudgets(rows: ModelRow[]): string[] {
   return inOrder(rows).flatMap((row) =>
     row.budget === undefined ? [] : [`limit server, ${placeOf(row)}: ${describeBudget(row.budget)}.`],
   );
+}
+
+/** From this share of the CPU in its turns on, the work of a server between its turns matters. */
+const LEAST_DEFERRED = 0.01;
+
+/** Names the servers that work between their turns, and how much. */
+function explainDeferred(rows: ModelRow[]): string[] {
+  const places = inOrder(rows).flatMap((row) =>
+    row.deferredShare === undefined || row.deferredShare <= LEAST_DEFERRED
+      ? []
+      : [`${placeOf(row)}: ${formatShare(row.deferredShare)}`],
+  );
+  return places.length === 0
+    ? []
+    : [
+        `CPU µs/req excludes work that a server defers to the time between its turns. As a share of the CPU in its turns: ${places.join('; ')}.`,
+      ];
 }
 
 /** Describes the outcome of the background requests and the figures that include them. */

@@ -1,4 +1,4 @@
-/** Reads the CPU time of a server between short spans: a full sample of its resources would take longer than a span. */
+/** Reads the CPU time of a server around short turns: a full sample of its resources would take longer than a turn. */
 import type { Cgroup } from '../machine/cgroup.ts';
 import { familyOf, readThreadsUs } from '../machine/procfs.ts';
 import { sum } from '../numbers.ts';
@@ -27,6 +27,41 @@ export function openCpuMeter(pid: number | undefined, cgroup: Cgroup | undefined
       return threads.length === 0 ? gone(pid) : sum(threads);
     },
   };
+}
+
+/** Separates the CPU time of a server in its turns from that in the rests between them. */
+export class TurnMeter {
+  readonly #meter: CpuMeter;
+  #readUs: number;
+  #restsUs = 0;
+
+  /** Reads the CPU of the idle server. Throws if it has ended. */
+  constructor(meter: CpuMeter) {
+    this.#meter = meter;
+    this.#readUs = meter.readUs();
+  }
+
+  /** The CPU time of all rests so far, in µs. */
+  get restsUs(): number {
+    return this.#restsUs;
+  }
+
+  /** Ends a rest: called right before a turn, and after the last one. Throws if the server has ended. */
+  endRest(): void {
+    this.#restsUs += this.#takeUs();
+  }
+
+  /** Ends a turn and returns its CPU time, in µs. Throws if the server has ended. */
+  endTurn(): number {
+    return this.#takeUs();
+  }
+
+  #takeUs(): number {
+    const before = this.#readUs;
+    this.#readUs = this.#meter.readUs();
+    // A thread that exits takes its CPU with it if there is no cgroup.
+    return Math.max(0, this.#readUs - before);
+  }
 }
 
 function gone(pid: number): never {

@@ -100,13 +100,17 @@ export function joinSampled(all: readonly Sampled[]): Sampled | undefined {
 }
 
 /**
- * Relates one long window of a server to its turns in it, which lasted this many seconds together: it was idle for the
- * rest. The machine is seen over the whole window.
+ * Relates one long window of a server to its turns in it, which lasted this many seconds together and had this share of
+ * its CPU. The machine is seen over the whole window.
  */
-export function overTurns({ server, host }: Sampled, seconds: number): Sampled {
+export function overTurns(
+  { server, host }: Sampled,
+  { seconds, cpuShare }: { seconds: number; cpuShare: number },
+): Sampled {
   if (server === undefined || seconds <= 0) return { host };
   // A server rests between its turns, so its memory over time is not that under load.
-  const { memoryOverTime: _, busiest, cpuUserUs, cpuSystemUs, ...rest } = server;
+  const { memoryOverTime: _, busiest, ...rest } = server;
+  const [cpuUserUs, cpuSystemUs] = [server.cpuUserUs * cpuShare, server.cpuSystemUs * cpuShare];
   const more = server.seconds / seconds;
   const uses = busiest?.map(({ pid, cores, threads }): ProcessUse => ({
     pid,

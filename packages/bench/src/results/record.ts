@@ -454,9 +454,14 @@ export const turns = named(
       answers: Type.Array(count('count: right answers of the whole turn, from silence to silence')),
       cpuUs: Type.Optional(
         Type.Array(
-          amount("µs: CPU of the server's tree from the end of its previous turn to the end of this one"),
+          amount(
+            "µs: CPU of the server's tree in this turn; in records without `restsCpuUs`, from the end of its previous turn to the end of this one",
+          ),
           { description: 'Absent if the process of the server is not known.' },
         ),
+      ),
+      restsCpuUs: Type.Optional(
+        amount("µs: CPU of the server's tree between its turns, all rests together; absent in older records"),
       ),
       goodputPerSecond: Type.Array(
         amount('per second: right answers, each connection from its first request to its last answer'),

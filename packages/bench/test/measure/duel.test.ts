@@ -379,13 +379,14 @@ describe('the plan of a table', () => {
 describe('the short turns of a duel', () => {
   const steps = /^(arm|fire|turn|collect|read CPU|sample start|sample stop|look)/;
 
-  it('are taken after the warm-up, and the CPU of a server is read after each of its turns', async () => {
+  it('are taken after the warm-up, and the CPU of a server is read before and after each of its turns', async () => {
     const { world, trials } = await duel(
       { turns: true },
       '--duel --rounds 1 --connections 10 --duration 0.12 --warmup 0.1',
     );
     expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
     const turns = [0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 1, 0].flatMap((side) => [
+      `read CPU ${3000 + side}`,
       `turn ${3000 + side} 0.02`,
       `read CPU ${3000 + side}`,
     ]);
@@ -394,8 +395,10 @@ describe('the short turns of a duel', () => {
       'arm',
       'read CPU 3000',
       'read CPU 3001',
+      'read CPU 3000',
       'fire',
       'read CPU 3000',
+      'read CPU 3001',
       'fire',
       'read CPU 3001',
       'sample start 4711,4709',
@@ -403,8 +406,10 @@ describe('the short turns of a duel', () => {
       'sample start 4711,4710',
       'read CPU 3001',
       ...turns,
+      'read CPU 3000',
       'sample stop',
       'collect 3000',
+      'read CPU 3001',
       'sample stop',
       'collect 3001',
     ]);
@@ -422,12 +427,35 @@ describe('the short turns of a duel', () => {
         places: places[index],
         answers: Array(6).fill(1000),
         cpuUs: Array(6).fill(10_000),
+        restsCpuUs: 0,
         goodputPerSecond: Array(6).fill(40_000),
       });
       // The fake sampler sees 2.5 s of CPU for 6,000 answers in six turns of 25 ms.
       expect(trial.measured.cpuUsPerRequest).toBeCloseTo(2.5e6 / 6000);
       expect(trial.measured.server?.seconds).toBeCloseTo(0.15);
       expect(trial.measured.server?.coresUsed).toBeCloseTo(2.5 / 0.15);
+    }
+  });
+
+  it.each([
+    ['no', 0],
+    ['a little', 500],
+    ['much', 10_000],
+  ])('cost a request the same if the server uses %s CPU in the rests between them', async (_, rest) => {
+    const { trials } = await duel(
+      { turns: true, cpuUs: { turn: 10_000, rest } },
+      '--duel --rounds 1 --connections 10 --duration 0.12',
+    );
+    for (const trial of trials) {
+      if (trial.status === 'failed') throw new Error('failed');
+      const { turns, server, cpuUsPerRequest } = trial.measured;
+      expect(turns?.cpuUs).toEqual(Array(6).fill(10_000));
+      // A rest before each of the six turns, and one after the last.
+      expect(turns?.restsCpuUs).toBe(7 * rest);
+      // The sampler saw 2.5 s of CPU in turns and rests together.
+      const share = 60_000 / (60_000 + 7 * rest);
+      expect(cpuUsPerRequest).toBeCloseTo((2.5e6 * share) / 6000);
+      expect(server?.coresUsed).toBeCloseTo((2.5 * share) / 0.15);
     }
   });
 

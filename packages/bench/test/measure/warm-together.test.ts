@@ -24,6 +24,8 @@ function sideOf(
   };
 }
 
+type Side = ReturnType<typeof sideOf>;
+
 /** A small noise without chance, so that a level has no ties. */
 const level = (cost: number) => (seconds: number) => cost * (1 + 0.002 * Math.sin(97 * seconds));
 
@@ -63,6 +65,22 @@ describe('the warm-up of a duel', () => {
     const { trends } = await warmTogether(sides);
     expect(sides.map((side) => side.loaded())).toEqual(sides.map(() => 2 + 60 / 12));
     expect(trends.map(({ side }) => side)).toEqual([0]);
+  });
+
+  it('finds no trend in the CPU that a server uses while the others have their turns', async () => {
+    let [restUs, turns] = [0, 0];
+    const [a, b, c] = [10, 20, 30].map((cost) => sideOf(level(cost))) as [Side, Side, Side];
+    const others = [a, c].map((side) => ({
+      ...side,
+      fire(seconds: number) {
+        restUs += 20 * turns++;
+        return side.fire(seconds);
+      },
+    }));
+    const working = { ...b, meter: { source: 'test', readUs: () => b.meter!.readUs() + restUs } };
+    const { trends } = await warmTogether([others[0]!, working, others[1]!]);
+    expect(trends).toEqual([]);
+    expect(b.loaded()).toBe(2);
   });
 
   it('gives each server its own time, and lets those that need less begin later', async () => {

@@ -44,11 +44,13 @@ async function observe(twist: Twist, seconds = 2): Promise<{ studied: StudiedPro
     let ok = 10;
     const take = async ({ rampSeconds, windowSeconds }: Turn) => {
       turns.push(which);
+      // While one side has its turn, the other rests.
+      if (which === 'reference') cpuUs.fresh += twist.besideUs ?? 0;
       twist.onTurn?.(turns.length, which);
       const length = rampSeconds + windowSeconds;
       const answers = answersIn(length);
       const cost = which === 'fresh' ? (twist.costUs ?? (() => REFERENCE_US))(ok) : REFERENCE_US;
-      cpuUs[which] += answers * cost + (which === 'fresh' ? (twist.besideUs ?? 0) : 0);
+      cpuUs[which] += answers * cost;
       ok += answers;
       vi.advanceTimersByTime(1000 * length);
       return { seconds: length, answers, goodputPerSecond: answers / length };
@@ -126,10 +128,13 @@ describe('the observation of a fresh process', () => {
     expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
   });
 
-  it('counts the work that a server does between its turns', async () => {
+  it('counts the work that a server does between its turns apart', async () => {
     const { studied } = await observe({ besideUs: 500 });
-    const { cpuUs, answers } = studied.course?.fresh ?? {};
-    expect(cpuUs?.[0]).toBe((answers?.[0] ?? 0) * REFERENCE_US + 500);
+    const { cpuUs = [], answers, restsCpuUs } = studied.course!.fresh;
+    expect(cpuUs).toEqual(answers.map((count) => count * REFERENCE_US));
+    // One turn of the reference for each turn of the process.
+    expect(restsCpuUs).toBeCloseTo(500 * cpuUs.length, -3);
+    expect(studied.course?.reference.restsCpuUs).toBe(0);
   });
 
   it('keeps what it has seen of a process that fails', async () => {

@@ -65,6 +65,8 @@ export interface Twist {
   turns?: boolean;
   /** The right answers of each short turn. */
   answers?: number;
+  /** The CPU of a server in a turn, and in the rest before it, in µs. */
+  cpuUs?: { turn: number; rest: number };
   /** Returns how the server ended; undefined while it runs. */
   ended?: () => string | undefined;
   /** The number of answers to background requests so far. */
@@ -107,6 +109,8 @@ export function createWorld(twist: Twist = {}): World {
   const events: RunEvent[] = [];
   const recorded: Trial[] = [];
   const counts = new Map<Step, number>();
+  /** The CPU of each server so far by its port, in µs. */
+  const spent = new Map<string, number>();
   const reach = async (step: Step, what = ''): Promise<void> => {
     done.push(`${step}${what}`);
     const count = (counts.get(step) ?? 0) + 1;
@@ -129,6 +133,7 @@ export function createWorld(twist: Twist = {}): World {
       turns: {
         async take({ windowSeconds }: Turn) {
           await reach('turn', ` ${port} ${windowSeconds}`);
+          spent.set(port, (spent.get(port) ?? 0) + (twist.cpuUs?.turn ?? 10_000));
           return { seconds: 0.025, answers: twist.answers ?? 1000, goodputPerSecond: 40_000 };
         },
         async collect() {
@@ -192,12 +197,17 @@ export function createWorld(twist: Twist = {}): World {
     },
     meter({ port }) {
       if (twist.turns !== true) return undefined;
-      let readings = 0;
+      let seen = 0;
       return {
         source: 'fake',
         readUs() {
           done.push(`read CPU ${port}`);
-          return 10_000 * readings++;
+          const us = spent.get(String(port)) ?? 0;
+          // A reading that sees no turn follows a rest.
+          const rested = us === seen ? us + (twist.cpuUs?.rest ?? 0) : us;
+          spent.set(String(port), rested);
+          seen = rested;
+          return rested;
         },
       };
     },

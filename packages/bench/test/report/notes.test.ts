@@ -57,6 +57,30 @@ describe('summariseNotes', () => {
     expect(summariseNotes(model)[2]).toMatch(/^In 7 of 10 trials, other processes used/);
   });
 
+  it('names the servers that work between their turns, with the share of that work', () => {
+    const trials = plan.trials.map(({ target, round, id }) =>
+      okTrial(
+        target,
+        sampleMeasured({
+          given: {
+            turns: {
+              answers: [50, 50],
+              cpuUs: [900, 1100],
+              restsCpuUs: target === 'fastify' ? 106 : 18,
+              goodputPerSecond: [1, 1],
+            },
+          },
+        }),
+        { round, id },
+      ),
+    );
+    const model = toModel({ plan, host: readGoldenRun().host, versions: {}, leftOut: [], trials });
+    const note =
+      'CPU µs/req excludes work that a server defers to the time between its turns. As a share of the CPU in its turns: fastify at 10: 5.3 %.';
+    expect(summariseNotes(model)).toEqual([note]);
+    expect(describeNotes(model)).toEqual([note]);
+  });
+
   it('is empty if every check passed', () => {
     expect(summariseNotes(modelOf(() => []))).toEqual([]);
   });

@@ -220,6 +220,11 @@ const row = named(
       budget: Type.Optional(
         as(budget, 'Present if the server was saturated although cores were idle: one loop, or a GIL.'),
       ),
+      deferredShare: Type.Optional(
+        amount(
+          'share: CPU between the turns of its server, of the CPU in these turns; median of the rounds. Absent if servers did not take turns',
+        ),
+      ),
       background: Type.Optional(
         shape(
           {

@@ -14,7 +14,7 @@ import { summarise, type Row } from '../../analyse/summary.ts';
 import { usageOf } from '../../analyse/times.ts';
 import { commandLine } from '../../home.ts';
 import { METRIC_IDS, METRICS, type MetricId } from '../../metrics.ts';
-import { sum } from '../../numbers.ts';
+import { median, sum } from '../../numbers.ts';
 import { DEFAULT_THRESHOLD } from '../../plan/options.ts';
 import type { Plan } from '../../plan/definition.ts';
 import { isFatal } from '../../reasons.ts';
@@ -160,17 +160,21 @@ function figuresOf(row: Row, ranks: Partial<Record<MetricId, number>>): ModelRow
   return Object.fromEntries(entries);
 }
 
-/** Returns the reason why a server was saturated although cores were idle, and the outcome of its background requests. */
-function describeServers(trials: Trial[]): Pick<ModelRow, 'budget' | 'background'> {
+/** Returns what the trials of a row say of the server itself: its saturation, its work between turns, its background requests. */
+function describeServers(trials: Trial[]): Pick<ModelRow, 'budget' | 'deferredShare' | 'background'> {
   const parts = trials.map((trial) => (trial.status === 'failed' ? trial.partial : trial.measured) ?? {});
   const saturated = trials.flatMap((trial) => {
     const { limit, budget } = (trial.status === 'failed' ? undefined : trial.measured) ?? {};
     return limit === 'server' && budget !== undefined && budget.by !== 'cores' ? [budget] : [];
   });
   const uses = parts.flatMap(({ companions }) => companions?.background ?? []);
+  const deferred = parts.flatMap(({ turns: { cpuUs = [], restsCpuUs } = {} }) =>
+    restsCpuUs === undefined || sum(cpuUs) === 0 ? [] : [restsCpuUs / sum(cpuUs)],
+  );
   const [budget] = saturated;
   return {
     ...(budget && { budget }),
+    ...(deferred.length > 0 && { deferredShare: median(deferred) }),
     ...(uses.length > 0 && {
       background: {
         answered: sum(uses.map(({ statusCodes }) => sum(Object.values(statusCodes)))),
