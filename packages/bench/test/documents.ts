@@ -3,6 +3,7 @@ import { HOME } from '../src/home.ts';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { compareWithin, type ComparedTable } from '../src/analyse/compare.ts';
+import { compareRuns } from '../src/analyse/runs.ts';
 import { summarisePool } from '../src/analyse/power.ts';
 import { summarise, type Row } from '../src/analyse/summary.ts';
 import { ROOT } from '../src/catalogue/stacks.ts';
@@ -11,6 +12,7 @@ import { DEFAULT_THRESHOLD } from '../src/plan/options.ts';
 import { createRandom } from '../src/random.ts';
 import { renderCalibration } from '../src/report/calibration.ts';
 import { renderComparison } from '../src/report/compare.ts';
+import { renderRuns } from '../src/report/runs.ts';
 import { describeDetail } from '../src/report/detail.ts';
 import { formatWhole } from '../src/report/format.ts';
 import { explainBuilds } from '../src/report/interpreters.ts';
@@ -140,9 +142,11 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
     return renderMarkdown(viewStudies(studies.map((study) => selectTargets(study, wanted))));
   },
 
-  /** `compare ID`: as `pnpm compare` prints it. */
-  compare: ([id = '']) => {
+  /** `compare ID` or `compare ID ID`: as `pnpm compare` prints it. */
+  compare: ([id = '', other]) => {
     const run = readPublished(id);
+    if (other !== undefined)
+      return fence(renderRuns(compareRuns(run, readPublished(other), 'cpu'), `${id} → ${other}`, []));
     const marks = explainBuilds(serversOf(run.plan, run.trials));
     return fence(renderComparison(compareOf(run), `run ${id}`, marks));
   },

@@ -14,8 +14,6 @@ import { figureOf } from './metrics.ts';
 import { compareTable, type Differences, differencesOf } from './paired.ts';
 import { shareRanks } from './ranks.ts';
 import { chooseDifferences, differenceOfTurns } from './turns.ts';
-import { compareUnpaired } from './unpaired.ts';
-import type { Factor } from './unlike.ts';
 
 /** The metric, the threshold and the baseline of a comparison. */
 export interface Question {
@@ -43,14 +41,21 @@ export interface ComparedRow {
   candidate: string;
   baseline: string;
   comparison: Comparison;
-  /** The rank among the targets with this baseline at this rung, the baseline included; 1 is best. Indistinguishable targets share a rank. Only within a run. */
+  /** The rank among the targets with this baseline at this rung, the baseline included; 1 is best. Indistinguishable targets share a rank. */
   rank?: number;
 }
 
 /** All comparisons of one metric. They share one error budget. */
 export interface ComparedTable extends Question {
-  paired: boolean;
   rows: ComparedRow[];
+}
+
+/** Returns those of the verdicts that a table has. */
+export function findVerdicts<Name extends Comparison['verdict']>(
+  { rows }: ComparedTable,
+  verdicts: readonly Name[],
+): Name[] {
+  return verdicts.filter((verdict) => rows.some(({ comparison }) => comparison.verdict === verdict));
 }
 
 /** Compares the targets of one run with its baseline, round by round. Throws a usage error if the run has no such baseline. */
@@ -80,7 +85,6 @@ export function compareWithin(
   return {
     ...question,
     baseline: asked,
-    paired: true,
     rows: [...races.values()].flatMap((race) => rankRace(race, question.threshold)),
   };
 }
@@ -252,50 +256,9 @@ function isSameBut(factor: 'copy' | 'runtime', a: Target, b: Target, targets: Ta
   );
 }
 
-function isDisturbed(target: Target, targets: Target[]): boolean {
+/** Returns true if a target has a background request, or repeats one that has. */
+export function isDisturbed(target: Target, targets: Target[]): boolean {
   return isRepeated('background', target, targets);
-}
-
-/** Maps the names that pair two runs to the targets of one of them; across backgrounds, only disturbed targets if it has any. */
-function entrantsOf({ targets }: Plan, across: Factor | undefined): Map<string, string> {
-  const disturbed = across === 'background' ? targets.filter((target) => isDisturbed(target, targets)) : [];
-  if (disturbed.length === 0) return new Map(targets.map(({ id }) => [id, id]));
-  return new Map(disturbed.map((target) => [undisturbedOf(target, targets) ?? target.id, target.id]));
-}
-
-/** Compares the targets that two runs share; `across` is the factor in which they may differ. Rounds are unpaired, so the result includes every other change between the runs. */
-export function compareRuns(
-  old: StoredRun,
-  now: StoredRun,
-  question: Question,
-  across?: Factor,
-): ComparedTable {
-  const [then, here] = [entrantsOf(old.plan, across), entrantsOf(now.plan, across)];
-  const shared = [...then].flatMap(([name, baseline]) => {
-    const candidate = here.get(name);
-    return candidate === undefined ? [] : [{ candidate, baseline }];
-  });
-  if (shared.length === 0)
-    throw new BenchError('usage', 'the two runs share no target', 'compare runs of the same targets');
-  const pairs = old.plan.rungs
-    .filter((rung) => now.plan.rungs.includes(rung))
-    .flatMap((connections) => shared.map((pair) => ({ connections, ...pair })));
-  const rows = pairs.map(({ connections, candidate, baseline }) => ({
-    candidate: figuresByRound(now.trials, candidate, connections, question.by),
-    baseline: figuresByRound(old.trials, baseline, connections, question.by),
-  }));
-  const comparisons = compareUnpaired(rows, {
-    better: METRICS[question.by].better,
-    threshold: question.threshold,
-  });
-  return {
-    ...question,
-    paired: false,
-    rows: pairs.map((pair, index) => ({
-      ...pair,
-      comparison: comparisons[index] as Comparison,
-    })),
-  };
 }
 
 /** The figures of a target at a rung, by round; undefined if the trial failed, is missing or is invalid for this metric. */

@@ -1,4 +1,4 @@
-/** The result of a comparison, paired or unpaired: its figures, and its verdict or the reason for having none. */
+/** The result of a comparison: its figures, and its verdict or the reason for having none. */
 import { type Better, judge, type Ratio, thetaOf, toRatio } from './verdict.ts';
 import type { Interval } from '../numbers.ts';
 
@@ -13,9 +13,7 @@ export interface Rules {
 }
 
 interface Compared {
-  /** True if both sides ran in the same rounds. Unpaired comparisons include every other change between the two runs. */
-  paired: boolean;
-  /** Rounds used, without the dropped ones; if unpaired, those of the smaller side. */
+  /** Rounds used, without the dropped ones. */
   rounds: number;
   dropped: number;
   /** The smallest overall error of the table at which this comparison's interval excludes "no difference". */

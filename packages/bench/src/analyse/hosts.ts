@@ -1,7 +1,9 @@
 /** Finds slow hosts before a run is spread over them: all measure fresh servers of the same target (A/A). Pure. */
-import { median } from '../numbers.ts';
+import { median, medianOfSorted } from '../numbers.ts';
 import type { JudgedHost } from '../results/run-file.ts';
-import { compareUnpaired } from './unpaired.ts';
+import { ERROR_BUDGET } from './looks.ts';
+import { intervalOfShifts, pairwiseShifts } from './mann-whitney.ts';
+import { judge, thetaOf } from './verdict.ts';
 
 /** The CPU per request of the servers of one host, in µs. */
 export interface HostFigures {
@@ -28,17 +30,26 @@ export function judgeHosts(hosts: readonly HostFigures[], threshold: number): Ju
     }
     const cpuUsPerRequest = median(cpuUs);
     if (host === reference) return { name, verdict: 'reference', cpuUsPerRequest };
-    const rules = { better: 'lower' as const, threshold };
-    const [comparison] = compareUnpaired([{ candidate: cpuUs, baseline: reference.cpuUs }], rules);
-    const { ratio, byMoreThanThreshold = false, verdict = 'undecided' } = comparison ?? {};
-    return {
-      name,
-      verdict:
-        byMoreThanThreshold && verdict === 'slower' ? 'slower' : byMoreThanThreshold ? 'faster' : 'alike',
-      cpuUsPerRequest,
-      ...(ratio === undefined ? {} : { ratio: { estimate: ratio.estimate, ...ratio.interval } }),
-    };
+    return { name, cpuUsPerRequest, ...compareHosts(cpuUs, reference.cpuUs, threshold) };
   });
+}
+
+/** Compares the servers of two hosts, which no rounds pair: the Hodges-Lehmann shift of the logs, and its interval. */
+function compareHosts(
+  cpuUs: readonly number[],
+  reference: readonly number[],
+  threshold: number,
+): Pick<JudgedHost, 'verdict' | 'ratio'> {
+  const shifts = pairwiseShifts(cpuUs.map(Math.log), reference.map(Math.log));
+  const estimate = medianOfSorted(shifts);
+  const interval = intervalOfShifts(shifts, cpuUs.length, reference.length, ERROR_BUDGET);
+  const ratio = { estimate: Math.exp(estimate) };
+  if (interval === undefined) return { verdict: 'alike', ratio };
+  const { verdict, byMoreThanThreshold } = judge(estimate, interval, thetaOf(threshold));
+  return {
+    verdict: !byMoreThanThreshold ? 'alike' : verdict === 'slower' ? 'slower' : 'faster',
+    ratio: { ...ratio, low: Math.exp(interval.low), high: Math.exp(interval.high) },
+  };
 }
 
 /**

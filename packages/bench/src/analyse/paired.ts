@@ -79,7 +79,7 @@ function concludeSample(sample: Sample, rows: number, rules: PairedRules): Compa
   const tooManyDropped = worst > 0;
   // Looks spend different errors: the scale makes 5 % the p value that just passes its look.
   const adjustedP = level > 0 ? Math.min(1, (signedRankP(averages, worst) * ERROR_BUDGET) / level) : 1;
-  const compared = { paired: true, rounds: values.length, dropped, adjustedP };
+  const compared = { rounds: values.length, dropped, adjustedP };
   if (values.length === 0) return conclude(compared, tooManyDropped, undefined, rules);
 
   const k = level > 0 ? trimWithLost(values.length, worst, level) : undefined;

@@ -26,7 +26,7 @@ export interface Judgement {
 export interface Ratio {
   estimate: number;
   interval?: Interval;
-  /** The range over the single rounds (paired) or over all pairs (unpaired). */
+  /** The range over the single rounds. */
   range: Interval;
 }
 

@@ -100,7 +100,6 @@ export interface CompareRequest {
   runs: string[];
   question: Question;
   failOn: (typeof VERDICTS)[number][];
-  strict: boolean;
   across?: Factor;
   force: boolean;
   format?: 'markdown' | 'json';
@@ -109,12 +108,12 @@ export interface CompareRequest {
 export const COMPARE = defineCommand({
   name: 'compare',
   about:
-    'Compares the targets inside one run with a baseline, round by round. With two runs, compares each target with itself.',
+    'Compares the targets inside one run with a baseline, round by round. With two runs, prints the ratio of each target to itself, without a verdict.',
   arguments: {
     terms: '<run> [later-run]',
     noun: 'run',
     help: 'the id of a stored run, its folder, or latest',
-    more: 'compare each target with itself in this second run, instead of with the other targets of <run>',
+    more: 'compare each target with itself in this later run, instead of with the other targets of <run>',
     example: commandLine('compare <run> [later-run]'),
   },
   options: {
@@ -129,15 +128,14 @@ export const COMPARE = defineCommand({
     }),
     force: flag({ help: 'compare unlike runs, and mark the output' }),
     'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
-      help: `exit with 1 if one of these is found: ${VERDICTS.join(', ')}`,
+      help: `exit with 1 if one of these is found in the run: ${VERDICTS.join(', ')}`,
     }),
-    strict: flag({ help: 'exit with 1 if anything is undecided' }),
     format: option('<name>', oneOf(['markdown', 'json']), {
       help: 'print the comparison as markdown or json',
     }),
     json: flag({ help: 'the same as --format json', conflicts: { format: 'omit one of them' } }),
   },
-  notes: 'Exit codes: 0 compared, 1 --fail-on or --strict applies, 2 refused or bad usage.',
+  notes: 'Exit codes: 0 compared, 1 --fail-on applies, 2 refused or bad usage.',
   read(
     { by, threshold = DEFAULT_THRESHOLD, baseline, failOn = [], across, format, json, ...rest },
     runs,
@@ -147,6 +145,13 @@ export const COMPARE = defineCommand({
         'usage',
         '--baseline names a target of one run, so a second run cannot be combined with it',
         'omit --baseline: each target is compared with itself in the other run',
+      );
+    }
+    if (failOn.length > 0 && runs.length > 1) {
+      throw new BenchError(
+        'usage',
+        '--fail-on needs one run that holds both sides: two runs of different times have no verdict',
+        `measure both sides in one run: ${commandLine(`bench --again ${runs[0]} --rev HEAD --fail-on ${failOn.join()}`)}, or ${commandLine(CI.name)}`,
       );
     }
     return {

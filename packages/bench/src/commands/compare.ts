@@ -1,4 +1,5 @@
-import { compareRuns, compareWithin, type ComparedTable } from '../analyse/compare.ts';
+import { compareWithin, type ComparedTable, findVerdicts } from '../analyse/compare.ts';
+import { compareRuns, type RunsTable } from '../analyse/runs.ts';
 import { FACTORS, unlikeRuns, unlikeTargets, type Factor } from '../analyse/unlike.ts';
 import { COMPARE, type CompareRequest } from '../cli/commands.ts';
 import { BenchError } from '../errors.ts';
@@ -6,6 +7,7 @@ import { commandLine } from '../home.ts';
 import { describeDifferences } from '../report/changes.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderComparison, renderComparisonMarkdown } from '../report/compare.ts';
+import { renderRuns, renderRunsMarkdown } from '../report/runs.ts';
 import { explainBuilds } from '../report/interpreters.ts';
 import { toJson } from '../report/json.ts';
 import { serversOf } from '../report/model/model.ts';
@@ -18,13 +20,12 @@ export interface StoredComparison {
   title: string;
   /** Notes on the comparison, e.g. that the runs are unlike. */
   marks: string[];
-  table: ComparedTable;
+  /** The targets of one run, or each target in two runs. */
+  compared: { kind: 'within'; table: ComparedTable } | { kind: 'between'; table: RunsTable };
 }
 
 /** Compares stored runs. Throws a usage error for runs that cannot be compared. */
-export function compareStored(
-  options: Omit<CompareRequest, 'format' | 'failOn' | 'strict'>,
-): StoredComparison {
+export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>): StoredComparison {
   const [first, second] = options.runs.map((name) => readRun(findRun(name)));
   if (first === undefined)
     throw new BenchError('usage', 'name a run to compare', commandLine('compare <run> [later-run]'));
@@ -57,32 +58,41 @@ export function compareStored(
       ...describeEnding(first.plan, first.trials),
     );
   else marks.push(...describeDifferences(first, second));
-  const table =
-    second === undefined
-      ? compareWithin(first, options.question)
-      : compareRuns(first, second, options.question, options.across);
-  if (table.rows.length === 0) {
+  if (second !== undefined) {
+    const table = compareRuns(first, second, options.question.by, options.across);
+    return { title: `${first.plan.run} → ${second.plan.run}`, marks, compared: { kind: 'between', table } };
+  }
+  const table = compareWithin(first, options.question);
+  if (table.rows.length === 0)
     throw new BenchError(
       'usage',
-      second === undefined
-        ? `run ${first.plan.run} has nothing to compare: it needs two targets with figures`
-        : `${first.plan.run} and ${second.plan.run} have no target in common`,
-      second === undefined
-        ? `compare it with another run: ${commandLine(`compare ${first.plan.run} <later-run>`)}`
-        : undefined,
+      `run ${first.plan.run} has nothing to compare: it needs two targets with figures`,
+      `compare it with another run: ${commandLine(`compare ${first.plan.run} <later-run>`)}`,
     );
-  }
-  const title = second === undefined ? `run ${first.plan.run}` : `${first.plan.run} → ${second.plan.run}`;
-  return { title, marks, table };
+  return { title: `run ${first.plan.run}`, marks, compared: { kind: 'within', table } };
 }
 
-export const runCompare = createRunner(COMPARE, async (options) => {
-  const { title, marks, table } = compareStored(options);
-  if (options.format === 'json') printJson(toJson({ schema: 1, title, marks, ...table }));
-  else if (options.format === 'markdown') print(renderComparisonMarkdown(table, title, marks));
-  else print(renderComparison(table, title, marks, widthFor({})));
-  const verdicts = table.rows.map(({ comparison }) => comparison.verdict);
-  const found = options.failOn.filter((verdict) => verdicts.includes(verdict));
+export const runCompare = createRunner(COMPARE, async ({ format, failOn, ...options }) => {
+  const { title, marks, compared } = compareStored(options);
+  if (format === 'json') printJson(toJson({ schema: 1, title, marks, ...compared.table }));
+  else print(render(compared, title, marks, format));
+  if (compared.kind === 'between') return 0;
+  const found = findVerdicts(compared.table, failOn);
   if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
-  return found.length > 0 || (options.strict && verdicts.includes('undecided')) ? 1 : 0;
+  return found.length > 0 ? 1 : 0;
 });
+
+function render(
+  compared: StoredComparison['compared'],
+  title: string,
+  marks: string[],
+  format: 'markdown' | undefined,
+): string {
+  if (compared.kind === 'between')
+    return format === undefined
+      ? renderRuns(compared.table, title, marks, widthFor({}))
+      : renderRunsMarkdown(compared.table, title, marks);
+  return format === undefined
+    ? renderComparison(compared.table, title, marks, widthFor({}))
+    : renderComparisonMarkdown(compared.table, title, marks);
+}

@@ -1,6 +1,7 @@
 /** Describes and checks a plan before anything is measured. */
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { BenchError } from '../errors.ts';
+import { commandLine } from '../home.ts';
 import type { Plan } from '../plan/definition.ts';
 import { describePlan } from '../report/plan.ts';
 import { describePower } from '../report/stopping.ts';
@@ -9,9 +10,15 @@ import { planFrom, probing, type Foreseen } from './request.ts';
 
 /** Throws a usage error if `--fail-on` could find nothing: the plan compares no targets. */
 export function refuseFailOn({ plan, old, options: { failOn } }: Foreseen): void {
-  if (failOn === undefined || old !== undefined || plan.background !== undefined) return;
+  if (failOn === undefined || plan.background !== undefined) return;
   if (plan.targets.length < 2) {
-    throw new BenchError('usage', '--fail-on compares targets, and the plan has one', 'name a second target');
+    throw new BenchError(
+      'usage',
+      '--fail-on compares the targets of a run, and the plan has one',
+      old === undefined
+        ? 'name a second target'
+        : `measure its commit and another in one run: ${commandLine(`bench --again ${old.plan.run} --rev HEAD --fail-on ${failOn.join()}`)}`,
+    );
   }
   if (plan.rounds >= FEWEST_ROUNDS || plan.sequentialTest !== undefined) return;
   throw new BenchError(

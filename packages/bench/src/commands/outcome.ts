@@ -1,5 +1,6 @@
 /** The outcome of `pnpm bench`: a run, its report and its exit code. */
-import { compareRuns, compareWithin, type ComparedTable } from '../analyse/compare.ts';
+import { compareWithin, type ComparedTable, findVerdicts, type Question } from '../analyse/compare.ts';
+import { compareRuns } from '../analyse/runs.ts';
 import { unlikeRuns } from '../analyse/unlike.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { commandLine } from '../home.ts';
@@ -8,6 +9,7 @@ import { enginesOf } from '../plan/plan.ts';
 import { describeDifferences } from '../report/changes.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderComparison } from '../report/compare.ts';
+import { renderRuns } from '../report/runs.ts';
 import { describeDetail } from '../report/detail.ts';
 import { renderJson } from '../report/json.ts';
 import { renderClosing } from '../report/page.ts';
@@ -52,13 +54,13 @@ export async function measureAndReport(foreseen: Foreseen): Promise<number> {
     return 130;
   }
   if (!options.json && closing !== undefined) printStyled(`${renderClosing(closing, layout)}\n`);
-  const verdicts = compared.tables.flatMap(({ rows }) => rows.map(({ comparison }) => comparison.verdict));
-  const found = (options.failOn ?? []).filter((verdict) => verdicts.includes(verdict));
+  const { failOn = [] } = options;
+  const found = compared.tables.flatMap((table) => findVerdicts(table, failOn));
   if (found.length > 0) logLine(`--fail-on: found ${found.join(', ')}`);
   return found.length > 0 || source.trials.some(({ status }) => status === 'failed') ? 1 : 0;
 }
 
-/** The comparisons of a run, as data and as text; empty if the run is not meant to compare. */
+/** The comparisons of the targets of a run, and the text of all comparisons. */
 interface Compared {
   tables: ComparedTable[];
   text: string;
@@ -71,21 +73,30 @@ function show(tables: ComparedTable[], title: string, marks: string[]): Compared
   };
 }
 
-/** Compares the targets of a run, or the run with the old one that it repeats. */
+/** Compares the targets of a run, and the run with the old one that it repeats. */
 function compareMeasured(run: StoredRun, old: StoredRun | undefined): Compared {
   const { plan } = run;
   // A second engine only checks the goodput of the first.
   const usual = enginesOf(plan).length > 1 ? 'goodput' : 'cpu';
   const { by = usual, threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
+  const within = compareTargets(run, { by, threshold });
+  if (old === undefined || plan.quick) return within;
+  const marks = [
+    ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
+    ...describeDifferences(old, run),
+  ];
+  const title = `${old.plan.run} → ${plan.run}`;
+  return {
+    ...within,
+    text: `${within.text}${renderRuns(compareRuns(old, run, by), title, marks, widthFor({}))}`,
+  };
+}
+
+/** Compares the targets of a run; empty if it is not meant to compare. */
+function compareTargets(run: StoredRun, { by, threshold }: Question): Compared {
+  const { plan } = run;
   const title = `run ${plan.run}`;
   if (plan.quick) return show([], title, []);
-  if (old !== undefined) {
-    const table = compareRuns(old, run, { by, threshold });
-    return show([table], `${old.plan.run} → ${plan.run}`, [
-      ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
-      ...describeDifferences(old, run),
-    ]);
-  }
   // The cost of a background request is the purpose of the run, however many rounds it has.
   if (plan.background !== undefined) {
     const metrics = plan.sequentialTest === undefined ? (['goodput', 'p99'] as const) : [by];

@@ -56,7 +56,7 @@ function describeDecided({ by, baseline, threshold, rows }: ModelComparisons): s
     const count = rows.filter(({ comparison }) => comparison.verdict === verdict).length;
     return count === 0 ? [] : [`${count} ${word}`];
   });
-  return `${rows.length} comparisons of ${name} ${describeBaseline({ paired: true, baseline, rows })}: ${counts.join(', ')}`;
+  return `${rows.length} comparisons of ${name} ${describeBaseline({ baseline, rows })}: ${counts.join(', ')}`;
 }
 
 /** Returns the standings of the rungs at which a row or several are the best. */

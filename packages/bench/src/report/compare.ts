@@ -16,14 +16,29 @@ export function renderComparison(
   marks: string[],
   width = Infinity,
 ): string {
-  const { heads, rows, notes } = layOutComparison(table, marks);
-  const lines = notes.map((note) => `${wrap(`  ${note}`, width)}\n`);
-  return `${title}\n${renderRows(heads, rows, heads, width)}\n${lines.join('')}`;
+  return renderLaidOut(layOutComparison(table, marks), title, width);
 }
 
 /** Renders the same table as Markdown. */
 export function renderComparisonMarkdown(table: ComparedTable, title: string, marks: string[]): string {
-  const { heads, rows, notes } = layOutComparison(table, marks);
+  return renderLaidOutMarkdown(layOutComparison(table, marks), title);
+}
+
+/** A table of comparisons, with the notes below it. */
+export interface LaidOut {
+  heads: string[];
+  rows: string[][];
+  notes: string[];
+}
+
+/** Renders a table of comparisons as plain rows. */
+export function renderLaidOut({ heads, rows, notes }: LaidOut, title: string, width: number): string {
+  const lines = notes.map((note) => `${wrap(`  ${note}`, width)}\n`);
+  return `${title}\n${renderRows(heads, rows, heads, width)}\n${lines.join('')}`;
+}
+
+/** Renders a table of comparisons as Markdown. */
+export function renderLaidOutMarkdown({ heads, rows, notes }: LaidOut, title: string): string {
   const words = heads.filter((head) => !NUMBERS.has(head));
   return [
     `**${toLine(title)}**`,
@@ -35,12 +50,9 @@ export function renderComparisonMarkdown(table: ComparedTable, title: string, ma
   ].join('\n');
 }
 
-const NUMBERS = new Set(['connections', 'rounds', 'rank']);
+const NUMBERS = new Set(['connections', 'old', 'new', 'rounds', 'rank']);
 
-function layOutComparison(
-  table: ComparedTable,
-  marks: string[],
-): { heads: string[]; rows: string[][]; notes: string[] } {
+function layOutComparison(table: ComparedTable, marks: string[]): LaidOut {
   const { label, better } = METRICS[table.by];
   const heads = [
     'connections',
@@ -48,7 +60,7 @@ function layOutComparison(
     describeBaseline(table),
     'verdict: difference (95 % interval)',
     'rounds',
-    ...(table.paired ? ['rank'] : []),
+    'rank',
   ];
   const rows = table.rows.map((row) => [
     row.connections.toLocaleString('en-US'),
@@ -56,15 +68,11 @@ function layOutComparison(
     row.comparison.ratio === undefined ? '—' : `× ${row.comparison.ratio.estimate.toFixed(3)}`,
     describeVerdict(row),
     String(row.comparison.rounds),
-    ...(table.paired ? [row.rank === undefined ? '—' : String(row.rank)] : []),
+    row.rank === undefined ? '—' : String(row.rank),
   ]);
   const notes = [
     `ratios of ${label}, ${better} is better; the smallest difference that matters is ${formatShare(table.threshold)}`,
-    `${
-      table.paired
-        ? 'paired by round'
-        : 'unpaired: the runs were measured at different times, so the ratio includes every other change between them'
-    }${describeConfidence(table)}`,
+    `paired by round${describeConfidence(table)}`,
     ...table.rows.flatMap(explainDropped),
     ...marks,
   ];
@@ -85,12 +93,7 @@ function describeConfidence({ rows }: ComparedTable): string {
 }
 
 /** `against fastapi`; `against itself on 3.11` if every target is compared with its own baseline. */
-export function describeBaseline({
-  paired,
-  baseline = '',
-  rows,
-}: Pick<ComparedTable, 'paired' | 'baseline' | 'rows'>): string {
-  if (!paired) return 'new against old';
+export function describeBaseline({ baseline = '', rows }: Pick<ComparedTable, 'baseline' | 'rows'>): string {
   if (baseline === UNDISTURBED) return 'against itself undisturbed';
   if (baseline === ONE_WORKER) return 'against itself with one worker';
   if (rows.some((row) => row.baseline !== baseline && row.baseline.includes(`[${baseline}`)))

@@ -189,7 +189,7 @@ function describeLook({ rounds, rows }: Standing, before: Standing | undefined):
 }
 
 function describePair(row: ComparedRow): string {
-  const against = describeBaseline({ paired: true, baseline: row.baseline, rows: [row] });
+  const against = describeBaseline({ baseline: row.baseline, rows: [row] });
   return `${row.candidate} ${against} at ${formatWhole(row.connections)}`;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { compareRuns, compareWithin } from '../../src/analyse/compare.ts';
+import { compareWithin } from '../../src/analyse/compare.ts';
+import { compareRuns } from '../../src/analyse/runs.ts';
 import { COMPARE } from '../../src/cli/commands.ts';
 import { unlikeRuns } from '../../src/analyse/unlike.ts';
 import { BENCH } from '../../src/cli/bench.ts';
@@ -7,6 +8,8 @@ import { makePlan } from '../../src/plan/plan.ts';
 import { createRandom } from '../../src/random.ts';
 import { describeChanges } from '../../src/report/changes.ts';
 import { renderComparison } from '../../src/report/compare.ts';
+import { renderRuns } from '../../src/report/runs.ts';
+import { summarise } from '../../src/analyse/summary.ts';
 import type { Trial } from '../../src/results/record.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import {
@@ -217,13 +220,13 @@ describe('targets with a request in the background', () => {
     expect(unlikeRuns(without, run, undefined)).toEqual(['background: none and GET /fib/42']);
     expect(unlikeRuns(without, run, 'background')).toEqual([]);
     expect(unlikeRuns(run, disturbedRun('GET /fib/30'), undefined)).toHaveLength(1);
-    const { rows } = compareRuns(without, run, GOODPUT, 'background');
+    const { rows } = compareRuns(without, run, 'goodput', 'background');
     expect(rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
       ['vanilla (with GET /fib/42)', 'vanilla'],
       ['fastify (with GET /fib/42)', 'fastify'],
     ]);
-    expect(rows[0]?.comparison.ratio?.estimate).toBeCloseTo(0.1);
-    const between = compareRuns(run, disturbedRun('GET /fib/30'), GOODPUT, 'background').rows;
+    expect(rows[0]?.ratio).toBeCloseTo(0.1);
+    const between = compareRuns(run, disturbedRun('GET /fib/30'), 'goodput', 'background').rows;
     expect(between.map(({ candidate, baseline }) => [candidate, baseline])[0]).toEqual([
       'vanilla (with GET /fib/30)',
       'vanilla (with GET /fib/42)',
@@ -233,27 +236,38 @@ describe('targets with a request in the background', () => {
 });
 
 describe('two runs', () => {
-  it('are compared target by target, unpaired', () => {
+  it('have the ratio of the figures in their reports, and no interval or verdict', () => {
     const [old, now] = [sampleRun(1), sampleRun(1.4, 12, 8)];
-    const table = compareRuns(old, now, CPU);
-    expect(table.paired).toBe(false);
-    const verdicts = Object.fromEntries(
-      table.rows.map(({ candidate, comparison }) => [candidate, comparison.verdict]),
+    const [vanilla, fastify] = compareRuns(old, now, 'cpu').rows;
+    expect([vanilla?.candidate, fastify?.candidate]).toEqual(['vanilla', 'fastify']);
+    const [before, after] = [old, now].map(
+      ({ trials }) => summarise(trials).find(({ target }) => target === 'fastify')?.figures.cpu,
     );
-    expect(verdicts['fastify']).toBe('slower');
-    expect(verdicts['vanilla']).not.toBe('slower');
+    expect(fastify).toEqual({
+      connections: 10,
+      candidate: 'fastify',
+      baseline: 'fastify',
+      old: before,
+      new: after,
+      ratio: after!.median / before!.median,
+    });
   });
 
-  it('are compared by the rounds that were measured if one ended early', () => {
-    const old = sampleRun(1);
-    const stopped = sampleRun(1.5, 12, 8);
-    stopped.plan = { ...stopped.plan, rounds: 24 };
-    const [row] = compareRuns(old, stopped, CPU).rows.filter(({ candidate }) => candidate === 'fastify');
-    expect(row?.comparison).toMatchObject({ verdict: 'slower', rounds: 12, dropped: 0 });
-    // A round that Ctrl-C cut short does not count.
-    const cut = { ...stopped, trials: stopped.trials.slice(0, -1) };
-    const again = compareRuns(old, cut, CPU).rows.find(({ candidate }) => candidate === 'fastify');
-    expect(again?.comparison).toMatchObject({ verdict: 'slower', rounds: 11, dropped: 0 });
+  it('have no ratio if a figure is invalid', () => {
+    const now = sampleRun(1);
+    now.trials = now.trials.map((trial) =>
+      trial.status === 'failed'
+        ? trial
+        : suspectTrial(
+            trial.target.id,
+            trial.measured,
+            [{ code: 'other-processes', text: 'busy', invalidates: ['cpu'] }],
+            { round: trial.round },
+          ),
+    );
+    const [row] = compareRuns(sampleRun(1), now, 'cpu').rows;
+    expect(row).not.toHaveProperty('ratio');
+    expect(renderRuns(compareRuns(sampleRun(1), now, 'cpu'), 'a → b', [])).toMatch(/\?\s+—/);
   });
 
   it.each([
@@ -382,11 +396,6 @@ describe('renderComparison', () => {
     expect(renderComparison(compareWithin(run, CPU), 'run', [])).toContain(
       'paired by round; all 3 intervals hold simultaneously with 95 % confidence',
     );
-  });
-
-  it('says that a metric has no valid figures if it was not measured', () => {
-    const table = compareRuns(sampleRun(1), sampleRun(1), { ...CPU, by: 'memory' });
-    expect(renderComparison(table, 'run', [])).toMatch(/—\s+undecided: no valid figures on both sides\s+0/);
   });
 
   it('shows the observed range and the rounds needed if there is no interval', () => {

@@ -13,12 +13,9 @@ interface Known {
   mannWhitney: {
     first: number[];
     second: number[];
-    u: number;
-    p: number;
     estimate: number;
     interval: [number, number] | null;
   }[];
-  mannWhitneyTied: { first: number[]; second: number[]; u: number; p: number }[];
   quantiles: { values: number[]; shares: number[]; quantiles: number[]; deviation: number }[];
   student: { freedom: number; point: number }[];
 }

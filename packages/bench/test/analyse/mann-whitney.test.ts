@@ -4,21 +4,15 @@ import {
   exactTrim,
   intervalOfShifts,
   mannWhitneyChances,
-  mannWhitneyP,
   pairwiseShifts,
 } from '../../src/analyse/mann-whitney.ts';
 import { upperPoint, upperTail } from '../../src/analyse/normal.ts';
 import { quantileOfSorted } from '../../src/analyse/quantiles.ts';
-import { createRandom } from '../../src/random.ts';
 import { known, roundTo } from './known.ts';
 
 describe('the results agree with scipy', () => {
   it.each(known.mannWhitney)('for $first.length and $second.length values', (sample) => {
     const { first, second } = sample;
-    const { u, p } = mannWhitneyP(first, second);
-    expect(u).toBe(sample.u);
-    expect(roundTo(p)).toBe(roundTo(sample.p));
-
     const shifts = pairwiseShifts(first, second);
     expect(roundTo(quantileOfSorted(shifts, 0.5))).toBe(roundTo(sample.estimate));
     const interval = intervalOfShifts(shifts, first.length, second.length, 0.05);
@@ -26,36 +20,25 @@ describe('the results agree with scipy', () => {
       sample.interval?.map((end) => roundTo(end)) ?? null,
     );
   });
-
-  it.each(known.mannWhitneyTied)('for ties: $first and $second', (sample) => {
-    const { u, p } = mannWhitneyP(sample.first, sample.second);
-    expect(u).toBe(sample.u);
-    expect(roundTo(p)).toBe(roundTo(sample.p));
-  });
 });
 
 const toSixths = (chances: Float64Array) => [...chances].map((chance) => roundTo(chance * 6));
 
 describe('mannWhitneyChances', () => {
   it('returns the distribution over all choices', () => {
-    expect(toSixths(mannWhitneyChances(2, [1, 1, 1, 1]))).toEqual([1, 0, 1, 0, 2, 0, 1, 0, 1]);
-    expect(toSixths(mannWhitneyChances(2, [2, 2]))).toEqual([1, 0, 0, 0, 4, 0, 0, 0, 1]);
-    expect([...mannWhitneyChances(2, [4])]).toEqual([0, 0, 0, 0, 1, 0, 0, 0, 0]);
+    expect(toSixths(mannWhitneyChances(2, 2))).toEqual([1, 1, 2, 1, 1]);
   });
 
   it('keeps the smallest chance exact for 20 and 20 values', () => {
-    const chances = mannWhitneyChances(
-      20,
-      Array.from({ length: 40 }, () => 1),
-    );
+    const chances = mannWhitneyChances(20, 20);
     expect(roundTo(1 / chances[0]!, 12)).toBe(137846528820);
     expect(roundTo(1 / chances.at(-1)!, 12)).toBe(137846528820);
     expect(chances.reduce((sum, chance) => sum + chance, 0)).toBeCloseTo(1, 12);
   });
 
   it('rejects an empty sample', () => {
-    expect(() => mannWhitneyP([], [1])).toThrow(RangeError);
-    expect(() => mannWhitneyP([1], [])).toThrow(RangeError);
+    expect(() => mannWhitneyChances(0, 1)).toThrow(RangeError);
+    expect(() => mannWhitneyChances(1, 0)).toThrow(RangeError);
   });
 });
 
@@ -70,26 +53,6 @@ describe('samples too large for the exact distribution', () => {
       expect(near).toBeLessThanOrEqual(exact);
       expect(near).toBeGreaterThanOrEqual(exact - Math.ceil(0.01 * exact) - 1);
     }
-  });
-
-  it('get a p value consistent with the exact one, with and without ties', () => {
-    const random = createRandom(31);
-    const draw = (count: number, shift: number, step: number) =>
-      Array.from({ length: count }, () => Math.round((shift + random.normal()) / step) * step);
-    for (const step of [1e-9, 0.5]) {
-      const [first, second] = [draw(49, 0.4, step), draw(49, 0, step)];
-      const exact = mannWhitneyP(first, second);
-      const [more, others] = [
-        [...first, ...first],
-        [...second, ...second],
-      ];
-      const approximate = mannWhitneyP(more, others);
-      expect(approximate.u).toBe(4 * exact.u);
-      // Doubling both samples multiplies the distance in standard deviations by about √2.
-      const z = upperPoint(exact.p / 2) * Math.SQRT2;
-      expect(upperPoint(approximate.p / 2) / z).toBeCloseTo(1, 1);
-    }
-    expect(mannWhitneyP(Array(200).fill(1) as number[], Array(200).fill(1) as number[]).p).toBe(1);
   });
 });
 

@@ -139,7 +139,6 @@ describe('compareRounds', () => {
 
   it('is undecided without values, and rejects a threshold of 0', () => {
     expect(compareRounds([], RULES)).toEqual({
-      paired: true,
       verdict: 'undecided',
       byMoreThanThreshold: false,
       why: 'too-few-rounds',

@@ -4,7 +4,6 @@ import type { Comparison } from '../../src/analyse/comparison.ts';
 import { fixedSchedule, levelOf } from '../../src/analyse/looks.ts';
 import { compareTable } from '../../src/analyse/paired.ts';
 import { trimFor } from '../../src/analyse/signed-rank.ts';
-import { compareUnpaired } from '../../src/analyse/unpaired.ts';
 import { createRandom } from '../../src/random.ts';
 import { missesZero } from './joint.ts';
 import { drawTable, NOISES } from './noise.ts';
@@ -64,18 +63,4 @@ describe('one look at a table at +2 percent', () => {
       expect(byMore.length / tables.length).toBeLessThanOrEqual(0.05);
     },
   );
-
-  it.each([2, 6, 14])('%i unpaired rows: all intervals hold in 95 percent of tables', (rows) => {
-    const random = createRandom(rows);
-    const side = (level: number) =>
-      Array.from({ length: 10 }, () => level * Math.exp(0.008 * random.normal()));
-    const tables = Array.from({ length: 300 }, () =>
-      compareUnpaired(
-        Array.from({ length: rows }, () => ({ candidate: side(102), baseline: side(100) })),
-        RULES,
-      ),
-    );
-    const missing = tables.filter((table) => table.some((one) => misses(one, TWO_PERCENT)));
-    expect(missing.length / tables.length).toBeLessThanOrEqual(limitOf(tables.length));
-  });
 });

@@ -20,11 +20,11 @@ describe('bench --again', () => {
     expect(status).toBe(0);
     const now = readdirSync(place.results).find((name) => name !== old) ?? '';
     expect(stdout).toContain(`${old} → ${now}`);
-    expect(stdout).toContain('new against old');
-    // The same versions and sources: nothing changed, and one round decides nothing.
+    expect(stdout).toContain('new ÷ old');
+    // The same versions and sources: nothing changed.
     expect(stdout).toContain('no changes in processes, versions, runtimes, frameworks or servers');
     expect(stdout).not.toContain('changed: ');
-    expect(stdout).toContain('undecided: too few rounds');
+    expect(stdout).toContain('no interval and no verdict');
     const [then, today] = [readRunFile(place, old).plan, readRunFile(place, now).plan];
     expect({ ...today, run: '', seed: 0, trials: [] }).toEqual({ ...then, run: '', seed: 0, trials: [] });
     expect(today.seed).not.toBe(then.seed);

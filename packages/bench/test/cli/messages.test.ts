@@ -130,6 +130,7 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
     'a --by speed',
     'a --threshold 0',
     'a --fail-on slow',
+    'a b --fail-on slower,undecided',
     'a --across hosts',
     'a b --baseline fastify',
   ],

@@ -105,7 +105,7 @@ function listNames(names: string[]): string {
 
 function describeCompared({ by, baseline, rows }: ModelComparisons): Answer {
   const groups = Map.groupBy(rows, ({ comparison }) => comparison.verdict);
-  const heading = `${capitalise(METRICS[by].name)}, each ${describeBaseline({ paired: true, baseline, rows })}`;
+  const heading = `${capitalise(METRICS[by].name)}, each ${describeBaseline({ baseline, rows })}`;
   const undecided = rows.flatMap(({ comparison }) => ('why' in comparison ? [comparison.why] : []));
   if (undecided.length === rows.length && rows.length > 0) {
     const why = [...new Set(undecided)].map((one) => REASONS[one]).join(', ');

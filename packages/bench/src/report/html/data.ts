@@ -87,7 +87,7 @@ export function toPage(model: Model): Page {
     comparisons: model.comparisons.map(({ by, threshold, baseline, rows: compared }) => ({
       by,
       threshold,
-      against: describeBaseline({ paired: true, baseline, rows: compared }),
+      against: describeBaseline({ baseline, rows: compared }),
       rows: compared.map((one) => ({ ...one, words: describeVerdict(one) })),
     })),
     builds: explainBuilds(servers),

@@ -347,7 +347,6 @@ const comparison = named(
       byMoreThanThreshold: Type.Boolean({
         description: 'True if the whole interval lies beyond the threshold.',
       }),
-      paired: Type.Boolean({ description: 'True if both sides ran in the same rounds.' }),
       rounds: count('count: rounds used'),
       dropped: count('count: rounds dropped, because a figure is missing or invalid'),
       adjustedP: amount('ratio: smallest error of the table at which the interval excludes no difference'),
