@@ -77,7 +77,7 @@ function showRung(connections: number, rows: PageRow[], { looks }: Context): Con
       [
         { head: 'target', cell: ({ target }) => target, isText: true },
         { head: 'answers', cell: ({ distribution }) => formatWhole(distribution?.answers ?? 0) },
-        { head: 'timeouts', cell: ({ distribution }) => formatWhole(distribution?.timeouts ?? 0) },
+        { head: 'no answer', cell: ({ distribution }) => formatWhole(distribution?.unanswered ?? 0) },
         ...PERCENTILES.map((percentile) => ({
           head: `p${percentile}`,
           cell: ({ distribution }: PageRow) => {

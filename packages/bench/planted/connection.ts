@@ -111,7 +111,9 @@ export class Connection {
     faults.suffer(number);
     const fate = request.path === ROUTE ? faults.fate(number) : 'notFound';
     this.#isDoubled = faults.isDoubled(number);
-    if (fate === 'reset') {
+    if (fate === 'unanswered') {
+      this.#wait();
+    } else if (fate === 'reset') {
       account.requests.resets++;
       this.#gone = true;
       this.#socket.resetAndDestroy();

@@ -3,7 +3,7 @@ import { type Burner, spin, threadCpuUs } from './burner.ts';
 import type { Options } from './options.ts';
 
 /** The outcome of a request. */
-export type Fate = Answer | 'reset' | 'closeEarly';
+export type Fate = Answer | 'reset' | 'closeEarly' | 'unanswered';
 
 /** Decides the cost and the outcome of a request by its number. */
 export class Faults {
@@ -49,6 +49,7 @@ export class Faults {
     if (number === 0) return 'ok';
     if (falls(options['reset-every'])) return 'reset';
     if (falls(options['close-early-every'])) return 'closeEarly';
+    if (falls(options['unanswered-every'])) return 'unanswered';
     if (falls(options['status-500-every'])) return 'status500';
     if (falls(options['wrong-body-every'])) return 'wrongBody';
     if (falls(options['wrong-length-every'])) return 'wrongLength';

@@ -36,6 +36,7 @@ const DEFAULTS = {
   'wrong-body-every': 0,
   'wrong-length-every': 0,
   'answer-wrong-after': 0,
+  'unanswered-every': 0,
   http10: false,
   /** Each answer with a multiple of this number is sent twice: immediately, or this many ms later. */
   'duplicate-every': 0,

@@ -4,7 +4,7 @@ import type { Histogram, JsHistogram } from 'hdr-histogram-js';
 import type * as Encoding from 'hdr-histogram-js/dist/JsHistogram.encoding.js';
 import type * as Factory from 'hdr-histogram-js/dist/JsHistogramFactory.js';
 import type { LatencyUs } from './model.ts';
-import { clamp } from './numbers.ts';
+import { clamp, sum } from './numbers.ts';
 import { loadSparing } from './sparing.ts';
 
 const require = createRequire(import.meta.url);
@@ -152,18 +152,46 @@ const PERCENTILES = [
   ['p99_9', 999],
 ] as const;
 
+/** Requests without an answer: their latency is at least this many µs. */
+export interface Wait {
+  us: number;
+  count: number;
+}
+
+/** Returns the timeouts of a load as waits; none if there were none. */
+export function timeoutsOf(count: number, timeoutSeconds: number): Wait[] {
+  return count > 0 ? [{ us: timeoutSeconds * 1e6, count }] : [];
+}
+
 /**
- * Computes percentiles in µs over the answered requests; timeouts count as slower than all answers. A percentile among
- * the timeouts is a lower bound at the timeout and is named in `atLeast`. Percentiles with fewer than ten answers beyond
- * them are omitted. Undefined if nothing was answered.
+ * Returns the censored requests as waits, the shortest first: those of these ages, in µs, that are older than the slowest
+ * answer. A younger one says nothing that the answers do not.
  */
-export function summariseLatency(
-  histogram: Histogram,
-  timeouts: number,
-  timeoutSeconds: number,
-): LatencyUs | undefined {
+export function censoredBeyond(answers: JsHistogram, ages: JsHistogram): Wait[] {
+  const waits: Wait[] = [];
+  for (let index = 0; index < ages.countsArrayLength && ages.totalCount > 0; index++) {
+    const count = ages.getCountAtIndex(index);
+    const us = ages.valueFromIndex(index);
+    if (count > 0 && us > answers.maxValue) waits.push({ us, count });
+  }
+  return waits;
+}
+
+/** Returns the histogram of these waits. */
+export function histogramOf(waits: readonly Wait[]): JsHistogram {
+  const histogram = createHistogram();
+  for (const { us, count } of waits) histogram.recordValueWithCount(us, count);
+  return histogram;
+}
+
+/**
+ * Computes percentiles in µs over the answers and the requests without one, which count as slower than all answers. A
+ * percentile among those is a lower bound, the length of its wait, and is named in `atLeast`. Percentiles with fewer
+ * than ten requests beyond them are omitted. Undefined if nothing was answered.
+ */
+export function summariseLatency(histogram: Histogram, waits: readonly Wait[] = []): LatencyUs | undefined {
   const answered = histogram.totalCount;
-  const all = answered + timeouts;
+  const all = answered + sum(waits.map(({ count }) => count));
   return summarise(
     {
       answered,
@@ -171,8 +199,7 @@ export function summariseLatency(
       max: histogram.maxValue,
       at: (_name, thousandths) => histogram.getValueAtPercentile((thousandths * all) / (10 * answered)),
     },
-    timeouts,
-    timeoutSeconds,
+    waits,
   );
 }
 
@@ -187,24 +214,35 @@ export interface LatencySample {
 }
 
 /** Computes the percentiles of any sample, as `summariseLatency` does. */
-export function summarise(
-  sample: LatencySample,
-  timeouts: number,
-  timeoutSeconds: number,
-): LatencyUs | undefined {
+export function summarise(sample: LatencySample, waits: readonly Wait[]): LatencyUs | undefined {
   const { answered, mean, max } = sample;
   if (answered === 0) return undefined;
-  const all = answered + timeouts;
+  const ascending = waits.toSorted((a, b) => a.us - b.us);
+  const all = answered + sum(waits.map(({ count }) => count));
   const latency: LatencyUs = { mean, max };
+  const bound = (name: PercentileName | 'max', us: number): void => {
+    latency[name] = Math.max(max, us);
+    latency.atLeast = [...(latency.atLeast ?? []), name];
+  };
   for (const [name, thousandths] of PERCENTILES) {
     const value = sample.at(name, thousandths);
     if (value === undefined || all * (1000 - thousandths) < TAIL_SUPPORT * 1000) continue;
-    if (thousandths * all <= 1000 * answered) {
-      latency[name] = value;
-    } else {
-      latency[name] = timeoutSeconds * 1e6;
-      latency.atLeast = [...(latency.atLeast ?? []), name];
-    }
+    if (thousandths * all <= 1000 * answered) latency[name] = value;
+    else bound(name, waitAt(ascending, (thousandths * all) / 1000 - answered));
   }
+  const longest = ascending.at(-1);
+  if (longest !== undefined) bound('max', longest.us);
   return latency;
+}
+
+/** Returns the wait of this rank, from above 0 on, among waits in ascending order; the longest for a higher rank. */
+function waitAt(waits: readonly Wait[], rank: number): number {
+  let counted = 0;
+  let longest = 0;
+  for (const { us, count } of waits) {
+    longest = us;
+    counted += count;
+    if (counted >= rank) break;
+  }
+  return longest;
 }

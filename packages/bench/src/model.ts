@@ -274,12 +274,12 @@ export const latency = named(
       p97_5: Type.Optional(amount('µs: 97.5th percentile')),
       p99: Type.Optional(amount('µs: 99th percentile')),
       p99_9: Type.Optional(amount('µs: 99.9th percentile')),
-      max: amount('µs: of the answered requests'),
+      max: amount('µs: the slowest answer; with an older request or a timeout, the longest wait'),
       atLeast: Type.Optional(
         Type.Unsafe<string[]>(
-          Type.Array(oneOf(PERCENTILES), {
+          Type.Array(oneOf([...PERCENTILES, 'max']), {
             description:
-              'Percentiles that fell among the timeouts: the figure given is the timeout, a lower bound.',
+              'Percentiles that fell among requests without an answer. The figure is a lower bound: the timeout, or the age of the request when the window closed.',
             minItems: 1,
             uniqueItems: true,
           }),

@@ -35,6 +35,8 @@ const ALL_BUT_MEMORY = metricsOf('pace', 'latency', 'tail', 'cpu');
 const LATENCY = metricsOf('latency');
 const TAIL = metricsOf('tail');
 const GOODPUT: readonly MetricId[] = ['goodput'];
+/** Percentiles include the unanswered requests, as lower bounds. */
+const UNANSWERED = UNDER_LOAD.filter((id) => !LATENCY.includes(id));
 
 /** A thrown failure: its message is the text. */
 const thrown = {
@@ -139,10 +141,23 @@ const DEFINITIONS = {
     text: ({ share, kinds }: { share: number; kinds: [string, number][] }) =>
       `${(share * 100).toFixed(2)} % of the requests failed (${list(kinds)})`,
   },
+  unanswered: {
+    invalidates: UNANSWERED,
+    summary: 'requests were never answered',
+    text: (facts: Unanswered) => describeUnanswered(facts),
+  },
+  'few-unanswered': {
+    invalidates: NONE,
+    summary: 'a few requests were never answered',
+    text: (facts: Unanswered) => describeUnanswered(facts),
+  },
   little: {
     invalidates: RATES_AND_MEMORY,
     summary: 'some connections were not served, or the pace changed too much',
-    text: ({ served, asked, silent, host }: Served) => {
+    text: (facts: Served | Open) => {
+      if ('open' in facts)
+        return `rate and latency account for ${digits(facts.served)} open requests, but ${digits(facts.open)} were open on average (Little's law): some were lost, or their latencies are wrong`;
+      const { served, asked, silent, host } = facts;
       const found =
         served <= asked
           ? `rate and cycle time account for only ${served} of ${asked} connections (Little's law): the others were not served`
@@ -169,8 +184,8 @@ const DEFINITIONS = {
   overrun: {
     invalidates: RATES,
     summary: 'the server could not keep up with the rate',
-    text: ({ dropped, intended }: { dropped: number; intended: number }) =>
-      `${dropped} of ${intended} requests were still waiting for a connection when the window closed: the server could not keep up with the rate`,
+    text: ({ due, started }: { due: number; started: number }) =>
+      `${figure(due)} requests were due in the window, and only ${figure(started)} found a free connection: the server could not keep up with the rate`,
   },
   'generator-bound': {
     invalidates: RATES,
@@ -362,6 +377,31 @@ function describeLateReads({ uncertain }: LateReads): string {
     ({ metric, least, most }) => `${metric} is ${toMs(least)} to ${toMs(most)} ms`,
   );
   return `answers waited in the load generator: ${ranges.join(', ')}`;
+}
+
+interface Unanswered {
+  count: number;
+  /** All requests of the window. */
+  sent: number;
+  /** How long the youngest of them had waited, in µs. */
+  leastUs: number;
+  /** The latency of the slowest answer, in µs. */
+  slowestUs: number;
+}
+
+function describeUnanswered({ count, sent, leastUs, slowestUs }: Unanswered): string {
+  return `${figure(count)} of ${figure(sent)} requests (${digits((100 * count) / sent)} %) got no answer in ${(leastUs / 1e6).toFixed(1)} s or more; the slowest answer took ${toMs(slowestUs)} ms`;
+}
+
+/** The figures of Little's law in an open loop. */
+interface Open {
+  served: number;
+  open: number;
+}
+
+/** A figure with two digits, or whole. */
+function digits(value: number): string {
+  return value >= 10 ? figure(Math.round(value)) : value.toPrecision(2);
 }
 
 interface Served {

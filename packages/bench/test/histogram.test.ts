@@ -6,6 +6,7 @@ import {
 } from 'hdr-histogram-js';
 import { describe, expect, it } from 'vitest';
 import {
+  censoredBeyond,
   createHistogram,
   encodeHistogram,
   Latencies,
@@ -13,6 +14,7 @@ import {
   mergeHistograms,
   recordMilliseconds,
   summariseLatency,
+  timeoutsOf,
 } from '../src/histogram.ts';
 import type { LatencyUs } from '../src/model.ts';
 import { createRandom } from '../src/random.ts';
@@ -27,7 +29,7 @@ function histogramOf(us: readonly number[]): ReturnType<typeof createHistogram> 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, index) => index + 1);
 
 const summarise = (us: readonly number[], timeouts = 0): LatencyUs | undefined =>
-  summariseLatency(histogramOf(us), timeouts, 10);
+  summariseLatency(histogramOf(us), timeoutsOf(timeouts, 10));
 
 describe('Latencies', () => {
   it('give the same histogram as values that are recorded one by one', () => {
@@ -100,6 +102,17 @@ describe('mergeHistograms', () => {
   });
 });
 
+describe('censoredBeyond', () => {
+  it('returns the ages beyond the slowest answer, shortest first', () => {
+    const ages = histogramOf([50, 400, 100, 7000, 400]);
+    expect(censoredBeyond(histogramOf([90, 100]), ages)).toEqual([
+      { us: 400, count: 2 },
+      { us: 7000, count: 1 },
+    ]);
+    expect(censoredBeyond(histogramOf([8000]), ages)).toEqual([]);
+  });
+});
+
 describe('medianSince', () => {
   it('ignores the values of the earlier state', () => {
     const earlier = histogramOf(upTo(900));
@@ -148,11 +161,27 @@ describe('summariseLatency', () => {
 
   it('counts timeouts above all answers, as lower bounds', () => {
     const latency = summarise(upTo(9700), 300)!;
-    expect(latency.atLeast).toEqual(['p97_5', 'p99', 'p99_9']);
+    expect(latency.atLeast).toEqual(['p97_5', 'p99', 'p99_9', 'max']);
+    expect(latency.max).toBe(10e6);
     for (const name of ['p97_5', 'p99', 'p99_9'] as const) expect(latency[name]).toBe(10e6);
     // The 50th percentile of 10,000 requests is the 5,000th answer.
     expect(Math.abs(latency.p50! / 5000 - 1)).toBeLessThan(0.001);
     expect(Math.abs(latency.p90! / 9000 - 1)).toBeLessThan(0.001);
+  });
+
+  it('counts requests that are older than every answer, at their age', () => {
+    const waits = [
+      { us: 20_000, count: 1000 },
+      { us: 3e6, count: 1000 },
+    ];
+    const latency = summariseLatency(histogramOf(upTo(8000)), waits)!;
+    expect(latency.atLeast).toEqual(['p90', 'p97_5', 'p99', 'p99_9', 'max']);
+    expect(latency).toMatchObject({ p90: 20_000, p97_5: 3e6, p99: 3e6, p99_9: 3e6, max: 3e6 });
+    // The 75th percentile of 10,000 requests is the 7,500th answer.
+    expect(Math.abs(latency.p75! / 7500 - 1)).toBeLessThan(0.001);
+    // A timeout can be shorter than the age of a request that waited for a connection.
+    const both = summariseLatency(histogramOf(upTo(8000)), [...waits, ...timeoutsOf(1000, 1)])!;
+    expect(both).toMatchObject({ p90: 1e6, p97_5: 3e6, max: 3e6 });
   });
 
   it('does not mark a percentile as a lower bound if timeouts begin just above it', () => {
@@ -163,8 +192,9 @@ describe('summariseLatency', () => {
       [90, 10, 'p90'],
     ] as const) {
       const latency = summarise(upTo(answered), timeouts)!;
+      const slowest = summarise(upTo(answered))!.max;
       expect(latency.atLeast ?? []).not.toContain(name);
-      expect(Math.abs(latency[name]! / latency.max - 1)).toBeLessThan(0.001);
+      expect(Math.abs(latency[name]! / slowest - 1)).toBeLessThan(0.001);
       expect(summarise(upTo(answered - 1), timeouts + 1)!.atLeast).toContain(name);
     }
   });

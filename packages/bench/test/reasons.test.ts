@@ -12,6 +12,7 @@ const SOURCE = fileURLToPath(new URL('../src/', import.meta.url));
 
 type Facts = { [Code in ReasonCode]: Parameters<typeof makeReason<Code>>[1][] };
 
+const UNANSWERED = { count: 700, sent: 2700, leastUs: 5_012_000, slowestUs: 3100 };
 const LATE = { uncertain: [{ metric: 'p99' as const, least: 1200, most: 54_400 }] };
 const SATURATED = { coresUsed: 0.95, cores: [1] };
 const INSERTS = { acknowledged: 1520, stored: 1500, unanswered: 12 };
@@ -71,11 +72,14 @@ const FACTS: Facts = {
     { served: 4, asked: 10, silent: 6 },
     { served: 14, asked: 10, silent: 0 },
     { served: 4, asked: 10, silent: 6, host: 'b' },
+    { served: 0.412, open: 450.3 },
   ],
   pairing: [{ meanUs: 2000, cycleUs: 1000 }],
   'late-reads': [LATE],
   'late-tail': [LATE],
-  overrun: [{ dropped: 120, intended: 1600 }],
+  overrun: [{ due: 1600, started: 1480 }],
+  unanswered: [UNANSWERED],
+  'few-unanswered': [{ ...UNANSWERED, count: 2 }],
   'generator-bound': [
     { busy: 0.92, coresUsed: 0.5 },
     { busy: 0.92, coresUsed: undefined },

@@ -9,8 +9,8 @@ import { figureOf } from './metrics.ts';
 export interface Distribution {
   /** The answers of all its rounds. */
   answers: number;
-  /** Requests that timed out: they count as slower than every answer. */
-  timeouts: number;
+  /** Requests that timed out or were still open: they count as slower than every answer. */
+  unanswered: number;
   rounds: number;
   /** False if the tail is invalid in every round; then all rounds are merged. */
   valid: boolean;
@@ -31,24 +31,35 @@ const TAIL_SUPPORT = 10;
 /** Merges the histograms of the rounds in which the tail is valid, or of all if there are none. Undefined without any. */
 export function distributionOf(trials: readonly Trial[]): Distribution | undefined {
   const all = trials.flatMap((trial) => {
-    const { latencyHistogram, counts } = loadOf(trial) ?? {};
+    const { latencyHistogram, censoredHistogram, counts } = loadOf(trial) ?? {};
     if (latencyHistogram === undefined) return [];
     const isValid = figureOf(trial, METRICS.p99)?.valid === true;
-    return [{ latencyHistogram, timeouts: counts?.timeout ?? 0, isValid }];
+    return [{ latencyHistogram, censoredHistogram, timeouts: counts?.timeout ?? 0, isValid }];
   });
   const sound = all.filter(({ isValid }) => isValid);
   const used = sound.length > 0 ? sound : all;
   const merged = mergeHistograms(used.map(({ latencyHistogram }) => latencyHistogram));
   const answers = merged.totalCount;
   if (answers === 0) return undefined;
-  const timeouts = sum(used.map((one) => one.timeouts));
-  const asked = answers + timeouts;
+  const censored = mergeHistograms(used.flatMap((one) => one.censoredHistogram ?? []));
+  const unanswered = censored.totalCount + sum(used.map((one) => one.timeouts));
+  // An open request of one round can be younger than the slowest answer of another.
+  const mostUs = censored.totalCount > 0 ? censored.minNonZeroValue : Infinity;
+  const asked = answers + unanswered;
   const points = PERCENTILES.flatMap((percentile) => {
     const below = (percentile / 100) * asked;
     if (below > answers || asked - below < TAIL_SUPPORT) return [];
-    return [{ percentile, us: merged.getValueAtPercentile((100 * below) / answers) }];
+    const us = merged.getValueAtPercentile((100 * below) / answers);
+    return us > mostUs ? [] : [{ percentile, us }];
   });
-  return { answers, timeouts, rounds: used.length, valid: sound.length > 0, points, maxUs: merged.maxValue };
+  return {
+    answers,
+    unanswered,
+    rounds: used.length,
+    valid: sound.length > 0,
+    points,
+    maxUs: merged.maxValue,
+  };
 }
 
 function loadOf(trial: Trial): LoadResult | undefined {

@@ -1,4 +1,4 @@
-import type { Attestation, Counts, Resources } from '../model.ts';
+import type { Attestation, Counts, LoadMode, Resources } from '../model.ts';
 import type {
   ClusterLoad,
   CompanionName,
@@ -19,6 +19,7 @@ import type { CompanionEvidence, TrialCompanion } from '../services/companion.ts
 import { FULL, coresOfLoad } from '../saturation.ts';
 import { findBudget, isUsedUp } from './server.ts';
 import { countCompletions } from '../counts.ts';
+import { mergeHistograms } from '../histogram.ts';
 import { sum } from '../numbers.ts';
 
 const LITTLE_TOLERANCE = 0.05;
@@ -42,8 +43,8 @@ export interface Evidence {
   machineCores?: number;
   /** The companions of the server. */
   companions: Witness[];
-  /** True if every connection sends its next request as soon as it is answered; false for a fixed amount or rate. */
-  isClosedLoop: boolean;
+  /** The load. In a closed loop, every connection sends its next request as soon as it is answered. */
+  mode: LoadMode;
   /** The number of short turns that the load sums; 0 or absent for one window. */
   turns?: number;
 }
@@ -72,7 +73,7 @@ export function judge(evidence: Evidence): Judgement {
   const budget = budgetOf(evidence);
   const limit = findLimit(evidence, budget);
   const { shape, reasons: unsteady } = judgeShape(evidence);
-  const { load, host, companions, isClosedLoop, turns = 0 } = evidence;
+  const { load, host, companions, mode, turns = 0 } = evidence;
   const reasons = [
     ...judgeCluster(load.cluster),
     ...judgeAccounting(load),
@@ -80,9 +81,9 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeUnsolicited(load),
     ...judgeConnect(load.connect),
     ...judgeErrors(load),
-    ...(isClosedLoop ? judgeLittle(load, turns) : []),
-    ...(isClosedLoop ? judgeParts(load) : []),
-    ...judgeSchedule(load),
+    ...judgeUnanswered(load),
+    ...(mode.mode === 'closed' ? [...judgeLittle(load, turns), ...judgeParts(load)] : []),
+    ...(mode.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
     ...judgeArrivals(load),
     ...judgeLimit(limit, evidence),
     ...companions.flatMap(({ companion, evidence: own }) => [
@@ -259,10 +260,41 @@ function weighLittle({
   return { tolerance, reasons: isKept ? [] : [makeReason('little', facts)] };
 }
 
-/** An open loop whose requests were waiting for a connection at the end: no percentile includes them. */
-function judgeSchedule({ schedule }: LoadResult): Reason[] {
-  if (schedule === undefined || schedule.dropped <= schedule.intended * ERROR_SHARE) return [];
-  return [makeReason('overrun', schedule)];
+/** Names the requests that got no answer, long after the slowest one. Percentiles include them as lower bounds. */
+function judgeUnanswered({ unanswered, counts: { sent = 0 }, latencyHistogram }: LoadResult): Reason[] {
+  if (unanswered === undefined || latencyHistogram === undefined) return [];
+  const facts = { ...unanswered, sent, slowestUs: slowestAnswer(latencyHistogram) };
+  const isFew = unanswered.count <= sent * ERROR_SHARE;
+  return [makeReason(isFew ? 'few-unanswered' : 'unanswered', facts)];
+}
+
+/** The latency of the slowest right answer, in µs. */
+function slowestAnswer(latencyHistogram: string): number {
+  return mergeHistograms([latencyHistogram]).maxValue;
+}
+
+/**
+ * Holds what an open loop sent against its rate, and its open requests against Little's law (Little 1961): right answers
+ * per second × mean latency = requests that were open on average. Requests that vanish, and latencies that belong to
+ * other requests, break it.
+ */
+function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
+  const { schedule, connect, windowSeconds, counts, latencyUs, latencyHistogram } = load;
+  const { started, meanOpen } = schedule ?? {};
+  if (started === undefined || meanOpen === undefined) return [];
+  const due = Math.round(perSecond * windowSeconds);
+  // A pause of the server just before the close leaves requests waiting, too. They only pile up if no connection is free
+  // for most of the time.
+  const isOverrun = due - started > due * ERROR_SHARE && meanOpen > connect.asked;
+  const reasons = isOverrun ? [makeReason('overrun', { due, started })] : [];
+  const isWhole = countCompletions(counts) === counts.ok && load.unanswered === undefined;
+  if (latencyUs === undefined || latencyHistogram === undefined || !isWhole) return reasons;
+  const served = (load.goodputPerSecond * latencyUs.mean) / 1e6;
+  // A pause at an edge of the window cuts the latencies of all requests that became due in it.
+  const slowest = slowestAnswer(latencyHistogram) / 1e6;
+  const cut = (perSecond * slowest ** 2) / 2 / windowSeconds;
+  if (Math.abs(served - meanOpen) <= LITTLE_TOLERANCE * Math.max(served, meanOpen) + cut) return reasons;
+  return [...reasons, makeReason('little', { served, open: meanOpen })];
 }
 
 /** The largest uncertainty of a reported percentile: beyond it, the generator read the answers too late. */

@@ -120,11 +120,10 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
   const sendRequest = client._doRequest.bind(client);
   const destroyConnection = client._destroyConnection.bind(client);
 
-  let sentAt = 0;
   client.getRequestBuffer = () => sender.take(slot);
   client.pipelinedRequests = {
     insertRequest: () => {
-      sentAt = performance.now();
+      slot.sentAt = performance.now();
     },
     clear: () => {},
   };
@@ -179,7 +178,7 @@ export function harden(client: AutocannonClient, slot: Slot, means: ClientMeans)
     const now = performance.now();
     isOpen = false;
     answered = true;
-    const outcome = ledger.complete(slot, answer, now - sentAt, now);
+    const outcome = ledger.complete(slot, answer, now - slot.sentAt, now);
     if (lesson !== undefined) {
       const { request, first, hasNoBody } = lesson;
       lesson = undefined;

@@ -159,7 +159,9 @@ class Session {
         this.#reserved++;
         return true;
       },
-      refund: ({ intendedAt }) => {
+      refund: (slot) => {
+        const { intendedAt } = slot;
+        slot.isConnecting = false;
         if (intendedAt !== undefined) this.#schedule?.giveBack(intendedAt);
         this.#budget++;
         this.#reserved--;
@@ -248,10 +250,11 @@ class Session {
     if (order.amount === undefined) await sleep(order.windowSeconds * 1000);
     else await until(isDone, order.windowSeconds * 1000);
     ledger.close();
-    this.#schedule?.close();
+    for (const intended of this.#schedule?.close() ?? []) ledger.leave(intended);
     const closed = await closing.promise;
     if (order.amount === undefined) await sleep(EDGE_MS);
     await this.#fallSilent();
+    ledger.settle();
     if (!this.#hasFired) await this.#awaitStragglers();
     this.#hasFired = true;
     const endMs = order.amount === undefined ? closed.nowMs : ledger.lastEndMs();
@@ -284,6 +287,7 @@ class Session {
     this.#schedule?.close();
     const closed = await closing.promise;
     await this.#drain();
+    ledger.settle();
     this.#hasFired = true;
     // Answers after the window's time are not counted, so neither is the time for which a busy process kept it open.
     const endMs = Math.min(closed.nowMs, opened.nowMs + order.windowSeconds * 1000);
@@ -303,7 +307,9 @@ class Session {
     await sleepUntil(atMs);
     this.#arming = false;
     this.#budget = Infinity;
-    if (rate !== undefined) this.#schedule = new Schedule(rate, this.#schedule?.report);
+    if (rate !== undefined) {
+      this.#schedule = new Schedule(rate, this.#schedule?.report, this.#ledger.population);
+    }
     this.#ledger.beginWarmup();
     const { spreadSeconds } = this.#order;
     if (spreadSeconds === undefined || rate !== undefined) this.#askAll();
@@ -338,6 +344,8 @@ class Session {
       statusCodes: ledger.statusCodes,
       latencyHistogram: encodeHistogram(ledger.histogram),
       shortestHistogram: encodeHistogram(ledger.shortest),
+      openAges: ledger.openAges,
+      unansweredAges: ledger.unansweredAges,
       timing: this.#encodeTiming(),
       cycleUs: ledger.cycleUs,
       silentConnections: ledger.silentConnections,
@@ -348,7 +356,11 @@ class Session {
       routes: ledger.reportRoutes(),
       crossed: haveIds(this.#order.requests) ? ledger.crossed : undefined,
       unsolicited: ledger.unsolicited,
-      schedule: this.#schedule?.report,
+      schedule: this.#schedule && {
+        ...this.#schedule.report,
+        started: ledger.started,
+        meanOpen: ledger.meanOpen,
+      },
       use: {
         seconds: this.#use.seconds,
         cpuUs: this.#use.cpuUs,

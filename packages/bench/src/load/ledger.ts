@@ -10,6 +10,7 @@ import { isConditional } from '../catalogue/workloads/workload.ts';
 import type { SchemaCheck } from '../catalogue/workloads/requests/schema.ts';
 import { isRightStatus } from '../catalogue/workloads/requests/status.ts';
 import { routesOf } from './cycle.ts';
+import { Population } from './population.ts';
 import type { LoadSpec, RouteReport, RouteSpec } from './protocol.ts';
 
 /** The outcome of one request. */
@@ -31,6 +32,10 @@ export class Slot {
   pending = false;
   /** The address that it connects from; undefined if the system chooses. */
   source: string | undefined;
+  /** True while its request waits for its connection to be established. */
+  isConnecting = false;
+  /** The time at which its request was given to the connection, in ms of the monotonic clock. */
+  sentAt = 0;
   /** The intended start of its request, in ms of the monotonic clock; undefined in a closed loop. */
   intendedAt: number | undefined;
   /** True if it pauses until its turn. */
@@ -61,6 +66,16 @@ function padSlices(slices: readonly number[], milliseconds: number): number[] {
   return Array.from({ length }, (_, slice) => slices[slice] ?? 0);
 }
 
+/** True if its request has no outcome yet, whether it was sent or waits for its connection. */
+function isOpen({ pending, isConnecting }: Slot): boolean {
+  return pending || isConnecting;
+}
+
+/** Returns the time since an answer arrived, in ms: no answer arrives before its request was sent. */
+function sinceArrival(arrivedAt: number, now: number, sinceSent: number): number {
+  return Math.max(0, Math.min(now - arrivedAt, sinceSent));
+}
+
 function copy(bytes: Buffer, from: number, to: number): Buffer {
   return Buffer.from(bytes.subarray(from, to));
 }
@@ -74,6 +89,21 @@ function increment(counts: Counts, what: Outcome | 'sent'): void {
   if (what === 'sent') counts.sent++;
   else if (what === 'ok') counts.ok++;
   else counts[what]++;
+}
+
+/** The age of a request without an answer. */
+interface Age {
+  milliseconds: number;
+  /** The index of its route; undefined if it was never sent. */
+  route: number | undefined;
+}
+
+/** Returns the ages as an encoded histogram; undefined if there are none. */
+function encodeAges(ages: readonly Age[]): string | undefined {
+  if (ages.length === 0) return undefined;
+  const histogram = createHistogram();
+  for (const { milliseconds } of ages) recordMilliseconds(histogram, milliseconds);
+  return encodeHistogram(histogram);
 }
 
 /** The account of one route. */
@@ -117,6 +147,8 @@ export class Ledger {
    * belong to the one in which they end. A short window ends before its slow answers do, and would omit them.
    */
   timesByStart = false;
+  /** The open requests of an open loop, those that wait for a connection included. */
+  readonly population = new Population();
   /** Called when the window closes. */
   onClose: () => void = () => {};
   /** Called when a request has ended. */
@@ -147,6 +179,15 @@ export class Ledger {
   #silentBefore: number[] | undefined;
   /** The time that the window was open before, in ms. */
   #openBefore = 0;
+  /** The requests that were open when a window opened. */
+  #carried = 0;
+  /** The population at the opening of the window and over all windows before, in requests × ms. */
+  #populationBefore = 0;
+  #populationSum = 0;
+  /** The ages of the requests that were open when a window closed. */
+  readonly #openAges: Age[] = [];
+  /** The ages of those that got no answer after it either, when the wait for them ended. */
+  readonly #unansweredAges: Age[] = [];
   readonly #expected: LoadSpec['expected'];
   readonly #hashEvery: number;
   readonly #arrivals: Arrivals;
@@ -215,11 +256,13 @@ export class Ledger {
   begin(slot: Slot): void {
     if (!slot.begun) this.begun++;
     slot.begun = true;
+    slot.isConnecting = true;
   }
 
   /** Records that a request was sent. */
   send(slot: Slot): void {
     slot.pending = true;
+    slot.isConnecting = false;
     slot.bodyBytes = 0;
     this.#count(slot, 'sent', this.#open);
   }
@@ -290,7 +333,28 @@ export class Ledger {
         inFlight: this.slots.filter((slot) => slot.pending && this.#routeOf[slot.request] === route).length,
       },
       latencyHistogram: encodeHistogram(histogram),
+      openAges: encodeAges(this.#openAges.filter((age) => age.route === route)),
     }));
+  }
+
+  /** The ages of the requests that were open when the window closed, as an encoded histogram; undefined without any. */
+  get openAges(): string | undefined {
+    return encodeAges(this.#openAges);
+  }
+
+  /** The ages of those that got no answer after it either; undefined without any. */
+  get unansweredAges(): string | undefined {
+    return encodeAges(this.#unansweredAges);
+  }
+
+  /** The requests that were sent in the window. */
+  get started(): number {
+    return this.window.sent - this.#carried;
+  }
+
+  /** The mean number of open requests of an open loop, over the time that the window was open. */
+  get meanOpen(): number {
+    return this.#populationSum / this.#openBefore;
   }
 
   /**
@@ -321,7 +385,7 @@ export class Ledger {
       this.warmup.ok[slice] = (this.warmup.ok[slice] ?? 0) + 1;
     }
     if (outcome === 'ok' && !first && this.#isTimed(slot)) this.#record(slot, now, milliseconds);
-    this.#end(slot, outcome, now);
+    this.#end(slot, outcome, now, now - sinceArrival(slot.arrival.by, now, milliseconds));
     return outcome;
   }
 
@@ -331,7 +395,33 @@ export class Ledger {
     slot.pieces = undefined;
     const now = performance.now();
     if (now >= this.#closesAt) this.close();
+    if (outcome === 'timeout' && !this.#open) this.#noteUnanswered(slot, now);
     this.#end(slot, outcome, now);
+  }
+
+  /** Records a request that was due and had no connection when the window closed. `intended` is on the monotonic clock. */
+  leave(intended: number): void {
+    this.population.end(intended);
+    this.#openAges.push({ milliseconds: this.#closedAt - intended, route: undefined });
+  }
+
+  /** Called when the wait for the answers after a window is over. */
+  settle(): void {
+    const now = performance.now();
+    for (const slot of this.slots) if (isOpen(slot)) this.#noteUnanswered(slot, now);
+  }
+
+  #ageOf({ intendedAt, sentAt, request }: Slot, at: number): Age {
+    return { milliseconds: at - (intendedAt ?? sentAt), route: this.#routeOf[request] ?? 0 };
+  }
+
+  /** Records the age of a request that was open when the window closed and is not going to be answered. */
+  #noteUnanswered(slot: Slot, now: number): void {
+    if (slot.sentAt > this.#closedAt) return;
+    const age = this.#ageOf(slot, now);
+    this.#unansweredAges.push(age);
+    // The latencies of its window include those of the answers after it.
+    if (this.timesByStart) this.#openAges.push(age);
   }
 
   /** Records the start of a load before the first window; later ones, between the windows of a duel, do not count. */
@@ -360,9 +450,11 @@ export class Ledger {
   open(milliseconds: number): void {
     if (milliseconds > 0) this.#answersBefore ??= countAnswers(this.lifetime);
     this.#countOpen('sent');
+    this.#carried += this.countInFlight();
     this.#silentBefore ??= this.slots.map((slot) => slot.completions);
     this.#openedAt = performance.now();
     this.#closesAt = this.#openedAt + milliseconds;
+    this.#populationBefore = this.population.until(this.#openedAt);
     this.#open = true;
   }
 
@@ -372,6 +464,9 @@ export class Ledger {
     this.#open = false;
     this.#countOpen('inFlight');
     this.#closedAt = Math.min(performance.now(), this.#closesAt);
+    this.#populationSum += this.population.until(this.#closedAt) - this.#populationBefore;
+    if (!this.timesByStart)
+      for (const slot of this.slots) if (isOpen(slot)) this.#openAges.push(this.#ageOf(slot, this.#closedAt));
     this.#openBefore += this.#closedAt - this.#openedAt;
     this.slices.ok = padSlices(this.slices.ok, this.#openBefore);
     this.#silent = this.slots.filter(
@@ -392,20 +487,20 @@ export class Ledger {
     sinceSent: number,
   ): void {
     const since = intendedAt === undefined ? sinceSent : now - intendedAt;
-    // No answer arrives before its request.
-    const milliseconds = since - Math.max(0, Math.min(now - by, sinceSent));
+    const milliseconds = since - sinceArrival(by, now, sinceSent);
     this.#latencies.record(milliseconds);
     const account = this.#accounts[this.#routeOf[request] ?? 0];
     if (account !== undefined) recordMilliseconds(account.histogram, milliseconds);
-    this.#shortest.record(since - Math.max(0, Math.min(now - from, sinceSent)));
+    this.#shortest.record(since - sinceArrival(from, now, sinceSent));
     if (toldMs === undefined) return;
     this.timing ??= { told: createHistogram(), rest: createHistogram() };
     recordMilliseconds(this.timing.told, toldMs);
     recordMilliseconds(this.timing.rest, milliseconds - toldMs);
   }
 
-  #end(slot: Slot, outcome: Outcome, now: number): void {
+  #end(slot: Slot, outcome: Outcome, now: number, arrivedAt = now): void {
     slot.pending = false;
+    if (slot.intendedAt !== undefined) this.population.end(arrivedAt);
     this.#count(slot, outcome, this.#open);
     slot.completions++;
     if (slot.lastEnd !== undefined && this.#isTimed(slot)) {

@@ -1,7 +1,15 @@
 import { countCompletions } from '../counts.ts';
-import type { Connect, LoadResult, OwnLoadResult, Warmup } from '../results/record.ts';
+import type { Connect, LoadResult, OwnLoadResult, ScheduleReport, Warmup } from '../results/record.ts';
 import type { Counts } from '../model.ts';
-import { encodeHistogram, mergeHistograms, summariseLatency } from '../histogram.ts';
+import {
+  censoredBeyond,
+  encodeHistogram,
+  histogramOf,
+  mergeHistograms,
+  summariseLatency,
+  timeoutsOf,
+  type Wait,
+} from '../histogram.ts';
 import type { TurnResult } from './engine.ts';
 import type { DoneReport } from './protocol.ts';
 import { sum } from '../numbers.ts';
@@ -36,8 +44,13 @@ export function mergeReports(
   const counts = mergeCounts(reports.map((report) => report.counts));
   const histogram = mergeHistograms(reports.map((report) => report.latencyHistogram));
   const shortest = reports.flatMap(({ shortestHistogram = [] }) => shortestHistogram);
+  const agesOf = (encoded: readonly (string | undefined)[]) =>
+    censoredBeyond(histogram, mergeHistograms(encoded.flatMap((one) => one ?? [])));
+  const censored = agesOf(reports.map(({ openAges }) => openAges));
+  const unanswered = agesOf(reports.map(({ unansweredAges }) => unansweredAges));
+  const waits = [...censored, ...timeoutsOf(counts.timeout, timeoutSeconds)];
   const cycles = sum(reports.map((report) => report.cycleUs.count));
-  const schedules = reports.flatMap(({ schedule }) => schedule ?? []).map((report) => ({ ...report }));
+  const schedules = reports.flatMap(({ schedule }) => schedule ?? []);
   const crossed = reports.flatMap((report) => report.crossed ?? []);
   const warmups = reports.flatMap(({ warmup }) => warmup ?? []);
   const unsolicited = reports.flatMap((report) => report.unsolicited ?? []);
@@ -54,11 +67,13 @@ export function mergeReports(
     completionsPerSecond: sum(
       reports.map((report) => countCompletions(report.counts) / report.windowSeconds),
     ),
-    latencyUs: summariseLatency(histogram, counts.timeout, timeoutSeconds),
+    latencyUs: summariseLatency(histogram, waits),
     latencyHistogram: histogram.totalCount > 0 ? encodeHistogram(histogram) : undefined,
     ...(shortest.length === reports.length
-      ? { latencyAtLeastUs: summariseLatency(mergeHistograms(shortest), counts.timeout, timeoutSeconds) }
+      ? { latencyAtLeastUs: summariseLatency(mergeHistograms(shortest), waits) }
       : {}),
+    ...(censored.length > 0 ? { censoredHistogram: encodeHistogram(histogramOf(censored)) } : {}),
+    ...describeUnanswered(unanswered),
     ...mergeTimings(reports),
     meanCycleUs: cycles > 0 ? sum(reports.map((report) => report.cycleUs.sum)) / cycles : undefined,
     silentConnections: sum(reports.map((report) => report.silentConnections)),
@@ -73,8 +88,15 @@ export function mergeReports(
     ...(crossed.length > 0 ? { crossed: sum(crossed) } : {}),
     ...(unsolicited.length > 0 ? { unsolicited: sum(unsolicited) } : {}),
     generators: reports.map((report) => report.use),
-    ...(schedules.length > 0 ? { schedule: sumByKey(schedules) } : {}),
+    ...(schedules.length > 0 ? { schedule: sumByKey<keyof ScheduleReport>(schedules) } : {}),
   };
+}
+
+/** Counts the requests that were never answered, by their waits with the shortest first; empty without any. */
+function describeUnanswered(waits: readonly Wait[]): Pick<LoadResult, 'unanswered'> {
+  const [shortest] = waits;
+  if (shortest === undefined) return {};
+  return { unanswered: { count: sum(waits.map(({ count }) => count)), leastUs: shortest.us } };
 }
 
 /** Merges the accounts of one turn by all generator processes. */
@@ -102,7 +124,11 @@ function mergeRoutes(reports: DoneReport[], timeoutSeconds: number): Pick<LoadRe
     const parts = reports.flatMap((report) => report.routes?.[route] ?? []);
     const counts = mergeCounts(parts.map((part) => part.counts));
     const histogram = mergeHistograms(parts.map((part) => part.latencyHistogram));
-    const latencyUs = summariseLatency(histogram, counts.timeout, timeoutSeconds);
+    const ages = mergeHistograms(parts.flatMap(({ openAges = [] }) => openAges));
+    const latencyUs = summariseLatency(histogram, [
+      ...censoredBeyond(histogram, ages),
+      ...timeoutsOf(counts.timeout, timeoutSeconds),
+    ]);
     return {
       counts,
       lifetime: mergeCounts(parts.map((part) => part.lifetime)),
@@ -117,8 +143,8 @@ function mergeTimings(reports: DoneReport[]): Pick<LoadResult, 'timing'> {
   const timings = reports.flatMap(({ timing }) => timing ?? []);
   const [first] = timings;
   if (first === undefined) return {};
-  const told = summariseLatency(mergeHistograms(timings.map((one) => one.told)), 0, Infinity);
-  const rest = summariseLatency(mergeHistograms(timings.map((one) => one.rest)), 0, Infinity);
+  const told = summariseLatency(mergeHistograms(timings.map((one) => one.told)));
+  const rest = summariseLatency(mergeHistograms(timings.map((one) => one.rest)));
   if (told === undefined || rest === undefined) return {};
   return { timing: { metric: first.metric, toldUs: told, restUs: rest } };
 }
@@ -133,10 +159,10 @@ export function mergeCounts(all: Counts[]): Counts {
   return sumByKey(all) as Counts;
 }
 
-function sumByKey<K extends string>(all: Record<K, number>[]): Record<K, number> {
+function sumByKey<K extends string>(all: readonly Partial<Record<K, number>>[]): Record<K, number> {
   const total = {} as Record<K, number>;
   for (const one of all) {
-    for (const key of Object.keys(one) as K[]) total[key] = (total[key] ?? 0) + one[key];
+    for (const key of Object.keys(one) as K[]) total[key] = (total[key] ?? 0) + (one[key] ?? 0);
   }
   return total;
 }

@@ -142,7 +142,12 @@ export interface RouteReport {
   counts: Counts;
   lifetime: Counts;
   latencyHistogram: string;
+  /** As in `DoneReport`. */
+  openAges?: string | undefined;
 }
+
+/** The starts of an open loop that its schedule counts. */
+export type StartReport = Pick<ScheduleReport, 'intended' | 'late' | 'dropped'>;
 
 /** The account of one turn. Every request of it has ended, except those that the drain did not wait for. */
 export interface TurnedReport {
@@ -168,6 +173,13 @@ export interface DoneReport {
   latencyHistogram: string;
   /** The lower bound of each latency, for the same answers; absent if the client cannot determine it. */
   shortestHistogram?: string;
+  /**
+   * The ages of the requests that were open when a window closed, in µs, those that waited for a connection included;
+   * absent without any, and from clients that do not know them.
+   */
+  openAges?: string | undefined;
+  /** The ages of those that were not answered after it either, when the client stopped waiting. */
+  unansweredAges?: string | undefined;
   /** Histograms of the answers that reported it: the requested metric, and the rest of the latency. */
   timing: { metric: string; told: string; rest: string } | undefined;
   cycleUs: { sum: number; count: number };

@@ -1,4 +1,5 @@
-import type { ScheduleReport } from '../results/record.ts';
+import type { StartReport } from './protocol.ts';
+import { Population } from './population.ts';
 
 /** A start this long after its intended time counts as late. */
 const LATE_MS = 1;
@@ -10,17 +11,23 @@ const TICK_MS = 1;
  * omission: Tene, "How NOT to Measure Latency").
  */
 export class Schedule {
-  readonly report: ScheduleReport;
+  readonly report: StartReport;
   #due: number[] = [];
   #idle: (() => void)[] = [];
   #next: number;
   #timer: NodeJS.Timeout;
   #counting = false;
   readonly #intervalMs: number;
+  readonly #population: Population;
 
-  /** `report` is the report of an earlier schedule to continue. */
-  constructor(perSecond: number, report: ScheduleReport = { intended: 0, late: 0, dropped: 0 }) {
+  /** `report` is the report of an earlier schedule to continue; the requests that become due join `population`. */
+  constructor(
+    perSecond: number,
+    report: StartReport = { intended: 0, late: 0, dropped: 0 },
+    population = new Population(),
+  ) {
     this.report = report;
+    this.#population = population;
     this.#intervalMs = 1000 / perSecond;
     this.#next = performance.now();
     this.#timer = setInterval(() => this.#advance(), TICK_MS);
@@ -47,19 +54,22 @@ export class Schedule {
     this.#counting = true;
   }
 
-  /** Stops counting, and starts nothing more. */
-  close(): void {
+  /** Stops counting, and starts nothing more. Returns the intended times of the requests that still wait for a connection. */
+  close(): number[] {
     this.#counting = false;
     this.report.dropped += this.#due.length;
     clearInterval(this.#timer);
+    const waiting = this.#due;
     this.#due = [];
     this.#idle = [];
+    return waiting;
   }
 
   #advance(): void {
     const now = performance.now();
     while (this.#next <= now) {
       this.#due.push(this.#next);
+      this.#population.begin(this.#next);
       if (this.#counting) this.report.intended++;
       this.#next += this.#intervalMs;
     }

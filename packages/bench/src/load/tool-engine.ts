@@ -4,7 +4,7 @@ import type { LoadResult } from '../results/record.ts';
 import { watchGroup } from '../machine/launch.ts';
 import { hasEnded, quote, start, type Child } from '../machine/subprocess.ts';
 import type { LoadEngine, LoadSession, Window } from './engine.ts';
-import { summarise } from '../histogram.ts';
+import { summarise, timeoutsOf } from '../histogram.ts';
 import { countCompletions } from '../counts.ts';
 import type { LoadSpec } from './protocol.ts';
 import { describeExit } from './listen.ts';
@@ -104,7 +104,7 @@ class ToolSession implements LoadSession {
       ...(statusCodes === undefined ? {} : { statusCodes }),
       goodputPerSecond: counts.ok / windowSeconds,
       completionsPerSecond: countCompletions(counts) / windowSeconds,
-      latencyUs: summarise(latency, counts.timeout ?? 0, timeoutSeconds),
+      latencyUs: summarise(latency, timeoutsOf(counts.timeout ?? 0, timeoutSeconds)),
       generators: [{ cpuUs, seconds, ...(used > 1 ? { cores: used } : {}) }],
     };
   }

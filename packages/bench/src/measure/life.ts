@@ -331,7 +331,7 @@ export class ServerLife {
       attested: this.#head.attested,
       host,
       machineCores: cpus().length,
-      isClosedLoop: plan.load.mode === 'closed',
+      mode: plan.load,
       turns: turns?.answers.length ?? 0,
     });
     this.#add(judgement.reasons);

@@ -136,6 +136,10 @@ const schedule = shape(
     intended: count('count: starts that were due in the window'),
     late: count('count: left more than 1 ms after their time'),
     dropped: count('count: still waiting for a connection when the window closed'),
+    started: Type.Optional(count('count: requests that were sent in the window, whenever they were due')),
+    meanOpen: Type.Optional(
+      amount('count: mean number of requests that were due and had no outcome; absent in older records'),
+    ),
   },
   {
     description:
@@ -293,6 +297,25 @@ const load = named(
           description: 'HDR histogram of the latencies in µs: compressed V2, base64.',
           pattern: '^[A-Za-z0-9+/]+=*$',
         }),
+      ),
+      censoredHistogram: Type.Optional(
+        Type.String({
+          description:
+            'HDR histogram of ages in µs, as latencyHistogram: the requests that were older when the window closed than the slowest right answer. Each enters every percentile with its age as a lower bound. Absent if there were none, or the engine does not report them.',
+          pattern: '^[A-Za-z0-9+/]+=*$',
+        }),
+      ),
+      unanswered: Type.Optional(
+        shape(
+          {
+            count: ordinal('count: requests'),
+            leastUs: amount('µs: age of the youngest when the wait for answers ended'),
+          },
+          {
+            description:
+              'The requests without an answer after the window either, once they were older than the slowest right answer. Absent if there were none, or the engine does not report them.',
+          },
+        ),
       ),
       timing: Type.Optional(timing),
       meanCycleUs: maybe(amount('µs: mean time from one completion of a connection to its next')),

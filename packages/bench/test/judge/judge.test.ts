@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createHistogram, encodeHistogram } from '../../src/histogram.ts';
 import { findLimit, judge, judgeProof, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from '../../src/metrics.ts';
 import type { GeneratorUse, HostWindow, LoadResult, OwnLoadResult } from '../../src/results/record.ts';
@@ -19,7 +20,7 @@ function evidenceOf(load: Partial<OwnLoadResult> = {}, given: Partial<Evidence> 
     attested: [],
     host: {},
     companions: [],
-    isClosedLoop: true,
+    mode: { mode: 'closed' },
     ...given,
   };
 }
@@ -206,6 +207,98 @@ describe("Little's law", () => {
     const counts = sampleCounts({ ok: 25_000, non2xx: 25_000, inFlight: 10 });
     expect(paired(1900, { counts })).not.toHaveProperty('pairing');
     expect(paired(2200, { counts })).toHaveProperty('pairing');
+  });
+});
+
+/** The histogram of this many answers of `us`, and one of `slowestUs`. */
+function encode(us: number, count: number, slowestUs = us): string {
+  const histogram = createHistogram();
+  histogram.recordValueWithCount(us, count);
+  histogram.recordValue(slowestUs);
+  return encodeHistogram(histogram);
+}
+
+/** A window of 5 s at 500 requests per second on 100 connections, whose answers take 1 ms. */
+function atRate(
+  given: Omit<Partial<OwnLoadResult>, 'schedule'> & { schedule?: Partial<OwnLoadResult['schedule']> } = {},
+): Evidence {
+  const counts = given.counts ?? sampleCounts({ ok: 2500, inFlight: 1 });
+  const load: Partial<OwnLoadResult> = {
+    connect: { asked: 100, stood: 100, seconds: 0.1, refused: 0, retried: 0 },
+    counts,
+    latencyUs: { mean: 1000, max: 1000 },
+    latencyHistogram: encode(1000, counts.ok),
+    meanCycleUs: 200_000,
+    slices: { milliseconds: 250, ok: [] },
+    ...given,
+    schedule: { intended: 2500, late: 0, dropped: 0, started: 2500, meanOpen: 0.5, ...given.schedule },
+  };
+  return evidenceOf(load, { mode: { mode: 'open', perSecond: 500 } });
+}
+
+describe('an open loop', () => {
+  it('is sound if its requests start in time and its latencies account for the open ones', () => {
+    expect(reasonsOf(atRate())).toEqual({});
+  });
+
+  it('names requests that vanish, or latencies of other requests', () => {
+    const vanished = atRate({ schedule: { meanOpen: 0.6 } });
+    expect(reasonsOf(vanished)).toEqual({ little: RATES_AND_MEMORY });
+    expect(textOf(vanished)).toBe(
+      "rate and latency account for 0.50 open requests, but 0.60 were open on average (Little's law): some were lost, or their latencies are wrong",
+    );
+    expect(reasonsOf(atRate({ latencyUs: { mean: 1060, max: 1060 } }))).toHaveProperty('little');
+    expect(reasonsOf(atRate({ latencyUs: { mean: 1040, max: 1040 } }))).toEqual({});
+  });
+
+  it('allows for a pause at the edge of the window', () => {
+    // A pause of 100 ms before the opening: 50 answers of 50 ms on average, most of which was before it.
+    const pause = atRate({
+      latencyUs: { mean: 2000, max: 100_000 },
+      latencyHistogram: encode(1000, 2500, 100_000),
+    });
+    expect(reasonsOf(pause)).toEqual({});
+  });
+
+  it('is overrun if fewer requests start than were due, because they pile up', () => {
+    const slow = atRate({ schedule: { started: 2300, meanOpen: 300 }, latencyUs: { mean: 6e5, max: 1e6 } });
+    const counts = sampleCounts({ ok: 2200, inFlight: 100 });
+    expect(reasonsOf(slow)).toMatchObject({ overrun: RATES });
+    expect(textOf(slow)).toContain(
+      '2,500 requests were due in the window, and only 2,300 found a free connection',
+    );
+    // After a pause just before the close, some requests wait, and the server would have kept up.
+    expect(reasonsOf(atRate({ counts, schedule: { started: 2460, dropped: 40 } }))).not.toHaveProperty(
+      'overrun',
+    );
+  });
+});
+
+/** A window in which this many of 2,700 requests got no answer. */
+const unanswered = (count: number, given: Partial<OwnLoadResult> = {}): Evidence =>
+  atRate({
+    counts: sampleCounts({ ok: 2000, inFlight: 700 }),
+    unanswered: { count, leastUs: 5_020_000 },
+    latencyUs: { mean: 1000, p50: 1000, max: 7e6, atLeast: ['max'] },
+    schedule: { meanOpen: 450 },
+    ...given,
+  });
+
+describe('a request without an answer', () => {
+  it('is counted in any load, and leaves the percentiles that include it', () => {
+    expect(reasonsOf(unanswered(700))).toEqual({ unanswered: ['goodput', 'cpu', 'memory'] });
+    expect(textOf(unanswered(700))).toBe(
+      '700 of 2,700 requests (26 %) got no answer in 5.0 s or more; the slowest answer took 1.0 ms',
+    );
+    const closed = { ...unanswered(700), mode: { mode: 'closed' } as const };
+    expect(reasonsOf({ ...closed, load: { ...closed.load, meanCycleUs: 250_000 } })).toHaveProperty(
+      'unanswered',
+    );
+  });
+
+  it('invalidates nothing below 0.1 % of the requests', () => {
+    expect(reasonsOf(unanswered(2))).toEqual({ 'few-unanswered': [] });
+    expect(reasonsOf(unanswered(3))).toHaveProperty('unanswered');
   });
 });
 

@@ -37,7 +37,7 @@ const limitOf = (given: Given): string =>
     isShared: false,
     host: {},
     companions: [],
-    isClosedLoop: true,
+    mode: { mode: 'closed' },
   });
 
 /** Two workers on four cores, with one busy thread each. */

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { ASKED_BEFORE, accountOf, loadOf, medianOf, openRig, reasonsOf } from './rig.ts';
+import {
+  ASKED_AFTER,
+  ASKED_BEFORE,
+  accountOf,
+  loadOf,
+  medianOf,
+  openRig,
+  reasonOf,
+  reasonsOf,
+  type Seen,
+} from './rig.ts';
 
 const rig = openRig();
 
@@ -62,6 +72,43 @@ describe('one stall under an open loop', () => {
     // A pause of a busy machine just before the end leaves a few requests waiting, which is then said.
     expect(schedule?.dropped).toBeLessThanOrEqual(rate / 10);
     expect(reasonsOf(seen).filter((code) => code !== 'overrun')).toEqual([]);
+  });
+});
+
+/** Expects as many unanswered requests as the server counted, save those after the load. */
+function expectUnanswered(seen: Seen): void {
+  const { abandoned } = accountOf(seen).requests;
+  const { unanswered, lifetime } = loadOf(seen);
+  expect(unanswered?.count).toBe(lifetime.timeout + lifetime.inFlight);
+  expect(abandoned).toBeGreaterThanOrEqual(unanswered?.count ?? Infinity);
+  expect(abandoned).toBeLessThanOrEqual((unanswered?.count ?? 0) + ASKED_AFTER);
+}
+
+describe('requests that are never answered', () => {
+  it('enter the percentiles of an open loop with their age, and are counted', async () => {
+    const seen = await rig.measure({
+      // The first answers of all connections, and those before the load.
+      planted: ['--sound-first', String(ASKED_BEFORE + 300), '--unanswered-every', '5'],
+      bench: ['--connections', '300', '--rate', '400', '--duration', '2'],
+    });
+    const { latencyUs, schedule } = loadOf(seen);
+    expectUnanswered(seen);
+    expect(latencyUs?.atLeast).toEqual(expect.arrayContaining(['p90', 'max']));
+    expect(latencyUs?.p90).toBeGreaterThan(0.2 * 1e6);
+    expect(latencyUs?.p50).toBeLessThan(0.1 * 1e6);
+    expect(schedule?.meanOpen).toBeGreaterThan(50);
+    expect(reasonsOf(seen)).toContain('unanswered');
+    expect(reasonOf(seen, 'unanswered').invalidates).toEqual(['goodput', 'cpu', 'memory']);
+  });
+
+  it('are counted in a closed loop, even if few connections hang', async () => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--delay-ms', '20', '--unanswered-every', '700'],
+      bench: ['--connections', '20', '--duration', '1.2'],
+    });
+    expectUnanswered(seen);
+    expect(loadOf(seen).latencyUs?.atLeast).toContain('max');
+    expect(reasonsOf(seen).some((code) => code.endsWith('unanswered'))).toBe(true);
   });
 });
 

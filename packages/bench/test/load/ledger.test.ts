@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { mergeHistograms } from '../../src/histogram.ts';
 import { Ledger, type Slot } from '../../src/load/ledger.ts';
 import type { ExpectedBody } from '../../src/load/protocol.ts';
 import { createRandom } from '../../src/random.ts';
@@ -346,6 +347,99 @@ describe('the window', () => {
     now += 2;
     answer(ledger, slot);
     expect(ledger.cycleUs).toEqual({ sum: 2000, count: 1 });
+  });
+});
+
+/** The least and the most of an encoded histogram, in ms, and how many it holds. */
+function rangeOf(ages: string | undefined): [number, number, number] {
+  const { minNonZeroValue, maxValue, totalCount } = mergeHistograms(ages === undefined ? [] : [ages]);
+  return [Math.round(minNonZeroValue / 1000), Math.round(maxValue / 1000), totalCount];
+}
+
+describe('a request that is open when the window closes', () => {
+  it('has its age from its start, intended or real, sent or waiting for its connection', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const [a, b, c] = [ledger.addSlot(), ledger.addSlot(), ledger.addSlot()];
+    a.sentAt = now;
+    ledger.send(a);
+    b.intendedAt = now - 100;
+    b.sentAt = now;
+    ledger.begin(b);
+    ledger.open(500);
+    now += 400;
+    answer(ledger, c);
+    now += 100;
+    ledger.close();
+    expect(rangeOf(ledger.openAges)).toEqual([500, 600, 2]);
+    // Due, and without a connection.
+    ledger.leave(now - 20);
+    expect(rangeOf(ledger.openAges)).toEqual([20, 600, 3]);
+  });
+
+  it('is unanswered only if no answer follows, even if the client gives it up', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const slots = Array.from({ length: 4 }, () => ledger.addSlot());
+    for (const slot of slots) {
+      slot.sentAt = now;
+      ledger.send(slot);
+    }
+    ledger.open(500);
+    now += 500;
+    ledger.close();
+    const [answered, reset, late] = slots as [Slot, Slot, Slot];
+    ledger.complete(answered, 200, 500);
+    ledger.lose(reset, 'reset');
+    now += 4500;
+    ledger.lose(late, 'timeout');
+    ledger.settle();
+    expect(rangeOf(ledger.openAges)[2]).toBe(4);
+    // Of 3 digits.
+    expect(rangeOf(ledger.unansweredAges)).toEqual([5001, 5001, 2]);
+  });
+
+  it('is counted in short turns only if no answer follows, whose latency belongs to its turn', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    ledger.timesByStart = true;
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    for (const slot of [a, b]) {
+      answer(ledger, slot);
+      slot.sentAt = now;
+    }
+    ledger.open(20);
+    ledger.send(a);
+    ledger.send(b);
+    now += 20;
+    ledger.close();
+    now += 5;
+    ledger.receive(a, RIGHT);
+    ledger.complete(a, 200, 25);
+    now += 1000;
+    ledger.settle();
+    expect(ledger.histogram.totalCount).toBe(1);
+    expect(rangeOf(ledger.openAges)).toEqual([1025, 1025, 1]);
+  });
+});
+
+describe('the open requests of an open loop', () => {
+  it('are averaged over the window, whichever answer belongs to which request', () => {
+    const ledger = createLedger([EXPECTED], 1);
+    const [a, b] = [ledger.addSlot(), ledger.addSlot()];
+    const start = (slot: Slot, at: number): void => {
+      ledger.population.begin(at);
+      slot.intendedAt = at;
+      ledger.send(slot);
+    };
+    start(a, now - 50);
+    ledger.open(100);
+    now += 40;
+    ledger.receive(a, RIGHT);
+    ledger.complete(a, 200, 90);
+    start(b, now - 10);
+    now += 60;
+    ledger.close();
+    // 40 ms of the first one, 70 of the second, and it had been due before it was sent.
+    expect(ledger.meanOpen).toBeCloseTo((40 + 70) / 100, 6);
+    expect(ledger.started).toBe(1);
   });
 });
 

@@ -186,6 +186,28 @@ describe('mergeReports', () => {
     expect(mergeReports([reportOf()], connect, 10, 'autocannon')).not.toHaveProperty('schedule');
   });
 
+  it('counts the requests that were older than the slowest answer of all processes', () => {
+    const reports = [
+      reportOf({ latencyHistogram: encode(Array.from({ length: 900 }, () => 100)) }),
+      reportOf({ latencyHistogram: encode([5000]), openAges: encode([50, 4000]) }),
+      reportOf({
+        latencyHistogram: encode(Array.from({ length: 99 }, () => 200)),
+        openAges: encode([...Array.from({ length: 100 }, () => 2e6), 90]),
+        unansweredAges: encode([7e6, 7e6, 90]),
+      }),
+    ];
+    const load = mergeReports(reports, connect, 10, 'autocannon');
+    expect(mergeHistograms([load.censoredHistogram!]).totalCount).toBe(100);
+    expect(load.unanswered?.count).toBe(2);
+    expect(Math.abs((load.unanswered?.leastUs ?? 0) / 7e6 - 1)).toBeLessThan(0.001);
+    // Of 1,100 requests, 1,000 were answered.
+    expect(load.latencyUs).toMatchObject({ p90: 200, atLeast: ['p97_5', 'p99', 'max'] });
+    expect(Math.abs((load.latencyUs?.p99 ?? 0) / 2e6 - 1)).toBeLessThan(0.001);
+    const none = mergeReports([reportOf({ openAges: encode([90]) })], connect, 10, 'autocannon');
+    expect(none).not.toHaveProperty('censoredHistogram');
+    expect(none).not.toHaveProperty('unanswered');
+  });
+
   it('adds status codes that only some generators received', () => {
     const reports = [
       reportOf({ statusCodes: { 200: 5, 500: 1 } }),

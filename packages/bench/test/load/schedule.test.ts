@@ -34,12 +34,14 @@ describe('an open loop', () => {
   });
 
   it('counts requests that were sent late or never', () => {
+    const from = performance.now();
     const schedule = new Schedule(100);
     schedule.open();
     vi.advanceTimersByTime(95);
     for (let each = 0; each < 4; each++) schedule.take(() => {});
-    schedule.close();
+    const waiting = schedule.close();
     expect(schedule.report).toEqual({ intended: 10, late: 4, dropped: 6 });
+    expect(waiting.map((intended) => Math.round(intended - from))).toEqual([40, 50, 60, 70, 80, 90]);
   });
 
   it('takes back a request whose connection failed, with its intended time', () => {

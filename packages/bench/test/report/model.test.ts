@@ -200,7 +200,7 @@ describe('a latency distribution', () => {
       okTrial('vanilla', measured(upTo(500))),
       okTrial('vanilla', measured(upTo(1000).slice(500)), { round: 2 }),
     );
-    expect(found).toMatchObject({ answers: 1000, timeouts: 0, rounds: 2, valid: true, maxUs: 1000 });
+    expect(found).toMatchObject({ answers: 1000, unanswered: 0, rounds: 2, valid: true, maxUs: 1000 });
     expect(found?.points.find(({ percentile }) => percentile === 50)?.us).toBe(500);
     expect(found?.points.at(-1)).toEqual({ percentile: 99, us: 990 });
   });

@@ -155,7 +155,9 @@ const distribution = named(
   shape(
     {
       answers: ordinal('count: right answers'),
-      timeouts: count('count: requests without an answer in time: slower than every answer'),
+      unanswered: count(
+        'count: requests that timed out or were still open at the end: slower than every answer',
+      ),
       rounds: ordinal('count: rounds merged'),
       valid: Type.Boolean({
         description: 'False if p99 is invalid in every round; then all rounds are merged.',

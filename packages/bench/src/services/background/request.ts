@@ -61,7 +61,7 @@ export function keepInFlight(
   };
   const end = (): BackgroundUse => {
     if (use !== undefined) return use;
-    const durationUs = summariseLatency(took, 0, Infinity);
+    const durationUs = summariseLatency(took);
     use = {
       seconds: (performance.now() - startedAt) / 1000,
       sent,

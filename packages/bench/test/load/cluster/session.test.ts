@@ -83,7 +83,7 @@ function failuresOf(result: LoadResult): string[] {
     attested: [],
     host: {},
     companions: [],
-    isClosedLoop: true,
+    mode: { mode: 'closed' },
   });
   return judged.failed ? judged.reasons.map(({ code }) => code) : [];
 }

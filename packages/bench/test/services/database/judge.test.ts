@@ -67,7 +67,7 @@ describe('a database', () => {
       attested: [],
       host: {},
       companions: [{ name: 'database', companion, evidence }],
-      isClosedLoop: true,
+      mode: { mode: 'closed' },
     });
     expect(verdict.limit).toBe(limit);
     const bound = verdict.reasons.filter(({ code }) => code === 'database-bound');

@@ -59,7 +59,7 @@ function windowOf(
         evidence: { load, resources, placement, besideRequests, host, machine },
       },
     ],
-    isClosedLoop: true,
+    mode: { mode: 'closed' },
   };
 }
 
