@@ -50,12 +50,20 @@ export interface ComparedTable extends Question {
   rows: ComparedRow[];
 }
 
-/** Returns those of the verdicts that a table has. */
+/**
+ * Returns those of the verdicts that a table has. `slower` and `faster` count only if the whole interval lies beyond the
+ * threshold, as for a budget: a difference that may be smaller fails no job.
+ */
 export function findVerdicts<Name extends Comparison['verdict']>(
   { rows }: ComparedTable,
   verdicts: readonly Name[],
 ): Name[] {
-  return verdicts.filter((verdict) => rows.some(({ comparison }) => comparison.verdict === verdict));
+  return verdicts.filter((wanted) =>
+    rows.some(({ comparison: { verdict, byMoreThanThreshold } }) => {
+      const isDifference = verdict === 'slower' || verdict === 'faster';
+      return verdict === wanted && (byMoreThanThreshold || !isDifference);
+    }),
+  );
 }
 
 /** Compares the targets of one run with its baseline, round by round. Throws a usage error if the run has no such baseline. */

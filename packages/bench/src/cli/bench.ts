@@ -424,7 +424,7 @@ const OPTIONS = {
 
   'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
     group: COMPARE,
-    help: `exit with 1 if the comparison finds one of these: ${VERDICTS.join(', ')}`,
+    help: `exit with 1 if the comparison finds one of these: ${VERDICTS.join(', ')}. faster and slower count if the whole interval lies beyond the threshold`,
     conflicts: { quick: 'a quick run is too short for a comparison' },
     besideAlone: true,
     notInFile: true,

@@ -128,7 +128,7 @@ export const COMPARE = defineCommand({
     }),
     force: flag({ help: 'compare unlike runs, and mark the output' }),
     'fail-on': option('<verdicts>', listOf(oneOf(VERDICTS)), {
-      help: `exit with 1 if one of these is found in the run: ${VERDICTS.join(', ')}`,
+      help: `exit with 1 if one of these is found in the run: ${VERDICTS.join(', ')}. faster and slower count if the whole interval lies beyond the threshold`,
     }),
     format: option('<name>', oneOf(['markdown', 'json']), {
       help: 'print the comparison as markdown or json',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareWithin } from '../../src/analyse/compare.ts';
+import { compareWithin, findVerdicts } from '../../src/analyse/compare.ts';
 import { compareRuns } from '../../src/analyse/runs.ts';
 import { COMPARE } from '../../src/cli/commands.ts';
 import { unlikeRuns } from '../../src/analyse/unlike.ts';
@@ -176,6 +176,21 @@ it('compares nothing in a run of fixed rounds that was interrupted', () => {
   expect(compareWithin({ plan, trials }, CPU).rows[0]?.comparison).toMatchObject({
     why: 'too-few-rounds',
     rounds: 8,
+  });
+});
+
+const found = (ratio: number, threshold: number) =>
+  findVerdicts(compareWithin(sampleRun(ratio), { by: 'cpu', threshold }), ['slower', 'faster', 'same']);
+
+describe('--fail-on', () => {
+  it('finds slower and faster only if the whole interval lies beyond the threshold', () => {
+    const [row] = compareWithin(sampleRun(1.06), { by: 'cpu', threshold: 0.055 }).rows;
+    expect(row?.comparison).toMatchObject({ verdict: 'slower', byMoreThanThreshold: false });
+    expect(found(1.06, 0.055)).toEqual([]);
+    expect(found(1.06, 0.02)).toEqual(['slower']);
+    expect(found(1 / 1.06, 0.055)).toEqual([]);
+    expect(found(1 / 1.06, 0.02)).toEqual(['faster']);
+    expect(found(1, 0.02)).toEqual(['same']);
   });
 });
 
