@@ -342,6 +342,11 @@ export function makeReason<Code extends ReasonCode>(code: Code, facts: FactsOf<C
   return { code, text: text(facts), invalidates: [...invalidates] };
 }
 
+/** Returns a stored reason with the metrics that its code invalidates today. */
+export function renewReason({ code, text }: Reason): Reason {
+  return { code, text, invalidates: [...definitionOf(code).invalidates] };
+}
+
 /** Describes what happened in a number of trials: completes "In 3 of 60 trials, …". Undefined if they failed. */
 export function summaryOf({ code }: Reason): string | undefined {
   const definition = definitionOf(code);

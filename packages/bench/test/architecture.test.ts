@@ -92,9 +92,12 @@ function roomOf(file: string): string | undefined {
   return file.split('/')[0];
 }
 
+/** The judges of companions: pure, and needed to read a stored run. */
+const JUDGES = /^services\/(judges|\w+\/judge)\.ts$/;
+
 /** Checks if a file starts, loads or samples servers. */
 function measures(file: string): boolean {
-  return ['services', 'load', 'resources', 'measure'].includes(roomOf(file) ?? '');
+  return ['services', 'load', 'resources', 'measure'].includes(roomOf(file) ?? '') && !JUDGES.test(file);
 }
 
 function importedBy(file: string): string[] {

@@ -43,8 +43,8 @@ export interface Evidence {
   machineCores?: number;
   /** The companions of the server. */
   companions: Witness[];
-  /** The load. In a closed loop, every connection sends its next request as soon as it is answered. */
-  mode: LoadMode;
+  /** The load. In a closed loop, every connection sends its next request as soon as it is answered. Some old records do not have it. */
+  mode: LoadMode | undefined;
   /** The number of short turns that the load sums; 0 or absent for one window. */
   turns?: number;
 }
@@ -82,8 +82,8 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeConnect(load.connect),
     ...judgeErrors(load),
     ...judgeUnanswered(load),
-    ...(mode.mode === 'closed' ? [...judgeLittle(load, turns), ...judgeParts(load)] : []),
-    ...(mode.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
+    ...(mode?.mode === 'closed' ? [...judgeLittle(load, turns), ...judgeParts(load)] : []),
+    ...(mode?.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
     ...judgeArrivals(load),
     ...judgeLimit(limit, evidence),
     ...companions.flatMap(({ companion, evidence: own }) => [

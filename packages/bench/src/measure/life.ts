@@ -20,7 +20,6 @@ import type {
   TrialTail,
 } from '../results/record.ts';
 import type { Counts, Interpreter, Target } from '../model.ts';
-import { coresOf } from '../plan/plan.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { RECORD_SCHEMA } from '../versions.ts';
 import { isFatal, makeReason } from '../reasons.ts';
@@ -32,8 +31,9 @@ import {
   type TrialCompanion,
 } from '../services/companion.ts';
 import { attest } from './attest.ts';
-import { derive, overWindow } from '../judge/derive.ts';
-import { judge, judgeProof, judgeUnverified, judgeWarmup } from '../judge/judge.ts';
+import { overWindow } from '../judge/derive.ts';
+import { judgeProof, judgeUnverified, judgeWarmup } from '../judge/judge.ts';
+import { judgeTrial, type Seen } from '../judge/trial.ts';
 import { warmupOf, warmupSecondsOf } from '../plan/warmup.ts';
 import type { CodeClaim } from '../prepare/imports.ts';
 import type { Server, Stopped } from '../machine/launch.ts';
@@ -311,9 +311,14 @@ export class ServerLife {
     const host = sampled?.host ?? {};
     this.#beside = sampled?.beside ?? {};
     const besideRequests = sum(this.#parts.map(({ companion }) => companion.requests?.() ?? 0));
-    const judgement = judge({
+    const seen: Seen = {
       load,
-      server: resources,
+      ...(resources === undefined ? {} : { server: resources }),
+      host,
+      ...(turns === undefined ? {} : { turns }),
+    };
+    const { reasons, findings } = judgeTrial(this.#head, seen, {
+      machineCores: cpus().length,
       companions: this.#parts.map(({ name, companion }) => ({
         name,
         companion,
@@ -325,40 +330,15 @@ export class ServerLife {
           ...companion.elsewhere?.(),
         },
       })),
-      budgetCores: placed.placement.server?.length ?? coresOf(plan),
-      isShared: placed.placement.kind === 'shared',
-      workers: plan.workers,
-      attested: this.#head.attested,
-      host,
-      machineCores: cpus().length,
-      mode: plan.load,
-      turns: turns?.answers.length ?? 0,
     });
-    this.#add(judgement.reasons);
+    this.#add(reasons);
     this.#add(judgeWarmup(warmupOf(plan, this.#planned)));
     this.#measured = {
-      load,
-      ...(resources === undefined
-        ? {}
-        : {
-            server: resources,
-            ...derive({
-              load,
-              server: resources,
-              // An external tool is sampled from its start to its end.
-              holdsAll: isAmount || load.lifetime === undefined,
-              answers: turns && sum(turns.answers),
-              connections: this.#planned.connections,
-            }),
-          }),
-      limit: judgement.limit,
-      ...(judgement.budget === undefined ? {} : { budget: judgement.budget }),
-      ...(judgement.shape === undefined ? {} : { shape: judgement.shape }),
+      ...seen,
+      ...findings,
       ...(proof === undefined ? {} : { limitProof: proof }),
-      host,
       ...this.#startup,
       ...this.#ageOf(load),
-      ...(turns === undefined ? {} : { turns }),
     };
     if (proof !== undefined) this.#add(judgeProof(proof));
     await this.#verifyAfter(load);

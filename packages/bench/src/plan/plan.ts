@@ -474,7 +474,7 @@ function attachedTarget({ target }: AttachedServer, asked: Asked | undefined): T
 }
 
 /** Returns the cores of each server; by default as many as it has workers. */
-export function coresOf({ cores, workers }: Plan): number {
+export function coresOf({ cores, workers }: Pick<Plan, 'cores' | 'workers'>): number {
   return cores ?? workers;
 }
 

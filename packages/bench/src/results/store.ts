@@ -15,6 +15,7 @@ import { join, relative } from 'node:path';
 import { distance } from 'fastest-levenshtein';
 import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
+import { judgeStored } from '../judge/stored.ts';
 import { HOME, makeProjectFolder, commandLine } from '../home.ts';
 import { RECORD_SCHEMA, RUN_SCHEMA } from '../versions.ts';
 import { redact } from '../redact.ts';
@@ -162,7 +163,7 @@ function namesIn(folder: string): Dirent[] {
 }
 
 /**
- * Reads a run. Skips an incomplete last line: it is what remains of a trial that was killed. Throws a usage error
+ * Reads a run, and judges its trials by the rules in force. Skips an incomplete last line: it is what remains of a trial that was killed. Throws a usage error
  * (file:line) for any other content that is unreadable or does not match its schema, and for a newer schema.
  */
 export function readRun(folder: string): StoredRun {
@@ -175,7 +176,7 @@ export function readRun(folder: string): StoredRun {
   const host = readJson(hostFile);
   refuseInvalid('host', host, shown(hostFile), 'not a host description', LOST);
   const trials = readTrials(join(folder, 'trials.jsonl'), stored['plan'] as Record<string, unknown>);
-  return { ...run, folder, host, trials };
+  return { ...run, folder, host, trials: judgeStored({ plan: run.plan, host, trials }) };
 }
 
 /** Reads the trials of a run in the current shape. `plan` is the stored plan of the run. */

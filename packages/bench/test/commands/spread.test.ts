@@ -79,7 +79,7 @@ class FakeHost implements ProgramHost {
       const { target, connections, round, order: at } = planned;
       const head = { id: planned.id, run: plan.run, connections, round, order: at };
       const trial = {
-        ...okTrial(target, sampleMeasured({ cpu, goodput: 1000 }), head),
+        ...okTrial(target, sampleMeasured({ cpu, goodput: 1000, given: { limit: 'unknown' } }), head),
         files: ['logs/a.log'],
       };
       take({

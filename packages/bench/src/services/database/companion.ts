@@ -8,7 +8,7 @@ import type { MovableCompanion, MovableKind, RunningCompanion, TrialCompanion } 
 import { findBeside } from '../movable.ts';
 import { findDatabase, refuseCrowd, startDatabase, type Database } from './database.ts';
 import { Inserts } from './inserts.ts';
-import { isDatabaseFull, judgeDatabase, judgeInserts } from './judge.ts';
+import { DATABASE_JUDGE, judgeInserts } from './judge.ts';
 import type { Table } from '../../catalogue/workloads/workload.ts';
 
 const movable: MovableCompanion = {
@@ -66,8 +66,7 @@ export async function beginTrial(
     process: () => holder.process(),
     onAnswer: (status) => inserts.addAnswer(status),
     onAccount: (lifetime) => inserts.addLoad(lifetime),
-    bottleneck: (evidence) => (isDatabaseFull(evidence) ? 'database' : undefined),
-    judge: judgeDatabase,
+    ...DATABASE_JUDGE,
     async afterStop(hasFailed): Promise<Reason[]> {
       if (table.inserts === undefined) return [];
       account = inserts.close(await opened.countInserts());

@@ -1,4 +1,4 @@
-import type { CompanionEvidence } from '../companion.ts';
+import type { CompanionEvidence, TrialCompanion } from '../companion.ts';
 import type { InsertAccount } from './record.ts';
 import type { Limit, Reason } from '../../results/record.ts';
 import { makeReason } from '../../reasons.ts';
@@ -17,6 +17,12 @@ export function isDatabaseFull({ resources, placement, load }: CompanionEvidence
     ? takesTheRest(resources.coresUsed, cores, load)
     : resources.coresUsed >= FULL * cores.length;
 }
+
+/** The judge of a database. */
+export const DATABASE_JUDGE: Pick<TrialCompanion, 'bottleneck' | 'judge'> = {
+  bottleneck: (evidence) => (isDatabaseFull(evidence) ? 'database' : undefined),
+  judge: judgeDatabase,
+};
 
 /** Judges the database of a window: was it saturated? */
 export function judgeDatabase({

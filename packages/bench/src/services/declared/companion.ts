@@ -20,7 +20,7 @@ import {
   type RunningCompanion,
   type TrialCompanion,
 } from '../companion.ts';
-import { fillsItsCore } from '../upstream/judge.ts';
+import { SERVICES_JUDGE } from './judge.ts';
 import { fillAll, refuseTakenPort, runSetup, startService, type ProgramMeans } from './program.ts';
 import type { servicesRecord, DeclaredServices, ServicesUse } from './record.ts';
 
@@ -266,7 +266,7 @@ async function beginTrial(
   return {
     env,
     process: () => (others.length === 0 ? only : undefined),
-    bottleneck: (evidence) => (fillsItsCore(evidence, 'services') ? 'services' : undefined),
+    ...SERVICES_JUDGE,
     record: (resources) => ({ ...use, ...(resources === undefined ? {} : { resources }) }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

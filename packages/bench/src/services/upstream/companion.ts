@@ -10,7 +10,7 @@ import type {
   TrialCompanion,
 } from '../companion.ts';
 import { findBeside } from '../movable.ts';
-import { isUpstreamFull, judgeUpstream } from './judge.ts';
+import { watchUpstream } from './judge.ts';
 import {
   findUpstream,
   serveFixtures,
@@ -93,8 +93,7 @@ export async function beginTrial(
     async afterLoad() {
       if (before !== undefined) use = useBetween(before, await asked.look());
     },
-    bottleneck: (evidence) => (isUpstreamFull(evidence) ? 'upstream' : undefined),
-    judge: (evidence) => (use === undefined ? [] : judgeUpstream({ ...evidence, use, fetches })),
+    ...watchUpstream(() => use, fetches),
     record: (resources) => use && { ...use, ...(resources === undefined ? {} : { resources }) },
     async [Symbol.asyncDispose]() {
       release();

@@ -1,4 +1,4 @@
-import type { CompanionEvidence } from '../companion.ts';
+import type { CompanionEvidence, TrialCompanion } from '../companion.ts';
 import type { CompanionName, Limit, LoadResult, Reason } from '../../results/record.ts';
 import type { UpstreamUse } from './record.ts';
 import { makeReason } from '../../reasons.ts';
@@ -10,8 +10,22 @@ const SLOW_US = 50_000;
 /** The basis on which an upstream is judged. */
 export interface UpstreamEvidence extends CompanionEvidence {
   use: UpstreamUse;
-  /** The number of upstream requests behind one right answer. */
-  fetches: number;
+  /** The number of upstream requests behind one right answer; undefined if it is not known. */
+  fetches: number | undefined;
+}
+
+/** Returns the judge of an upstream by its share of a trial, which is undefined until it is known. */
+export function watchUpstream(
+  use: () => UpstreamUse | undefined,
+  fetches?: number,
+): Pick<TrialCompanion, 'bottleneck' | 'judge'> {
+  return {
+    bottleneck: (evidence) => (isUpstreamFull(evidence) ? 'upstream' : undefined),
+    judge(evidence) {
+      const known = use();
+      return known === undefined ? [] : judgeUpstream({ ...evidence, use: known, fetches });
+    },
+  };
 }
 
 /**
@@ -50,7 +64,7 @@ export function judgeUpstream(evidence: UpstreamEvidence & { limit: Limit }): Re
 
 /** The count is exact if every request was answered rightly; any other may have fetched none or all of its fixtures. */
 function judgeCount({ use: { requests }, fetches, load, besideRequests }: UpstreamEvidence): Reason[] {
-  if (load.lifetime === undefined) return [];
+  if (load.lifetime === undefined || fetches === undefined) return [];
   const { ok, sent } = load.lifetime;
   const isShort = requests < ok * fetches;
   if (!isShort && requests <= (sent + besideRequests) * fetches) return [];
