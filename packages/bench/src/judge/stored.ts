@@ -39,6 +39,9 @@ const flow: IsStored = (recorded) => {
   return trial.load !== undefined && turns(recorded);
 };
 const pace: IsStored = (recorded) => recorded.measured.load.slices !== undefined && turns(recorded);
+/** Older records count the requests that were still open after the drain, without their ages. */
+const ages: IsStored = ({ measured: { load } }) =>
+  load.unanswered !== undefined || load.lifetime?.inFlight === 0;
 const arrivals: IsStored = ({ measured: { load } }) =>
   load.latencyUs === undefined || load.latencyAtLeastUs !== undefined;
 const hostHas =
@@ -69,6 +72,8 @@ const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
   unsolicited: ({ measured: { load } }) => load.unsolicited !== undefined,
   'not-all-stood': ({ measured: { load } }) => load.connect.stood !== undefined,
   errors: always,
+  unanswered: ages,
+  'few-unanswered': ages,
   little: flow,
   pairing: flow,
   'late-reads': arrivals,

@@ -128,7 +128,8 @@ describe('the evidence that a record lacks', () => {
   it('is absent, not 0', () => {
     const whole = { stealCores: 0, otherProcessesCores: 0, listenOverflows: 0, retransmits: 0, throttled: 0 };
     const latencyUs = sampleLoad().latencyUs!;
-    const full = seen({ unsolicited: 0, latencyAtLeastUs: latencyUs }, { host: whole });
+    const lifetime = sampleCounts({ ok: 50_010 });
+    const full = seen({ unsolicited: 0, latencyAtLeastUs: latencyUs, lifetime }, { host: whole });
     const planned = { plan: { ...plan, warmups: [] } };
     expect(lackedEvidence(trialOf(full), planned)).toEqual([]);
     const { stealCores: _, ...unseen } = whole;

@@ -105,6 +105,11 @@ const ACCEPTED: { codes: ReasonCode[]; runs: RegExp; why: string }[] = [
     why: 'the first load driver and engines from outside do not count answers without a request. No run that counted them has any',
   },
   {
+    codes: ['unanswered'],
+    runs: /^20261123-(195757|201140|201942|202155|202329|202600|202749)-/,
+    why: 'engines from outside report no unanswered requests. Of the others, these runs have some, of unknown age: the pages name them',
+  },
+  {
     codes: ['not-warm', 'never-warm'],
     runs: /^20261121-234641-|^20261122-(06|07|08)/,
     why: 'there were no studies of warm-up. The pages say what a short one does',
