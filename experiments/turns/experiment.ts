@@ -28,7 +28,6 @@ const MANNERS = [0, 0.02, 0.1, 0.2];
 const SECONDS = 0.6;
 const WARMUP_SECONDS = 6;
 const RAMP_SECONDS = 0.05;
-const LOAD = { mode: 'closed' as const };
 /** With more connections, turns are longer than the shortest ones anyway. */
 const MOST_FOR_ALL = 100;
 
@@ -102,7 +101,6 @@ async function measure(connections: number): Promise<Measured[]> {
     const { answers, seconds } = await load.turns!.take({
       rampSeconds: 0,
       windowSeconds: WARMUP_SECONDS,
-      load: LOAD,
     });
     cycles.push((connections * seconds) / answers);
   }
@@ -158,6 +156,6 @@ async function loadFor(arm: Arm, count: number, rampSeconds: number, spanSeconds
 
 async function takeTurn({ ready, load }: Arm, rampSeconds: number, windowSeconds: number) {
   const before = ready.meter!.readUs();
-  const { answers, goodputPerSecond } = await load.turns!.take({ rampSeconds, windowSeconds, load: LOAD });
+  const { answers, goodputPerSecond } = await load.turns!.take({ rampSeconds, windowSeconds });
   return { us: ready.meter!.readUs() - before, answers, goodputPerSecond };
 }

@@ -19,7 +19,7 @@ import type {
 import type { HostWindow, Trial } from '../results/record.ts';
 import { losesTooMany } from './comparison.ts';
 import { lastLook, levelOf } from './looks.ts';
-import { estimateCentre, locateCentre, walshAverages } from './signed-rank.ts';
+import { locateCentre } from './signed-rank.ts';
 
 /** The looks at the rounds of a scenario. Their joint error is 5 %. */
 export const CALIBRATION_LOOKS = scheduleNamed('10/15/20');
@@ -139,26 +139,19 @@ function twinChecks({ answers }: TwinScenario): Check<TwinRound>[] {
   }));
 }
 
-/** The CPU of a burn is the difference of twins: the centre of the differences of neighbouring turns, as in a duel. */
+/** The CPU of a burn is the difference of twins. */
 function burnOf({ plain, planted: { trial, before, after } }: TwinRound): Figures | undefined {
-  const [without, burning] = [costsOf(plain.trial), costsOf(trial)];
-  const differences = burning.flatMap((cost, turn) => {
-    const other = without[turn];
-    return other === undefined || !Number.isFinite(cost - other) ? [] : [cost - other];
-  });
-  if (differences.length === 0) return undefined;
+  const [without, burning] = [costOf(plain.trial), costOf(trial)];
+  if (without === undefined || burning === undefined) return undefined;
   return {
     reported: (after.burn.burnedUs - before.burn.burnedUs) / (after.burn.burns - before.burn.burns),
-    measured: estimateCentre(walshAverages(differences)),
+    measured: burning - without,
   };
 }
 
-/** Returns the CPU per request of each turn, or of the whole window if its turns were long. */
-function costsOf(trial: Trial): number[] {
-  if (trial.status === 'failed') return [];
-  const { turns, cpuUsPerRequest } = trial.measured;
-  if (turns?.cpuUs !== undefined) return turns.cpuUs.map((us, turn) => us / (turns.answers[turn] ?? 0));
-  return cpuUsPerRequest === undefined ? [] : [cpuUsPerRequest];
+/** Returns the CPU per request of a trial, in µs; undefined if it was not measured. */
+function costOf(trial: Trial): number | undefined {
+  return trial.status === 'failed' ? undefined : trial.measured.cpuUsPerRequest;
 }
 
 function spent({ cpu }: MeasuredTwin['after']): number {
@@ -166,7 +159,7 @@ function spent({ cpu }: MeasuredTwin['after']): number {
 }
 
 function ownAccountOf({ planted: { trial, before, after } }: TwinRound): Figures | undefined {
-  const measured = trial.status === 'failed' ? undefined : trial.measured.cpuUsPerRequest;
+  const measured = costOf(trial);
   const reported = (spent(after) - spent(before)) / (after.requests.read - before.requests.read);
   return measured === undefined ? undefined : { reported, measured };
 }

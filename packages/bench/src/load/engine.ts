@@ -10,11 +10,10 @@ export interface Window {
   load: LoadMode;
 }
 
-/** The times of one short turn. */
+/** The times of one short turn, always of a closed loop. */
 export interface Turn {
   rampSeconds: number;
   windowSeconds: number;
-  load: LoadMode;
 }
 
 /** The result of one short turn, in which the server was idle before its first request and after its last answer. */

@@ -120,7 +120,7 @@ class Fleet implements LoadSession {
     return mergeReports(reports, this.#connect, this.#spec.timeoutSeconds, this.#fleet.name);
   }
 
-  async #take({ rampSeconds, windowSeconds, load }: Turn): Promise<TurnResult> {
+  async #take({ rampSeconds, windowSeconds }: Turn): Promise<TurnResult> {
     const processes = this.#generators.length;
     const order: TurnOrder = {
       do: 'turn',
@@ -128,7 +128,6 @@ class Fleet implements LoadSession {
       atMs: Date.now() + (processes > 1 ? TURN_LEAD_MS : 0),
       rampSeconds,
       windowSeconds,
-      rate: load.mode === 'open' ? load.perSecond / processes : undefined,
     };
     const reports = this.#generators.map((generator) => generator.ask<TurnedReport>(order, 'turned'));
     return mergeTurns(await Promise.all(reports));

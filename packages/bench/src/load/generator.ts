@@ -271,7 +271,7 @@ class Session {
     const okBefore = ledger.lifetime.ok;
     const endedBefore = this.#ended();
     ledger.timesByStart = true;
-    await this.#begin(order, order.rampSeconds);
+    await this.#begin({ atMs: order.atMs, rate: undefined }, order.rampSeconds);
     const opened = this.#mark();
     const closing = Promise.withResolvers<Mark>();
     ledger.onClose = () => {
@@ -280,11 +280,9 @@ class Session {
       closing.resolve(this.#mark());
     };
     ledger.open(order.windowSeconds * 1000);
-    this.#schedule?.open();
     // A timer can fire up to 1 ms early.
     await Promise.race([closing.promise, sleep(order.windowSeconds * 1000 + 1)]);
     ledger.close();
-    this.#schedule?.close();
     const closed = await closing.promise;
     await this.#drain();
     ledger.settle();
@@ -303,7 +301,7 @@ class Session {
   }
 
   /** Starts the load, and returns at the end of the time before the window. */
-  async #begin({ atMs, rate }: FireOrder | TurnOrder, leadSeconds: number): Promise<void> {
+  async #begin({ atMs, rate }: Pick<FireOrder, 'atMs' | 'rate'>, leadSeconds: number): Promise<void> {
     await sleepUntil(atMs);
     this.#arming = false;
     this.#budget = Infinity;

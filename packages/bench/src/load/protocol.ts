@@ -100,7 +100,7 @@ export interface FireOrder {
   amountBefore?: number | undefined;
 }
 
-/** Loads a server for one short turn, from silence to silence. A report of each turn would cost more than the turn. */
+/** Loads a server in a closed loop for one short turn, from silence to silence. A report of each turn would cost more than the turn. */
 export interface TurnOrder {
   do: 'turn';
   session: number;
@@ -109,8 +109,6 @@ export interface TurnOrder {
   /** The time under load before the window. */
   rampSeconds: number;
   windowSeconds: number;
-  /** As in `FireOrder`. */
-  rate: number | undefined;
 }
 
 /** Asks for the account of a session over all its turns. */

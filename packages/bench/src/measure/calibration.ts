@@ -49,7 +49,7 @@ export const SCENARIOS: readonly Scenario[] = [
     planted: { name: 'burn', program: 'server', faults: ['--burn-us', String(BURN_US)] },
     connections: 50,
     rate: 1600,
-    windowSeconds: 1,
+    windowSeconds: 2,
     answers: { burn: `${BURN_US} µs burned`, rusage: 'all, by its rusage' },
   },
   {
@@ -59,7 +59,7 @@ export const SCENARIOS: readonly Scenario[] = [
     planted: { name: 'threads, burn', program: 'threads', faults: ['--burn-us', String(THREAD_BURN_US)] },
     connections: 50,
     rate: 400,
-    windowSeconds: 1,
+    windowSeconds: 2,
     answers: { burn: `${THREAD_BURN_US / 1000} ms in ended threads`, rusage: 'all, by their rusage' },
   },
   {
@@ -143,7 +143,6 @@ export function planScenario(
     scenario.kind === 'latency'
       ? {}
       : {
-          duel: true,
           windowSeconds: scenario.windowSeconds,
           load: { mode: 'open', perSecond: scenario.rate },
         };
@@ -168,7 +167,7 @@ export interface CalibrationMeans {
   record: (trials: Trial[]) => void;
 }
 
-/** Measures one duel of fresh twins: the trials of this round of the plan. */
+/** Measures fresh twins, one after the other: the trials of this round of the plan. */
 export async function measureTwins(
   { plain, planted }: TwinScenario,
   round: number,
@@ -205,10 +204,9 @@ export async function measureTwins(
       };
     },
   };
-  const entries = plan.trials
-    .filter((planned) => planned.round === round)
-    .map((planned) => entryOf(planned, means));
-  const trials = await measureTogether(entries, noting);
+  const trials: Trial[] = [];
+  for (const planned of plan.trials.filter((one) => one.round === round))
+    trials.push(...(await measureTogether([entryOf(planned, means)], noting)));
   record(trials);
   const host = hostOf(trials);
   const twinOf = ({ name }: PlantedServer): MeasuredTwin | undefined => {
@@ -308,7 +306,7 @@ function openClients({ turns }: LoadSession, bare: BareClient): Clients {
   let earlier: string | undefined;
   return {
     async driver(windowSeconds) {
-      await turns.take({ rampSeconds: RAMP_SECONDS, windowSeconds, load: { mode: 'closed' } });
+      await turns.take({ rampSeconds: RAMP_SECONDS, windowSeconds });
       const { latencyHistogram: later } = await turns.collect();
       if (later === undefined || later === earlier) throw new Error('no answer in a turn of the driver');
       const median = medianSince(earlier, later);
@@ -325,10 +323,12 @@ function entryOf(planned: PlannedTrial, { plan, placed, prepared }: CalibrationM
   return { planned, context: { plan, placed, prepared: found, target: found.target } };
 }
 
-/** The machine during a duel: its servers were sampled over the same time. */
+/** The machine during the trial that it disturbed most. */
 function hostOf(trials: readonly Trial[]): HostWindow {
-  for (const trial of trials) if (trial.status !== 'failed') return trial.measured.host;
-  return {};
+  const hosts = trials.flatMap((trial) => (trial.status === 'failed' ? [] : [trial.measured.host]));
+  const lost = ({ otherProcessesCores = 0, stealCores = 0 }: HostWindow): number =>
+    otherProcessesCores + stealCores;
+  return hosts.toSorted((a, b) => lost(b) - lost(a))[0] ?? {};
 }
 
 function failedRound(trials: readonly Trial[], host: HostWindow): FailedRound {

@@ -169,7 +169,7 @@ async function loadInTurn(
     areShort,
   });
   if (areShort) {
-    await takeTurns(loaded, takers, turns, plan, outlive);
+    await takeTurns(loaded, takers, turns, outlive);
     return;
   }
   const { order, rampSeconds, spanSeconds } = turns;
@@ -211,7 +211,6 @@ async function takeTurns(
   loaded: readonly Loaded[],
   takers: readonly TurnTaker[],
   turns: Turns,
-  { load }: Plan,
   outlive: Outlive,
 ): Promise<void> {
   const step = (index: number, act: (taker: TurnTaker, one: Loaded) => Promise<void>): Promise<void> => {
@@ -225,7 +224,7 @@ async function takeTurns(
     await step(turn, async (taker, { side, silence }) => {
       if (!begun.has(side)) side.life.noteAge();
       begun.add(side);
-      await silence.during(async () => (await taker.take(turns, load, place)).answers);
+      await silence.during(async () => (await taker.take(turns, place)).answers);
     });
   }
   for (const index of loaded.keys()) {

@@ -105,7 +105,7 @@ export async function compareWithRivals(
 function createMeter(turns: ShortTurns, seconds: number): () => Promise<Work> {
   let before: Work = { answers: 0, cpuUs: 0 };
   return async () => {
-    await turns.take({ rampSeconds: RAMP_SECONDS, windowSeconds: seconds, load: { mode: 'closed' } });
+    await turns.take({ rampSeconds: RAMP_SECONDS, windowSeconds: seconds });
     const { counts, generators } = await turns.collect();
     const { ok, non2xx, mismatch } = counts;
     const now = {

@@ -1,6 +1,5 @@
 /** Short turns: servers are loaded in turn for a few ms each, and their CPU is read in the silence before and after. */
 import type { LoadResult, Turns as RecordedTurns } from '../results/record.ts';
-import type { LoadMode } from '../model.ts';
 import type { Turns } from '../plan/turns.ts';
 import type { ShortTurns, TurnResult } from '../load/engine.ts';
 import { sum } from '../numbers.ts';
@@ -58,11 +57,10 @@ export class TurnTaker {
    */
   async take(
     { rampSeconds, spanSeconds }: Omit<Turns, 'order'>,
-    load: LoadMode,
     place = this.#taken.places.length,
   ): Promise<TurnResult> {
     this.#meter?.endRest();
-    const turn = await this.#session.take({ rampSeconds, windowSeconds: spanSeconds, load });
+    const turn = await this.#session.take({ rampSeconds, windowSeconds: spanSeconds });
     this.#seconds += turn.seconds;
     this.#taken.places.push(place);
     this.#taken.answers.push(turn.answers);

@@ -3,7 +3,6 @@ import type { LoadResult, Turns } from '../results/record.ts';
 import type { RecordedCourse, StudiedProcess } from '../results/study/record.ts';
 import { BenchError } from '../errors.ts';
 import type { LoadSession, ShortTurns, Turn, TurnResult } from '../load/engine.ts';
-import type { LoadMode } from '../model.ts';
 import { TURN_ANSWERS, TURN_SECONDS } from '../plan/by-turns.ts';
 import { sizeTurn } from '../plan/turns.ts';
 import { STUDY_SCHEMA } from '../versions.ts';
@@ -112,7 +111,7 @@ async function takeTurns(
 ): Promise<LoadResult | undefined> {
   await using generators = effects.load(target).open(reference.ready.spec, plan.generators);
   using warm = await Side.open(reference.ready, generators);
-  await warm.load({ rampSeconds: 0, windowSeconds: LEAD_SECONDS, load: LOAD });
+  await warm.load({ rampSeconds: 0, windowSeconds: LEAD_SECONDS });
   const ready = await life.start();
   const session = generators.beside?.(ready.spec);
   if (session === undefined) throw new Error(NO_TURNS);
@@ -153,7 +152,6 @@ function firstOf({ answers, cpuUs, restsCpuUs, goodputPerSecond }: Turns, count:
 }
 
 const NO_TURNS = 'this engine cannot load two servers in turn';
-const LOAD: LoadMode = { mode: 'closed' };
 
 /** One of the two servers, with its connections. Its turns are those of a duel, as long as its answers need. */
 class Side implements Disposable {
@@ -197,7 +195,7 @@ class Side implements Disposable {
 
   /** Takes the next turn. Throws if the server ends or answers nothing. */
   async next(taker: TurnTaker): Promise<TurnResult> {
-    const turn = await this.#outlive(taker.take(sizeTurn(this.#cycleSeconds, STUDIED_TURN), LOAD));
+    const turn = await this.#outlive(taker.take(sizeTurn(this.#cycleSeconds, STUDIED_TURN)));
     if (turn.answers === 0) throw new BenchError('trial', 'no right answer in a turn of the study');
     this.#cycleSeconds = (this.#ready.spec.connections * turn.seconds) / turn.answers;
     return turn;

@@ -85,7 +85,8 @@ function mayTakeTurns(plan: TurnFacts): boolean {
     cluster === undefined &&
     // Servers of different sizes need different cores.
     targets.every(({ scale }) => scale === undefined) &&
-    load.mode !== 'amount' &&
+    // In the rest between two turns, requests of an open loop would become due and wait.
+    load.mode === 'closed' &&
     !proveLimit &&
     [plan.engine, ...targets.flatMap(({ engine }) => engine ?? [])].every((name) => engineNamed(name)?.duels)
   );
@@ -93,16 +94,15 @@ function mayTakeTurns(plan: TurnFacts): boolean {
 
 /**
  * Returns true if a plan measures a few stacks on a workload of Bench, without companions. Their servers keep idle
- * connections for longer than the others need for their turns, and do nothing between their own. Short runs and those
- * at a fixed rate measure one server at a time.
+ * connections for longer than the others need for their turns, and do nothing between their own. Short runs measure one
+ * server at a time.
  */
 function makesTable(plan: TurnFacts, stacks: readonly Stack[]): boolean {
-  const { targets, load, quick, asked, attached, waitSeconds } = plan;
+  const { targets, quick, asked, attached, waitSeconds } = plan;
   const workload = workloadOf(plan);
   const own = new Set(targets.map(({ stack }) => stack));
   return (
     targets.length <= MOST_IN_TABLE &&
-    load.mode === 'closed' &&
     !quick &&
     asked === undefined &&
     attached === undefined &&

@@ -60,12 +60,9 @@ export function refuseDuel(
       hint,
     );
   }
-  if (load.mode === 'amount' || proveLimit) {
-    throw new BenchError(
-      'usage',
-      `a duel takes short turns, so it cannot be combined with ${proveLimit ? '--prove-limit' : '--amount'}`,
-      hint,
-    );
+  if (load.mode !== 'closed' || proveLimit) {
+    const option = proveLimit ? '--prove-limit' : load.mode === 'open' ? '--rate' : '--amount';
+    throw new BenchError('usage', `a duel takes short turns, so it cannot be combined with ${option}`, hint);
   }
   if (waitSeconds === undefined) return;
   const silence = waitSilence(targets.length, waitSeconds);

@@ -115,11 +115,13 @@ export function describeWorkers({ workers, threads, cores, targets, apps = [] }:
   return `${resources}${each}${others}`;
 }
 
-/** Says which servers run at the same time; empty if none do. `atOnce` are the numbers that ran; by default all of the plan. */
+/** Says which servers run at the same time, and why those of an open loop do not; empty for others. `atOnce` are the numbers that ran; by default all of the plan. */
 export function describeTurns(
-  { byTurns, rungs, targets }: Plan,
+  { byTurns, rungs, targets, load }: Plan,
   atOnce: Range = { least: targets.length, most: targets.length },
 ): string[] {
+  if (load.mode === 'open' && byTurns === undefined && targets.length > 1)
+    return ['one server at a time, as in every open loop; each round measures all of them'];
   if (byTurns === undefined || atOnce.most < 2) return [];
   const apart = rungs.filter((rung) => !byTurns.rungs.includes(rung));
   const where = apart.length === 0 ? '' : ` at ${describeConnections(byTurns.rungs)}`;

@@ -18,7 +18,7 @@ export interface LatencyScenario {
   connections: number;
 }
 
-/** Two servers that differ in one planted fault, loaded in turn at the same rate. */
+/** Two servers that differ in one planted fault, loaded one after the other at the same rate. */
 export interface TwinScenario {
   kind: 'twins';
   name: string;

@@ -185,6 +185,7 @@ const REFUSED = [
   'vanilla --duel',
   'vanilla fastify --duel --amount 1000',
   'vanilla fastify --duel --prove-limit',
+  'vanilla fastify --duel --rate 500',
   'vanilla fastify --duel --workload repository',
   'vanilla fastify --duel --background "GET /fib/42"',
   'vanilla --workload repository --duration 3',

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BenchError } from '../../src/errors.ts';
+import { describePlan } from '../../src/report/plan.ts';
 import { longestSilence, planTurns } from '../../src/plan/turns.ts';
 import type { PinnedCommands } from '../../src/machine/placement.ts';
 import { run } from '../../src/measure/run.ts';
@@ -308,6 +309,7 @@ describe('the plan of a duel', () => {
     ['--duel', ['vanilla'], 'two targets'],
     ['--duel --amount 1000000', ['vanilla', 'fastify'], '--amount'],
     ['--duel --prove-limit', ['vanilla', 'fastify'], '--prove-limit'],
+    ['--duel --rate 500', ['vanilla', 'fastify'], '--rate'],
   ])('is refused: %s of %j', (line, names, text) => {
     expect(() => samplePlan(line, names)).toThrow(text);
   });
@@ -320,6 +322,20 @@ describe('the plan of a duel', () => {
     expect(planOf('--rounds 6 --connections 10', true)).toMatchObject({ byTurns });
     expect(planOf('--rounds 12 --connections 10000', true)).not.toHaveProperty('byTurns');
   });
+
+  it.each(['--until-decided', '--rounds 12 --connections 10', '--connections 10'])(
+    'is never chosen for an open loop, in whose rests requests would become due: %s',
+    (line) => {
+      expect(planOf(line, true)).toHaveProperty('byTurns');
+      const plan = planOf(`${line} --rate 500`, true);
+      expect(plan).not.toHaveProperty('byTurns');
+      expect(plan.trials.some((trial) => trial.duel !== undefined)).toBe(false);
+      // Every target once in each round, whose order is drawn.
+      const rounds = Object.values(Object.groupBy(plan.trials, ({ order }) => order >> 1));
+      for (const round of rounds) expect(new Set(round?.map(({ target }) => target)).size).toBe(2);
+      expect(describePlan(plan)).toContain('one server at a time');
+    },
+  );
 
   it('may have the same target twice', () => {
     const { targets } = samplePlan('--aa --duel', ['vanilla']);

@@ -85,12 +85,13 @@ describe('the plan of a commit, repeated beside other commits', () => {
     expect(repeat({ ...old, warmups })).not.toHaveProperty('warmups');
   });
 
-  it('is a duel if two targets can take turns, but not for a fixed number of requests', () => {
+  it('is a duel if two targets can take turns, but not for a fixed number of requests or a rate', () => {
     const old = planOf([], COPIES.slice(0, 1));
     expect(repeat(old, true).byTurns).toEqual({ rungs: [10], turnSeconds: 0.02 });
     expect(repeat(old, true).trials.every(({ duel }) => duel !== undefined)).toBe(true);
     expect(repeat(old, false)).not.toHaveProperty('byTurns');
-    expect(repeat({ ...old, load: { mode: 'amount', requests: 40 } }, true)).not.toHaveProperty('byTurns');
+    for (const load of [{ mode: 'amount', requests: 40 } as const, { mode: 'open', perSecond: 500 } as const])
+      expect(repeat({ ...old, load }, true)).not.toHaveProperty('byTurns');
   });
 });
 
