@@ -1,5 +1,6 @@
 import type { Account, Answer } from './account.ts';
 import { type Burner, spin, threadCpuUs } from './burner.ts';
+import { Hoard } from './hoard.ts';
 import type { Options } from './options.ts';
 
 /** The outcome of a request. */
@@ -14,12 +15,15 @@ export class Faults {
   readonly #burner: Burner;
   readonly #die: () => void;
   readonly #memory: Buffer[] = [];
+  readonly #hoard: Hoard;
 
   constructor(options: Options, account: Account, burner: Burner, die: () => void) {
     this.#options = options;
     this.#account = account;
     this.#burner = burner;
     this.#die = die;
+    const { 'keep-most-mib': mostMib, collects } = options;
+    this.#hoard = new Hoard(mostMib > 0 ? mostMib * 2 ** 20 : Infinity, collects);
   }
 
   /** True after the `--sound-first` requests. */
@@ -38,6 +42,9 @@ export class Faults {
     if (options['die-after-requests'] > 0 && number > options['die-after-requests']) this.#die();
     if (options['allocate-mib'] > 0 && number === options['allocate-at']) this.#allocate();
     if (options['stall-at'] > 0 && number === options['stall-at']) this.#stall(number);
+    if (options['keep-bytes'] > 0) this.#hoard.keep(options['keep-bytes']);
+    if (options['keep-per-reset'] > 0 && this.fate(number) === 'reset')
+      this.#hoard.keep(options['keep-per-reset']);
     const us = this.#costUs(number);
     if (us > 0) this.#burner.burn(us);
   }

@@ -54,6 +54,15 @@ const DEFAULTS = {
   /** This many `GET /held` are answered immediately; later ones get no answer. */
   'held-after': 0,
 
+  // Memory
+  /** Each answer, or each reset connection, keeps this many bytes. */
+  'keep-bytes': 0,
+  'keep-per-reset': 0,
+  /** The most that is kept; 0 is no limit. */
+  'keep-most-mib': 0,
+  /** What is kept is freed when it reaches `--keep-most-mib`; without this option, it stays. */
+  collects: false,
+
   // Life
   'allocate-mib': 0,
   'allocate-at': 1,

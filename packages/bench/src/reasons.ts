@@ -1,6 +1,8 @@
 /** Every problem that a trial can have: one row per reason. Nothing else decides the meaning of a reason. */
 import { describeCount } from './counts.ts';
 import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
+import type { Interval } from './numbers.ts';
+import { describeBytes } from './units.ts';
 import type { Reason } from './results/record.ts';
 
 /** The meaning of a reason. */
@@ -294,6 +296,12 @@ const DEFINITIONS = {
     invalidates: RATES,
     summary: 'the pace of the server was not steady',
     text: (facts: Pace) => describePace(facts),
+  },
+  'memory-grows': {
+    invalidates: NONE,
+    summary: 'memory grew with each answer',
+    text: ({ estimate, interval }: { estimate: number; interval: Interval }) =>
+      `memory grows by ${describeBytes(estimate)} per answer (${describeBytes(interval.low)} to ${describeBytes(interval.high)})`,
   },
   'server-unknown': {
     invalidates: NONE,

@@ -11,7 +11,14 @@ const SHORTEST_HIDDEN = 6;
 
 /** The words that make the name of a header, a parameter or a variable the name of a secret. */
 const SECRET_NAME =
-  /(?:^|[^a-z])(?:keys?|sig|auth|pass|pwd|jwt|bearer|sid)(?:$|[^a-z])|token|secret|passw|requirepass|passphrase|signature|credential|authori[sz]ation|authentication|cookie|session|api-?key|access-?key/;
+  /(?:^|[^a-z])(?:keys?|sk|pat|sig|auth|pass|pwd|pin|otp|jwt|bearer|sid)(?:$|[^a-z])|token|secret|passw|requirepass|passphrase|signature|credential|authori[sz]ation|authentication|cookie|session|sess-?id|api-?key|access-?key/;
+
+/**
+ * Variables that a shell or a desktop sets. Their names sound secret, but their values are folders, sockets and words such
+ * as `ubuntu`, which occur in any message.
+ */
+const OF_SYSTEM =
+  /^(?:(?:OLD)?PWD|XAUTHORITY|SSH_AUTH_SOCK|(?:DESKTOP|GNOME|KDE|XDG|DBUS)_[A-Z_]*SESSION[A-Z_]*|(?:DESKTOP_)?SESSION(?:_MANAGER)?)$/;
 
 /** Values that this process sends and must never show. */
 const hidden = new Set<string>();
@@ -34,10 +41,17 @@ export function splitCredentials(given: URL): { url: URL; authorization?: string
   return { url, authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
 }
 
+/**
+ * The scheme and the credentials of a URL, up to the `@` before its host. People write `/` and blanks into passwords,
+ * although a URL must escape them. Digits before a `/` are a port, as in `http://h:80/mail?to=me@example.org`.
+ */
+const CREDENTIALS =
+  /(\b[a-z][a-z\d+.-]*:\/\/)([^\s/?#:@"'<>`\\]*:(?!\d+(?:[/?#\s"'<>`\\]|$))(?:(?!:\/\/)[^\n"'<>`\\]){0,200}?|[^\s/?#"'<>`\\]*)@(?=[^\s@/?#"'<>`\\]*(?:[/?#\s"'<>`\\]|$))/gi;
+
 /** Returns a URL, or a path with a query, without its credentials and the values of its secret parameters. */
 export function redactUrl(url: string): string {
   return url
-    .replace(/^([a-z][a-z\d+.-]*:\/\/)[^/?#]*@/i, `$1${NOT_KEPT_IN_URL}@`)
+    .replaceAll(CREDENTIALS, `$1${NOT_KEPT_IN_URL}@`)
     .replaceAll(/([?&;#])([^=&;#?]+)=([^&;#]+)/g, (whole, before: string, name: string) =>
       isSecretName(decode(name)) ? `${before}${name}=${NOT_KEPT_IN_URL}` : whole,
     );
@@ -67,13 +81,15 @@ export function hide(values: Iterable<string | undefined>): void {
   }
 }
 
-/** Returns the secrets in the headers and the URL of a request, in every spelling that a server may repeat. */
+/** Returns the secrets in the headers, the URL and the body of a request, in every spelling that a server may repeat. */
 export function secretsOf({
   headers = {},
   url = '',
+  body = '',
 }: {
   headers?: Record<string, string>;
   url?: string;
+  body?: string;
 }): string[] {
   const parsed = URL.parse(url);
   const parameters = [...(parsed?.searchParams ?? [])].filter(([name]) => isSecretName(name));
@@ -83,10 +99,17 @@ export function secretsOf({
   const found = [
     ...parameters.map(([, value]) => value),
     ...values.flatMap(([, value]) => [value, ...credentialsOf(value)]),
-    decode(parsed?.password ?? ''),
-    parsed?.password ?? '',
+    ...fieldsIn(body).flatMap(({ name, value }) => (isSecretField(name, value) ? [value] : [])),
+    ...passwordsIn(url).flatMap((password) => [decode(password), password]),
   ];
   return [...new Set(found.flatMap((value) => [value, encodeURIComponent(value)]))].filter(Boolean);
+}
+
+/** The passwords in the URLs of a text, as they are written. */
+function passwordsIn(text: string): string[] {
+  return [...text.matchAll(CREDENTIALS)].map(([, , credentials = '']) =>
+    credentials.split(':').slice(1).join(':'),
+  );
 }
 
 /** A secret in plain text: the variable or the option that holds it, and its value. */
@@ -96,8 +119,10 @@ export interface Literal {
 }
 
 /** Returns the secrets in environment variables: values of variables with secret names, and passwords in URLs. */
-export function literalsInEnvironment(env: Readonly<Record<string, string>>): Literal[] {
-  return Object.entries(env).flatMap(([name, value]) => literalsIn(name, value));
+export function literalsInEnvironment(env: Readonly<Record<string, string | undefined>>): Literal[] {
+  return Object.entries(env).flatMap(([name, value]) =>
+    value === undefined || OF_SYSTEM.test(name) ? [] : literalsIn(name, value),
+  );
 }
 
 /** Returns the secrets in a command: values of options with secret names, and passwords in URLs. */
@@ -129,8 +154,50 @@ function literalsIn(name: string, value: string): Literal[] {
   const inUrl = secretsOf({ url: filled }).filter((one) => one !== FILLED);
   if (inUrl.length > 0) return inUrl.map((one) => ({ name: name === '' ? 'the URL' : name, value: one }));
   if (filled !== value) return [];
-  const isSetting = SETTING.test(value) && !/pass/i.test(name);
-  return isSecretName(name) && !isSetting && value !== '' ? [{ name, value }] : [];
+  return isSecret(name, value) ? [{ name, value }] : [];
+}
+
+function isSecret(name: string, value: string): boolean {
+  const isSetting = SETTING.test(value) && !/pass|pwd/i.test(name);
+  return isSecretName(name) && !isSetting && value !== '';
+}
+
+/** A field of JSON: the quoted name with its colon, the name, and a text or a number. */
+const JSON_FIELD = /("((?:[^"\\]|\\.)+)"\s*:\s*)("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)/g;
+
+/** A field of a form, or a variable at the start of a line. */
+const FORM_FIELD = /(?<=^|&)([\w.[\]%+-]+)=(?!\(not)([^&\s]+)/gm;
+
+/** The fields of the JSON or the form that a text holds. */
+function fieldsIn(text: string): Literal[] {
+  const ofJson = [...text.matchAll(JSON_FIELD)].map(([, , name = '', value = '']) => ({
+    name,
+    value: unquote(value),
+  }));
+  const ofForm = [...text.matchAll(FORM_FIELD)].map(([, name = '', value = '']) => ({
+    name: decode(name),
+    value: decode(value),
+  }));
+  return [...ofJson, ...ofForm];
+}
+
+/** Returns a text without the secret fields of the JSON or the form that it holds. */
+function redactFields(text: string): string {
+  return text
+    .replaceAll(JSON_FIELD, (whole, before: string, name: string, value: string) =>
+      isSecretField(name, unquote(value)) ? `${before}"${NOT_KEPT}"` : whole,
+    )
+    .replaceAll(FORM_FIELD, (whole, name: string, value: string) =>
+      isSecretField(decode(name), value) ? `${name}=${NOT_KEPT_IN_URL}` : whole,
+    );
+}
+
+function isSecretField(name: string, value: string): boolean {
+  return isSecret(name, value) && !isPlaceholder(value);
+}
+
+function unquote(json: string): string {
+  return json.replaceAll(/^"|"$/g, '');
 }
 
 /** The parts of an Authorization value that are secret by themselves: the token, and the password of `Basic`. */
@@ -169,12 +236,14 @@ function redactField(name: string, value: unknown): unknown {
 
 function redactText(text: string): string {
   let clean = text
+    .replaceAll(CREDENTIALS, `$1${NOT_KEPT_IN_URL}@`)
     .replaceAll(
       /(?:\b[a-z][a-z\d+.-]*:\/\/|[?&][^\s"'<>`\\=&]+=)[^\s"'<>`\\]+?(?=[.,:;]*(?:[\s"'<>`\\]|$))/gi,
       redactUrl,
     )
     // The spelling of libpq.
     .replaceAll(/\b(password)=(?!\()[^\s&;"']+/gi, `$1=${NOT_KEPT_IN_URL}`);
+  clean = redactFields(clean);
   // The longest first, because one may be part of another.
   for (const value of [...hidden].toSorted((a, b) => b.length - a.length)) {
     clean = clean.replaceAll(value, NOT_KEPT);

@@ -32,3 +32,11 @@ export type Unit = keyof typeof ENTRIES;
 
 /** Every unit. */
 export const UNITS: Readonly<Record<Unit, Entry>> = ENTRIES;
+
+/** The bytes of one answer or object, signed if below 0: `1.4 KB`, `−12 B`. Decimal, as sizes of bodies are. */
+export function describeBytes(bytes: number): string {
+  const sign = Math.round(bytes) < 0 ? '−' : '';
+  const size = Math.abs(bytes);
+  if (size < 999.5) return `${sign}${Math.round(size)} B`;
+  return `${sign}${size < 9950 ? (size / 1000).toFixed(1) : Math.round(size / 1000).toLocaleString('en-US')} KB`;
+}

@@ -38,6 +38,7 @@ const FOUNDATIONS = [
   'random.ts',
   'change-points.ts',
   'steadiness.ts',
+  'growth.ts',
   'time-report.ts',
   'counts.ts',
   'metrics.ts',

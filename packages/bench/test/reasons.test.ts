@@ -55,6 +55,7 @@ const FACTS: Facts = {
     { asked: 10, stood: 4, seen: [['timeout', 7]] },
     { asked: 10, stood: undefined, seen: [] },
   ],
+  'memory-grows': [{ estimate: 1430, interval: { low: 998, high: 1502.4 } }],
   'not-all-stood': [
     { asked: 10, stood: 4, refused: 0 },
     { asked: 10, stood: 4, refused: 6 },

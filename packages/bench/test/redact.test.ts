@@ -31,6 +31,10 @@ describe('the name of a secret', () => {
     'auth',
     'sessionid',
     'jwt',
+    'STRIPE_SK',
+    'PHPSESSID',
+    'GITHUB_PAT',
+    'OTP',
   ])('can be %s', (name) => expect(isSecretName(name)).toBe(true));
 
   it.each([
@@ -43,6 +47,9 @@ describe('the name of a secret', () => {
     'page',
     'x-request-id',
     'passage',
+    'desk',
+    'pattern',
+    'spin',
   ])('cannot be %s', (name) => expect(isSecretName(name)).toBe(false));
 });
 
@@ -56,6 +63,12 @@ describe('a secret in plain text', () => {
     [{ DB_PASSWORD: '123456' }, ['DB_PASSWORD=123456']],
     [{ DATABASE_URL: '{db.url}', API_TOKEN: '{env:API_TOKEN}', REDIS: 'redis://:{db.port}@{db.host}/0' }, []],
     [{ url: 'redis://:hidden-1@{host}:{port}/0' }, ['url=hidden-1']],
+    [{ DB: 'postgres://me:open/se same@db/shop' }, ['DB=open/se same', 'DB=open%2Fse%20same']],
+    [
+      { PWD: '/home/me/shop', OLDPWD: '/home/me', DESKTOP_SESSION: 'ubuntu', XDG_SESSION_TYPE: 'wayland' },
+      [],
+    ],
+    [{ SESSION_SECRET: 'tok-1', APP_PWD: 'tok-2' }, ['SESSION_SECRET=tok-1', 'APP_PWD=tok-2']],
   ])('is found in the environment %j', (env, found) => {
     expect(literalsInEnvironment(env).map(({ name, value }) => `${name}=${value}`)).toEqual(found);
   });
@@ -81,6 +94,10 @@ describe('a URL', () => {
     ['/a?api%5Fkey=abc#access_token=d', '/a?api%5Fkey=(not-kept)#access_token=(not-kept)'],
     ['http://h/a?token=', 'http://h/a?token='],
     ['http://h/mail?to=me@example.org', 'http://h/mail?to=me@example.org'],
+    ['http://h:80/mail?to=me@example.org', 'http://h:80/mail?to=me@example.org'],
+    ['postgres://me:open/sesame@db/shop', 'postgres://(not-kept)@db/shop'],
+    ['postgres://me:open se?same#1@db:5432/shop', 'postgres://(not-kept)@db:5432/shop'],
+    ['redis://:secret@[::1]:6379/0', 'redis://(not-kept)@[::1]:6379/0'],
   ])('%s is kept as %s', (url, kept) => {
     expect(redactUrl(url)).toBe(kept);
     expect(redactUrl(kept)).toBe(kept);
@@ -117,6 +134,35 @@ describe('a record', () => {
       none: null,
     });
     expect(redact(redact(record))).toEqual(redact(record));
+  });
+
+  it.each([
+    ['{"user":"me","password":"open \\"sesame\\""}', '{"user":"me","password":"(not kept)"}'],
+    [
+      '{"login":{"pin": 1234, "apiKey":"a"},"id":"{id}"}',
+      '{"login":{"pin": 1234, "apiKey":"(not kept)"},"id":"{id}"}',
+    ],
+    ['{"password":1234}', '{"password":"(not kept)"}'],
+    ['{"password":"{env:PASSWORD}","token":"{token}"}', '{"password":"{env:PASSWORD}","token":"{token}"}'],
+    ['password=open&user=me', 'password=(not-kept)&user=me'],
+    ['user=me&password=open', 'user=me&password=(not-kept)'],
+    ['got {"password":"x"}: status 400', 'got {"password":"(not kept)"}: status 400'],
+    [
+      'cannot reach postgres://me:a b/c@db:5432/x: refused',
+      'cannot reach postgres://(not-kept)@db:5432/x: refused',
+    ],
+    [
+      'http://127.0.0.1:3000/a failed, ask me@example.org',
+      'http://127.0.0.1:3000/a failed, ask me@example.org',
+    ],
+  ])('keeps %s as %s', (text, kept) => {
+    expect(redact({ body: text })).toEqual({ body: kept });
+    expect(redact(kept)).toBe(kept);
+  });
+
+  it('contains no secret of a body that a server echoes', () => {
+    hide(secretsOf({ body: '{"user":"me","password":"correct-horse-1"}' }));
+    expect(redact('it said: no user with correct-horse-1')).toBe('it said: no user with (not kept)');
   });
 
   it('contains no secret that a server echoes', () => {

@@ -24,7 +24,8 @@ export function createRunner<T>(command: Command<T>, main: (asked: T) => Promise
     for (const stream of [process.stdout, process.stderr]) {
       if (!stream.listeners('error').includes(ignoreClosedPipe)) stream.on('error', ignoreClosedPipe);
     }
-    hide(valuesOf(literalsInEnvironment(inherited())));
+    // The servers of users inherit it.
+    hide(valuesOf(literalsInEnvironment(process.env)));
     try {
       if (!asksForHelp(words)) return (await main(command.parse(words))) ?? 0;
       print(command.help());
@@ -33,15 +34,6 @@ export function createRunner<T>(command: Command<T>, main: (asked: T) => Promise
       return fail(error);
     }
   };
-}
-
-/** Variables whose names sound secret, but whose values occur everywhere, such as DESKTOP_SESSION=ubuntu. */
-const OF_DESKTOP = /session|auth|cookie/i;
-
-/** The environment of this process, which the servers of users inherit. */
-function inherited(): Record<string, string> {
-  const found = Object.entries(process.env).filter(([name]) => !OF_DESKTOP.test(name));
-  return Object.fromEntries(found) as Record<string, string>;
 }
 
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {

@@ -11,22 +11,18 @@ export interface Span {
   holdsAll: boolean;
   /** The right answers in the sampled span, if each was counted. */
   answers?: number | undefined;
-  connections: number;
 }
 
-/** Returns CPU and context switches per right answer, and memory per added connection; absent if a part is missing. */
-export function derive({ load, server, holdsAll, answers: counted, connections }: Span): Partial<Measured> {
+/** Returns CPU and context switches per right answer; absent if a part is missing. */
+export function derive({ load, server, holdsAll, answers: counted }: Span): Partial<Measured> {
   const { ok } = load.counts;
-  const { cpuUserUs, cpuSystemUs, seconds, contextSwitches, idleBytes, peakBytes } = server;
+  const { cpuUserUs, cpuSystemUs, seconds, contextSwitches } = server;
   // The load continues while both edges are sampled, a few ms beyond its window: only rates are comparable.
   const answers = counted ?? (holdsAll ? ok : load.goodputPerSecond * seconds);
   return {
     ...(ok > 0 ? { cpuUsPerRequest: (cpuUserUs + cpuSystemUs) / answers } : {}),
     ...(ok > 0 && contextSwitches !== undefined
       ? { contextSwitchesPerRequest: contextSwitches / answers }
-      : {}),
-    ...(idleBytes !== undefined && peakBytes !== undefined
-      ? { bytesPerConnection: (peakBytes - idleBytes) / connections }
       : {}),
   };
 }

@@ -20,6 +20,7 @@ import { FULL, coresOfLoad } from '../saturation.ts';
 import { findBudget, isUsedUp } from './server.ts';
 import { countCompletions } from '../counts.ts';
 import { mergeHistograms } from '../histogram.ts';
+import { growthOf, type Level } from '../growth.ts';
 import { sum } from '../numbers.ts';
 
 const LITTLE_TOLERANCE = 0.05;
@@ -47,6 +48,8 @@ export interface Evidence {
   mode: LoadMode | undefined;
   /** The number of short turns that the load sums; 0 or absent for one window. */
   turns?: number;
+  /** The memory of the server by its answers; absent or empty if it was not measured. */
+  memory?: readonly Level[];
 }
 
 /** A companion and its evidence for judging the window. */
@@ -92,6 +95,7 @@ export function judge(evidence: Evidence): Judgement {
       ...judgeMachine({ ...own.machine, throttled: 0 }, own.host),
     ]),
     ...unsteady,
+    ...judgeMemory(evidence.memory),
     ...judgeHost(host, countCompletions(load.counts)),
   ];
   const fatal = reasons.filter(isFatal);
@@ -299,6 +303,11 @@ function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
 
 /** The largest uncertainty of a reported percentile: beyond it, the generator read the answers too late. */
 const UNCERTAINTY = { share: 0.1, us: 1000 };
+
+function judgeMemory(levels: readonly Level[] = []): Reason[] {
+  const growth = growthOf(levels);
+  return growth?.isKept === true ? [makeReason('memory-grows', growth)] : [];
+}
 
 /** Finds late reads: a generator that is idle on average can still read the answers of a burst long after they arrived. */
 function judgeArrivals({ latencyUs, latencyAtLeastUs }: LoadResult): Reason[] {

@@ -1,4 +1,5 @@
 /** Judges a trial from its record, while it is measured and whenever it is read again. Pure. */
+import { memoryByAnswers } from '../growth.ts';
 import { sum } from '../numbers.ts';
 import { coresOf } from '../plan/plan.ts';
 import type { Measured, Reason, TrialHead } from '../results/record.ts';
@@ -11,7 +12,7 @@ export type Seen = Pick<Measured, 'load' | 'server' | 'host' | 'turns'>;
 /** The measurements that follow from others by the rules of judgement. */
 type Findings = Pick<
   Measured,
-  'limit' | 'budget' | 'shape' | 'cpuUsPerRequest' | 'bytesPerConnection' | 'contextSwitchesPerRequest'
+  'limit' | 'budget' | 'shape' | 'cpuUsPerRequest' | 'contextSwitchesPerRequest'
 >;
 
 /** The machine of a trial, and the companions that watched its server. */
@@ -23,10 +24,11 @@ export interface Surroundings {
 /** Returns the reasons against the window of a trial, and its findings. */
 export function judgeTrial(
   head: TrialHead,
-  { load, server, host, turns }: Seen,
+  seen: Seen,
   { machineCores, companions }: Surroundings,
 ): { reasons: Reason[]; findings: Findings } {
-  const { placement, workers, attested, connections } = head;
+  const { load, server, host, turns } = seen;
+  const { placement, workers, attested } = head;
   const { reasons, limit, budget, shape } = judge({
     load,
     server,
@@ -39,6 +41,7 @@ export function judgeTrial(
     attested,
     mode: head.load,
     turns: turns?.answers.length ?? 0,
+    memory: memoryByAnswers(seen),
   });
   // An external tool is sampled from its start to its end.
   const holdsAll = head.load?.mode === 'amount' || load.lifetime === undefined;
@@ -46,7 +49,7 @@ export function judgeTrial(
   return {
     reasons,
     findings: {
-      ...(server && derive({ load, server, holdsAll, answers, connections })),
+      ...(server && derive({ load, server, holdsAll, answers })),
       limit,
       ...(budget && { budget }),
       ...(shape && { shape }),

@@ -1,6 +1,6 @@
 /** Facts about single processes under `/proc` of Linux. A process that has ended gives undefined, never an error. */
 
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 
 /** The unit of the times in `/proc`: USER_HZ, fixed at 100 on every architecture that Node supports. */
 export const TICKS_PER_SECOND = 100;
@@ -147,6 +147,29 @@ export function readThreadsUs(pid: number): Map<number, number> {
  */
 export function readPssBytes(pid: number): number | undefined {
   return kilobytes(readText(`/proc/${pid}/smaps_rollup`), 'Pss');
+}
+
+/** The resident set of a process in bytes: now, and the largest since its start or since `forgetPeak`. */
+export interface Resident {
+  bytes: number;
+  peakBytes: number;
+}
+
+/** Returns the resident set of a process. Unlike PSS, it takes no longer to read for more memory. Undefined if the process has ended. */
+export function readResident(pid: number): Resident | undefined {
+  const status = readText(`/proc/${pid}/status`);
+  const [bytes, peakBytes] = ['VmRSS', 'VmHWM'].map((name) => kilobytes(status, name));
+  return bytes === undefined || peakBytes === undefined ? undefined : { bytes, peakBytes };
+}
+
+/** Makes the peak of a process's resident set start anew (proc(5), clear_refs). Returns false if that is not permitted. */
+export function forgetPeak(pid: number): boolean {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

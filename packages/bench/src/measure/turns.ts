@@ -24,6 +24,7 @@ export class TurnTaker {
     places: [] as number[],
   } satisfies RecordedTurns;
   readonly #cpuUs: number[] = [];
+  readonly #memoryBytes: number[] = [];
   /** Undefined before `begin`, and if CPU cannot be read. */
   #meter: TurnMeter | undefined;
   #seconds = 0;
@@ -66,13 +67,18 @@ export class TurnTaker {
     this.#taken.answers.push(turn.answers);
     this.#taken.goodputPerSecond.push(Math.round(turn.goodputPerSecond * 10) / 10);
     if (this.#meter !== undefined) this.#cpuUs.push(Math.round(this.#meter.endTurn()));
+    const memoryBytes = this.#ready.sampler?.memory?.();
+    if (memoryBytes !== undefined) this.#memoryBytes.push(memoryBytes);
     return turn;
   }
 
   /** The turns so far. */
   get taken(): RecordedTurns {
-    if (this.#meter === undefined) return this.#taken;
-    return { ...this.#taken, cpuUs: this.#cpuUs, restsCpuUs: Math.round(this.#meter.restsUs) };
+    return {
+      ...this.#taken,
+      ...(this.#meter && { cpuUs: this.#cpuUs, restsCpuUs: Math.round(this.#meter.restsUs) }),
+      ...(this.#memoryBytes.length === 0 ? {} : { memoryBytes: this.#memoryBytes }),
+    };
   }
 
   /** Closes the sampler and returns the result of all turns. */

@@ -2,7 +2,7 @@
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
 import type { Plan } from './definition.ts';
-import { NOT_KEPT, NOT_KEPT_IN_URL, redactUrl, secretsOf, splitCredentials } from '../redact.ts';
+import { NOT_KEPT, NOT_KEPT_IN_URL, redact, redactUrl, secretsOf, splitCredentials } from '../redact.ts';
 import type { AskedRequest } from '../catalogue/workloads/requests/definition.ts';
 import { readRequests } from '../catalogue/workloads/requests/file.ts';
 import { nameRequest } from '../catalogue/workloads/requests/sent.ts';
@@ -105,15 +105,19 @@ function restoreFromFile(plan: Plan): Plan {
       'restore the file, or start a new run',
     );
   }
-  const requests = asked.requests.map((one, index) => ({
-    ...one,
-    headers: Object.fromEntries(
-      Object.entries(one.headers).map(([name, value]) => [
-        name,
-        value === NOT_KEPT ? (draft.requests[index]?.headers[name] ?? value) : value,
-      ]),
-    ),
-  }));
+  const requests = asked.requests.map((one, index) => {
+    const { headers: given = {}, body } = draft.requests[index] ?? {};
+    return {
+      ...one,
+      headers: Object.fromEntries(
+        Object.entries(one.headers).map(([name, value]) => [
+          name,
+          value === NOT_KEPT ? (given[name] ?? value) : value,
+        ]),
+      ),
+      ...(body !== undefined && redact(body) === one.body ? { body } : {}),
+    };
+  });
   return {
     ...plan,
     asked: { ...asked, requests, ...(draft.login === undefined ? {} : { login: draft.login }) },
@@ -141,7 +145,8 @@ function refuseLostCommand({ run, apps = [] }: Plan, flag: string): void {
 /** Throws a usage error for a secret that no option can give again, such as one in one of several paths. */
 function refuseLost(requests: readonly AskedRequest[], flag: string, run: string): void {
   const lost = requests.find(
-    ({ path, body = '' }) => path.includes(NOT_KEPT_IN_URL) || body.includes(NOT_KEPT),
+    ({ path, body = '' }) =>
+      path.includes(NOT_KEPT_IN_URL) || body.includes(NOT_KEPT) || body.includes(NOT_KEPT_IN_URL),
   );
   if (lost === undefined) return;
   throw new BenchError(
@@ -154,5 +159,7 @@ function refuseLost(requests: readonly AskedRequest[], flag: string, run: string
 /** Returns every secret in the requests of a plan, in every spelling that a server may repeat. */
 export function secretsIn({ asked }: Plan): string[] {
   const requests = [...(asked?.requests ?? []), ...(asked?.login === undefined ? [] : [asked.login])];
-  return requests.flatMap(({ path, headers }) => secretsOf({ headers, url: `http://localhost${path}` }));
+  return requests.flatMap(({ path, headers, body = '' }) =>
+    secretsOf({ headers, url: `http://localhost${path}`, body }),
+  );
 }

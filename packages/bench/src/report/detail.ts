@@ -1,5 +1,5 @@
 import { countAnswers, describeCount } from '../counts.ts';
-import { slopeOf, type Slope } from '../analyse/slope.ts';
+import { growthOf, memoryByAnswers, type Growth } from '../growth.ts';
 import type {
   Age,
   CompanionName,
@@ -12,6 +12,7 @@ import type {
 } from '../results/record.ts';
 import { sum } from '../numbers.ts';
 import { describeUse } from './companions.ts';
+import { describeBytes } from '../units.ts';
 import { countOf, formatBytes, formatCost, formatCount, formatUs, formatWhole } from './format.ts';
 import { toLine } from './printable.ts';
 import { describeRoutes } from './requests.ts';
@@ -118,8 +119,8 @@ function describeMeasured({
     lines.push(
       `server (${server.scope}, ${server.source}): ${server.coresUsed.toFixed(2)} cores${cpuUsPerRequest === undefined ? '' : `, ${formatCost(cpuUsPerRequest)} µs per request`}, ${server.idleBytes === undefined ? '—' : formatBytes(server.idleBytes)} before the load, ${server.peakBytes === undefined ? '—' : formatBytes(server.peakBytes)} peak in the window`,
     );
-    const slope = slopeOf(server.memoryOverTime ?? []);
-    if (slope !== undefined) lines.push(describeSlope(slope));
+    const growth = load && growthOf(memoryByAnswers({ load, server, turns }));
+    if (growth !== undefined) lines.push(describeGrowth(growth));
   }
   for (const [name, use] of Object.entries(others))
     lines.push(`${name}: ${describeUse(name as CompanionName, use)}`);
@@ -192,10 +193,9 @@ function describeAge({ secondsSinceStart, secondsSinceAnswer, answers, collected
   return `process age at the window: ${secondsSinceStart.toFixed(1)} s${given}; ${secondsSinceAnswer.toFixed(1)} s since its first right answer${garbage}`;
 }
 
-function describeSlope({ bytesPerMinute, marginPerMinute, isDistinct }: Slope): string {
-  const sign = bytesPerMinute < 0 ? '−' : '+';
-  const verdict = isDistinct ? '' : ': not distinguishable from 0';
-  return `memory changed by ${sign}${formatBytes(Math.abs(bytesPerMinute))} ± ${formatBytes(marginPerMinute)} per minute${verdict}`;
+function describeGrowth({ estimate, interval: { low, high }, isKept }: Growth): string {
+  const figures = `${describeBytes(estimate)} per answer (${describeBytes(low)} to ${describeBytes(high)})`;
+  return `memory: ${figures}${isKept ? '' : ', no growth that lasts'}`;
 }
 
 function describeConnect({ stood, asked, seconds, refused, retried }: LoadResult['connect']): string[] {

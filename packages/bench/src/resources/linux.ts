@@ -13,13 +13,13 @@ import type { CpuTotals, TroubleCounters } from '../machine/counters.ts';
 import { readProcess } from '../machine/procfs.ts';
 import type { Process } from '../machine/procfs.ts';
 import type { Sampled, Sampler, SamplerOptions } from './sampler.ts';
+import { MemoryMeter, sumPssBytes } from './memory.ts';
 import { Series } from './series.ts';
 import {
   busiestBetween,
   ProcessTree,
   readAllSwitches,
   readAllThreads,
-  sumPssBytes,
   switchesBetween,
   type ThreadTimes,
 } from './tree.ts';
@@ -41,8 +41,8 @@ interface Window {
   trouble: TroubleCounters;
   switches: Map<number, number>;
   threads: ThreadTimes;
-  peakBytes: number;
-  memory: Series;
+  memory: MemoryMeter;
+  memoryOverTime: Series;
   timer: NodeJS.Timeout;
 }
 
@@ -65,7 +65,7 @@ class LinuxSampler implements Sampler {
   /** True if the server runs here, but its process is unknown. */
   readonly #isHidden: boolean;
 
-  constructor({ serverPid, isRemote, cgroup, memoryIntervalMs = 1000 }: SamplerOptions) {
+  constructor({ serverPid, isRemote, cgroup, memoryIntervalMs = 100 }: SamplerOptions) {
     if (serverPid !== undefined && readProcess(serverPid) === undefined) {
       throw new BenchError('trial', `the server (process ${serverPid}) is not running`, 'see its log');
     }
@@ -96,9 +96,14 @@ class LinuxSampler implements Sampler {
     const threads = readAllThreads(processes);
     const timer = setInterval(() => this.#sampleMemory(), this.#memoryIntervalMs);
     timer.unref();
-    const memory = new Series();
-    this.#window = { ours: tree, opened, trouble, switches, threads, peakBytes: 0, memory, timer };
-    this.#sampleMemory(processes);
+    const memory = new MemoryMeter(() => this.#processes());
+    const memoryOverTime = new Series();
+    this.#window = { ours: tree, opened, trouble, switches, threads, memory, memoryOverTime, timer };
+    this.#sampleMemory();
+  }
+
+  memory(): number | undefined {
+    return this.#window?.memory.read();
   }
 
   // oxlint-disable-next-line typescript/require-await -- macOS must run another program.
@@ -134,14 +139,11 @@ class LinuxSampler implements Sampler {
     return this.#tree.members(also).filter(({ zombie }) => !zombie);
   }
 
-  #sampleMemory(processes: readonly Process[] = this.#processes()): number | undefined {
-    const bytes = sumPssBytes(processes);
-    if (this.#window !== undefined && bytes !== undefined) {
-      const { opened, memory, peakBytes } = this.#window;
-      this.#window.peakBytes = Math.max(peakBytes, bytes);
-      memory.add({ seconds: (performance.now() - opened.atMs) / 1000, bytes });
-    }
-    return bytes;
+  #sampleMemory(): void {
+    const { opened, memory, memoryOverTime } = this.#window ?? {};
+    const bytes = memory?.read();
+    if (opened === undefined || bytes === undefined) return;
+    memoryOverTime?.add({ seconds: (performance.now() - opened.atMs) / 1000, bytes });
   }
 
   #read(ours: ProcessTree): Reading {
@@ -161,7 +163,7 @@ class LinuxSampler implements Sampler {
     const seconds = (closed.atMs - window.opened.atMs) / 1000;
     const processes = this.#processes();
     const busiest = busiestBetween(window.threads, readAllThreads(processes), seconds);
-    const loadedBytes = sumPssBytes(processes);
+    const loadedBytes = window.memory.read({ exactly: true });
     return {
       source: this.#cgroup === undefined ? 'proc stat ticks' : `cgroup ${this.#cgroup.version}`,
       scope: 'process tree',
@@ -173,8 +175,8 @@ class LinuxSampler implements Sampler {
       ...(loadedBytes !== undefined && {
         memorySource: 'pss',
         loadedBytes,
-        peakBytes: Math.max(window.peakBytes, loadedBytes),
-        memoryOverTime: window.memory.readings,
+        peakBytes: window.memory.peakBytes(),
+        memoryOverTime: window.memoryOverTime.readings,
       }),
       contextSwitches: switchesBetween(window.switches, readAllSwitches(processes)),
       processes: processes.length,

@@ -38,6 +38,8 @@ export interface Sampler extends Disposable {
    * and the companions that are sampled with this server always belong to it.
    */
   start(ours: readonly number[]): Promise<void>;
+  /** Reads the memory in the open window, in bytes. Absent if that would take long; undefined if it cannot be read. */
+  memory?(): number | undefined;
   /** Closes the window. Throws a trial error if none is open. */
   stop(): Promise<Sampled>;
 }

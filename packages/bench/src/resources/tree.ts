@@ -2,14 +2,7 @@
 
 import type { ProcessUse } from '../model.ts';
 import type { CpuReading } from '../machine/cpu.ts';
-import {
-  familyOf,
-  readProcess,
-  readPssBytes,
-  readSwitches,
-  readThreadsUs,
-  US_PER_TICK,
-} from '../machine/procfs.ts';
+import { familyOf, readProcess, readSwitches, readThreadsUs, US_PER_TICK } from '../machine/procfs.ts';
 import type { Process } from '../machine/procfs.ts';
 import { sum } from '../numbers.ts';
 
@@ -75,12 +68,6 @@ export class ProcessTree {
     const systemUs = (system + this.#lostSystem) * US_PER_TICK;
     return { totalUs: userUs + systemUs, userUs, systemUs };
   }
-}
-
-/** The sum of the proportional set sizes in bytes; undefined if none could be read. */
-export function sumPssBytes(processes: readonly Process[]): number | undefined {
-  const sizes = processes.map(({ pid }) => readPssBytes(pid)).filter((size) => size !== undefined);
-  return sizes.length === 0 ? undefined : sum(sizes);
 }
 
 /** The context switches of every running thread so far, by thread id. */

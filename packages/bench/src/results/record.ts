@@ -489,6 +489,9 @@ export const turns = named(
       goodputPerSecond: Type.Array(
         amount('per second: right answers, each connection from its first request to its last answer'),
       ),
+      memoryBytes: Type.Optional(
+        Type.Array(amount('bytes: memory after the turn'), { description: 'Absent if it was not read.' }),
+      ),
       places: Type.Optional(
         Type.Array(count('count: turns of all servers before it in this round'), {
           description: 'The order of time; absent in older records.',
@@ -523,11 +526,6 @@ const seen = {
     amount(
       "µs: user and system CPU of the server's tree for each right answer to the load, including the CPU for a background request",
     ),
-  ),
-  bytesPerConnection: Type.Optional(
-    Type.Number({
-      description: 'bytes: peak less idle memory for each connection; below 0 if memory shrank under load',
-    }),
   ),
   contextSwitchesPerRequest: Type.Optional(amount("count: of the server's tree for each right answer")),
   budget: Type.Optional(budget),

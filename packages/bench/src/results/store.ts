@@ -7,6 +7,8 @@ import {
   openSync,
   readFileSync,
   readdirSync,
+  renameSync,
+  rmSync,
   truncateSync,
   writeSync,
   type Dirent,
@@ -43,8 +45,8 @@ export function createRun(run: RunFile, host: Host): string {
   try {
     makeProjectFolder();
     mkdirSync(folder, { recursive: true });
-    writeDurably(join(folder, 'run.json'), `${text}\n`, 'w');
-    writeDurably(join(folder, 'host.json'), `${JSON.stringify(host, null, 2)}\n`, 'w');
+    writeReport(folder, 'run.json', `${text}\n`);
+    writeReport(folder, 'host.json', `${JSON.stringify(host, null, 2)}\n`);
   } catch (error) {
     throw new BenchError(
       'usage',
@@ -66,12 +68,15 @@ export function appendLine(file: string, value: unknown): void {
   writeDurably(file, `${JSON.stringify(redact(value))}\n`, 'a');
 }
 
-/** Stores a report beside its run. */
+/** Stores a file beside its run. Replaces one that is there: a link in a received run could point anywhere. */
 export function writeReport(folder: string, name: string, text: string): void {
-  writeDurably(join(folder, name), text, 'w');
+  const draft = join(folder, `.${name}.${process.pid}`);
+  rmSync(draft, { force: true });
+  writeDurably(draft, text, 'wx');
+  renameSync(draft, join(folder, name));
 }
 
-function writeDurably(file: string, text: string, mode: 'a' | 'w'): void {
+function writeDurably(file: string, text: string, mode: 'a' | 'wx'): void {
   const open = openSync(file, mode);
   try {
     writeSync(open, text);
@@ -196,8 +201,21 @@ function readTrials(file: string, plan: Record<string, unknown>): Trial[] {
   });
 }
 
-/** Removes an incomplete last line, so that the next trial starts a new line. */
+/**
+ * Prepares a stored run to be continued: removes an incomplete last line, so that the next trial starts a new one. Throws a
+ * usage error if its folder holds a link, because a received run could make Bench write elsewhere.
+ */
 export function mendRun(folder: string): void {
+  const link = readdirSync(folder, { recursive: true, withFileTypes: true }).find((one) =>
+    one.isSymbolicLink(),
+  );
+  if (link !== undefined) {
+    throw new BenchError(
+      'usage',
+      `${shown(join(link.parentPath, link.name))} is a link, so the run is not continued: it could write elsewhere`,
+      'remove the link, or copy what it points to',
+    );
+  }
   const file = join(folder, 'trials.jsonl');
   if (!existsSync(file)) return;
   const bytes = readFileSync(file);

@@ -148,9 +148,9 @@ const trialOf = (target: string, round: number, told: number, rest: number): OkT
   );
 
 describe('a run whose servers query a database', () => {
-  const memoryOverTime = Array.from({ length: 30 }, (_, seconds) => ({
-    seconds,
-    bytes: 5e7 + seconds * 1e4,
+  const memoryOverTime = Array.from({ length: 30 }, (_, reading) => ({
+    seconds: reading / 6,
+    bytes: 5e7 + reading * 1e4,
   }));
   const measured = sampleMeasured({
     given: {
@@ -167,7 +167,10 @@ describe('a run whose servers query a database', () => {
   });
 
   const detailOf = (count: number, bytesAt: (second: number) => number): string => {
-    const readings = Array.from({ length: count }, (_, seconds) => ({ seconds, bytes: bytesAt(seconds) }));
+    const readings = Array.from({ length: count }, (_, reading) => ({
+      seconds: reading / 8,
+      bytes: bytesAt(reading / 8),
+    }));
     return describeDetail([
       { ...trial, measured: { ...measured, server: { ...USE, memoryOverTime: readings } } },
     ]);
@@ -180,14 +183,12 @@ describe('a run whose servers query a database', () => {
     expect(detail).toContain(
       'database: 0.50 cores, 1,500 inserts acknowledged, 3 never answered, 1,502 stored',
     );
-    expect(detail).toContain('memory changed by +586 KiB ± 0.00 KiB per minute\n');
+    expect(detail).toContain('memory: 6 B per answer (−39 B to 51 B), no growth that lasts\n');
   });
 
-  it('says if the change in memory is not distinguishable from 0, and omits it for short windows', () => {
-    expect(detailOf(40, (second) => 5e7 + (second % 2) * 1e6)).toMatch(
-      /memory changed by .* per minute: not distinguishable from 0/,
-    );
-    expect(detailOf(11, (second) => 5e7 + second * 1e6)).not.toContain('memory changed');
+  it('shows the growth of memory for each answer, and omits it for short windows', () => {
+    expect(detailOf(40, (second) => 5e7 + second * 5e7)).toMatch(/memory: \d.* per answer \(.*\)\n/);
+    expect(detailOf(11, (second) => 5e7 + second * 5e7)).not.toContain('memory:');
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cpuBetween } from '../../src/machine/cpu.ts';
-import { busiestBetween, ProcessTree, sumPssBytes, switchesBetween } from '../../src/resources/tree.ts';
+import { sumPssBytes } from '../../src/resources/memory.ts';
+import { busiestBetween, ProcessTree, switchesBetween } from '../../src/resources/tree.ts';
 import { startWorker } from './worker.ts';
 
 /** The largest error: two values in ticks of 10 ms, truncated, of two processes at two times. */

@@ -152,7 +152,6 @@ const measured: Required<Measured> = {
     } satisfies Required<DatabaseUse>,
   },
   cpuUsPerRequest: 1,
-  bytesPerConnection: -614.4,
   contextSwitchesPerRequest: 1,
   limit: 'server',
   budget: { by: 'threads', usedCores: 0.97, usableCores: 1 },
@@ -171,6 +170,7 @@ const measured: Required<Measured> = {
     cpuUs: [19_800, 0],
     restsCpuUs: 140,
     goodputPerSecond: [41_000, 0],
+    memoryBytes: [1e8, 1.1e8],
     places: [0, 3],
   } satisfies Required<Turns>,
 };

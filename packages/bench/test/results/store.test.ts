@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,6 +22,7 @@ import {
   readRun,
   sizeOf,
   versionDifferences,
+  writeReport,
 } from '../../src/results/store.ts';
 import type { RunFile } from '../../src/results/run-file.ts';
 import { RECORD_SCHEMA, RUN_SCHEMA } from '../../src/versions.ts';
@@ -291,5 +293,30 @@ describe('versionDifferences', () => {
     expect(
       versionDifferences({ node: '26.1', gone: '1', same: '=' }, { node: '26.2', same: '=', fresh: '2' }),
     ).toEqual(['node: 26.1 then, 26.2 now', 'gone: 1 then, absent now', 'fresh: absent then, 2 now']);
+  });
+});
+
+describe('a received run with links', () => {
+  const outside = join(PLACE, 'outside.txt');
+  beforeEach(() => writeFileSync(outside, 'mine'));
+
+  it('has its report replaced, not what a link points to', () => {
+    const { folder } = makeRun();
+    symlinkSync(outside, join(folder, 'report.html'));
+    writeReport(folder, 'report.html', 'a report');
+    expect(readFileSync(outside, 'utf8')).toBe('mine');
+    expect(readFileSync(join(folder, 'report.html'), 'utf8')).toBe('a report');
+  });
+
+  it.each(['trials.jsonl', 'logs/001.log'])('is not continued through %s', (name) => {
+    const { folder } = makeRun();
+    mkdirSync(join(folder, 'logs'), { recursive: true });
+    rmSync(join(folder, name), { force: true });
+    symlinkSync(outside, join(folder, name));
+    expect(errorOf(() => mendRun(folder))).toMatchObject({
+      code: 'usage',
+      message: expect.stringContaining(name),
+    });
+    expect(readFileSync(outside, 'utf8')).toBe('mine');
   });
 });
