@@ -176,12 +176,22 @@ const DEFINITIONS = {
   'late-reads': {
     invalidates: LATENCY,
     summary: 'a busy load generator read answers late',
-    text: (facts: LateReads) => describeLateReads(facts),
+    text: (facts: Uncertain) => describeLateReads(facts),
   },
   'late-tail': {
     invalidates: TAIL,
     summary: 'a busy load generator read the slowest answers late',
-    text: (facts: LateReads) => describeLateReads(facts),
+    text: (facts: Uncertain) => describeLateReads(facts),
+  },
+  'late-starts': {
+    invalidates: LATENCY,
+    summary: 'the load generator sent requests late',
+    text: (facts: Uncertain) => describeLateStarts(facts),
+  },
+  'late-starts-tail': {
+    invalidates: TAIL,
+    summary: 'the load generator sent some requests late',
+    text: (facts: Uncertain) => describeLateStarts(facts),
   },
   overrun: {
     invalidates: RATES,
@@ -377,7 +387,7 @@ function definitionOf(code: ReasonCode): Definition<never> {
 }
 
 /** Latency percentiles that are known only as bounds, in µs. */
-interface LateReads {
+interface Uncertain {
   uncertain: { metric: MetricId; least: number; most: number }[];
 }
 
@@ -385,11 +395,19 @@ function toMs(us: number): string {
   return (us / 1000).toFixed(1);
 }
 
-function describeLateReads({ uncertain }: LateReads): string {
+function describeLateReads({ uncertain }: Uncertain): string {
   const ranges = uncertain.map(
     ({ metric, least, most }) => `${metric} is ${toMs(least)} to ${toMs(most)} ms`,
   );
   return `answers waited in the load generator: ${ranges.join(', ')}`;
+}
+
+function describeLateStarts({ uncertain }: Uncertain): string {
+  const ranges = uncertain.map(
+    ({ metric, least, most }) =>
+      `${metric} is ${(least / 1000).toFixed(2)} to ${(most / 1000).toFixed(2)} ms`,
+  );
+  return `requests waited in the load generator although a connection was free: ${ranges.join(', ')}`;
 }
 
 interface Unanswered {

@@ -21,4 +21,4 @@ export const POOL_SCHEMA = 4;
  * between which a latency counts, the answers that count as right, or the version of autocannon. `compare` refuses
  * figures of two versions without `--across engine`.
  */
-export const DRIVER_VERSION = '4';
+export const DRIVER_VERSION = '5';

@@ -78,6 +78,8 @@ const FACTS: Facts = {
   pairing: [{ meanUs: 2000, cycleUs: 1000 }],
   'late-reads': [LATE],
   'late-tail': [LATE],
+  'late-starts': [LATE],
+  'late-starts-tail': [LATE],
   overrun: [{ due: 1600, started: 1480 }],
   unanswered: [UNANSWERED],
   'few-unanswered': [{ ...UNANSWERED, count: 2 }],

@@ -1,4 +1,4 @@
-import type { Attestation, Counts, LoadMode, Resources } from '../model.ts';
+import type { Attestation, Counts, LatencyUs, LoadMode, Resources } from '../model.ts';
 import type {
   ClusterLoad,
   CompanionName,
@@ -87,6 +87,7 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeUnanswered(load),
     ...(mode?.mode === 'closed' ? [...judgeLittle(load, turns), ...judgeParts(load)] : []),
     ...(mode?.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
+    ...judgeStarts(load),
     ...judgeArrivals(load),
     ...judgeLimit(limit, evidence),
     ...companions.flatMap(({ companion, evidence: own }) => [
@@ -301,6 +302,31 @@ function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
   return [...reasons, makeReason('little', { served, open: meanOpen })];
 }
 
+/** The share of a reported percentile that may come from requests that the generator sent too late. */
+const LATE_SHARE = 0.1;
+
+/** Finds late starts in an open loop: a request that the generator sends late although a connection is free is not slow itself. */
+function judgeStarts({ latencyUs, schedule }: LoadResult): Reason[] {
+  const uncertain = compareBounds(latencyUs, schedule?.sinceSentUs, (most) => LATE_SHARE * most);
+  const [first] = uncertain;
+  if (first === undefined) return [];
+  return [makeReason(first.metric === 'p50' ? 'late-starts' : 'late-starts-tail', { uncertain })];
+}
+
+/** Returns the percentiles whose bounds differ by more than is allowed for the upper one. */
+function compareBounds(
+  upper: LatencyUs | undefined,
+  lower: LatencyUs | undefined,
+  allowed: (mostUs: number) => number,
+): { metric: 'p50' | 'p99'; most: number; least: number }[] {
+  return (['p50', 'p99'] as const).flatMap((metric) => {
+    const most = upper?.[metric];
+    const least = lower?.[metric];
+    if (most === undefined || least === undefined) return [];
+    return most - least > allowed(most) ? [{ metric, most, least }] : [];
+  });
+}
+
 /** The largest uncertainty of a reported percentile: beyond it, the generator read the answers too late. */
 const UNCERTAINTY = { share: 0.1, us: 1000 };
 
@@ -311,12 +337,9 @@ function judgeMemory(levels: readonly Level[] = []): Reason[] {
 
 /** Finds late reads: a generator that is idle on average can still read the answers of a burst long after they arrived. */
 function judgeArrivals({ latencyUs, latencyAtLeastUs }: LoadResult): Reason[] {
-  const uncertain = (['p50', 'p99'] as const).flatMap((metric) => {
-    const most = latencyUs?.[metric];
-    const least = latencyAtLeastUs?.[metric];
-    if (most === undefined || least === undefined) return [];
-    return most - least > Math.max(UNCERTAINTY.us, UNCERTAINTY.share * most) ? [{ metric, most, least }] : [];
-  });
+  const uncertain = compareBounds(latencyUs, latencyAtLeastUs, (most) =>
+    Math.max(UNCERTAINTY.us, UNCERTAINTY.share * most),
+  );
   const [first] = uncertain;
   if (first === undefined) return [];
   return [makeReason(first.metric === 'p50' ? 'late-reads' : 'late-tail', { uncertain })];

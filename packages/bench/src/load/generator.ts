@@ -6,6 +6,7 @@ import { flushCompileCache } from 'node:module';
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
+import { Alarm } from './alarm.ts';
 import { Arrivals } from './arrivals.ts';
 import { Client, version } from './autocannon.ts';
 import { harden, type AutocannonClient, type ClientMeans, type Gate } from './client.ts';
@@ -56,6 +57,8 @@ const BUFFER_BYTES = 65_536;
 /** All sessions share the event loop and the buffer. */
 const arrivals = new Arrivals();
 const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+/** Wakes all open loops of this process; started with the first. */
+let alarm: Promise<Alarm> | undefined;
 /** The sessions by the number from the harness. Orders that follow at once wait for a session to be created. */
 const sessions = new Map<number, Promise<Session>>();
 
@@ -151,9 +154,10 @@ class Session {
       reserve: (slot, ask) => {
         if (this.#budget <= 0 || slot.isHeld) return false;
         if (this.#schedule !== undefined) {
-          const intended = this.#schedule.take(ask);
-          if (intended === undefined) return false;
-          slot.intendedAt = intended;
+          const due = this.#schedule.take(ask);
+          if (due === undefined) return false;
+          slot.intendedAt = due.intendedAt;
+          slot.lateMs = due.lateMs;
         }
         this.#budget--;
         this.#reserved++;
@@ -302,11 +306,12 @@ class Session {
 
   /** Starts the load, and returns at the end of the time before the window. */
   async #begin({ atMs, rate }: Pick<FireOrder, 'atMs' | 'rate'>, leadSeconds: number): Promise<void> {
+    const running = rate === undefined ? undefined : await (alarm ??= Alarm.start());
     await sleepUntil(atMs);
     this.#arming = false;
     this.#budget = Infinity;
-    if (rate !== undefined) {
-      this.#schedule = new Schedule(rate, this.#schedule?.report, this.#ledger.population);
+    if (rate !== undefined && running !== undefined) {
+      this.#schedule = new Schedule(rate, running, this.#schedule?.report, this.#ledger.population);
     }
     this.#ledger.beginWarmup();
     const { spreadSeconds } = this.#order;
@@ -359,6 +364,7 @@ class Session {
         started: ledger.started,
         meanOpen: ledger.meanOpen,
       },
+      starts: ledger.encodeStarts(),
       use: {
         seconds: this.#use.seconds,
         cpuUs: this.#use.cpuUs,

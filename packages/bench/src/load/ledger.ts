@@ -11,7 +11,7 @@ import type { SchemaCheck } from '../catalogue/workloads/requests/schema.ts';
 import { isRightStatus } from '../catalogue/workloads/requests/status.ts';
 import { routesOf } from './cycle.ts';
 import { Population } from './population.ts';
-import type { LoadSpec, RouteReport, RouteSpec } from './protocol.ts';
+import type { LoadSpec, RouteReport, RouteSpec, StartHistograms } from './protocol.ts';
 
 /** The outcome of one request. */
 export type Outcome = Exclude<keyof Counts, 'sent' | 'inFlight'>;
@@ -38,6 +38,8 @@ export class Slot {
   sentAt = 0;
   /** The intended start of its request, in ms of the monotonic clock; undefined in a closed loop. */
   intendedAt: number | undefined;
+  /** The time for which it waited although a connection was free, in ms; only in an open loop. */
+  lateMs = 0;
   /** True if it pauses until its turn. */
   isHeld = false;
   /** True if its first connect has started. */
@@ -155,6 +157,8 @@ export class Ledger {
   onEnd: () => void = () => {};
   readonly #latencies = new Latencies();
   readonly #shortest = new Latencies();
+  /** How the requests of an open loop were sent; undefined in a closed loop. */
+  #starts: { lateness: Latencies; sinceSent: Latencies } | undefined;
   /** The answers of each route so far whose right body is known. */
   readonly #answers: number[] = [];
   /** The account of each route; empty if there is only one. */
@@ -232,6 +236,17 @@ export class Ledger {
     return this.#shortest.histogram;
   }
 
+  #noteStarts(): { lateness: Latencies; sinceSent: Latencies } {
+    return (this.#starts ??= { lateness: new Latencies(), sinceSent: new Latencies() });
+  }
+
+  /** Encodes how the requests of an open loop were sent; undefined in a closed loop. */
+  encodeStarts(): StartHistograms | undefined {
+    if (this.#starts === undefined) return undefined;
+    const { lateness, sinceSent } = this.#starts;
+    return { lateness: encodeHistogram(lateness.histogram), sinceSent: encodeHistogram(sinceSent.histogram) };
+  }
+
   get isOpen(): boolean {
     return this.#open;
   }
@@ -265,6 +280,7 @@ export class Ledger {
     slot.isConnecting = false;
     slot.bodyBytes = 0;
     this.#count(slot, 'sent', this.#open);
+    if (slot.intendedAt !== undefined && this.#open) this.#noteStarts().lateness.record(slot.lateMs);
   }
 
   /** Records that this process has worked outside the delivery of an answer. */
@@ -482,13 +498,14 @@ export class Ledger {
 
   /** Records the latencies of an answer that was read this many ms after its request was sent; both end with its arrival. */
   #record(
-    { request, toldMs, intendedAt, arrival: { from, by } }: Slot,
+    { request, toldMs, intendedAt, lateMs, arrival: { from, by } }: Slot,
     now: number,
     sinceSent: number,
   ): void {
     const since = intendedAt === undefined ? sinceSent : now - intendedAt;
     const milliseconds = since - sinceArrival(by, now, sinceSent);
     this.#latencies.record(milliseconds);
+    if (intendedAt !== undefined) this.#noteStarts().sinceSent.record(milliseconds - lateMs);
     const account = this.#accounts[this.#routeOf[request] ?? 0];
     if (account !== undefined) recordMilliseconds(account.histogram, milliseconds);
     this.#shortest.record(since - sinceArrival(from, now, sinceSent));

@@ -1,5 +1,5 @@
 import { countCompletions } from '../counts.ts';
-import type { Connect, LoadResult, OwnLoadResult, ScheduleReport, Warmup } from '../results/record.ts';
+import type { Connect, LoadResult, OwnLoadResult, Warmup } from '../results/record.ts';
 import type { Counts } from '../model.ts';
 import {
   censoredBeyond,
@@ -11,7 +11,7 @@ import {
   type Wait,
 } from '../histogram.ts';
 import type { TurnResult } from './engine.ts';
-import type { DoneReport } from './protocol.ts';
+import type { DoneReport, ScheduleCounts } from './protocol.ts';
 import { sum } from '../numbers.ts';
 
 /** Splits `total` into `parts` whole shares that differ by at most one and add up to it exactly. */
@@ -50,7 +50,6 @@ export function mergeReports(
   const unanswered = agesOf(reports.map(({ unansweredAges }) => unansweredAges));
   const waits = [...censored, ...timeoutsOf(counts.timeout, timeoutSeconds)];
   const cycles = sum(reports.map((report) => report.cycleUs.count));
-  const schedules = reports.flatMap(({ schedule }) => schedule ?? []);
   const crossed = reports.flatMap((report) => report.crossed ?? []);
   const warmups = reports.flatMap(({ warmup }) => warmup ?? []);
   const unsolicited = reports.flatMap((report) => report.unsolicited ?? []);
@@ -88,7 +87,30 @@ export function mergeReports(
     ...(crossed.length > 0 ? { crossed: sum(crossed) } : {}),
     ...(unsolicited.length > 0 ? { unsolicited: sum(unsolicited) } : {}),
     generators: reports.map((report) => report.use),
-    ...(schedules.length > 0 ? { schedule: sumByKey<keyof ScheduleReport>(schedules) } : {}),
+    ...mergeSchedules(reports, waits),
+  };
+}
+
+/** Merges the schedules of an open loop, with the latencies since the requests were sent; empty in a closed loop. */
+function mergeSchedules(reports: DoneReport[], waits: readonly Wait[]): Pick<LoadResult, 'schedule'> {
+  const schedules = reports.flatMap(({ schedule }) => schedule ?? []);
+  if (schedules.length === 0) return {};
+  const counts = sumByKey<keyof ScheduleCounts>(schedules);
+  const starts = reports.flatMap((report) => report.starts ?? []);
+  const late = mergeHistograms(starts.map(({ lateness }) => lateness));
+  if (late.totalCount === 0) return { schedule: counts };
+  const sinceSentUs = summariseLatency(mergeHistograms(starts.map(({ sinceSent }) => sinceSent)), waits);
+  return {
+    schedule: {
+      ...counts,
+      lateUs: {
+        p50: late.getValueAtPercentile(50),
+        p90: late.getValueAtPercentile(90),
+        p99: late.getValueAtPercentile(99),
+        max: late.maxValue,
+      },
+      ...(sinceSentUs && { sinceSentUs }),
+    },
   };
 }
 

@@ -144,8 +144,19 @@ export interface RouteReport {
   openAges?: string | undefined;
 }
 
+/** The counts of an open loop. */
+export type ScheduleCounts = Omit<ScheduleReport, 'lateUs' | 'sinceSentUs'>;
+
 /** The starts of an open loop that its schedule counts. */
 export type StartReport = Pick<ScheduleReport, 'intended' | 'late' | 'dropped'>;
+
+/** How an open loop sent its requests, as histograms. */
+export interface StartHistograms {
+  /** The time that each request waited although a connection was free. */
+  lateness: string;
+  /** The latencies without that time. */
+  sinceSent: string;
+}
 
 /** The account of one turn. Every request of it has ended, except those that the drain did not wait for. */
 export interface TurnedReport {
@@ -192,7 +203,8 @@ export interface DoneReport {
   /** Mismatches with the id of another request; undefined if requests have no ids. */
   crossed?: number | undefined;
   /** The account of an open loop. */
-  schedule: ScheduleReport | undefined;
+  schedule: ScheduleCounts | undefined;
+  starts?: StartHistograms | undefined;
   /** Unsolicited answers since the first connect; absent if the client cannot detect them. */
   unsolicited?: number;
   use: GeneratorUse;

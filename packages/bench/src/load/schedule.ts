@@ -1,9 +1,21 @@
-import type { StartReport } from './protocol.ts';
+import type { Alarm } from './alarm.ts';
 import { Population } from './population.ts';
+import type { StartReport } from './protocol.ts';
 
 /** A start this long after its intended time counts as late. */
 const LATE_MS = 1;
-const TICK_MS = 1;
+/** The shortest time between two releases: each of them wakes the loop, which costs CPU. */
+const PAUSE_MS = 0.2;
+/** The same without a free connection, when requests only become due. */
+const CROWDED_MS = 1;
+
+/** A request that is due. */
+export interface Due {
+  /** Its intended start, in ms of the monotonic clock. */
+  intendedAt: number;
+  /** The time for which it has waited although a connection was free, in ms: a delay by this program, not by the server. */
+  lateMs: number;
+}
 
 /**
  * An open loop: requests are due at a fixed rate, whatever the server does. Without a free connection, a request waits.
@@ -13,35 +25,46 @@ const TICK_MS = 1;
 export class Schedule {
   readonly report: StartReport;
   #due: number[] = [];
-  #idle: (() => void)[] = [];
+  /** The free connections, the one that has been free for longest first. */
+  #free: { ask: () => void; sinceMs: number }[] = [];
+  /** The time since which the connection that is asked has been free. */
+  #askedSinceMs: number | undefined;
   #next: number;
-  #timer: NodeJS.Timeout;
   #counting = false;
+  #isOver = false;
   readonly #intervalMs: number;
+  readonly #alarm: Pick<Alarm, 'set' | 'clear'>;
   readonly #population: Population;
+  readonly #ring = (): void => this.#release();
 
   /** `report` is the report of an earlier schedule to continue; the requests that become due join `population`. */
   constructor(
     perSecond: number,
+    alarm: Pick<Alarm, 'set' | 'clear'>,
     report: StartReport = { intended: 0, late: 0, dropped: 0 },
     population = new Population(),
   ) {
     this.report = report;
+    this.#alarm = alarm;
     this.#population = population;
     this.#intervalMs = 1000 / perSecond;
     this.#next = performance.now();
-    this.#timer = setInterval(() => this.#advance(), TICK_MS);
+    this.#rearm();
   }
 
-  /** Returns the intended time of the next due request for a free connection. If none is due, calls `ask` later. */
-  take(ask: () => void): number | undefined {
-    const intended = this.#due.shift();
-    if (intended === undefined) {
-      this.#idle.push(ask);
+  /** Returns the next due request for a free connection. If none is due, calls `ask` later. */
+  take(ask: () => void): Due | undefined {
+    const now = performance.now();
+    this.#collect(now);
+    const intendedAt = this.#due.shift();
+    if (intendedAt === undefined) {
+      this.#free.push({ ask, sinceMs: now });
+      this.#rearm();
       return undefined;
     }
-    if (this.#counting && performance.now() - intended > LATE_MS) this.report.late++;
-    return intended;
+    if (this.#counting && now - intendedAt > LATE_MS) this.report.late++;
+    const freeSinceMs = this.#askedSinceMs ?? this.#free[0]?.sinceMs ?? now;
+    return { intendedAt, lateMs: now - Math.max(intendedAt, freeSinceMs) };
   }
 
   /** Makes a request whose connection failed due again, with its intended time. */
@@ -57,22 +80,40 @@ export class Schedule {
   /** Stops counting, and starts nothing more. Returns the intended times of the requests that still wait for a connection. */
   close(): number[] {
     this.#counting = false;
+    this.#isOver = true;
+    this.#alarm.clear(this.#ring);
     this.report.dropped += this.#due.length;
-    clearInterval(this.#timer);
     const waiting = this.#due;
     this.#due = [];
-    this.#idle = [];
+    this.#free = [];
     return waiting;
   }
 
-  #advance(): void {
-    const now = performance.now();
-    while (this.#next <= now) {
+  /** Notes what has become due until now. */
+  #collect(now: number): void {
+    while (this.#next <= now && !this.#isOver) {
       this.#due.push(this.#next);
       this.#population.begin(this.#next);
       if (this.#counting) this.report.intended++;
       this.#next += this.#intervalMs;
     }
-    while (this.#due.length > 0 && this.#idle.length > 0) this.#idle.shift()?.();
+  }
+
+  /** Hands what is due to the free connections. */
+  #release(): void {
+    this.#collect(performance.now());
+    while (this.#due.length > 0 && this.#free.length > 0) {
+      const { ask, sinceMs } = this.#free.shift()!;
+      this.#askedSinceMs = sinceMs;
+      ask();
+      this.#askedSinceMs = undefined;
+    }
+    this.#rearm();
+  }
+
+  #rearm(): void {
+    if (this.#isOver) return;
+    const pauseMs = this.#free.length > 0 ? PAUSE_MS : CROWDED_MS;
+    this.#alarm.set(this.#ring, this.#next + Math.max(0, pauseMs - this.#intervalMs));
   }
 }

@@ -140,6 +140,23 @@ const schedule = shape(
     meanOpen: Type.Optional(
       amount('count: mean number of requests that were due and had no outcome; absent in older records'),
     ),
+    lateUs: Type.Optional(
+      shape(
+        {
+          p50: amount('µs: half of the requests waited for no longer'),
+          p90: amount('µs: 90 % of them waited for no longer'),
+          p99: amount('µs: 99 % of them waited for no longer'),
+          max: amount('µs: the longest wait'),
+        },
+        {
+          description:
+            'The time that requests waited although a connection was free: a delay by the load generator. Latencies include it.',
+        },
+      ),
+    ),
+    sinceSentUs: Type.Optional(
+      as(latency, 'The latency without that time: true percentiles lie between it and `latencyUs`.'),
+    ),
   },
   {
     description:

@@ -506,6 +506,31 @@ describe('answers without a request', () => {
   });
 });
 
+describe('requests that waited in the generator although a connection was free', () => {
+  const counts = { intended: 2000, late: 0, dropped: 0 };
+  const latencyUs = { mean: 800, p50: 770, p99: 1000, max: 1200 };
+  const lateUs = { p50: 580, p90: 900, p99: 1050, max: 1100 };
+  const sent = (least: { p50: number; p99: number }) =>
+    evidenceOf({
+      latencyUs,
+      schedule: { ...counts, lateUs, sinceSentUs: { ...latencyUs, ...least } },
+      meanCycleUs: undefined,
+    });
+
+  it('invalidate percentiles of which they made more than 10 %', () => {
+    expect(reasonsOf(sent({ p50: 190, p99: 400 }))).toEqual({ 'late-starts': ['p50', 'p99'] });
+    expect(textOf(sent({ p50: 190, p99: 400 }))).toBe(
+      'requests waited in the load generator although a connection was free: p50 is 0.19 to 0.77 ms, p99 is 0.40 to 1.00 ms',
+    );
+    expect(reasonsOf(sent({ p50: 700, p99: 890 }))).toEqual({ 'late-starts-tail': ['p99'] });
+  });
+
+  it('invalidate nothing if they made less, or if it is not recorded', () => {
+    expect(reasonsOf(sent({ p50: 700, p99: 910 }))).toEqual({});
+    expect(reasonsOf(evidenceOf({ latencyUs, schedule: counts, meanCycleUs: undefined }))).toEqual({});
+  });
+});
+
 describe('answers that waited in the generator', () => {
   const latencyUs = { mean: 90_000, p50: 80_000, p99: 100_000, max: 120_000 };
   const between = (least: { p50: number; p99: number }) =>

@@ -53,6 +53,8 @@ const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'generator-bound',
   'late-reads',
   'late-tail',
+  'late-starts',
+  'late-starts-tail',
 ]);
 
 /** The order for one trial. */

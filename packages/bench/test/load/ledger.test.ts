@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { mergeHistograms } from '../../src/histogram.ts';
+import { medianSince, mergeHistograms } from '../../src/histogram.ts';
 import { Ledger, type Slot } from '../../src/load/ledger.ts';
 import type { ExpectedBody } from '../../src/load/protocol.ts';
 import { createRandom } from '../../src/random.ts';
@@ -520,11 +520,18 @@ describe('the latency of answers that one poll found', () => {
   it('begins at the intended time in an open loop', () => {
     const { ledger, slots } = asked(2);
     const sentAt = now;
-    for (const slot of slots) slot.intendedAt = now - 20;
+    for (const slot of slots) {
+      slot.intendedAt = now - 20;
+      slot.lateMs = 8;
+      ledger.send(slot);
+    }
     now += 5;
     for (const slot of slots) take(ledger, slot, sentAt);
     expect(ledger.histogram.minNonZeroValue).toBeGreaterThan(24_900);
     expect(ledger.histogram.maxValue).toBeLessThan(25_100);
+    const { lateness = '', sinceSent = '' } = ledger.encodeStarts() ?? {};
+    expect(medianSince(undefined, lateness)).toBeCloseTo(8000, -2);
+    expect(medianSince(undefined, sinceSent)).toBeCloseTo(17_000, -2);
   });
 });
 

@@ -186,6 +186,19 @@ describe('mergeReports', () => {
     expect(mergeReports([reportOf()], connect, 10, 'autocannon')).not.toHaveProperty('schedule');
   });
 
+  it('merges how late the requests of an open loop were sent, and their latency since then', () => {
+    const schedule = { intended: 50, late: 0, dropped: 0 };
+    const reports = [10, 5000].map((us) => {
+      const text = encode(Array.from({ length: 50 }, () => us));
+      return reportOf({ schedule, starts: { lateness: text, sinceSent: text } });
+    });
+    const { lateUs, sinceSentUs } = mergeReports(reports, connect, 10, 'autocannon').schedule ?? {};
+    expect(lateUs).toMatchObject({ p50: 10 });
+    expect(lateUs?.p90).toBeCloseTo(5000, -1);
+    expect(lateUs?.max).toBeCloseTo(5000, -1);
+    expect(sinceSentUs?.p50).toBe(10);
+  });
+
   it('counts the requests that were older than the slowest answer of all processes', () => {
     const reports = [
       reportOf({ latencyHistogram: encode(Array.from({ length: 900 }, () => 100)) }),
