@@ -9,7 +9,7 @@ import { isRepeated, undisturbedOf } from '../plan/repeats.ts';
 import type { StoredRun } from '../results/store.ts';
 import { cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
-import { firstDecisive, fixedSchedule } from './looks.ts';
+import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
 import { figureOf } from './metrics.ts';
 import { compareTable, type Differences, differencesOf } from './paired.ts';
 import { shareRanks } from './ranks.ts';
@@ -131,9 +131,14 @@ function turnsOf(trial: Trial): Turns | undefined {
   return trial.status === 'failed' ? undefined : trial.measured.turns;
 }
 
-/** The looks at which a run's comparisons may decide: its schedule, or one look after its fixed rounds. */
-export function scheduleOf({ sequentialTest, rounds }: Pick<Plan, 'sequentialTest' | 'rounds'>): Schedule {
-  return sequentialTest === undefined ? fixedSchedule(rounds) : scheduleNamed(sequentialTest.looks);
+/** The looks at which a run's comparisons may decide: its schedule or one look after its fixed rounds, and its stops. */
+export function scheduleOf({
+  sequentialTest,
+  rounds,
+  stops,
+}: Pick<Plan, 'sequentialTest' | 'rounds' | 'stops'>): Schedule {
+  const planned = sequentialTest === undefined ? fixedSchedule(rounds) : scheduleNamed(sequentialTest.looks);
+  return withStops(planned, stops);
 }
 
 /** Lists the rows of a run's table in order, with the name of the baseline. Throws a usage error if the run has no such baseline. */
@@ -171,13 +176,21 @@ export interface Foreseen {
   schedule: Schedule;
   /** Rounds at the first look that can decide this number of rows; undefined if none can. */
   decisiveRounds: number | undefined;
+  /** The fewest rounds that decide them if the run is stopped; undefined if none do. */
+  fewestRounds: number | undefined;
 }
 
 /** Counts the rows of a plan's table before it is measured, and finds the first look that can decide them. */
 export function foreseeTable(plan: Plan): Foreseen {
   const schedule = scheduleOf(plan);
   const rows = plan.targets.length < 2 ? 0 : pairTargets(plan, plan.targets, undefined).pairs.length;
-  return { rows, schedule, decisiveRounds: firstDecisive(schedule, Math.max(1, rows))?.rounds };
+  const least = Math.max(1, rows);
+  return {
+    rows,
+    schedule,
+    decisiveRounds: firstDecisive(schedule, least)?.rounds,
+    fewestRounds: fewestToStop(schedule, least),
+  };
 }
 
 /** Pairs each target of a second engine with the same target of the first. */

@@ -3,7 +3,6 @@
  * the following rounds goes to the comparisons that are still open. Each row keeps the rounds and the verdict with which
  * it left. That is honest at any look, because the intervals of all looks of a row hold simultaneously.
  */
-import { scheduleNamed } from '../catalogue/looks.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { isRepeated } from '../plan/repeats.ts';
 import type { Trial } from '../results/record.ts';
@@ -41,7 +40,7 @@ export function trackRun(plan: Plan): Tracker {
   const standings = new Map<string, Standing>();
   const standAt = (trials: readonly Trial[], rounds: number): Standing | undefined => {
     if (plan.sequentialTest === undefined) return undefined;
-    const look = lastLook(scheduleNamed(plan.sequentialTest.looks), rounds);
+    const look = lastLook(scheduleOf(plan), rounds);
     if (look === undefined) return undefined;
     const measured = trials.filter(({ round }) => round <= look.rounds);
     const key = `${look.rounds} ${measured.length}`;

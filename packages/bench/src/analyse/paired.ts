@@ -4,7 +4,7 @@
  */
 import type { Schedule } from '../catalogue/looks.ts';
 import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
-import { ERROR_BUDGET, firstDecisive, lastLook, levelOf } from './looks.ts';
+import { ERROR_BUDGET, firstDecisive, levelOf, lookAt } from './looks.ts';
 import {
   estimateCentre,
   intervalWithin,
@@ -54,18 +54,29 @@ export function compareRounds(differences: Differences, rules: PairedRules): Com
 }
 
 /**
- * Makes the comparisons of one table, in order. Each uses the last look that its rounds have reached. Its interval gets
+ * Makes the comparisons of one table, in order. Each ends at a planned look, or where the run was stopped. Its interval gets
  * an equal share of the error of that look (see `levelOf`), so that all intervals of the table hold simultaneously.
  * With dropped blocks, the level of the look stays, and the interval is the exact one of the remaining rounds. If more than
  * 5 % were dropped, the rest may be a biased selection: then the interval holds whatever the dropped differences were.
  * Throws RangeError unless the threshold is above 0.
  */
 export function compareTable(rows: readonly Differences[], rules: PairedRules): Comparison[] {
-  return rows.map((row) => concludeSample(takeSample(row, rules.schedule, rows.length), rows.length, rules));
+  const { schedule } = rules;
+  return dropPartOfRound(rows, schedule).map((row) =>
+    concludeSample(takeSample(row, schedule, rows.length), rows.length, rules),
+  );
+}
+
+/** Drops the last round of a run that was stopped in the middle of it: only some rows have it, and their look would be another. */
+function dropPartOfRound(rows: readonly Differences[], schedule: Schedule): readonly Differences[] {
+  const most = Math.max(0, ...rows.map(({ length }) => length));
+  const isLook = schedule.some(({ rounds }) => rounds === most);
+  if (isLook || !rows.some(({ length }) => length === most - 1)) return rows;
+  return rows.map((row) => row.slice(0, most - 1));
 }
 
 function takeSample(row: Differences, schedule: Schedule, rows: number): Sample {
-  const look = lastLook(schedule, row.length);
+  const look = lookAt(schedule, row.length);
   const blocks = look ? row.slice(0, look.rounds) : row;
   const values = blocks.filter((difference) => difference !== undefined);
   const dropped = blocks.length - values.length;

@@ -78,8 +78,8 @@ export async function bench(input: BenchInput = {}): Promise<BenchResult> {
   });
   const measured = await measureForeseen(foreseen, voice);
   if (measured === undefined) throw new BenchError('interrupted', 'interrupted before the rate was known');
-  const { source, folder, plan, interrupted } = measured;
-  const { host, trials, leftOut } = source;
+  const { source, folder, interrupted } = measured;
+  const { plan, host, trials, leftOut } = source;
   return { run: plan.run, folder, plan, host, trials, leftOut, interrupted };
 }
 

@@ -8,8 +8,9 @@ import { createRunner, print } from './shell.ts';
 export const runBench = createRunner(BENCH, async (asked) => {
   const { foresee } = await import('./request.ts');
   const foreseen = await foresee(asked);
-  const { describeDry, refuseFailOn } = await import('./dry.ts');
+  const { describeDry, refuseBudget, refuseFailOn } = await import('./dry.ts');
   refuseFailOn(foreseen);
+  refuseBudget(foreseen);
   if (foreseen.options.dryRun) return print(await describeDry(foreseen));
   const { measureAndReport } = await import('./outcome.ts');
   return measureAndReport(foreseen);

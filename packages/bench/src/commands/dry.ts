@@ -1,10 +1,12 @@
 /** Describes and checks a plan before anything is measured. */
+import { findShortBudget } from '../analyse/time-budget.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
 import type { Plan } from '../plan/definition.ts';
+import { countOf, formatBudget } from '../report/format.ts';
 import { describePlan } from '../report/plan.ts';
-import { describePower } from '../report/stopping.ts';
+import { describePower, typeBudget } from '../report/stopping.ts';
 import { readNoise } from './noise.ts';
 import { planFrom, probing, type Foreseen } from './request.ts';
 
@@ -25,6 +27,18 @@ export function refuseFailOn({ plan, old, options: { failOn } }: Foreseen): void
     'usage',
     `--fail-on needs a comparison, and ${plan.rounds} rounds are too few for one`,
     `add --until-decided, or --rounds ${FEWEST_ROUNDS} or more`,
+  );
+}
+
+/** Throws a usage error if the budget of a plan ends before its comparisons have the rounds that they need. */
+export function refuseBudget({ plan, stored }: Pick<Foreseen, 'plan' | 'stored'>): void {
+  const short = stored === undefined ? findShortBudget(plan) : undefined;
+  if (short === undefined) return;
+  const { budgetSeconds, held, needed, enoughSeconds } = short;
+  throw new BenchError(
+    'usage',
+    `a budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')}, and a comparison needs ${needed}`,
+    `use --budget ${typeBudget(enoughSeconds)} or more`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { trackRun } from '../analyse/due.ts';
+import { keepTime } from '../analyse/time-budget.ts';
 import { findEngines, type FoundEngine } from '../load/engines.ts';
 import type { Server } from '../machine/launch.ts';
 import { collectGarbage, isNode } from '../prepare/collect.ts';
@@ -19,10 +20,12 @@ import { timeCommand } from '../machine/time.ts';
 import type { RunEffects } from '../measure/run.ts';
 import { ANSWER_SECONDS, sendRequest } from '../machine/request.ts';
 import { awaitRightAnswer, logIn, verify } from '../measure/verify.ts';
+import { present } from '../plan/options.ts';
 import { enginesOf } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import type { Companion, DistantMeter, RunningCompanion } from '../services/companion.ts';
 import { startCompanions } from '../services/index.ts';
+import type { Trial } from '../results/record.ts';
 import type { Session } from './session.ts';
 
 /** The connections of a run to the machine. */
@@ -39,6 +42,10 @@ export interface Wiring {
   host?: string | undefined;
   /** The companions of the servers; none by default. */
   companions?: RunningCompanion[];
+  /** Trials that an interrupted run has already stored; none by default. */
+  before?: readonly Trial[];
+  /** The part of a budget that was spent before the first trial; none by default. */
+  spentSeconds?: number;
   /** Stores trials; does nothing by default. */
   record?: RunEffects['record'];
   /** Shows progress; does nothing by default. */
@@ -95,6 +102,8 @@ export async function createEffects({
   engines,
   host,
   companions = [],
+  before = [],
+  spentSeconds,
   record = async () => {},
   on = () => {},
 }: Wiring): Promise<{ effects: RunEffects; stop: () => void }> {
@@ -102,7 +111,7 @@ export async function createEffects({
   const found = engines ?? (await findEngines(enginesOf(plan)));
   const loads = new Map(found.map((engine) => [engine.name, engine.create({ placed, token })]));
   const tracker = trackRun(plan);
-  const endsAtMs = performance.now() + 1000 * (plan.sequentialTest?.budgetSeconds ?? Infinity);
+  const mayBegin = keepTime(plan, { before, ...present({ spentSeconds }) });
   // Checks wait as long as the load for an answer.
   const answerSeconds = Math.max(ANSWER_SECONDS, plan.timeoutSeconds);
   let stopped = false;
@@ -164,7 +173,7 @@ export async function createEffects({
     meter: (server) => openCpuMeter(server.pid(), server.cgroup),
     now: () => Date.now(),
     record,
-    decide: () => (performance.now() > endsAtMs ? 'stop' : 'continue'),
+    decide: (trials) => (mayBegin(trials) ? 'continue' : 'stop'),
     due: (trials) => tracker.due(trials),
     interrupted: () => stopped,
     on,

@@ -1,4 +1,5 @@
 /** From a plan to a stored run: the session, the measurement. */
+import { stopRun } from '../analyse/ending.ts';
 import type { BenchRequest } from '../cli/bench.ts';
 import { BenchError } from '../errors.ts';
 import type { Plan } from '../plan/definition.ts';
@@ -20,7 +21,7 @@ import type { Voice } from './voice.ts';
 export async function measureForeseen(
   { run, options: first, written, plan: planned, stored }: Foreseen,
   voice: Voice,
-): Promise<(MeasuredRun & { plan: Plan }) | undefined> {
+): Promise<MeasuredRun | undefined> {
   const foreseen = restore(planned, first);
   hide(secretsIn(foreseen));
   // On other hosts, their own sessions measure alone.
@@ -34,11 +35,13 @@ export async function measureForeseen(
   const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
   if (plan === undefined) return undefined;
   for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
-  return { ...(await measure({ ...means, plan, stored })), plan };
+  return measure({ ...means, plan, stored });
 }
 
 /** Measures a plan here, or on its hosts. Their code is loaded only for a plan that has some. */
-async function measure(job: Job): Promise<MeasuredRun> {
+async function measure({ plan, ...asked }: Job): Promise<MeasuredRun> {
+  // Whatever became of the run, its report so far was a look.
+  const job = { ...asked, plan: asked.stored === undefined ? plan : stopRun(plan, asked.stored.trials) };
   if (job.plan.spread === undefined) return measurePlan(job);
   const { measureSpread } = await import('./spread.ts');
   return measureSpread(job);

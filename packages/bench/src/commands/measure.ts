@@ -1,4 +1,5 @@
 import { dueTrials, trackRun } from '../analyse/due.ts';
+import { stopRun } from '../analyse/ending.ts';
 import { unlikeResumed } from '../analyse/unlike.ts';
 import { DisposableStack } from '../disposal.ts';
 import { BenchError } from '../errors.ts';
@@ -10,9 +11,17 @@ import { run } from '../measure/run.ts';
 import { enginesOf, estimateSeconds } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import { showProgress } from '../report/progress.ts';
+import { describeShortBudget } from '../report/stopping.ts';
 import type { Source } from '../report/model/model.ts';
 import type { Host } from '../results/host.ts';
-import { appendTrials, createRun, mendRun, versionDifferences, type StoredRun } from '../results/store.ts';
+import {
+  appendTrials,
+  createRun,
+  keepStops,
+  mendRun,
+  versionDifferences,
+  type StoredRun,
+} from '../results/store.ts';
 import type { Placement } from '../results/record.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import type { Versions } from '../results/run-file.ts';
@@ -96,11 +105,18 @@ export async function measurePlan({
   const versions = readVersions(prepared, companions, engines);
   if (stored !== undefined) refuseOtherVersions(stored, versions);
   const machine = { session, voice, placed, host, companions, leftOut };
+  const beganAtMs = performance.now();
   const { plan, interrupted } =
     stored === undefined ? await planWarmups(asked, prepared, machine) : { plan: asked, interrupted: false };
   const folder = stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
   if (interrupted) return { source: { plan, host, versions, leftOut, trials: [] }, folder, interrupted };
-  if (stored !== undefined) mendRun(folder);
+  if (stored !== undefined) {
+    mendRun(folder);
+    keepStops(folder, plan);
+  }
+  const spentSeconds = (performance.now() - beganAtMs) / 1000;
+  for (const line of describeShortBudget(plan, { spentSeconds, before: known }))
+    voice.log(`warning: ${line}`);
   const tracker = trackRun(plan);
   const expectRest = (): void => session.expect(estimateSeconds(plan, dueTrials(plan, known, tracker)));
   expectRest();
@@ -113,6 +129,8 @@ export async function measurePlan({
     engines,
     host: cluster?.host,
     companions,
+    before: known.slice(),
+    spentSeconds,
     record: async (trials) => {
       appendTrials(folder, trials);
       known.push(...trials);
@@ -123,7 +141,10 @@ export async function measurePlan({
   const { effects } = started;
   interrupts.use(voice.onInterrupt(started.stop, describeStop));
   const trials = await run(plan, { placed, prepared, before: stored?.trials ?? [] }, effects);
-  return { source: { plan, host, versions, leftOut, trials }, folder, interrupted: effects.interrupted() };
+  const stopped = stopRun(plan, trials);
+  keepStops(folder, stopped);
+  const source = { plan: stopped, host, versions, leftOut, trials };
+  return { source, folder, interrupted: effects.interrupted() };
 }
 
 /** Joins the cluster of a plan. Its code is loaded only for a plan that has one. */

@@ -28,7 +28,8 @@ export async function measureAndReport(foreseen: Foreseen): Promise<number> {
   const { options, old } = foreseen;
   const measured = await measureForeseen(foreseen, terminal);
   if (measured === undefined) return 130;
-  const { plan, source, folder, interrupted } = measured;
+  const { source, folder, interrupted } = measured;
+  const { plan } = source;
   const resume = `to continue: ${commandLine(`bench --resume ${plan.run}`)}`;
   if (options.json) printJson(renderJson(source));
   if (source.trials.length === 0) {

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compareWithin, type ComparedRow, differencesWithin } from '../analyse/compare.ts';
+import { stopRun } from '../analyse/ending.ts';
 import { readManifest } from '../catalogue/manifest.ts';
 import { readStacks } from '../catalogue/stacks.ts';
 import { findWorkload } from '../catalogue/workloads/index.ts';
@@ -130,7 +131,7 @@ export async function runTest(
   const { plan, trials } = await measure([base, candidate], asked, means);
   const seconds = (performance.now() - began) / 1000;
   if (means.isInterrupted()) return undefined;
-  const table = compareWithin({ plan, trials }, { by: 'cpu', threshold: THRESHOLD });
+  const table = compareWithin({ plan: stopRun(plan, trials), trials }, { by: 'cpu', threshold: THRESHOLD });
   const row = table.rows[0];
   if (row === undefined) throw new BenchError('trial', 'a sequential test without a comparison');
   const stock = asksStock ? await askStock([base, candidate], means) : undefined;
@@ -170,7 +171,7 @@ export async function runMatrix(twins: Twins, means: Means): Promise<PooledMatri
   const seconds = (performance.now() - began) / 1000;
   if (means.isInterrupted()) return undefined;
   const variantOf = new Map(plan.targets.map(({ id, variant }) => [id, variant]));
-  const { rows } = compareWithin({ plan, trials }, { by: 'cpu', threshold });
+  const { rows } = compareWithin({ plan: stopRun(plan, trials), trials }, { by: 'cpu', threshold });
   return {
     kind: 'matrix',
     startedAt,

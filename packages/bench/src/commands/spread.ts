@@ -1,11 +1,13 @@
 /** A run whose rounds are spread over identical hosts: prepares and compares them, and sends them whole rounds. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { scheduleOf } from '../analyse/compare.ts';
 import { trackRun } from '../analyse/due.ts';
+import { stopRun } from '../analyse/ending.ts';
 import { judgeHosts, keepHosts, type HostFigures } from '../analyse/hosts.ts';
+import { keepTime } from '../analyse/time-budget.ts';
 import { unlikeHosts } from '../analyse/unlike.ts';
 import type { Spread } from '../catalogue/cluster/definition.ts';
-import { scheduleNamed } from '../catalogue/looks.ts';
 import { DisposableStack } from '../disposal.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
@@ -21,7 +23,7 @@ import { countOf } from '../report/format.ts';
 import { showProgress } from '../report/progress.ts';
 import type { Trial } from '../results/record.ts';
 import type { JudgedHost, Versions } from '../results/run-file.ts';
-import { appendTrials, createRun, mendRun } from '../results/store.ts';
+import { appendTrials, createRun, keepStops, mendRun } from '../results/store.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import { refuseOtherHost, refuseOtherVersions, type Job, type MeasuredRun } from './measure.ts';
 import { NOTHING_YET, SAVED } from './voice.ts';
@@ -60,7 +62,10 @@ export async function measureSpread(
   if (kept.length === 0) throw refuseHosts(judged, spread.threshold);
   const folder =
     stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut, hosts: judged }, host);
-  if (stored !== undefined) mendRun(folder);
+  if (stored !== undefined) {
+    mendRun(folder);
+    keepStops(folder, plan);
+  }
 
   let isStopped = false;
   const stop = (): void => {
@@ -70,8 +75,7 @@ export async function measureSpread(
   interrupts.use(voice.onInterrupt(stop, describeStop));
   const tracker = trackRun(plan);
   const { sequentialTest } = plan;
-  const looks = sequentialTest === undefined ? [] : scheduleNamed(sequentialTest.looks);
-  const endsAtMs = performance.now() + 1000 * (sequentialTest?.budgetSeconds ?? Infinity);
+  const looks = sequentialTest === undefined ? [] : scheduleOf(plan);
   const hosts = all
     .filter(({ name }) => kept.includes(name))
     .map((one): RoundHost => ({
@@ -79,6 +83,7 @@ export async function measureSpread(
       placement,
       measure: (planned) => one.measure({ plan, planned, isNamed, folder }),
     }));
+  const mayBegin = keepTime(plan, { before: known.slice(), atOnce: hosts.length });
   const { trials, left } = await runSpread(
     plan,
     { hosts, targets: new Set(targets), before: known },
@@ -87,7 +92,7 @@ export async function measureSpread(
         appendTrials(folder, measured);
         known.push(...measured);
       },
-      decide: () => (performance.now() > endsAtMs ? 'stop' : 'continue'),
+      decide: (so) => (mayBegin(so) ? 'continue' : 'stop'),
       due: (so) => tracker.due(so),
       nextLook: (round) => looks.find(({ rounds }) => rounds >= round)?.rounds ?? Infinity,
       begun: (name, round) => voice.log(`${name} begins round ${round}`),
@@ -101,7 +106,9 @@ export async function measureSpread(
       `no host is left, and ${countOf(left, 'round')} were not measured; to continue: ${commandLine(`bench --resume ${plan.run}`)}`,
     );
   }
-  const source = { plan, host, versions, leftOut, trials, hosts: stored?.hosts ?? judged };
+  const stopped = stopRun(plan, trials);
+  keepStops(folder, stopped);
+  const source = { plan: stopped, host, versions, leftOut, trials, hosts: stored?.hosts ?? judged };
   return { source, folder, interrupted: isStopped };
 }
 

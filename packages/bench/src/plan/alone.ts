@@ -12,6 +12,7 @@ export function planAlone(plan: Plan, run: string, targets: readonly Target[], r
   const {
     byTurns: _byTurns,
     sequentialTest: _test,
+    stops: _stops,
     autoWarmup: _auto,
     background: _background,
     cluster: _cluster,

@@ -129,6 +129,12 @@ export const plan = shape({
   proveLimit: Type.Boolean(),
   byTurns: Type.Optional(byTurns),
   sequentialTest: Type.Optional(sequentialTest),
+  stops: Type.Optional(
+    Type.Array(ordinal('count: rounds'), {
+      description:
+        'The run was stopped after these rounds and its comparisons were shown, so they have spent a part of the error.',
+    }),
+  ),
   asked: Type.Optional(asked),
   attached: Type.Optional(attached),
   stacks: texts('Manifests from outside the repository, as typed.'),

@@ -485,7 +485,7 @@ export function nameRun(purpose: string, now = new Date()): string {
 }
 
 /** Returns a plan that repeats an old one: the same targets, in a new order and with new data. */
-export function repeatPlan(old: Plan, run: string, seed: number): Plan {
+export function repeatPlan({ stops: _stops, ...old }: Plan, run: string, seed: number): Plan {
   return { ...old, run, seed, trials: drawTrials(old, seed) };
 }
 
@@ -494,7 +494,7 @@ export function repeatPlan(old: Plan, run: string, seed: number): Plan {
  * rounds. Warm-ups are looked up again, because other code may warm up differently.
  */
 export function repeatInCopies(
-  { warmups: _warmups, ...old }: Plan,
+  { warmups: _warmups, stops: _stops, ...old }: Plan,
   copies: readonly Copy[],
   means: { run: string; seed: number; capacity: Capacity | undefined; stacks: readonly Stack[] },
 ): Plan {

@@ -1,9 +1,8 @@
-import type { ComparedRow } from '../analyse/compare.ts';
+import { scheduleOf, type ComparedRow } from '../analyse/compare.ts';
 import { dueTrials, type Standing, type Tracker, trackRun } from '../analyse/due.ts';
 import { foreseeOpen, secondsUntil, soughtBy } from '../analyse/outlook.ts';
 import { figureOf } from '../analyse/metrics.ts';
 import { summarise } from '../analyse/summary.ts';
-import { scheduleNamed } from '../catalogue/looks.ts';
 import { METRICS } from '../metrics.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { estimateSeconds, type RunEvent } from '../plan/plan.ts';
@@ -164,8 +163,7 @@ function describeFound(
 
 /** `1 of 2 decided after 12 rounds, next look after 18`. */
 function describeNextLook(plan: Plan, standing: Standing | undefined, rounds: number): string {
-  const schedule = scheduleNamed(plan.sequentialTest?.looks ?? '');
-  const next = schedule.find((look) => look.rounds > rounds);
+  const next = scheduleOf(plan).find((look) => look.rounds > rounds);
   const upcoming =
     next === undefined ? '' : `${standing === undefined ? 'first' : 'next'} look after ${next.rounds}`;
   if (standing === undefined) return `${upcoming} rounds`;

@@ -1,12 +1,12 @@
 /** Warnings about the verdicts that a plan can reach, and the reason why a run stopped. */
 import { foreseeTable } from '../analyse/compare.ts';
 import { trackRun } from '../analyse/due.ts';
-import { endingOf } from '../analyse/ending.ts';
+import { endingOf, stopRun } from '../analyse/ending.ts';
+import { findShortBudget } from '../analyse/time-budget.ts';
 import { fewestRounds } from '../analyse/looks.ts';
 import { foreseeOpen, foreseePower, type Noise, secondsUntil, soughtBy } from '../analyse/outlook.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import type { Trial } from '../results/record.ts';
-import { estimateSeconds } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
 import { countOf, formatBudget, formatShare, formatSpan, formatWhole } from './format.ts';
 
@@ -27,27 +27,32 @@ export function describeProspects(plan: Plan): string[] {
     ];
   }
   const first = schedule[0]?.rounds ?? decisiveRounds;
+  return decisiveRounds > first
+    ? [
+        `${rows === 1 ? '' : `${table} share one error budget: `}the look after ${first} rounds cannot decide them. The first that can comes after ${decisiveRounds}`,
+      ]
+    : [];
+}
+
+/**
+ * Warns that what is left of a budget does not hold the rounds that a comparison needs. `spentSeconds` of it went to studies of
+ * warm-up, and trials `before` are already measured.
+ */
+export function describeShortBudget(
+  plan: Plan,
+  { spentSeconds, before }: { spentSeconds: number; before: readonly Trial[] },
+): string[] {
+  const short = findShortBudget(plan, { spentSeconds, rounds: trackRun(plan).countRounds(before) });
+  if (short === undefined) return [];
+  const { budgetSeconds, held, needed, enoughSeconds } = short;
   return [
-    ...(decisiveRounds > first
-      ? [
-          `${rows === 1 ? '' : `${table} share one error budget: `}the look after ${first} rounds cannot decide them. The first that can comes after ${decisiveRounds}`,
-        ]
-      : []),
-    ...describeBudget(plan, decisiveRounds),
+    `the budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')} with these warm-ups, and a comparison needs ${needed}: the run will probably end undecided. ${needed} rounds need --budget ${typeBudget(enoughSeconds)}`,
   ];
 }
 
-function describeBudget(plan: Plan, decisiveRounds: number): string[] {
-  const { budgetSeconds } = plan.sequentialTest ?? {};
-  if (budgetSeconds === undefined) return [];
-  const perRound = estimateSeconds(plan) / plan.rounds;
-  // A round that has begun is finished.
-  const held = Math.ceil(budgetSeconds / perRound);
-  if (held >= decisiveRounds) return [];
-  const enough = formatSpan(perRound * decisiveRounds);
-  return [
-    `a budget of ${formatBudget(budgetSeconds)} allows about ${countOf(held, 'round')}, but the first look that can decide comes after ${decisiveRounds}: the run will probably end undecided. ${decisiveRounds} rounds take about ${enough}`,
-  ];
+/** `90s`, `11m`: a span as it is typed, rounded up. */
+export function typeBudget(seconds: number): string {
+  return seconds <= 120 ? `${Math.ceil(seconds)}s` : `${Math.ceil(seconds / 60)}m`;
 }
 
 /** Foresees how long a sequential test takes to show a difference, from the noise of stored runs of this machine. */
@@ -76,7 +81,7 @@ export function describePower(plan: Plan, { runs, noise }: { runs: number; noise
 /** Says of each undecided comparison which noise kept it from a verdict, and how long it would take. */
 export function describeUndecided(plan: Plan, trials: Trial[]): string[] {
   const sought = soughtBy(plan);
-  const standing = trackRun(plan).standing(trials);
+  const standing = trackRun(stopRun(plan, trials)).standing(trials);
   if (sought === undefined || standing === undefined) return [];
   return foreseeOpen({ plan, trials }, standing.open).map((outlook) => {
     const { candidate, connections, deviation, rounds, measured } = outlook;
@@ -92,15 +97,18 @@ export function describeUndecided(plan: Plan, trials: Trial[]): string[] {
 export function describeEnding(plan: Plan, trials: Trial[], interrupted?: boolean): string[] {
   const ending = endingOf(plan, trials);
   if (ending === undefined || ending.rounds === 0) return [];
-  const { rounds, of, why, look, firstLook } = ending;
+  const { rounds, of, why, undecided, comparisons, fewest = of } = ending;
   const head = `stopped after ${rounds} of at most ${of} rounds`;
   if (why === 'decided') return [`${head}: every comparison is decided`];
   if (why === 'hopeless')
     return [`${head}: the undecided comparisons have lost too many rounds to be decided`];
   if (why === 'schedule-over') return [`stopped after ${rounds} rounds, the last look of the schedule`];
-  const where =
-    look === undefined ? `before the first look at ${firstLook}` : `undecided at the look after ${look}`;
-  return [`${head}, ${where}: ${describeCause(plan, interrupted)}`];
+  const cause = describeCause(plan, interrupted);
+  if (comparisons === 0) return [`${head}: ${cause}`];
+  if (rounds < fewest) return [`${head}: ${cause}. A comparison needs ${fewest}`];
+  return [
+    `${head}: ${cause}. ${undecided === 0 ? 'Every comparison is decided' : `${countOf(undecided, 'comparison')} of ${comparisons} ${undecided === 1 ? 'is' : 'are'} undecided`}`,
+  ];
 }
 
 /** Names the cause of an early end. The record does not keep it; only the run itself knows. */

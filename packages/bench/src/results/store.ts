@@ -14,6 +14,7 @@ import {
   type Dirent,
 } from 'node:fs';
 import { join, relative } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { distance } from 'fastest-levenshtein';
 import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
@@ -21,6 +22,7 @@ import { judgeStored } from '../judge/stored.ts';
 import { HOME, makeProjectFolder, commandLine } from '../home.ts';
 import { RECORD_SCHEMA, RUN_SCHEMA } from '../versions.ts';
 import { redact } from '../redact.ts';
+import type { Plan } from '../plan/definition.ts';
 import type { Host } from './host.ts';
 import { upgradeRun, upgradeTrial } from './older.ts';
 import type { Trial } from './record.ts';
@@ -55,6 +57,14 @@ export function createRun(run: RunFile, host: Host): string {
     );
   }
   return folder;
+}
+
+/** Adds to `run.json` the rounds after which the run was stopped. Does nothing if it has these already. */
+export function keepStops(folder: string, { stops }: Pick<Plan, 'stops'>): void {
+  const run = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as RunFile;
+  if (isDeepStrictEqual(run.plan.stops, stops)) return;
+  const text = JSON.stringify({ ...run, plan: { ...run.plan, stops } }, null, 2);
+  writeReport(folder, 'run.json', `${text}\n`);
 }
 
 /** Appends trials to the run and returns once they are on disk. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareWithin } from '../../src/analyse/compare.ts';
 import { dueTrials, trackRun } from '../../src/analyse/due.ts';
-import { endingOf } from '../../src/analyse/ending.ts';
+import { endingOf, stopRun } from '../../src/analyse/ending.ts';
 import type { Plan } from '../../src/plan/definition.ts';
 import { createRandom } from '../../src/random.ts';
 import type { Trial } from '../../src/results/record.ts';
@@ -74,7 +74,7 @@ describe('a target whose comparison is decided', () => {
   });
 
   it('returns to the end of the run as undecided only if nothing decides it', () => {
-    expect(endingOf(THREE, trials)).toMatchObject({ why: 'schedule-over', rounds: 24, look: 24 });
+    expect(endingOf(THREE, trials)).toMatchObject({ why: 'schedule-over', rounds: 24, undecided: 1 });
     const decided = play(THREE, { a: 1, b: 1.2, c: 1 });
     expect(endingOf(THREE, decided)).toMatchObject({ why: 'decided', rounds: 12 });
     expect(dueTrials(THREE, decided)).toEqual([]);
@@ -115,8 +115,6 @@ describe('a sequential test', () => {
     const plan = planOf(names);
     const trials = play(plan, { a: 1, b: 1.1 });
     expect(trackRun(plan).standing(trials.slice(0, -1))).toBeUndefined();
-    const { rows } = compareWithin({ plan, trials: trials.slice(0, -1) }, CPU);
-    expect(rows[0]?.comparison).toMatchObject({ verdict: 'undecided', rounds: 11 });
   });
 
   it('does not wait for a repeated target, unless it is the only candidate', () => {
@@ -137,6 +135,78 @@ describe('a sequential test', () => {
   it('of one target ends at its first look', () => {
     const plan = planOf(['a']);
     expect(play(plan, { a: 1 })).toHaveLength(12);
+  });
+});
+
+describe('a run that is stopped', () => {
+  const plan = planOf(['a', 'b']);
+  const upTo = (count: number): Trial[] => play(plan, { a: 1, b: 'noisy' }, { rounds: count });
+  const slower = (count: number): Trial[] =>
+    play(planOf(['a', 'b'], '--connections 10'), { a: 1, b: 1.1 }, { rounds: count });
+
+  it('one round before its first look has a verdict from the rounds that it has', () => {
+    const { rows } = compareWithin({ plan, trials: slower(11) }, CPU);
+    expect(rows[0]?.comparison).toMatchObject({ verdict: 'slower', rounds: 11 });
+    expect(endingOf(plan, slower(11))).toMatchObject({
+      why: 'early',
+      rounds: 11,
+      undecided: 0,
+      comparisons: 1,
+    });
+  });
+
+  it('between two looks is compared with all of its rounds', () => {
+    const { rows } = compareWithin({ plan, trials: upTo(17) }, CPU);
+    expect(rows[0]?.comparison).toMatchObject({ rounds: 17 });
+  });
+
+  it('at a planned look spends there what a stop may spend', () => {
+    const planned = compareWithin({ plan, trials: upTo(12) }, CPU).rows[0]?.comparison.interval;
+    const stopped = compareWithin({ plan: stopRun(plan, upTo(12)), trials: upTo(12) }, CPU).rows[0]
+      ?.comparison.interval;
+    expect(stopped!.high - stopped!.low).toBeLessThan(planned!.high - planned!.low);
+  });
+
+  it('in the middle of a round is compared without the rest of that round', () => {
+    const [first, ...rest] = play(THREE, { a: 1, b: 1.1, c: 'noisy' }, { rounds: 9 });
+    const trials = [first!, ...rest].filter(({ round, target }) => round < 9 || target.id !== 'c');
+    const { rows } = compareWithin({ plan: THREE, trials }, CPU);
+    expect(rows.map(({ comparison }) => comparison.rounds)).toEqual([8, 8]);
+    const stopped = stopRun(THREE, trials);
+    expect(stopped.stops).toEqual([8]);
+    expect(compareWithin({ plan: stopped, trials }, CPU).rows).toEqual(rows);
+  });
+
+  it('keeps its stop, and what that has spent, when it is continued', () => {
+    const stopped = stopRun(plan, upTo(17));
+    expect(stopped.stops).toEqual([17]);
+    const end = play(plan, { a: 1, b: 'noisy' });
+    const widthOf = (of: Plan) => {
+      const { interval } = compareWithin({ plan: of, trials: end }, CPU).rows[0]!.comparison;
+      return interval!.high - interval!.low;
+    };
+    expect(widthOf(stopped)).toBeGreaterThan(1.05 * widthOf(plan));
+    expect(stopRun(stopped, upTo(17))).toEqual(stopped);
+    expect(stopRun(stopped, end)).toEqual(stopped);
+  });
+
+  it('and continued does not measure what the stop has decided', () => {
+    const trials = play(THREE, { a: 1, b: 1.1, c: 'noisy' }, { rounds: 9 });
+    const due = dueTrials(stopRun(THREE, trials), trials);
+    expect(new Set(due.map(({ target }) => target))).toEqual(new Set(['a', 'c']));
+  });
+
+  it('has no stop if nothing is due any more', () => {
+    expect(stopRun(plan, play(plan, { a: 1, b: 1.1 }))).toEqual(plan);
+    expect(stopRun(plan, [])).toEqual(plan);
+  });
+
+  it('after 8 of 12 fixed rounds is compared with these', () => {
+    const fixed = samplePlan('--connections 10 --rounds 12', ['a', 'b']);
+    const trials = play(fixed, { a: 1, b: 1.1 }, { rounds: 8 });
+    const { rows } = compareWithin({ plan: fixed, trials }, CPU);
+    expect(rows[0]?.comparison).toMatchObject({ verdict: 'slower', rounds: 8 });
+    expect(stopRun(fixed, trials).stops).toEqual([8]);
   });
 });
 

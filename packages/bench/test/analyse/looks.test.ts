@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { SCHEDULES, scheduleNamed } from '../../src/catalogue/looks.ts';
-import { fewestRounds, firstDecisive, fixedSchedule, lastLook, levelOf } from '../../src/analyse/looks.ts';
+import { mostRounds, type Schedule, SCHEDULES, scheduleNamed } from '../../src/catalogue/looks.ts';
+import {
+  fewestRounds,
+  fewestToStop,
+  firstDecisive,
+  fixedSchedule,
+  lastLook,
+  levelOf,
+  lookAt,
+  withStops,
+} from '../../src/analyse/looks.ts';
 import { errorOfTrim, trimFor } from '../../src/analyse/signed-rank.ts';
 import { createRandom } from '../../src/random.ts';
 import { BenchError } from '../../src/errors.ts';
@@ -110,6 +119,99 @@ describe('the joint error', () => {
       k: trimFor(rounds, errorOfTrim(rounds, k) / 14)!,
     }));
     expect(14 * boundJointError(looks).low).toBeGreaterThan(0.0515);
+  });
+});
+
+/** The looks of a run that was stopped after these rounds, and their k in a table of `rows` comparisons. */
+function boundariesOf(planned: Schedule, stops: readonly number[], rows = 1): Boundary[] {
+  const schedule = withStops(planned, stops);
+  return schedule.map((look) => ({
+    rounds: look.rounds,
+    k: trimFor(look.rounds, levelOf(look, schedule, rows)),
+  }));
+}
+
+const PLANNED: [string, Schedule][] = [
+  ...Object.entries(SCHEDULES),
+  ['12 fixed rounds', fixedSchedule(12)],
+  ['30 fixed rounds', fixedSchedule(30)],
+];
+
+describe('the joint error of a run that is stopped', () => {
+  it.each(PLANNED)('$0 is at most 5 percent for any rounds and rows', (name, planned) => {
+    const most = mostRounds(planned);
+    for (const rows of [1, 2, 6, 14, 30, 60, 120]) {
+      for (let stop = 6; stop < most; stop++) {
+        const able = boundariesOf(planned, [stop], rows).flatMap(({ rounds, k }) =>
+          rounds > stop || k === undefined ? [] : [{ rounds, k }],
+        );
+        if (able.length === 0) continue;
+        // The bounds of late looks take minutes to compute: those are simulated below.
+        if (name === LONG && stop > 27) continue;
+        const { low, high } = boundJointError(able);
+        expect(rows * high, `${rows} rows, ${stop} rounds`).toBeLessThanOrEqual(0.05);
+        const least = stop >= 12 && rows <= 14 ? 0.024 : 0;
+        expect(rows * low, `${rows} rows, ${stop} rounds`).toBeGreaterThan(least);
+      }
+    }
+  });
+
+  it.each(PLANNED)('$0 is about 5 percent if the run is continued to its end', (_, planned) => {
+    const random = createRandom(5);
+    const most = mostRounds(planned);
+    const stopped = [[6], [8], [11], [13], [17], [17, 20], [20, 22], [23], [30], [38], [45], [52], [59]]
+      .filter((stops) => stops.every((rounds) => rounds < most))
+      .map((stops) => ({ stops, looks: boundariesOf(planned, stops), crossed: 0 }));
+    const tests = 8000;
+    for (let test = 0; test < tests; test++) {
+      const differences = Array.from({ length: most }, () => random.normal());
+      for (const one of stopped) if (missesZero(differences, one.looks)) one.crossed++;
+    }
+    for (const { stops, crossed } of stopped) {
+      // 5 %, and twice the standard deviation of the simulated share.
+      expect(crossed / tests, `stopped after ${stops.join(' and ')}`).toBeLessThan(0.055);
+      expect(crossed / tests, `stopped after ${stops.join(' and ')}`).toBeGreaterThan(0.038);
+    }
+  });
+
+  it('is exact for a stop after one look and after two', () => {
+    for (const stop of [13, 17])
+      expect(jointError(boundariesOf(SCHEDULES['12/18/24'], [stop]).slice(0, 2))).toBeLessThan(0.045);
+    expect(jointError(boundariesOf(SCHEDULES['12/18/24'], [20]).slice(0, 3))).toBeLessThan(0.05);
+  });
+});
+
+describe('a stop', () => {
+  const SHORT_PLAN = scheduleNamed('12/18/24');
+
+  it('is a look at any rounds but the planned ones, with most of what is left', () => {
+    expect(lookAt(SHORT_PLAN, 0)).toBeUndefined();
+    expect(lookAt(SHORT_PLAN, 12)).toEqual({ rounds: 12, k: 4 });
+    expect(lookAt(SHORT_PLAN, 17)).toEqual({ rounds: 17, isStop: true });
+    expect(lookAt(SHORT_PLAN, 30)).toEqual({ rounds: 24, k: 78 });
+    expect(boundariesOf(SHORT_PLAN, [11])).toEqual([
+      { rounds: 11, k: 9 },
+      { rounds: 12, k: 8 },
+      { rounds: 18, k: 29 },
+      { rounds: 24, k: 68 },
+    ]);
+    expect(boundariesOf(fixedSchedule(12), [8])).toEqual([
+      { rounds: 8, k: 3 },
+      { rounds: 12, k: 10 },
+    ]);
+  });
+
+  it('at a planned look takes its place', () => {
+    expect(withStops(SHORT_PLAN, [12])).toEqual([{ rounds: 12, k: 4, isStop: true }, ...SHORT_PLAN.slice(1)]);
+    expect(boundariesOf(SHORT_PLAN, [12])[0]?.k).toBe(12);
+  });
+
+  it.each([
+    [1, 6],
+    [2, 7],
+    [14, 10],
+  ])('can decide %i rows after %i rounds', (rows, fewest) => {
+    expect(fewestToStop(SHORT_PLAN, rows)).toBe(fewest);
   });
 });
 

@@ -34,16 +34,17 @@ describe('compareRounds', () => {
   const random = createRandom(11);
   const slow = drawn(random, 24, Math.log(1.08), 0.03);
 
-  it('uses the interval of the last look, and only the rounds up to it', () => {
-    for (const [rounds, upTo, k] of [
-      [12, 12, 4],
-      [17, 12, 4],
-      [18, 18, 32],
-      [24, 24, 78],
+  it('uses the interval of the look at its rounds, planned or not', () => {
+    for (const [rounds, k] of [
+      [11, 9],
+      [12, 4],
+      [17, 32],
+      [18, 32],
+      [24, 78],
     ] as const) {
       const comparison = compareRounds(slow.slice(0, rounds), RULES);
-      expect(comparison.rounds).toBe(upTo);
-      expect(comparison.interval).toEqual(intervalWithin(walshAverages(slow.slice(0, upTo)), k));
+      expect(comparison.rounds).toBe(rounds);
+      expect(comparison.interval).toEqual(intervalWithin(walshAverages(slow.slice(0, rounds)), k));
       expect(comparison.verdict).toBe('slower');
     }
   });
@@ -71,12 +72,12 @@ describe('compareRounds', () => {
     expect(comparison.ratio?.interval?.low).toBeGreaterThan(1.05);
   });
 
-  it('returns an estimate and a range, but no interval, before the first look', () => {
-    const comparison = compareRounds(slow.slice(0, 11), RULES);
-    expect(comparison).toMatchObject({ verdict: 'undecided', why: 'too-few-rounds', rounds: 11 });
+  it('returns an estimate and a range, but no interval, below 6 rounds', () => {
+    const comparison = compareRounds(slow.slice(0, 5), RULES);
+    expect(comparison).toMatchObject({ verdict: 'undecided', why: 'too-few-rounds', rounds: 5 });
     expect(comparison.interval).toBeUndefined();
     expect(comparison.ratio?.interval).toBeUndefined();
-    expect(comparison.ratio?.range.high).toBe(Math.exp(Math.max(...slow.slice(0, 11))));
+    expect(comparison.ratio?.range.high).toBe(Math.exp(Math.max(...slow.slice(0, 5))));
     expect(compareRounds(slow.slice(0, 6), { ...RULES, schedule: scheduleNamed('6/12/18') })).toMatchObject({
       verdict: 'undecided',
       why: 'too-few-rounds',

@@ -21,9 +21,12 @@ describe('replayTest', () => {
     expect(replayTest(late, RULES)).toMatchObject({ verdict: 'slower', rounds: 18 });
   });
 
-  it('evaluates nothing between the looks', () => {
-    expect(replayTest(even(11, 0.1), RULES)).toMatchObject({ verdict: 'undecided', rounds: 11 });
+  it('looks where the rounds end, from six on, and nowhere else between the looks', () => {
+    expect(replayTest(even(5, 0.1), RULES)).toMatchObject({ verdict: 'undecided', rounds: 5 });
+    expect(replayTest(even(11, 0.1), RULES)).toMatchObject({ verdict: 'slower', rounds: 11 });
     expect(replayTest(even(15, 0.1), RULES)).toMatchObject({ verdict: 'slower', rounds: 12 });
+    const late = [...even(12, 0.1).map((d, i) => (i % 4 ? d : -0.5 * d)), ...even(5, 0.1)];
+    expect(replayTest(late, RULES)).toMatchObject({ verdict: 'slower', rounds: 17 });
   });
 });
 

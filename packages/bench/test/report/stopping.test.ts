@@ -3,11 +3,11 @@ import {
   describeEnding,
   describePower,
   describeProspects,
+  describeShortBudget,
   describeUndecided,
 } from '../../src/report/stopping.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { readSigns } from '../../src/report/notes.ts';
-import { describePlan } from '../../src/report/plan.ts';
 import { toView } from '../../src/report/view.ts';
 import type { Trial } from '../../src/results/record.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
@@ -36,18 +36,6 @@ const noise = (deviation: number) => ({
 });
 
 describe('describeProspects', () => {
-  it('warns if the time budget ends before the first look that can decide', () => {
-    // A round of two trials takes 14 s: start, stop and checks 3 s each, warm-up 2 s, window 2 s.
-    expect(describeProspects(decided('--budget 90s'))).toEqual([
-      'a budget of 90 s allows about 7 rounds, but the first look that can decide comes after 12: the run will probably end undecided. 12 rounds take about 3 min',
-    ]);
-    expect(describeProspects(decided('--budget 10m'))).toEqual([]);
-    expect(describeProspects(decided())).toEqual([]);
-    expect(describePlan(decided('--budget 90s'))).toContain(
-      'warning: a budget of 90 s allows about 7 rounds',
-    );
-  });
-
   it('names the first look that can decide a large table', () => {
     const plan = samplePlan('--connections 10 --until-decided', names(15));
     expect(describeProspects(plan)).toEqual([
@@ -64,6 +52,22 @@ describe('describeProspects', () => {
     // Too few rounds for any comparison: such a run is not meant for one.
     expect(describeProspects(samplePlan('--rounds 3', names(8)))).toEqual([]);
     expect(describeProspects(samplePlan('--rounds 8', ['vanilla']))).toEqual([]);
+  });
+});
+
+describe('describeShortBudget', () => {
+  // A round of two trials takes 14 s: start, stop and checks 3 s each, warm-up 2 s, window 2 s.
+  it.each([
+    ['--budget 75s', 0, 0, []],
+    ['--budget 69s', 0, 0, ['allows about 5 rounds with these warm-ups', '--budget 85s']],
+    ['--budget 90s', 30, 0, ['allows about 5 rounds with these warm-ups', '--budget 115s']],
+    ['--budget 90s', 30, 2, []],
+    ['', 0, 0, []],
+  ])('%s, of which %d s are spent, after %d rounds', (line, spentSeconds, measured, expected) => {
+    const plan = decided(line);
+    const lines = describeShortBudget(plan, { spentSeconds, before: rounds(1, measured) });
+    expect(lines).toHaveLength(expected.length > 0 ? 1 : 0);
+    for (const part of expected) expect(lines[0]).toContain(part);
   });
 });
 
@@ -94,13 +98,16 @@ describe('describeEnding', () => {
       'stopped after 24 rounds, the last look of the schedule',
     ]);
     expect(describeEnding(decided('--budget 90s'), rounds(1.2, 11), false)).toEqual([
-      'stopped after 11 of at most 24 rounds, before the first look at 12: the budget of 90 s was spent',
+      'stopped after 11 of at most 24 rounds: the budget of 90 s was spent. Every comparison is decided',
+    ]);
+    expect(describeEnding(decided('--budget 90s'), rounds(1.2, 5), false)).toEqual([
+      'stopped after 5 of at most 24 rounds: the budget of 90 s was spent. A comparison needs 6',
     ]);
     expect(describeEnding(decided('--budget 90s'), rounds(1.02, 14))).toEqual([
-      'stopped after 14 of at most 24 rounds, undecided at the look after 12: the budget of 90 s was spent, or the run was interrupted',
+      'stopped after 14 of at most 24 rounds: the budget of 90 s was spent, or the run was interrupted. 1 comparison of 1 is undecided',
     ]);
     expect(describeEnding(decided(), rounds(1.02, 14))).toEqual([
-      'stopped after 14 of at most 24 rounds, undecided at the look after 12: the run was interrupted',
+      'stopped after 14 of at most 24 rounds: the run was interrupted. 1 comparison of 1 is undecided',
     ]);
   });
 

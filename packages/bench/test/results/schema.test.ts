@@ -272,6 +272,7 @@ const plan: Required<Plan> = {
   targets: [head.target] as unknown as Plan['targets'],
   load: { mode: 'open', perSecond: 2000 },
   byTurns: { rungs: [10], turnSeconds: 0.1 },
+  stops: [1],
   cluster: {
     address: '10.0.0.1:6379',
     roles: { server: 'server', generator: 'generator' },

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { refuseBudget } from '../../src/commands/dry.ts';
+import { BenchError } from '../../src/errors.ts';
+import { errorOf, samplePlan } from '../samples.ts';
+
+const budget = (line: string) => samplePlan(`--connections 10 --until-decided --budget ${line}`, ['a', 'b']);
+
+it('a budget that does not hold six rounds is refused, with one that does', () => {
+  const error = errorOf(() => refuseBudget({ plan: budget('60s'), stored: undefined }));
+  expect(error).toBeInstanceOf(BenchError);
+  expect(error).toMatchObject({
+    code: 'usage',
+    message: 'a budget of 60 s allows about 5 rounds, and a comparison needs 6',
+    hint: 'use --budget 85s or more',
+  });
+  expect(() => refuseBudget({ plan: budget('85s'), stored: undefined })).not.toThrow();
+});
