@@ -239,6 +239,8 @@ class Session {
     const opened = this.#mark();
     const closing = Promise.withResolvers<Mark>();
     ledger.onClose = () => {
+      // The answer that closes the window is followed by no other request.
+      for (const intended of this.#schedule?.close() ?? []) ledger.leave(intended);
       closing.resolve(this.#mark());
       tell({ event: 'closed' });
     };
@@ -254,7 +256,6 @@ class Session {
     if (order.amount === undefined) await sleep(order.windowSeconds * 1000);
     else await until(isDone, order.windowSeconds * 1000);
     ledger.close();
-    for (const intended of this.#schedule?.close() ?? []) ledger.leave(intended);
     const closed = await closing.promise;
     if (order.amount === undefined) await sleep(EDGE_MS);
     await this.#fallSilent();

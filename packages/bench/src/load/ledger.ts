@@ -173,6 +173,8 @@ export class Ledger {
   #openedAt = 0;
   #closesAt = Infinity;
   #closedAt = -Infinity;
+  /** The moment at which a busy process closed it: until then, requests are sent. */
+  #endedAt = -Infinity;
   /** The start of the current warm-up, in ms of the monotonic clock; undefined outside a warm-up. */
   #warmingSince: number | undefined;
   /** The time under load in earlier warm-ups, in ms. */
@@ -433,7 +435,7 @@ export class Ledger {
 
   /** Records the age of a request that was open when the window closed and is not going to be answered. */
   #noteUnanswered(slot: Slot, now: number): void {
-    if (slot.sentAt > this.#closedAt) return;
+    if (slot.sentAt > this.#endedAt) return;
     const age = this.#ageOf(slot, now);
     this.#unansweredAges.push(age);
     // The latencies of its window include those of the answers after it.
@@ -479,7 +481,8 @@ export class Ledger {
     if (!this.#open) return;
     this.#open = false;
     this.#countOpen('inFlight');
-    this.#closedAt = Math.min(performance.now(), this.#closesAt);
+    this.#endedAt = performance.now();
+    this.#closedAt = Math.min(this.#endedAt, this.#closesAt);
     this.#populationSum += this.population.until(this.#closedAt) - this.#populationBefore;
     if (!this.timesByStart)
       for (const slot of this.slots) if (isOpen(slot)) this.#openAges.push(this.#ageOf(slot, this.#closedAt));
