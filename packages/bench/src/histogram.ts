@@ -152,6 +152,12 @@ const PERCENTILES = [
   ['p99_9', 999],
 ] as const;
 
+/** Returns the fewest answers that support a percentile of this name; undefined if the name is not one. */
+export function answersFor(name: string): number | undefined {
+  const [, thousandths] = PERCENTILES.find(([one]) => one === name) ?? [];
+  return thousandths === undefined ? undefined : (TAIL_SUPPORT * 1000) / (1000 - thousandths);
+}
+
 /** Requests without an answer: their latency is at least this many µs. */
 export interface Wait {
   us: number;

@@ -1,9 +1,11 @@
 /** Budgets: the limits that a run must keep. Only a whole interval beyond a limit breaks it. */
 import { METRICS, type MetricId } from '../metrics.ts';
 import type { Plan } from '../plan/definition.ts';
+import type { Trial } from '../results/record.ts';
 import type { StoredRun } from '../results/store.ts';
 import { compareWithin, figuresByRound, scheduleOf } from './compare.ts';
 import type { Comparison } from './comparison.ts';
+import { figureOf } from './metrics.ts';
 import { compareTable, differencesOf } from './paired.ts';
 import { thetaOf } from './verdict.ts';
 
@@ -19,8 +21,11 @@ export interface Budget {
   limit: { kind: 'figure'; value: number } | { kind: 'worse'; share: number; against: string };
 }
 
-/** `broken`: the whole interval lies beyond the limit. `kept`: no part of it does. */
-export type BudgetVerdict = 'kept' | 'broken' | 'undecided';
+/**
+ * `broken`: the whole interval lies beyond the limit. `kept`: no part of it does. `not measured`: it is undecided, and rounds
+ * have no figure of the metric.
+ */
+export type BudgetVerdict = 'kept' | 'broken' | 'undecided' | 'not measured';
 
 /** One target against a budget at one rung. */
 export interface JudgedRow {
@@ -29,6 +34,18 @@ export interface JudgedRow {
   verdict: BudgetVerdict;
   /** The comparison with the baseline, or with the limit itself if that is a figure. */
   comparison: Comparison;
+  /** The rounds whose trial has no figure of the metric, valid or not; a failed trial is not among them. */
+  missing: MissingFigures;
+}
+
+/** The rounds that lack a figure. */
+export interface MissingFigures {
+  rounds: number;
+  of: number;
+  /** The fewest right answers in one of them; absent without any. */
+  answers?: number;
+  /** The lowest goodput in one of them, per second. */
+  goodputPerSecond?: number;
 }
 
 /** A budget with its rows; none if no target is compared with the baseline. */
@@ -54,16 +71,45 @@ export function judgeBudget(
       ? compareWithFigure(run, budget, budget.limit.value, baselines)
       : compareWithBaseline(run, budget, budget.limit);
   const theta = budget.limit.kind === 'figure' ? 0 : thetaOf(budget.limit.share);
-  return { budget, rows: compared.map((row) => ({ ...row, verdict: verdictOn(row.comparison, theta) })) };
+  return {
+    budget,
+    rows: compared.map((row) => {
+      const missing = countMissing(run.trials, row, budget.metric);
+      const verdict = verdictOn(row.comparison, theta);
+      const isMissing = verdict === 'undecided' && missing.rounds > 0;
+      return { ...row, missing, verdict: isMissing ? 'not measured' : verdict };
+    }),
+  };
 }
 
-function verdictOn({ interval }: Comparison, theta: number): BudgetVerdict {
+function countMissing(
+  trials: readonly Trial[],
+  { target, connections }: Pick<JudgedRow, 'target' | 'connections'>,
+  metric: MetricId,
+): MissingFigures {
+  const here = trials.flatMap((trial) =>
+    trial.status !== 'failed' && trial.target.id === target && trial.connections === connections
+      ? [trial]
+      : [],
+  );
+  const without = here.filter((trial) => figureOf(trial, METRICS[metric]) === undefined);
+  if (without.length === 0) return { rounds: 0, of: here.length };
+  const loads = without.map(({ measured }) => measured.load);
+  return {
+    rounds: without.length,
+    of: here.length,
+    answers: Math.min(...loads.map(({ counts }) => counts.ok)),
+    goodputPerSecond: Math.min(...loads.map(({ goodputPerSecond }) => goodputPerSecond)),
+  };
+}
+
+function verdictOn({ interval }: Comparison, theta: number): 'kept' | 'broken' | 'undecided' {
   if (interval === undefined) return 'undecided';
   if (interval.low > theta) return 'broken';
   return interval.high <= theta ? 'kept' : 'undecided';
 }
 
-type Row = Omit<JudgedRow, 'verdict'>;
+type Row = Omit<JudgedRow, 'verdict' | 'missing'>;
 
 function compareWithBaseline(
   run: Pick<StoredRun, 'plan' | 'trials'>,

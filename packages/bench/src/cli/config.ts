@@ -4,6 +4,7 @@ import type { Budget } from '../analyse/budgets.ts';
 import { requireBaseline } from '../analyse/compare.ts';
 import { describeSchemaError, readJsonFile, type JsonFile } from '../catalogue/json-file.ts';
 import { BenchError } from '../errors.ts';
+import { answersFor } from '../histogram.ts';
 import { createCheck } from '../json-schema.ts';
 import { METRIC_IDS, METRICS, type MetricId } from '../metrics.ts';
 import type { Plan } from '../plan/definition.ts';
@@ -208,11 +209,16 @@ function toFigure(typed: string, unit: Unit): number | undefined {
   return value > 0 ? value : undefined;
 }
 
-/** Throws a usage error if a budget names a rung or a target that its run does not have. */
+/**
+ * Throws a usage error if a budget names a rung or a target that its run does not have, or a percentile that needs more
+ * answers than a round has requests.
+ */
 export function refuseUnmeasured(
-  { budget: { connections, of, limit }, place }: Config['budgets'][number],
-  plan: Pick<Plan, 'rungs' | 'targets'>,
+  budgeted: Config['budgets'][number],
+  plan: Pick<Plan, 'rungs' | 'targets' | 'load' | 'windowSeconds'>,
 ): void {
+  const { place } = budgeted;
+  const { connections, of, limit } = budgeted.budget;
   const { rungs, targets } = plan;
   const names = targets.flatMap(({ id, copy }) => (copy === undefined ? [id] : [id, copy.name]));
   if (connections !== undefined && !rungs.includes(connections)) {
@@ -229,6 +235,7 @@ export function refuseUnmeasured(
       suggest(of, names) ?? names.join(', '),
     );
   }
+  refuseUnsupported(budgeted, plan);
   if (limit.kind !== 'worse') return;
   try {
     requireBaseline(plan, limit.against);
@@ -236,4 +243,29 @@ export function refuseUnmeasured(
     if (!(error instanceof BenchError)) throw error;
     throw new BenchError('usage', `${place}: ${error.message}`, error.hint);
   }
+}
+
+/** In a closed loop, the number of answers is not known before it is measured. */
+function refuseUnsupported(
+  { budget: { metric, connections }, place }: Config['budgets'][number],
+  { load, windowSeconds, rungs }: Pick<Plan, 'rungs' | 'load' | 'windowSeconds'>,
+): void {
+  const needed = answersFor(metric);
+  if (needed === undefined || load.mode === 'closed') return;
+  // Requests in flight at the end of a window have no answer yet.
+  const open = Math.max(...rungs.filter((rung) => connections === undefined || rung === connections));
+  const [requests, enough, cure] =
+    load.mode === 'open'
+      ? ([
+          load.perSecond * windowSeconds,
+          needed + open,
+          `"duration": ${Math.ceil((10 * (needed + open)) / load.perSecond) / 10}`,
+        ] as const)
+      : ([load.requests, needed, `"amount": ${needed}`] as const);
+  if (requests >= enough) return;
+  throw new BenchError(
+    'usage',
+    `${place}: a ${metric} needs ${needed} answers in each round, and this run sends only ${Math.floor(requests)} requests`,
+    `set ${cure}`,
+  );
 }

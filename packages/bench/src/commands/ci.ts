@@ -8,7 +8,7 @@ import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
 import { HOME, makeProjectFolder } from '../home.ts';
 import { METRICS } from '../metrics.ts';
 import type { Plan } from '../plan/definition.ts';
-import { describeBudget, renderBudgets, renderSummary } from '../report/budgets.ts';
+import { describeBudget, describeMissing, renderBudgets, renderSummary } from '../report/budgets.ts';
 import { renderComparisonMarkdown } from '../report/compare.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderMarkdown } from '../report/markdown.ts';
@@ -76,25 +76,31 @@ function baselinesOf({ budgets }: Config): string[] {
   return budgets.flatMap(({ budget: { limit } }) => (limit.kind === 'worse' ? [limit.against] : []));
 }
 
-/** The result of a job: broken if a budget is broken or a trial failed. Anything undecided is a warning. */
+/** The result of a job: broken if a budget is broken or not measured, or a trial failed. Anything undecided is a warning. */
 function conclude(
   judged: readonly JudgedBudget[],
   runs: readonly StoredRun[],
 ): { words: string; isBroken: boolean; warnings: string[] } {
   const rows = judged.flatMap(({ budget, rows: all }) => all.map((row) => ({ budget, ...row })));
   const broken = rows.filter(({ verdict }) => verdict === 'broken');
+  const unmeasured = rows.filter(({ verdict }) => verdict === 'not measured');
   const undecided = rows.filter(({ verdict }) => verdict === 'undecided');
   const failed = runs.flatMap(({ trials }) => trials.filter(({ status }) => status === 'failed'));
   const uncompared = judged.filter((one) => one.rows.length === 0);
   const said = [
     ...(broken.length > 0 ? [`${broken.length} of ${rows.length} budget checks broken`] : []),
     ...(failed.length > 0 ? [`${failed.length} failed ${failed.length === 1 ? 'trial' : 'trials'}`] : []),
+    ...(unmeasured.length > 0 ? [`${unmeasured.length} of ${rows.length} budget checks not measured`] : []),
     ...(undecided.length > 0 ? [`${undecided.length} of ${rows.length} budget checks undecided`] : []),
   ];
   return {
     words: said.length > 0 ? `Bench: ${said.join(', ')}` : `Bench: all ${rows.length} budget checks kept`,
-    isBroken: broken.length + failed.length > 0,
+    isBroken: broken.length + failed.length + unmeasured.length > 0,
     warnings: [
+      ...unmeasured.map(
+        (row) =>
+          `not measured: ${describeBudget(row.budget)}, ${row.target} at ${row.connections} connections: ${describeMissing(row, row.budget)}`,
+      ),
       ...undecided.map(
         ({ budget, target, connections }) =>
           `undecided: ${describeBudget(budget)}, ${target} at ${connections} connections. More rounds narrow the interval`,

@@ -1,5 +1,6 @@
 /** The budgets of a job in words, as a text and as Markdown. */
 import type { Budget, JudgedBudget, JudgedRow } from '../analyse/budgets.ts';
+import { answersFor } from '../histogram.ts';
 import { METRICS } from '../metrics.ts';
 import { formatChange, formatShare, formatWhole } from './format.ts';
 import { tableInMarkdown } from './markdown.ts';
@@ -39,7 +40,7 @@ function rowsOf({ budget, rows }: JudgedBudget): string[][] {
     row.target,
     formatWhole(row.connections),
     describeMeasured(row, budget),
-    row.verdict === 'undecided' ? `undecided: ${describeWhy(row)}` : row.verdict,
+    describeVerdict(row, budget),
   ]);
 }
 
@@ -51,6 +52,22 @@ function describeMeasured({ comparison: { ratio } }: JudgedRow, { metric, limit 
   const range = interval ?? ratio.range;
   const words = `${show(range.low)} to ${show(range.high)}`;
   return interval === undefined ? `observed ${words}` : `${show(ratio.estimate)} (${words})`;
+}
+
+function describeVerdict(row: JudgedRow, budget: Budget): string {
+  if (row.verdict === 'undecided') return `undecided: ${describeWhy(row)}`;
+  return row.verdict === 'not measured' ? `NOT MEASURED: ${describeMissing(row, budget)}` : row.verdict;
+}
+
+/** Says in how many rounds the metric is missing, and for a percentile, which duration has enough answers. */
+export function describeMissing({ missing }: JudgedRow, { metric }: Budget): string {
+  const { rounds, of, answers = 0, goodputPerSecond = 0 } = missing;
+  const found = `${METRICS[metric].label} is missing in ${rounds} of ${of} rounds`;
+  const needed = answersFor(metric);
+  if (needed === undefined || answers >= needed) return found;
+  const seconds = goodputPerSecond > 0 ? Math.ceil((1.1 * needed) / goodputPerSecond) : undefined;
+  const cure = seconds === undefined ? '' : `; "duration": ${seconds} has enough`;
+  return `${found}: it needs ${formatWhole(needed)} answers, and a round had ${formatWhole(answers)}${cure}`;
 }
 
 function describeWhy({ comparison }: JudgedRow): string {

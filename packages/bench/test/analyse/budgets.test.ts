@@ -52,6 +52,30 @@ describe('a budget against a baseline', () => {
   });
 });
 
+describe('a budget whose metric is missing in rounds', () => {
+  /** A run whose last rounds have no p99. */
+  const runWith = (missing: number) => {
+    const trials = Array.from({ length: 12 }, (_, index) => {
+      const measured = sampleMeasured({ cpu: 100 });
+      const { p99, ...latencyUs } = { ...measured.load.latencyUs!, p99: around(2000)(index) };
+      const load = { ...measured.load, latencyUs: index < 12 - missing ? { ...latencyUs, p99 } : latencyUs };
+      return okTrial('vanilla', { ...measured, load }, { round: index + 1 });
+    });
+    return { plan: samplePlan('--rounds 12 --connections 10'), trials };
+  };
+  const p99: Budget = { metric: 'p99', of: 'vanilla', limit: { kind: 'figure', value: 20_000 } };
+
+  it.each([12, 6])('is not measured if %d of 12 lack it', (missing) => {
+    const { rows } = judgeBudget(runWith(missing), p99, []);
+    expect(rows).toMatchObject([{ verdict: 'not measured', missing: { rounds: missing, of: 12 } }]);
+  });
+
+  it('is kept if none lacks it', () => {
+    const { rows } = judgeBudget(runWith(0), p99, []);
+    expect(rows).toMatchObject([{ verdict: 'kept', missing: { rounds: 0, of: 12 } }]);
+  });
+});
+
 describe('a budget with an absolute limit', () => {
   it.each([
     ['broken', 100],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configSchema, readConfig, refuseUnmeasured } from '../../src/cli/config.ts';
+import { BenchError } from '../../src/errors.ts';
 import { errorOf, samplePlan } from '../samples.ts';
 
 let folder: string;
@@ -120,6 +121,32 @@ describe('bench.config.json', () => {
     expect(errorOf(() => readConfig(write('{\n"bench": }'))).message).toContain(
       'bench.config.json:2: not JSON',
     );
+  });
+
+  it('refuses a percentile that needs more answers than a round has requests, with the duration that can', () => {
+    const refused = (words: string, metric: 'p50' | 'p99' | 'cpu', connections?: number): string[] => {
+      const limit = { kind: 'figure', value: 20_000 } as const;
+      const budget = { metric, limit, ...(connections === undefined ? {} : { connections }) };
+      try {
+        refuseUnmeasured({ budget, place: 'bench.config.json:3' }, samplePlan(words));
+        return [];
+      } catch (error) {
+        if (!(error instanceof BenchError)) throw error;
+        return [error.code, error.message, error.hint ?? ''];
+      }
+    };
+    expect(refused('--rate 500 --duration 2 --connections 10', 'p99')).toEqual([
+      'usage',
+      'bench.config.json:3: a p99 needs 1000 answers in each round, and this run sends only 1000 requests',
+      'set "duration": 2.1',
+    ]);
+    expect(refused('--rate 500 --duration 2.1 --connections 10', 'p99')).toEqual([]);
+    expect(refused('--rate 500 --duration 2.1 --connections 10,100', 'p99')[2]).toBe('set "duration": 2.2');
+    expect(refused('--rate 500 --duration 2.1 --connections 10,100', 'p99', 10)).toEqual([]);
+    expect(refused('--rate 500 --duration 2 --connections 10', 'p50')).toEqual([]);
+    expect(refused('--rate 5 --duration 2 --connections 10', 'cpu')).toEqual([]);
+    expect(refused('--amount 400 --connections 10', 'p99')[2]).toBe('set "amount": 1000');
+    expect(refused('--duration 1 --connections 10', 'p99')).toEqual([]);
   });
 
   it('refuses a budget for what the run does not measure', () => {
