@@ -159,9 +159,9 @@ function pairTargets(
   return { asked, pairs };
 }
 
-/** Maps each candidate of a plan to its default baseline. */
-export function baselinesOf(plan: Plan): Map<string, string> {
-  const { pairs } = pairTargets(plan, plan.targets, undefined);
+/** Maps each candidate of a plan to its baseline; throws a usage error if the plan has no such one. */
+export function baselinesOf(plan: Plan, asked?: string): Map<string, string> {
+  const { pairs } = pairTargets(plan, plan.targets, asked);
   return new Map(pairs.map(({ candidate, baseline }) => [candidate, baseline]));
 }
 

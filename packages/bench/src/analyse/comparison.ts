@@ -1,5 +1,5 @@
 /** The result of a comparison: its figures, and its verdict or the reason for having none. */
-import { type Better, judge, type Ratio, thetaOf, toRatio } from './verdict.ts';
+import { type Better, judge, type Judgement, type Ratio, thetaOf, toRatio } from './verdict.ts';
 import type { Interval } from '../numbers.ts';
 
 /** Dropped rounds up to this share are left out; if there are more, each counts as the worst difference. */
@@ -43,6 +43,14 @@ export interface Undecided extends Compared {
 }
 
 export type Comparison = Decided | Undecided;
+
+/**
+ * Returns true if further rounds of a sequential test may answer its question. If only a difference beyond the threshold
+ * counts, `faster` and `slower` stay open until their whole interval lies there.
+ */
+export function isOpen({ verdict, byMoreThanThreshold }: Judgement, isBeyond = false): boolean {
+  return verdict === 'undecided' || (isBeyond && verdict !== 'same' && !byMoreThanThreshold);
+}
 
 /** The figures behind a conclusion, as log ratios; above 0 the candidate is worse. */
 export interface Figures {

@@ -9,6 +9,7 @@ import type { Trial } from '../results/record.ts';
 import { type Cell, cellOf } from './cells.ts';
 import { compareWithin, type ComparedRow, scheduleOf } from './compare.ts';
 import { lastLook } from './looks.ts';
+import { isOpen } from './comparison.ts';
 import { canDecide } from './paired.ts';
 
 /** The comparisons of a sequential test at a look. */
@@ -93,7 +94,7 @@ function isOpenIn(standing: Standing | undefined): (cell: Cell) => boolean {
 function standWith(plan: Plan, trials: Trial[], rounds: number): Standing {
   const { by = 'cpu', threshold = 0 } = plan.sequentialTest ?? {};
   const { rows } = compareWithin({ plan, trials }, { by, threshold });
-  const undecided = rows.filter(({ comparison }) => comparison.verdict === 'undecided');
+  const undecided = rows.filter(({ comparison }) => isOpen(comparison, plan.sequentialTest?.beyond));
   const lost = undecided.filter(
     ({ comparison }) => !canDecide(comparison.dropped, scheduleOf(plan), rows.length),
   );

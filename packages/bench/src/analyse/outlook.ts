@@ -1,12 +1,21 @@
 /** The noise between the rounds of a comparison, and the rounds and the time that a verdict takes. */
 import type { MetricId } from '../metrics.ts';
-import { median } from '../numbers.ts';
+import { type Interval, median } from '../numbers.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { estimateSeconds } from '../plan/plan.ts';
 import type { StoredRun } from '../results/store.ts';
-import { baselinesOf, type ComparedRow, differencesWithin, scheduleOf } from './compare.ts';
-import { ERROR_BUDGET } from './looks.ts';
+import {
+  baselinesOf,
+  type ComparedRow,
+  differencesWithin,
+  foreseeTable,
+  type Question,
+  scheduleOf,
+} from './compare.ts';
+import { detectableDifferences, type Finding, type Residuals } from './detectable.ts';
+import { ERROR_BUDGET, withStops } from './looks.ts';
 import { robustDeviation } from './quantiles.ts';
+import { estimateCentre, walshAverages } from './signed-rank.ts';
 import { FEWEST_ROUNDS, roundsToShow, SOUGHT_EFFECT } from './verdict.ts';
 
 /** A comparison: two targets at a number of connections. */
@@ -16,10 +25,12 @@ type Pair = Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>;
 export interface Noise extends Pair {
   /** The robust standard deviation of its log ratios between rounds. */
   deviation: number;
+  residuals: Residuals;
 }
 
 /** The rounds that a comparison needs. */
-export interface Outlook extends Noise {
+export interface Outlook extends Pair {
+  deviation: number;
   rounds: number;
   /** The valid rounds so far. */
   measured: number;
@@ -43,18 +54,22 @@ function measureNoise(
   { trials }: Pick<StoredRun, 'trials'>,
   pairs: readonly Pair[],
   by: MetricId,
-): Omit<Outlook, 'rounds'>[] {
+): (Noise & { measured: number })[] {
   return pairs.flatMap(({ connections, candidate, baseline }) => {
     const pair = { connections, candidate, baseline };
     const values = differencesWithin(trials, pair, by).filter((difference) => difference !== undefined);
     const measured = values.length;
-    return measured < FEWEST_ROUNDS ? [] : [{ ...pair, deviation: robustDeviation(values), measured }];
+    if (measured < FEWEST_ROUNDS) return [];
+    const centre = estimateCentre(walshAverages(values));
+    const residuals = values.map((value) => value - centre);
+    return [{ ...pair, deviation: robustDeviation(values), residuals, measured }];
   });
 }
 
-function pairsOf(plan: Plan): Pair[] {
+function pairsOf(plan: Plan, asked?: string): Pair[] {
+  if (plan.targets.length < 2) return [];
   return plan.rungs.flatMap((connections) =>
-    [...baselinesOf(plan)].map(([candidate, baseline]) => ({ connections, candidate, baseline })),
+    [...baselinesOf(plan, asked)].map(([candidate, baseline]) => ({ connections, candidate, baseline })),
   );
 }
 
@@ -72,36 +87,120 @@ export function foreseeOpen(run: Pick<StoredRun, 'plan' | 'trials'>, open: reado
   }));
 }
 
+/** A question to a plan: the metric, the threshold and the baseline of its comparisons, and what they have to show. */
+export interface Sought extends Question {
+  finding: Finding;
+}
+
+/** The differences that a plan finds, foreseen from the noise of stored runs. */
+export interface Reach {
+  rows: number;
+  /** The smallest difference that each comparison finds with this probability, as a share; absent if none is found that often. */
+  found: { probability: number; difference?: number }[];
+}
+
+const PROBABILITIES = [0.95, 0.8];
+
+/**
+ * Foresees the differences that the comparisons of a plan find; the one with the most noise counts. Undefined without
+ * noise, and without comparisons.
+ */
+export function foreseeReach(
+  plan: Plan,
+  stored: readonly Noise[],
+  { finding, threshold, baseline }: Sought,
+): Reach | undefined {
+  const pairs = pairsOf(plan, baseline);
+  const rounds = roundsWithin(plan);
+  if (pairs.length === 0 || stored.length === 0 || rounds === 0) return undefined;
+  const schedule = withStops(scheduleOf(plan), rounds < plan.rounds ? [rounds] : []);
+  const design = { schedule, rounds, rows: pairs.length, threshold };
+  const pools = new Map(pairs.map((pair) => [stacksOf(pair), storedLike(pair, stored).noise]));
+  const found = [...pools.values()].map((pool) =>
+    detectableDifferences(
+      design,
+      pool.map(({ residuals }) => residuals),
+      finding,
+      PROBABILITIES,
+    ),
+  );
+  return {
+    rows: pairs.length,
+    found: PROBABILITIES.map((probability, index) => {
+      const all = found.map((differences) => differences[index]);
+      const difference = all.includes(undefined) ? undefined : Math.max(...all.map((one) => one ?? 0));
+      return { probability, ...(difference !== undefined && { difference }) };
+    }),
+  };
+}
+
+/** The noise to expect of the comparisons of a plan. */
+interface ExpectedNoise {
+  /** The least and the most of its comparisons. */
+  deviations: Interval;
+  /** True if the noise is partly that of other targets. */
+  isOfOthers: boolean;
+}
+
+/** Returns the noise to expect of the comparisons of a plan; undefined without comparisons or stored noise. */
+export function noiseOfPlan(
+  plan: Plan,
+  stored: readonly Noise[],
+  baseline?: string,
+): ExpectedNoise | undefined {
+  const pairs = pairsOf(plan, baseline);
+  if (pairs.length === 0 || stored.length === 0) return undefined;
+  const all = pairs.map((pair) => deviationLike(pair, stored));
+  return {
+    deviations: { low: Math.min(...all), high: Math.max(...all) },
+    isOfOthers: pairs.some((pair) => storedLike(pair, stored).isOfOthers),
+  };
+}
+
+/** The rounds that the budget of a plan holds, see `keepTime`. Without a budget, all of them. */
+function roundsWithin(plan: Plan): number {
+  const { budgetSeconds } = plan.sequentialTest ?? {};
+  if (budgetSeconds === undefined) return plan.rounds;
+  const held = budgetSeconds / (estimateSeconds(plan) / plan.rounds);
+  const { fewestRounds = 0 } = foreseeTable(plan);
+  return Math.min(plan.rounds, Math.max(Math.floor(held), Math.min(Math.ceil(held), fewestRounds)));
+}
+
+/** Returns the stored comparisons between the same stacks, or all if there are none. */
+function storedLike(pair: Pair, stored: readonly Noise[]): { noise: readonly Noise[]; isOfOthers: boolean } {
+  const same = stored.filter((noise) => stacksOf(noise) === stacksOf(pair));
+  return same.length > 0 ? { noise: same, isOfOthers: false } : { noise: stored, isOfOthers: true };
+}
+
+/** Returns the deviation to expect of a comparison: the median of the stored ones. */
+function deviationLike(pair: Pair, stored: readonly Noise[]): number {
+  return median(storedLike(pair, stored).noise.map(({ deviation }) => deviation));
+}
+
 /** The power of a plan, foreseen from the noise of stored runs. */
 export interface Prospect {
   /** The comparisons of the plan, with the rounds after which each has probably left. */
   rows: Outlook[];
-  /** True if the noise is that of other targets. */
-  isOfOthers: boolean;
   rounds: number;
   seconds: number;
 }
 
 /**
  * Foresees the rounds and the time that a sequential test takes to show the sought difference in every comparison.
- * The noise of each is the median of stored comparisons between the same stacks, or between any. Undefined without noise.
+ * Undefined without noise.
  */
 export function foreseePower(plan: Plan, stored: readonly Noise[]): Prospect | undefined {
   const pairs = pairsOf(plan);
   if (plan.sequentialTest === undefined || pairs.length === 0 || stored.length === 0) return undefined;
   const schedule = scheduleOf(plan);
-  let isOfOthers = false;
   const rows = pairs.map((pair): Outlook => {
-    const same = stored.filter((noise) => stacksOf(noise) === stacksOf(pair));
-    isOfOthers ||= same.length === 0;
-    const deviation = median((same.length > 0 ? same : stored).map((noise) => noise.deviation));
+    const deviation = deviationLike(pair, stored);
     const needed = roundsFor(plan, deviation);
     const look = schedule.find(({ rounds }) => rounds >= needed);
     return { ...pair, deviation, rounds: look?.rounds ?? needed, measured: 0 };
   });
   return {
     rows,
-    isOfOthers,
     rounds: Math.max(...rows.map(({ rounds }) => rounds)),
     seconds: secondsUntil(plan, rows),
   };

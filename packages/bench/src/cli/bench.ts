@@ -594,7 +594,10 @@ function toSequentialTest(values: Values<typeof OPTIONS>): BenchOptions['sequent
     ...present({ looks: values.looks }),
     by: values.by ?? 'cpu',
     threshold: values.threshold ?? DEFAULT_THRESHOLD,
-    ...present({ budgetSeconds: values.budget }),
+    ...present({
+      beyond: values.failOn?.some((verdict) => verdict === 'slower' || verdict === 'faster') || undefined,
+      budgetSeconds: values.budget,
+    }),
   };
 }
 

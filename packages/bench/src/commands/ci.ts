@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { compareWithin } from '../analyse/compare.ts';
-import { judgeBudget, type JudgedBudget } from '../analyse/budgets.ts';
+import { type Budget, judgeBudget, type JudgedBudget } from '../analyse/budgets.ts';
 import { CI } from '../cli/commands.ts';
 import { readConfig, refuseUnmeasured, type Config } from '../cli/config.ts';
 import { HOME, makeProjectFolder } from '../home.ts';
@@ -18,6 +18,7 @@ import { describePlan } from '../report/plan.ts';
 import { toView } from '../report/view.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
 import { measureForeseen } from './foreseen.ts';
+import { foreseeDifferences } from './reach.ts';
 import { foresee, type Foreseen } from './request.ts';
 import { createRunner, logLine, print, terminal } from './shell.ts';
 
@@ -31,7 +32,12 @@ export const runCi = createRunner(CI, async ({ config: file, dryRun, wait }) => 
   const config = readConfig(file ?? join(HOME.root, 'bench.config.json'));
   process.chdir(config.folder);
   const runs = await foreseeRuns(config, wait);
-  if (dryRun) return print(`${runs.map(({ foreseen }) => describePlan(foreseen.plan)).join('\n\n')}\n`);
+  if (dryRun) {
+    const plans: string[] = [];
+    for (const { foreseen } of runs)
+      plans.push(describePlan(foreseen.plan, { power: await foreseeDifferences(foreseen.plan, foreseen) }));
+    return print(`${plans.join('\n\n')}\n`);
+  }
   const measured: { rate: number | undefined; run: StoredRun }[] = [];
   for (const { rate, foreseen } of runs) {
     const ended = await measureForeseen(foreseen, terminal);
@@ -64,12 +70,20 @@ async function foreseeRuns(config: Config, wait: boolean): Promise<JobRun[]> {
   for (const { rate, request } of config.runs) {
     const foreseen = await foresee({ ...request(), wait, mayRepeatRevisions: true });
     const run = rate === undefined ? foreseen.run : `${foreseen.run}-${rate}`;
-    for (const one of config.budgets) {
-      if (one.budget.rate === rate) refuseUnmeasured(one, foreseen.plan);
-    }
-    runs.push({ rate, foreseen: { ...foreseen, run, plan: { ...foreseen.plan, run } } });
+    const own = config.budgets.filter(({ budget }) => budget.rate === rate);
+    for (const one of own) refuseUnmeasured(one, foreseen.plan);
+    const budgets = own.map(({ budget }) => budget);
+    const plan = { ...untilBeyond(foreseen.plan, budgets), run };
+    runs.push({ rate, foreseen: { ...foreseen, run, plan, budgets } });
   }
   return runs;
+}
+
+/** Returns a plan whose sequential test ends only when a difference is beyond the threshold, if a budget asks for that. */
+function untilBeyond({ sequentialTest, ...plan }: Plan, budgets: readonly Budget[]): Plan {
+  if (sequentialTest === undefined) return plan;
+  const isAsked = budgets.some(({ limit }) => limit.kind === 'worse');
+  return { ...plan, sequentialTest: isAsked ? { ...sequentialTest, beyond: true } : sequentialTest };
 }
 
 function baselinesOf({ budgets }: Config): string[] {

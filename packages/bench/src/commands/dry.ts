@@ -3,11 +3,10 @@ import { findShortBudget } from '../analyse/time-budget.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
-import type { Plan } from '../plan/definition.ts';
 import { countOf, formatBudget } from '../report/format.ts';
 import { describePlan } from '../report/plan.ts';
-import { describePower, typeBudget } from '../report/stopping.ts';
-import { readNoise } from './noise.ts';
+import { typeBudget } from '../report/stopping.ts';
+import { foreseeDifferences } from './reach.ts';
 import { planFrom, probing, type Foreseen } from './request.ts';
 
 /** Throws a usage error if `--fail-on` could find nothing: the plan compares no targets. */
@@ -42,14 +41,10 @@ export function refuseBudget({ plan, stored }: Pick<Foreseen, 'plan' | 'stored'>
   );
 }
 
-/** Says how long a sequential test will take; empty for other plans. */
-async function foreseePower(plan: Plan): Promise<string[]> {
-  return plan.sequentialTest === undefined ? [] : describePower(plan, await readNoise(plan));
-}
-
 /** Describes a plan. If its rate is measured first, the description includes the run that measures it. */
-export async function describeDry({ plan, options }: Foreseen): Promise<string> {
-  const power = await foreseePower(plan);
+export async function describeDry(foreseen: Foreseen): Promise<string> {
+  const { plan, options } = foreseen;
+  const power = await foreseeDifferences(plan, foreseen);
   if (!options.autoRate) return `${describePlan(plan, { power })}\n`;
   const probe = planFrom(`${plan.run}-probe`, probing(options), undefined);
   const first = `first, to find the rate: ${describePlan(probe).split('\n\n')[0]}`;

@@ -14,14 +14,13 @@ import { askForRoutes } from './ask-server.ts';
 import { measurePlan, type Job, type MeasuredRun } from './measure.ts';
 import { isAskedOfServer } from './openapi.ts';
 import { planFrom, probing, type Foreseen } from './request.ts';
+import { foreseeDifferences } from './reach.ts';
 import { openSession } from './session.ts';
 import type { Voice } from './voice.ts';
 
 /** Measures a request and stores the run. Undefined if it was interrupted before there was a plan. */
-export async function measureForeseen(
-  { run, options: first, written, plan: planned, stored }: Foreseen,
-  voice: Voice,
-): Promise<MeasuredRun | undefined> {
+export async function measureForeseen(asked: Foreseen, voice: Voice): Promise<MeasuredRun | undefined> {
+  const { run, options: first, written, plan: planned, stored } = asked;
   const foreseen = restore(planned, first);
   hide(secretsIn(foreseen));
   // On other hosts, their own sessions measure alone.
@@ -35,6 +34,7 @@ export async function measureForeseen(
   const plan = options.autoRate ? await planAtHalf(run, options, means) : ready;
   if (plan === undefined) return undefined;
   for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
+  for (const line of await foreseeDifferences(plan, asked)) voice.log(line);
   return measure({ ...means, plan, stored });
 }
 

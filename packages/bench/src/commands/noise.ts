@@ -6,23 +6,18 @@ import { type Noise, noiseOf } from '../analyse/outlook.ts';
 import { unlikeHosts } from '../analyse/unlike.ts';
 import { BenchError } from '../errors.ts';
 import { readHost } from '../machine/host.ts';
+import type { MetricId } from '../metrics.ts';
 import type { Plan } from '../plan/definition.ts';
+import type { StoredNoise } from '../report/stopping.ts';
 import { listRuns, readRun, type StoredRun } from '../results/store.ts';
-
-/** The noise of stored comparisons, and the number of runs that it comes from. */
-export interface StoredNoise {
-  runs: number;
-  noise: Noise[];
-}
 
 /** Older runs say less of the machine as it is now, and reading them takes time. */
 const MOST_RUNS = 10;
 
 /** Reads the noise of the newest runs of this machine with the workload, the window and the kind of rounds of a plan. */
-export async function readNoise(plan: Plan): Promise<StoredNoise> {
+export async function readNoise(plan: Plan, by: MetricId): Promise<StoredNoise> {
   const host = await readHost();
   const folders = listRuns().map((run) => join(HOME.results, run));
-  const by = plan.sequentialTest?.by ?? 'cpu';
   const found: Noise[][] = [];
   for (const folder of folders.toReversed()) {
     if (found.length === MOST_RUNS) break;

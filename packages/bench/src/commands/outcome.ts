@@ -4,8 +4,6 @@ import { compareRuns } from '../analyse/runs.ts';
 import { unlikeRuns } from '../analyse/unlike.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { commandLine } from '../home.ts';
-import { DEFAULT_THRESHOLD } from '../plan/options.ts';
-import { enginesOf } from '../plan/plan.ts';
 import { describeDifferences } from '../report/changes.ts';
 import { describeCopies } from '../report/copies.ts';
 import { renderComparison } from '../report/compare.ts';
@@ -20,6 +18,7 @@ import { toView } from '../report/view.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
 import { measureForeseen } from './foreseen.ts';
 import { writePage } from './page.ts';
+import { questionOf } from './reach.ts';
 import type { Foreseen } from './request.ts';
 import { layoutFor, logLine, print, printJson, printStyled, terminal, widthFor } from './shell.ts';
 
@@ -77,9 +76,7 @@ function show(tables: ComparedTable[], title: string, marks: string[]): Compared
 /** Compares the targets of a run, and the run with the old one that it repeats. */
 function compareMeasured(run: StoredRun, old: StoredRun | undefined): Compared {
   const { plan } = run;
-  // A second engine only checks the goodput of the first.
-  const usual = enginesOf(plan).length > 1 ? 'goodput' : 'cpu';
-  const { by = usual, threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
+  const { by, threshold } = questionOf(plan);
   const within = compareTargets(run, { by, threshold });
   if (old === undefined || plan.quick) return within;
   const marks = [

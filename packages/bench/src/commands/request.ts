@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
+import type { Budget } from '../analyse/budgets.ts';
 import { startedFresh } from '../analyse/unlike.ts';
 import { readApp } from '../catalogue/apps/app.ts';
 import type { EngineName } from '../catalogue/engines.ts';
@@ -31,6 +32,8 @@ export interface Foreseen {
   stored: StoredRun | undefined;
   /** The run whose plan is repeated, and with which the new run is compared. */
   old: StoredRun | undefined;
+  /** The budgets of a job by which the run is judged. */
+  budgets?: Budget[];
 }
 
 /** Makes the plan of a request. Throws a usage error if it cannot be made. */

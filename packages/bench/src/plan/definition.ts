@@ -20,6 +20,9 @@ const sequentialTest = shape(
       exclusiveMinimum: 0,
       exclusiveMaximum: 1,
     }),
+    beyond: flag(
+      'faster and slower decide only if the whole interval lies beyond the threshold (--fail-on, budgets).',
+    ),
     budgetSeconds: Type.Optional(span('s: after which it stops undecided')),
   },
   { description: 'The looks at which the run may stop because it is decided.' },

@@ -158,9 +158,9 @@ function describePlannedHosts(plan: Plan): string[] {
 
 function describeSequentialTest({ sequentialTest }: Plan): string[] {
   if (sequentialTest === undefined) return [];
-  const { looks, by, threshold, budgetSeconds } = sequentialTest;
+  const { looks, by, threshold, beyond, budgetSeconds } = sequentialTest;
   const budget = budgetSeconds === undefined ? '' : `, or after ${formatBudget(budgetSeconds)}`;
   return [
-    `looks after ${looks.split('/').join(', ')} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${budget}`,
+    `looks after ${looks.split('/').join(', ')} rounds, and stops when every comparison by ${METRICS[by].label} (±${formatShare(threshold)}) is decided${beyond ? ', a difference only with its whole interval beyond that' : ''}${budget}`,
   ];
 }

@@ -168,18 +168,18 @@ function describeNextLook(plan: Plan, standing: Standing | undefined, rounds: nu
     next === undefined ? '' : `${standing === undefined ? 'first' : 'next'} look after ${next.rounds}`;
   if (standing === undefined) return `${upcoming} rounds`;
   const { rows } = standing;
-  const head = `${countDecided(rows)} of ${rows.length} decided after ${countOf(standing.rounds, 'round')}`;
+  const head = `${countDecided(rows, standing.open)} of ${rows.length} decided after ${countOf(standing.rounds, 'round')}`;
   return [head, upcoming].filter(Boolean).join(', ');
 }
 
 /** The comparisons of a sequential test at one of its looks, without those that had left before. */
-function describeLook({ rounds, rows }: Standing, before: Standing | undefined): string[] {
+function describeLook({ rounds, rows, open }: Standing, before: Standing | undefined): string[] {
   if (rows.length === 0) return [];
   const left = rows.filter(
     (row) => before !== undefined && !before.open.some((one) => describePair(one) === describePair(row)),
   );
   return [
-    `after ${countOf(rounds, 'round')}, ${countDecided(rows)} of ${countOf(rows.length, 'comparison')} decided:`,
+    `after ${countOf(rounds, 'round')}, ${countDecided(rows, open)} of ${countOf(rows.length, 'comparison')} decided:`,
     ...rows
       .filter((row) => !left.includes(row))
       .map((row) => `  ${describePair(row)}: ${describeVerdict(row)}`),
@@ -212,8 +212,8 @@ function describeRest(
   return [`${head}: about ${formatSpan(needed)} more would show ${formatShare(sought)}${budget}`];
 }
 
-function countDecided(rows: readonly ComparedRow[]): number {
-  return rows.filter(({ comparison }) => comparison.verdict !== 'undecided').length;
+function countDecided(rows: readonly ComparedRow[], open: readonly ComparedRow[]): number {
+  return rows.filter((row) => !open.includes(row) && row.comparison.verdict !== 'undecided').length;
 }
 
 /** Renders the table after a round, with the trials so far. */

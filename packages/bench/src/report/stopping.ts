@@ -4,8 +4,18 @@ import { trackRun } from '../analyse/due.ts';
 import { endingOf, stopRun } from '../analyse/ending.ts';
 import { findShortBudget } from '../analyse/time-budget.ts';
 import { fewestRounds } from '../analyse/looks.ts';
-import { foreseeOpen, foreseePower, type Noise, secondsUntil, soughtBy } from '../analyse/outlook.ts';
+import {
+  foreseeOpen,
+  foreseePower,
+  foreseeReach,
+  type Noise,
+  noiseOfPlan,
+  secondsUntil,
+  type Sought,
+  soughtBy,
+} from '../analyse/outlook.ts';
 import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
+import { METRICS, type MetricId } from '../metrics.ts';
 import type { Trial } from '../results/record.ts';
 import type { Plan } from '../plan/definition.ts';
 import { countOf, formatBudget, formatShare, formatSpan, formatWhole } from './format.ts';
@@ -55,22 +65,67 @@ export function typeBudget(seconds: number): string {
   return seconds <= 120 ? `${Math.ceil(seconds)}s` : `${Math.ceil(seconds / 60)}m`;
 }
 
+/** The noise of stored comparisons, and the number of runs that it comes from. */
+export interface StoredNoise {
+  runs: number;
+  noise: Noise[];
+}
+
+/**
+ * Says which difference the comparisons of a plan find, from the noise of stored runs of this machine: `finds a difference
+ * of 3.9 % with 95 % probability, 3.1 % with 80 %`. `label` says what the difference does instead. Empty without noise, and
+ * for a plan that compares nothing or has too few rounds for an interval.
+ */
+export function describeReach(
+  plan: Plan,
+  noise: readonly Noise[],
+  sought: Sought,
+  label = 'finds a difference of',
+): string[] {
+  const reach = canCompare(plan) ? foreseeReach(plan, noise, sought) : undefined;
+  if (reach === undefined) return [];
+  const sizes = reach.found.map(({ probability, difference }, index) => {
+    const odds = `${formatShare(probability)}${index === 0 ? ' probability' : ''}`;
+    return `${difference === undefined ? 'none' : formatPercent(difference)} with ${odds}`;
+  });
+  const each = reach.rows === 1 ? '' : `, in each of ${countOf(reach.rows, 'comparison')}`;
+  return [`${label} ${sizes.join(', ')}${each}`];
+}
+
+/** Says how much the ratios of a metric vary, from stored runs of this machine, or that no run is known to tell it. */
+export function describeNoise(plan: Plan, { runs, noise }: StoredNoise, by: MetricId): string[] {
+  if (!canCompare(plan)) return [];
+  const expected = noiseOfPlan(plan, noise);
+  const what = METRICS[by].label;
+  if (expected === undefined)
+    return [
+      `no stored run of this machine has rounds like these, so the difference in ${what} that this run finds is not known before it ends`,
+    ];
+  const [least, most] = [expected.deviations.low, expected.deviations.high].map(formatPercent);
+  return [
+    `at the noise of ${countOf(runs, 'stored run')} of this machine${expected.isOfOthers ? ', partly of other targets' : ''}: the ratio of ${what} varies by ${least === most ? least : `${least} to ${most}`} between rounds`,
+  ];
+}
+
+/** Returns true if the rounds of a plan can give its comparisons intervals. */
+function canCompare(plan: Plan): boolean {
+  return foreseeTable(plan).fewestRounds !== undefined;
+}
+
+function formatPercent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
 /** Foresees how long a sequential test takes to show a difference, from the noise of stored runs of this machine. */
-export function describePower(plan: Plan, { runs, noise }: { runs: number; noise: Noise[] }): string[] {
+export function describePower(plan: Plan, noise: readonly Noise[]): string[] {
   const sought = soughtBy(plan);
   const { rows: count } = foreseeTable(plan);
   if (sought === undefined || count === 0) return [];
   const prospect = foreseePower(plan, noise);
-  if (prospect === undefined)
-    return [`no stored run of this machine has rounds like these, so the time to a verdict is not known`];
-  const { rows, isOfOthers, rounds, seconds } = prospect;
-  const deviations = rows.map(({ deviation }) => deviation);
-  const [least, most] = [Math.min(...deviations), Math.max(...deviations)].map(
-    (one) => `${(100 * one).toFixed(1)} %`,
-  );
+  if (prospect === undefined) return [];
+  const { rounds, seconds } = prospect;
   const each = count === 1 ? '' : ` in each of ${countOf(count, 'comparison')}`;
-  const source = `${least === most ? least : `${least} to ${most}`} between rounds in ${countOf(runs, 'stored run')} of this machine${isOfOthers ? ', partly of other targets' : ''}`;
-  const head = `about ${formatSpan(seconds)} (${countOf(rounds, 'round')}) to show ${formatShare(sought)}${each}: the ratio varies by ${source}`;
+  const head = `about ${formatSpan(seconds)} (${countOf(rounds, 'round')}) to show ${formatShare(sought)}${each}`;
   const { budgetSeconds } = plan.sequentialTest ?? {};
   if (rounds > plan.rounds) return [`${head}. The last look comes earlier, after ${plan.rounds} rounds`];
   if (budgetSeconds !== undefined && seconds > budgetSeconds)
@@ -85,7 +140,14 @@ export function describeUndecided(plan: Plan, trials: Trial[]): string[] {
   if (sought === undefined || standing === undefined) return [];
   return foreseeOpen({ plan, trials }, standing.open).map((outlook) => {
     const { candidate, connections, deviation, rounds, measured } = outlook;
-    const head = `${candidate} at ${formatWhole(connections)} is undecided: its ratio varies by ${(100 * deviation).toFixed(1)} % between rounds`;
+    const isDecided = standing.open.some(
+      (row) =>
+        row.candidate === candidate &&
+        row.connections === connections &&
+        row.comparison.verdict !== 'undecided',
+    );
+    const state = isDecided ? 'differs, perhaps by less than the threshold' : 'is undecided';
+    const head = `${candidate} at ${formatWhole(connections)} ${state}: its ratio varies by ${(100 * deviation).toFixed(1)} % between rounds`;
     if (rounds <= measured)
       return `${head}, which is little. The difference is too close to the threshold of ${formatShare(plan.sequentialTest?.threshold ?? 0)}`;
     const more = secondsUntil(plan, [outlook], measured);

@@ -179,18 +179,18 @@ it('compares the rounds of a fixed run that was interrupted', () => {
   });
 });
 
-const found = (ratio: number, threshold: number) =>
+const verdictsOn = (ratio: number, threshold: number) =>
   findVerdicts(compareWithin(sampleRun(ratio), { by: 'cpu', threshold }), ['slower', 'faster', 'same']);
 
 describe('--fail-on', () => {
   it('finds slower and faster only if the whole interval lies beyond the threshold', () => {
     const [row] = compareWithin(sampleRun(1.06), { by: 'cpu', threshold: 0.055 }).rows;
     expect(row?.comparison).toMatchObject({ verdict: 'slower', byMoreThanThreshold: false });
-    expect(found(1.06, 0.055)).toEqual([]);
-    expect(found(1.06, 0.02)).toEqual(['slower']);
-    expect(found(1 / 1.06, 0.055)).toEqual([]);
-    expect(found(1 / 1.06, 0.02)).toEqual(['faster']);
-    expect(found(1, 0.02)).toEqual(['same']);
+    expect(verdictsOn(1.06, 0.055)).toEqual([]);
+    expect(verdictsOn(1.06, 0.02)).toEqual(['slower']);
+    expect(verdictsOn(1 / 1.06, 0.055)).toEqual([]);
+    expect(verdictsOn(1 / 1.06, 0.02)).toEqual(['faster']);
+    expect(verdictsOn(1, 0.02)).toEqual(['same']);
   });
 });
 

@@ -44,6 +44,22 @@ const THREE = planOf(['a', 'b', 'c']);
 
 const firstRow = (all: Trial[]) => compareWithin({ plan: THREE, trials: all }, CPU).rows[0];
 
+it('goes on with --fail-on until the whole interval of a difference lies beyond the threshold', () => {
+  const roundsWith = (line: string, cost: number) =>
+    roundsOf(play(planOf(['a', 'b'], `--connections 10 ${line}`), { a: 1, b: cost }), 'b');
+  const decided = play(planOf(['a', 'b']), { a: 1, b: 1.022 });
+  expect(compareWithin({ plan: planOf(['a', 'b']), trials: decided }, CPU).rows[0]?.comparison).toMatchObject(
+    {
+      verdict: 'slower',
+      byMoreThanThreshold: false,
+      rounds: 12,
+    },
+  );
+  expect(roundsWith('--fail-on slower', 1.022)).toBe(24);
+  expect(roundsWith('--fail-on slower', 1.2)).toBe(12);
+  expect(roundsWith('--fail-on undecided', 1.022)).toBe(12);
+});
+
 describe('a target whose comparison is decided', () => {
   const costs: Costs = { a: 1, b: 1.2, c: 'noisy' };
   const trials = play(THREE, costs);

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { foreseeOpen, foreseePower, noiseOf, secondsUntil } from '../../src/analyse/outlook.ts';
+import {
+  foreseeOpen,
+  foreseePower,
+  foreseeReach,
+  noiseOf,
+  noiseOfPlan,
+  secondsUntil,
+} from '../../src/analyse/outlook.ts';
 import { countVerdicts } from '../../src/analyse/sequential-test.ts';
 import { scheduleNamed } from '../../src/catalogue/looks.ts';
 import { estimateSeconds } from '../../src/plan/plan.ts';
@@ -26,6 +33,7 @@ const noise = (deviation: number, candidate = 'b', baseline = 'a') => ({
   candidate,
   baseline,
   deviation,
+  residuals: [-deviation, deviation],
 });
 
 const roundsOf = (names: string[], deviation: number) =>
@@ -71,14 +79,17 @@ describe('the foreseen power', () => {
     expect(roundsOf(['a', 'b'], 0.1)).toBeGreaterThan(100);
   });
 
-  it('uses the noise of the same stacks, and says if there is none', () => {
+  it('uses the noise of the same stacks if there is some', () => {
     const plan = planOf(['a', 'b', 'c']);
     const stored = [noise(0.01, 'b@3.12', 'a@3.11'), noise(0.03, 'b', 'a'), noise(0.5, 'x', 'y')];
     const found = foreseePower(plan, stored);
     expect(found?.rows[0]?.deviation).toBeCloseTo(0.02);
     expect(found?.rows[1]?.deviation).toBeCloseTo(0.03);
-    expect(found?.isOfOthers).toBe(true);
-    expect(foreseePower(planOf(['a', 'b']), stored)?.isOfOthers).toBe(false);
+    expect(noiseOfPlan(plan, stored)).toEqual({
+      deviations: { low: expect.closeTo(0.02), high: expect.closeTo(0.03) },
+      isOfOthers: true,
+    });
+    expect(noiseOfPlan(planOf(['a', 'b']), stored)?.isOfOthers).toBe(false);
     expect(foreseePower(plan, [])).toBeUndefined();
   });
 
@@ -99,6 +110,31 @@ describe('the foreseen power', () => {
     expect(secondsUntil(plan, rows)).toBeCloseTo(12 * all + 6 * two);
     expect(secondsUntil(plan, rows, 12)).toBeCloseTo(6 * two);
     expect(secondsUntil(plan, rows, 18)).toBe(0);
+  });
+});
+
+describe('the differences that a plan finds', () => {
+  const sought = { by: 'cpu', threshold: 0.02, finding: 'verdict' } as const;
+
+  it('are those of the comparison with the most noise', () => {
+    const plan = samplePlan('--connections 10 --rounds 12', ['a', 'b', 'c']);
+    const stored = noiseOf({ plan, trials: measure({ b: 0.01, c: 0.03 }, 40) }, 'cpu');
+    const [quiet, loud] = stored;
+    const both = foreseeReach(plan, stored, sought);
+    const only = (one: typeof quiet) => foreseeReach(plan, one === undefined ? [] : [one], sought);
+    expect(both).toEqual(only(loud));
+    expect(both?.rows).toBe(2);
+    expect(only(quiet)?.found[0]?.difference).toBeLessThan(both?.found[0]?.difference ?? 0);
+  });
+
+  it('are larger if a budget ends the run before, and unknown without stored noise', () => {
+    const plan = planOf(['a', 'b']);
+    const stored = noiseOf({ plan, trials: measure({ b: 0.03 }, 40) }, 'cpu');
+    const within = (line: string) =>
+      foreseeReach(planOf(['a', 'b'], `--looks 12/18/24 ${line}`), stored, sought)?.found[0]?.difference ?? 0;
+    // A round of two trials takes 14 s.
+    expect(within('--budget 115s')).toBeGreaterThan(within('--budget 10m') + 0.01);
+    expect(foreseeReach(plan, [], sought)).toBeUndefined();
   });
 });
 

@@ -18,11 +18,14 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+function writeConfig(bench: object, budgets: object[]): void {
+  writeFileSync(join(shop, 'bench.config.json'), JSON.stringify({ bench, budgets }));
+}
+
 /** Runs a job with these budgets. */
 function runJob(rounds: number, budgets: object[]): Ended & { step: string } {
   const short = { rounds, connections: [2], amount: 40, warmup: 0 };
-  const bench = { app: '.', run: 'node server.cjs', get: '/orders', ...short };
-  writeFileSync(join(shop, 'bench.config.json'), JSON.stringify({ bench, budgets }));
+  writeConfig({ app: '.', run: 'node server.cjs', get: '/orders', ...short }, budgets);
   const step = join(folder, 'step.md');
   writeFileSync(step, 'before\n');
   const env = { ...environmentOfUser(folder), GITHUB_STEP_SUMMARY: step };
@@ -48,6 +51,25 @@ describe('a CI job', () => {
     expect(summary).toMatch(/^## Bench: 1 of 2 budget checks broken\n/);
     expect(summary).toMatch(/\| start-up at most 1.00 ms \| shop \| 2 \| .* \| broken \|/);
     expect(step).toBe(`before\n${summary}`);
+  });
+
+  it('says before it runs which difference breaks a budget, at the noise of stored runs', () => {
+    for (const name of ['one', 'two']) {
+      mkdirSync(join(shop, name));
+      writeFileSync(join(shop, name, 'server.cjs'), SERVER);
+    }
+    const short = { rounds: 6, connections: [2], amount: 40, warmup: 0 };
+    const copies = { copy: ['one', 'two'], run: 'node server.cjs', get: '/orders' };
+    writeConfig({ ...copies, ...short }, [{ metric: 'startup', against: 'one', worseByAtMost: '50%' }]);
+    const env = environmentOfUser(folder);
+    const dry = () => runCommand(['ci', '--dry-run'], shop, env).stdout;
+    expect(dry()).toContain(
+      '\nno stored run of this machine has rounds like these, so the difference in start-up that this run finds is not known before it ends\n',
+    );
+    expect(runCommand(['ci'], shop, env)).toMatchObject({ stderr: expect.stringContaining('no stored run') });
+    const known =
+      /\nstart-up at most 50 % worse than one: broken by \d.* with 95 % probability, .* with 80 %\nat the noise of 1 stored run of this machine: the ratio of start-up varies by /;
+    expect(dry()).toMatch(known);
   });
 
   it('passes with a warning if nothing is decided', () => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   describeEnding,
+  describeNoise,
   describePower,
   describeProspects,
   describeShortBudget,
+  describeReach,
   describeUndecided,
 } from '../../src/report/stopping.ts';
 import { toModel } from '../../src/report/model/model.ts';
@@ -33,6 +35,7 @@ const noise = (deviation: number) => ({
   candidate: 'fastify',
   baseline: 'vanilla',
   deviation,
+  residuals: [-1.5, -0.7, -0.2, 0.2, 0.7, 1.5].map((one) => one * deviation),
 });
 
 describe('describeProspects', () => {
@@ -72,20 +75,52 @@ describe('describeShortBudget', () => {
 });
 
 describe('describePower', () => {
-  it('foresees the time to a verdict from stored runs, and says if there are none', () => {
-    expect(describePower(decided(), { runs: 2, noise: [noise(0.01), noise(0.012)] })).toEqual([
-      'about 3 min (12 rounds) to show 3 %: the ratio varies by 1.1 % between rounds in 2 stored runs of this machine',
+  it('foresees the time to a verdict from stored runs', () => {
+    expect(describePower(decided(), [noise(0.01), noise(0.012)])).toEqual([
+      'about 3 min (12 rounds) to show 3 %',
     ]);
-    expect(describePower(decided('--budget 90s'), { runs: 1, noise: [noise(0.01)] })).toEqual([
-      expect.stringMatching(/ in 1 stored run of this machine\. The budget of 90 s ends before$/),
+    expect(describePower(decided('--budget 90s'), [noise(0.01)])).toEqual([
+      expect.stringMatching(/ to show 3 %\. The budget of 90 s ends before$/),
     ]);
-    expect(describePower(decided(), { runs: 1, noise: [noise(0.2)] })).toEqual([
+    expect(describePower(decided(), [noise(0.2)])).toEqual([
       expect.stringMatching(/\. The last look comes earlier, after 24 rounds$/),
     ]);
-    expect(describePower(decided(), { runs: 0, noise: [] })).toEqual([
-      'no stored run of this machine has rounds like these, so the time to a verdict is not known',
+    expect(describePower(decided(), [])).toEqual([]);
+    expect(describePower(samplePlan('--rounds 3'), [])).toEqual([]);
+  });
+});
+
+describe('describeReach', () => {
+  const sought = { by: 'cpu', threshold: 0.02, finding: 'verdict' } as const;
+  const stored = { runs: 2, noise: [noise(0.01), noise(0.03)] };
+
+  it('says which difference a plan finds, and at which noise', () => {
+    const plan = samplePlan('--connections 10 --rounds 12');
+    expect(describeReach(plan, stored.noise, sought)).toEqual([
+      expect.stringMatching(/^finds a difference of \d\.\d % with 95 % probability, \d\.\d % with 80 %$/),
     ]);
-    expect(describePower(samplePlan('--rounds 3'), { runs: 0, noise: [] })).toEqual([]);
+    expect(describeReach(plan, stored.noise, { ...sought, finding: 'beyond' }, 'broken by')).toEqual([
+      expect.stringMatching(/^broken by \d\.\d % with 95 % probability, \d\.\d % with 80 %$/),
+    ]);
+    expect(describeNoise(plan, stored, 'cpu')).toEqual([
+      'at the noise of 2 stored runs of this machine: the ratio of CPU µs/req varies by 2.0 % between rounds',
+    ]);
+    const three = samplePlan('--connections 10 --rounds 12', names(3));
+    expect(describeReach(three, stored.noise, sought)[0]).toMatch(/, in each of 2 comparisons$/);
+    expect(describeNoise(three, stored, 'cpu')[0]).toContain('of this machine, partly of other targets:');
+  });
+
+  it('says that the difference is not known if no run has shown the noise', () => {
+    const plan = samplePlan('--connections 10 --rounds 12');
+    expect(describeReach(plan, [], sought)).toEqual([]);
+    expect(describeNoise(plan, { runs: 0, noise: [] }, 'cpu')).toEqual([
+      'no stored run of this machine has rounds like these, so the difference in CPU µs/req that this run finds is not known before it ends',
+    ]);
+  });
+
+  it('says nothing of a plan with too few rounds', () => {
+    expect(describeReach(samplePlan('--connections 10 --rounds 1'), stored.noise, sought)).toEqual([]);
+    expect(describeNoise(samplePlan('--connections 10 --rounds 1'), stored, 'cpu')).toEqual([]);
   });
 });
 

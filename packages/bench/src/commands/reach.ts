@@ -1,0 +1,61 @@
+/** The differences that a plan finds, and the time that they take, at the noise of this machine's stored runs. */
+import type { Budget } from '../analyse/budgets.ts';
+import type { Sought } from '../analyse/outlook.ts';
+import { DEFAULT_THRESHOLD } from '../plan/options.ts';
+import { enginesOf } from '../plan/plan.ts';
+import type { Plan } from '../plan/definition.ts';
+import { describeBudget } from '../report/budgets.ts';
+import { describeNoise, describePower, describeReach } from '../report/stopping.ts';
+import { readNoise } from './noise.ts';
+import type { Foreseen } from './request.ts';
+
+/** Returns the metric and the threshold by which the targets of a run are compared. */
+export function questionOf(plan: Plan): Pick<Sought, 'by' | 'threshold'> {
+  // A second engine only checks the goodput of the first.
+  const usual = enginesOf(plan).length > 1 ? 'goodput' : 'cpu';
+  const { by = usual, threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
+  return { by, threshold };
+}
+
+/**
+ * Says of a plan, before it runs, which differences it finds: those that reach a verdict, those at which `--fail-on` fails,
+ * or those that break the budgets of a job. Empty if it compares nothing.
+ */
+export async function foreseeDifferences(
+  plan: Plan,
+  { options: { failOn = [] }, budgets }: Pick<Foreseen, 'options' | 'budgets'>,
+): Promise<string[]> {
+  if (plan.targets.length < 2 || plan.quick) return [];
+  const questions = budgets?.flatMap(soughtByBudget) ?? soughtByRun(plan, failOn);
+  const lines: string[] = [];
+  for (const [by, own] of Map.groupBy(questions, (question) => question.by)) {
+    const stored = await readNoise(plan, by);
+    lines.push(
+      ...own.flatMap(({ label, ...sought }) => describeReach(plan, stored.noise, sought, label)),
+      ...(plan.sequentialTest?.by === by ? describePower(plan, stored.noise) : []),
+      ...describeNoise(plan, stored, by),
+    );
+  }
+  return lines;
+}
+
+/** A question to a plan, and the words for its answer. */
+type Labelled = Sought & { label?: string };
+
+function soughtByRun(plan: Plan, failOn: readonly string[]): Labelled[] {
+  const question = questionOf(plan);
+  const failing = failOn.filter((verdict) => verdict === 'slower' || verdict === 'faster');
+  return [
+    { ...question, finding: 'verdict' },
+    ...(failing.length === 0
+      ? []
+      : [{ ...question, finding: 'beyond' as const, label: `--fail-on ${failing.join()} fails at` }]),
+  ];
+}
+
+function soughtByBudget(budget: Budget): Labelled[] {
+  const { limit, metric: by } = budget;
+  if (limit.kind === 'figure') return [];
+  const { share: threshold, against: baseline } = limit;
+  return [{ by, threshold, baseline, finding: 'beyond', label: `${describeBudget(budget)}: broken by` }];
+}
