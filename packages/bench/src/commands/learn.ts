@@ -1,7 +1,7 @@
 /** Plans the warm-up of each target of a run: from known warm-ups, or from studies within a fifth of its time. */
 import { estimateSeconds, longestSeconds } from '../plan/plan.ts';
 import { planAlone } from '../plan/alone.ts';
-import { takesTurns } from '../plan/by-turns.ts';
+import { fitTurns, takesTurns } from '../plan/by-turns.ts';
 import type { Plan, PlannedWarmup } from '../plan/definition.ts';
 import {
   fewestBusy,
@@ -41,7 +41,8 @@ export async function planWarmups(
   const all = own.map((one) => ({ one, facts: factsOf(one, plan, machine) }));
   if (plan.autoWarmup !== true)
     return { plan: { ...plan, warmups: planTargets(plan, all) }, interrupted: false };
-  const interrupted = await study(plan, all, machine);
+  // A study loads by short turns, which cannot hold the answers of slow servers.
+  const interrupted = fitTurns(plan.answerSeconds) ? await study(plan, all, machine) : false;
   const unsettled = all.filter(({ facts }) => {
     const known = findWarmup(facts, kindOfRung(fewestBusy(plan.rungs)));
     return known !== undefined && tellsNothing(known);

@@ -8,8 +8,9 @@ import type { OpenCluster } from '../load/cluster/cluster.ts';
 import { findEngines } from '../load/engines.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { run } from '../measure/run.ts';
-import { enginesOf, estimateSeconds } from '../plan/plan.ts';
+import { enginesOf, estimateSeconds, fitAnswers } from '../plan/plan.ts';
 import type { Plan } from '../plan/definition.ts';
+import { describeTurns } from '../report/plan.ts';
 import { showProgress } from '../report/progress.ts';
 import { describeShortBudget } from '../report/stopping.ts';
 import type { Source } from '../report/model/model.ts';
@@ -26,6 +27,7 @@ import type { Placement } from '../results/record.ts';
 import { RUN_SCHEMA } from '../versions.ts';
 import type { Versions } from '../results/run-file.ts';
 import { findDistant, listElsewhere } from '../services/index.ts';
+import { refuseBudget } from './dry.ts';
 import { startEffects } from './effects.ts';
 import { planWarmups } from './learn.ts';
 import { prepareRun, readVersions } from './prepare.ts';
@@ -89,17 +91,24 @@ export async function measurePlan({
   });
   await using cluster = await joinCluster(asked, placed, voice);
   const companions = [...beside, ...(cluster ? await findDistant(asked, cluster.companions) : [])];
-  const isOfUser = prepared.some((one) => 'stack' in one && one.stack.project !== undefined);
+  const isOfUser = prepared.some((one) => 'attached' in one || one.stack.project !== undefined);
+  let fitted = asked;
   if (isOfUser && stored === undefined) {
-    const trial = session.makeFolder('try');
-    const isStopped = await tryTargets(asked, prepared, {
+    const folder = session.makeFolder('try');
+    const answerSeconds = await tryTargets(asked, prepared, {
       session,
       placed,
-      folder: trial,
+      folder,
+      launcher,
       companions,
       voice,
     });
-    if (isStopped) voice.quit(() => release());
+    if (answerSeconds === undefined) voice.quit(() => release());
+    else fitted = fitAnswers(asked, answerSeconds);
+    if (fitted !== asked) {
+      for (const line of describeTurns(fitted)) voice.log(line);
+      refuseBudget({ plan: fitted, stored });
+    }
   }
   const engines = cluster === undefined ? await findEngines(enginesOf(asked)) : [cluster.engine];
   const versions = readVersions(prepared, companions, engines);
@@ -107,7 +116,7 @@ export async function measurePlan({
   const machine = { session, voice, placed, host, companions, leftOut };
   const beganAtMs = performance.now();
   const { plan, interrupted } =
-    stored === undefined ? await planWarmups(asked, prepared, machine) : { plan: asked, interrupted: false };
+    stored === undefined ? await planWarmups(fitted, prepared, machine) : { plan: asked, interrupted: false };
   const folder = stored?.folder ?? createRun({ schema: RUN_SCHEMA, plan, versions, leftOut }, host);
   if (interrupted) return { source: { plan, host, versions, leftOut, trials: [] }, folder, interrupted };
   if (stored !== undefined) {

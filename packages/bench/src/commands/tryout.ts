@@ -8,6 +8,7 @@ import { describeElsewhere, type Server } from '../machine/launch.ts';
 import { scaleTo } from '../measure/launcher.ts';
 import { ServerLife, type TrialContext } from '../measure/life.ts';
 import type { RunEffects } from '../measure/run.ts';
+import type { Expected } from '../measure/verify.ts';
 import type { Launchable, Prepared } from '../prepare/prepare.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import type { Trial } from '../results/record.ts';
@@ -19,38 +20,83 @@ import { NOTHING_YET, type Voice } from './voice.ts';
 const WAITING_SECONDS = 3;
 
 /** The surroundings of a first start. */
-export interface TryoutMeans extends Pick<Start, 'session' | 'placed' | 'companions'> {
+export interface TryoutMeans extends Pick<Start, 'session' | 'placed' | 'companions' | 'launcher'> {
   /** A folder for logs that is removed afterwards. */
   folder: string;
   voice: Voice;
 }
 
 /**
- * Starts the server of each target once, asks it for its first right answer, and stops it. Throws a trial error with the
- * command, the request and the last lines of the server if one fails. Returns true if the user interrupted.
+ * Starts the server of each target once, asks it for right answers, and stops it. Returns how long the slowest took for an
+ * answer, in seconds; undefined if the user interrupted. Throws a trial error with the command, the request and the last lines of
+ * the server if one fails. A server that was already running is only asked, and may fail later.
  */
 export async function tryTargets(
   plan: Plan,
   prepared: readonly Launchable[],
   means: TryoutMeans,
-): Promise<boolean> {
+): Promise<number | undefined> {
   const { voice, ...start } = means;
   await using started = await startEffects({ plan, ...start });
-  const { effects, stop } = started;
+  const { stop } = started;
   using _ = voice.onInterrupt(stop, NOTHING_YET);
+  let slowest = 0;
+  const effects: RunEffects = {
+    ...started.effects,
+    async verify(...asked) {
+      const { verified, answerSeconds } = await timeAnswers(started.effects, ...asked);
+      slowest = Math.max(slowest, answerSeconds);
+      return verified;
+    },
+  };
   for (const [index, found] of prepared.entries()) {
-    if (effects.interrupted()) return true;
+    if (effects.interrupted()) return undefined;
     const planned = plan.trials.find(({ target }) => target === found.target.id);
-    if ('attached' in found || planned === undefined) continue;
+    if (planned === undefined) continue;
+    if ('attached' in found) {
+      const scaled = scaleTo(found.target, { plan, placed: means.placed });
+      await askAttached(planned, { ...scaled, prepared: undefined, target: found.target }, effects);
+      continue;
+    }
     voice.log(`trying ${found.target.id}: ${joinWords(found.variant.command)}`);
     const scaled = scaleTo(found.target, { plan, placed: means.placed });
     const context = { ...scaled, prepared: found, target: found.target };
     const first = { ...planned, id: `try${index + 1}-${planned.id}` };
     const wrong = await tryTarget(first, context, effects, voice);
-    if (effects.interrupted()) return true;
+    if (effects.interrupted()) return undefined;
     if (wrong !== undefined) throw wrong;
   }
-  return false;
+  return effects.interrupted() ? undefined : slowest;
+}
+
+/** Verifies a server before the load, and returns how long it took for an answer: the mean of all of them, in seconds. */
+export async function timeAnswers(
+  effects: Pick<RunEffects, 'verify'>,
+  server: Parameters<RunEffects['verify']>[0],
+  draw: Draw,
+  when: string,
+): Promise<{ verified: Expected; answerSeconds: number }> {
+  let answers = 0;
+  const beganAtMs = performance.now();
+  let answeredAtMs = beganAtMs;
+  const check: Draw['check'] = (...answer) => {
+    answers++;
+    answeredAtMs = performance.now();
+    return draw.check(...answer);
+  };
+  const verified = await effects.verify(server, { ...draw, check }, when);
+  return { verified, answerSeconds: answers === 0 ? 0 : (answeredAtMs - beganAtMs) / 1000 / answers };
+}
+
+/** Asks a server that is already running. If it fails, the run says so. */
+async function askAttached(planned: PlannedTrial, context: TrialContext, effects: RunEffects): Promise<void> {
+  const life = new ServerLife(planned, context, effects);
+  try {
+    await life.start();
+  } catch (error) {
+    life.fail(error);
+  }
+  await life.end();
 }
 
 /** Starts a server and stops it. Returns the error for the user if it failed. */

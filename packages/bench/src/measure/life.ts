@@ -232,7 +232,7 @@ export class ServerLife {
       timeoutSeconds: plan.timeoutSeconds,
       barrierSeconds: plan.barrierSeconds,
       expected: this.#expected,
-      spreadSeconds: plan.waitSeconds,
+      spreadSeconds: plan.waitSeconds ?? plan.answerSeconds,
       hashEvery: plan.hashEvery,
       timing: draw.timing,
     };

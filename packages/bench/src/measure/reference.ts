@@ -56,6 +56,7 @@ export async function startReference(
   const {
     params: _params,
     waitSeconds: _wait,
+    answerSeconds: _answer,
     asked: _asked,
     attached: _attached,
     background: _background,

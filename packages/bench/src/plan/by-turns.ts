@@ -9,6 +9,7 @@ import type { Target } from '../model.ts';
 import type { ByTurns, Plan } from './definition.ts';
 import type { Capacity } from './options.ts';
 import { canTakeTurns } from './refusals.ts';
+import { LONGEST_TURN_SECONDS } from './turns.ts';
 
 /** With at least this many rounds, targets are compared. */
 const FEWEST_TO_COMPARE = 6;
@@ -36,6 +37,7 @@ export const TURN_ANSWERS = { comparison: 2, table: 10 };
 /** The facts of a plan that decide. */
 export type TurnFacts = Pick<
   Plan,
+  | 'answerSeconds'
   | 'asked'
   | 'attached'
   | 'background'
@@ -75,10 +77,11 @@ function comparesRounds({ sequentialTest, rounds }: TurnFacts): boolean {
 
 /** Returns true if the targets of a plan can take turns at all. */
 function mayTakeTurns(plan: TurnFacts): boolean {
-  const { targets, waitSeconds, background, cluster, load, proveLimit } = plan;
+  const { targets, waitSeconds, answerSeconds, background, cluster, load, proveLimit } = plan;
   return (
     targets.length > 1 &&
     canTakeTurns(targets.length, waitSeconds) &&
+    fitTurns(answerSeconds) &&
     // The background request of one server would also disturb the others.
     background === undefined &&
     // Several hosts fire once, at one moment.
@@ -90,6 +93,11 @@ function mayTakeTurns(plan: TurnFacts): boolean {
     !proveLimit &&
     [plan.engine, ...targets.flatMap(({ engine }) => engine ?? [])].every((name) => engineNamed(name)?.duels)
   );
+}
+
+/** Returns true if a turn has time for the answers that it needs: those of a slower server would come after it. */
+export function fitTurns(answerSeconds = 0): boolean {
+  return TURN_ANSWERS.comparison * answerSeconds <= LONGEST_TURN_SECONDS;
 }
 
 /**

@@ -92,6 +92,11 @@ export const plan = shape({
   workload: text(),
   params: Type.Optional(params),
   waitSeconds: Type.Optional(amount('s: how long each answer waits by design; absent if it does not wait')),
+  answerSeconds: Type.Optional(
+    span(
+      's: how long the slowest server took to answer before the run; present if turns or windows were changed for that',
+    ),
+  ),
   upstream: Type.Optional(upstreamKind),
   background: Type.Optional(
     as(backgroundRequest, 'Kept in flight beside the load of every target that repeats one as `background`.'),

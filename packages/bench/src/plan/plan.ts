@@ -23,7 +23,7 @@ import { BenchError } from '../errors.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Trial } from '../results/record.ts';
 import { START_SECONDS, present, type BenchOptions, type Capacity, type ServerOptions } from './options.ts';
-import { TURN_SECONDS, chooseTurns, takesTurns } from './by-turns.ts';
+import { TURN_SECONDS, chooseTurns, fitTurns, takesTurns } from './by-turns.ts';
 import type { Plan, PlannedTrial } from './definition.ts';
 import { createRandom, type Random } from '../random.ts';
 import { generatorsFor, refuseSizes, scaleTargets, sizesOf } from './scale.ts';
@@ -494,7 +494,7 @@ export function repeatPlan({ stops: _stops, ...old }: Plan, run: string, seed: n
  * rounds. Warm-ups are looked up again, because other code may warm up differently.
  */
 export function repeatInCopies(
-  { warmups: _warmups, stops: _stops, ...old }: Plan,
+  { warmups: _warmups, stops: _stops, answerSeconds: _answer, ...old }: Plan,
   copies: readonly Copy[],
   means: { run: string; seed: number; capacity: Capacity | undefined; stacks: readonly Stack[] },
 ): Plan {
@@ -505,10 +505,36 @@ export function repeatInCopies(
   return { ...plan, trials: drawTrials(plan, seed) };
 }
 
+/**
+ * Returns a plan for servers that take this long for an answer. If a turn cannot hold two of them, the servers are measured one
+ * at a time. Windows are at least as long as five answers, so that those at their edges weigh little.
+ */
+export function fitAnswers(plan: Plan, seconds: number): Plan {
+  const answerSeconds = Math.round(100 * seconds) / 100;
+  const { byTurns, waitSeconds, load } = plan;
+  // Answers that wait by design have their own windows, and an amount of requests has none.
+  if (waitSeconds !== undefined || load.mode === 'amount') return plan;
+  const windowSeconds = Math.max(plan.windowSeconds, wholeWaits(0, answerSeconds));
+  const isApart = byTurns !== undefined && !fitTurns(answerSeconds);
+  if (windowSeconds === plan.windowSeconds && !isApart) return plan;
+  const { byTurns: _byTurns, ...rest } = plan;
+  const fitted: Plan = {
+    ...rest,
+    ...(byTurns !== undefined && !isApart && { byTurns }),
+    answerSeconds,
+    windowSeconds,
+    warmupSeconds: Math.max(plan.warmupSeconds, answerSeconds),
+    timeoutSeconds: Math.max(plan.timeoutSeconds, wholeWaits(0, answerSeconds)),
+  };
+  return { ...fitted, trials: drawTrials(fitted, plan.seed) };
+}
+
 /** The time of one trial beside its warm-up and window, in seconds: start-up, verification and stop. */
 const OVERHEAD_SECONDS = 3;
 /** The answers that verification awaits one after another: a cycle of three requests before and after the load. */
 const OVERHEAD_WAITS = 10;
+/** The same for one request of a user, and its first answer. */
+const OVERHEAD_ANSWERS = 5;
 
 /** Estimates the longest duration of a run in seconds: that of all its trials, or its budget. */
 export function longestSeconds(plan: Plan): number {
@@ -520,7 +546,10 @@ export function longestSeconds(plan: Plan): number {
  * together.
  */
 export function estimateSeconds(plan: Plan, trials: PlannedTrial[] = plan.trials): number {
-  const perStart = OVERHEAD_SECONDS + OVERHEAD_WAITS * (plan.waitSeconds ?? 0);
+  const perStart =
+    OVERHEAD_SECONDS +
+    OVERHEAD_WAITS * (plan.waitSeconds ?? 0) +
+    OVERHEAD_ANSWERS * (plan.answerSeconds ?? 0);
   const starts = new Set(trials.map(({ duel, id }) => duel ?? id)).size;
   return trials.reduce(
     (sum, trial) =>

@@ -1,6 +1,9 @@
 /** The order and length of the windows when several servers are loaded in turn. */
 import { clamp } from '../numbers.ts';
 
+/** A side is idle between its windows, and servers close connections that are idle for long. */
+export const LONGEST_TURN_SECONDS = 1;
+
 /**
  * The length of one side's window. Short windows share conditions with their neighbours, so the differences cancel
  * out. The table has the deviation of a round of 2 s a side (Hodges-Lehmann of the pairs, CPU per request, in %), from
@@ -19,8 +22,7 @@ import { clamp } from '../numbers.ts';
 const SPAN_SECONDS = {
   /** For an engine that reports each window in full, and for resources that are sampled in full. */
   least: 0.1,
-  /** A side is idle between its windows, and servers close connections that are idle for long. */
-  most: 1,
+  most: LONGEST_TURN_SECONDS,
 };
 /** After a rest all connections of a side send at once, so its window opens one cycle later. */
 const RAMP_SECONDS = { leastShare: 0.1, most: 0.5 };

@@ -117,11 +117,15 @@ export function describeWorkers({ workers, threads, cores, targets, apps = [] }:
 
 /** Says which servers run at the same time, and why those of an open loop do not; empty for others. `atOnce` are the numbers that ran; by default all of the plan. */
 export function describeTurns(
-  { byTurns, rungs, targets, load }: Plan,
+  { byTurns, rungs, targets, load, answerSeconds, windowSeconds }: Plan,
   atOnce: Range = { least: targets.length, most: targets.length },
 ): string[] {
   if (load.mode === 'open' && byTurns === undefined && targets.length > 1)
     return ['one server at a time, as in every open loop; each round measures all of them'];
+  if (answerSeconds !== undefined) {
+    const apart = byTurns === undefined && targets.length > 1 ? 'one server at a time, ' : '';
+    return [`${apart}windows of ${windowSeconds} s, because an answer takes about ${answerSeconds} s`];
+  }
   if (byTurns === undefined || atOnce.most < 2) return [];
   const apart = rungs.filter((rung) => !byTurns.rungs.includes(rung));
   const where = apart.length === 0 ? '' : ` at ${describeConnections(byTurns.rungs)}`;

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { reportWaiting } from '../../src/commands/tryout.ts';
+import type { Answer, Draw } from '../../src/catalogue/workloads/workload.ts';
+import { reportWaiting, timeAnswers } from '../../src/commands/tryout.ts';
+import type { Server } from '../../src/machine/launch.ts';
 import { benchOptions } from '../../src/plan/options.ts';
 import { makePlan } from '../../src/plan/plan.ts';
 import { readStacks } from '../../src/catalogue/stacks.ts';
@@ -82,5 +84,28 @@ describe('reportWaiting', () => {
     waiting[Symbol.dispose]();
     vi.advanceTimersByTime(10_000);
     expect(lines).toEqual([]);
+  });
+});
+
+describe('timeAnswers', () => {
+  it('returns the mean time of the answers that verification awaits', async () => {
+    const draw = { check: () => undefined } as unknown as Draw;
+    const found = await timeAnswers(
+      {
+        async verify(_, { check }) {
+          for (let answer = 0; answer < 3; answer++) {
+            vi.advanceTimersByTime(400);
+            check({} as Answer, 0);
+          }
+          // The time after the last answer is not that of an answer.
+          vi.advanceTimersByTime(5000);
+          return undefined;
+        },
+      },
+      {} as Server,
+      draw,
+      'before the load',
+    );
+    expect(found.answerSeconds).toBeCloseTo(0.4, 6);
   });
 });

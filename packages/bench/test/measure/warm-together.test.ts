@@ -83,6 +83,28 @@ describe('the warm-up of a duel', () => {
     expect(b.loaded()).toBe(2);
   });
 
+  it('ends in the planned time although each turn waits for slow answers', async () => {
+    let nowMs = 0;
+    const slow = (name: string) => {
+      let ok = 0;
+      return {
+        seconds: 2,
+        meter: { source: 'test', readUs: () => 10 * ok },
+        async fire() {
+          // Ten connections, each with one answer after 3 s.
+          fired.push(name);
+          nowMs += 3000;
+          ok += 10;
+          return sampleLoad({ lifetime: sampleCounts({ ok, sent: ok }) });
+        },
+      };
+    };
+    const fired: string[] = [];
+    const { cycleSeconds } = await warmTogether([slow('a'), slow('b')], undefined, () => nowMs);
+    expect(fired.join('')).toBe('ab');
+    expect(cycleSeconds).toBeCloseTo(3);
+  });
+
   it('gives each server its own time, and lets those that need less begin later', async () => {
     const fired: string[] = [];
     const [a, b] = [sideOf(level(10), fired, 'a'), sideOf(level(20), fired, 'b')];

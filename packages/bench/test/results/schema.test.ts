@@ -273,6 +273,7 @@ const plan: Required<Plan> = {
   load: { mode: 'open', perSecond: 2000 },
   byTurns: { rungs: [10], turnSeconds: 0.1 },
   stops: [1],
+  answerSeconds: 3,
   cluster: {
     address: '10.0.0.1:6379',
     roles: { server: 'server', generator: 'generator' },

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { fitTurns } from '../../src/plan/by-turns.ts';
+import { estimateSeconds, fitAnswers } from '../../src/plan/plan.ts';
+import { samplePlan } from '../samples.ts';
+
+const duel = (line = '') => samplePlan(`--connections 10 --until-decided --duel ${line}`, ['a', 'b']);
+
+describe('a plan for servers that are slow to answer', () => {
+  it('keeps its turns if they hold two answers, and lengthens windows to five', () => {
+    expect(fitAnswers(duel(), 0.1)).toEqual(duel());
+    const fitted = fitAnswers(duel(), 0.4);
+    expect(fitted).toEqual({ ...duel(), answerSeconds: 0.4, windowSeconds: 2 });
+    expect(fitted.trials.every((trial) => trial.duel !== undefined)).toBe(true);
+  });
+
+  it('measures one server at a time if a turn does not hold two answers', () => {
+    const fitted = fitAnswers(duel(), 3.004);
+    expect(fitted).toMatchObject({
+      answerSeconds: 3,
+      windowSeconds: 15,
+      warmupSeconds: 3,
+      timeoutSeconds: 15,
+    });
+    expect(fitted.byTurns).toBeUndefined();
+    expect(fitted.trials).toHaveLength(duel().trials.length);
+    expect(fitted.trials.every((trial) => trial.duel === undefined)).toBe(true);
+    // Start, verification, warm-up and window wait for answers.
+    expect(estimateSeconds(fitted) / fitted.trials.length).toBeGreaterThan(30);
+  });
+
+  it('keeps what the user gave more time', () => {
+    const asked = duel('--warmup 5 --duration 20 --timeout 40');
+    expect(fitAnswers(asked, 3)).toMatchObject({ windowSeconds: 20, warmupSeconds: 5, timeoutSeconds: 40 });
+  });
+
+  it('leaves alone what waits by design, and a fixed amount of requests', () => {
+    const waiting = samplePlan('--connections 10 --workload wait', ['vanilla']);
+    expect(fitAnswers(waiting, 3)).toBe(waiting);
+    const amount = samplePlan('--connections 10 --amount 1000', ['vanilla']);
+    expect(fitAnswers(amount, 3)).toBe(amount);
+  });
+
+  it.each([
+    [0, true],
+    [0.5, true],
+    [0.51, false],
+  ])('answers of %d s fit turns: %s', (seconds, fits) => {
+    expect(fitTurns(seconds)).toBe(fits);
+  });
+});
