@@ -92,10 +92,10 @@ describe('timeAnswers', () => {
     const draw = { check: () => undefined } as unknown as Draw;
     const found = await timeAnswers(
       {
-        async verify(_, { check }) {
+        async verify(_, asked) {
           for (let answer = 0; answer < 3; answer++) {
             vi.advanceTimersByTime(400);
-            check({} as Answer, 0);
+            asked.check({} as Answer, 0);
           }
           // The time after the last answer is not that of an answer.
           vi.advanceTimersByTime(5000);
