@@ -35,7 +35,8 @@ export async function measureForeseen(asked: Foreseen, voice: Voice): Promise<Me
   if (plan === undefined) return undefined;
   for (const line of describeProspects(plan)) voice.log(`warning: ${line}`);
   for (const line of await foreseeDifferences(plan, asked)) voice.log(line);
-  return measure({ ...means, plan, stored });
+  // The session ends with this function, so it waits for the run.
+  return await measure({ ...means, plan, stored });
 }
 
 /** Measures a plan here, or on its hosts. Their code is loaded only for a plan that has some. */

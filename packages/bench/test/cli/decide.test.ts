@@ -68,19 +68,15 @@ describe('bench --rate auto', () => {
 });
 
 describe.skipIf(!hasProc)('a duel', () => {
-  it('shows its comparison, and stops at the end of its budget', async () => {
+  it('refuses a budget without room for a verdict, and names one that has it', async () => {
     await using place = new Place();
     const words = ['planted/steady', 'planted/burns', '--until-decided', '--duel', '--budget', '0.1s'];
-    const { status, stdout } = await place.run('bench', [
-      ...planted,
-      ...words,
-      ...flags({ duration: 0.5, warmup: 0 }),
-    ]);
-    expect(status).toBe(0);
-    // The round in progress is kept, and no other begins.
-    expect(place.trials().map(({ round }) => round)).toEqual([1, 1]);
-    expect(stdout).toMatch(/planted\/burns .*undecided: /);
-    await place.untilGone();
+    const short = flags({ duration: 0.5, warmup: 0, connections: 2 });
+    const { status, stderr } = await place.run('bench', [...planted, ...words, ...short]);
+    expect(status).toBe(2);
+    expect(stderr).toContain('allows about 1 round, and a comparison needs 6');
+    expect(stderr).toContain('use --budget 25s or more');
+    expect(existsSync(place.results)).toBe(false);
   });
 
   it('leaves nothing after one Ctrl-C, and keeps only whole duels', async () => {
@@ -95,6 +91,8 @@ describe.skipIf(!hasProc)('a duel', () => {
     expect(status).toBe(130);
     expect(stdout).toContain('stopping: completed trials are saved');
     expect(place.trials().length % 2).toBe(0);
+    const [run = ''] = readdirSync(place.results);
+    expect(readRunFile(place, run).plan.stops).toEqual([place.trials().length / 2]);
     expect(place.trials().filter((trial) => trial.status === 'failed')).toEqual([]);
     await place.untilGone();
   });
