@@ -514,7 +514,8 @@ export function fitAnswers(plan: Plan, seconds: number): Plan {
   const { byTurns, waitSeconds, load } = plan;
   // Answers that wait by design have their own windows, and an amount of requests has none.
   if (waitSeconds !== undefined || load.mode === 'amount') return plan;
-  const windowSeconds = Math.max(plan.windowSeconds, wholeWaits(0, answerSeconds));
+  const shortest = Math.round(100 * FEWEST_WAITS * answerSeconds) / 100;
+  const windowSeconds = Math.max(plan.windowSeconds, shortest);
   const isApart = byTurns !== undefined && !fitTurns(answerSeconds);
   if (windowSeconds === plan.windowSeconds && !isApart) return plan;
   const { byTurns: _byTurns, ...rest } = plan;
@@ -524,7 +525,7 @@ export function fitAnswers(plan: Plan, seconds: number): Plan {
     answerSeconds,
     windowSeconds,
     warmupSeconds: Math.max(plan.warmupSeconds, answerSeconds),
-    timeoutSeconds: Math.max(plan.timeoutSeconds, wholeWaits(0, answerSeconds)),
+    timeoutSeconds: Math.max(plan.timeoutSeconds, shortest),
   };
   return { ...fitted, trials: drawTrials(fitted, plan.seed) };
 }

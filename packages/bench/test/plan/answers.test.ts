@@ -7,7 +7,7 @@ const duel = (line = '') => samplePlan(`--connections 10 --until-decided --duel 
 
 describe('a plan for servers that are slow to answer', () => {
   it('keeps its turns if they hold two answers, and lengthens windows to five', () => {
-    expect(fitAnswers(duel(), 0.1)).toEqual(duel());
+    for (const seconds of [0, 0.0004, 0.02, 0.1]) expect(fitAnswers(duel(), seconds)).toEqual(duel());
     const fitted = fitAnswers(duel(), 0.4);
     expect(fitted).toEqual({ ...duel(), answerSeconds: 0.4, windowSeconds: 2 });
     expect(fitted.trials.every((trial) => trial.duel !== undefined)).toBe(true);
