@@ -174,13 +174,36 @@ export function timeoutsOf(count: number, timeoutSeconds: number): Wait[] {
  * answer. A younger one says nothing that the answers do not.
  */
 export function censoredBeyond(answers: JsHistogram, ages: JsHistogram): Wait[] {
-  const waits: Wait[] = [];
-  for (let index = 0; index < ages.countsArrayLength && ages.totalCount > 0; index++) {
-    const count = ages.getCountAtIndex(index);
-    const us = ages.valueFromIndex(index);
-    if (count > 0 && us > answers.maxValue) waits.push({ us, count });
+  return countsOf(ages).filter(({ us }) => us > answers.maxValue);
+}
+
+/** Returns the number of values above this many µs. */
+export function countAbove(histogram: JsHistogram, us: number): number {
+  return sum(countsOf(histogram).flatMap((one) => (one.us > us ? [one.count] : [])));
+}
+
+/** Returns the sum of what the longest `most` values exceed this many µs by. */
+export function sumLongest(histogram: JsHistogram, most: number, us: number): number {
+  let left = most;
+  let total = 0;
+  for (const { us: value, count } of countsOf(histogram).toReversed()) {
+    if (left <= 0 || value <= us) break;
+    total += Math.min(left, count) * (value - us);
+    left -= count;
   }
-  return waits;
+  return total;
+}
+
+/** Returns the values of a histogram in ascending order, each the lowest of its bucket. */
+function countsOf(histogram: JsHistogram): Wait[] {
+  const counts: Wait[] = [];
+  let left = histogram.totalCount;
+  for (let index = 0; left > 0 && index < histogram.countsArrayLength; index++) {
+    const count = histogram.getCountAtIndex(index);
+    if (count > 0) counts.push({ us: histogram.valueFromIndex(index), count });
+    left -= count;
+  }
+  return counts;
 }
 
 /** Returns the histogram of these waits. */

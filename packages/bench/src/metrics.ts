@@ -1,5 +1,5 @@
 /** The metrics of trials. To add a metric, add an entry here: ids, schema, columns and reasons derive from it. */
-import type { Measured } from './results/record.ts';
+import type { LoadResult, Measured } from './results/record.ts';
 import type { Unit } from './units.ts';
 
 /**
@@ -25,6 +25,8 @@ interface Entry {
   better: 'higher' | 'lower';
   /** Reads the figure from a trial; undefined if the trial did not measure it. */
   from: (measured: Measured) => number | undefined;
+  /** Returns true if that figure is a lower bound, whatever the reasons against the trial say. */
+  isLowerBound?: (measured: Measured) => boolean;
   dependsOn: readonly Side[];
   column: {
     /** Shows half the range over the rounds after the figure. */
@@ -35,6 +37,51 @@ interface Entry {
     isOptional?: true;
     /** A narrow page omits the columns with the lowest numbers first; one without a number always stays. */
     expendable?: number;
+  };
+}
+
+/** The latencies that metrics read. */
+type LatencyName = 'p50' | 'p99' | 'p99_9' | 'max';
+
+/** The largest uncertainty of this latency in µs: beyond it, the generator read the answers too late. */
+export function readUncertaintyUs(most: number): number {
+  return Math.max(1000, 0.1 * most);
+}
+
+/** The largest part of this latency in µs that may come from requests that the generator sent too late. */
+export function startUncertaintyUs(most: number): number {
+  return 0.1 * most;
+}
+
+/** Returns the lower bound of a latency that the generator may have made by more than is allowed; undefined otherwise. */
+function boundOf(load: LoadResult, name: LatencyName): number | undefined {
+  const most = load.latencyUs?.[name];
+  if (most === undefined) return undefined;
+  const bounds = [
+    [load.latencyAtLeastUs?.[name], readUncertaintyUs(most)],
+    [load.schedule?.sinceSentUs?.[name], startUncertaintyUs(most)],
+  ] as const;
+  const lower = bounds.flatMap(([least = most, allowed]) => (most - least > allowed ? [least] : []));
+  return lower.length === 0 ? undefined : Math.min(...lower);
+}
+
+function isBeyondAnswers({ latencyUs }: LoadResult, name: LatencyName): boolean {
+  return latencyUs?.atLeast?.includes(name) === true;
+}
+
+/** A latency; a reason against the trial says if the generator was late. */
+function latency(name: 'p50' | 'p99'): Pick<Entry, 'from' | 'isLowerBound'> {
+  return {
+    from: ({ load }) => load.latencyUs?.[name],
+    isLowerBound: ({ load }) => isBeyondAnswers(load, name),
+  };
+}
+
+/** One of the slowest latencies. A few late reads or starts are no reason against a trial: they leave a lower bound. */
+function extreme(name: 'p99_9' | 'max'): Pick<Entry, 'from' | 'isLowerBound'> {
+  return {
+    from: ({ load }) => boundOf(load, name) ?? load.latencyUs?.[name],
+    isLowerBound: ({ load }) => isBeyondAnswers(load, name) || boundOf(load, name) !== undefined,
   };
 }
 
@@ -55,7 +102,7 @@ const ENTRIES = {
     superlative: 'Lowest median latency',
     unit: 'µs',
     better: 'lower',
-    from: ({ load }) => load.latencyUs?.p50,
+    ...latency('p50'),
     dependsOn: ['pace', 'latency'],
     column: { expendable: 3 },
   },
@@ -65,9 +112,29 @@ const ENTRIES = {
     superlative: 'Lowest p99 latency',
     unit: 'µs',
     better: 'lower',
-    from: ({ load }) => load.latencyUs?.p99,
+    ...latency('p99'),
     dependsOn: ['pace', 'latency', 'tail'],
     column: {},
+  },
+  'p99.9': {
+    label: 'p99.9',
+    name: 'p99.9 latency',
+    superlative: 'Lowest p99.9 latency',
+    unit: 'µs',
+    better: 'lower',
+    ...extreme('p99_9'),
+    dependsOn: ['pace', 'latency', 'tail'],
+    column: { isOptional: true, expendable: 0 },
+  },
+  max: {
+    label: 'max',
+    name: 'maximum latency',
+    superlative: 'Lowest maximum latency',
+    unit: 'µs',
+    better: 'lower',
+    ...extreme('max'),
+    dependsOn: ['pace', 'latency', 'tail'],
+    column: { expendable: 3.5 },
   },
   cpu: {
     label: 'CPU µs/req',

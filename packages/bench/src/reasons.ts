@@ -143,6 +143,12 @@ const DEFINITIONS = {
     text: ({ share, kinds }: { share: number; kinds: [string, number][] }) =>
       `${(share * 100).toFixed(2)} % of the requests failed (${list(kinds)})`,
   },
+  stall: {
+    invalidates: NONE,
+    summary: 'a few answers stalled',
+    text: ({ count, aboveUs, slowestUs, tail, tailUs }: Stall) =>
+      `${count === 1 ? '1 answer above' : `${figure(count)} answers above`} ${describeTime(aboveUs)} ${count === 1 ? 'was' : 'were'} stalled: the slowest took ${describeTime(slowestUs)}, while ${tail.replace('_', '.')} is ${describeTime(tailUs)}`,
+  },
   unanswered: {
     invalidates: UNANSWERED,
     summary: 'requests were never answered',
@@ -155,7 +161,7 @@ const DEFINITIONS = {
   },
   little: {
     invalidates: RATES_AND_MEMORY,
-    summary: 'some connections were not served, or the pace changed too much',
+    summary: 'some requests were lost or not served, or the pace changed too much',
     text: (facts: Served | Open) => {
       if ('open' in facts)
         return `rate and latency account for ${digits(facts.served)} open requests, but ${digits(facts.open)} were open on average (Little's law): some were lost, or their latencies are wrong`;
@@ -408,6 +414,21 @@ function describeLateStarts({ uncertain }: Uncertain): string {
       `${metric} is ${(least / 1000).toFixed(2)} to ${(most / 1000).toFixed(2)} ms`,
   );
   return `requests waited in the load generator although a connection was free: ${ranges.join(', ')}`;
+}
+
+interface Stall {
+  count: number;
+  aboveUs: number;
+  slowestUs: number;
+  /** The highest known percentile up to p99. */
+  tail: string;
+  tailUs: number;
+}
+
+/** `3.01 s`, `100 ms`, `570 µs`. */
+function describeTime(us: number): string {
+  if (us >= 1e6) return `${Number((us / 1e6).toPrecision(3))} s`;
+  return us >= 1000 ? `${Number((us / 1000).toPrecision(3))} ms` : `${Math.round(us)} µs`;
 }
 
 interface Unanswered {

@@ -1,8 +1,37 @@
 import { describe, expect, it } from 'vitest';
 import { METRIC_IDS, METRICS, metricsOf, type MetricId } from '../src/metrics.ts';
+import type { LatencyUs } from '../src/model.ts';
+import { figureOf } from '../src/analyse/metrics.ts';
 import { toModel } from '../src/report/model/model.ts';
 import { toView } from '../src/report/view.ts';
-import { okTrial, readGoldenRun, readSchema, sampleMeasured } from './samples.ts';
+import { okTrial, readGoldenRun, readSchema, sampleLoad, sampleMeasured } from './samples.ts';
+
+const measured = (latencyUs: LatencyUs, latencyAtLeastUs?: LatencyUs) =>
+  sampleMeasured({
+    given: { load: sampleLoad({ latencyUs, ...(latencyAtLeastUs && { latencyAtLeastUs }) }) },
+  });
+
+describe('the slowest latencies', () => {
+  const { 'p99.9': tail, max } = METRICS;
+
+  it('are lower bounds if the generator may have read them late', () => {
+    const exact = measured({ mean: 900, p99_9: 5000, max: 90_000 }, { mean: 800, p99_9: 4100, max: 82_000 });
+    expect([tail, max].map(({ from }) => from(exact))).toEqual([5000, 90_000]);
+    expect([tail, max].map(({ isLowerBound }) => isLowerBound?.(exact))).toEqual([false, false]);
+    const late = measured({ mean: 900, p99_9: 5000, max: 90_000 }, { mean: 800, p99_9: 900, max: 2000 });
+    expect([tail, max].map(({ from }) => from(late))).toEqual([900, 2000]);
+    expect([tail, max].map(({ isLowerBound }) => isLowerBound?.(late))).toEqual([true, true]);
+  });
+
+  it('are lower bounds if they lie among requests without an answer', () => {
+    const open = measured({ mean: 900, p99_9: 4e6, max: 7e6, atLeast: ['p99_9', 'max'] });
+    const trial = okTrial('vanilla', open);
+    expect([tail, max].map((metric) => figureOf(trial, metric))).toEqual([
+      { value: 4e6, valid: true, atLeast: true },
+      { value: 7e6, valid: true, atLeast: true },
+    ]);
+  });
+});
 
 describe('a metric is one entry', () => {
   it('that the schema of records knows', () => {

@@ -81,6 +81,10 @@ const FACTS: Facts = {
   'late-starts': [LATE],
   'late-starts-tail': [LATE],
   overrun: [{ due: 1600, started: 1480 }],
+  stall: [
+    { count: 10, aboveUs: 1e6, slowestUs: 3_012_000, tail: 'p99', tailUs: 570 },
+    { count: 1, aboveUs: 100_000, slowestUs: 280_400, tail: 'p97_5', tailUs: 1200 },
+  ],
   unanswered: [UNANSWERED],
   'few-unanswered': [{ ...UNANSWERED, count: 2 }],
   'generator-bound': [

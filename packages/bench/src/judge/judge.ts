@@ -19,8 +19,9 @@ import type { CompanionEvidence, TrialCompanion } from '../services/companion.ts
 import { FULL, coresOfLoad } from '../saturation.ts';
 import { findBudget, isUsedUp } from './server.ts';
 import { countCompletions } from '../counts.ts';
-import { mergeHistograms } from '../histogram.ts';
+import { countAbove, mergeHistograms, sumLongest } from '../histogram.ts';
 import { growthOf, type Level } from '../growth.ts';
+import { readUncertaintyUs, startUncertaintyUs } from '../metrics.ts';
 import { sum } from '../numbers.ts';
 
 const LITTLE_TOLERANCE = 0.05;
@@ -84,6 +85,7 @@ export function judge(evidence: Evidence): Judgement {
     ...judgeUnsolicited(load),
     ...judgeConnect(load.connect),
     ...judgeErrors(load),
+    ...judgeStall(load),
     ...judgeUnanswered(load),
     ...(mode?.mode === 'closed' ? [...judgeLittle(load, turns), ...judgeParts(load)] : []),
     ...(mode?.mode === 'open' ? judgeOpenLoop(load, mode.perSecond) : []),
@@ -201,10 +203,8 @@ function judgeErrors({ counts }: LoadResult): Reason[] {
  * completion = connections. The product falls short if connections starve. Right answers that took longer than all
  * cycles together were paired with the wrong requests.
  */
-function judgeLittle(
-  { counts, completionsPerSecond, meanCycleUs, connect, silentConnections = 0, latencyUs }: LoadResult,
-  turns: number,
-): Reason[] {
+function judgeLittle(load: LoadResult, turns: number): Reason[] {
+  const { counts, completionsPerSecond, meanCycleUs, connect, silentConnections = 0, latencyUs } = load;
   const completions = Math.max(1, countCompletions(counts));
   const { tolerance, reasons } = weighLittle({
     completions,
@@ -212,6 +212,7 @@ function judgeLittle(
     meanCycleUs,
     asked: connect.asked,
     silent: silentConnections,
+    straddled: straddledSeconds(load, { asked: connect.asked, turns }) / load.windowSeconds,
     turns,
   });
   if (
@@ -225,11 +226,14 @@ function judgeLittle(
 }
 
 /** Applies Little's law to each generator of a cluster: together, one that served too few can hide. */
-function judgeParts({ cluster }: LoadResult): Reason[] {
+function judgeParts(load: LoadResult): Reason[] {
+  const { cluster, windowSeconds } = load;
   const found = (cluster?.parts ?? []).flatMap((part) => {
     const { connections: asked, silentConnections: silent, meanCycleUs, completionsPerSecond, host } = part;
     const completions = Math.max(1, countCompletions(part.counts));
-    return weighLittle({ completions, completionsPerSecond, meanCycleUs, asked, silent, host }).reasons;
+    const straddled = straddledSeconds(load, { asked, turns: 0 }) / windowSeconds;
+    return weighLittle({ completions, completionsPerSecond, meanCycleUs, asked, silent, straddled, host })
+      .reasons;
   });
   return found.slice(0, 1);
 }
@@ -241,8 +245,32 @@ interface Flow {
   meanCycleUs: number | undefined;
   asked: number;
   silent: number;
+  /** The most that answers across an edge of the window can add or hide, in connections. */
+  straddled: number;
   turns?: number;
   host?: string;
+}
+
+/**
+ * Returns the most time that answers can have spent on the other side of an edge of the window, summed over the
+ * connections, in seconds. The usual ones cancel out between two edges, so only the excess over the median of the longest
+ * counts, one for each connection. In short turns, all that last longer than a turn end after it. A request that is still
+ * open is older than all of them.
+ */
+function straddledSeconds(
+  { latencyUs, latencyHistogram, censoredHistogram, windowSeconds }: LoadResult,
+  { asked, turns }: { asked: number; turns: number },
+): number {
+  if (latencyHistogram === undefined) return 0;
+  const answers = mergeHistograms([latencyHistogram]);
+  const { p50 = 0 } = latencyUs ?? {};
+  const longestUs =
+    turns === 0
+      ? sumLongest(answers, asked, p50)
+      : sumLongest(answers, countAbove(answers, (windowSeconds / turns) * 1e6), p50);
+  if (censoredHistogram === undefined) return longestUs / 1e6;
+  const open = mergeHistograms([censoredHistogram]);
+  return (longestUs + sumLongest(open, asked, p50)) / 1e6;
 }
 
 function weighLittle({
@@ -251,6 +279,7 @@ function weighLittle({
   meanCycleUs,
   asked,
   silent,
+  straddled,
   turns = 0,
   host,
 }: Flow): { tolerance: number; reasons: Reason[] } {
@@ -259,10 +288,29 @@ function weighLittle({
   // The end of a turn cuts one cycle of each connection: half of it on average, and more if the cycles differ.
   const cut = (asked * turns) / completions;
   // With fewer than ten completions per connection, the edges of the window outweigh the tolerance.
-  const tolerance = Math.max(LITTLE_TOLERANCE, asked / (2 * completions)) + cut;
+  const tolerance = Math.max(LITTLE_TOLERANCE, asked / (2 * completions)) + cut + straddled / asked;
   const isKept = Math.abs(share - 1) <= tolerance && silent <= asked * LITTLE_TOLERANCE;
   const facts = { served: Math.round(served ?? 0), asked, silent, host };
   return { tolerance, reasons: isKept ? [] : [makeReason('little', facts)] };
+}
+
+/** An answer that takes this long, and this many times as long as the tail of the others, was stalled. */
+const STALL = { us: 100_000, ratio: 10, tails: ['p99', 'p97_5', 'p90', 'p75', 'p50'] as const };
+
+/**
+ * Names the answers that took far longer than the tail of the others, which no percentile shows. The bound is the largest
+ * power of ten below the slowest.
+ */
+function judgeStall({ latencyUs, latencyHistogram }: LoadResult): Reason[] {
+  if (latencyUs === undefined || latencyHistogram === undefined) return [];
+  const tail = STALL.tails.find((name) => latencyUs[name] !== undefined);
+  const tailUs = tail && latencyUs[tail];
+  const histogram = mergeHistograms([latencyHistogram]);
+  const slowestUs = histogram.maxValue;
+  if (tail === undefined || tailUs === undefined || slowestUs < Math.max(STALL.us, STALL.ratio * tailUs))
+    return [];
+  const aboveUs = 10 ** Math.floor(Math.log10(slowestUs));
+  return [makeReason('stall', { count: countAbove(histogram, aboveUs), aboveUs, slowestUs, tail, tailUs })];
 }
 
 /** Names the requests that got no answer, long after the slowest one. Percentiles include them as lower bounds. */
@@ -302,12 +350,9 @@ function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
   return [...reasons, makeReason('little', { served, open: meanOpen })];
 }
 
-/** The share of a reported percentile that may come from requests that the generator sent too late. */
-const LATE_SHARE = 0.1;
-
 /** Finds late starts in an open loop: a request that the generator sends late although a connection is free is not slow itself. */
 function judgeStarts({ latencyUs, schedule }: LoadResult): Reason[] {
-  const uncertain = compareBounds(latencyUs, schedule?.sinceSentUs, (most) => LATE_SHARE * most);
+  const uncertain = compareBounds(latencyUs, schedule?.sinceSentUs, startUncertaintyUs);
   const [first] = uncertain;
   if (first === undefined) return [];
   return [makeReason(first.metric === 'p50' ? 'late-starts' : 'late-starts-tail', { uncertain })];
@@ -327,9 +372,6 @@ function compareBounds(
   });
 }
 
-/** The largest uncertainty of a reported percentile: beyond it, the generator read the answers too late. */
-const UNCERTAINTY = { share: 0.1, us: 1000 };
-
 function judgeMemory(levels: readonly Level[] = []): Reason[] {
   const growth = growthOf(levels);
   return growth?.isKept === true ? [makeReason('memory-grows', growth)] : [];
@@ -337,9 +379,7 @@ function judgeMemory(levels: readonly Level[] = []): Reason[] {
 
 /** Finds late reads: a generator that is idle on average can still read the answers of a burst long after they arrived. */
 function judgeArrivals({ latencyUs, latencyAtLeastUs }: LoadResult): Reason[] {
-  const uncertain = compareBounds(latencyUs, latencyAtLeastUs, (most) =>
-    Math.max(UNCERTAINTY.us, UNCERTAINTY.share * most),
-  );
+  const uncertain = compareBounds(latencyUs, latencyAtLeastUs, readUncertaintyUs);
   const [first] = uncertain;
   if (first === undefined) return [];
   return [makeReason(first.metric === 'p50' ? 'late-reads' : 'late-tail', { uncertain })];

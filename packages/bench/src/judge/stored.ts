@@ -72,6 +72,7 @@ const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
   unsolicited: ({ measured: { load } }) => load.unsolicited !== undefined,
   'not-all-stood': ({ measured: { load } }) => load.connect.stood !== undefined,
   errors: always,
+  stall: always,
   unanswered: ages,
   'few-unanswered': ages,
   little: flow,

@@ -326,9 +326,11 @@ function entryOf(planned: PlannedTrial, { plan, placed, prepared }: CalibrationM
 /** The machine during the trial that it disturbed most. */
 function hostOf(trials: readonly Trial[]): HostWindow {
   const hosts = trials.flatMap((trial) => (trial.status === 'failed' ? [] : [trial.measured.host]));
-  const lost = ({ otherProcessesCores = 0, stealCores = 0 }: HostWindow): number =>
-    otherProcessesCores + stealCores;
-  return hosts.toSorted((a, b) => lost(b) - lost(a))[0] ?? {};
+  return hosts.toSorted((a, b) => lostCores(b) - lostCores(a))[0] ?? {};
+}
+
+function lostCores({ otherProcessesCores = 0, stealCores = 0 }: HostWindow): number {
+  return otherProcessesCores + stealCores;
 }
 
 function failedRound(trials: readonly Trial[], host: HostWindow): FailedRound {

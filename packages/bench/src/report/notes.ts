@@ -2,7 +2,7 @@
 import { FEWEST_RANKED_ROUNDS } from '../analyse/row-ranks.ts';
 import type { Row } from '../analyse/summary.ts';
 import { commandLine } from '../home.ts';
-import { METRICS, type MetricId } from '../metrics.ts';
+import { METRICS, metricsOf, type MetricId } from '../metrics.ts';
 import { sum } from '../numbers.ts';
 import { DEFAULT_THRESHOLD } from '../plan/options.ts';
 import { makesLowerBound, summaryOf } from '../reasons.ts';
@@ -219,12 +219,15 @@ function describeEffect(reason: Reason): string {
   ].join(', and ');
 }
 
-/** Names metrics in words; the two percentiles together are the latency. */
+/** Names metrics in words; the median and the tail together are the latency. */
 function listNames(metrics: readonly MetricId[]): string[] {
-  const both = metrics.includes('p50') && metrics.includes('p99');
-  return metrics.flatMap((id) =>
-    both && id === 'p99' ? [] : both && id === 'p50' ? 'latency' : METRICS[id].name,
-  );
+  const tail = metricsOf('tail').filter((id) => metrics.includes(id));
+  const isAll = tail.length > 0 && metrics.includes('p50');
+  return metrics.flatMap((id) => {
+    if (isAll && id === 'p50') return 'latency';
+    if (tail.length < 2 || !tail.includes(id)) return isAll && tail.includes(id) ? [] : METRICS[id].name;
+    return isAll || id !== tail[0] ? [] : 'tail latency';
+  });
 }
 
 function nameMetrics(metrics: readonly MetricId[]): string {

@@ -67,13 +67,14 @@ function listExpendable(): string[] {
  * right ones follows the goodput. If servers reported their time, the two parts of the latency follow it.
  */
 function cellsFor(rows: readonly RankedRow[], metric: MetricId | undefined): Record<string, Cell> {
-  const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
-    goodput: hasWrong(rows) ? { [RIGHT]: describeRight } : {},
-    p99: timingCells(rows),
-  };
   const metrics = METRIC_IDS.filter(
     (id) => !METRICS[id].column.isOptional || rows.some(({ figures }) => figures[id] !== undefined),
   );
+  const lastLatency = metrics.findLast((id) => METRICS[id].dependsOn.includes('latency'));
+  const beside: Partial<Record<MetricId, Record<string, Cell>>> = {
+    goodput: hasWrong(rows) ? { [RIGHT]: describeRight } : {},
+    ...(lastLatency && { [lastLatency]: timingCells(rows) }),
+  };
   return {
     target: ({ target }) => target,
     ...rankCells(rows, metric),

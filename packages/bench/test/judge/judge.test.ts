@@ -202,7 +202,7 @@ describe("Little's law", () => {
 
   it('detects latencies paired with other requests, by their sum', () => {
     expect(paired(1049)).toEqual({});
-    expect(paired(1051)).toEqual({ pairing: ['p50', 'p99'] });
+    expect(paired(1051)).toEqual({ pairing: metricsOf('latency') });
     // Half of the completions are quick errors, so correct answers may take twice the mean cycle.
     const counts = sampleCounts({ ok: 25_000, non2xx: 25_000, inFlight: 10 });
     expect(paired(1900, { counts })).not.toHaveProperty('pairing');
@@ -283,6 +283,46 @@ const unanswered = (count: number, given: Partial<OwnLoadResult> = {}): Evidence
     schedule: { meanOpen: 450 },
     ...given,
   });
+
+/** 20,000 answers of 500 µs on 10 connections in 5 s, some of which took 3 s instead. */
+const stalled = (count: number, given: Partial<OwnLoadResult> = {}): Evidence => {
+  const histogram = createHistogram();
+  histogram.recordValueWithCount(500, 20_000 - count);
+  histogram.recordValueWithCount(3_000_000, count);
+  return evidenceOf({
+    counts: sampleCounts({ ok: 20_000, inFlight: 10 }),
+    latencyUs: { mean: 650, p50: 500, p99: 543, max: 3_000_000 },
+    latencyHistogram: encodeHistogram(histogram),
+    ...given,
+  });
+};
+
+describe('a stall', () => {
+  it('is named as one, and invalidates nothing', () => {
+    // One connection was silent for most of the 3 s before the window opened: 6 % too much.
+    const one = stalled(1, { meanCycleUs: 2650 });
+    expect(reasonsOf(one)).toEqual({ stall: [] });
+    expect(textOf(one)).toMatch(
+      /^1 answer above 1 s was stalled: the slowest took 3 s, while p99 is 543 µs$/,
+    );
+    expect(textOf(stalled(10, { meanCycleUs: 3900 }))).toContain('10 answers above 1 s');
+    expect(reasonsOf(stalled(10, { meanCycleUs: 3900 }))).toEqual({ stall: [] });
+    expect(reasonsOf(stalled(1, { meanCycleUs: 3000 }))).toHaveProperty('little');
+  });
+
+  it('is counted in short turns with all answers that end after theirs', () => {
+    const inTurns = { ...stalled(20, { meanCycleUs: 3900 }), turns: 50 };
+    expect(reasonsOf(inTurns)).not.toHaveProperty('little');
+    expect(reasonsOf({ ...stalled(1, { meanCycleUs: 3900 }), turns: 50 })).toHaveProperty('little');
+  });
+
+  it('is not what the percentiles show, or what is short', () => {
+    const slow = { mean: 650, p50: 500, p99: 400_000, max: 3_000_000 };
+    expect(reasonsOf(stalled(1, { latencyUs: slow, meanCycleUs: 2500 }))).toEqual({});
+    const { load } = stalled(0, { latencyHistogram: encode(500, 20_000, 99_000), meanCycleUs: 2500 });
+    expect(reasonsOf(evidenceOf({}, { load }))).toEqual({});
+  });
+});
 
 describe('a request without an answer', () => {
   it('is counted in any load, and leaves the percentiles that include it', () => {
@@ -449,8 +489,8 @@ describe('the host', () => {
   it.each<[string, HostWindow, HostWindow, string[]]>([
     ['other-processes', { otherProcessesCores: 0.1 }, { otherProcessesCores: 0.18 }, RATES],
     ['steal', { stealCores: 0.1 }, { stealCores: 0.11 }, RATES],
-    ['listen-overflows', { listenOverflows: 0 }, { listenOverflows: 1 }, ['p99']],
-    ['retransmits', { retransmits: 50 }, { retransmits: 51 }, ['p99']],
+    ['listen-overflows', { listenOverflows: 0 }, { listenOverflows: 1 }, metricsOf('tail')],
+    ['retransmits', { retransmits: 50 }, { retransmits: 51 }, metricsOf('tail')],
     ['throttled', { throttled: 0 }, { throttled: 1 }, RATES_AND_CPU],
   ])('invalidates metrics only beyond the tolerance for %s', (code, fine, bad, invalidates) => {
     expect(reasonsOf(evidenceOf({}, { host: fine }))).toEqual({});
@@ -518,11 +558,11 @@ describe('requests that waited in the generator although a connection was free',
     });
 
   it('invalidate percentiles of which they made more than 10 %', () => {
-    expect(reasonsOf(sent({ p50: 190, p99: 400 }))).toEqual({ 'late-starts': ['p50', 'p99'] });
+    expect(reasonsOf(sent({ p50: 190, p99: 400 }))).toEqual({ 'late-starts': metricsOf('latency') });
     expect(textOf(sent({ p50: 190, p99: 400 }))).toBe(
       'requests waited in the load generator although a connection was free: p50 is 0.19 to 0.77 ms, p99 is 0.40 to 1.00 ms',
     );
-    expect(reasonsOf(sent({ p50: 700, p99: 890 }))).toEqual({ 'late-starts-tail': ['p99'] });
+    expect(reasonsOf(sent({ p50: 700, p99: 890 }))).toEqual({ 'late-starts-tail': metricsOf('tail') });
   });
 
   it('invalidate nothing if they made less, or if it is not recorded', () => {
@@ -537,11 +577,11 @@ describe('answers that waited in the generator', () => {
     evidenceOf({ latencyUs, latencyAtLeastUs: { ...latencyUs, ...least }, meanCycleUs: undefined });
 
   it('invalidate percentiles that are uncertain by more than 10 %', () => {
-    expect(reasonsOf(between({ p50: 50_000, p99: 60_000 }))).toEqual({ 'late-reads': ['p50', 'p99'] });
+    expect(reasonsOf(between({ p50: 50_000, p99: 60_000 }))).toEqual({ 'late-reads': metricsOf('latency') });
     expect(textOf(between({ p50: 50_000, p99: 60_000 }))).toBe(
       'answers waited in the load generator: p50 is 50.0 to 80.0 ms, p99 is 60.0 to 100.0 ms',
     );
-    expect(reasonsOf(between({ p50: 79_000, p99: 60_000 }))).toEqual({ 'late-tail': ['p99'] });
+    expect(reasonsOf(between({ p50: 79_000, p99: 60_000 }))).toEqual({ 'late-tail': metricsOf('tail') });
   });
 
   it('invalidate nothing if the two bounds agree within 1 ms or 10 %', () => {

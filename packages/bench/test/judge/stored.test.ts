@@ -1,3 +1,4 @@
+import { metricsOf } from '../../src/metrics.ts';
 import { describe, expect, it } from 'vitest';
 import { judgeStored, lackedEvidence } from '../../src/judge/stored.ts';
 import { makeReason } from '../../src/reasons.ts';
@@ -43,7 +44,7 @@ describe('a stored trial', () => {
     const busy = seen({ generators: [{ cpuUs: 4_750_000, seconds: 5, utilisation: 0.91 }] });
     expect(judged(trialOf(busy))).toMatchObject({
       status: 'suspect',
-      reasons: [{ code: 'generator-bound', invalidates: ['goodput', 'p50', 'p99'] }],
+      reasons: [{ code: 'generator-bound', invalidates: metricsOf('pace') }],
       measured: { limit: 'generator' },
     });
   });

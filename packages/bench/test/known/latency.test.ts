@@ -53,6 +53,20 @@ describe('one stall', () => {
   });
 });
 
+describe('one stall of a few connections', () => {
+  it('is named as one, because no percentile shows it', async () => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--stall-at', '1500', '--stall-ms', '600'],
+      bench: ['--connections', '4', '--duration', '2'],
+    });
+    const { latencyUs } = loadOf(seen);
+    expect(latencyUs?.max).toBeGreaterThanOrEqual(0.5 * 1e6);
+    expect(latencyUs?.p99).toBeLessThan(0.05 * 1e6);
+    expect(reasonOf(seen, 'stall').text).toContain('4 answers above 100 ms');
+    expect(seen.trial.reasons.map(({ code }) => code)).not.toContain('little');
+  });
+});
+
 describe('one stall under an open loop', () => {
   it('delays every request that was due during it', async () => {
     const [rate, seconds, connections] = [400, 4, 20];

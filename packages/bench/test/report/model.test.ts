@@ -137,7 +137,7 @@ describe('the model of a run', () => {
   it('compares the targets by every metric, unless the run is too short or has one target', () => {
     const { comparisons } = modelOf(runOf(6));
     expect(comparisons.map(({ by }) => by)).toEqual(
-      METRIC_IDS.filter((id) => ['goodput', 'p50', 'p99', 'cpu'].includes(id)),
+      METRIC_IDS.filter((id) => ['goodput', 'p50', 'p99', 'max', 'cpu'].includes(id)),
     );
     const cpu = comparisons.find(({ by }) => by === 'cpu');
     expect(cpu).toMatchObject({
