@@ -16,6 +16,7 @@ import { HOME } from '../../src/home.ts';
 import {
   appendTrials,
   createRun,
+  keepStops,
   findRun,
   listRuns,
   mendRun,
@@ -86,6 +87,13 @@ describe('a stored run', () => {
       host,
       trials: stored,
     });
+  });
+
+  it('keeps the rounds after which it was stopped', () => {
+    const { folder } = makeRun();
+    const { plan, ...rest } = readRun(folder);
+    keepStops(folder, { ...plan, stops: [8] });
+    expect(readRun(folder)).toEqual({ ...rest, plan: { ...plan, stops: [8] } });
   });
 
   it('has no trials when it is new', () => {
