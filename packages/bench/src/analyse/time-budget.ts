@@ -33,6 +33,13 @@ export function findShortBudget(
   return held < needed ? { budgetSeconds, held, needed, enoughSeconds } : undefined;
 }
 
+/** Returns the time that a budget has beside the rounds that a comparison needs, in seconds; Infinity without a budget. */
+export function spareSeconds(plan: Plan): number {
+  const { budgetSeconds = Infinity } = plan.sequentialTest ?? {};
+  const { rows, fewestRounds: needed = 0 } = foreseeTable(plan);
+  return rows === 0 ? budgetSeconds : budgetSeconds - (needed * estimateSeconds(plan)) / plan.rounds;
+}
+
 /**
  * Returns a function that decides before each trial if the budget of a plan allows it; for a plan without one, always. A round
  * begins if the budget holds it, by the pace of the rounds so far, or if a comparison needs just this one. A round that has

@@ -1,4 +1,5 @@
 /** Plans the warm-up of each target of a run: from known warm-ups, or from studies within a fifth of its time. */
+import { spareSeconds } from '../analyse/time-budget.ts';
 import { estimateSeconds, longestSeconds } from '../plan/plan.ts';
 import { planAlone } from '../plan/alone.ts';
 import { fitTurns, takesTurns } from '../plan/by-turns.ts';
@@ -100,9 +101,12 @@ interface AffordableStudies {
 
 const NO_STUDIES: AffordableStudies = { count: 0, seconds: 0 };
 
-/** Plans the studies of a run that knows nothing of this many targets: together at most a fifth of its time. */
+/**
+ * Plans the studies of a run that knows nothing of this many targets: together at most a fifth of its time, and no more than its
+ * budget has beside the rounds that a comparison needs.
+ */
 export function planStudies(plan: Plan, unknown: number): AffordableStudies {
-  const budget = STUDY_SHARE * longestSeconds(plan);
+  const budget = Math.max(0, Math.min(STUDY_SHARE * longestSeconds(plan), spareSeconds(plan)));
   const count = Math.min(unknown, Math.floor(budget / (SHORTEST_SECONDS + PROCESS_SECONDS)));
   if (count === 0) return NO_STUDIES;
   return { count, seconds: Math.min(LONGEST_SECONDS, Math.floor(budget / count) - PROCESS_SECONDS) };

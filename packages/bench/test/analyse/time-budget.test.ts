@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findShortBudget, keepTime } from '../../src/analyse/time-budget.ts';
+import { findShortBudget, keepTime, spareSeconds } from '../../src/analyse/time-budget.ts';
 import type { Plan } from '../../src/plan/definition.ts';
 import { estimateSeconds } from '../../src/plan/plan.ts';
 import type { Trial } from '../../src/results/record.ts';
@@ -71,6 +71,11 @@ describe('findShortBudget', () => {
     expect(short).toMatchObject({ held: 5, needed: 6, enoughSeconds: 6 * ROUND });
     expect(play(planOf(`--budget ${short!.enoughSeconds}s`)).rounds).toBe(6);
     expect(findShortBudget(planOf(`--budget ${5.5 * ROUND}s`))).toBeUndefined();
+  });
+
+  it('leaves to studies what those rounds do not need', () => {
+    expect(spareSeconds(planOf(`--budget ${8 * ROUND}s`))).toBeCloseTo(2 * ROUND, 6);
+    expect(spareSeconds(planOf(''))).toBe(Infinity);
   });
 
   it('finds none without a budget, and none for a single target', () => {
