@@ -9,7 +9,9 @@
  * Prints the CPU per request of each pair, and the ratio with its 95 % interval.
  */
 import { fixedSchedule } from 'bench-http/analyse/looks';
-import { compareRounds, differencesOf } from 'bench-http/analyse/paired';
+import { differencesOf } from 'bench-http/analyse/differences';
+import { exact } from 'bench-http/analyse/metrics';
+import { compareRounds } from 'bench-http/analyse/paired';
 import { readCluster } from 'bench-http/catalogue/cluster/file';
 import { readStacks } from 'bench-http/catalogue/stacks';
 import { createEffects } from 'bench-http/commands/effects';
@@ -74,7 +76,8 @@ for (let pair = 0; pair < Number(pairs); pair++) {
 }
 await life.end();
 const better = 'lower' as const;
-const { verdict, ratio } = compareRounds(differencesOf(costs.cluster, costs['one machine'], better), {
+const [there, here] = [costs.cluster.map(exact), costs['one machine'].map(exact)];
+const { verdict, ratio } = compareRounds(differencesOf(there, here, better), {
   better,
   threshold: 0.05,
   schedule: fixedSchedule(Number(pairs)),

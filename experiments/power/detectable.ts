@@ -5,6 +5,7 @@
  *
  *     pnpm exec node experiments/power/detectable.ts [tests]
  */
+import { exactly } from 'bench-http/analyse/differences';
 import { isOpen } from 'bench-http/analyse/comparison';
 import { compareTable } from 'bench-http/analyse/paired';
 import { detectableDifferences, type Finding, type Residuals } from 'bench-http/analyse/detectable';
@@ -69,7 +70,7 @@ function countFound(
     const drawn = repeat(rows, () => draw(mostRounds(schedule)).map((one) => Math.log(1 + planted) + one));
     const open = new Set(drawn.keys());
     for (const { rounds } of schedule) {
-      const seen = drawn.map((row) => row.slice(0, rounds));
+      const seen = drawn.map((row) => exactly(row.slice(0, rounds)));
       const comparisons = compareTable(seen, { schedule, better: 'lower', threshold: THRESHOLD });
       for (const row of open) {
         const comparison = comparisons[row]!;

@@ -50,7 +50,7 @@ export const comparisons: Section = {
       element(
         'p',
         { class: 'key' },
-        '◀ ▶ faster or slower, ■ the same within the band, ○ undecided. Dashed: only the range of the rounds, because there are too few for an interval.',
+        '◀ ▶ faster or slower, ■ the same within the band, ○ undecided. Dashed: only the range of the rounds, because nothing bounds the interval.',
       ),
       page.builds.map((note) => element('p', {}, note)),
       charts.map(([name, compared]) => showForest(name, compared, found.threshold, better)),

@@ -5,8 +5,9 @@ import type { Trial } from '../results/record.ts';
 import type { StoredRun } from '../results/store.ts';
 import { compareWithin, figuresByRound, scheduleOf } from './compare.ts';
 import type { Comparison } from './comparison.ts';
-import { figureOf } from './metrics.ts';
-import { compareTable, differencesOf } from './paired.ts';
+import { differencesOf } from './differences.ts';
+import { exact, figureOf } from './metrics.ts';
+import { compareTable } from './paired.ts';
 import { thetaOf } from './verdict.ts';
 
 /** A limit of a metric: a figure, or a share by which a target may be worse than a baseline of the same run. */
@@ -138,7 +139,7 @@ function compareWithFigure(
     const figures = figuresByRound(trials, target, connections, budget.metric);
     return differencesOf(
       figures,
-      figures.map(() => limit),
+      figures.map(() => exact(limit)),
       better,
     );
   });

@@ -17,9 +17,8 @@ import type {
   TwinScenario,
 } from '../results/calibration.ts';
 import type { HostWindow, Trial } from '../results/record.ts';
-import { losesTooMany } from './comparison.ts';
+import { exactly, isBounded, locateWithin } from './differences.ts';
 import { lastLook, levelOf } from './looks.ts';
-import { locateCentre } from './signed-rank.ts';
 
 /** The looks at the rounds of a scenario. Their joint error is 5 %. */
 export const CALIBRATION_LOOKS = scheduleNamed('10/15/20');
@@ -201,8 +200,9 @@ function conclude<R extends CalibrationRound>(
       : { ...row, verdict: 'not measured', why: why ?? 'its rounds have no figure' };
   }
   const reported = median(rounds.map((round) => round.reported));
-  const all = estimateBias(rounds);
-  const quiet = estimateBias(rounds.filter(({ disturbances }) => disturbances.length === 0));
+  const all = estimateBias(rounds, lost);
+  const undisturbed = rounds.filter(({ disturbances }) => disturbances.length === 0);
+  const quiet = estimateBias(undisturbed, lost);
   // Disturbed rounds count only if the others have no interval.
   const best = quiet.interval === undefined ? all : quiet;
   const shown = {
@@ -214,9 +214,7 @@ function conclude<R extends CalibrationRound>(
   };
   if (tolerance === undefined) return shown;
   const allowed = tolerance(reported);
-  const verdict: CalibrationVerdict = losesTooMany(lost, rounds.length + lost)
-    ? 'undecided'
-    : judgeBias({ all: all.interval, quiet: quiet.interval }, allowed);
+  const verdict = judgeBias({ all: all.interval, quiet: quiet.interval }, allowed);
   if (verdict === 'inside') return { ...shown, tolerance: allowed, verdict };
   const why = explain(verdict, { rounds, lost, failures, interval: best.interval, allowed });
   return { ...shown, tolerance: allowed, verdict, why };
@@ -227,14 +225,19 @@ interface Bias {
   interval?: Interval;
 }
 
-function estimateBias(rounds: readonly CalibratedRound[]): Bias {
+/** Estimates a bias from rounds, with an interval that holds whatever the rounds without a figure would have shown. */
+function estimateBias(rounds: readonly CalibratedRound[], lost: number): Bias {
   if (rounds.length === 0) return { bias: Number.NaN };
-  const look = lastLook(CALIBRATION_LOOKS, rounds.length);
-  const { centre: bias, interval } = locateCentre(
-    rounds.map(({ reported, measured }) => measured - reported),
+  const differences = exactly([
+    ...rounds.map(({ reported, measured }) => measured - reported),
+    ...Array.from({ length: lost }, () => undefined),
+  ]);
+  const look = lastLook(CALIBRATION_LOOKS, differences.length);
+  const { centre: bias, interval } = locateWithin(
+    differences,
     look === undefined ? 0 : levelOf(look, CALIBRATION_LOOKS),
   );
-  return { bias, ...(interval && { interval }) };
+  return { bias, ...(interval && isBounded(interval) && { interval }) };
 }
 
 /**
@@ -271,10 +274,10 @@ function explain(
 ): string {
   if (verdict === 'outside') return 'the machine was quiet, and the whole interval is beyond the tolerance';
   const of = rounds.length + lost;
-  if (losesTooMany(lost, of))
-    return `${lost} of ${of} rounds gave no figure (${failures[0] ?? 'it is missing'})`;
   const disturbed = rounds.filter(({ disturbances }) => disturbances.length > 0);
   const because = disturbed.length === 0 ? '' : `; ${disturbed.length} of ${of} rounds were disturbed`;
+  if (interval === undefined && lost > 0)
+    return `${lost} of ${of} rounds gave no figure (${failures[0] ?? 'it is missing'})`;
   if (interval === undefined) return `${of} rounds are too few for an interval${because}`;
   const isBeyond = interval.low > allowed || interval.high < -allowed;
   return isBeyond

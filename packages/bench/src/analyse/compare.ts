@@ -1,7 +1,7 @@
 import { type Schedule, scheduleNamed } from '../catalogue/looks.ts';
 import { nearest } from '../nearest.ts';
 import { BenchError } from '../errors.ts';
-import { METRICS, type MetricId } from '../metrics.ts';
+import { type Metric, METRICS, type MetricId } from '../metrics.ts';
 import type { Target } from '../model.ts';
 import type { Trial, Turns } from '../results/record.ts';
 import type { Plan } from '../plan/definition.ts';
@@ -10,9 +10,16 @@ import type { StoredRun } from '../results/store.ts';
 import { cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
 import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
-import { figureOf } from './metrics.ts';
-import { compareTable, type Differences, differencesOf } from './paired.ts';
-import { shareRanks } from './ranks.ts';
+import { type Difference, differenceOf, type Differences } from './differences.ts';
+import { boundFigure, type BoundedFigure } from './metrics.ts';
+import {
+  comparisonOf,
+  type Contestants,
+  contestAll,
+  type Contested,
+  contestPairs,
+  rankTargets,
+} from './contest.ts';
 import { chooseDifferences, differenceOfTurns } from './turns.ts';
 
 /** The metric, the threshold and the baseline of a comparison. */
@@ -51,6 +58,36 @@ export interface ComparedTable extends Question {
 }
 
 /**
+ * Holds the contest of a run by a metric: all pairs of its targets, or in a sequential test each target with its baseline.
+ * Throws a usage error if the run has no such baseline.
+ */
+export function contestRun(
+  { plan, trials }: Pick<StoredRun, 'plan' | 'trials'>,
+  { by, threshold, baseline }: Question,
+): Contested[] {
+  const targets = measuredTargets(plan, trials);
+  const cells = groupByCell(trials);
+  const measure = (pair: Contestants): Differences => {
+    const own = [pair.candidate, pair.baseline].flatMap(
+      (target) => cells.get(cellOf({ target, connections: pair.connections })) ?? [],
+    );
+    return differencesWithin(own, pair, by);
+  };
+  const rules = { better: METRICS[by].better, threshold, schedule: scheduleOf(plan) };
+  if (plan.sequentialTest !== undefined) {
+    const { pairs } = pairTargets(plan, targets, baseline);
+    return contestPairs(pairs, measure, rules);
+  }
+  const names = targets.map(({ id }) => id);
+  return contestAll(names, plan.rungs, measure, rules);
+}
+
+function measuredTargets(plan: Plan, trials: readonly Trial[]): Target[] {
+  const measured = new Set(trials.map(({ target }) => target.id));
+  return plan.targets.filter(({ id }) => measured.has(id));
+}
+
+/**
  * Returns those of the verdicts that a table has. `slower` and `faster` count only if the whole interval lies beyond the
  * threshold, as for a budget: a difference that may be smaller fails no job.
  */
@@ -68,33 +105,42 @@ export function findVerdicts<Name extends Comparison['verdict']>(
 
 /** Compares the targets of one run with its baseline, round by round. Throws a usage error if the run has no such baseline. */
 export function compareWithin(
-  { plan, trials }: Pick<StoredRun, 'plan' | 'trials'>,
+  run: Pick<StoredRun, 'plan' | 'trials'>,
   question: Question,
+  contested = contestRun(run, question),
 ): ComparedTable {
-  const targets = plan.targets.filter(({ id }) => trials.some(({ target }) => target.id === id));
-  const { asked, pairs } = pairTargets(plan, targets, question.baseline);
-  const { better } = METRICS[question.by];
-  const cells = groupByCell(trials);
-  const trialsOf = ({ connections, candidate, baseline }: (typeof pairs)[number]): Trial[] =>
-    [candidate, baseline].flatMap((target) => cells.get(cellOf({ target, connections })) ?? []);
-  const rows = pairs.map((pair) => differencesWithin(trialsOf(pair), pair, question.by));
-  const comparisons = compareTable(rows, {
-    schedule: scheduleOf(plan),
-    better,
-    threshold: question.threshold,
+  const { plan, trials } = run;
+  const { asked, pairs } = pairTargets(plan, measuredTargets(plan, trials), question.baseline);
+  const races = Map.groupBy(pairs, ({ connections, baseline }) => cellOf({ target: baseline, connections }));
+  const rows = [...races.values()].flatMap((race) => {
+    const [{ connections, baseline } = {}] = race;
+    const names = [...(baseline === undefined ? [] : [baseline]), ...race.map(({ candidate }) => candidate)];
+    const here = contested.filter((one) => one.connections === connections);
+    const ranks = rankTargets(names, here, question.threshold);
+    return race.map((pair): ComparedRow => {
+      const rank = ranks.get(pair.candidate);
+      const comparison = comparisonOf(here, pair) as Comparison;
+      return { ...pair, comparison, ...(rank !== undefined && { rank }) };
+    });
   });
-  const compared = pairs.map((pair, index): ComparedRow => ({
-    ...pair,
-    comparison: comparisons[index] as Comparison,
-  }));
-  const races = Map.groupBy(compared, ({ connections, baseline }) =>
-    cellOf({ target: baseline, connections }),
-  );
-  return {
-    ...question,
-    baseline: asked,
-    rows: [...races.values()].flatMap((race) => rankRace(race, question.threshold)),
-  };
+  return { ...question, baseline: asked, rows };
+}
+
+/**
+ * Ranks the targets of a run at a rung. Empty if not all of them were compared with each other or with one baseline: the
+ * comparisons of a sequential test with several baselines say nothing of the others.
+ */
+export function rankRung(
+  plan: Plan,
+  contested: readonly Contested[],
+  connections: number,
+  threshold: number,
+): Map<string, number> {
+  const here = contested.filter((one) => one.connections === connections);
+  const baselines = new Set(here.map(({ baseline }) => baseline));
+  if (plan.sequentialTest !== undefined && baselines.size > 1) return new Map();
+  const names = new Set(here.flatMap(({ candidate, baseline }) => [baseline, candidate]));
+  return rankTargets([...names], here, threshold);
 }
 
 /**
@@ -106,29 +152,40 @@ export function differencesWithin(
   { connections, candidate, baseline }: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>,
   by: MetricId,
 ): Differences {
-  const { better } = METRICS[by];
+  const metric = METRICS[by];
   const rounds = Math.min(...[candidate, baseline].map((target) => lastRound(trials, target, connections)));
-  const [ours, theirs] = [candidate, baseline].map((target) => ({
-    trials: trialsByRound(trials, target, connections, rounds),
-    figures: figuresByRound(trials, target, connections, by, rounds),
-  })) as [ByRound, ByRound];
-  const fromTurns = ours.trials.map((trial, round) => {
-    const other = theirs.trials[round];
-    if (trial?.duel === undefined || trial.duel !== other?.duel) return undefined;
+  const [ours, theirs] = [candidate, baseline].map((target) =>
+    trialsByRound(trials, target, connections, rounds),
+  ) as [ByRound, ByRound];
+  const fromFigures = ours.map((trial, round) => differenceInRound(trial, theirs[round], metric));
+  const fromTurns = ours.map((trial, round) => {
+    const other = theirs[round];
+    if (!takeTurns(trial, other)) return undefined;
     const [turns, others] = [turnsOf(trial), turnsOf(other)];
-    return turns && others && differenceOfTurns(turns, others, by, better);
+    return turns && others && differenceOfTurns(turns, others, by, metric.better);
   });
-  return chooseDifferences(fromTurns, differencesOf(ours.figures, theirs.figures, better));
+  return chooseDifferences(fromTurns, fromFigures);
 }
 
-/** One target at one rung, by round. */
-interface ByRound {
-  trials: (Trial | undefined)[];
-  figures: (number | undefined)[];
+type ByRound = (Trial | undefined)[];
+
+/** Returns the difference of two trials in one round, from their figures. */
+function differenceInRound(
+  candidate: Trial | undefined,
+  baseline: Trial | undefined,
+  metric: Metric,
+): Difference | undefined {
+  const [ours, theirs] = [candidate, baseline].map((trial) => trial && boundFigure(trial, metric));
+  return differenceOf(ours, theirs, metric.better);
 }
 
-function turnsOf(trial: Trial): Turns | undefined {
-  return trial.status === 'failed' ? undefined : trial.measured.turns;
+/** Returns true if two trials took short turns with each other. */
+function takeTurns(one: Trial | undefined, other: Trial | undefined): boolean {
+  return one?.duel !== undefined && one.duel === other?.duel;
+}
+
+function turnsOf(trial: Trial | undefined): Turns | undefined {
+  return trial === undefined || trial.status === 'failed' ? undefined : trial.measured.turns;
 }
 
 /** The looks at which a run's comparisons may decide: its schedule or one look after its fixed rounds, and its stops. */
@@ -168,6 +225,16 @@ export function baselinesOf(plan: Plan, asked?: string): Map<string, string> {
 /** Throws a usage error if the targets of a plan have no such baseline. */
 export function requireBaseline({ targets }: Pick<Plan, 'targets'>, baseline: string): void {
   chooseBaselines(targets, baseline);
+}
+
+/**
+ * Counts the comparisons of a plan that share its error of 5 %: all pairs of targets at one rung, or in a sequential test each
+ * target with its baseline at every rung.
+ */
+export function countShares(plan: Plan, baseline?: string): number {
+  const { length } = plan.targets;
+  if (plan.sequentialTest === undefined) return (length * (length - 1)) / 2;
+  return pairTargets(plan, plan.targets, baseline).pairs.length;
 }
 
 /** The comparisons of a plan with its default baseline. */
@@ -282,18 +349,17 @@ export function isDisturbed(target: Target, targets: Target[]): boolean {
   return isRepeated('background', target, targets);
 }
 
-/** The figures of a target at a rung, by round; undefined if the trial failed, is missing or is invalid for this metric. */
+/** The figures of a target at a rung with their bounds, by round; undefined if the trial failed or is missing. */
 export function figuresByRound(
   trials: Trial[],
   target: string,
   connections: number,
   by: MetricId,
   rounds = lastRound(trials, target, connections),
-): (number | undefined)[] {
-  return trialsByRound(trials, target, connections, rounds).map((trial) => {
-    const figure = trial === undefined ? undefined : figureOf(trial, METRICS[by]);
-    return figure?.valid === true ? figure.value : undefined;
-  });
+): (BoundedFigure | undefined)[] {
+  return trialsByRound(trials, target, connections, rounds).map(
+    (trial) => trial && boundFigure(trial, METRICS[by]),
+  );
 }
 
 /** The last round in which a target was measured at a rung; 0 if it never was. */
@@ -312,17 +378,4 @@ function trialsByRound(
   const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
   const byRound = Map.groupBy(here, ({ round }) => round);
   return Array.from({ length: rounds }, (_, index) => byRound.get(index + 1)?.[0]);
-}
-
-/** Ranks the targets that are compared with one baseline at one rung. */
-function rankRace(rows: ComparedRow[], threshold: number): ComparedRow[] {
-  const ranked = rows.map(({ comparison: { estimate = 0, interval } }) => ({
-    estimate,
-    ...(interval === undefined ? {} : { interval }),
-  }));
-  const ranks = shareRanks([{ estimate: 0, interval: { low: 0, high: 0 } }, ...ranked], threshold);
-  return rows.map((row, index) => ({
-    ...row,
-    ...(row.comparison.interval === undefined ? {} : { rank: ranks[index + 1] as number }),
-  }));
 }

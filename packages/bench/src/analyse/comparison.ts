@@ -1,9 +1,7 @@
 /** The result of a comparison: its figures, and its verdict or the reason for having none. */
 import { type Better, judge, type Judgement, type Ratio, thetaOf, toRatio } from './verdict.ts';
 import type { Interval } from '../numbers.ts';
-
-/** Dropped rounds up to this share are left out; if there are more, each counts as the worst difference. */
-const MOST_DROPPED = 0.05;
+import { type Differences, isBounded } from './differences.ts';
 
 /** The rules for every comparison of a table. */
 export interface Rules {
@@ -13,11 +11,12 @@ export interface Rules {
 }
 
 interface Compared {
-  /** Rounds used, without the dropped ones. */
+  /** The rounds that it rests on, whether their figures are valid or not. */
   rounds: number;
-  dropped: number;
-  /** The smallest overall error of the table at which this comparison's interval excludes "no difference". */
-  adjustedP: number;
+  /** The invalid ones with bounds: the interval holds for every difference within them. */
+  bounded: number;
+  /** The invalid ones without a bound above or below, such as failed trials: there they count as the worst difference. */
+  unbounded: number;
 }
 
 /** A comparison with a verdict. `estimate` and `interval` are log ratios; above 0 the candidate is worse. */
@@ -33,8 +32,8 @@ export interface Decided extends Compared {
 export interface Undecided extends Compared {
   verdict: 'undecided';
   byMoreThanThreshold: false;
-  /** `blocks-dropped`: too many rounds were dropped for an interval that holds whatever their differences were. */
-  why: 'too-few-rounds' | 'blocks-dropped' | 'wide';
+  /** `unbounded`: too many rounds have no bound for an interval that holds whatever their differences were. */
+  why: 'too-few-rounds' | 'unbounded' | 'wide';
   estimate?: number;
   interval?: Interval;
   ratio?: Ratio;
@@ -55,37 +54,71 @@ export function isOpen({ verdict, byMoreThanThreshold }: Judgement, isBeyond = f
 /** The figures behind a conclusion, as log ratios; above 0 the candidate is worse. */
 export interface Figures {
   estimate: number;
-  /** Absent if there are too few rounds for an interval at the permitted error. */
+  /** Absent if there are too few rounds for an interval at the permitted error; an end is infinite if nothing bounds it. */
   interval?: Interval | undefined;
   /** The smallest and the largest observed difference. */
   range: Interval;
   neededRounds?: number | undefined;
 }
 
-/** Returns true if more than 5 % of the rounds were dropped: the rest may be a biased selection. */
-export function losesTooMany(dropped: number, rounds: number): boolean {
-  return dropped > MOST_DROPPED * rounds;
+/** Counts the rounds whose differences are known only within bounds, and those that have no bound above or below. */
+export function countInvalid(differences: Differences): Pick<Compared, 'bounded' | 'unbounded'> {
+  let [bounded, unbounded] = [0, 0];
+  for (const difference of differences) {
+    const { low, high } = difference ?? { low: -Infinity, high: Infinity };
+    if (!isBounded({ low, high })) unbounded++;
+    else if (low < high) bounded++;
+  }
+  return { bounded, unbounded };
 }
 
-/** Reaches a verdict on figures, or gives the reason for having none. Throws RangeError unless the threshold is above 0. */
+/**
+ * Reaches a verdict on figures, or gives the reason for having none. `areEnough` is true if there are enough rounds for an
+ * interval. Throws RangeError unless the threshold is above 0.
+ */
 export function conclude(
   compared: Compared,
-  tooManyDropped: boolean,
+  areEnough: boolean,
   figures: Figures | undefined,
   rules: Rules,
 ): Comparison {
   const theta = thetaOf(rules.threshold);
   const undecided = { ...compared, verdict: 'undecided', byMoreThanThreshold: false } as const;
-  const why = tooManyDropped ? 'blocks-dropped' : 'too-few-rounds';
+  const why = areEnough ? 'unbounded' : 'too-few-rounds';
   if (!figures) return { ...undecided, why };
 
-  const { estimate, interval, neededRounds } = figures;
-  const ratio = toRatio(figures, rules.better);
+  const { estimate, range, neededRounds } = figures;
   const foreseen = neededRounds !== undefined && neededRounds > compared.rounds ? { neededRounds } : {};
+  // An interval that is open at one end would need words of its own everywhere.
+  const interval = figures.interval && isBounded(figures.interval) ? figures.interval : undefined;
+  const ratio = toRatio({ estimate, interval, range }, rules.better);
   if (!interval) return { ...undecided, why, estimate, ratio, ...foreseen };
 
   const { verdict, byMoreThanThreshold } = judge(estimate, interval, theta);
   return verdict === 'undecided'
     ? { ...undecided, why: 'wide', estimate, interval, ratio, ...foreseen }
     : { ...compared, verdict, byMoreThanThreshold, estimate, interval, ratio };
+}
+
+/** Returns the comparison of the baseline with the candidate. */
+export function reverseComparison(comparison: Comparison): Comparison {
+  const { estimate, interval, ratio } = comparison;
+  const turned = {
+    ...comparison,
+    ...(estimate !== undefined && { estimate: -estimate }),
+    ...(interval && { interval: { low: -interval.high, high: -interval.low } }),
+    ...(ratio && {
+      ratio: {
+        estimate: 1 / ratio.estimate,
+        ...(ratio.interval && { interval: invert(ratio.interval) }),
+        range: invert(ratio.range),
+      },
+    }),
+  };
+  if (turned.verdict !== 'faster' && turned.verdict !== 'slower') return turned;
+  return { ...turned, verdict: turned.verdict === 'faster' ? 'slower' : 'faster' };
+}
+
+function invert({ low, high }: Interval): Interval {
+  return { low: 1 / high, high: 1 / low };
 }

@@ -3,6 +3,7 @@ import type { Schedule } from '../catalogue/looks.ts';
 import type { Interval } from '../numbers.ts';
 import { createRandom, type Random } from '../random.ts';
 import { isOpen } from './comparison.ts';
+import { exactly } from './differences.ts';
 import { compareTable } from './paired.ts';
 import { judge, thetaOf } from './verdict.ts';
 
@@ -12,7 +13,7 @@ import { judge, thetaOf } from './verdict.ts';
  */
 export type Finding = 'verdict' | 'beyond';
 
-/** The comparisons of a plan: their number, the looks at which they are judged, the rounds that are measured, and the threshold. */
+/** The comparisons of a plan: the number of those that share one error, the looks at which they are judged, the rounds that are measured, and the threshold. */
 export interface Design {
   schedule: Schedule;
   rounds: number;
@@ -84,7 +85,7 @@ function drawCourses(
     const table = Array.from({ length: rows }, () => drawRounds(noise, measured, random));
     const looks = reached.map(({ rounds }) =>
       compareTable(
-        table.map((row) => row.slice(0, rounds)),
+        table.map((row) => exactly(row.slice(0, rounds))),
         rules,
       ),
     );

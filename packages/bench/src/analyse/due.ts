@@ -19,7 +19,7 @@ export interface Standing {
   rows: ComparedRow[];
   /** The rows that further rounds may decide. */
   open: ComparedRow[];
-  /** The undecided rows that have lost too many rounds to be decided. */
+  /** The undecided rows that no further look can decide, because too many of their rounds have no bound. */
   lost: ComparedRow[];
 }
 
@@ -96,7 +96,7 @@ function standWith(plan: Plan, trials: Trial[], rounds: number): Standing {
   const { rows } = compareWithin({ plan, trials }, { by, threshold });
   const undecided = rows.filter(({ comparison }) => isOpen(comparison, plan.sequentialTest?.beyond));
   const lost = undecided.filter(
-    ({ comparison }) => !canDecide(comparison.dropped, scheduleOf(plan), rows.length),
+    ({ comparison }) => !canDecide(comparison.unbounded, scheduleOf(plan), rows.length),
   );
   const open = openAmong(
     undecided.filter((row) => !lost.includes(row)),

@@ -22,7 +22,7 @@ const STOP_PART = 0.82;
 /** The part of the error that looks at a stop and after it share: normal scores underestimate their joint error. */
 const STOPPED_PART = 0.96;
 
-/** Builds a schedule with one exact look after a fixed number of rounds. Below 6 rounds it decides nothing. */
+/** Builds a schedule with one look after a fixed number of rounds. Below 6 rounds it is not an exact one. */
 export function fixedSchedule(rounds: number): Schedule {
   const k = trimFor(rounds, ERROR_BUDGET);
   return [k === undefined ? { rounds } : { rounds, k }];
@@ -62,7 +62,8 @@ export function lookAt(schedule: Schedule, rounds: number): Look | undefined {
  * proportion to what they would have spent.
  */
 export function levelOf(look: Look, schedule: Schedule, rows = 1): number {
-  if (look.k === undefined && !look.isStop) return 0;
+  const isOnly = schedule.filter(isPlanned).length === 1;
+  if (look.k === undefined && !look.isStop) return isOnly ? ERROR_BUDGET / rows : 0;
   const wasStopped = schedule.some(({ rounds, isStop }) => isStop && rounds < look.rounds);
   if (!look.isStop && !wasStopped) return plannedLevel(look, schedule, rows);
   const key = JSON.stringify([look, schedule, rows]);
@@ -133,9 +134,4 @@ export function fewestToStop(schedule: Schedule, rows: number): number | undefin
   const most = schedule.at(-1)?.rounds ?? 0;
   const stops = Array.from({ length: most }, (_, index): Look => ({ rounds: index + 1, isStop: true }));
   return stops.find((stop) => trimFor(stop.rounds, levelOf(stop, schedule, rows)) !== undefined)?.rounds;
-}
-
-/** The fewest rounds after which a single look can decide a table of `rows` comparisons: 2 · 2⁻ⁿ ≤ 5 % ÷ rows. */
-export function fewestRounds(rows: number): number {
-  return Math.ceil(1 - Math.log2(ERROR_BUDGET / rows));
 }

@@ -7,12 +7,14 @@ import type { StoredRun } from '../results/store.ts';
 import {
   baselinesOf,
   type ComparedRow,
+  countShares,
   differencesWithin,
   foreseeTable,
   type Question,
   scheduleOf,
 } from './compare.ts';
 import { detectableDifferences, type Finding, type Residuals } from './detectable.ts';
+import { valuesOf } from './differences.ts';
 import { ERROR_BUDGET, withStops } from './looks.ts';
 import { robustDeviation } from './quantiles.ts';
 import { estimateCentre, walshAverages } from './signed-rank.ts';
@@ -57,7 +59,7 @@ function measureNoise(
 ): (Noise & { measured: number })[] {
   return pairs.flatMap(({ connections, candidate, baseline }) => {
     const pair = { connections, candidate, baseline };
-    const values = differencesWithin(trials, pair, by).filter((difference) => difference !== undefined);
+    const values = valuesOf(differencesWithin(trials, pair, by));
     const measured = values.length;
     if (measured < FEWEST_ROUNDS) return [];
     const centre = estimateCentre(walshAverages(values));
@@ -114,7 +116,7 @@ export function foreseeReach(
   const rounds = roundsWithin(plan);
   if (pairs.length === 0 || stored.length === 0 || rounds === 0) return undefined;
   const schedule = withStops(scheduleOf(plan), rounds < plan.rounds ? [rounds] : []);
-  const design = { schedule, rounds, rows: pairs.length, threshold };
+  const design = { schedule, rounds, rows: countShares(plan, baseline), threshold };
   const pools = new Map(pairs.map((pair) => [stacksOf(pair), storedLike(pair, stored).noise]));
   const found = [...pools.values()].map((pool) =>
     detectableDifferences(

@@ -3,20 +3,12 @@
  * comparisons of a table share one error budget.
  */
 import type { Schedule } from '../catalogue/looks.ts';
-import { type Comparison, conclude, losesTooMany, type Rules } from './comparison.ts';
+import { type Comparison, conclude, countInvalid, type Rules } from './comparison.ts';
+import { type Differences, locateWithin, valuesOf } from './differences.ts';
 import { ERROR_BUDGET, firstDecisive, levelOf, lookAt } from './looks.ts';
-import {
-  estimateCentre,
-  intervalWithin,
-  signedRankP,
-  trimWithLost,
-  walshAverages,
-  type WalshAverages,
-} from './signed-rank.ts';
-import { type Better, foreseeRounds, logRatio } from './verdict.ts';
-
-/** The log ratio of each round, in order; undefined if a trial failed and its block is dropped. */
-export type Differences = readonly (number | undefined)[];
+import { averagesWith, type Located, trimFor } from './signed-rank.ts';
+import { FEWEST_WITH_SPREAD, locateTogether, type Pair } from './two-way.ts';
+import { foreseeRounds } from './verdict.ts';
 
 /** The rules for every paired comparison of a table. */
 export interface PairedRules extends Rules {
@@ -25,27 +17,13 @@ export interface PairedRules extends Rules {
   soughtEffect?: number;
 }
 
-interface Sample {
-  values: number[];
-  dropped: number;
-  /** The dropped rounds that count as the worst differences: all if they are too many, else none. */
-  worst: number;
-  averages: WalshAverages;
-  /** The error of this row's interval; 0 if it can have none. */
-  level: number;
-}
-
-/**
- * Computes the log ratio of candidate to baseline for each round; above 0 the candidate is worse. A figure that is
- * missing, infinite or not above 0 drops its block.
- */
-export function differencesOf(
-  candidate: readonly (number | undefined)[],
-  baseline: readonly (number | undefined)[],
-  better: Better,
-): (number | undefined)[] {
-  const rounds = Math.max(candidate.length, baseline.length);
-  return Array.from({ length: rounds }, (_, round) => logRatio(candidate[round], baseline[round], better));
+/** The differences of one row up to its last look, with their centre and its interval. */
+export interface Sample {
+  differences: Differences;
+  /** True if the rounds are enough for an interval. */
+  areEnough: boolean;
+  /** The ends of the interval are infinite where nothing bounds it; absent without one. */
+  located?: Located | undefined;
 }
 
 /** Makes one comparison with the whole error budget: Hodges-Lehmann estimate, exact signed-rank interval, two-level verdict. */
@@ -53,18 +31,26 @@ export function compareRounds(differences: Differences, rules: PairedRules): Com
   return compareTable([differences], rules)[0]!;
 }
 
-/**
- * Makes the comparisons of one table, in order. Each ends at a planned look, or where the run was stopped. Its interval gets
- * an equal share of the error of that look (see `levelOf`), so that all intervals of the table hold simultaneously.
- * With dropped blocks, the level of the look stays, and the interval is the exact one of the remaining rounds. If more than
- * 5 % were dropped, the rest may be a biased selection: then the interval holds whatever the dropped differences were.
- * Throws RangeError unless the threshold is above 0.
- */
+/** Makes the comparisons of one table, in order (see `locateTable`). Throws RangeError unless the threshold is above 0. */
 export function compareTable(rows: readonly Differences[], rules: PairedRules): Comparison[] {
-  const { schedule } = rules;
-  return dropPartOfRound(rows, schedule).map((row) =>
-    concludeSample(takeSample(row, schedule, rows.length), rows.length, rules),
-  );
+  return locateTable(rows, rules.schedule).map((sample) => concludeSample(sample, rows.length, rules));
+}
+
+/**
+ * Locates the differences of the rows of one table, in order. Each ends at a planned look, or where the run was
+ * stopped. Its interval gets an equal share of the error of that look (see `levelOf`), so that all intervals of the table hold
+ * simultaneously. A single look after too few rounds for exact intervals gets those of `locateTogether`, each row by itself.
+ */
+export function locateTable(rows: readonly Differences[], schedule: Schedule): Sample[] {
+  return dropPartOfRound(rows, schedule).map((row) => {
+    const look = lookAt(schedule, row.length);
+    const differences = look ? row.slice(0, look.rounds) : row;
+    const level = look ? levelOf(look, schedule, rows.length) : 0;
+    if (level === 0) return { differences, areEnough: false };
+    if (trimFor(differences.length, level) !== undefined) return locateExactly(differences, level);
+    if (schedule.length > 1) return { differences, areEnough: false };
+    return locateFew([{ candidate: 'row', baseline: 'limit', differences }], level)[0]!;
+  });
 }
 
 /** Drops the last round of a run that was stopped in the middle of it: only some rows have it, and their look would be another. */
@@ -75,45 +61,70 @@ function dropPartOfRound(rows: readonly Differences[], schedule: Schedule): read
   return rows.map((row) => row.slice(0, most - 1));
 }
 
-function takeSample(row: Differences, schedule: Schedule, rows: number): Sample {
-  const look = lookAt(schedule, row.length);
-  const blocks = look ? row.slice(0, look.rounds) : row;
-  const values = blocks.filter((difference) => difference !== undefined);
-  const dropped = blocks.length - values.length;
-  const worst = losesTooMany(dropped, blocks.length) ? dropped : 0;
-  const level = look ? levelOf(look, schedule, rows) : 0;
-  return { values, dropped, worst, averages: walshAverages(values), level };
+/**
+ * Locates the differences of all pairs of a rung, each with an interval of this error. It is the exact one if the rounds of
+ * the pair are enough for it, and otherwise that of `locateTogether`: the choice depends on nothing that was measured.
+ */
+export function locatePairs(pairs: readonly Pair[], error: number): Sample[] {
+  const few = locateFew(pairs, error);
+  return pairs.map(({ differences }, index) =>
+    trimFor(differences.length, error) === undefined
+      ? (few[index] as Sample)
+      : locateExactly(differences, error),
+  );
 }
 
-function concludeSample(sample: Sample, rows: number, rules: PairedRules): Comparison {
-  const { values, dropped, worst, averages, level } = sample;
-  const tooManyDropped = worst > 0;
-  // Looks spend different errors: the scale makes 5 % the p value that just passes its look.
-  const adjustedP = level > 0 ? Math.min(1, (signedRankP(averages, worst) * ERROR_BUDGET) / level) : 1;
-  const compared = { rounds: values.length, dropped, adjustedP };
-  if (values.length === 0) return conclude(compared, tooManyDropped, undefined, rules);
+function locateExactly(differences: Differences, error: number): Sample {
+  const isKnown = differences.some((difference) => difference !== undefined);
+  return { differences, areEnough: true, ...(isKnown && { located: locateWithin(differences, error) }) };
+}
 
-  const k = level > 0 ? trimWithLost(values.length, worst, level) : undefined;
+function locateFew(pairs: readonly Pair[], error: number): Sample[] {
+  const located = locateTogether(pairs, error);
+  return pairs.map(({ differences }, index) => ({
+    differences,
+    areEnough: differences.length >= FEWEST_WITH_SPREAD,
+    located: located[index],
+  }));
+}
+
+/**
+ * Reaches the verdict on a row that shares its error budget with this many comparisons. Throws RangeError unless the
+ * threshold is above 0.
+ */
+export function concludeSample(
+  { differences, areEnough, located }: Sample,
+  rows: number,
+  rules: Rules & Partial<Pick<PairedRules, 'schedule' | 'soughtEffect'>>,
+): Comparison {
+  const compared = { rounds: differences.length, ...countInvalid(differences) };
+  const values = valuesOf(differences);
+  if (values.length === 0) return conclude(compared, areEnough, undefined, rules);
+  const { centre: estimate, interval } = located ?? locateWithin(differences, 0);
   const figures = {
-    estimate: estimateCentre(averages),
-    interval: k === undefined ? undefined : intervalWithin(averages, k),
-    range: { low: averages.at(0), high: averages.at(averages.count - 1) },
+    estimate,
+    interval,
+    range: { low: Math.min(...values), high: Math.max(...values) },
     neededRounds: foreseeWithin(rules, values, rows),
   };
-  return conclude(compared, tooManyDropped, figures, rules);
+  return conclude(compared, areEnough, figures, rules);
 }
 
 /** Estimates the rounds that would show the sought effect; with scheduled looks, at least those of the first that can decide. */
-function foreseeWithin(rules: PairedRules, values: number[], rows: number): number | undefined {
-  const foreseen = foreseeRounds(values, rules.soughtEffect, ERROR_BUDGET / rows);
-  if (foreseen === undefined || rules.schedule.length === 1) return foreseen;
-  return Math.max(foreseen, firstDecisive(rules.schedule, rows)?.rounds ?? 0);
+function foreseeWithin(
+  { schedule = [], soughtEffect }: Partial<PairedRules>,
+  values: number[],
+  rows: number,
+): number | undefined {
+  const foreseen = foreseeRounds(values, soughtEffect, ERROR_BUDGET / rows);
+  if (foreseen === undefined || schedule.length < 2) return foreseen;
+  return Math.max(foreseen, firstDecisive(schedule, rows)?.rounds ?? 0);
 }
 
-/** Returns true if a look of the schedule can still decide a row of a table that has lost this many rounds. */
-export function canDecide(dropped: number, schedule: Schedule, rows: number): boolean {
+/** Returns true if a look of the schedule can still decide a row of a table that has this many rounds without a bound. */
+export function canDecide(unbounded: number, schedule: Schedule, rows: number): boolean {
   return schedule.some((look) => {
-    const worst = losesTooMany(dropped, look.rounds) ? dropped : 0;
-    return trimWithLost(look.rounds - dropped, worst, levelOf(look, schedule, rows)) !== undefined;
+    const trim = trimFor(look.rounds, levelOf(look, schedule, rows));
+    return trim !== undefined && unbounded <= look.rounds && averagesWith(unbounded, look.rounds) <= trim;
   });
 }

@@ -1,7 +1,8 @@
 /** Replays a sequential test look by look, and resamples many of them from a pool of real rounds. */
 import type { Random } from '../random.ts';
 import type { Comparison } from './comparison.ts';
-import { compareRounds, type Differences, type PairedRules } from './paired.ts';
+import { type Differences, exactly } from './differences.ts';
+import { compareRounds, type PairedRules } from './paired.ts';
 import type { Verdict } from './verdict.ts';
 
 /** The shares of sequential tests that ended in each verdict. */
@@ -43,10 +44,12 @@ export function resampleTests(pool: readonly number[], rules: PoolRules, random:
   }
   const planted = Math.log(1 + rules.effect);
   return countVerdicts(rules, () =>
-    random
-      .shuffle(pool)
-      .slice(0, rounds)
-      .map((difference) => planted + (random.coin() ? difference : -difference)),
+    exactly(
+      random
+        .shuffle(pool)
+        .slice(0, rounds)
+        .map((difference) => planted + (random.coin() ? difference : -difference)),
+    ),
   );
 }
 
@@ -62,7 +65,7 @@ export function countVerdicts(
     const comparison = replayTest(draw(), rules);
     verdicts[comparison.verdict] += 1 / rules.tests;
     if (comparison.byMoreThanThreshold) byMoreThanThreshold += 1 / rules.tests;
-    rounds += comparison.rounds + comparison.dropped;
+    rounds += comparison.rounds;
   }
   return { tests: rules.tests, verdicts, byMoreThanThreshold, meanRounds: rounds / rules.tests };
 }

@@ -58,20 +58,9 @@ export function trimFor(n: number, alpha: number): number | undefined {
   return k < 0 || n === 0 ? undefined : k;
 }
 
-/** The number of Walsh averages of `known` and `lost` differences to which a lost one belongs. */
-function averagesWithLost(known: number, lost: number): number {
-  return lost * known + (lost * (lost + 1)) / 2;
-}
-
-/**
- * The number of Walsh averages of the `known` differences that the interval omits at each end if it has to hold whatever
- * the `lost` ones would have been: each bound assumes that they all lie beyond it. Undefined if too many are lost.
- */
-export function trimWithLost(known: number, lost: number, alpha: number): number | undefined {
-  const trim = trimFor(known + lost, alpha);
-  if (trim === undefined) return undefined;
-  const left = trim - averagesWithLost(known, lost);
-  return left < 0 ? undefined : left;
+/** The number of Walsh averages of `n` differences to which one of `some` of them belongs. */
+export function averagesWith(some: number, n: number): number {
+  return some * (n - some) + (some * (some + 1)) / 2;
 }
 
 /** The two-sided error of the interval that omits `k` Walsh averages at each end: 2 P(T ≤ k). */
@@ -187,9 +176,17 @@ export function estimateCentre(averages: WalshAverages): number {
 
 /** The interval W(k+1) … W(m−k) of the m ordered Walsh averages. Throws RangeError if no averages remain. */
 export function intervalWithin(averages: WalshAverages, k: number): Interval {
-  const { count } = averages;
+  return intervalBetween(averages, averages, k);
+}
+
+/**
+ * The interval from W(k+1) of the averages of the lower bounds of differences to W(m−k) of those of the upper bounds; its ends can
+ * be infinite. Throws RangeError if no averages remain.
+ */
+export function intervalBetween(lows: WalshAverages, highs: WalshAverages, k: number): Interval {
+  const { count } = lows;
   if (k >= count - k) throw new RangeError(`${count} averages cannot lose ${k} at each end`);
-  return { low: averages.at(k), high: averages.at(count - 1 - k) };
+  return { low: lows.at(k), high: highs.at(count - 1 - k) };
 }
 
 /** The centre of differences that are symmetric about it, with its interval. */
@@ -210,12 +207,12 @@ export function locateCentre(differences: readonly number[], error: number): Loc
 
 /**
  * The smallest error at which the interval of these Walsh averages excludes 0: the two-sided exact p value.
- * Averages of exactly 0, from zeros and ties, count against both sides, and so do those of `lost` differences (see
- * `trimWithLost`), which is conservative.
+ * Averages of exactly 0, from zeros and ties, count against both sides, which is conservative. With the averages of upper
+ * bounds as the second argument, the first are those of lower bounds (see `intervalBetween`).
  */
-export function signedRankP(averages: WalshAverages, lost = 0): number {
-  const { below, notAbove } = averages.countAround(0);
-  const notBelow = averages.count - below;
-  const n = Math.round((Math.sqrt(8 * averages.count + 1) - 1) / 2);
-  return errorOfTrim(n + lost, Math.min(notAbove, notBelow) + averagesWithLost(n, lost));
+export function signedRankP(lows: WalshAverages, highs = lows): number {
+  const { notAbove } = lows.countAround(0);
+  const notBelow = highs.count - highs.countAround(0).below;
+  const n = Math.round((Math.sqrt(8 * lows.count + 1) - 1) / 2);
+  return errorOfTrim(n, Math.min(notAbove, notBelow));
 }

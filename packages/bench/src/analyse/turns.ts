@@ -9,7 +9,7 @@
  */
 import type { MetricId } from '../metrics.ts';
 import type { Turns } from '../results/record.ts';
-import type { Differences } from './paired.ts';
+import { type Differences, recentre } from './differences.ts';
 import { estimateCentre, intervalWithin, trimFor, walshAverages } from './signed-rank.ts';
 import { type Better, logRatio } from './verdict.ts';
 
@@ -60,17 +60,18 @@ function figuresOf({ answers, cpuUs, goodputPerSecond }: Turns, by: MetricId): n
  * turns. The sums then decide. The choice follows Hausman's test (Econometrica 1978) of an efficient estimate against a
  * consistent one: their differences over the rounds must have their centre at 0. Fewer than 6 rounds are too few for it.
  */
-export function chooseDifferences(fromTurns: Differences, fromFigures: Differences): Differences {
+export function chooseDifferences(
+  fromTurns: readonly (number | undefined)[],
+  fromFigures: Differences,
+): Differences {
   const gaps = fromFigures.flatMap((figure, round) => {
     const turns = fromTurns[round];
-    return figure === undefined || turns === undefined ? [] : [figure - turns];
+    return figure === undefined || turns === undefined ? [] : [figure.value - turns];
   });
   const trim = trimFor(gaps.length, BURST_ERROR);
   if (trim !== undefined) {
     const { low, high } = intervalWithin(walshAverages(gaps), trim);
     if (low > 0 || high < 0) return fromFigures;
   }
-  return fromFigures.map((figure, round) =>
-    figure === undefined ? undefined : (fromTurns[round] ?? figure),
-  );
+  return fromFigures.map((figure, round) => figure && recentre(figure, fromTurns[round] ?? figure.value));
 }

@@ -1,6 +1,6 @@
 /** Describes and checks a plan before anything is measured. */
 import { findShortBudget } from '../analyse/time-budget.ts';
-import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
+import { FEWEST_WITH_SPREAD } from '../analyse/two-way.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';
 import { countOf, formatBudget } from '../report/format.ts';
@@ -21,11 +21,11 @@ export function refuseFailOn({ plan, old, options: { failOn } }: Foreseen): void
         : `measure its commit and another in one run: ${commandLine(`bench --again ${old.plan.run} --rev HEAD --fail-on ${failOn.join()}`)}`,
     );
   }
-  if (plan.rounds >= FEWEST_ROUNDS || plan.sequentialTest !== undefined) return;
+  if (plan.rounds >= FEWEST_WITH_SPREAD || plan.sequentialTest !== undefined) return;
   throw new BenchError(
     'usage',
-    `--fail-on needs a comparison, and ${plan.rounds} rounds are too few for one`,
-    `add --until-decided, or --rounds ${FEWEST_ROUNDS} or more`,
+    '--fail-on needs a comparison, and one round shows no noise to compare with',
+    'add --until-decided, or --rounds 12',
   );
 }
 

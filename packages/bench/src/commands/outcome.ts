@@ -39,7 +39,7 @@ export async function measureAndReport(foreseen: Foreseen): Promise<number> {
 
   const { closing, ...view } = toView(toModel(source), options);
   const layout = layoutFor(options);
-  const compared = compareMeasured(readRun(folder), old);
+  const compared = compareMeasured(readRun(folder), old, options.failOn !== undefined);
   if (!options.json) {
     printStyled(renderTerminal(view, layout));
     if (options.detail) print(describeDetail(source.trials));
@@ -73,11 +73,11 @@ function show(tables: ComparedTable[], title: string, marks: string[]): Compared
   };
 }
 
-/** Compares the targets of a run, and the run with the old one that it repeats. */
-function compareMeasured(run: StoredRun, old: StoredRun | undefined): Compared {
+/** Compares the targets of a run, if it is meant to or if a job depends on it, and the run with the old one that it repeats. */
+function compareMeasured(run: StoredRun, old: StoredRun | undefined, isAsked: boolean): Compared {
   const { plan } = run;
   const { by, threshold } = questionOf(plan);
-  const within = compareTargets(run, { by, threshold });
+  const within = compareTargets(run, { by, threshold }, isAsked);
   if (old === undefined || plan.quick) return within;
   const marks = [
     ...unlikeRuns(old, run, undefined).map((difference) => `UNLIKE: ${difference}`),
@@ -90,8 +90,8 @@ function compareMeasured(run: StoredRun, old: StoredRun | undefined): Compared {
   };
 }
 
-/** Compares the targets of a run; empty if it is not meant to compare. */
-function compareTargets(run: StoredRun, { by, threshold }: Question): Compared {
+/** Compares the targets of a run; empty if it is not meant to compare: the ranks of a table of few rounds say the same. */
+function compareTargets(run: StoredRun, { by, threshold }: Question, isAsked: boolean): Compared {
   const { plan } = run;
   const title = `run ${plan.run}`;
   if (plan.quick) return show([], title, []);
@@ -105,7 +105,7 @@ function compareTargets(run: StoredRun, { by, threshold }: Question): Compared {
     );
   }
   const targets = new Set(run.trials.map(({ target }) => target.id));
-  if (targets.size < 2 || (plan.rounds < FEWEST_ROUNDS && plan.sequentialTest === undefined))
-    return show([], title, []);
+  const compares = isAsked || plan.rounds >= FEWEST_ROUNDS || plan.sequentialTest !== undefined;
+  if (targets.size < 2 || !compares) return show([], title, []);
   return show([compareWithin(run, { by, threshold })], title, describeCopies(plan));
 }

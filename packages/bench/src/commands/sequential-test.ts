@@ -80,7 +80,7 @@ function resultOf(
   { comparison, ...pair }: ComparedRow,
   trials: Trial[],
 ): Pick<PooledTest, 'rounds' | 'verdict' | 'byMoreThanThreshold' | 'ratio' | 'differences'> {
-  const rounds = comparison.rounds + comparison.dropped;
+  const { rounds } = comparison;
   return {
     rounds,
     verdict: comparison.verdict,
@@ -92,7 +92,7 @@ function resultOf(
 
 /** Returns the log ratio of CPU per request of each round; null if a trial failed. */
 function costDifferences(trials: Trial[], pair: Parameters<typeof differencesWithin>[1]): (number | null)[] {
-  return differencesWithin(trials, pair, 'cpu').map((difference) => difference ?? null);
+  return differencesWithin(trials, pair, 'cpu').map((difference) => difference?.value ?? null);
 }
 
 function medianCost(trials: Trial[], target: string): number {

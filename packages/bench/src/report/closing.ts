@@ -1,17 +1,18 @@
 /** The last line of a report: the outcome, and the command that comes next. */
+import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { completeParams, workloadOf } from '../catalogue/workloads/index.ts';
 import { commandLine } from '../home.ts';
 import { METRICS, type MetricId } from '../metrics.ts';
 import type { Target } from '../model.ts';
 import { sum } from '../numbers.ts';
 import type { Plan } from '../plan/definition.ts';
-import { describeBaseline } from './compare.ts';
+import { describeBaseline, describeVerdict } from './compare.ts';
 import { describeConnections, formatChange, formatShare, formatWhole } from './format.ts';
 import { decidingMetric } from './deciding.ts';
 import { findStanding, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from './model/definition.ts';
 import { describeScalings } from './scaling.ts';
-import { listAll, showValue, VERDICTS } from './words.ts';
+import { listAll, listAny, showValue, VERDICTS } from './words.ts';
 
 /** The outcome of a run, and the command that comes next. */
 export interface Closing {
@@ -24,33 +25,46 @@ export interface Closing {
 export function closeReport(model: Model): Closing | undefined {
   if (model.rows.length === 0) return undefined;
   const metric = decidingMetric(model);
-  const decided = decidedBy(model, metric);
+  const compared = comparedBy(model, metric);
   const leaders = leadersOf(model.rows, metric);
   const found =
     describeScalings(model.scalings ?? []) ??
-    (decided === undefined ? describeLeaders(leaders, model.rows, metric) : describeDecided(decided));
-  const { purpose, command } = chooseNext(model, leaders, decided !== undefined);
+    (compared === undefined ? describeLeaders(leaders, model.rows, metric) : describeCompared(compared));
+  const { purpose, command } = chooseNext(model, leaders, compared);
   return { sentence: `${found}. ${purpose}`, command: commandLine(command) };
 }
 
-/** Returns the comparisons by a metric, if at least one is decided. */
-function decidedBy({ comparisons }: Model, metric: MetricId): ModelComparisons | undefined {
+/**
+ * Returns the comparisons by a metric if they are the answer: those of a sequential test, of a plan of enough rounds if one
+ * is decided, and the only one of two targets. A table of fewer rounds is answered by its best target.
+ */
+function comparedBy({ comparisons, plan }: Model, metric: MetricId): ModelComparisons | undefined {
   const table = comparisons.find(({ by }) => by === metric);
-  return table?.rows.some(({ comparison }) => comparison.verdict !== 'undecided') ? table : undefined;
+  const verdicts = (table?.rows ?? []).map(({ comparison }) => comparison.verdict);
+  const isDecided = verdicts.some((verdict) => verdict !== 'undecided');
+  if (plan.sequentialTest !== undefined) return table === undefined || isUnknown(table) ? undefined : table;
+  return isDecided && (plan.rounds >= FEWEST_ROUNDS || verdicts.length === 1) ? table : undefined;
 }
 
-function describeDecided({ by, baseline, threshold, rows }: ModelComparisons): string {
+/** Returns true if no comparison has an interval. */
+function isUnknown({ rows }: ModelComparisons): boolean {
+  return rows.every(({ comparison }) => comparison.interval === undefined);
+}
+
+function describeCompared({ by, baseline, threshold, rows }: ModelComparisons): string {
   const name = METRICS[by].name;
   const [first] = rows;
   if (rows.length === 1 && first !== undefined) {
     const { candidate, connections, comparison } = first;
-    const pair = `${candidate} and ${first.baseline} at ${describeConnections([connections])}`;
+    const at = describeConnections([connections]);
+    const pair = `${candidate} and ${first.baseline} at ${at}`;
     const { ratio, verdict } = comparison;
+    if (verdict === 'undecided') return `The ${name} of ${pair}: ${describeVerdict(first)}`;
     if (verdict === 'same' || ratio === undefined)
       return `${pair} have the same ${name} within ${formatShare(threshold)}`;
     const side = ratio.estimate < 1 ? 'lower' : 'higher';
     const change = formatChange(ratio.estimate).slice(1);
-    return `The ${name} of ${candidate} is ${change} ${side} than that of ${first.baseline} at ${describeConnections([connections])}`;
+    return `The ${name} of ${candidate} is ${change} ${side} than that of ${first.baseline} at ${at}`;
   }
   const counts = Object.entries(VERDICTS).flatMap(([verdict, word]) => {
     const count = rows.filter(({ comparison }) => comparison.verdict === verdict).length;
@@ -73,16 +87,17 @@ function describeLeaders(leaders: readonly Standing[], rows: readonly ModelRow[]
   if (leaders.length === 0)
     return `Too few rounds are valid to compare the ${METRICS[metric].name} of the targets`;
   const superlative = METRICS[metric].better === 'lower' ? 'Lowest' : 'Highest';
-  const groups = [...Map.groupBy(leaders, ({ best }) => nameAll(best))];
+  const groups = [...Map.groupBy(leaders, ({ best }) => nameAny(best))];
   const rungCount = new Set(rows.map(({ connections }) => connections)).size;
   const isSame = groups.length === 1 && leaders.length > 1 && leaders.length === rungCount;
   const parts = groups.map(([names, all], index) => {
     const rungs = all.map(({ connections }) => formatWhole(connections));
     const where = isSame ? 'every number of' : listAll(rungs);
-    const value = index === 0 ? ` (${describeRange(metric, all)})` : '';
+    const isTie = all.some(({ best }) => best.length > 1);
+    const value = index === 0 || isTie ? ` (${describeRange(metric, all)})` : '';
     return `${names} at ${where}${index > 0 ? '' : String(rungs) === '1' ? ' connection' : ' connections'}${value}`;
   });
-  const few = leaders.every(({ isUnranked }) => isUnranked) ? ', in too few rounds for a rank' : '';
+  const few = leaders.every(({ isUnranked }) => isUnranked) ? ', in one round, which cannot rank them' : '';
   return `${superlative} ${METRICS[metric].name}: ${parts.join(', ')}${few}`;
 }
 
@@ -97,11 +112,14 @@ function describeRange(metric: MetricId, leaders: readonly Standing[]): string {
 
 const MOST_NAMED = 3;
 
-function nameAll(placed: readonly Placed[]): string {
+/** `vanilla`; `vanilla or fastify` if either may be the best. */
+function nameAny(placed: readonly Placed[]): string {
   const names = placed.map(({ row }) => row.target);
-  const shown =
-    names.length > MOST_NAMED ? [...names.slice(0, MOST_NAMED), `${names.length - MOST_NAMED} more`] : names;
-  return `${listAll(shown)}${names.length > 1 ? ' alike' : ''}`;
+  return listAny(
+    names.length > MOST_NAMED
+      ? [...names.slice(0, MOST_NAMED), `one of ${names.length - MOST_NAMED} more`]
+      : names,
+  );
 }
 
 function goodputOf({ figures: { goodput } }: ModelRow): number {
@@ -131,7 +149,11 @@ interface Next {
 }
 
 /** Chooses the next step after a run: complete it, look into failures, decide, or look at the charts. */
-function chooseNext(model: Model, leaders: readonly Standing[], isDecided: boolean): Next {
+function chooseNext(
+  model: Model,
+  leaders: readonly Standing[],
+  compared: ModelComparisons | undefined,
+): Next {
   const { plan, run, rows } = model;
   const failed = sum(rows.map(({ statuses }) => statuses.failed));
   if (isIncomplete(model)) return { purpose: 'To complete the run', command: `bench --resume ${run}` };
@@ -142,9 +164,9 @@ function chooseNext(model: Model, leaders: readonly Standing[], isDecided: boole
       command: `report ${run} --detail`,
     };
   }
-  if (!isDecided && leaders.length === 0)
+  if (compared === undefined && leaders.length === 0)
     return { purpose: 'For the reasons', command: `report ${run} --detail` };
-  const pair = isDecided || plan.sequentialTest !== undefined ? undefined : closestOf(leaders);
+  const pair = plan.sequentialTest === undefined && compared === undefined ? closestOf(leaders) : undefined;
   if (pair !== undefined && canRepeat(plan)) {
     const { names, connections } = pair;
     return {
@@ -165,10 +187,14 @@ function isIncomplete({ plan, rows, leftOut }: Model): boolean {
   return sum(rows.map(({ rounds }) => rounds)) < due;
 }
 
-/** Returns the two best targets at the second rung, at which a sequential test compares by default. */
+/**
+ * Returns the two best targets that the rounds do not distinguish, at the second rung where there are such, at which a
+ * sequential test compares by default.
+ */
 function closestOf(leaders: readonly Standing[]): { names: string[]; connections: number } | undefined {
-  const { placed = [], connections = 0 } = leaders[1] ?? leaders[0] ?? {};
-  const names = placed.slice(0, 2).map(({ row }) => row.target);
+  const open = leaders.filter(({ best, isUnranked }) => best.length > 1 || isUnranked);
+  const { best = [], placed = [], isUnranked, connections = 0 } = open[1] ?? open[0] ?? {};
+  const names = (isUnranked === true ? placed : best).slice(0, 2).map(({ row }) => row.target);
   return names.length < 2 ? undefined : { names, connections };
 }
 

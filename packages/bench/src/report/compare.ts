@@ -1,5 +1,5 @@
 import { ONE_WORKER, UNDISTURBED, type ComparedRow, type ComparedTable } from '../analyse/compare.ts';
-import { type Comparison, losesTooMany } from '../analyse/comparison.ts';
+import type { Comparison } from '../analyse/comparison.ts';
 import { SOUGHT_EFFECT } from '../analyse/verdict.ts';
 import type { Interval } from '../numbers.ts';
 import { formatChange, formatShare } from './format.ts';
@@ -73,18 +73,20 @@ function layOutComparison(table: ComparedTable, marks: string[]): LaidOut {
   const notes = [
     `ratios of ${label}, ${better} is better; the smallest difference that matters is ${formatShare(table.threshold)}`,
     `paired by round${describeConfidence(table)}`,
-    ...table.rows.flatMap(explainDropped),
+    ...table.rows.flatMap(explainInvalid),
     ...marks,
   ];
   return { heads, rows, notes };
 }
 
-function explainDropped({ candidate, comparison }: ComparedRow): string[] {
-  const { rounds, dropped, interval } = comparison;
-  if (interval === undefined || !losesTooMany(dropped, rounds + dropped)) return [];
-  return [
-    `${candidate}: the interval of ${rounds} rounds holds whatever the ${dropped} invalid would have shown`,
+function explainInvalid({ candidate, comparison }: ComparedRow): string[] {
+  const { rounds, bounded, unbounded, interval } = comparison;
+  if (interval === undefined || bounded + unbounded === 0) return [];
+  const known = [
+    ...(bounded > 0 ? [`${bounded} of ${rounds} rounds are known only within bounds`] : []),
+    ...(unbounded > 0 ? [`${unbounded} of ${rounds} have no valid figure`] : []),
   ];
+  return [`${candidate}: ${known.join(', ')}; the interval holds whatever they would have shown`];
 }
 
 function describeConfidence({ rows }: ComparedTable): string {
@@ -105,11 +107,11 @@ export function describeBaseline({ baseline = '', rows }: Pick<ComparedTable, 'b
 export function describeVerdict({ comparison }: Pick<ComparedRow, 'comparison'>): string {
   const difference = describeDifference(comparison);
   if (comparison.verdict !== 'undecided') return `${comparison.verdict}: ${difference}`;
-  const { why, neededRounds, rounds, dropped } = comparison;
-  if (rounds === 0 && dropped > 0) return 'undecided: no valid figures on both sides';
+  const { why, neededRounds, rounds, unbounded } = comparison;
+  if (rounds > 0 && comparison.ratio === undefined) return 'undecided: no valid figures on both sides';
   const said = {
     'too-few-rounds': ['too few rounds', difference],
-    'blocks-dropped': ['too many invalid rounds', difference],
+    unbounded: [`${unbounded} of ${rounds} rounds have no valid figure`, difference],
     wide: [difference],
   }[why];
   const needed =

@@ -1,9 +1,10 @@
 /** The notes below the table of a run: the meaning of its marks, the failed checks, and what was skipped. */
-import { FEWEST_RANKED_ROUNDS } from '../analyse/row-ranks.ts';
 import type { Row } from '../analyse/summary.ts';
+import { FEWEST_WITH_SPREAD } from '../analyse/two-way.ts';
 import { commandLine } from '../home.ts';
 import { METRICS, metricsOf, type MetricId } from '../metrics.ts';
 import { sum } from '../numbers.ts';
+import type { Plan } from '../plan/definition.ts';
 import { DEFAULT_THRESHOLD } from '../plan/options.ts';
 import { makesLowerBound, summaryOf } from '../reasons.ts';
 import type { Reason } from '../results/record.ts';
@@ -32,20 +33,23 @@ export function explainSigns({
   rows,
   companions,
   by = 'cpu',
+  plan,
 }: {
   rows: readonly Row[];
   companions?: Model['companions'] | undefined;
   /** The metric of the ranks. */
   by?: MetricId | undefined;
+  plan?: Pick<Plan, 'sequentialTest'> | undefined;
 }): Sign[] {
+  const { threshold = DEFAULT_THRESHOLD } = plan?.sequentialTest ?? {};
   const metric = timingMetricOf(rows);
   const rounds = Math.max(0, ...rows.map((row) => row.rounds));
-  const few = rounds < FEWEST_RANKED_ROUNDS ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';
+  const few = rounds < FEWEST_WITH_SPREAD ? ` ${countOf(rounds, 'round')} cannot rank targets.` : '';
   const limits = describeLimits(rows, companions);
   return [
     {
       column: RANK,
-      text: `${RANK} rank by ${METRICS[by].name}. Targets share a rank if the rounds show no difference of at least ${formatShare(DEFAULT_THRESHOLD)}.`,
+      text: `${RANK} rank by ${METRICS[by].name}. Targets share a rank if the rounds show no difference of at least ${formatShare(threshold)}.`,
     },
     {
       mark: '±',

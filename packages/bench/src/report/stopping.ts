@@ -3,7 +3,6 @@ import { foreseeTable } from '../analyse/compare.ts';
 import { trackRun } from '../analyse/due.ts';
 import { endingOf, stopRun } from '../analyse/ending.ts';
 import { findShortBudget } from '../analyse/time-budget.ts';
-import { fewestRounds } from '../analyse/looks.ts';
 import {
   foreseeOpen,
   foreseePower,
@@ -14,7 +13,6 @@ import {
   type Sought,
   soughtBy,
 } from '../analyse/outlook.ts';
-import { FEWEST_ROUNDS } from '../analyse/verdict.ts';
 import { METRICS, type MetricId } from '../metrics.ts';
 import type { Trial } from '../results/record.ts';
 import type { Plan } from '../plan/definition.ts';
@@ -26,11 +24,7 @@ export function describeProspects(plan: Plan): string[] {
   if (rows === 0 || plan.quick) return [];
   const table = countOf(rows, 'comparison');
   const { sequentialTest } = plan;
-  if (sequentialTest === undefined) {
-    if (decisiveRounds !== undefined || plan.rounds < FEWEST_ROUNDS) return [];
-    const needed = fewestRounds(rows);
-    return [`${plan.rounds} rounds cannot decide ${table} in one table: use --rounds ${needed} or more`];
-  }
+  if (sequentialTest === undefined) return [];
   if (decisiveRounds === undefined) {
     return [
       `no look of ${sequentialTest.looks} can decide ${table} in one table: compare fewer targets at once, or use --looks 18/27/36`,

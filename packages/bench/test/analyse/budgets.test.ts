@@ -40,9 +40,12 @@ describe('a budget against a baseline', () => {
     expect(verdictsOf(rows)).toEqual([`fastify ${verdict}`]);
   });
 
-  it('is undecided with too few rounds, whatever the difference', () => {
-    const { rows } = judgeBudget(runOf(around(150), 3), worse(0.03), ['vanilla']);
-    expect(verdictsOf(rows)).toEqual(['fastify undecided']);
+  it('is broken after three rounds by a clear difference, and undecided after one', () => {
+    const [three, one] = [3, 1].map((rounds) =>
+      judgeBudget(runOf(around(150), rounds), worse(0.03), ['vanilla']),
+    );
+    expect(verdictsOf(three!.rows)).toEqual(['fastify broken']);
+    expect(verdictsOf(one!.rows)).toEqual(['fastify undecided']);
   });
 
   it('is rejected if the run does not have that baseline', () => {

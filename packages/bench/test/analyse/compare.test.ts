@@ -86,25 +86,27 @@ describe('compareWithin', () => {
     expect(compareWithin(sampleRun(1), CPU).rows[0]?.comparison.verdict).toBe('same');
   });
 
-  it('is undecided after three rounds, and ranks nothing', () => {
+  it('has an interval and a rank after three rounds, and neither after one', () => {
     const [row] = compareWithin(sampleRun(1.5, 3), CPU).rows;
-    expect(row?.comparison.verdict).toBe('undecided');
-    expect(row?.comparison).toMatchObject({ why: 'too-few-rounds' });
-    expect(row?.rank).toBeUndefined();
+    expect(row?.comparison).toMatchObject({ verdict: 'slower', interval: expect.anything() });
+    expect(row?.rank).toBe(2);
+    const [first] = compareWithin(sampleRun(1.5, 1), CPU).rows;
+    expect(first?.comparison).toMatchObject({ verdict: 'undecided', why: 'too-few-rounds' });
+    expect(first?.rank).toBeUndefined();
   });
 
-  it('drops the round of a failed trial, and is undecided if too many rounds are dropped', () => {
+  it('holds whatever a failed trial would have shown, and is undecided if too many failed', () => {
     const run = sampleRun(1.2);
     const fail = (round: number) => {
       const at = run.trials.findIndex((trial) => trial.target.id === 'vanilla' && trial.round === round);
       run.trials[at] = failedTrial('vanilla', 'it died', { round });
       return compareWithin(run, CPU).rows[0]?.comparison;
     };
-    expect(fail(1)).toMatchObject({ verdict: 'slower', dropped: 1 });
-    expect(fail(2)).toMatchObject({ verdict: 'undecided', why: 'blocks-dropped', dropped: 2 });
+    expect(fail(1)).toMatchObject({ verdict: 'slower', unbounded: 1 });
+    expect(fail(2)).toMatchObject({ verdict: 'undecided', why: 'unbounded', unbounded: 2 });
   });
 
-  it('drops values that a reason invalidates, for that metric only', () => {
+  it('takes no figure that a reason invalidates without bounds, for that metric only', () => {
     const run = sampleRun(1.2);
     run.trials = run.trials.map((trial) =>
       trial.status === 'failed' || trial.round > 2
@@ -118,8 +120,9 @@ describe('compareWithin', () => {
             },
           ),
     );
-    expect(compareWithin(run, CPU).rows[0]?.comparison.dropped).toBe(0);
-    expect(compareWithin(run, { ...CPU, by: 'goodput' }).rows[0]?.comparison.dropped).toBe(2);
+    expect(compareWithin(run, CPU).rows[0]?.comparison).toMatchObject({ bounded: 0, unbounded: 0 });
+    const { rows } = compareWithin(run, { ...CPU, by: 'goodput' });
+    expect(rows[0]?.comparison).toMatchObject({ bounded: 0, unbounded: 2 });
   });
 
   it('compares each stack with itself on the baseline runtime, and omits stacks that did not run on it', () => {
@@ -382,7 +385,7 @@ describe('renderComparison', () => {
   it('says which intervals hold whatever the invalid rounds would have shown', () => {
     const run = sampleRun(1.2);
     run.trials[0] = failedTrial('vanilla', 'it died', { round: 1 });
-    const note = 'the interval of 11 rounds holds whatever the 1 invalid would have shown';
+    const note = '1 of 12 have no valid figure; the interval holds whatever they would have shown';
     expect(renderComparison(compareWithin(run, CPU), 'run', [])).toContain(note);
     expect(renderComparison(compareWithin(sampleRun(1.2), CPU), 'run', [])).not.toContain('whatever');
   });
@@ -413,9 +416,9 @@ describe('renderComparison', () => {
     );
   });
 
-  it('shows the observed range and the rounds needed if there is no interval', () => {
-    expect(renderComparison(compareWithin(sampleRun(1.2, 5), CPU), 'run', [])).toMatch(
-      /undecided: too few rounds; observed \+\d+ % to \+\d+ %; about \d+ rounds would show 6 %/,
+  it('shows the observed range if there is no interval', () => {
+    expect(renderComparison(compareWithin(sampleRun(1.2, 1), CPU), 'run', [])).toMatch(
+      /undecided: too few rounds; observed \+\d+ % to \+\d+ %/,
     );
   });
 });

@@ -1,3 +1,4 @@
+import { exactly } from '../../src/analyse/differences.ts';
 import { describe, expect, it } from 'vitest';
 import { isOpen } from '../../src/analyse/comparison.ts';
 import { detectableDifferences, type Finding } from '../../src/analyse/detectable.ts';
@@ -27,7 +28,7 @@ function count(schedule: Schedule, finding: Finding, planted: number): number {
   const rules = { schedule, better: 'lower', threshold: 0.02 } as const;
   const ends = Array.from({ length: 400 }, () => {
     const differences = drawn(mostRounds(schedule), Math.log(1 + planted));
-    const looks = schedule.map(({ rounds }) => compareRounds(differences.slice(0, rounds), rules));
+    const looks = schedule.map(({ rounds }) => compareRounds(exactly(differences.slice(0, rounds)), rules));
     return looks.find((comparison) => !isOpen(comparison, finding === 'beyond'))?.verdict;
   });
   return ends.filter((verdict) => verdict === 'slower').length / ends.length;

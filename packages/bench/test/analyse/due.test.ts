@@ -70,7 +70,7 @@ describe('a target whose comparison is decided', () => {
 
   it('keeps the rounds, the interval and the verdict with which it left', () => {
     const left = firstRow(trials.filter(({ round }) => round <= 12));
-    expect(left?.comparison).toMatchObject({ verdict: 'slower', rounds: 12, dropped: 0 });
+    expect(left?.comparison).toMatchObject({ verdict: 'slower', rounds: 12, unbounded: 0 });
     expect(firstRow(trials)).toEqual(left);
   });
 

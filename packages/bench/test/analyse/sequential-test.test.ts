@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scheduleNamed } from '../../src/catalogue/looks.ts';
+import { exactly } from '../../src/analyse/differences.ts';
 import { replayTest, resampleTests } from '../../src/analyse/sequential-test.ts';
 import { createRandom } from '../../src/random.ts';
 
@@ -16,17 +17,17 @@ const even = (rounds: number, centre: number): number[] =>
 
 describe('replayTest', () => {
   it('stops at the first look with a verdict', () => {
-    expect(replayTest(even(24, 0.1), RULES)).toMatchObject({ verdict: 'slower', rounds: 12 });
+    expect(replayTest(exactly(even(24, 0.1)), RULES)).toMatchObject({ verdict: 'slower', rounds: 12 });
     const late = [...even(12, 0.1).map((d, i) => (i % 4 ? d : -0.5 * d)), ...even(12, 0.1)];
-    expect(replayTest(late, RULES)).toMatchObject({ verdict: 'slower', rounds: 18 });
+    expect(replayTest(exactly(late), RULES)).toMatchObject({ verdict: 'slower', rounds: 18 });
   });
 
   it('looks where the rounds end, from six on, and nowhere else between the looks', () => {
-    expect(replayTest(even(5, 0.1), RULES)).toMatchObject({ verdict: 'undecided', rounds: 5 });
-    expect(replayTest(even(11, 0.1), RULES)).toMatchObject({ verdict: 'slower', rounds: 11 });
-    expect(replayTest(even(15, 0.1), RULES)).toMatchObject({ verdict: 'slower', rounds: 12 });
+    expect(replayTest(exactly(even(5, 0.1)), RULES)).toMatchObject({ verdict: 'undecided', rounds: 5 });
+    expect(replayTest(exactly(even(11, 0.1)), RULES)).toMatchObject({ verdict: 'slower', rounds: 11 });
+    expect(replayTest(exactly(even(15, 0.1)), RULES)).toMatchObject({ verdict: 'slower', rounds: 12 });
     const late = [...even(12, 0.1).map((d, i) => (i % 4 ? d : -0.5 * d)), ...even(5, 0.1)];
-    expect(replayTest(late, RULES)).toMatchObject({ verdict: 'slower', rounds: 17 });
+    expect(replayTest(exactly(late), RULES)).toMatchObject({ verdict: 'slower', rounds: 17 });
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Comparison } from '../../src/analyse/comparison.ts';
 import { fixedSchedule } from '../../src/analyse/looks.ts';
 import { type Schedule, scheduleNamed } from '../../src/catalogue/looks.ts';
+import { exactly } from '../../src/analyse/differences.ts';
 import { compareRounds, compareTable } from '../../src/analyse/paired.ts';
 import { countVerdicts, type VerdictShares } from '../../src/analyse/sequential-test.ts';
 import { createRandom, type Random } from '../../src/random.ts';
@@ -21,7 +22,7 @@ function simulate(
   const random = createRandom(1);
   const draw = drawTests(noise, sd, effect, random);
   const rounds = schedule.at(-1)!.rounds;
-  return countVerdicts({ ...RULES, schedule, tests: count }, () => draw(rounds));
+  return countVerdicts({ ...RULES, schedule, tests: count }, () => exactly(draw(rounds)));
 }
 
 /** Log ratios of rows to one baseline, whose noise they share. */
@@ -83,7 +84,9 @@ describe('the simulation shows that', () => {
     const everyRound = Array.from({ length: 19 }, (_, i) => 6 + i);
     const wrong = Array.from({ length: 1000 }, () => draw(24)).filter((differences) =>
       everyRound.some((rounds) =>
-        differs(compareRounds(differences.slice(0, rounds), { ...RULES, schedule: fixedSchedule(rounds) })),
+        differs(
+          compareRounds(exactly(differences.slice(0, rounds)), { ...RULES, schedule: fixedSchedule(rounds) }),
+        ),
       ),
     );
     expect(wrong.length).toBeGreaterThan(120);
@@ -92,7 +95,7 @@ describe('the simulation shows that', () => {
   it('a table whose rows do not share the error budget is wrong far more often', () => {
     const random = createRandom(3);
     const tables = Array.from({ length: 500 }, () => drawTable([0, 0, 0, 0, 0, 0], random));
-    const wrong = tables.filter((rows) => rows.some((row) => differs(compareRounds(row, RULES))));
+    const wrong = tables.filter((rows) => rows.some((row) => differs(compareRounds(exactly(row), RULES))));
     expect(wrong.length).toBeGreaterThan(50);
   });
 });
@@ -103,7 +106,7 @@ describe('a table of six rows against one baseline', () => {
     const tables = Array.from({ length: 1000 }, () => drawTable([0, 0, 0, 0, 0, 0], random));
     const wrong = tables.filter((rows) =>
       USUAL.some(({ rounds }) => {
-        const soFar = rows.map((row) => row.slice(0, rounds));
+        const soFar = rows.map((row) => exactly(row.slice(0, rounds)));
         return compareTable(soFar, RULES).some(differs);
       }),
     );
@@ -113,7 +116,9 @@ describe('a table of six rows against one baseline', () => {
   it('finds the three rows that differ, with a wrong verdict in ≤ 0.055 of tables', () => {
     const random = createRandom(4);
     const tables = Array.from({ length: 1000 }, () =>
-      compareTable(drawTable([0.3, -0.2, 0.15, 0, 0, 0], random), RULES).map(({ verdict }) => verdict),
+      compareTable(drawTable([0.3, -0.2, 0.15, 0, 0, 0], random).map(exactly), RULES).map(
+        ({ verdict }) => verdict,
+      ),
     );
     const wrong = tables.filter(
       (verdicts) =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { mostRounds, scheduleNamed } from '../../src/catalogue/looks.ts';
 import type { Comparison } from '../../src/analyse/comparison.ts';
 import { fixedSchedule, levelOf } from '../../src/analyse/looks.ts';
+import { exactly } from '../../src/analyse/differences.ts';
 import { compareTable } from '../../src/analyse/paired.ts';
 import { trimFor } from '../../src/analyse/signed-rank.ts';
 import { createRandom } from '../../src/random.ts';
@@ -50,7 +51,9 @@ describe('one look at a table at +2 percent', () => {
       const random = createRandom(rows);
       const tables = Array.from({ length: 400 }, () =>
         compareTable(
-          drawTable('normal', rows, 20, random).map((row) => row.map((value) => TWO_PERCENT + 0.012 * value)),
+          drawTable('normal', rows, 20, random).map((row) =>
+            exactly(row.map((value) => TWO_PERCENT + 0.012 * value)),
+          ),
           {
             ...RULES,
             schedule: fixedSchedule(20),

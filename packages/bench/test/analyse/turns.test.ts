@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { exactly } from '../../src/analyse/differences.ts';
 import { compareWithin } from '../../src/analyse/compare.ts';
 import { robustDeviation } from '../../src/analyse/quantiles.ts';
 import { chooseDifferences, differenceOfTurns } from '../../src/analyse/turns.ts';
@@ -127,22 +128,15 @@ describe('a comparison of a duel', () => {
 
 describe('the choice between turns and sums', () => {
   it('keeps a dropped round dropped, and uses the sum of a round without turns', () => {
-    expect(chooseDifferences([0.1, 0.2, undefined], [0.3, undefined, 0.4])).toEqual([0.1, undefined, 0.4]);
+    const chosen = chooseDifferences([0.1, 0.2, undefined], exactly([0.3, undefined, 0.4]));
+    expect(chosen.map((one) => one?.value)).toEqual([0.1, undefined, 0.4]);
   });
 
   it('uses the sums if they differ from the turns in one direction', () => {
     const sums = [0.05, 0.06, 0.04, 0.05, 0.07, 0.055];
-    expect(
-      chooseDifferences(
-        sums.map(() => 0.01),
-        sums,
-      ),
-    ).toEqual(sums);
-    expect(
-      chooseDifferences(
-        sums.map((sum, index) => sum + (index % 2 ? 0.01 : -0.01)),
-        sums,
-      ),
-    ).not.toEqual(sums);
+    const level = sums.map(() => 0.01);
+    expect(chooseDifferences(level, exactly(sums))).toEqual(exactly(sums));
+    const around = sums.map((sum, index) => sum + (index % 2 ? 0.01 : -0.01));
+    expect(chooseDifferences(around, exactly(sums))).not.toEqual(exactly(sums));
   });
 });

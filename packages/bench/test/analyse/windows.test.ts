@@ -3,6 +3,7 @@
  * shorter ones make more rounds of fresh processes. The simulation has the deviations that were recorded: 1.5 % between
  * processes of one program, and 0.5 (quiet) or 1.4 % (busy) in 2 s of turns.
  */
+import { exactly } from '../../src/analyse/differences.ts';
 import { describe, expect, it } from 'vitest';
 import { countVerdicts } from '../../src/analyse/sequential-test.ts';
 import { scheduleNamed } from '../../src/catalogue/looks.ts';
@@ -35,7 +36,7 @@ function secondsPerVerdict(
   const sd = Math.hypot(PROCESSES, turns * Math.sqrt(2 / windowSeconds));
   const schedule = scheduleNamed('12/18/24');
   const { verdicts, meanRounds } = countVerdicts({ schedule, better: 'lower', threshold, tests: TESTS }, () =>
-    Array.from({ length: 24 }, () => Math.log(1 + effect) + sd * random.normal()),
+    exactly(Array.from({ length: 24 }, () => Math.log(1 + effect) + sd * random.normal())),
   );
   const roundSeconds = OVERHEAD_SECONDS + 2 * (WARMUP_SECONDS + TURN_OVERHEAD * windowSeconds);
   return (meanRounds * roundSeconds) / verdicts[right];

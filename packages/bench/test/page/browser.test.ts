@@ -130,7 +130,7 @@ describePage('of a ladder', headline, (opened) => {
       ['—', 'fastify'],
       ['1', 'uvicorn'],
       ['2', 'litestar'],
-      ['2', 'fastapi'],
+      ['—', 'fastapi'],
     ]);
     await page.getByLabel('Metric').selectOption('cpu');
   });

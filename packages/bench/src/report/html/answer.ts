@@ -1,4 +1,5 @@
 /** The first lines of the page: the outcome of the run, and what a reader must know before using it. */
+import { FEWEST_WITH_SPREAD } from '../../analyse/two-way.ts';
 import { METRICS, type MetricId } from '../../metrics.ts';
 import { median, sum } from '../../numbers.ts';
 import type { Limit } from '../../results/record.ts';
@@ -40,7 +41,8 @@ function describeBest(id: MetricId, rows: ModelRow[]): string {
   const name = ({ row, figure }: Placed): string =>
     `${row.target} with ${figure.atLeast ? 'at least ' : ''}${show(figure.median)}`;
   const { placed, best, obstacle, isUnranked } = findStanding(rows, id);
-  const [first, second] = placed;
+  const first = best[0] ?? placed[0];
+  const second = placed.find((one) => one !== first);
   const title = METRICS[id].superlative;
   if (first === undefined) return `${title}: no target has a valid figure.`;
   const limit = id === 'goodput' ? describeLimits(first.row, first.figure) : '';
@@ -56,7 +58,7 @@ function describeBest(id: MetricId, rows: ModelRow[]): string {
     return `${title}: ${listNames(best.map(({ row }) => row.target))} share the first rank, ${range}. Their rounds do not distinguish them.`;
   }
   const change = formatChange(second.figure.median / first.figure.median);
-  return `${both} (${change}). The difference is larger than that between rounds.`;
+  return `${both} (${change}).`;
 }
 
 /** Says that a lower bound prevents a ranking. */
@@ -68,13 +70,12 @@ function describeBound({ target }: ModelRow, shown: readonly Placed[]): string {
 
 /** Says why a row has no rank. */
 function describeFew({ target, rounds: measured, figures }: ModelRow, id: MetricId): string {
+  if (measured < FEWEST_WITH_SPREAD) return 'One round cannot rank targets.';
   const { rounds = 0, valid = false } = figures[id] ?? {};
   const usable = valid ? rounds : 0;
-  const found =
-    usable < measured
-      ? `${usable} of ${measured} rounds ${usable === 1 ? 'is' : 'are'} valid`
-      : `${usable === 1 ? '1 round was' : `${usable} rounds were`} measured`;
-  return `Only ${found}: too few to rank ${target}.`;
+  return usable < measured
+    ? `Only ${usable} of ${measured} rounds ${usable === 1 ? 'is' : 'are'} valid: too few to rank ${target}.`
+    : 'The comparisons do not rank these targets.';
 }
 
 /** Names what was saturated in most rounds; for a lower bound, also if a saturated generator is the reason in some. */
@@ -131,7 +132,7 @@ function describeCompared({ by, baseline, rows }: ModelComparisons): Answer {
 
 const REASONS = {
   'too-few-rounds': 'there are too few rounds',
-  'blocks-dropped': 'too many rounds are invalid',
+  unbounded: 'too many rounds have no valid figure',
   wide: 'the intervals are too wide',
 } as const;
 

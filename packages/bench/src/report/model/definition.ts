@@ -344,14 +344,14 @@ const comparison = named(
     shape({
       verdict: oneOf(['faster', 'slower', 'same', 'undecided'] as const),
       why: Type.Optional(
-        oneOf(['too-few-rounds', 'blocks-dropped', 'wide'] as const, 'The reason why it is undecided.'),
+        oneOf(['too-few-rounds', 'unbounded', 'wide'] as const, 'The reason why it is undecided.'),
       ),
       byMoreThanThreshold: Type.Boolean({
         description: 'True if the whole interval lies beyond the threshold.',
       }),
-      rounds: count('count: rounds used'),
-      dropped: count('count: rounds dropped, because a figure is missing or invalid'),
-      adjustedP: amount('ratio: smallest error of the table at which the interval excludes no difference'),
+      rounds: count('count: rounds that it rests on'),
+      bounded: count('count: invalid rounds with bounds, within which the interval holds'),
+      unbounded: count('count: rounds without a bound above or below, such as those of failed trials'),
       estimate: Type.Optional(value('log ratio: above 0 the candidate is worse')),
       interval: Type.Optional(as(interval, 'Log ratios. Absent if there are too few rounds for one.')),
       ratio: Type.Optional(

@@ -1,13 +1,12 @@
 /** The step between analysis and text: every value that a report shows, with its type, and none of its words. */
 import { cellOf, groupByCell } from '../../analyse/cells.ts';
-import { compareWithin, differencesWithin, figuresByRound } from '../../analyse/compare.ts';
+import { compareWithin, contestRun, rankRung } from '../../analyse/compare.ts';
 import { trackRun } from '../../analyse/due.ts';
 import { crossCheck } from '../../analyse/cross-check.ts';
 import { distributionOf } from '../../analyse/distribution.ts';
 import { toLadders } from '../../analyse/ladder.ts';
 import { figureOf } from '../../analyse/metrics.ts';
 import { goodputOverTime, memoryOverTime } from '../../analyse/over-time.ts';
-import { rankFigures } from '../../analyse/row-ranks.ts';
 import { summariseRoutes } from '../../analyse/routes.ts';
 import { toScalings } from '../../analyse/scaling.ts';
 import { summarise, type Row } from '../../analyse/summary.ts';
@@ -58,7 +57,8 @@ export interface Parts {
 export function toModel(source: Source, { distributions = false }: Parts = {}): Model {
   const { plan, host, versions, leftOut, trials } = source;
   const summary = summarise(trials);
-  const rows = rankRows(summary, groupByCell(trials), distributions);
+  const contests = contestAll(plan, trials, summary);
+  const rows = rankRows(summary, groupByCell(trials), contests, distributions);
   const [first] = trials;
   const age = ageOf(trials);
   const hosts = hostsOf(trials);
@@ -94,7 +94,7 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
       ...ladder,
       rungs: rungs.map(({ connections }) => connections),
     })),
-    comparisons: compareAll(plan, trials, summary),
+    comparisons: contests.map(({ table }) => table),
     crossChecks: crossCheck(summary, plan.targets, plan.engine),
     ...(scalings.length > 0 && { scalings }),
     problems: problemsOf(summary),
@@ -103,30 +103,19 @@ export function toModel(source: Source, { distributions = false }: Parts = {}): 
 }
 
 /** Returns the rows with their ranks, their trials and the findings of these about the server. */
-function rankRows(rows: Row[], groups: Map<string, Trial[]>, distributions: boolean): ModelRow[] {
+function rankRows(
+  rows: Row[],
+  groups: Map<string, Trial[]>,
+  contests: readonly Contest[],
+  distributions: boolean,
+): ModelRow[] {
   const ranks = new Map<string, Partial<Record<MetricId, number>>>();
-  const rounds = Math.max(0, ...[...groups.values()].flat().map(({ round }) => round));
-  for (const [connections, rung] of Map.groupBy(rows, (row) => row.connections)) {
-    for (const id of METRIC_IDS) {
-      const places = rankFigures({
-        figures: rung.map(({ figures }) => figures[id]),
-        better: METRICS[id].better,
-        threshold: DEFAULT_THRESHOLD,
-        roundsOf(index) {
-          const row = rung[index] as Row;
-          return figuresByRound(groups.get(cellOf(row)) ?? [], row.target, connections, id, rounds);
-        },
-        differencesOf(one, other) {
-          const pair = [rung[one] as Row, rung[other] as Row];
-          const [candidate = '', baseline = ''] = pair.map(({ target }) => target);
-          const trials = pair.flatMap((row) => groups.get(cellOf(row)) ?? []);
-          return differencesWithin(trials, { connections, candidate, baseline }, id);
-        },
-      });
-      for (const [index, row] of rung.entries()) {
-        const rank = places[index];
-        if (rank !== undefined) ranks.set(cellOf(row), { ...ranks.get(cellOf(row)), [id]: rank });
-      }
+  for (const { by, ranksAt } of contests) {
+    for (const row of rows) {
+      const { valid = false, atLeast = false } = row.figures[by] ?? {};
+      const rank = ranksAt.get(row.connections)?.get(row.target);
+      if (rank === undefined || !valid || atLeast) continue;
+      ranks.set(cellOf(row), { ...ranks.get(cellOf(row)), [by]: rank });
     }
   }
   return rows.map((row) => {
@@ -332,14 +321,26 @@ function rangeOf(values: number[]): Range | undefined {
   return values.length === 0 ? undefined : { least: Math.min(...values), most: Math.max(...values) };
 }
 
+/** The comparison of all targets by one metric, and what comes from it. */
+interface Contest {
+  by: MetricId;
+  ranksAt: Map<number, Map<string, number>>;
+  table: ModelComparisons;
+}
+
 /** Compares the targets of a run by every metric that one of them has. */
-function compareAll(plan: Plan, trials: Trial[], rows: Row[]): ModelComparisons[] {
+function contestAll(plan: Plan, trials: Trial[], rows: Row[]): Contest[] {
   const measured = plan.targets.filter(({ id }) => rows.some(({ target }) => target === id));
   if (plan.quick || measured.length < 2) return [];
   const { threshold = DEFAULT_THRESHOLD } = plan.sequentialTest ?? {};
   return METRIC_IDS.filter((id) => rows.some(({ figures }) => figures[id] !== undefined)).map((by) => {
-    const { baseline = '', rows: compared } = compareWithin({ plan, trials }, { by, threshold });
-    return { by, threshold, baseline, rows: compared };
+    const contested = contestRun({ plan, trials }, { by, threshold });
+    const { baseline = '', rows: compared } = compareWithin({ plan, trials }, { by, threshold }, contested);
+    return {
+      by,
+      ranksAt: new Map(plan.rungs.map((rung) => [rung, rankRung(plan, contested, rung, threshold)] as const)),
+      table: { by, threshold, baseline, rows: compared },
+    };
   });
 }
 
