@@ -45,7 +45,7 @@ export const comparisons: Section = {
       element(
         'p',
         {},
-        `Each target ${found.against}, paired by round. 1 means no difference; ${better === 'lower' ? 'left' : 'right'} of it is better. The grey band is the smallest difference that matters, ±${share}. All intervals of one metric hold together with 95 % confidence.`,
+        `Each target ${found.against}, paired by round. 1 means no difference; ${better === 'lower' ? 'left' : 'right'} of it is better. The grey band is the smallest difference that matters, ±${share}. The intervals at each number of connections hold together with 95 % confidence.`,
       ),
       element(
         'p',

@@ -91,7 +91,10 @@ function explainInvalid({ candidate, comparison }: ComparedRow): string[] {
 
 function describeConfidence({ rows }: ComparedTable): string {
   const intervals = rows.filter(({ comparison }) => comparison.interval !== undefined).length;
-  return intervals > 1 ? `; all ${intervals} intervals hold simultaneously with 95 % confidence` : '';
+  if (intervals < 2) return '';
+  const isLadder = new Set(rows.map(({ connections }) => connections)).size > 1;
+  const which = isLadder ? 'the intervals at each number of connections' : `all ${intervals} intervals`;
+  return `; ${which} hold simultaneously with 95 % confidence`;
 }
 
 /** `against fastapi`; `against itself on 3.11` if every target is compared with its own baseline. */

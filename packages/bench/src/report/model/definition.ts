@@ -359,7 +359,7 @@ const comparison = named(
           {
             estimate: amount('ratio: of the candidate to the baseline'),
             interval: Type.Optional(
-              as(interval, 'All intervals of a table hold at once with 95 % confidence.'),
+              as(interval, 'All intervals at one number of connections hold at once with 95 % confidence.'),
             ),
             range: as(interval, 'The range over the single rounds.'),
           },
@@ -390,7 +390,7 @@ const comparedTable = named(
         }),
       ),
     },
-    { description: 'All comparisons of one metric: they share one error budget of 5 %.' },
+    { description: 'All comparisons of one metric. Those at one rung share an error of 5 %, in a sequential test those at all rungs.' },
   ),
 );
 
