@@ -369,11 +369,11 @@ function lastRound(trials: Trial[], target: string, connections: number): number
 }
 
 /** The trials of a target at a rung, by round; undefined if missing. */
-function trialsByRound(
+export function trialsByRound(
   trials: Trial[],
   target: string,
   connections: number,
-  rounds: number,
+  rounds = lastRound(trials, target, connections),
 ): (Trial | undefined)[] {
   const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
   const byRound = Map.groupBy(here, ({ round }) => round);

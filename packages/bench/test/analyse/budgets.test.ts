@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { judgeBudget, type Budget, type JudgedRow } from '../../src/analyse/budgets.ts';
 import type { Plan } from '../../src/plan/definition.ts';
 import type { Trial } from '../../src/results/record.ts';
-import { errorOf, failedTrial, okTrial, sampleMeasured, samplePlan } from '../samples.ts';
+import type { ReasonCode } from '../../src/reasons.ts';
+import { errorOf, failedTrial, okTrial, sampleMeasured, samplePlan, suspectTrial } from '../samples.ts';
 
 /** A run in which vanilla uses 100 µs of CPU per request, and fastify `cpuOf(round)` µs. */
 function runOf(cpuOf: (round: number) => number, rounds = 12): { plan: Plan; trials: Trial[] } {
@@ -55,17 +56,45 @@ describe('a budget against a baseline', () => {
   });
 });
 
+/** A run of 12 rounds whose last ones have no p99. */
+function runWith(missing: number): { plan: Plan; trials: Trial[] } {
+  const trials = Array.from({ length: 12 }, (_, index) => {
+    const measured = sampleMeasured({ cpu: 100 });
+    const { p99, ...latencyUs } = { ...measured.load.latencyUs!, p99: around(2000)(index) };
+    const load = { ...measured.load, latencyUs: index < 12 - missing ? { ...latencyUs, p99 } : latencyUs };
+    return okTrial('vanilla', { ...measured, load }, { round: index + 1 });
+  });
+  return { plan: samplePlan('--rounds 12 --connections 10'), trials };
+}
+
+/** A run whose p99 lies between these figures in every round: the generator sent requests late. */
+function runBetween(least: number, most: number, code: ReasonCode): { plan: Plan; trials: Trial[] } {
+  const { plan, trials } = runWith(0);
+  const late = trials.map((trial) => {
+    if (trial.status === 'failed') return trial;
+    const { load } = trial.measured;
+    const [low, high] = [least, most].map((us) => ({ ...load.latencyUs!, p99: around(us)(trial.round) }));
+    const schedule = { intended: 5000, late: 0, dropped: 0, sinceSentUs: low! };
+    const measured = { ...trial.measured, load: { ...load, latencyUs: high, schedule } };
+    const reason = { code, text: 'late', invalidates: ['p99' as const] };
+    return suspectTrial('vanilla', measured, [reason], { round: trial.round });
+  });
+  return { plan, trials: late };
+}
+
+describe('a budget for a percentile that is known within bounds', () => {
+  it.each([
+    ['kept', 2000, 9000, 'late-starts-tail'],
+    ['broken', 30_000, 90_000, 'late-starts-tail'],
+    ['undecided', 2000, 90_000, 'late-starts-tail'],
+    ['undecided', 2000, 9000, 'other-processes'],
+  ] as const)('is %s between %i and %i µs by %s', (verdict, least, most, code) => {
+    const budget: Budget = { metric: 'p99', of: 'vanilla', limit: { kind: 'figure', value: 20_000 } };
+    expect(judgeBudget(runBetween(least, most, code), budget, []).rows).toMatchObject([{ verdict }]);
+  });
+});
+
 describe('a budget whose metric is missing in rounds', () => {
-  /** A run whose last rounds have no p99. */
-  const runWith = (missing: number) => {
-    const trials = Array.from({ length: 12 }, (_, index) => {
-      const measured = sampleMeasured({ cpu: 100 });
-      const { p99, ...latencyUs } = { ...measured.load.latencyUs!, p99: around(2000)(index) };
-      const load = { ...measured.load, latencyUs: index < 12 - missing ? { ...latencyUs, p99 } : latencyUs };
-      return okTrial('vanilla', { ...measured, load }, { round: index + 1 });
-    });
-    return { plan: samplePlan('--rounds 12 --connections 10'), trials };
-  };
   const p99: Budget = { metric: 'p99', of: 'vanilla', limit: { kind: 'figure', value: 20_000 } };
 
   it.each([12, 6])('is not measured if %d of 12 lack it', (missing) => {

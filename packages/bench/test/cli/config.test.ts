@@ -37,6 +37,19 @@ function refusalOf(budget: object, bench: object = BENCH): string {
   return error.message.replace(`${folder}/`, '');
 }
 
+/** The error for a budget of this metric whose run has these options; empty if there is none. */
+function refused(words: string, metric: 'p50' | 'p99' | 'cpu', connections?: number): string[] {
+  const limit = { kind: 'figure', value: 20_000 } as const;
+  const budget = { metric, limit, ...(connections === undefined ? {} : { connections }) };
+  try {
+    refuseUnmeasured({ budget, place: 'bench.config.json:3' }, samplePlan(words));
+    return [];
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    return [error.code, error.message, error.hint ?? ''];
+  }
+}
+
 describe('bench.config.json', () => {
   it('has a schema with every option that belongs into a file', async () => {
     const text = `${JSON.stringify(configSchema(), null, 2)}\n`;
@@ -124,17 +137,6 @@ describe('bench.config.json', () => {
   });
 
   it('refuses a percentile that needs more answers than a round has requests, with the duration that can', () => {
-    const refused = (words: string, metric: 'p50' | 'p99' | 'cpu', connections?: number): string[] => {
-      const limit = { kind: 'figure', value: 20_000 } as const;
-      const budget = { metric, limit, ...(connections === undefined ? {} : { connections }) };
-      try {
-        refuseUnmeasured({ budget, place: 'bench.config.json:3' }, samplePlan(words));
-        return [];
-      } catch (error) {
-        if (!(error instanceof BenchError)) throw error;
-        return [error.code, error.message, error.hint ?? ''];
-      }
-    };
     expect(refused('--rate 500 --duration 2 --connections 10', 'p99')).toEqual([
       'usage',
       'bench.config.json:3: a p99 needs 1000 answers in each round, and this run sends only 1000 requests',
