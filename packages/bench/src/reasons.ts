@@ -36,6 +36,7 @@ const RATES_AND_MEMORY = metricsOf('pace', 'memory');
 const ALL_BUT_MEMORY = metricsOf('pace', 'latency', 'tail', 'cpu');
 const LATENCY = metricsOf('latency');
 const TAIL = metricsOf('tail');
+const MEDIAN = LATENCY.filter((id) => !TAIL.includes(id));
 const GOODPUT: readonly MetricId[] = ['goodput'];
 /** Percentiles include the unanswered requests, as lower bounds. */
 const UNANSWERED = UNDER_LOAD.filter((id) => !LATENCY.includes(id));
@@ -190,7 +191,7 @@ const DEFINITIONS = {
     text: (facts: Uncertain) => describeLateReads(facts),
   },
   'late-starts': {
-    invalidates: LATENCY,
+    invalidates: MEDIAN,
     summary: 'the load generator sent requests late',
     text: (facts: Uncertain) => describeLateStarts(facts),
   },

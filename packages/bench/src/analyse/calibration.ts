@@ -8,6 +8,7 @@ import type {
   CalibrationRound,
   CalibrationVerdict,
   LatencyRound,
+  LatencyScenario,
   MachineDuring,
   MeasuredTwin,
   Scenario,
@@ -81,7 +82,7 @@ function evaluateScenario(scenario: Scenario, rounds: readonly CalibrationRound[
   const failures = rounds.flatMap((round) => (round.kind === 'failed' ? [round.why] : []));
   if (scenario.kind === 'latency') {
     const measured = rounds.filter((round) => round.kind === 'latency');
-    return latencyChecks(scenario.name).map((check) => conclude(check, measured, failures));
+    return latencyChecks(scenario).map((check) => conclude(check, measured, failures));
   }
   const measured = rounds.filter((round) => round.kind === 'twins');
   return twinChecks(scenario).map((check) => conclude(check, measured, failures));
@@ -92,11 +93,12 @@ function evaluateScenario(scenario: Scenario, rounds: readonly CalibrationRound[
  * from the server to a client. Only the rest is the driver's. Each client is compared with what the server recorded in
  * its own turns.
  */
-function latencyChecks(name: string): Check<LatencyRound>[] {
+function latencyChecks({ name, connections, rate }: LatencyScenario): Check<LatencyRound>[] {
+  const load = rate === undefined ? ` ${connections === 1 ? 'connection' : 'connections'}` : '';
   return [
     {
       group: MEDIAN_LATENCY,
-      name: `${name} ${name.endsWith(' at 1') ? 'connection' : 'connections'}`,
+      name: `${name}${load}`,
       figuresOf: ({ driver }) => toFigures(driver),
     },
     {

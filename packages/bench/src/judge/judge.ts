@@ -352,10 +352,9 @@ function judgeOpenLoop(load: LoadResult, perSecond: number): Reason[] {
 
 /** Finds late starts in an open loop: a request that the generator sends late although a connection is free is not slow itself. */
 function judgeStarts({ latencyUs, schedule }: LoadResult): Reason[] {
-  const uncertain = compareBounds(latencyUs, schedule?.sinceSentUs, startUncertaintyUs);
-  const [first] = uncertain;
-  if (first === undefined) return [];
-  return [makeReason(first.metric === 'p50' ? 'late-starts' : 'late-starts-tail', { uncertain })];
+  return compareBounds(latencyUs, schedule?.sinceSentUs, startUncertaintyUs).map((one) =>
+    makeReason(one.metric === 'p50' ? 'late-starts' : 'late-starts-tail', { uncertain: [one] }),
+  );
 }
 
 /** Returns the percentiles whose bounds differ by more than is allowed for the upper one. */

@@ -35,16 +35,26 @@ export class BareClient implements Disposable {
   }
 
   /**
-   * Takes one turn, in which each socket repeats its request as soon as it is answered. Returns the median latency of the
-   * window in µs. Throws if a connection fails.
+   * Takes one turn, in which each socket repeats its request as soon as it is answered; with `perSecond`, free sockets send
+   * at about this rate instead. Returns the median latency of the window in µs, each from the time at which its request
+   * was sent. Throws if a connection fails.
    */
   async takeMedian({
     rampSeconds,
     windowSeconds,
-  }: Pick<Turn, 'rampSeconds' | 'windowSeconds'>): Promise<number> {
+    perSecond,
+  }: Turn & { perSecond?: number | undefined }): Promise<number> {
     const histogram = createHistogram();
     const opensAt = performance.now() + rampSeconds * 1000;
     const closesAt = opensAt + windowSeconds * 1000;
+    /** The sockets that wait for the next time to send. */
+    const free: { send: () => void; end: () => void }[] = [];
+    const pace = (): void => {
+      if (performance.now() < closesAt) return free.shift()?.send();
+      clearInterval(timer);
+      for (const { end } of free) end();
+    };
+    const timer = perSecond === undefined ? undefined : setInterval(pace, 1000 / perSecond);
     const repeat = (socket: Socket): Promise<void> =>
       new Promise((resolve, reject) => {
         let sentAt = 0;
@@ -68,11 +78,15 @@ export class BareClient implements Disposable {
           if (size === undefined || received < size) return;
           const now = performance.now();
           if (sentAt >= opensAt) recordMilliseconds(histogram, now - sentAt);
-          if (now < closesAt) send();
+          if (now < closesAt) sendNext();
           else end();
         };
+        const sendNext = (): void => {
+          if (timer === undefined) send();
+          else free.push({ send, end });
+        };
         socket.on('data', read).on('error', end).on('close', drop);
-        send();
+        sendNext();
       });
     await Promise.all(this.#sockets.map(repeat));
     return histogram.getValueAtPercentile(50);

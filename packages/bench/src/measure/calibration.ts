@@ -8,7 +8,7 @@ import type { LoadSession } from '../load/engine.ts';
 import { get } from '../machine/http.ts';
 import type { Server } from '../machine/launch.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
-import type { Attestation } from '../model.ts';
+import type { Attestation, LoadMode } from '../model.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { benchOptions, type BenchOptions } from '../plan/options.ts';
 import { makePlan } from '../plan/plan.ts';
@@ -42,6 +42,12 @@ export const SCENARIOS: readonly Scenario[] = [
   delay(5, 1),
   delay(5, 20),
   delay(50, 100),
+  delay(1, 100, 100),
+  delay(1, 100, 1000),
+  delay(5, 100, 100),
+  delay(5, 100, 1000),
+  delay(50, 100, 100),
+  delay(50, 100, 1000),
   {
     kind: 'twins',
     name: 'burn',
@@ -74,10 +80,10 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-function delay(delayMs: number, connections: number): LatencyScenario {
-  const name = `${delayMs} ms at ${connections}`;
-  const faults = ['--delay-ms', String(delayMs)];
-  return { kind: 'latency', name, server: { name, program: 'server', faults }, delayMs, connections };
+function delay(delayMs: number, connections: number, rate?: number): LatencyScenario {
+  const name = rate === undefined ? `${delayMs} ms at ${connections}` : `${delayMs} ms at ${rate}/s`;
+  const server = { name, program: 'server' as const, faults: ['--delay-ms', String(delayMs)] };
+  return { kind: 'latency', name, server, delayMs, connections, ...(rate === undefined ? {} : { rate }) };
 }
 
 /** The control of a calibration. */
@@ -139,13 +145,10 @@ export function planScenario(
   stack: Stack,
   { run, seed, rounds }: { run: string; seed: number; rounds: number },
 ): Plan {
-  const asked: Partial<BenchOptions> =
-    scenario.kind === 'latency'
-      ? {}
-      : {
-          windowSeconds: scenario.windowSeconds,
-          load: { mode: 'open', perSecond: scenario.rate },
-        };
+  const asked: Partial<BenchOptions> = {
+    ...(scenario.kind === 'twins' ? { windowSeconds: scenario.windowSeconds } : {}),
+    ...(scenario.rate === undefined ? {} : { load: { mode: 'open', perSecond: scenario.rate } }),
+  };
   const targets = serversOf(scenario).map(({ name }) => `${stack.name}/${variantOf(name)}`);
   const options = benchOptions({
     targets,
@@ -253,7 +256,7 @@ export async function measureLatency(
     await session.arm();
     const { host, port, connections, requests } = ready.spec;
     using bare = await BareClient.open({ host, port, path: requests[0]?.path ?? '/', connections });
-    const clients = openClients(session, bare);
+    const clients = openClients(session, bare, plan.load);
     await clients.driver(LEAD_SECONDS);
     await clients.bare(LEAD_SECONDS);
     const samples: Sampled[] = [];
@@ -301,19 +304,22 @@ async function takeRound(
 /** Two clients of one server. Each takes a turn of some seconds and returns its median latency in µs. */
 type Clients = Record<'driver' | 'bare', (windowSeconds: number) => Promise<number>>;
 
-function openClients({ turns }: LoadSession, bare: BareClient): Clients {
+function openClients(session: LoadSession, bare: BareClient, load: LoadMode): Clients {
+  const { turns } = session;
   if (turns === undefined) throw new Error('the driver takes no short turns');
+  const perSecond = load.mode === 'open' ? load.perSecond : undefined;
   let earlier: string | undefined;
   return {
     async driver(windowSeconds) {
-      await turns.take({ rampSeconds: RAMP_SECONDS, windowSeconds });
+      if (perSecond === undefined) await turns.take({ rampSeconds: RAMP_SECONDS, windowSeconds });
+      else await session.fire({ warmupSeconds: RAMP_SECONDS, windowSeconds, load }, () => {});
       const { latencyHistogram: later } = await turns.collect();
       if (later === undefined || later === earlier) throw new Error('no answer in a turn of the driver');
       const median = medianSince(earlier, later);
       earlier = later;
       return median;
     },
-    bare: (windowSeconds) => bare.takeMedian({ rampSeconds: RAMP_SECONDS, windowSeconds }),
+    bare: (windowSeconds) => bare.takeMedian({ rampSeconds: RAMP_SECONDS, windowSeconds, perSecond }),
   };
 }
 

@@ -16,6 +16,8 @@ export interface LatencyScenario {
   server: PlantedServer;
   delayMs: number;
   connections: number;
+  /** Requests per second of an open loop; a closed loop if absent. */
+  rate?: number;
 }
 
 /** Two servers that differ in one planted fault, loaded one after the other at the same rate. */

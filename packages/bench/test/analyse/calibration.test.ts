@@ -98,6 +98,16 @@ function answerTo(rounds: CalibrationRound[], name = 'added by the driver'): Cal
 const failed: CalibrationRound = { kind: 'failed', host: {}, disturbances: [], why: 'it died' };
 
 describe('a calibration of latency', () => {
+  it('names the rate of an open loop', () => {
+    const open = { ...DELAY, name: '5 ms at 100/s', connections: 100, rate: 100 };
+    const { answers } = evaluate([open], new Map([[open.name, roundsOf(latency(310, 300))]]));
+    expect(answers.map(({ name, verdict }) => [name, verdict])).toEqual([
+      ['5 ms at 100/s', undefined],
+      ['also on bare sockets', undefined],
+      ['added by the driver', 'inside'],
+    ]);
+  });
+
   it('leaves to the machine what bare sockets measure, too', () => {
     const rounds = roundsOf(latency(310, 300));
     expect(answerTo(rounds, '5 ms at 1 connection')?.bias).toBeCloseTo(310, 0);

@@ -40,6 +40,16 @@ describe('a bare client', () => {
     expect(seen.most).toBe(3);
   });
 
+  it('sends at most at its rate if it has one, and ends with its last answer', async () => {
+    const { seen, client } = await open({ connections: 3 });
+    using _ = client;
+    const paced = { rampSeconds: 0, windowSeconds: 0.2, perSecond: 100 };
+    expect(await client.takeMedian(paced)).toBeGreaterThanOrEqual((DELAY_MS - 1) * 1000);
+    expect(seen.requests).toBeGreaterThan(0);
+    expect(seen.requests).toBeLessThanOrEqual(20);
+    expect(seen.open).toBe(0);
+  });
+
   it('sends nothing before and between its turns', async () => {
     const { seen, client } = await open({ connections: 2 });
     using _ = client;
