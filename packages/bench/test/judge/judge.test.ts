@@ -558,7 +558,10 @@ describe('requests that waited in the generator although a connection was free',
     });
 
   it('invalidate percentiles of which they made more than 10 %', () => {
-    expect(reasonsOf(sent({ p50: 190, p99: 400 }))).toEqual({ 'late-starts': ['p50'], 'late-starts-tail': metricsOf('tail') });
+    expect(reasonsOf(sent({ p50: 190, p99: 400 }))).toEqual({
+      'late-starts': ['p50'],
+      'late-starts-tail': metricsOf('tail'),
+    });
     expect(textOf(sent({ p50: 190, p99: 990 }))).toBe(
       'requests waited in the load generator although a connection was free: p50 is 0.19 to 0.77 ms',
     );
