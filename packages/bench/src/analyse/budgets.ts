@@ -1,11 +1,9 @@
 /** Budgets: the limits that a run must keep. Only a whole interval beyond a limit breaks it. */
 import { METRICS, type MetricId } from '../metrics.ts';
-import { sum } from '../numbers.ts';
 import type { Plan } from '../plan/definition.ts';
-import type { ReasonCode } from '../reasons.ts';
 import type { Trial } from '../results/record.ts';
 import type { StoredRun } from '../results/store.ts';
-import { compareWithin, scheduleOf, trialsByRound } from './compare.ts';
+import { compareWithin, figuresByRound, scheduleOf } from './compare.ts';
 import type { Comparison } from './comparison.ts';
 import { differencesOf } from './differences.ts';
 import { exact, figureOf } from './metrics.ts';
@@ -138,9 +136,7 @@ function compareWithFigure(
     .filter((connections) => isAt(budget, connections))
     .flatMap((connections) => targetsOf(plan, budget, baselines).map((target) => ({ target, connections })));
   const differences = cells.map(({ target, connections }) => {
-    const figures = trialsByRound(trials, target, connections).map((trial) =>
-      figureBeside(limit, trial, budget.metric),
-    );
+    const figures = figuresByRound(trials, target, connections, budget.metric);
     return differencesOf(
       figures,
       figures.map(() => exact(limit)),
@@ -150,33 +146,6 @@ function compareWithFigure(
   const rules = { schedule: scheduleOf(plan), better, threshold: ANY_THRESHOLD };
   const comparisons = compareTable(differences, rules);
   return cells.map((cell, index) => ({ ...cell, comparison: comparisons[index] as Comparison }));
-}
-
-/** Reasons that leave a percentile between two known figures. */
-const BOUNDING: ReadonlySet<string> = new Set<ReasonCode>([
-  'late-reads',
-  'late-tail',
-  'late-starts',
-  'late-starts-tail',
-]);
-
-/**
- * Returns the figure of a round to compare with a limit. A percentile that a late generator leaves between two figures has the
- * one next to the limit, if both lie on the same side of it. Undefined without a valid figure.
- */
-function figureBeside(limit: number, trial: Trial | undefined, metric: MetricId): number | undefined {
-  const figure = trial && figureOf(trial, METRICS[metric]);
-  if (figure === undefined || figure.valid) return figure?.value;
-  if (trial?.status !== 'suspect' || (metric !== 'p50' && metric !== 'p99')) return undefined;
-  const isBounded = trial.reasons.every(
-    ({ code, invalidates }) => BOUNDING.has(code) || !invalidates.includes(metric),
-  );
-  if (!isBounded) return undefined;
-  const { latencyAtLeastUs, schedule } = trial.measured.load;
-  const most = figure.value;
-  const excess = sum([latencyAtLeastUs, schedule?.sinceSentUs].map((one) => most - (one?.[metric] ?? most)));
-  if (most <= limit) return most;
-  return most - excess > limit ? most - excess : undefined;
 }
 
 function isAt({ connections }: Budget, rung: number): boolean {

@@ -369,11 +369,11 @@ function lastRound(trials: Trial[], target: string, connections: number): number
 }
 
 /** The trials of a target at a rung, by round; undefined if missing. */
-export function trialsByRound(
+function trialsByRound(
   trials: Trial[],
   target: string,
   connections: number,
-  rounds = lastRound(trials, target, connections),
+  rounds: number,
 ): (Trial | undefined)[] {
   const here = trials.filter((trial) => trial.target.id === target && trial.connections === connections);
   const byRound = Map.groupBy(here, ({ round }) => round);

@@ -1,6 +1,6 @@
 import type { Metric } from '../metrics.ts';
-import type { Interval } from '../numbers.ts';
-import { makesLowerBound } from '../reasons.ts';
+import { sum, type Interval } from '../numbers.ts';
+import { makesLowerBound, type ReasonCode } from '../reasons.ts';
 import type { Trial } from '../results/record.ts';
 
 /** The figure of one trial for a metric. */
@@ -31,15 +31,37 @@ export interface BoundedFigure extends Interval {
 }
 
 /**
- * Returns the figure of a trial with its bounds: a lower bound has none above, an invalid figure none at all. Undefined if the
- * trial failed or did not measure it.
+ * Returns the figure of a trial with its bounds: a lower bound has none above, a percentile that a late generator
+ * invalidates has known ones, any other invalid figure none at all. Undefined if the trial failed or did not measure it.
  */
 export function boundFigure(trial: Trial, metric: Metric): BoundedFigure | undefined {
   const figure = figureOf(trial, metric);
   if (figure === undefined) return undefined;
   const { value, valid, atLeast } = figure;
   if (atLeast) return { value, low: value, high: Infinity };
-  return valid ? exact(value) : { value, low: 0, high: Infinity };
+  if (valid) return exact(value);
+  const low = leastOf(trial, metric, value);
+  return low === undefined ? { value, low: 0, high: Infinity } : { value, low, high: value };
+}
+
+/** Reasons that leave a percentile between two known figures. */
+const BOUNDING: ReadonlySet<string> = new Set<ReasonCode>([
+  'late-reads',
+  'late-tail',
+  'late-starts',
+  'late-starts-tail',
+]);
+
+/** Returns the percentile without the delays by the generator; undefined if the trial has other doubts about it. */
+function leastOf(trial: Trial, { id }: Metric, most: number): number | undefined {
+  if (trial.status === 'failed' || (id !== 'p50' && id !== 'p99')) return undefined;
+  const isBounded = trial.reasons.every(
+    ({ code, invalidates }) => BOUNDING.has(code) || !invalidates.includes(id),
+  );
+  if (!isBounded) return undefined;
+  const { latencyAtLeastUs, schedule } = trial.measured.load;
+  const delays = [latencyAtLeastUs, schedule?.sinceSentUs].map((one) => most - (one?.[id] ?? most));
+  return Math.max(0, most - sum(delays));
 }
 
 /** Returns a figure that is valid. */
