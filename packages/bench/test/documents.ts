@@ -146,7 +146,13 @@ const BLOCKS: Record<string, (words: string[], path: string) => string> = {
   compare: ([id = '', other]) => {
     const run = readPublished(id);
     if (other !== undefined)
-      return fence(renderRuns(compareRuns(run, readPublished(other), 'cpu'), `${id} → ${other}`, []));
+      return fence(
+        renderRuns(
+          compareRuns(run, readPublished(other), { by: 'cpu', threshold: DEFAULT_THRESHOLD }),
+          `${id} → ${other}`,
+          [],
+        ),
+      );
     const marks = explainBuilds(serversOf(run.plan, run.trials));
     return fence(renderComparison(compareOf(run), `run ${id}`, marks));
   },

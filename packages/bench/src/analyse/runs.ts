@@ -1,16 +1,18 @@
 /**
  * Two runs of different times, target by target. Their ratio includes every other change between them, also that of the
- * machine, so it has no interval and no verdict.
+ * machine, so it has no interval and no verdict, unless repeats of both show how much runs vary.
  */
 import { BenchError } from '../errors.ts';
-import type { MetricId } from '../metrics.ts';
+import { METRICS } from '../metrics.ts';
 import type { Plan } from '../plan/definition.ts';
 import { undisturbedOf } from '../plan/repeats.ts';
 import type { StoredRun } from '../results/store.ts';
 import { cellOf } from './cells.ts';
-import { isDisturbed } from './compare.ts';
+import { isDisturbed, type Question } from './compare.ts';
+import { compareRepeats, pairInTime, type RepeatedComparison, startOf } from './repeats.ts';
 import { type Figure, type Row, summarise } from './summary.ts';
 import type { Factor } from './unlike.ts';
+import { logRatio } from './verdict.ts';
 
 /** A target of two runs at one rung. */
 export interface RunsRow {
@@ -24,16 +26,33 @@ export interface RunsRow {
   new?: Figure;
   /** new ÷ old. Absent unless both figures are valid and exact. */
   ratio?: number;
+  /** The comparison of all repeats; absent if too few of them are neighbours in time. */
+  repeated?: RepeatedComparison;
+}
+
+/** The stored runs with the plan and the versions of two runs, these included. */
+export interface Repeats {
+  old: readonly StoredRun[];
+  new: readonly StoredRun[];
 }
 
 /** One metric of the targets that two runs share. */
-export interface RunsTable {
-  by: MetricId;
+export interface RunsTable extends Omit<Question, 'baseline'> {
   rows: RunsRow[];
+  /** The numbers of repeats of each run; absent if neither was repeated. */
+  repeats?: { old: number; new: number };
 }
 
-/** Compares the targets that two runs share; `across` is the factor in which they may differ. Throws a usage error if they share none. */
-export function compareRuns(old: StoredRun, now: StoredRun, by: MetricId, across?: Factor): RunsTable {
+/**
+ * Compares the targets that two runs share; `across` is the factor in which they may differ. `repeats` may be those of both
+ * runs. Throws a usage error if they share no target.
+ */
+export function compareRuns(
+  old: StoredRun,
+  now: StoredRun,
+  { by, threshold }: Omit<Question, 'baseline'>,
+  { across, repeats = { old: [old], new: [now] } }: { across?: Factor; repeats?: Repeats } = {},
+): RunsTable {
   const [then, here] = [entrantsOf(old.plan, across), entrantsOf(now.plan, across)];
   const shared = [...then].flatMap(([name, baseline]) => {
     const candidate = here.get(name);
@@ -57,7 +76,42 @@ export function compareRuns(old: StoredRun, now: StoredRun, by: MetricId, across
       ...(isExact(a) && isExact(b) && { ratio: b.median / a.median }),
     };
   });
-  return { by, rows };
+  const isRepeated = repeats.old.length + repeats.new.length > 2;
+  return {
+    by,
+    threshold,
+    rows: isRepeated ? addRepeats(rows, repeats, { by, threshold }) : rows,
+    ...(isRepeated && { repeats: { old: repeats.old.length, new: repeats.new.length } }),
+  };
+}
+
+/** Adds the comparisons of all repeats to the rows that have enough pairs of them. */
+function addRepeats(
+  rows: RunsRow[],
+  repeats: Repeats,
+  { by, threshold }: Omit<Question, 'baseline'>,
+): RunsRow[] {
+  const { better } = METRICS[by];
+  const [before, after] = [repeats.old, repeats.new].map((runs) =>
+    runs.flatMap((run) => {
+      const startedAt = startOf(run);
+      return startedAt === undefined ? [] : [{ startedAt, figures: figuresOf(run) }];
+    }),
+  );
+  const pairs = pairInTime(before ?? [], after ?? []);
+  const differences = rows.map(({ connections, candidate, baseline }) =>
+    pairs.flatMap((pair) => {
+      const a = pair.old.figures.get(cellOf({ target: baseline, connections }))?.[by];
+      const b = pair.new.figures.get(cellOf({ target: candidate, connections }))?.[by];
+      const ratio = isExact(a) && isExact(b) ? logRatio(b.median, a.median, better) : undefined;
+      return ratio === undefined ? [] : [ratio];
+    }),
+  );
+  const compared = compareRepeats(differences, { better, threshold });
+  return rows.map((row, index) => {
+    const repeated = compared[index];
+    return repeated === undefined ? row : { ...row, repeated };
+  });
 }
 
 function figuresOf({ trials }: StoredRun): Map<string, Row['figures']> {

@@ -13,6 +13,8 @@ import { toJson } from '../report/json.ts';
 import { serversOf } from '../report/model/model.ts';
 import { describeEnding } from '../report/stopping.ts';
 import { findRun, readRun } from '../results/store.ts';
+import { present } from '../plan/options.ts';
+import { readRepeats } from './repeats.ts';
 import { createRunner, logLine, print, printJson, widthFor } from './shell.ts';
 
 /** A comparison of stored runs. */
@@ -59,7 +61,8 @@ export function compareStored(options: Omit<CompareRequest, 'format' | 'failOn'>
     );
   else marks.push(...describeDifferences(first, second));
   if (second !== undefined) {
-    const table = compareRuns(first, second, options.question.by, options.across);
+    const repeats = readRepeats(first, second);
+    const table = compareRuns(first, second, options.question, present({ across: options.across, repeats }));
     return { title: `${first.plan.run} → ${second.plan.run}`, marks, compared: { kind: 'between', table } };
   }
   const table = compareWithin(first, options.question);

@@ -16,6 +16,8 @@ import { describeEnding, describeUndecided } from '../report/stopping.ts';
 import { toModel } from '../report/model/model.ts';
 import { toView } from '../report/view.ts';
 import { readRun, shown, type StoredRun } from '../results/store.ts';
+import { present } from '../plan/options.ts';
+import { readRepeats } from './repeats.ts';
 import { measureForeseen } from './foreseen.ts';
 import { writePage } from './page.ts';
 import { questionOf } from './reach.ts';
@@ -84,9 +86,10 @@ function compareMeasured(run: StoredRun, old: StoredRun | undefined, isAsked: bo
     ...describeDifferences(old, run),
   ];
   const title = `${old.plan.run} → ${plan.run}`;
+  const table = compareRuns(old, run, { by, threshold }, present({ repeats: readRepeats(old, run) }));
   return {
     ...within,
-    text: `${within.text}${renderRuns(compareRuns(old, run, by), title, marks, widthFor({}))}`,
+    text: `${within.text}${renderRuns(table, title, marks, widthFor({}))}`,
   };
 }
 

@@ -182,16 +182,22 @@ function namesIn(folder: string): Dirent[] {
  * (file:line) for any other content that is unreadable or does not match its schema, and for a newer schema.
  */
 export function readRun(folder: string): StoredRun {
-  const file = join(folder, 'run.json');
-  const stored = readJson(file);
-  refuseNewer(stored, file, RUN_SCHEMA);
-  const run = upgradeRun(stored);
-  refuseInvalid('run', run, shown(file), 'not a plan', LOST);
+  const { stored, run } = readRunFile(folder);
   const hostFile = join(folder, 'host.json');
   const host = readJson(hostFile);
   refuseInvalid('host', host, shown(hostFile), 'not a host description', LOST);
   const trials = readTrials(join(folder, 'trials.jsonl'), stored['plan'] as Record<string, unknown>);
   return { ...run, folder, host, trials: judgeStored({ plan: run.plan, host, trials }) };
+}
+
+/** Reads only `run.json`, as it is stored and in the current shape. Throws as `readRun` does. */
+export function readRunFile(folder: string): { stored: Record<string, unknown>; run: RunFile } {
+  const file = join(folder, 'run.json');
+  const stored = readJson(file);
+  refuseNewer(stored, file, RUN_SCHEMA);
+  const run = upgradeRun(stored);
+  refuseInvalid('run', run, shown(file), 'not a plan', LOST);
+  return { stored, run };
 }
 
 /** Reads the trials of a run in the current shape. `plan` is the stored plan of the run. */

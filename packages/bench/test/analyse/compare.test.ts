@@ -238,13 +238,13 @@ describe('targets with a request in the background', () => {
     expect(unlikeRuns(without, run, undefined)).toEqual(['background: none and GET /fib/42']);
     expect(unlikeRuns(without, run, 'background')).toEqual([]);
     expect(unlikeRuns(run, disturbedRun('GET /fib/30'), undefined)).toHaveLength(1);
-    const { rows } = compareRuns(without, run, 'goodput', 'background');
+    const { rows } = compareRuns(without, run, GOODPUT, { across: 'background' });
     expect(rows.map(({ candidate, baseline }) => [candidate, baseline])).toEqual([
       ['vanilla (with GET /fib/42)', 'vanilla'],
       ['fastify (with GET /fib/42)', 'fastify'],
     ]);
     expect(rows[0]?.ratio).toBeCloseTo(0.1);
-    const between = compareRuns(run, disturbedRun('GET /fib/30'), 'goodput', 'background').rows;
+    const between = compareRuns(run, disturbedRun('GET /fib/30'), GOODPUT, { across: 'background' }).rows;
     expect(between.map(({ candidate, baseline }) => [candidate, baseline])[0]).toEqual([
       'vanilla (with GET /fib/30)',
       'vanilla (with GET /fib/42)',
@@ -256,7 +256,7 @@ describe('targets with a request in the background', () => {
 describe('two runs', () => {
   it('have the ratio of the figures in their reports, and no interval or verdict', () => {
     const [old, now] = [sampleRun(1), sampleRun(1.4, 12, 8)];
-    const [vanilla, fastify] = compareRuns(old, now, 'cpu').rows;
+    const [vanilla, fastify] = compareRuns(old, now, CPU).rows;
     expect([vanilla?.candidate, fastify?.candidate]).toEqual(['vanilla', 'fastify']);
     const [before, after] = [old, now].map(
       ({ trials }) => summarise(trials).find(({ target }) => target === 'fastify')?.figures.cpu,
@@ -283,9 +283,9 @@ describe('two runs', () => {
             { round: trial.round },
           ),
     );
-    const [row] = compareRuns(sampleRun(1), now, 'cpu').rows;
+    const [row] = compareRuns(sampleRun(1), now, CPU).rows;
     expect(row).not.toHaveProperty('ratio');
-    expect(renderRuns(compareRuns(sampleRun(1), now, 'cpu'), 'a → b', [])).toMatch(/\?\s+—/);
+    expect(renderRuns(compareRuns(sampleRun(1), now, CPU), 'a → b', [])).toMatch(/\?\s+—/);
   });
 
   it.each([

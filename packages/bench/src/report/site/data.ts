@@ -3,9 +3,10 @@ import { METRIC_IDS, type MetricId } from '../../metrics.ts';
 import { sum } from '../../numbers.ts';
 import type { StoredRun } from '../../results/store.ts';
 import { trackRun } from '../../analyse/due.ts';
+import { startOf } from '../../analyse/repeats.ts';
 import { countOf } from '../format.ts';
 import { describeWorkload } from '../plan.ts';
-import { nameMachines, startOf, toHistories, type History } from './history.ts';
+import { nameMachines, toHistories, type History } from './history.ts';
 
 /** A stored run, and its report. */
 export interface SiteRun {

@@ -1,4 +1,5 @@
 /** The same targets over stored runs: grouped into charts, and within a chart into runs that are alike. */
+import { startOf } from '../../analyse/repeats.ts';
 import { summarise, type Row } from '../../analyse/summary.ts';
 import { listDifferences, listHostDifferences } from '../../analyse/unlike.ts';
 import type { MetricId } from '../../metrics.ts';
@@ -39,11 +40,6 @@ export interface History {
 /** A run with a start, so that it has a place in time. */
 export interface StartedRun extends StoredRun {
   startedAt: string;
-}
-
-/** Returns the moment when the first trial of a run began; undefined if it has no trials. */
-export function startOf({ trials }: Pick<StoredRun, 'trials'>): string | undefined {
-  return trials.map(({ startedAt }) => startedAt).toSorted()[0];
 }
 
 /** Groups runs by machine and workload, and orders them by time. Quick runs and runs without trials are left out. */
