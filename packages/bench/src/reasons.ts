@@ -25,6 +25,8 @@ interface Doubt<Facts> extends Base<Facts> {
   summary: string;
   /** The invalidated metrics whose figure is still a lower bound. */
   lowerBounds?: readonly MetricId[];
+  /** The invalidated metrics whose ratio is still valid between servers that take turns, because it affects them alike. */
+  cancelsInTurns?: readonly MetricId[];
 }
 
 const ALL = METRIC_IDS;
@@ -38,6 +40,7 @@ const LATENCY = metricsOf('latency');
 const TAIL = metricsOf('tail');
 const MEDIAN = LATENCY.filter((id) => !TAIL.includes(id));
 const GOODPUT: readonly MetricId[] = ['goodput'];
+const CPU: readonly MetricId[] = ['cpu'];
 /** Percentiles include the unanswered requests, as lower bounds. */
 const UNANSWERED = UNDER_LOAD.filter((id) => !LATENCY.includes(id));
 
@@ -331,10 +334,19 @@ const DEFINITIONS = {
     summary: 'other processes used the CPU',
     text: ({ cores, host }: Disturbance) => `${onHost(host)}other processes used ${percent(cores)} of a core`,
   },
+  /** CPU time does not contain what was taken, but each request costs more while it is: see docs/methodology.md. */
   steal: {
-    invalidates: RATES,
+    invalidates: RATES_AND_CPU,
+    cancelsInTurns: CPU,
     summary: 'the hypervisor took CPU time',
-    text: ({ cores, host }: Disturbance) => `${onHost(host)}the hypervisor took ${percent(cores)} of a core`,
+    text: ({ cores }: { cores: number }) => `the hypervisor took ${percent(cores)} of a core`,
+  },
+  /** On the host of a companion: it says nothing about the CPU of the server. */
+  'steal-elsewhere': {
+    invalidates: RATES,
+    summary: 'the hypervisor took CPU time from a companion',
+    text: ({ cores, host }: Disturbance & { host: string }) =>
+      `${onHost(host)}the hypervisor took ${percent(cores)} of a core`,
   },
   'listen-overflows': {
     invalidates: TAIL,
@@ -387,6 +399,12 @@ export function isFatal({ code }: Reason): boolean {
 export function makesLowerBound({ code }: Reason, metric: MetricId): boolean {
   const definition = definitionOf(code);
   return definition.isFatal ? false : (definition.lowerBounds?.includes(metric) ?? false);
+}
+
+/** Returns true if this reason leaves the ratio of this metric valid between servers that take turns. */
+export function cancelsInTurns({ code }: Reason, metric: MetricId): boolean {
+  const definition = definitionOf(code);
+  return definition.isFatal ? false : (definition.cancelsInTurns?.includes(metric) ?? false);
 }
 
 function definitionOf(code: ReasonCode): Definition<never> {

@@ -117,6 +117,7 @@ const FACTS: Facts = {
   'server-unknown': [{ cores: 1.9 }],
   'other-processes': [{ cores: 0.184 }, { cores: 0.184, host: 'h3' }],
   steal: [{ cores: 0.25 }],
+  'steal-elsewhere': [{ cores: 0.25, host: 'h3' }],
   'listen-overflows': [{ count: 3 }],
   retransmits: [{ count: 3 }],
   throttled: [{ count: 3 }],
@@ -139,7 +140,7 @@ describe('the table of reasons', () => {
     expect(makeReason('steal', { cores: 0.25 })).toEqual({
       code: 'steal',
       text: 'the hypervisor took 25 % of a core',
-      invalidates: metricsOf('pace'),
+      invalidates: metricsOf('pace', 'cpu'),
     });
   });
 

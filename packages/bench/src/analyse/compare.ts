@@ -11,7 +11,7 @@ import { cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
 import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
 import { type Difference, differenceOf, type Differences } from './differences.ts';
-import { boundFigure, type BoundedFigure } from './metrics.ts';
+import { boundFigure, boundFigureInTurns, type BoundedFigure } from './metrics.ts';
 import {
   comparisonOf,
   type Contestants,
@@ -175,7 +175,8 @@ function differenceInRound(
   baseline: Trial | undefined,
   metric: Metric,
 ): Difference | undefined {
-  const [ours, theirs] = [candidate, baseline].map((trial) => trial && boundFigure(trial, metric));
+  const bound = takeTurns(candidate, baseline) ? boundFigureInTurns : boundFigure;
+  const [ours, theirs] = [candidate, baseline].map((trial) => trial && bound(trial, metric));
   return differenceOf(ours, theirs, metric.better);
 }
 

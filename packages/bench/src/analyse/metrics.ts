@@ -1,6 +1,6 @@
 import type { Metric } from '../metrics.ts';
 import { sum, type Interval } from '../numbers.ts';
-import { makesLowerBound, type ReasonCode } from '../reasons.ts';
+import { cancelsInTurns, makesLowerBound, type ReasonCode } from '../reasons.ts';
 import type { Trial } from '../results/record.ts';
 
 /** The figure of one trial for a metric. */
@@ -42,6 +42,16 @@ export function boundFigure(trial: Trial, metric: Metric): BoundedFigure | undef
   if (valid) return exact(value);
   const low = leastOf(trial, metric, value);
   return low === undefined ? { value, low: 0, high: Infinity } : { value, low, high: value };
+}
+
+/**
+ * Returns the same for a ratio with the figure of a server that took turns with this one: what affected both alike does
+ * not count.
+ */
+export function boundFigureInTurns(trial: Trial, metric: Metric): BoundedFigure | undefined {
+  if (trial.status !== 'suspect') return boundFigure(trial, metric);
+  const reasons = trial.reasons.filter((reason) => !cancelsInTurns(reason, metric.id));
+  return boundFigure({ ...trial, reasons }, metric);
 }
 
 /** Reasons that leave a percentile between two known figures. */

@@ -42,7 +42,7 @@ export interface Row {
 
 /**
  * Summarises trials as one row per target and rung, sorted by rung and then by CPU per request (lowest first, rows
- * without one last). A figure is the median of its valid rounds, or of all rounds if none is valid.
+ * without a valid one last). A figure is the median of its valid rounds, or of all rounds if none is valid.
  */
 export function summarise(trials: Trial[]): Row[] {
   return [...groupByCell(trials).values()].map(toRow).toSorted(byRungAndCost);
@@ -141,10 +141,12 @@ function byFrequency(limits: Limit[]): Limit[] {
 }
 
 function byRungAndCost(a: Row, b: Row): number {
-  const cost = ({ figures: { cpu } }: Row) => (cpu?.valid === true ? cpu.median : Infinity);
+  const isValid = ({ figures: { cpu } }: Row) => cpu?.valid === true;
+  const cost = ({ figures: { cpu } }: Row) => cpu?.median ?? Infinity;
   const difference = cost(a) - cost(b);
   return (
     a.connections - b.connections ||
+    Number(isValid(b)) - Number(isValid(a)) ||
     (Number.isNaN(difference) ? a.target.localeCompare(b.target) : difference)
   );
 }

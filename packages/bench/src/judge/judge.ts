@@ -450,7 +450,13 @@ export function judgeMachine(
     ...(otherProcessesCores > BUSY_CORES
       ? [makeReason('other-processes', { cores: otherProcessesCores, host })]
       : []),
-    ...(stealCores > BUSY_CORES ? [makeReason('steal', { cores: stealCores, host })] : []),
+    ...(stealCores > BUSY_CORES
+      ? [
+          host === undefined
+            ? makeReason('steal', { cores: stealCores })
+            : makeReason('steal-elsewhere', { cores: stealCores, host }),
+        ]
+      : []),
     ...(throttled > 0 ? [makeReason('throttled', { count: throttled })] : []),
   ];
 }

@@ -125,8 +125,8 @@ describe('summarise', () => {
     expect(summarise(trials).map(({ target, connections }) => `${target} ${connections}`)).toEqual([
       'cheap 10',
       'dear 10',
-      'lost 10',
       'spoilt 10',
+      'lost 10',
       'dear 100',
       'cheap 100',
     ]);

@@ -4,6 +4,7 @@ import { compareWithin } from '../../src/analyse/compare.ts';
 import { robustDeviation } from '../../src/analyse/quantiles.ts';
 import { chooseDifferences, differenceOfTurns } from '../../src/analyse/turns.ts';
 import { createRandom, type Random } from '../../src/random.ts';
+import { makeReason } from '../../src/reasons.ts';
 import type { Trial, Turns } from '../../src/results/record.ts';
 import { okTrial, readGoldenRun, sampleMeasured, samplePlan } from '../samples.ts';
 
@@ -107,6 +108,21 @@ describe('a comparison of a duel', () => {
     const figures = duelOf(1.03);
     for (const { measured } of figures.trials as { measured: { turns?: Turns } }[]) delete measured.turns;
     expect(compareWithin(figures, CPU).rows[0]!.comparison.verdict).toBe('undecided');
+  });
+
+  it('counts rounds in which the hypervisor took CPU time from both alike', () => {
+    const stolen = (run: ReturnType<typeof duelOf>) => ({
+      ...run,
+      trials: run.trials.map((trial): Trial => {
+        if (trial.status === 'failed') throw new Error('failed');
+        return { ...trial, status: 'suspect', reasons: [makeReason('steal', { cores: 0.3 })] };
+      }),
+    });
+    const { comparison } = compareWithin(stolen(duelOf(1.03)), CPU).rows[0]!;
+    expect(comparison).toEqual(compareWithin(duelOf(1.03), CPU).rows[0]!.comparison);
+    const alone = stolen(duelOf(1.5));
+    for (const trial of alone.trials) delete trial.duel;
+    expect(compareWithin(alone, CPU).rows[0]!.comparison.verdict).toBe('undecided');
   });
 
   it('uses the totals of trials that are not the same duel', () => {

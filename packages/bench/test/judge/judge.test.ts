@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createHistogram, encodeHistogram } from '../../src/histogram.ts';
-import { findLimit, judge, judgeProof, type Evidence } from '../../src/judge/judge.ts';
+import { findLimit, judge, judgeMachine, judgeProof, type Evidence } from '../../src/judge/judge.ts';
 import { METRIC_IDS, metricsOf } from '../../src/metrics.ts';
 import type { GeneratorUse, HostWindow, LoadResult, OwnLoadResult } from '../../src/results/record.ts';
 import { sampleCounts, sampleLoad, sampleResources, sampleTold } from '../samples.ts';
@@ -488,7 +488,7 @@ describe('the shape of the window', () => {
 describe('the host', () => {
   it.each<[string, HostWindow, HostWindow, string[]]>([
     ['other-processes', { otherProcessesCores: 0.1 }, { otherProcessesCores: 0.18 }, RATES],
-    ['steal', { stealCores: 0.1 }, { stealCores: 0.11 }, RATES],
+    ['steal', { stealCores: 0.1 }, { stealCores: 0.11 }, RATES_AND_CPU],
     ['listen-overflows', { listenOverflows: 0 }, { listenOverflows: 1 }, metricsOf('tail')],
     ['retransmits', { retransmits: 50 }, { retransmits: 51 }, metricsOf('tail')],
     ['throttled', { throttled: 0 }, { throttled: 1 }, RATES_AND_CPU],
@@ -496,6 +496,16 @@ describe('the host', () => {
     expect(reasonsOf(evidenceOf({}, { host: fine }))).toEqual({});
     expect(reasonsOf(evidenceOf({}, { host: bad }))).toEqual({ [code]: invalidates });
     expect(judge(evidenceOf({}, { host: bad })).failed).toBe(false);
+  });
+
+  it('of a companion says nothing about the CPU of the server', () => {
+    expect(judgeMachine({ stealCores: 0.3 }, 'h3')).toEqual([
+      {
+        code: 'steal-elsewhere',
+        text: 'on h3, the hypervisor took 30 % of a core',
+        invalidates: RATES,
+      },
+    ]);
   });
 
   it('is described by shares of a core', () => {

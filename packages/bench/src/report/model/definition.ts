@@ -390,7 +390,10 @@ const comparedTable = named(
         }),
       ),
     },
-    { description: 'All comparisons of one metric. Those at one rung share an error of 5 %, in a sequential test those at all rungs.' },
+    {
+      description:
+        'All comparisons of one metric. Those at one rung share an error of 5 %, in a sequential test those at all rungs.',
+    },
   ),
 );
 
