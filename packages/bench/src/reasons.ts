@@ -301,11 +301,15 @@ const DEFINITIONS = {
     text: ({ processes, settled, observedSeconds }: Unsettled) =>
       `the server does not settle: in a study, ${processes - settled} of ${processes} ${processes === 1 ? 'process' : 'processes'} found no steady level in ${Math.round(observedSeconds)} s`,
   },
+  'not-level': {
+    invalidates: RATES_AND_CPU,
+    summary: 'the warm-up ended before servers were level with each other',
+    text: (facts: Drift) => describeDrift(facts, 'after the warm-up'),
+  },
   'ratio-trend': {
     invalidates: RATES_AND_CPU,
-    summary: 'servers still changed relative to each other',
-    text: ({ other, change, when }: { other?: string; change: number; when: TrendTime }) =>
-      `CPU per request relative to ${other ?? 'the other servers'} still changed ${when}, by a factor of ${change.toFixed(2)}: ${other === undefined ? 'this server' : 'one of the two servers'} was not warm`,
+    summary: 'servers changed relative to each other in the window',
+    text: (facts: Drift) => describeDrift(facts, 'in the window'),
   },
   trend: {
     invalidates: RATES_AND_CPU,
@@ -527,8 +531,15 @@ interface UpstreamCount {
   isShort: boolean;
 }
 
-/** The part of a duel in which a ratio changes. */
-export type TrendTime = 'after the warm-up' | 'in the window';
+/** A change of one server's cost relative to another, or to all others. */
+interface Drift {
+  other?: string;
+  change: number;
+}
+
+function describeDrift({ other, change }: Drift, when: string): string {
+  return `CPU per request relative to ${other ?? 'the other servers'} still changed ${when}, by a factor of ${change.toFixed(2)}: ${other === undefined ? 'this server' : 'one of the two servers'} was not warm`;
+}
 
 interface Unsettled {
   processes: number;

@@ -2,6 +2,7 @@
  * Judges stored trials by the rules in force, so that a record never shows a figure that would not count today. A reason
  * whose evidence is not in the record stays as it was found. Pure.
  */
+import { memoryByAnswers } from '../growth.ts';
 import { warmupOf } from '../plan/warmup.ts';
 import { isFatal, renewReason, type ReasonCode } from '../reasons.ts';
 import type {
@@ -16,6 +17,7 @@ import type {
 import type { StoredRun } from '../results/store.ts';
 import { COMPANION_JUDGES } from '../services/judges.ts';
 import { judgeProof, judgeWarmup, type Witness } from './judge.ts';
+import { judgeTurns } from './trend.ts';
 import { judgeTrial } from './trial.ts';
 
 /** A run as its files hold it. */
@@ -42,6 +44,8 @@ const pace: IsStored = (recorded) => recorded.measured.load.slices !== undefined
 /** Older records count the requests that were still open after the drain, without their ages. */
 const ages: IsStored = ({ measured: { load } }) =>
   load.unanswered !== undefined || load.lifetime?.inFlight === 0;
+const starts: IsStored = ({ trial, measured: { load } }) =>
+  trial.load?.mode !== 'open' || load.schedule?.sinceSentUs !== undefined;
 const arrivals: IsStored = ({ measured: { load } }) =>
   load.latencyUs === undefined || load.latencyAtLeastUs !== undefined;
 const hostHas =
@@ -60,7 +64,7 @@ const study: IsStored = ({ plan }) => plan.warmups !== undefined;
 
 /**
  * Returns true if a record has the evidence of a reason. A code that is missing here rests on what only the running trial
- * could see, or on another trial.
+ * could see.
  */
 const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
   'generators-missing': always,
@@ -77,6 +81,8 @@ const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
   'few-unanswered': ages,
   little: flow,
   pairing: flow,
+  'late-starts': starts,
+  'late-starts-tail': starts,
   'late-reads': arrivals,
   'late-tail': arrivals,
   overrun: ({ trial, measured: { load } }) =>
@@ -90,8 +96,10 @@ const EVIDENCE: { readonly [Code in ReasonCode]?: IsStored } = {
   'background-failed': useOf('background'),
   'not-warm': study,
   'never-warm': study,
+  'ratio-trend': ({ trial, measured }) => trial.duel === undefined || measured.turns?.cpuUs !== undefined,
   trend: pace,
   unsteady: pace,
+  'memory-grows': ({ measured }) => memoryByAnswers(measured).length > 0,
   'server-unknown': hostHas('unattributedCores', 'otherProcessesCores'),
   'other-processes': hostHas('otherProcessesCores', 'unattributedCores'),
   steal: hostHas('stealCores'),
@@ -113,6 +121,7 @@ export function lackedEvidence(trial: Trial, { plan }: Pick<Stored, 'plan'>): Re
  * is.
  */
 export function judgeStored({ plan, host, trials }: Stored): Trial[] {
+  const duels = judgeDuels(trials);
   return trials.map((trial) => {
     if (trial.status === 'failed') return trial;
     const { measured, reasons: before } = trial;
@@ -125,6 +134,7 @@ export function judgeStored({ plan, host, trials }: Stored): Trial[] {
     });
     const { limitProof } = measured;
     const judged = [
+      ...(duels.get(trial.id) ?? []),
       ...reasons,
       ...judgeWarmup(warmupOf(plan, { target: trial.target.id, connections: trial.connections })),
       ...(limitProof === undefined ? [] : judgeProof(limitProof)),
@@ -138,6 +148,25 @@ export function judgeStored({ plan, host, trials }: Stored): Trial[] {
       mergeReasons(before, judged, recorded),
     );
   });
+}
+
+/** The reasons that their turns give against the servers of each duel, by the ids of their trials. */
+function judgeDuels(trials: readonly Trial[]): Map<string, Reason[]> {
+  const duels = Map.groupBy(
+    trials.filter(({ duel }) => duel !== undefined),
+    ({ duel }) => duel,
+  );
+  return new Map(
+    [...duels.values()].flatMap((all) => {
+      const servers = all.flatMap((trial) => {
+        const { turns: taken, host } = (trial.status === 'failed' ? trial.partial : trial.measured) ?? {};
+        const hosts = host === undefined ? [] : [host];
+        return taken === undefined ? [] : [{ id: trial.id, target: trial.target.id, turns: taken, hosts }];
+      });
+      const found = judgeTurns(servers);
+      return servers.map(({ id }, index) => [id, found[index] ?? []] as const);
+    }),
+  );
 }
 
 function isElsewhere({ companions = {} }: TrialHead): boolean {

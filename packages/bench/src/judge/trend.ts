@@ -6,6 +6,9 @@
  * median over all pairs. Both have to be large: a sure trend of 1 % matters to nobody.
  */
 import { median } from '../numbers.ts';
+import { makeReason } from '../reasons.ts';
+import type { HostWindow, Reason, Turns } from '../results/record.ts';
+import { isDisturbed } from './judge.ts';
 
 /** Fewer ratios cannot be this sure, whatever they are. */
 const FEWEST = 10;
@@ -86,4 +89,62 @@ export function logRatios(costs: readonly number[], others: readonly number[]): 
   return costs
     .map((cost, index) => Math.log(cost / (others[index] ?? Number.NaN)))
     .filter((log) => Number.isFinite(log));
+}
+
+/** A server that took turns with others. */
+export interface TurningServer {
+  target: string;
+  /** Undefined if it failed before them. */
+  turns: Turns | undefined;
+  /** The machine during them. */
+  hosts: readonly HostWindow[];
+}
+
+/**
+ * Returns the reasons that their turns give against servers, in the same order. A disturbance of the machine does not
+ * cost unlike servers the same, so among more than two, a ratio that follows it says nothing.
+ */
+export function judgeTurns(servers: readonly TurningServer[]): Reason[][] {
+  const trends = findTrends(alignTurns(servers.map(({ turns }) => costsOf(turns))));
+  const own = trends.filter(({ side }) => servers.length === 2 || !servers[side]?.hosts.some(isDisturbed));
+  return explainTrends(
+    own,
+    servers.map(({ target }) => target),
+    'ratio-trend',
+  );
+}
+
+/** Returns the reasons against each target whose cost changes relative to the others; of two, it may be either. */
+export function explainTrends(
+  trends: readonly RatioTrend[],
+  targets: readonly string[],
+  code: 'ratio-trend' | 'not-level',
+): Reason[][] {
+  const isPair = targets.length === 2;
+  return targets.map((_, index) =>
+    trends
+      .filter(({ side }) => isPair || side === index)
+      .map(({ side, change }) => {
+        const other = isPair ? targets[1 - index] : undefined;
+        return makeReason(code, {
+          change: side === index ? change : 1 / change,
+          ...(other !== undefined && { other }),
+        });
+      }),
+  );
+}
+
+/** Returns as many costs of each server as the one with the fewest turns has, over the same time. */
+function alignTurns(costs: readonly number[][]): number[][] {
+  const turns = Math.min(...costs.flatMap(({ length }) => (length === 0 ? [] : [length])));
+  return costs.map((own) =>
+    own.length === 0
+      ? []
+      : Array.from({ length: turns }, (_, turn) => own[Math.floor((turn * own.length) / turns)] as number),
+  );
+}
+
+/** The CPU per request of each turn, in µs; empty if it was not read. */
+function costsOf({ cpuUs = [], answers = [] }: Partial<Turns> = {}): number[] {
+  return cpuUs.map((us, turn) => us / (answers[turn] ?? 0));
 }

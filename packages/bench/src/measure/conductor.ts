@@ -1,7 +1,7 @@
 /** The conductor: starts fresh servers together, loads them in turn, and makes a record of each. A single trial is a duel of one server. */
 
 import { AsyncDisposableStack, DisposableStack } from '../disposal.ts';
-import type { LimitProof, LoadResult, Trial, Turns as RecordedTurns } from '../results/record.ts';
+import type { LimitProof, LoadResult, Reason, Trial, Turns as RecordedTurns } from '../results/record.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
 import { comparesByTurns, TURN_ANSWERS, TURN_SECONDS } from '../plan/by-turns.ts';
 import { planTurns, type Turns } from '../plan/turns.ts';
@@ -10,9 +10,7 @@ import { ServerLife, type ReadyServer, type TrialContext, type TrialEffects } fr
 import type { LoadEngine, LoadSession, Window } from '../load/engine.ts';
 import type { PinnedCommands } from '../machine/placement.ts';
 import { joinSampled, type Sampled } from '../resources/sampler.ts';
-import { isDisturbed } from '../judge/judge.ts';
-import { findTrends, type RatioTrend } from '../judge/trend.ts';
-import { makeReason, type TrendTime } from '../reasons.ts';
+import { explainTrends, judgeTurns } from '../judge/trend.ts';
 import { Silence } from './silence.ts';
 import { TurnTaker } from './turns.ts';
 import { warmTogether } from './warm-together.ts';
@@ -235,30 +233,14 @@ async function takeTurns(
       if (sampled !== undefined) side.samples.push(sampled);
     });
   }
-  // A disturbance of the machine does not cost unlike servers the same, so their ratios follow it.
-  const wasDisturbed = ({ side }: Loaded): boolean =>
-    loaded.length > 2 && side.samples.some(({ host }) => isDisturbed(host));
-  const trends = findTrends(alignTurns(loaded.map(({ side }) => costsOf(side.turns))));
-  noteTrends(
-    loaded,
-    trends.filter(({ side }) => !wasDisturbed(loaded[side] as Loaded)),
-    'in the window',
+  const found = judgeTurns(
+    loaded.map(({ side: { planned, turns: taken, samples } }) => ({
+      target: planned.target,
+      turns: taken,
+      hosts: samples.map(({ host }) => host),
+    })),
   );
-}
-
-/** Returns as many costs of each server as the one with the fewest turns has, over the same time. */
-function alignTurns(costs: readonly number[][]): number[][] {
-  const turns = Math.min(...costs.flatMap(({ length }) => (length === 0 ? [] : [length])));
-  return costs.map((own) =>
-    own.length === 0
-      ? []
-      : Array.from({ length: turns }, (_, turn) => own[Math.floor((turn * own.length) / turns)] as number),
-  );
-}
-
-/** The CPU per request of each turn, in µs; empty if it was not read. */
-function costsOf({ cpuUs = [], answers = [] }: Partial<RecordedTurns> = {}): number[] {
-  return cpuUs.map((us, turn) => us / (answers[turn] ?? 0));
+  noteAll(loaded, found);
 }
 
 /** Returns the processes beside a server whose CPU belongs to the measurement. */
@@ -307,22 +289,15 @@ async function warmUp(loaded: readonly Loaded[], plan: Plan, outlive: Outlive): 
   // The time of a table is that of its studies: only a comparison takes more.
   const compares = comparesByTurns(plan);
   const { cycleSeconds, trends } = await warmTogether(sides, compares ? undefined : 0);
-  if (compares) noteTrends(loaded, trends, 'after the warm-up');
+  const targets = loaded.map(({ side }) => side.planned.target);
+  if (compares) noteAll(loaded, explainTrends(trends, targets, 'not-level'));
   return cycleSeconds;
 }
 
-/** Notes that the CPU per request of servers changes relative to the others; of two, it may be either. */
-function noteTrends(loaded: readonly Loaded[], trends: readonly RatioTrend[], when: TrendTime): void {
-  const note = (index: number, change: number): void => {
-    const other = loaded.length === 2 ? loaded[1 - index]?.side.planned.target : undefined;
-    loaded[index]?.side.life.note(
-      makeReason('ratio-trend', { change, when, ...(other !== undefined && { other }) }),
-    );
-  };
-  for (const { side, change } of trends) {
-    note(side, change);
-    if (loaded.length === 2) note(1 - side, 1 / change);
-  }
+/** Notes the reasons against each side. */
+function noteAll(loaded: readonly Loaded[], reasons: readonly Reason[][]): void {
+  for (const [index, { side }] of loaded.entries())
+    for (const reason of reasons[index] ?? []) side.life.note(reason);
 }
 
 /** Measures again with one more generator, if a core is free for it. */

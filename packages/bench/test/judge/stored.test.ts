@@ -2,7 +2,7 @@ import { metricsOf } from '../../src/metrics.ts';
 import { describe, expect, it } from 'vitest';
 import { judgeStored, lackedEvidence } from '../../src/judge/stored.ts';
 import { makeReason } from '../../src/reasons.ts';
-import type { Measured, Reason, Trial, TrialHead } from '../../src/results/record.ts';
+import type { Measured, Reason, Trial, TrialHead, Turns } from '../../src/results/record.ts';
 import {
   failedTrial,
   okTrial,
@@ -38,6 +38,22 @@ const codesOf = ({ reasons }: Trial): string[] => reasons.map(({ code }) => code
 const STEAL = makeReason('steal', { cores: 0.3 });
 const UNSTEADY = makeReason('unsteady', { shape: 'erratic', least: 1, most: 9, milliseconds: 250 });
 const falling = { milliseconds: 250, ok: Array.from({ length: 20 }, (_, at) => (at < 10 ? 4000 : 1000)) };
+
+const turnsOf = (cost: (turn: number) => number): Turns => ({
+  answers: Array.from({ length: 40 }, () => 100),
+  cpuUs: Array.from({ length: 40 }, (_, turn) => 100 * cost(turn)),
+  goodputPerSecond: Array.from({ length: 40 }, () => 1000),
+});
+
+/** The codes of two servers that take turns: one costs 10 µs per request, the other this. */
+const duelOf = (other: (turn: number) => number, reasons: Reason[] = []): string[][] =>
+  judgeStored({
+    plan,
+    host,
+    trials: [() => 10, other].map((cost, order) =>
+      trialOf(seen({}, { turns: turnsOf(cost) }), reasons, { duel: 'r1', order }),
+    ),
+  }).map(codesOf);
 
 describe('a stored trial', () => {
   it('is suspect if a rule of today is against it, whatever it said in its day', () => {
@@ -93,6 +109,12 @@ describe('a stored trial', () => {
     });
   });
 
+  it('is judged by its turns beside those of the other server', () => {
+    expect(duelOf((turn) => 10 + turn / 4)).toEqual([['ratio-trend'], ['ratio-trend']]);
+    const before = [makeReason('ratio-trend', { change: 1.2 }), makeReason('not-level', { change: 1.2 })];
+    expect(duelOf(() => 12, before)).toEqual([['not-level'], ['not-level']]);
+  });
+
   it('is judged by its study of warm-up', () => {
     const warmups = [
       {
@@ -130,7 +152,8 @@ describe('the evidence that a record lacks', () => {
     const whole = { stealCores: 0, otherProcessesCores: 0, listenOverflows: 0, retransmits: 0, throttled: 0 };
     const latencyUs = sampleLoad().latencyUs!;
     const lifetime = sampleCounts({ ok: 50_010 });
-    const full = seen({ unsolicited: 0, latencyAtLeastUs: latencyUs, lifetime }, { host: whole });
+    const server = { ...sampleResources(0.5), memoryOverTime: [{ seconds: 1, bytes: 5e7 }] };
+    const full = seen({ unsolicited: 0, latencyAtLeastUs: latencyUs, lifetime }, { host: whole, server });
     const planned = { plan: { ...plan, warmups: [] } };
     expect(lackedEvidence(trialOf(full), planned)).toEqual([]);
     const { stealCores: _, ...unseen } = whole;

@@ -115,7 +115,7 @@ const ACCEPTED: { codes: ReasonCode[]; runs: RegExp; why: string }[] = [
     why: 'there were no studies of warm-up. The pages say what a short one does',
   },
   {
-    codes: ['trend'],
+    codes: ['trend', 'ratio-trend'],
     runs: /^20261121-234641-|^20261122-085025-/,
     why: 'the turns of these duels are not stored. The servers of a round shared every change of the machine',
   },
