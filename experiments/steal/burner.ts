@@ -82,6 +82,7 @@ const stolen = spans.filter(({ stolenUs }) => stolenUs > 0);
 for (const [name, some] of [
   ['nothing', quiet],
   ['something', stolen],
+  ['all', spans],
 ] as const) {
   if (some.length === 0) continue;
   const ratios = some.map((one) => costOf(one) / usual);
