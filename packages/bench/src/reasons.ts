@@ -3,7 +3,7 @@ import { describeCount } from './counts.ts';
 import { METRIC_IDS, metricsOf, type MetricId } from './metrics.ts';
 import type { Interval } from './numbers.ts';
 import { describeBytes } from './units.ts';
-import type { Reason } from './results/record.ts';
+import type { Bounds, Reason } from './results/record.ts';
 
 /** The meaning of a reason. */
 type Definition<Facts> = Fatal<Facts> | Doubt<Facts>;
@@ -27,6 +27,8 @@ interface Doubt<Facts> extends Base<Facts> {
   lowerBounds?: readonly MetricId[];
   /** The invalidated metrics whose ratio is still valid between servers that take turns, because it affects them alike. */
   cancelsInTurns?: readonly MetricId[];
+  /** Says how far the figures can be from the truth, as factors of them. An invalidated metric without bounds may be anything. */
+  bounds?: (facts: Facts) => Bounds;
 }
 
 const ALL = METRIC_IDS;
@@ -144,7 +146,8 @@ const DEFINITIONS = {
   errors: {
     invalidates: UNDER_LOAD,
     summary: 'requests failed',
-    text: ({ share, kinds }: { share: number; kinds: [string, number][] }) =>
+    bounds: (facts) => boundErrors(facts),
+    text: ({ share, kinds }: Errors) =>
       `${(share * 100).toFixed(2)} % of the requests failed (${list(kinds)})`,
   },
   stall: {
@@ -292,6 +295,7 @@ const DEFINITIONS = {
   'not-warm': {
     invalidates: ALL_BUT_MEMORY,
     summary: 'the server was not warm yet',
+    bounds: ({ excess }) => ({ cpu: { low: 1 / Math.max(1, excess), high: 1 } }),
     text: ({ seconds, warmSeconds, excess }: { seconds: number; warmSeconds: number; excess: number }) =>
       `the warm-up of ${seconds} s was too short: in a study, this server took ${Math.ceil(warmSeconds)} s to warm up, and after ${seconds} s its CPU per request was × ${excess.toFixed(2)} of its last level`,
   },
@@ -304,21 +308,25 @@ const DEFINITIONS = {
   'not-level': {
     invalidates: RATES_AND_CPU,
     summary: 'the warm-up ended before servers were level with each other',
+    bounds: ({ change }) => boundChange(change),
     text: (facts: Drift) => describeDrift(facts, 'after the warm-up'),
   },
   'ratio-trend': {
     invalidates: RATES_AND_CPU,
     summary: 'servers changed relative to each other in the window',
+    bounds: ({ change }) => boundChange(change),
     text: (facts: Drift) => describeDrift(facts, 'in the window'),
   },
   trend: {
     invalidates: RATES_AND_CPU,
     summary: 'the server became faster or slower in the window',
+    bounds: ({ least, most }) => boundChange(most / least),
     text: (facts: Pace) => describePace(facts),
   },
   unsteady: {
     invalidates: RATES,
     summary: 'the pace of the server was not steady',
+    bounds: ({ least, most }) => boundChange(most / least),
     text: (facts: Pace) => describePace(facts),
   },
   'memory-grows': {
@@ -336,6 +344,7 @@ const DEFINITIONS = {
   'other-processes': {
     invalidates: RATES,
     summary: 'other processes used the CPU',
+    bounds: (facts) => boundTaken(facts),
     text: ({ cores, host }: Disturbance) => `${onHost(host)}other processes used ${percent(cores)} of a core`,
   },
   /** CPU time does not contain what was taken, but each request costs more while it is: see docs/methodology.md. */
@@ -343,7 +352,8 @@ const DEFINITIONS = {
     invalidates: RATES_AND_CPU,
     cancelsInTurns: CPU,
     summary: 'the hypervisor took CPU time',
-    text: ({ cores }: { cores: number }) => `the hypervisor took ${percent(cores)} of a core`,
+    bounds: (facts) => boundTaken(facts),
+    text: ({ cores }: Disturbance) => `the hypervisor took ${percent(cores)} of a core`,
   },
   /** On the host of a companion: it says nothing about the CPU of the server. */
   'steal-elsewhere': {
@@ -379,13 +389,52 @@ export const REASON_CODES = Object.keys(DEFINITIONS) as readonly ReasonCode[];
 
 /** Makes the reason of this code from the facts in its text. */
 export function makeReason<Code extends ReasonCode>(code: Code, facts: FactsOf<Code>): Reason {
-  const { text, invalidates } = DEFINITIONS[code] as Definition<FactsOf<Code>>;
-  return { code, text: text(facts), invalidates: [...invalidates] };
+  const definition = DEFINITIONS[code] as Definition<FactsOf<Code>>;
+  const { text, invalidates } = definition;
+  const bounds = definition.isFatal ? {} : boundInvalidated(definition, facts);
+  return {
+    code,
+    text: text(facts),
+    invalidates: [...invalidates],
+    ...(Object.keys(bounds).length > 0 && { bounds }),
+  };
 }
 
-/** Returns a stored reason with the metrics that its code invalidates today. */
-export function renewReason({ code, text }: Reason): Reason {
-  return { code, text, invalidates: [...definitionOf(code).invalidates] };
+/** Keeps the bounds of the metrics that a reason invalidates, as far as they are finite. */
+function boundInvalidated<Facts>(
+  { invalidates, lowerBounds = [], bounds }: Doubt<Facts>,
+  facts: Facts,
+): Bounds {
+  const found: Bounds = {
+    ...Object.fromEntries(lowerBounds.map((metric) => [metric, { low: 1 }])),
+    ...bounds?.(facts),
+  };
+  return Object.fromEntries(
+    invalidates.flatMap((metric) => {
+      const { low = 0, high = Infinity } = found[metric] ?? {};
+      const ends = { ...(low > 0 && { low }), ...(high < Infinity && { high }) };
+      return Object.keys(ends).length === 0 ? [] : [[metric, ends]];
+    }),
+  );
+}
+
+/**
+ * Returns the factors between which the true figure lies, relative to the figure that these reasons invalidate: 1 and 1 if none
+ * does, 0 and Infinity if one has no bounds.
+ */
+export function boundFactors(reasons: readonly Reason[], metric: MetricId): Interval {
+  let [low, high] = [1, 1];
+  for (const { invalidates, bounds } of reasons) {
+    if (!invalidates.includes(metric)) continue;
+    low *= bounds?.[metric]?.low ?? 0;
+    high *= bounds?.[metric]?.high ?? Infinity;
+  }
+  return { low, high };
+}
+
+/** Returns a stored reason with the metrics that its code invalidates today, and the bounds that were stored. */
+export function renewReason({ code, text, bounds }: Reason): Reason {
+  return { code, text, invalidates: [...definitionOf(code).invalidates], ...(bounds && { bounds }) };
 }
 
 /** Describes what happened in a number of trials: completes "In 3 of 60 trials, …". Undefined if they failed. */
@@ -520,8 +569,46 @@ interface Saturated {
 
 interface Disturbance {
   cores: number;
+  /** The cores that the server itself used; undefined if unknown. */
+  coresUsed?: number | undefined;
   /** The host of a companion; undefined if that is the server's. */
   host?: string | undefined;
+}
+
+interface Errors {
+  share: number;
+  kinds: [string, number][];
+}
+
+/** A failed request is taken to cost up to this many times as much as a right one. */
+const DEAREST_FAILURE = 10;
+
+/**
+ * Bounds the figures that right answers would have had without the failed requests. A timeout holds its connection for a time
+ * without a relation to an answer, so goodput then has no upper bound.
+ */
+function boundErrors({ share, kinds }: Errors): Bounds {
+  const most = (1 - share + DEAREST_FAILURE * share) / (1 - share);
+  const hasTimeouts = kinds.some(([kind]) => kind === 'timeout');
+  return {
+    cpu: { low: 1 / most, high: 1 },
+    goodput: { low: 1, high: hasTimeouts ? Infinity : most },
+  };
+}
+
+/** A figure that changed by a factor in its window can be wrong by that factor. */
+function boundChange(factor: number): Bounds {
+  const most = Math.max(factor, 1 / factor);
+  return { cpu: { low: 1 / most, high: most }, goodput: { low: 1 / most, high: most } };
+}
+
+/** While the hypervisor takes a core, a request costs more, by up to twice the share that was taken (docs/methodology.md). */
+const COST_OF_TAKEN = 2;
+
+/** With the time that others took, the server could have answered that much more. */
+function boundTaken({ cores, coresUsed = 0 }: Disturbance): Bounds {
+  const share = cores / coresUsed;
+  return { goodput: { low: 1, high: 1 + share }, cpu: { low: 1 / (1 + COST_OF_TAKEN * share), high: 1 } };
 }
 
 interface UpstreamCount {

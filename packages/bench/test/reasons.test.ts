@@ -138,7 +138,8 @@ describe('the table of reasons', () => {
   });
 
   it('gives the code, the text and the invalid metrics', () => {
-    expect(makeReason('steal', { cores: 0.25 })).toEqual({
+    expect(makeReason('steal', { cores: 0.25, coresUsed: 0.5 })).toEqual({
+      bounds: { cpu: { low: 0.5, high: 1 }, goodput: { low: 1, high: 1.5 } },
       code: 'steal',
       text: 'the hypervisor took 25 % of a core',
       invalidates: metricsOf('pace', 'cpu'),

@@ -1,17 +1,19 @@
 import { type Schedule, scheduleNamed } from '../catalogue/looks.ts';
 import { nearest } from '../nearest.ts';
+import { type Level, memoryByAnswers, peaksAtEqualAnswers } from '../growth.ts';
 import { BenchError } from '../errors.ts';
 import { type Metric, METRICS, type MetricId } from '../metrics.ts';
 import type { Target } from '../model.ts';
-import type { Trial, Turns } from '../results/record.ts';
+import type { Trial } from '../results/record.ts';
 import type { Plan } from '../plan/definition.ts';
 import { isRepeated, undisturbedOf } from '../plan/repeats.ts';
 import type { StoredRun } from '../results/store.ts';
 import { cellOf, groupByCell } from './cells.ts';
 import type { Comparison } from './comparison.ts';
 import { fewestToStop, firstDecisive, fixedSchedule, withStops } from './looks.ts';
-import { type Difference, differenceOf, type Differences } from './differences.ts';
+import { type Difference, differenceOf, type Differences, recentre } from './differences.ts';
 import { boundFigure, boundFigureInTurns, type BoundedFigure } from './metrics.ts';
+import { logRatio } from './verdict.ts';
 import {
   comparisonOf,
   type Contestants,
@@ -20,7 +22,6 @@ import {
   contestPairs,
   rankTargets,
 } from './contest.ts';
-import { chooseDifferences, differenceOfTurns } from './turns.ts';
 
 /** The metric, the threshold and the baseline of a comparison. */
 export interface Question {
@@ -144,27 +145,20 @@ export function rankRung(
 }
 
 /**
- * Returns the log ratio of each round of a run: from turns if both trials of a round have them, otherwise from their
- * figures. The last round is the last one with a trial of both, because a decided comparison leaves the rounds.
+ * Returns the log ratio of each round of a run, from the totals of both trials, whether they took turns or not. The last
+ * round is the last one with a trial of both, because a decided comparison leaves the rounds. A centre of the turns would
+ * vary a little less, but it misses costs that come in bursts (docs/methodology.md).
  */
 export function differencesWithin(
   trials: Trial[],
   { connections, candidate, baseline }: Pick<ComparedRow, 'connections' | 'candidate' | 'baseline'>,
   by: MetricId,
 ): Differences {
-  const metric = METRICS[by];
   const rounds = Math.min(...[candidate, baseline].map((target) => lastRound(trials, target, connections)));
   const [ours, theirs] = [candidate, baseline].map((target) =>
     trialsByRound(trials, target, connections, rounds),
   ) as [ByRound, ByRound];
-  const fromFigures = ours.map((trial, round) => differenceInRound(trial, theirs[round], metric));
-  const fromTurns = ours.map((trial, round) => {
-    const other = theirs[round];
-    if (!takeTurns(trial, other)) return undefined;
-    const [turns, others] = [turnsOf(trial), turnsOf(other)];
-    return turns && others && differenceOfTurns(turns, others, by, metric.better);
-  });
-  return chooseDifferences(fromTurns, fromFigures);
+  return ours.map((trial, round) => differenceInRound(trial, theirs[round], METRICS[by]));
 }
 
 type ByRound = (Trial | undefined)[];
@@ -177,16 +171,23 @@ function differenceInRound(
 ): Difference | undefined {
   const bound = takeTurns(candidate, baseline) ? boundFigureInTurns : boundFigure;
   const [ours, theirs] = [candidate, baseline].map((trial) => trial && bound(trial, metric));
-  return differenceOf(ours, theirs, metric.better);
+  const difference = differenceOf(ours, theirs, metric.better);
+  const [peak, other] = (metric.id === 'memory' && comparePeaks(candidate, baseline)) || [];
+  const value = logRatio(peak, other, metric.better);
+  return difference === undefined || value === undefined ? difference : recentre(difference, value);
+}
+
+/** Returns the memory of two servers after equal numbers of answers: a faster one that leaks would have more. */
+function comparePeaks(one: Trial | undefined, other: Trial | undefined): [number, number] | undefined {
+  const [ours, theirs] = [one, other].map((trial) =>
+    trial === undefined || trial.status === 'failed' ? [] : memoryByAnswers(trial.measured),
+  ) as [Level[], Level[]];
+  return peaksAtEqualAnswers(ours, theirs);
 }
 
 /** Returns true if two trials took short turns with each other. */
 function takeTurns(one: Trial | undefined, other: Trial | undefined): boolean {
   return one?.duel !== undefined && one.duel === other?.duel;
-}
-
-function turnsOf(trial: Trial | undefined): Turns | undefined {
-  return trial === undefined || trial.status === 'failed' ? undefined : trial.measured.turns;
 }
 
 /** The looks at which a run's comparisons may decide: its schedule or one look after its fixed rounds, and its stops. */

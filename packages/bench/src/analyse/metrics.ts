@@ -1,6 +1,6 @@
 import type { Metric } from '../metrics.ts';
 import { sum, type Interval } from '../numbers.ts';
-import { cancelsInTurns, makesLowerBound, type ReasonCode } from '../reasons.ts';
+import { boundFactors, cancelsInTurns, makesLowerBound, type ReasonCode } from '../reasons.ts';
 import type { Trial } from '../results/record.ts';
 
 /** The figure of one trial for a metric. */
@@ -32,16 +32,17 @@ export interface BoundedFigure extends Interval {
 
 /**
  * Returns the figure of a trial with its bounds: a lower bound has none above, a percentile that a late generator
- * invalidates has known ones, any other invalid figure none at all. Undefined if the trial failed or did not measure it.
+ * invalidates has known ones, any other invalid figure those that its reasons leave: maybe 0 and Infinity. Undefined if the trial failed or did not measure it.
  */
 export function boundFigure(trial: Trial, metric: Metric): BoundedFigure | undefined {
   const figure = figureOf(trial, metric);
   if (figure === undefined) return undefined;
   const { value, valid, atLeast } = figure;
-  if (atLeast) return { value, low: value, high: Infinity };
-  if (valid) return exact(value);
-  const low = leastOf(trial, metric, value);
-  return low === undefined ? { value, low: 0, high: Infinity } : { value, low, high: value };
+  if (valid && !atLeast) return exact(value);
+  const least = atLeast ? undefined : leastOf(trial, metric, value);
+  if (least !== undefined) return { value, low: least, high: value };
+  const { low, high } = boundFactors(trial.reasons, metric.id);
+  return { value, low: value * low, high: atLeast ? Infinity : value * high };
 }
 
 /**

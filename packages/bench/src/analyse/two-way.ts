@@ -33,7 +33,7 @@ export function locateTogether(pairs: readonly Pair[], error: number): (Located 
   const spreads = pairs.map(({ differences }) => spreadOf(differences));
   const freedom = sum(spreads.map((spread) => spread.freedom));
   if (freedom === 0) return pairs.map(() => undefined);
-  const pooled = Math.sqrt(sum(spreads.map(({ squares }) => squares)) / freedom);
+  const pooled = Math.sqrt(sum(spreads.map(({ ofValues }) => ofValues)) / freedom);
   const point = studentPoint(freedomOf(pairs), error);
   return pairs.map(({ differences }, index) => {
     const { squares, freedom: own } = spreads[index] as Spread;
@@ -56,18 +56,24 @@ export function locateTogether(pairs: readonly Pair[], error: number): (Located 
 
 /** The squared deviations of the rounds of a pair from their mean, and their degrees of freedom. */
 interface Spread {
+  /** Of the values: a doubt about one pair is no noise of another. */
+  ofValues: number;
+  /** The largest of the values, of the lower bounds and of the upper ones, as far as these are finite. */
   squares: number;
   freedom: number;
 }
 
-/** The largest spread of the values, of the lower bounds and of the upper ones, as far as these are finite. */
 function spreadOf(differences: Differences): Spread {
   const known = differences.filter((difference) => difference !== undefined);
-  if (known.length < FEWEST_WITH_SPREAD) return { squares: 0, freedom: 0 };
-  const all = (['value', 'low', 'high'] as const)
-    .map((end) => squaresOf(known.map((difference) => difference[end])))
-    .filter(Number.isFinite);
-  return { squares: Math.max(...all), freedom: known.length - 1 };
+  if (known.length < FEWEST_WITH_SPREAD) return { ofValues: 0, squares: 0, freedom: 0 };
+  const [ofValues, ...ofEnds] = (['value', 'low', 'high'] as const).map((end) =>
+    squaresOf(known.map((difference) => difference[end])),
+  ) as [number, number, number];
+  return {
+    ofValues,
+    squares: Math.max(ofValues, ...ofEnds.filter(Number.isFinite)),
+    freedom: known.length - 1,
+  };
 }
 
 function squaresOf(values: readonly number[]): number {

@@ -95,11 +95,11 @@ export function judge(evidence: Evidence): Judgement {
     ...companions.flatMap(({ companion, evidence: own }) => [
       ...(companion.judge?.({ ...own, limit }) ?? []),
       // Throttling there says nothing about the CPU of the server.
-      ...judgeMachine({ ...own.machine, throttled: 0 }, own.host),
+      ...judgeMachine({ ...own.machine, throttled: 0 }, { host: own.host }),
     ]),
     ...unsteady,
     ...judgeMemory(evidence.memory),
-    ...judgeHost(host, countCompletions(load.counts)),
+    ...judgeHost(host, countCompletions(load.counts), evidence.server?.coresUsed),
   ];
   const fatal = reasons.filter(isFatal);
   const doubts = reasons.filter((reason) => !isFatal(reason));
@@ -444,16 +444,16 @@ export function isDisturbed({ otherProcessesCores = 0, stealCores = 0 }: HostWin
  */
 export function judgeMachine(
   { otherProcessesCores = 0, stealCores = 0, throttled = 0 }: HostWindow,
-  host?: string,
+  { host, coresUsed }: { host?: string | undefined; coresUsed?: number | undefined } = {},
 ): Reason[] {
   return [
     ...(otherProcessesCores > BUSY_CORES
-      ? [makeReason('other-processes', { cores: otherProcessesCores, host })]
+      ? [makeReason('other-processes', { cores: otherProcessesCores, coresUsed, host })]
       : []),
     ...(stealCores > BUSY_CORES
       ? [
           host === undefined
-            ? makeReason('steal', { cores: stealCores })
+            ? makeReason('steal', { cores: stealCores, coresUsed })
             : makeReason('steal-elsewhere', { cores: stealCores, host }),
         ]
       : []),
@@ -471,10 +471,11 @@ function judgeHost(
     throttled = 0,
   }: HostWindow,
   completions: number,
+  coresUsed: number | undefined,
 ): Reason[] {
   return [
     ...(unattributedCores === undefined ? [] : [makeReason('server-unknown', { cores: unattributedCores })]),
-    ...judgeMachine({ otherProcessesCores, stealCores, throttled }),
+    ...judgeMachine({ otherProcessesCores, stealCores, throttled }, { coresUsed }),
     ...(listenOverflows > 0 ? [makeReason('listen-overflows', { count: listenOverflows })] : []),
     ...(retransmits > completions * ERROR_SHARE ? [makeReason('retransmits', { count: retransmits })] : []),
   ];

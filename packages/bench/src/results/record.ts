@@ -16,7 +16,8 @@ import {
   text,
 } from '../definitions.ts';
 import { sent } from '../catalogue/workloads/requests/definition.ts';
-import { METRIC_IDS } from '../metrics.ts';
+import { METRIC_IDS, type MetricId } from '../metrics.ts';
+import type { Interval } from '../numbers.ts';
 import {
   attestation,
   counts,
@@ -68,6 +69,21 @@ function forEachCompanion<Fields extends Record<CompanionName, unknown>>(
   return shape(fields, { description, minProperties: 1 }) as never;
 }
 
+const ends = {
+  low: Type.Optional(amount('ratio: the least that the truth can be; absent if it has no lower bound')),
+  high: Type.Optional(amount('ratio: the most that the truth can be; absent if it has no upper bound')),
+};
+const bounds = Type.Unsafe<Partial<Record<MetricId, Partial<Interval>>>>(
+  shape(Object.fromEntries(METRIC_IDS.map((id) => [id, Type.Optional(shape(ends, { minProperties: 1 }))])), {
+    description:
+      'The factors of its figures between which the true ones lie. An invalidated metric that is absent has no bounds.',
+    minProperties: 1,
+  }),
+);
+
+/** The factors between which the true figures lie, relative to those of a trial; a metric or an end that is absent has no bound. */
+export type Bounds = Static<typeof bounds>;
+
 export const reason = named(
   'reason',
   shape({
@@ -77,6 +93,7 @@ export const reason = named(
       description: 'The metrics that it invalidates: only those leave their ranking.',
       uniqueItems: true,
     }),
+    bounds: Type.Optional(bounds),
   }),
 );
 

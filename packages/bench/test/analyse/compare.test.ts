@@ -10,6 +10,7 @@ import { describeChanges } from '../../src/report/changes.ts';
 import { renderComparison } from '../../src/report/compare.ts';
 import { renderRuns } from '../../src/report/runs.ts';
 import { summarise } from '../../src/analyse/summary.ts';
+import { makeReason } from '../../src/reasons.ts';
 import type { Trial } from '../../src/results/record.ts';
 import type { StoredRun } from '../../src/results/store.ts';
 import {
@@ -442,4 +443,52 @@ describe('the command line of compare', () => {
   ])('refuses %s %s', (flag, word) => {
     expect(errorOf(() => COMPARE.parse(['a', flag, word])).exitCode).toBe(2);
   });
+});
+
+/** The sample run, in which the first trials of fastify became slower in their windows by this factor. */
+function doubtfulRun(ratio: number, trials: number, factor: number): StoredRun {
+  const run = sampleRun(ratio);
+  const trend = makeReason('trend', {
+    shape: 'slowdown',
+    least: 1000,
+    most: 1000 * factor,
+    milliseconds: 250,
+  });
+  run.trials = run.trials.map((trial) =>
+    trial.target.id === 'fastify' && trial.round <= trials && trial.status !== 'failed'
+      ? suspectTrial('fastify', trial.measured, [trend], { round: trial.round })
+      : trial,
+  );
+  return run;
+}
+
+describe('a comparison with trials in doubt', () => {
+  it('decides on a clear difference, whatever they are within their bounds', () => {
+    const { comparison } = compareWithin(doubtfulRun(1.86, 2, 1.2), CPU).rows[0]!;
+    expect(comparison).toMatchObject({ verdict: 'slower', rounds: 12, bounded: 2, unbounded: 0 });
+  });
+
+  it('does not decide on a difference that they could make', () => {
+    const { comparison } = compareWithin(doubtfulRun(1.03, 6, 1.5), CPU).rows[0]!;
+    expect(comparison).toMatchObject({ verdict: 'undecided', bounded: 6, unbounded: 0 });
+  });
+});
+
+/** A server that keeps this many bytes of each answer, over this many turns of 1,000 answers. */
+const grown = (turns: number, bytes: number) => {
+  const measured = sampleMeasured();
+  const answers = Array.from({ length: turns }, () => 1000);
+  const memoryBytes = answers.map((_, turn) => 50e6 + (turn + 1) * 1000 * bytes);
+  const server = { ...measured.server!, peakBytes: memoryBytes.at(-1)! };
+  const goodputPerSecond = answers.map(() => 1);
+  return { ...measured, server, turns: { answers, memoryBytes, goodputPerSecond } };
+};
+
+it('compares the memory of two servers that leak after equal numbers of answers', () => {
+  const { plan, ...run } = sampleRun(1);
+  const trials = run.trials.map(({ target, round }) =>
+    okTrial(target.id, grown(target.id === 'fastify' ? 40 : 20, 1000), { round }),
+  );
+  const { comparison } = compareWithin({ plan, trials }, { by: 'memory', threshold: 0.02 }).rows[0]!;
+  expect(comparison).toMatchObject({ verdict: 'same', ratio: { estimate: 1 } });
 });

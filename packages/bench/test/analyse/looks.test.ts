@@ -196,7 +196,7 @@ describe('a stop', () => {
     ]);
     expect(boundariesOf(fixedSchedule(12), [8])).toEqual([
       { rounds: 8, k: 3 },
-      { rounds: 12, k: 10 },
+      { rounds: 12, k: 9 },
     ]);
   });
 

@@ -130,6 +130,31 @@ describe('compareRounds', () => {
     expect(comparison.interval).toEqual({ low: lowest!.low, high: highest!.high });
   });
 
+  it('holds for every difference within its bounds', () => {
+    const doubts = slow.map((value, round) =>
+      round % 8 === 0 ? { value, low: value - 0.2, high: value + 0.2 } : exact(value),
+    );
+    const comparison = paired.compareTable([doubts], RULES)[0]!;
+    expect(comparison).toMatchObject({ verdict: 'slower', rounds: 24, bounded: 3, unbounded: 0 });
+    const within = createRandom(12);
+    for (let draw = 0; draw < 100; draw++) {
+      const truth = doubts.map(({ low, high }) => exact(low + (high - low) * within.float()));
+      const { interval } = paired.compareTable([truth], RULES)[0]!;
+      expect(comparison.interval!.low).toBeLessThanOrEqual(interval!.low);
+      expect(comparison.interval!.high).toBeGreaterThanOrEqual(interval!.high);
+    }
+  });
+
+  it('lets a doubt of 20 % veto no effect of 86 %', () => {
+    const dear = drawn(random, 12, Math.log(1.86), 0.03).map((value, round) =>
+      round < 2 ? { value, low: value - 0.2, high: value + 0.2 } : exact(value),
+    );
+    expect(paired.compareTable([dear], RULES)[0]).toMatchObject({
+      verdict: 'slower',
+      byMoreThanThreshold: true,
+    });
+  });
+
   it('is undecided if the dropped rounds could have shown anything', () => {
     const row = slow.map((d, round) => (round === 3 ? undefined : d)).slice(0, 12);
     const comparison = compareRounds(row, RULES);

@@ -28,9 +28,9 @@ const differences = (a: StoredRun, b: StoredRun): string[] => unlikeRuns(a, b, u
 /** The fields of a plan in which comparable runs may differ, or that other differences show. */
 const NOT_COMPARED = {
   identity: ['schema', 'run', 'seed', 'trials', 'stacks', 'apps', 'attached'],
-  'how many rounds there are': ['rounds', 'sequentialTest'],
+  'how many rounds there are': ['rounds', 'sequentialTest', 'stops'],
   'before and after the window': ['connectsPerSecond', 'startSeconds', 'barrierSeconds', 'proveLimit'],
-  'follows from the workload': ['waitSeconds', 'hashEvery'],
+  'follows from the workload': ['waitSeconds', 'hashEvery', 'answerSeconds'],
   'shown by the records': ['upstream', 'fresh'],
   'shown by the warm-up': ['autoWarmup'],
   'never compared at all': ['quick'],

@@ -41,11 +41,12 @@ it.skipIf(!hasProc)('a duel of slow servers is measured one at a time, and has r
   );
   const trials = place.trials();
   expect(trials.map((trial) => trial.duel)).toEqual([undefined, undefined]);
-  for (const trial of trials) {
-    expect(trial.status, JSON.stringify(trial.reasons)).not.toBe('failed');
-    // Four connections, five answers each, but those at the edges.
-    if (trial.status !== 'failed') expect(trial.measured.load.counts.ok).toBeGreaterThanOrEqual(12);
-  }
+  // Four connections, five answers each, but those at the edges.
+  const answers = trials.map((trial) =>
+    trial.status === 'failed' ? trial.reasons : trial.measured.load.counts.ok,
+  );
+  expect(answers).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(Math.min(...(answers as number[]))).toBeGreaterThanOrEqual(12);
   expect(status).toBe(0);
   await place.untilGone();
 });

@@ -499,7 +499,7 @@ describe('the host', () => {
   });
 
   it('of a companion says nothing about the CPU of the server', () => {
-    expect(judgeMachine({ stealCores: 0.3 }, 'h3')).toEqual([
+    expect(judgeMachine({ stealCores: 0.3 }, { host: 'h3' })).toEqual([
       {
         code: 'steal-elsewhere',
         text: 'on h3, the hypervisor took 30 % of a core',

@@ -107,9 +107,9 @@ describe('the answer', () => {
     `);
   });
 
-  it('ranks nothing against a target with too few valid rounds', () => {
+  it('lets targets share a rank if rounds in doubt do not distinguish them', () => {
     expect(sentencesOf('20261122-235001-devices')['100 connections']?.[0]).toBe(
-      'Least CPU per request: fastify, 30.8 µs; then vanilla with 32.7 µs. Only 1 of 3 rounds is valid: too few to rank vanilla.',
+      'Least CPU per request: fastify, vanilla and litestar share the first rank, 30.8 µs to 116 µs. Their rounds do not distinguish them.',
     );
   });
 
