@@ -42,8 +42,11 @@ export async function measure(): Promise<string[]> {
     trial.status === 'failed' ? [] : [trial.measured.load.goodputPerSecond],
   );
   const comparison: StoredComparison = compare([result.run], { by: 'p99', threshold: 0.05 });
-  for (const row of comparison.table.rows) {
-    lines.push(row.candidate + row.comparison.verdict + String(row.comparison.ratio?.estimate.toFixed(3)));
+  const { compared } = comparison;
+  if (compared.kind === 'within') {
+    for (const row of compared.table.rows) {
+      lines.push(row.candidate + row.comparison.verdict + String(row.comparison.ratio?.estimate.toFixed(3)));
+    }
   }
   try {
     // @ts-expect-error no metric has this name

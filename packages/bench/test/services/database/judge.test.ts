@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judge } from '../../../src/judge/judge.ts';
-import { METRIC_IDS } from '../../../src/metrics.ts';
+import { METRIC_IDS, metricsOf } from '../../../src/metrics.ts';
 import type { CompanionEvidence } from '../../../src/services/companion.ts';
 import type { Placement } from '../../../src/results/record.ts';
 import { makeReason } from '../../../src/reasons.ts';
@@ -72,6 +72,6 @@ describe('a database', () => {
     expect(verdict.limit).toBe(limit);
     const bound = verdict.reasons.filter(({ code }) => code === 'database-bound');
     expect(bound).toHaveLength(limit === 'database' ? 1 : 0);
-    for (const { invalidates } of bound) expect(invalidates).toEqual(['goodput', 'p50', 'p99']);
+    for (const { invalidates } of bound) expect(invalidates).toEqual(metricsOf('pace'));
   });
 });

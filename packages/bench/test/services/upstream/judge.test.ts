@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { judge, type Evidence } from '../../../src/judge/judge.ts';
-import { METRIC_IDS } from '../../../src/metrics.ts';
+import { METRIC_IDS, metricsOf } from '../../../src/metrics.ts';
 import type { CompanionEvidence } from '../../../src/services/companion.ts';
 import type { Counts, Resources } from '../../../src/model.ts';
 import type { HostWindow, LoadResult, Placement } from '../../../src/results/record.ts';
 import { isUpstreamFull, judgeUpstream } from '../../../src/services/upstream/judge.ts';
 import { sampleCounts, sampleLoad, sampleResources } from '../../samples.ts';
 
-const RATES = ['goodput', 'p50', 'p99'];
+const RATES = metricsOf('pace');
 
 /** The evidence about an upstream. */
 interface Asked {
