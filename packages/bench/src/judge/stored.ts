@@ -142,11 +142,9 @@ export function judgeStored({ plan, host, trials }: Stored): Trial[] {
     const { shape: shapeNow, ...found } = findings;
     const { shape: shapeBefore, ...others } = measured;
     const shape = pace(recorded) ? shapeNow : shapeBefore;
-    return withReasons(
-      trial,
-      { ...others, ...found, ...(shape && { shape }) },
-      mergeReasons(before, judged, recorded),
-    );
+    // The order of the fields stays.
+    const now = shape === undefined ? { ...others, ...found } : { ...measured, ...found, shape };
+    return withReasons(trial, now, mergeReasons(before, judged, recorded));
   });
 }
 

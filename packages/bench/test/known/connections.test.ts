@@ -123,7 +123,8 @@ describe('the barrier', () => {
     expect(requests.answered.ok).toBe(lifetime.ok + ASKED);
     expect(lifetime.timeout + lifetime.inFlight).toBe(6);
     expect(seen.trial.status).toBe('suspect');
-    expect(reasonsOf(seen)).toEqual(['not-all-stood']);
+    // Their requests are never answered either; the share depends on the pace of the machine.
+    expect(reasonsOf(seen).filter((code) => !code.endsWith('unanswered'))).toEqual(['not-all-stood']);
     expect(reasonOf(seen, 'not-all-stood')).toMatchObject({
       text: expect.stringMatching(/^4 of 10 connections .* 6 never answered/) as string,
       invalidates: RATES_AND_MEMORY,
