@@ -46,6 +46,8 @@ export interface Snapshot {
   unread: { leftover: number; malformed: number };
   bodyBytesRead: number;
   stall?: { atRequest: number; ms: number; cpuUs: number; connectionsOpen: number; held?: number };
+  /** The stalls of `--stall-every`, and the answers that they held. */
+  stalls?: { everyMs: number; ms: number; held: number };
   burn: { burns: number; askedUs: number; burnedUs: number; clock: string; probeUs?: number };
   memory: { allocatedBytes: number; rssBytes?: number };
   /** From a read request to its written answer, over all answers since the last restart. */
@@ -91,6 +93,7 @@ export class Account {
   allocatedBytes = 0;
   readings = 0;
   stall: Snapshot['stall'];
+  stalls: Snapshot['stalls'];
   readonly #latencyNs = createHistogram();
   #latencySum = 0;
   readonly #faults: Partial<Options>;
@@ -130,6 +133,7 @@ export class Account {
       unread: this.unread,
       bodyBytesRead: this.bodyBytesRead,
       ...(this.stall === undefined ? {} : { stall: this.stall }),
+      ...(this.stalls === undefined ? {} : { stalls: this.stalls }),
       burn: { burns, askedUs, burnedUs, clock, probeUs },
       memory: { allocatedBytes: this.allocatedBytes, rssBytes: process.memoryUsage.rss() },
       latencyUs: this.#latency(),

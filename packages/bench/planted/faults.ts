@@ -8,8 +8,7 @@ export type Fate = Answer | 'reset' | 'closeEarly' | 'unanswered';
 
 /** Decides the cost and the outcome of a request by its number. */
 export class Faults {
-  /** The end of a quiet stall (`performance.now()`): no answer leaves before. */
-  heldUntil = -Infinity;
+  #heldUntil = -Infinity;
   readonly #options: Options;
   readonly #account: Account;
   readonly #burner: Burner;
@@ -23,7 +22,17 @@ export class Faults {
     this.#burner = burner;
     this.#die = die;
     const { 'keep-most-mib': mostMib, collects } = options;
+    if (options['stall-every'] > 0)
+      account.stalls = { everyMs: options['stall-every'], ms: options['stall-ms'], held: 0 };
     this.#hoard = new Hoard(mostMib > 0 ? mostMib * 2 ** 20 : Infinity, collects);
+  }
+
+  /** The end of the last quiet stall that has begun (`performance.now()`): no answer leaves before. */
+  get heldUntil(): number {
+    const { 'stall-every': everyMs, 'stall-ms': ms } = this.#options;
+    if (everyMs === 0) return this.#heldUntil;
+    const now = performance.now();
+    return now - (now % everyMs) + ms;
   }
 
   /** True after the `--sound-first` requests. */
@@ -103,7 +112,7 @@ export class Faults {
     const connectionsOpen = this.#account.connections.open;
     const from = performance.now();
     if (this.#options['stall-quietly']) {
-      this.heldUntil = from + ms;
+      this.#heldUntil = from + ms;
       this.#account.stall = { atRequest, ms, cpuUs: 0, connectionsOpen, held: 0 };
       return;
     }

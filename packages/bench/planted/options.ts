@@ -24,6 +24,8 @@ const DEFAULTS = {
   'stall-ms': 1000,
   /** The stall delays all answers by timers; without this option the event loop spins. */
   'stall-quietly': false,
+  /** All answers stall quietly for the first `--stall-ms` of every this many ms of the process, from request 1 on. */
+  'stall-every': 0,
   'burn-us': 0,
   /** Request n burns n times this much in addition. */
   'slowdown-ns': 0,

@@ -60,7 +60,9 @@ export class Queue {
   }
 
   #countHeld(ownDueAt: number): void {
-    const { stall } = this.#account;
-    if (stall?.held !== undefined && ownDueAt < this.#faults.heldUntil) stall.held++;
+    const { stall, stalls } = this.#account;
+    if (ownDueAt >= this.#faults.heldUntil) return;
+    if (stalls !== undefined) stalls.held++;
+    else if (stall?.held !== undefined) stall.held++;
   }
 }

@@ -96,11 +96,11 @@ function decode(text: string): JsHistogram {
   return doDecode(decompress(new Uint8Array(Buffer.from(text, 'base64'))), BUCKET_BITS);
 }
 
-/** Returns the median of the values that an encoded histogram holds and an earlier state of it does not, in µs. */
-export function medianSince(earlier: string | undefined, later: string): number {
+/** Returns a percentile of the values that an encoded histogram holds and an earlier state of it does not, in µs. */
+export function percentileSince(percentile: number, earlier: string | undefined, later: string): number {
   const since = mergeHistograms([later]);
   if (earlier !== undefined) since.subtract(mergeHistograms([earlier]));
-  return since.getValueAtPercentile(50);
+  return since.getValueAtPercentile(percentile);
 }
 
 /** The head of an encoded histogram: 4 bytes each for kind, length, offset and digits, then 8 for the lowest and the highest value. */

@@ -10,7 +10,7 @@ import {
   createHistogram,
   encodeHistogram,
   Latencies,
-  medianSince,
+  percentileSince,
   mergeHistograms,
   recordMilliseconds,
   summariseLatency,
@@ -113,12 +113,12 @@ describe('censoredBeyond', () => {
   });
 });
 
-describe('medianSince', () => {
+describe('percentileSince', () => {
   it('ignores the values of the earlier state', () => {
     const earlier = histogramOf(upTo(900));
     const later = histogramOf([...upTo(900), 2000, 3000, 3000]);
-    expect(medianSince(encodeHistogram(earlier), encodeHistogram(later))).toBeCloseTo(3000, -1);
-    expect(medianSince(undefined, encodeHistogram(earlier))).toBe(450);
+    expect(percentileSince(50, encodeHistogram(earlier), encodeHistogram(later))).toBeCloseTo(3000, -1);
+    expect(percentileSince(50, undefined, encodeHistogram(earlier))).toBe(450);
   });
 });
 

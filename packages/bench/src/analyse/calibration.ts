@@ -12,7 +12,7 @@ import type {
   MachineDuring,
   MeasuredTwin,
   Scenario,
-  SeenMedian,
+  SeenLatency,
   TwinAnswer,
   TwinRound,
   TwinScenario,
@@ -39,6 +39,7 @@ interface Check<R extends CalibrationRound> {
   group: string;
   name: string;
   isPart?: boolean;
+  isComputed?: boolean;
   /** The largest allowed bias, from the reported figure; without it, the row only explains others. */
   tolerance?: (reported: number) => number;
   /** Undefined if the round lacks the figures. */
@@ -89,26 +90,28 @@ function evaluateScenario(scenario: Scenario, rounds: readonly CalibrationRound[
 }
 
 /**
- * The bias of a median has two parts. Bare sockets measure the first one too: the time in which the machine takes an answer
+ * The bias of a latency has two parts. Bare sockets measure the first one too: the time in which the machine takes an answer
  * from the server to a client. Only the rest is the driver's. Each client is compared with what the server recorded in
- * its own turns.
+ * its own turns, or both with what arithmetic gives: that is independent of the bare sockets, so it judges the driver, too.
  */
-function latencyChecks({ name, connections, rate }: LatencyScenario): Check<LatencyRound>[] {
+function latencyChecks({ name, connections, rate, stalls }: LatencyScenario): Check<LatencyRound>[] {
+  const group = stalls === undefined ? MEDIAN_LATENCY : `p${stalls.percentile} latency, µs`;
   const load = rate === undefined ? ` ${connections === 1 ? 'connection' : 'connections'}` : '';
   return [
     {
-      group: MEDIAN_LATENCY,
+      group,
       name: `${name}${load}`,
+      ...(stalls !== undefined && { isComputed: true, tolerance: twentieth }),
       figuresOf: ({ driver }) => toFigures(driver),
     },
     {
-      group: MEDIAN_LATENCY,
+      group,
       name: 'also on bare sockets',
       isPart: true,
       figuresOf: ({ bare }) => toFigures(bare),
     },
     {
-      group: MEDIAN_LATENCY,
+      group,
       name: 'added by the driver',
       isPart: true,
       tolerance: (reported) => Math.max(0.03 * reported, 200),
@@ -120,7 +123,7 @@ function latencyChecks({ name, connections, rate }: LatencyScenario): Check<Late
   ];
 }
 
-function toFigures({ reportedUs, measuredUs }: SeenMedian): Figures {
+function toFigures({ reportedUs, measuredUs }: SeenLatency): Figures {
   return { reported: reportedUs, measured: measuredUs };
 }
 
@@ -182,7 +185,7 @@ function mebibytes(bytes: number): number {
 
 /** Concludes on one known answer from its rounds. */
 function conclude<R extends CalibrationRound>(
-  { group, name, isPart = false, tolerance, figuresOf }: Check<R>,
+  { group, name, isPart = false, isComputed = false, tolerance, figuresOf }: Check<R>,
   measured: readonly R[],
   failures: readonly string[],
 ): Calibrated {
@@ -193,7 +196,7 @@ function conclude<R extends CalibrationRound>(
       : [{ ...figures, disturbances: round.disturbances.map(({ text }) => text) }];
   });
   const lost = measured.length + failures.length - rounds.length;
-  const row = { group, name, ...(isPart && { isPart }), rounds };
+  const row = { group, name, ...(isPart && { isPart }), ...(isComputed && { isComputed }), rounds };
   if (rounds.length === 0) {
     if (tolerance === undefined) return row;
     const [why] = failures;

@@ -89,7 +89,7 @@ export const runCalibrate = createRunner(CALIBRATE, async ({ budget = BUDGET_SEC
     };
     const measured: CalibrationRound[] = [];
     if (scenario.kind === 'latency') {
-      measured.push(...(await measureLatency(next(), rounds, { ...means, isOver })));
+      measured.push(...(await measureLatency(scenario, next(), rounds, { ...means, isOver })));
     } else {
       while (measured.length < rounds && !isOver()) {
         const duel = await measureTwins(scenario, next(), means);

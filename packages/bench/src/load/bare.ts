@@ -36,14 +36,13 @@ export class BareClient implements Disposable {
 
   /**
    * Takes one turn, in which each socket repeats its request as soon as it is answered; with `perSecond`, free sockets send
-   * at about this rate instead. Returns the median latency of the window in µs, each from the time at which its request
-   * was sent. Throws if a connection fails.
+   * at about this rate instead. Returns this percentile of the latencies of the window in µs, each from the time at which
+   * its request was sent. Throws if a connection fails.
    */
-  async takeMedian({
-    rampSeconds,
-    windowSeconds,
-    perSecond,
-  }: Turn & { perSecond?: number | undefined }): Promise<number> {
+  async takePercentile(
+    percentile: number,
+    { rampSeconds, windowSeconds, perSecond }: Turn & { perSecond?: number | undefined },
+  ): Promise<number> {
     const histogram = createHistogram();
     const opensAt = performance.now() + rampSeconds * 1000;
     const closesAt = opensAt + windowSeconds * 1000;
@@ -89,7 +88,7 @@ export class BareClient implements Disposable {
         sendNext();
       });
     await Promise.all(this.#sockets.map(repeat));
-    return histogram.getValueAtPercentile(50);
+    return histogram.getValueAtPercentile(percentile);
   }
 
   [Symbol.dispose](): void {

@@ -1,7 +1,7 @@
 /** Measures planted servers, which know what they do: twins as duels, and latency by turns with bare sockets. */
 import type { Stack, Variant } from '../catalogue/stack.ts';
 import type { Look } from '../catalogue/looks.ts';
-import { medianSince } from '../histogram.ts';
+import { percentileSince } from '../histogram.ts';
 import { judgeMachine } from '../judge/judge.ts';
 import { BareClient } from '../load/bare.ts';
 import type { LoadSession } from '../load/engine.ts';
@@ -23,7 +23,8 @@ import type {
   MeasuredTwin,
   PlantedServer,
   Scenario,
-  SeenMedian,
+  SeenLatency,
+  Stalls,
   TwinRound,
   TwinScenario,
 } from '../results/calibration.ts';
@@ -48,6 +49,7 @@ export const SCENARIOS: readonly Scenario[] = [
   delay(5, 100, 1000),
   delay(50, 100, 100),
   delay(50, 100, 1000),
+  stall({ everyMs: 250, ms: 100, percentile: 90 }, 10, 1000),
   {
     kind: 'twins',
     name: 'burn',
@@ -83,7 +85,27 @@ export const SCENARIOS: readonly Scenario[] = [
 function delay(delayMs: number, connections: number, rate?: number): LatencyScenario {
   const name = rate === undefined ? `${delayMs} ms at ${connections}` : `${delayMs} ms at ${rate}/s`;
   const server = { name, program: 'server' as const, faults: ['--delay-ms', String(delayMs)] };
-  return { kind: 'latency', name, server, delayMs, connections, ...(rate === undefined ? {} : { rate }) };
+  return { kind: 'latency', name, server, connections, ...(rate === undefined ? {} : { rate }) };
+}
+
+/**
+ * Whole intervals fit into a turn, so that its share of stalls is exact. The connections are too few for the requests of a
+ * stall: those that wait for one would be missing, or fast, if latency counted from the time of sending.
+ */
+function stall(stalls: Stalls, connections: number, rate: number): LatencyScenario {
+  const name = `${stalls.ms} ms stalls at ${rate}/s`;
+  const faults = ['--stall-every', String(stalls.everyMs), '--stall-ms', String(stalls.ms)];
+  return { kind: 'latency', name, server: { name, program: 'server', faults }, connections, rate, stalls };
+}
+
+/**
+ * Returns a percentile of the latencies in an open loop whose server stalls, in µs. At a fixed rate, a share of S/T of the
+ * requests is due during stalls of S every T. They wait evenly between 0 and S, and the others 0, so that (S − x)/T of all
+ * wait longer than x, and percentile p is S − (1 − p/100) T. It is the arithmetic of Tene's example of coordinated omission
+ * ("How NOT to Measure Latency"): 100 s of stall in 200 s make p75 50 s.
+ */
+export function latencyOfStalls({ everyMs, ms, percentile }: Stalls): number {
+  return 1000 * Math.max(0, ms - (1 - percentile / 100) * everyMs);
 }
 
 /** The control of a calibration. */
@@ -239,6 +261,7 @@ const LEAD_SECONDS = 1;
 
 /** Loads a fresh server, the `nth` of the plan, with the driver and with bare sockets in turn. Returns the rounds until a failure. */
 export async function measureLatency(
+  scenario: LatencyScenario,
   nth: number,
   rounds: number,
   means: CalibrationMeans & { isOver: () => boolean },
@@ -254,14 +277,18 @@ export async function measureLatency(
     await using session = effects.load(entry.context.target).open(ready.spec, 1);
     await using _ = accountFor(session, (counts) => life.account(counts));
     await session.arm();
-    const { host, port, connections, requests } = ready.spec;
-    using bare = await BareClient.open({ host, port, path: requests[0]?.path ?? '/', connections });
-    const clients = openClients(session, bare, plan.load);
+    const { host, port, requests } = ready.spec;
+    const path = requests[0]?.path ?? '/';
+    using bare = await BareClient.open({ host, port, path, connections: bareConnections(scenario) });
+    const clients = openClients(session, bare, plan.load, scenario.stalls);
     await clients.driver(LEAD_SECONDS);
     await clients.bare(LEAD_SECONDS);
     const samples: Sampled[] = [];
     while (measured.length < rounds && !isOver()) {
-      const { sampled, ...round } = await takeRound(ready, session, clients, measured.length % 2 === 1);
+      const { sampled, ...round } = await takeRound(ready, session, clients, {
+        isBareFirst: measured.length % 2 === 1,
+        knownUs: scenario.stalls && latencyOfStalls(scenario.stalls),
+      });
       samples.push(sampled);
       measured.push(round);
     }
@@ -278,48 +305,61 @@ export async function measureLatency(
   return isFailed ? [...measured, failedRound([trial], {})] : measured;
 }
 
-/** Takes one turn with each client, and reads after each what the server recorded meanwhile. */
+/** Bare sockets count from the time of sending, so each request of a stall needs a free one. They get twice as many. */
+function bareConnections({ connections, rate = 0, stalls }: LatencyScenario): number {
+  return stalls === undefined ? connections : Math.ceil((2 * rate * stalls.ms) / 1000);
+}
+
+/** Takes one turn with each client. The known latency is, without `knownUs`, what the server recorded in each turn. */
 async function takeRound(
   { server, sampler }: ReadyServer,
   { pids }: LoadSession,
   clients: Clients,
-  isBareFirst: boolean,
+  { isBareFirst, knownUs }: { isBareFirst: boolean; knownUs: number | undefined },
 ): Promise<LatencyRound & { sampled: Sampled }> {
   const attested = server.attestations()[0];
-  const seen: Partial<Record<keyof Clients, SeenMedian>> = {};
+  const seen: Partial<Record<keyof Clients, SeenLatency>> = {};
   await sampler?.start(pids);
   for (const name of isBareFirst ? (['bare', 'driver'] as const) : (['driver', 'bare'] as const)) {
     await readAccount(attested, true);
     const measuredUs = await clients[name](SPAN_SECONDS);
-    const { p50: reportedUs } = (await readAccount(attested)).latencyUs;
+    const reportedUs = knownUs ?? (await readAccount(attested)).latencyUs.p50;
     if (reportedUs === undefined) throw new Error('the planted server recorded no latency');
     seen[name] = { measuredUs, reportedUs };
   }
   const sampled = (await sampler?.stop()) ?? { host: {} };
-  const { driver, bare } = seen as Record<keyof Clients, SeenMedian>;
+  const { driver, bare } = seen as Record<keyof Clients, SeenLatency>;
   const { host } = sampled;
   return { kind: 'latency', host, disturbances: judgeMachine(host), driver, bare, sampled };
 }
 
-/** Two clients of one server. Each takes a turn of some seconds and returns its median latency in µs. */
+/** Two clients of one server. Each takes a turn of some seconds and returns a percentile of its latencies in µs. */
 type Clients = Record<'driver' | 'bare', (windowSeconds: number) => Promise<number>>;
 
-function openClients(session: LoadSession, bare: BareClient, load: LoadMode): Clients {
+function openClients(
+  session: LoadSession,
+  bare: BareClient,
+  load: LoadMode,
+  stalls: Stalls | undefined,
+): Clients {
   const { turns } = session;
   if (turns === undefined) throw new Error('the driver takes no short turns');
   const perSecond = load.mode === 'open' ? load.perSecond : undefined;
+  const { percentile = 50, ms = 0 } = stalls ?? {};
+  // It is longer than a stall, so that no request of the first one in the window is missing.
+  const rampSeconds = Math.max(RAMP_SECONDS, (1.2 * ms) / 1000);
   let earlier: string | undefined;
   return {
     async driver(windowSeconds) {
-      if (perSecond === undefined) await turns.take({ rampSeconds: RAMP_SECONDS, windowSeconds });
-      else await session.fire({ warmupSeconds: RAMP_SECONDS, windowSeconds, load }, () => {});
+      if (perSecond === undefined) await turns.take({ rampSeconds, windowSeconds });
+      else await session.fire({ warmupSeconds: rampSeconds, windowSeconds, load }, () => {});
       const { latencyHistogram: later } = await turns.collect();
       if (later === undefined || later === earlier) throw new Error('no answer in a turn of the driver');
-      const median = medianSince(earlier, later);
+      const us = percentileSince(percentile, earlier, later);
       earlier = later;
-      return median;
+      return us;
     },
-    bare: (windowSeconds) => bare.takeMedian({ rampSeconds: RAMP_SECONDS, windowSeconds, perSecond }),
+    bare: (windowSeconds) => bare.takePercentile(percentile, { rampSeconds, windowSeconds, perSecond }),
   };
 }
 

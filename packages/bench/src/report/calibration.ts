@@ -14,6 +14,11 @@ export function renderCalibration({ answers, machine }: Calibration, host: Host,
   const rows = [...groups].flatMap(([group, own]) => [[group, '', '', '', ''], ...own.map(renderAnswer)]);
   const notes = [
     'reported: by the planted server. bias: measured by Bench − reported, the centre of the rounds',
+    ...answers.flatMap(({ name, isComputed }) =>
+      isComputed === true
+        ? [`${name}: reported is computed from the length and the interval of the stalls`]
+        : [],
+    ),
     ...(answers.some(({ isPart }) => isPart)
       ? [
           'also on bare sockets: the part that plain sockets measure in turns with the driver. It is the machine’s',

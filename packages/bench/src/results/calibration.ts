@@ -9,15 +9,23 @@ export interface PlantedServer {
   faults: string[];
 }
 
-/** A server that delays its answers, loaded by the driver and by bare sockets in turn. */
+/** A server that delays or stalls its answers, loaded by the driver and by bare sockets in turn. */
 export interface LatencyScenario {
   kind: 'latency';
   name: string;
   server: PlantedServer;
-  delayMs: number;
   connections: number;
   /** Requests per second of an open loop; a closed loop if absent. */
   rate?: number;
+  /** The planted stalls; with them, arithmetic gives the known answer. Without them, it is the median that the server reports. */
+  stalls?: Stalls;
+}
+
+/** Stalls of this many ms at equal intervals, and the percentile of an open loop that is compared. */
+export interface Stalls {
+  everyMs: number;
+  ms: number;
+  percentile: number;
 }
 
 /** Two servers that differ in one planted fault, loaded one after the other at the same rate. */
@@ -49,8 +57,8 @@ export interface Account {
   cpu: { userUs: number; systemUs: number };
 }
 
-/** The median latency of one turn, as its client measured it and as the server recorded it, in µs. */
-export interface SeenMedian {
+/** A percentile of the latencies of one turn, as its client measured it and as the planted server gives it, in µs. */
+export interface SeenLatency {
   measuredUs: number;
   reportedUs: number;
 }
@@ -65,8 +73,8 @@ interface Round {
 /** One turn of the driver and one of bare sockets, right after each other. */
 export interface LatencyRound extends Round {
   kind: 'latency';
-  driver: SeenMedian;
-  bare: SeenMedian;
+  driver: SeenLatency;
+  bare: SeenLatency;
 }
 
 /** A twin in one duel: its trial, and its account before and after the load. */
@@ -101,6 +109,8 @@ export interface Calibrated {
   name: string;
   /** True for a part of the bias in the row above. */
   isPart?: boolean;
+  /** True if arithmetic gives the reported figure, and not the server. */
+  isComputed?: boolean;
   /** Medians over the rounds; absent without rounds. */
   reported?: number;
   measured?: number;

@@ -16,7 +16,6 @@ const DELAY: LatencyScenario = {
   kind: 'latency',
   name: '5 ms at 1',
   server: SERVER,
-  delayMs: 5,
   connections: 1,
 };
 const TWINS: TwinScenario = {
@@ -44,14 +43,14 @@ function roundsOf(
   });
 }
 
-/** A round in which the clients measured this much more than the server recorded, in µs. */
-function latency(driverBias: number, bareBias: number) {
+/** A round in which the clients measured this much more than the known answer, in µs. */
+function latency(driverBias: number, bareBias: number, knownUs = 5000) {
   return (wobble: number): CalibrationRound => ({
     kind: 'latency',
     host: {},
     disturbances: [],
-    driver: { measuredUs: 5000 + driverBias * wobble, reportedUs: 5000 },
-    bare: { measuredUs: 5000 + bareBias * wobble, reportedUs: 5000 },
+    driver: { measuredUs: knownUs + driverBias * wobble, reportedUs: knownUs },
+    bare: { measuredUs: knownUs + bareBias * wobble, reportedUs: knownUs },
   });
 }
 
@@ -106,6 +105,34 @@ describe('a calibration of latency', () => {
       ['also on bare sockets', undefined],
       ['added by the driver', 'inside'],
     ]);
+  });
+
+  it('compares an open loop under stalls with arithmetic, and judges the whole bias, too', () => {
+    const stalls = {
+      ...DELAY,
+      name: '100 ms stalls at 1000/s',
+      rate: 1000,
+      stalls: { everyMs: 250, ms: 100, percentile: 90 },
+    };
+    const verdictsOf = (driverBias: number, bareBias: number) =>
+      evaluate(
+        [stalls],
+        new Map([[stalls.name, roundsOf(latency(driverBias, bareBias, 75_000))]]),
+      ).answers.map(({ group, name, isComputed, verdict }) => [group, name, isComputed, verdict]);
+    const group = 'p90 latency, µs';
+    expect(verdictsOf(1900, 1800)).toEqual([
+      [group, '100 ms stalls at 1000/s', true, 'inside'],
+      [group, 'also on bare sockets', undefined, undefined],
+      [group, 'added by the driver', undefined, 'inside'],
+    ]);
+    // Timed from the moment of sending, the few requests of a stall that were sent are beyond p90.
+    expect(verdictsOf(-74_000, 800).map(([, , , verdict]) => verdict)).toEqual([
+      'outside',
+      undefined,
+      'outside',
+    ]);
+    // What both clients overlook, only arithmetic shows.
+    expect(verdictsOf(-74_000, -74_000)[0]?.[3]).toBe('outside');
   });
 
   it('leaves to the machine what bare sockets measure, too', () => {

@@ -89,6 +89,22 @@ describe('one stall under an open loop', () => {
   });
 });
 
+describe('stalls at intervals under an open loop', () => {
+  it('delay as many requests as are due during them, though few find a free connection', async () => {
+    const seen = await rig.measure({
+      planted: [...SOUND, '--stall-every', '500', '--stall-ms', '250'],
+      bench: ['--connections', '5', '--rate', '200', '--duration', '2'],
+    });
+    const { latencyUs } = loadOf(seen);
+    const { stalls } = accountOf(seen);
+    expect(stalls).toMatchObject({ everyMs: 500, ms: 250 });
+    expect(stalls?.held).toBeGreaterThanOrEqual(3 * 5);
+    // 250 − 0.1 × 500 ms, by `latencyOfStalls`.
+    expect(latencyUs?.p90).toBeGreaterThanOrEqual(0.9 * 200_000);
+    expect(latencyUs?.p75).toBeGreaterThanOrEqual(0.75 * 125_000);
+  });
+});
+
 /** Expects as many unanswered requests as the server counted, save those after the load. */
 function expectUnanswered(seen: Seen): void {
   const { abandoned } = accountOf(seen).requests;

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   calibrate,
+  latencyOfStalls,
   measureTwins,
   planScenario,
   plantScenarios,
@@ -91,8 +92,35 @@ describe('the planted stack of a calibration', () => {
     const { variants } = plantScenarios(planted);
     expect(Object.keys(variants)).toHaveLength(SCENARIOS.flatMap(serversOf).length);
     expect(variants['5-ms-at-1']?.command.slice(-2)).toEqual(['--delay-ms', '5']);
+    expect(variants['100-ms-stalls-at-1000-s']?.command.slice(-4)).toEqual([
+      '--stall-every',
+      '250',
+      '--stall-ms',
+      '100',
+    ]);
     expect(variants['threads-burn']?.command).toEqual(['python3', '--burn-us', '1000']);
   });
+});
+
+describe('the latency of stalls', () => {
+  it('has 50 s as p75 if the server stalls for 100 of 200 s', () => {
+    expect(latencyOfStalls({ everyMs: 200_000, ms: 100_000, percentile: 75 })).toBe(50e6);
+    expect(latencyOfStalls({ everyMs: 200_000, ms: 100_000, percentile: 50 })).toBe(0);
+  });
+
+  it.each(SCENARIOS.flatMap((one) => (one.kind === 'latency' && one.stalls ? [one] : [])))(
+    'is what requests at the rate of $name wait',
+    ({ rate = 0, stalls }) => {
+      const { everyMs, ms, percentile } = stalls!;
+      const waits = Array.from({ length: 500 }, (_, index) => {
+        const into = ((index * 1000) / rate + 17) % everyMs;
+        return into < ms ? ms - into : 0;
+      }).toSorted((a, b) => a - b);
+      const waited = waits[Math.ceil((percentile / 100) * waits.length) - 1];
+      // Requests are due every 1000 / rate ms.
+      expect(Math.abs(latencyOfStalls(stalls!) / 1000 - (waited ?? 0))).toBeLessThanOrEqual(1000 / rate);
+    },
+  );
 });
 
 describe('fresh twins', () => {
