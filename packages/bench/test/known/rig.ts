@@ -55,6 +55,9 @@ const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'late-tail',
   'late-starts',
   'late-starts-tail',
+  'stall',
+  'late-starts',
+  'late-starts-tail',
 ]);
 
 /** The order for one trial. */
