@@ -117,7 +117,7 @@ describe('the answer', () => {
     expect(describeCaveats(toModel(readRun(findRun('20261122-112437-devices'))))).toMatchInlineSnapshot(`
       [
         "Measured on: VM, Intel(R) Xeon(R) Processor, 2 cores, linux 6.18.44-fc-v669.",
-        "Rounds: 3 of 3 complete. Fewer than six have no confidence interval: bars show the range of the rounds.",
+        "Rounds: 3 of 3 complete. With fewer than six, bars show the range of the rounds.",
         "Noise: the rounds of a typical row differ by ±3.8 % in CPU per request.",
         "The load generator was saturated in 7 of 20 rows: their goodput is a lower bound, and their latency is not ranked.",
         "26 of 60 trials are suspect: the figures that a failed check concerns do not count.",

@@ -54,11 +54,10 @@ function describeBest(id: MetricId, rows: ModelRow[]): string {
   if (isUnranked) return `${both}. ${describeFew(first.row, id)}`;
   if (best.length > 1) {
     const values = best.map(({ figure }) => figure.median);
-    const range = `${show(Math.min(...values))} to ${show(Math.max(...values))}`;
+    const range = [...new Set([Math.min(...values), Math.max(...values)].map(show))].join(' to ');
     return `${title}: ${listNames(best.map(({ row }) => row.target))} share the first rank, ${range}. Their rounds do not distinguish them.`;
   }
-  const change = formatChange(second.figure.median / first.figure.median);
-  return `${both} (${change}).`;
+  return `${both}.`;
 }
 
 /** Says that a lower bound prevents a ranking. */
@@ -152,7 +151,7 @@ export function describeCaveats(model: Model): string[] {
     `Measured on: ${describeMachine(host)}.`,
     `Rounds: ${rounds.measured} of ${rounds.planned} complete.${
       rounds.measured < FEWEST_FOR_INTERVAL
-        ? ' Fewer than six have no confidence interval: bars show the range of the rounds.'
+        ? ' With fewer than six, bars show the range of the rounds.'
         : ' Thick bars show the 95 % confidence interval of the median, thin bars the range of the rounds.'
     }`,
     ...(noise === undefined ? [] : [noise]),
