@@ -204,15 +204,3 @@ export function locateCentre(differences: readonly number[], error: number): Loc
   const trim = trimFor(differences.length, error);
   return trim === undefined ? { centre } : { centre, interval: intervalWithin(averages, trim) };
 }
-
-/**
- * The smallest error at which the interval of these Walsh averages excludes 0: the two-sided exact p value.
- * Averages of exactly 0, from zeros and ties, count against both sides, which is conservative. With the averages of upper
- * bounds as the second argument, the first are those of lower bounds (see `intervalBetween`).
- */
-export function signedRankP(lows: WalshAverages, highs = lows): number {
-  const { notAbove } = lows.countAround(0);
-  const notBelow = highs.count - highs.countAround(0).below;
-  const n = Math.round((Math.sqrt(8 * lows.count + 1) - 1) / 2);
-  return errorOfTrim(n, Math.min(notAbove, notBelow));
-}
