@@ -20,13 +20,13 @@ import type { RunningCompanion } from '../../src/services/companion.ts';
 import { findCompanions, startCompanions } from '../../src/services/index.ts';
 import { startUpstreams } from '../../src/services/upstream/companion.ts';
 import { findUpstream, serveFixtures, type UpstreamProgram } from '../../src/services/upstream/upstream.ts';
-import type { ReasonCode } from '../../src/reasons.ts';
 import type { Stack } from '../../src/catalogue/stack.ts';
 import type { Counts } from '../../src/model.ts';
 import type { LoadResult, OwnLoadResult, Trial } from '../../src/results/record.ts';
 import { BENCH } from '../../src/cli/bench.ts';
 import { coresOf, fixturesOf, makePlan } from '../../src/plan/plan.ts';
 import type { Plan } from '../../src/plan/definition.ts';
+import { beyondNoise } from '../noise.ts';
 import { openToken } from './leftovers.ts';
 
 export const PLANTED = fileURLToPath(new URL('../../planted/stack.json', import.meta.url));
@@ -36,29 +36,6 @@ export const ASKED_BEFORE = 3;
 /** The requests after it, if the answers are still correct. */
 export const ASKED_AFTER = 2;
 export const ASKED = ASKED_BEFORE + ASKED_AFTER;
-
-/**
- * The reasons that a busy machine can add to any trial. All others come from the server or from Bench.
- * Little's law is among them because these windows are short: one pause weighs more than its tolerance.
- */
-const NOISE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
-  'little',
-  'other-processes',
-  'steal',
-  'listen-overflows',
-  'retransmits',
-  'throttled',
-  'unsteady',
-  'trend',
-  'generator-bound',
-  'late-reads',
-  'late-tail',
-  'late-starts',
-  'late-starts-tail',
-  'stall',
-  'late-starts',
-  'late-starts-tail',
-]);
 
 /** The order for one trial. */
 export interface Order {
@@ -252,7 +229,7 @@ export function medianOf(seen: Seen): number {
 
 /** Returns the codes of all reasons in order, without those of a busy machine. */
 export function reasonsOf({ trial }: Seen): string[] {
-  return trial.reasons.map(({ code }) => code).filter((code) => !NOISE.has(code));
+  return beyondNoise(trial.reasons);
 }
 
 /** Returns the reason with that code. */
