@@ -2,7 +2,7 @@
 import type { BenchRequest } from '../cli/bench.ts';
 import { BenchError } from '../errors.ts';
 import { sendRequest } from '../machine/request.ts';
-import { chooseLauncher } from '../measure/launcher.ts';
+import { chooseLauncher } from '../measure/attach.ts';
 import { ServerLife } from '../measure/life.ts';
 import type { Plan } from '../plan/definition.ts';
 import { createEffects } from './effects.ts';

@@ -14,6 +14,7 @@ import { listNodes, startNodes, stopNodes } from '../load/cluster/nodes.ts';
 import { provideProgram, provideToken } from '../load/cluster/program.ts';
 import { RemoteProgram } from '../load/cluster/remote-program.ts';
 import { renderRows } from '../report/terminal.ts';
+import { SPARE_FILES } from '../machine/facts.ts';
 import { MOVABLE, MOVABLE_NAMES, type MovableName } from '../services/index.ts';
 import { createRunner, logLine, print, widthFor } from './shell.ts';
 
@@ -199,9 +200,6 @@ function rowOf(
     facts.load.toFixed(2),
   ];
 }
-
-/** Files that a process opens besides its connections. */
-const SPARE_FILES = 200;
 
 /** A problem of a host, and its remedy. */
 interface HostProblem {

@@ -14,14 +14,19 @@ import type {
   Trial,
   TrialHead,
 } from '../results/record.ts';
-import type { StoredRun } from '../results/store.ts';
+import type { Plan } from '../plan/definition.ts';
+import type { Host } from '../results/host.ts';
 import { COMPANION_JUDGES } from '../services/judges.ts';
 import { judgeProof, judgeWarmup, type Witness } from './judge.ts';
 import { judgeTurns } from './trend.ts';
 import { judgeTrial } from './trial.ts';
 
 /** A run as its files hold it. */
-type Stored = Pick<StoredRun, 'plan' | 'host' | 'trials'>;
+interface Stored {
+  plan: Plan;
+  host: Host;
+  trials: Trial[];
+}
 
 /** A trial that was measured to its end, and its run. */
 interface Recorded {

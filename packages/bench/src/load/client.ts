@@ -1,41 +1,9 @@
-import type { EventEmitter } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import type { AutocannonClient } from './autocannon.ts';
 import type { Sender } from './sender.ts';
 import type { Ledger, Slot } from './ledger.ts';
 import type { Pacer } from './pacer.ts';
 import type { Layout, Shapes } from './shapes.ts';
-
-/** The members of autocannon 9.0.0's client that the driver uses (its `lib/httpClient.js`). */
-export interface AutocannonClient extends EventEmitter {
-  conn: Socket | undefined;
-  destroyed: boolean;
-  opts: { hostname: string; port: number };
-  /** The timeout of a request, in ms. */
-  timeout: number;
-  parser: {
-    execute(piece: Buffer): unknown;
-    finish(): void;
-    reinitialize(type: string): void;
-    shouldKeepAlive(): boolean;
-    constructor: Record<'kOnBody' | 'kOnHeadersComplete' | 'kOnMessageComplete', number> & {
-      RESPONSE: string;
-    };
-    state: string;
-    hadError: boolean;
-    /** The received part of an incomplete line. */
-    line: string;
-    /** The missing bytes of a body with a known length; null without one. */
-    body_bytes: number | null;
-    [callback: number]: (...args: never[]) => unknown;
-  };
-  pipelinedRequests: { insertRequest(): void; clear(): void };
-  requestIterator: { nextRequest(): unknown };
-  getRequestBuffer(): Buffer;
-  _connect(): void;
-  _doRequest(): void;
-  _destroyConnection(): void;
-  destroy(): void;
-}
 
 /** The encoding of a buffer, as streams name it. Its type lacks this name. */
 const AS_BYTES = 'buffer' as BufferEncoding;

@@ -6,10 +6,12 @@ import type { Neighbours } from './neighbours.ts';
 import { whyNotPinned } from './placement.ts';
 import { openEveryone } from './everyone.ts';
 import { readTimeWait, readTrouble } from './counters.ts';
-import { SPARE_FILES } from './preflight.ts';
 import { readNames, readText } from './procfs.ts';
 import { run } from './subprocess.ts';
 import { timeCommand } from './time.ts';
+
+/** Files that a process opens besides its connections: libraries, logs, pipes, listening sockets. */
+export const SPARE_FILES = 200;
 
 /** The facts that preflight judges; each absent if this platform does not report it. */
 export interface MachineFacts {

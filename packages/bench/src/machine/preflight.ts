@@ -2,7 +2,7 @@
 
 import { BenchError } from '../errors.ts';
 import { NEIGHBOURLY } from '../saturation.ts';
-import type { MachineFacts } from './facts.ts';
+import { SPARE_FILES, type MachineFacts } from './facts.ts';
 
 /** The demands of a plan on the machine. */
 export interface PreflightNeeds {
@@ -25,8 +25,6 @@ export interface Finding {
   advice?: string;
 }
 
-/** Files that a process opens besides its connections: libraries, logs, pipes, listening sockets. */
-export const SPARE_FILES = 200;
 /** CPU of other processes above which a trial is suspect, in cores. */
 const BUSY_CORES = 0.1;
 

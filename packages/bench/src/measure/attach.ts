@@ -3,11 +3,12 @@
 import { lookup } from 'node:dns/promises';
 import type { AttachedServer } from '../catalogue/workloads/requests/definition.ts';
 import type { Target } from '../model.ts';
+import type { Plan } from '../plan/definition.ts';
 import { BenchError } from '../errors.ts';
 import type { ServerProcess } from '../results/record.ts';
 import { identify } from '../machine/identity.ts';
 import type { Server } from '../machine/launch.ts';
-import type { Launcher } from './launcher.ts';
+import { freshLauncher, type Launcher } from './launcher.ts';
 import { findListener, isThisMachine, whyNotListener } from '../machine/listener.ts';
 import { placeBeside, readCores, whyNotPinned } from '../machine/placement.ts';
 import { isListening } from '../machine/ports.ts';
@@ -20,6 +21,11 @@ interface Place {
   process: ServerProcess | undefined;
   /** The reason why the process is unknown; absent if it is known. */
   unknown?: string;
+}
+
+/** Chooses the launcher of a plan. Throws a usage error if a server of `--url` does not respond. */
+export async function chooseLauncher({ attached }: Plan): Promise<Launcher> {
+  return attached === undefined ? freshLauncher : attachLauncher(attached);
 }
 
 /**

@@ -5,7 +5,6 @@ import { readStacks } from '../catalogue/stacks.ts';
 import type { Stack } from '../catalogue/stack.ts';
 import type { Draw } from '../catalogue/workloads/workload.ts';
 import type { Plan, PlannedTrial } from '../plan/definition.ts';
-import { attachLauncher } from './attach.ts';
 import { collectableEnvironment, isNode } from '../prepare/collect.ts';
 import { askableEnvironment, reportingEnvironment } from '../prepare/imports.ts';
 import { launch } from '../machine/launch.ts';
@@ -48,11 +47,6 @@ export interface Launcher {
   ): Promise<{ ready: Launchable[]; missing: Missing[] }>;
   /** Provides the server of each trial. */
   open(means: LaunchMeans): TrialEffects['launch'];
-}
-
-/** Chooses the launcher of a plan. Throws a usage error if a server of `--url` does not respond. */
-export async function chooseLauncher({ attached }: Plan): Promise<Launcher> {
-  return attached === undefined ? freshLauncher : attachLauncher(attached);
 }
 
 /** Returns the environment of a server, with the variables by which its processes answer to Bench. */

@@ -7,19 +7,13 @@ import type { Target } from '../model.ts';
 import { sum } from '../numbers.ts';
 import type { Plan } from '../plan/definition.ts';
 import { describeBaseline, describeVerdict } from './compare.ts';
+import type { Closing } from './content.ts';
 import { describeConnections, formatChange, formatShare, formatWhole } from './format.ts';
 import { decidingMetric } from './deciding.ts';
 import { findStanding, type Placed, type Standing } from './leaders.ts';
 import type { Model, ModelComparisons, ModelRow } from './model/definition.ts';
 import { describeScalings } from './scaling.ts';
 import { listAll, listAny, showValue, VERDICTS } from './words.ts';
-
-/** The outcome of a run, and the command that comes next. */
-export interface Closing {
-  /** The outcome, and the purpose of the command that follows. */
-  sentence: string;
-  command: string;
-}
 
 /** Closes the report of a run; undefined without a trial. */
 export function closeReport(model: Model): Closing | undefined {

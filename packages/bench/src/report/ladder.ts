@@ -9,7 +9,8 @@ import type { Paint } from './paint.ts';
 import { renderRows } from './terminal.ts';
 import { describeKnee } from './knee.ts';
 import type { Model, ModelLadder } from './model/model.ts';
-import { toView, type Extent, type View } from './view.ts';
+import type { View } from './content.ts';
+import { toView, type Extent } from './view.ts';
 
 const BAR = 'of highest';
 const BAR_WIDTH = 10;

@@ -16,17 +16,8 @@ import { countOf, formatShare, formatUs, formatWhole } from './format.ts';
 import { explainBuilds } from './interpreters.ts';
 import type { Model, ModelRow, ModelServer, Problem } from './model/model.ts';
 import { hasWrong, RANK, REST, RIGHT, timingMetricOf, toTable } from './table.ts';
-import type { View } from './view.ts';
+import type { Sign, View } from './content.ts';
 import { listAll, listAny } from './words.ts';
-
-/** The meaning of a mark or of a column of a table. */
-export interface Sign {
-  /** The mark, such as `≥`. Absent if the text explains a column. */
-  mark?: string;
-  /** The column that is explained. Absent if the mark may occur in any. */
-  column?: string;
-  text: string;
-}
 
 /** Explains the marks and the columns that a table may have. */
 export function explainSigns({

@@ -1,9 +1,7 @@
-import type { Closing } from './closing.ts';
+import type { Closing, ScalingView, View } from './content.ts';
 import { readSigns } from './notes.ts';
 import { plain, type Paint } from './paint.ts';
 import { toLine, toOutput } from './printable.ts';
-import type { ScalingView } from './scaling.ts';
-import type { View } from './view.ts';
 import { widthOf, wrap } from './width.ts';
 
 /** The layout of a page of text. */

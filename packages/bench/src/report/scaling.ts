@@ -4,12 +4,7 @@ import { nameSize } from '../plan/scale.ts';
 import { showFigure, showLimit, showMetric } from './cells.ts';
 import { countOf, describeConnections } from './format.ts';
 import type { Model, ModelScaling } from './model/model.ts';
-import type { View } from './view.ts';
-
-/** The table of a scaled run, with its heading and what a reader must know. */
-export interface ScalingView extends Pick<View, 'title' | 'columns' | 'words' | 'expendable' | 'notes'> {
-  groups: (View['groups'][number] & Pick<ModelScaling, 'of' | 'connections'>)[];
-}
+import type { ScalingView } from './content.ts';
 
 /** Builds the table; undefined if nothing was scaled. */
 export function toScalingView({ scalings, rows }: Pick<Model, 'scalings' | 'rows'>): ScalingView | undefined {

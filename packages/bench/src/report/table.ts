@@ -3,7 +3,7 @@ import type { Figure, Row } from '../analyse/summary.ts';
 import { METRIC_IDS, METRICS, type MetricId } from '../metrics.ts';
 import { describeRight, describeStatus, showFigure, showLimit, showMetric } from './cells.ts';
 import { describeConnections, formatUs } from './format.ts';
-import type { View } from './view.ts';
+import type { View } from './content.ts';
 
 /** A summarised row, with ranks if its run has them. */
 type RankedRow = Row & { figures: Partial<Record<MetricId, Figure & { rank?: number }>> };

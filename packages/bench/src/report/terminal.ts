@@ -3,7 +3,7 @@ import { sum } from '../numbers.ts';
 import { layOut, type Layout } from './page.ts';
 import { widthOf } from './width.ts';
 import type { Paint } from './paint.ts';
-import type { View } from './view.ts';
+import type { View } from './content.ts';
 
 /** Renders plain rows without a frame, at most `width` columns wide if possible. Columns outside `words` are right-aligned. */
 export function renderRows(head: string[], rows: string[][], words = head, width = Infinity): string {

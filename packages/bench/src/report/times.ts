@@ -13,7 +13,8 @@ import {
 import { countOf, describeConnections, formatCost, formatWhole } from './format.ts';
 import type { Model } from './model/model.ts';
 import { describeCover } from './recheck-time.ts';
-import { describeSetting, type View } from './view.ts';
+import type { View } from './content.ts';
+import { describeSetting } from './view.ts';
 
 /** One column of figures; the usage is absent where a target has none at a rung. */
 interface Column {

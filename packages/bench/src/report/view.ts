@@ -1,6 +1,7 @@
 import { describeRoundHosts } from './hosts.ts';
 import { describeLoad, engineNamed } from '../catalogue/engines.ts';
-import { closeReport, type Closing } from './closing.ts';
+import { closeReport } from './closing.ts';
+import type { View } from './content.ts';
 import { describeCopies } from './copies.ts';
 import { drawCourses } from './course.ts';
 import { describeAsking } from './requests.ts';
@@ -17,8 +18,8 @@ import { countOf, formatChange, formatRange, formatWhole } from './format.ts';
 import { NEIGHBOURLY } from '../saturation.ts';
 import type { Range } from './model/definition.ts';
 import type { Model } from './model/model.ts';
-import { describeNotes, explainSigns, summariseNotes, type Sign } from './notes.ts';
-import { toScalingView, type ScalingView } from './scaling.ts';
+import { describeNotes, explainSigns, summariseNotes } from './notes.ts';
+import { toScalingView } from './scaling.ts';
 import {
   describeDisturbance,
   describeSpan,
@@ -29,31 +30,6 @@ import {
 } from './plan.ts';
 import { decidingMetric } from './deciding.ts';
 import { toTable } from './table.ts';
-
-/** The content of every report format: text in cells, in reading order. */
-export interface View {
-  title: string;
-  /** The conditions of the measurement, one fact per line. */
-  setting: string[];
-  columns: string[];
-  /** The left-aligned columns of words; columns of figures are right-aligned. */
-  words: string[];
-  /** The columns that a narrow page omits, in that order. */
-  expendable: string[];
-  /** The number of first columns that each part of a table repeats, if it may be split into parts that fit. */
-  repeated?: number;
-  groups: { heading: string; rows: string[][] }[];
-  /** The scaling of servers, in a separate table; absent if nothing was scaled. */
-  scaling?: ScalingView;
-  /** The goodput of each target over the rungs, one line each; absent without a ladder. */
-  courses?: string[];
-  /** The meaning of marks and columns, shown only if they occur. */
-  signs: Sign[];
-  /** The notes that a reader needs to interpret the figures. */
-  notes: string[];
-  /** The outcome, and the command that comes next. */
-  closing?: Closing;
-}
 
 /** The parts of a view that can be longer. */
 export interface Extent {

@@ -17,7 +17,8 @@ import { toJson } from './json.ts';
 import { BARS } from './course.ts';
 import { wrap } from './width.ts';
 import { renderRows } from './terminal.ts';
-import { describeMachine, type View } from './view.ts';
+import type { View } from './content.ts';
+import { describeMachine } from './view.ts';
 
 /** The curve of a process has this many columns, unless the terminal is narrower. */
 const CURVE_COLUMNS = 60;

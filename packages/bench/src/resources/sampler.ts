@@ -1,11 +1,8 @@
 /** Samples the resources of a server under load, and those of the other processes on the machine. */
 
-import { BenchError } from '../errors.ts';
 import type { CompanionName, HostWindow } from '../results/record.ts';
 import type { ProcessUse, Resources } from '../model.ts';
 import type { Cgroup } from '../machine/cgroup.ts';
-import { openDarwinSampler } from './darwin.ts';
-import { openLinuxSampler } from './linux.ts';
 import { sum } from '../numbers.ts';
 
 /** The processes that a sampler reads. */
@@ -42,13 +39,6 @@ export interface Sampler extends Disposable {
   memory?(): number | undefined;
   /** Closes the window. Throws a trial error if none is open. */
   stop(): Promise<Sampled>;
-}
-
-/** Opens the sampler of this platform. Throws a trial error if the process of the server is not running, or on any platform except Linux and macOS. */
-export async function openSampler(options: SamplerOptions): Promise<Sampler> {
-  if (process.platform === 'linux') return openLinuxSampler(options);
-  if (process.platform === 'darwin') return openDarwinSampler(options);
-  throw new BenchError('trial', `resources cannot be sampled on ${process.platform}`, 'use Linux or macOS');
 }
 
 /** A companion whose resources are sampled with those of a server. */

@@ -3,13 +3,8 @@ import { openCgroup } from '../../src/machine/cgroup.ts';
 import { hostBetween } from '../../src/resources/linux.ts';
 import type { Reading } from '../../src/resources/linux.ts';
 import { readProcess } from '../../src/machine/procfs.ts';
-import {
-  joinSampled,
-  openSampler,
-  sampleTogether,
-  type Sampled,
-  type Sampler,
-} from '../../src/resources/sampler.ts';
+import { openSampler } from '../../src/resources/open.ts';
+import { joinSampled, sampleTogether, type Sampled, type Sampler } from '../../src/resources/sampler.ts';
 import type { ProcessUse } from '../../src/model.ts';
 import { sampleResources } from '../samples.ts';
 import { startWorker } from './worker.ts';

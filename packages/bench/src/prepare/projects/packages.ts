@@ -1,6 +1,6 @@
 /** The packages of environments: a comparison of interpreters must not be one of packages. */
 import { parsePackage } from '../../catalogue/packages.ts';
-import type { Launchable } from '../prepare.ts';
+import type { Target } from '../../model.ts';
 
 /** Describes the versions that one list of `name==version` has and the other has not. */
 export function differences(before: readonly string[], after: readonly string[]): string[] {
@@ -13,9 +13,15 @@ export function differences(before: readonly string[], after: readonly string[])
   });
 }
 
+/** A target, with the packages of its environment if it belongs to a project of a user. */
+interface Equipped {
+  target: Target;
+  packages?: string[];
+}
+
 /** Describes the targets of one project whose packages differ from those of its first target, apart from `--with`. */
-export function describeOtherPackages(prepared: readonly Launchable[]): string[] {
-  const made = prepared.filter((one) => 'packages' in one && one.packages !== undefined);
+export function describeOtherPackages(prepared: readonly Equipped[]): string[] {
+  const made = prepared.filter(({ packages }) => packages !== undefined);
   const byStack = Map.groupBy(made, ({ target }) => target.stack);
   return [...byStack.values()].flatMap(([first, ...others]) =>
     others.flatMap((other) => {
@@ -29,6 +35,6 @@ export function describeOtherPackages(prepared: readonly Launchable[]): string[]
   );
 }
 
-function packagesIn(one: Launchable | undefined): string[] {
-  return one !== undefined && 'packages' in one ? (one.packages ?? []) : [];
+function packagesIn(one: Equipped | undefined): string[] {
+  return one?.packages ?? [];
 }

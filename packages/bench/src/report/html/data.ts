@@ -2,11 +2,12 @@
 import type { MetricId } from '../../metrics.ts';
 import type { Model, ModelComparisons, ModelRow, ModelServer, Point } from '../model/definition.ts';
 import { describeBaseline, describeVerdict } from '../compare.ts';
-import { toScalingView, type ScalingView } from '../scaling.ts';
+import type { ScalingView, View } from '../content.ts';
+import { toScalingView } from '../scaling.ts';
 import { toTimesView } from '../times.ts';
 import { describeRuntime, explainBuilds } from '../interpreters.ts';
 import { describeAll } from '../notes.ts';
-import { describeSetting, toView, type View } from '../view.ts';
+import { describeSetting, toView } from '../view.ts';
 import { describeAnswers, describeCaveats, type Answer } from './answer.ts';
 import { decidingMetric } from '../deciding.ts';
 

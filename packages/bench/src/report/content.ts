@@ -1,0 +1,48 @@
+/** The content of every report: text, in reading order. */
+import type { ModelScaling } from './model/definition.ts';
+
+/** The content of every report format: text in cells, in reading order. */
+export interface View {
+  title: string;
+  /** The conditions of the measurement, one fact per line. */
+  setting: string[];
+  columns: string[];
+  /** The left-aligned columns of words; columns of figures are right-aligned. */
+  words: string[];
+  /** The columns that a narrow page omits, in that order. */
+  expendable: string[];
+  /** The number of first columns that each part of a table repeats, if it may be split into parts that fit. */
+  repeated?: number;
+  groups: { heading: string; rows: string[][] }[];
+  /** The scaling of servers, in a separate table; absent if nothing was scaled. */
+  scaling?: ScalingView;
+  /** The goodput of each target over the rungs, one line each; absent without a ladder. */
+  courses?: string[];
+  /** The meaning of marks and columns, shown only if they occur. */
+  signs: Sign[];
+  /** The notes that a reader needs to interpret the figures. */
+  notes: string[];
+  /** The outcome, and the command that comes next. */
+  closing?: Closing;
+}
+
+/** The table of a scaled run, with its heading and what a reader must know. */
+export interface ScalingView extends Pick<View, 'title' | 'columns' | 'words' | 'expendable' | 'notes'> {
+  groups: (View['groups'][number] & Pick<ModelScaling, 'of' | 'connections'>)[];
+}
+
+/** The meaning of a mark or of a column of a table. */
+export interface Sign {
+  /** The mark, such as `≥`. Absent if the text explains a column. */
+  mark?: string;
+  /** The column that is explained. Absent if the mark may occur in any. */
+  column?: string;
+  text: string;
+}
+
+/** The outcome of a run, and the command that comes next. */
+export interface Closing {
+  /** The outcome, and the purpose of the command that follows. */
+  sentence: string;
+  command: string;
+}
