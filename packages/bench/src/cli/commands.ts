@@ -313,20 +313,6 @@ export const PREFLIGHT = defineCommand({
   read: (values) => values,
 });
 
-export const RECHECK = defineCommand({
-  name: 'recheck',
-  about:
-    'Reads autocannon tables and time(1) reports from a text file, and prints which figures contradict each other. Measures nothing.',
-  arguments: {
-    terms: '<file>',
-    noun: 'file',
-    help: 'a text file, or - for standard input',
-    example: commandLine('recheck README.md'),
-  },
-  options: { json: flag({ help: 'print the findings as JSON' }) },
-  read: ({ json }, [file = '']) => ({ json, file }),
-});
-
 /** The formats of a report other than the table for a terminal, each with its content in the words of the help. */
 const FORMATS = {
   markdown: 'tables and notes',
@@ -604,7 +590,6 @@ export const COMMANDS = {
   new: NEW,
   power: POWER,
   preflight: PREFLIGHT,
-  recheck: RECHECK,
   report: REPORT,
   self: SELF,
   serve: SERVE,

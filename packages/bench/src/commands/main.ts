@@ -26,10 +26,6 @@ const COMMANDS: Record<string, { about: string; load: () => Promise<Runner> }> =
     about: 'print a stored run again',
     load: async () => (await import('./report.ts')).runReport,
   },
-  recheck: {
-    about: 'find contradictions in published figures',
-    load: async () => (await import('./recheck.ts')).runRecheck,
-  },
   preflight: {
     about: 'check whether this machine is fit to measure on',
     load: async () => (await import('./preflight.ts')).runPreflight,

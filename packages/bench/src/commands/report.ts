@@ -1,4 +1,4 @@
-import { readPastedTimes, type PastedUsage } from '../analyse/recheck/pasted-times.ts';
+import { readPastedTimes, type PastedUsage } from '../analyse/pasted-times.ts';
 import { REPORT, type ReportFormat, type ReportRequest } from '../cli/commands.ts';
 import { BenchError } from '../errors.ts';
 import { commandLine } from '../home.ts';

@@ -1,6 +1,6 @@
 /** The reports of time(1) side by side: fields as rows, targets as columns. */
 import { basename } from 'node:path';
-import type { PastedUsage } from '../analyse/recheck/pasted-times.ts';
+import { LEAST_CPU_US, type Cover, type PastedUsage } from '../analyse/pasted-times.ts';
 import type { Usage } from '../analyse/times.ts';
 import type { TimeReport } from '../results/record.ts';
 import {
@@ -12,7 +12,6 @@ import {
 } from '../time-report.ts';
 import { countOf, describeConnections, formatCost, formatWhole } from './format.ts';
 import type { Model } from './model/model.ts';
-import { describeCover } from './recheck-time.ts';
 import type { View } from './content.ts';
 import { describeSetting } from './view.ts';
 
@@ -116,14 +115,59 @@ function describeScopes(hasRun: boolean, pasted: readonly PastedUsage[]): string
           'CPU µs/answer: user and system CPU divided by all answers, right or wrong. It includes start-up and warm-up, unlike CPU µs/req of the report.',
         ]
       : []),
-    ...pasted.map((one) => {
-      const { printed, check } = one.checked;
-      return `${nameOf(one)}: ${one.file}:${printed.line}, ${printed.command ?? 'command unknown'}. It covers ${describeCover(check, printed.command)}`;
-    }),
+    ...pasted.map(
+      (one) =>
+        `${nameOf(one)}: ${one.file}:${one.line}, ${one.command ?? 'command unknown'}. It covers ${describeCover(one)}`,
+    ),
     ...(pasted.length > 0 && hasRun
       ? [
           'Pasted reports come from another time, and perhaps from another machine and another load: do not rank them against the run.',
         ]
       : []),
   ];
+}
+
+/** Says which processes a report covers, and how that is known. */
+function describeCover({ cover, command }: PastedUsage): string {
+  const { impossibleUs, silent, clockHertz, cores } = cover;
+  return [
+    describeProcesses(cover, command),
+    ...(impossibleUs === undefined
+      ? []
+      : [
+          `${impossibleUs.toFixed(1)} µs of CPU per answer is impossible: the kernel alone takes about ${LEAST_CPU_US} µs to read and write a socket.`,
+        ]),
+    ...(silent ? ['It sent fewer messages than answers; a server sends at least one for each.'] : []),
+    ...(clockHertz === undefined
+      ? []
+      : [
+          `Its cycles divided by its CPU seconds give ${Math.round(clockHertz / 1e6)} MHz, slower than any processor: child processes used nearly all the CPU.`,
+        ]),
+    ...(cores === undefined
+      ? []
+      : [
+          `It kept ${cores.toFixed(1)} cores busy on average: do not compare it with a server that ran on one.`,
+        ]),
+  ].join(' ');
+}
+
+function describeProcesses({ processes, launcher }: Cover, command = 'the command'): string {
+  switch (processes) {
+    case 'generator':
+      return 'autocannon, not the server.';
+    case 'without the server':
+      return launcher === undefined
+        ? 'a process other than the server that answered.'
+        : `the launcher (${launcher}), not the server.`;
+    case 'tree':
+      return launcher === undefined
+        ? `${command} and the processes or threads under it.`
+        : `the launcher (${launcher}) together with the server, which it waited for.`;
+    case 'server':
+      return `${command}: the report is consistent with one process, the server itself.`;
+    case 'unknown':
+      return launcher === undefined
+        ? 'unknown processes: the command is not in the text.'
+        : `the launcher (${launcher}), and the server only if the launcher waited for it.`;
+  }
 }

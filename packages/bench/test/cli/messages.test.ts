@@ -145,7 +145,6 @@ const WRONG: Record<keyof typeof COMMANDS, string[]> = {
   ],
   power: ['--tests -1', '--target fastify', 'vanilla'],
   preflight: ['--workers 2 --cores 2', '--connections none'],
-  recheck: ['', 'a b'],
   report: [
     '',
     'a b',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPastedTimes } from '../../src/analyse/recheck/pasted-times.ts';
+import { readPastedTimes } from '../../src/analyse/pasted-times.ts';
 import { renderMarkdown } from '../../src/report/markdown.ts';
 import { toModel } from '../../src/report/model/model.ts';
 import { renderTerminal } from '../../src/report/terminal.ts';
@@ -7,7 +7,7 @@ import { toTimesView } from '../../src/report/times.ts';
 import { okTrial, readFixture, readGoldenRun, sampleMeasured } from '../samples.ts';
 
 const run = readGoldenRun();
-const pasted = readPastedTimes(readFixture('recheck/readme.md'), 'old.md');
+const pasted = readPastedTimes(readFixture('time/pasted.md'), 'old.md');
 const golden = (name: string) => `../fixtures/golden/${name}`;
 
 const cellOf = (view: ReturnType<typeof toTimesView>, field: string, column: string, group = 0) =>
